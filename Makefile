@@ -1,0 +1,89 @@
+# make            build/adaptrace
+# make demo       install what is missing, build, record a real program, show the report
+# make check      the same for the tests;  make check T=NAME runs one of them
+# make lint bench install clean
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+CC      ?= cc
+VERSION := 0.1.0
+
+# -- what it is made of ------------------------------------------------------------------------
+SRC     := $(wildcard src/*/*.c)
+LIBSRC  := $(filter-out src/cli/main.c,$(SRC))
+HEADERS := $(wildcard src/*/*.h)
+UNIT    := $(wildcard test/unit/test_*.c)
+BENCH   := $(wildcard test/bench/bench_*.c)
+TARGETS := $(wildcard test/targets/*.c)
+
+PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev libpfm4-dev libunwind-dev \
+              libxxhash-dev
+PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev python3 procps valgrind
+PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
+
+LDLIBS  := -ldw -lelf -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lm
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+           -Wpointer-arith -Wno-missing-field-initializers
+OPT     ?= -O2 -g
+DEFS    := -D_GNU_SOURCE -DADAPTRACE_VERSION='"$(VERSION)"'
+ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -MMD -MP $(SAN) $(CFLAGS)
+
+OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o)
+
+all: $(BUILD)/adaptrace $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
+
+$(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
+	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/unit/%: test/unit/%.c $(OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS) -lcmocka
+
+$(BUILD)/bench/%: test/bench/%.c $(OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+
+$(BUILD)/targets/%: test/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
+
+# -- the two commands of the README ------------------------------------------------------------
+demo: | deps-build
+	@$(MAKE) --no-print-directory all
+	@test/demo.sh $(BUILD)
+
+check: | deps-check
+	@$(MAKE) --no-print-directory all
+	@test/run.sh $(BUILD) $(T)
+
+# -- the rest ----------------------------------------------------------------------------------
+bench: | deps-build
+	@$(MAKE) --no-print-directory all $(BENCH:test/bench/%.c=$(BUILD)/bench/%)
+	@test/bench/run.sh $(BUILD) $(T)
+
+lint: | deps-lint
+	@test/lint.sh $(BUILD)
+
+# Debian packages that are missing are installed where that is possible, else named.
+deps-build: PKGS = $(PKGS_BUILD)
+deps-check: PKGS = $(PKGS_CHECK)
+deps-lint:  PKGS = $(PKGS_LINT)
+deps-build deps-check deps-lint:
+	@test/deps.sh $(PKGS)
+
+install: all
+	install -D -m 755 $(BUILD)/adaptrace $(DESTDIR)$(PREFIX)/bin/adaptrace
+	for m in man/*.[15]; do \
+		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
+	done
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all demo check bench lint install clean deps-build deps-check deps-lint
+.SECONDARY:
+-include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)

@@ -1,0 +1,128 @@
+/*
+ * Modules: the files and regions that code lives in.
+ *
+ * A *frame* is a code address in a form that outlives its process: the module's number and an
+ * offset within it, 48 bits in one integer. For a module that is a file the offset is the ELF
+ * virtual address, what addr2line takes. Code without a file (kernel, JIT, anonymous mappings) is
+ * numbered in windows of 4 GiB: there the offset is the low half of the address.
+ *
+ *     63      48 47          32 31                    0
+ *    |    0     |   module     |       offset          |
+ *
+ * In a stack, frame 0 (the leaf) is the interrupted instruction; every other frame is the last
+ * byte of a call instruction (return address - 1), so that a lookup never lands in the function
+ * behind a call that does not return.
+ */
+#ifndef SYMBOLIZE_MODULE_H
+#define SYMBOLIZE_MODULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Frames of module 0 are not addresses; they tell why there is none. */
+enum frame_special {
+	FRAME_UNKNOWN = 0,    /* an address outside every known mapping */
+	FRAME_TRUNCATED = 1,  /* callers (or callees, in the tree) that could not be kept */
+	FRAME_UNOBSERVED = 2, /* a task that the kernel stopped observing: setuid or unreadable */
+	NR_FRAME_SPECIAL
+};
+
+static inline uint64_t frame_make(uint16_t module, uint32_t offset)
+{
+	return (uint64_t)module << 32 | offset;
+}
+
+static inline uint16_t frame_module(uint64_t frame)
+{
+	return (uint16_t)(frame >> 32);
+}
+
+static inline uint32_t frame_offset(uint64_t frame)
+{
+	return (uint32_t)frame;
+}
+
+enum module_kind {
+	MODULE_SPECIAL, /* number 0 only */
+	MODULE_FILE,
+	MODULE_VDSO,
+	MODULE_KERNEL, /* one window of the kernel's half, its loadable modules included */
+	MODULE_ANON,   /* one window of one process: JIT code and the like */
+	NR_MODULE_KINDS
+};
+
+#define BUILD_ID_MAX 20
+
+struct build_id {
+	uint8_t size; /* 0: none known */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+/* A loadable segment: file bytes [offset, offset + size) appear at [vaddr, vaddr + size). */
+struct segment {
+	uint64_t offset, vaddr, size;
+};
+
+#define MODULE_MAX_SEGMENTS 16
+
+struct module {
+	uint16_t id;
+	enum module_kind kind;
+	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[anon]" */
+	struct build_id build_id;
+	dev_t dev;   /* MODULE_FILE: identity, with ino */
+	ino_t ino;
+	uint64_t window; /* MODULE_KERNEL, MODULE_ANON: the high half of its addresses */
+	pid_t pid;	 /* MODULE_ANON: whose; a perf map or jitdump is found by it */
+	uid_t uid;	 /* MODULE_ANON: the owner of the process, who alone may name its code */
+	unsigned nr_segments; /* executable PT_LOADs; 0: no readable ELF file */
+	struct segment segments[MODULE_MAX_SEGMENTS];
+	void *unwind; /* the unwinder's: its rules for this module; see unwind.h */
+	int fd;	      /* the file, opened when it was mapped; -1: see module_fd() */
+};
+
+/*
+ * The table of all modules of a run, and of all runs of one trace. Numbers are given in order of
+ * appearance and never change; a module lives as long as the table. At most 65,535: what comes
+ * later is module 0, and counted.
+ */
+struct module_table;
+
+struct module_table *module_table_new(void);
+void module_table_free(struct module_table *table);
+size_t module_table_count(const struct module_table *table);
+uint64_t module_table_refused(const struct module_table *table);
+
+/* NULL when there is no such module. */
+struct module *module_table_get(const struct module_table *table, uint16_t id);
+
+/* What a mapping record says of a file. */
+struct module_file {
+	const char *path;
+	pid_t pid;		   /* through whose mount namespace the path is meant */
+	uint64_t start, end;	   /* the mapping: finds the file itself where it was deleted */
+	dev_t dev;		   /* 0 with build_id: not known */
+	ino_t ino;
+	struct build_id build_id;
+};
+
+/*
+ * The module of a mapped file, opened without blocking and only if it is a regular file. The same
+ * file (by device and inode, else by path and build-id) gives the same module. A file that cannot
+ * be opened still gives a module: one without segments. NULL: the table is full.
+ */
+struct module *module_table_file(struct module_table *table, const struct module_file *file);
+
+/* The module of the addresses around addr: kernel, or without a file in process pid. */
+struct module *module_table_kernel(struct module_table *table, uint64_t addr);
+struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
+struct module *module_table_vdso(struct module_table *table);
+
+/* A descriptor of the module's file, valid until the next call for any module; -1: none. */
+int module_fd(struct module_table *table, struct module *module);
+
+/* The ELF virtual address of a byte of the file; the offset itself where segments are unknown. */
+uint64_t module_vaddr(const struct module *module, uint64_t file_offset);
+
+#endif

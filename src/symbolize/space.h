@@ -1,0 +1,46 @@
+/*
+ * Address spaces: which module is mapped where, in one process.
+ *
+ * A space is a sorted array of executable mappings, kept from the kernel's mmap2 records. Forked
+ * processes share their parent's array until one of them maps or executes something, so a server
+ * with ten thousand children costs one array.
+ */
+#ifndef SYMBOLIZE_SPACE_H
+#define SYMBOLIZE_SPACE_H
+
+#include "symbolize/module.h"
+
+struct mapping {
+	uint64_t start, end; /* [start, end) */
+	uint64_t bias;	     /* offset in the module = address - bias, modulo 2^64 */
+	struct module *module;
+};
+
+struct space;
+
+/* An empty space of process pid; free with space_put. NULL: no memory. */
+struct space *space_new(pid_t pid);
+/* The same mappings for a forked process. */
+struct space *space_fork(struct space *parent, pid_t pid);
+void space_put(struct space *space);
+
+pid_t space_pid(const struct space *space);
+
+/*
+ * Changes with every change of what is mapped, and never repeats a value for two different sets of
+ * mappings, in whatever space: a key for caches of anything derived from addresses.
+ */
+uint64_t space_generation(const struct space *space);
+
+/* Enters a mapping, over whatever was there. 0 or -ENOMEM. */
+int space_map(struct space *space, const struct mapping *mapping);
+/* Forgets all mappings, as exec does. */
+void space_clear(struct space *space);
+
+/* The mapping that holds addr; NULL: none. Valid until the space changes. */
+const struct mapping *space_lookup(const struct space *space, uint64_t addr);
+
+/* The frame of an address; FRAME_UNKNOWN outside every mapping. */
+uint64_t space_frame(const struct space *space, uint64_t addr);
+
+#endif

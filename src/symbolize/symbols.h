@@ -1,0 +1,46 @@
+/*
+ * Names: from offsets in a module to functions.
+ *
+ * Asked once per distinct address, at the end of a run, module by module, so that the memory in
+ * use is one module's tables. Sources, best first: .symtab, .dynsym and mini-debuginfo (all through
+ * libdw); the bounds of the function from the call frame information where no symbol covers an
+ * address; /proc/kallsyms for the kernel; /tmp/perf-PID.map for code made at run time.
+ */
+#ifndef SYMBOLIZE_SYMBOLS_H
+#define SYMBOLIZE_SYMBOLS_H
+
+#include "symbolize/module.h"
+
+#include <stdbool.h>
+
+/* A function of a module: the offsets [lo, hi). */
+struct symbol {
+	uint32_t lo, hi;
+	const char *name;    /* as people write it; NULL: bounds without a name */
+	const char *linkage; /* as the linker knows it, where that differs; else NULL */
+};
+
+/* Called in ascending order of offsets, once per offset that lies in a function. */
+typedef int symbol_fn(void *arg, uint32_t offset, const struct symbol *symbol);
+
+struct symbolizer;
+
+/* Where names could not be had although they exist, in words for a user. */
+struct symbolizer_stats {
+	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
+	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
+};
+
+struct symbolizer *symbolizer_new(struct module_table *modules);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Finds the functions of n offsets of one module; offsets ascend and are distinct. Strings passed
+ * to fn live until it returns. 0, -ENOMEM, or what fn returned if that was not 0.
+ */
+int symbolizer_module(struct symbolizer *symbolizer, struct module *module,
+		      const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg);
+
+void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats);
+
+#endif
