@@ -1,0 +1,145 @@
+#include "hmb/arena.h"
+
+#include <string.h>
+
+/* Budget/64 keeps the bins that wait half-filled few; 16 KiB is enough for a bin's dictionaries. */
+static unsigned bin_shift_for(size_t size)
+{
+	unsigned shift = 10;
+
+	while (shift < 14 && (size_t)2 << shift <= size / 64)
+		shift++;
+	return shift;
+}
+
+void arena_init(struct arena *arena, void *memory, size_t size)
+{
+	unsigned shift = bin_shift_for(size);
+
+	assert(size >= ARENA_MIN_SIZE && size <= ARENA_MAX_SIZE);
+	*arena = (struct arena){
+		.memory = memory,
+		.size = size,
+		.bin_shift = shift,
+		.sub_shift = shift - 4 > 8 ? shift - 4 : 8,
+		.nr_bins = (uint32_t)(size >> shift),
+		.free = {BIN_NONE, BIN_NONE},
+		.free_sub = {BIN_NONE, BIN_NONE},
+	};
+	arena->nr_free = arena->nr_bins;
+}
+
+void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin)
+{
+	uint32_t ref = bin_ref(arena, bin);
+
+	bin->next = BIN_NONE;
+	if (list->last == BIN_NONE)
+		list->first = ref;
+	else
+		bin_at(arena, list->last)->next = ref;
+	list->last = ref;
+}
+
+static struct bin *list_pop(struct arena *arena, struct bin_list *list)
+{
+	struct bin *bin = bin_at(arena, list->first);
+
+	list->first = bin->next;
+	if (list->first == BIN_NONE)
+		list->last = BIN_NONE;
+	return bin;
+}
+
+static struct bin *take_whole(struct arena *arena)
+{
+	struct bin *bin;
+
+	if (!arena->nr_free)
+		return NULL;
+	arena->nr_free--;
+	if (arena->free.first != BIN_NONE)
+		return list_pop(arena, &arena->free);
+	bin = (void *)(arena->memory + ((size_t)arena->fresh++ << arena->bin_shift));
+	bin->size_shift = (uint8_t)arena->bin_shift;
+	return bin;
+}
+
+/* Makes a whole bin into free sub-bins. It stays carved for good: the levels need them again. */
+static bool carve(struct arena *arena)
+{
+	unsigned char *whole = (void *)take_whole(arena);
+	size_t step = (size_t)1 << arena->sub_shift;
+
+	if (!whole)
+		return false;
+	for (size_t at = 0; at < (size_t)1 << arena->bin_shift; at += step) {
+		struct bin *sub = (void *)(whole + at);
+
+		memset(sub, 0, sizeof(*sub));
+		sub->size_shift = (uint8_t)arena->sub_shift;
+		bin_list_append(arena, &arena->free_sub, sub);
+		arena->nr_free_sub++;
+	}
+	arena->nr_carved++;
+	return true;
+}
+
+static struct bin *take_sub(struct arena *arena)
+{
+	if (!arena->nr_free_sub && !carve(arena))
+		return NULL;
+	arena->nr_free_sub--;
+	return list_pop(arena, &arena->free_sub);
+}
+
+struct bin *arena_take(struct arena *arena, enum bin_use use, bool sub)
+{
+	struct bin *bin = sub ? take_sub(arena) : take_whole(arena);
+	uint8_t size_shift;
+
+	if (!bin)
+		return NULL;
+	size_shift = bin->size_shift;
+	*bin = (struct bin){
+		.next = BIN_NONE,
+		.size_shift = size_shift,
+		.sequence = ++arena->sequence,
+	};
+	/* Whoever reads this memory after a crash must not see the new use with old counts. */
+	__atomic_store_n(&bin->use, (uint8_t)use, __ATOMIC_RELEASE);
+	return bin;
+}
+
+void arena_give(struct arena *arena, struct bin *bin)
+{
+	struct bin_list list = {bin_ref(arena, bin), bin_ref(arena, bin)};
+
+	bin->use = BIN_FREE;
+	bin->next = BIN_NONE;
+	arena_splice(arena, &list, bin->size_shift != arena->bin_shift, 1);
+}
+
+void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t nr)
+{
+	struct bin_list *free = sub ? &arena->free_sub : &arena->free;
+
+	if (list->first == BIN_NONE)
+		return;
+	bin_at(arena, list->last)->next = free->first;
+	free->first = list->first;
+	if (free->last == BIN_NONE)
+		free->last = list->last;
+	*(sub ? &arena->nr_free_sub : &arena->nr_free) += nr;
+	*list = (struct bin_list){BIN_NONE, BIN_NONE};
+}
+
+uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *node)
+{
+	unsigned char *at = (unsigned char *)bin + bin_size(bin) - bin->node_bytes - sizeof(*node);
+
+	*(struct node *)(void *)at = *node;
+	__atomic_store_n(&bin->node_bytes, bin->node_bytes + (uint32_t)sizeof(*node),
+	                 __ATOMIC_RELEASE);
+	return (uint32_t)((size_t)(at - arena->memory) / NODE_UNIT);
+}

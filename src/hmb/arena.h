@@ -1,0 +1,156 @@
+/*
+ * The arena: one piece of memory of exactly the budget, cut into bins.
+ *
+ *     budget   |  bin  |  bin  |  bin  | sub sub sub … |  bin  | …
+ *
+ *     a bin    | header | records → …            … ← nodes |
+ *
+ * A bin is free, a page of the context tree's index, or holds samples: records that grow up, and
+ * nodes of the calling-context tree that grow down until the two meet. A bin that holds samples
+ * belongs to one (kind, level) list and is decodable on its own. Some bins are carved into
+ * sub-bins, because the many high levels hold few samples each: the first bin of a list is a
+ * sub-bin.
+ *
+ * The header says everything, so that the bins are the trace: they are written to the file as they
+ * are, and a recorder that was killed leaves a readable arena behind.
+ *
+ * A list is given back in O(1): it is spliced onto the free list, and its bins are recognised as
+ * dead by their level, which is below the kind's floor. Nothing in them is touched.
+ */
+#ifndef HMB_ARENA_H
+#define HMB_ARENA_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARENA_MIN_SIZE ((size_t)64 << 10)
+#define ARENA_MAX_SIZE ((size_t)64 << 30) /* where 32-bit node numbers end */
+
+/* Bins and nodes are named by their place in the arena, in units of these many bytes. */
+#define BIN_UNIT  256
+#define NODE_UNIT 16
+
+#define BIN_NONE  UINT32_MAX
+#define NODE_NONE 0 /* the arena starts with a bin header, never with a node */
+
+enum bin_use {
+	BIN_FREE, /* never used yet, or given back singly */
+	BIN_SAMPLES,
+	BIN_INDEX,
+	BIN_RAW, /* records of a size that their writer knows; no tree */
+};
+
+/* The header of a bin, in memory and in a trace file. Little-endian, as all of a trace. */
+struct bin {
+	uint32_t next; /* the next bin of its list, as bin_ref(); BIN_NONE: the last */
+	uint8_t use;   /* enum bin_use */
+	uint8_t kind;
+	uint8_t level;      /* BIN_INDEX: the number of hash bits that its entries share */
+	uint8_t size_shift; /* its size is 1 << size_shift bytes */
+	uint32_t sequence;  /* bins of one list are in this order */
+	uint32_t record_bytes;
+	uint32_t node_bytes;
+	uint32_t nr_records; /* BIN_INDEX: occupied slots */
+	uint64_t base_time;  /* of the first record, in units of 1 << time_shift ns */
+	uint8_t time_shift;
+	uint8_t reserved[7];
+};
+static_assert(sizeof(struct bin) == 40, "the trace format fixes this");
+
+/*
+ * A node of the calling-context tree: a frame and its caller's node. The tag is the top of a hash
+ * over the whole path, and with the frame identifies the node in the index.
+ */
+struct node {
+	uint64_t frame : 48;
+	uint64_t tag_high : 16;
+	uint32_t tag_low;
+	uint32_t parent; /* node number; NODE_NONE: this frame is a root */
+};
+static_assert(sizeof(struct node) == 16, "the trace format fixes this");
+
+struct bin_list {
+	uint32_t first, last; /* BIN_NONE: empty */
+};
+
+struct arena {
+	unsigned char *memory;
+	size_t size;
+	unsigned bin_shift, sub_shift;
+	uint32_t nr_bins;  /* whole bins in the arena */
+	uint32_t fresh;    /* whole bins that were never taken: [fresh, nr_bins) */
+	uint32_t sequence; /* of the bin taken last */
+	struct bin_list free, free_sub;
+	uint32_t nr_free, nr_free_sub; /* fresh ones included */
+	uint32_t nr_carved;
+};
+
+/*
+ * Lays an arena over zeroed memory, which stays the caller's. size is at least ARENA_MIN_SIZE and
+ * at most ARENA_MAX_SIZE; what does not fill a bin at the end stays unused.
+ */
+void arena_init(struct arena *arena, void *memory, size_t size);
+
+/*
+ * A bin with an empty header of the given use; whole or sub-bin. NULL: none is free, and the
+ * caller must give one back first.
+ */
+struct bin *arena_take(struct arena *arena, enum bin_use use, bool sub);
+
+/* Gives a single bin back. */
+void arena_give(struct arena *arena, struct bin *bin);
+
+/* Gives a whole list back, in O(1), and leaves it empty; counts are those of its bins. */
+void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t nr);
+
+void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin);
+
+static inline size_t bin_size(const struct bin *bin)
+{
+	return (size_t)1 << bin->size_shift;
+}
+
+static inline uint32_t bin_ref(const struct arena *arena, const struct bin *bin)
+{
+	return (uint32_t)((size_t)((const unsigned char *)bin - arena->memory) / BIN_UNIT);
+}
+
+static inline struct bin *bin_at(const struct arena *arena, uint32_t ref)
+{
+	return (struct bin *)(void *)(arena->memory + (size_t)ref * BIN_UNIT);
+}
+
+static inline unsigned char *bin_records(const struct bin *bin)
+{
+	return (unsigned char *)bin + sizeof(*bin);
+}
+
+/* Bytes between the records and the nodes. */
+static inline size_t bin_room(const struct bin *bin)
+{
+	return bin_size(bin) - sizeof(*bin) - bin->record_bytes - bin->node_bytes;
+}
+
+static inline struct node *node_at(const struct arena *arena, uint32_t node)
+{
+	return (struct node *)(void *)(arena->memory + (size_t)node * NODE_UNIT);
+}
+
+/* The bin that a node lies in. */
+static inline struct bin *node_bin(const struct arena *arena, uint32_t node)
+{
+	size_t offset = (size_t)node * NODE_UNIT;
+	struct bin *bin =
+		(void *)(arena->memory + (offset & ~(((size_t)1 << arena->bin_shift) - 1)));
+
+	if (bin->size_shift != arena->bin_shift)
+		bin = (void *)(arena->memory + (offset & ~(((size_t)1 << arena->sub_shift) - 1)));
+	return bin;
+}
+
+/* A new node in a bin that has room for it. */
+uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *node);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * The leveled calling-context tree: every distinct path of callers is stored once, as nodes that
+ * name a frame and their caller's node, in the bins of the buffer.
+ *
+ * A node's level is that of the bin it lies in, and is at least the level of every sample below it,
+ * so a parent never leaves before its child. When a sample of a higher level arrives at a known
+ * path, the nodes that lie too low are *copied* into the bins of that level, and the index points
+ * to the copies from then on; older records keep the old nodes, which leave with their level:
+ *
+ *     a sample at main → f → g, level 0    level 0: main f g
+ *     the same path, level 3               level 0: main f g      level 3: main' f' g'
+ *     level 0 is closed                                           level 3: main' f' g'
+ *
+ * The index is an extendible hash table (Fagin, Nievergelt, Pippenger and Strong, 1979) whose pages
+ * are bins. It maps a hash of the whole path to the path's newest node. An entry is only a node
+ * number, and is believed only if a live node with that frame and 48-bit tag stands there: entries
+ * of nodes that left need no clean-up.
+ *
+ * When tree and index hold half of the budget, paths that are not known yet end in a visible child
+ * [truncated] of their deepest known ancestor, until a reduction gives room back.
+ */
+#ifndef HMB_CCT_H
+#define HMB_CCT_H
+
+#include "hmb/arena.h"
+
+struct hmb;
+struct hmb_sample;
+
+#define CCT_RECENT_PATHS 8
+
+/* Hashes of a recent path, to be continued where the next one differs. */
+struct cct_recent {
+	unsigned size;
+	uint64_t *frames, *hashes; /* root first; hashes[i] covers frames[0 … i] */
+};
+
+struct cct {
+	unsigned max_path;
+	uint64_t truncated_frame;
+	uint64_t nr_nodes; /* live */
+	struct cct_index {
+		uint32_t *pages; /* the directory: 1 << depth bin references; NULL: no page yet */
+		unsigned depth, max_depth;
+		uint32_t nr_pages, page_slots;
+		uint32_t tidy_at;  /* where in the directory upkeep goes on */
+		uint32_t *scratch; /* page_slots entries */
+	} index;
+	struct cct_recent recent[CCT_RECENT_PATHS];
+};
+
+int cct_init(struct cct *cct, const struct arena *arena, unsigned max_path,
+             uint64_t truncated_frame);
+void cct_fini(struct cct *cct);
+
+/*
+ * The node of a sample's path, made or copied where needed, at the sample's level or above.
+ * NODE_NONE for an empty path, and where making room closed the sample's level.
+ */
+uint32_t cct_intern(struct hmb *hmb, const struct hmb_sample *sample);
+
+/* A bounded piece of upkeep: gives a page of the index back where the tree has shrunk. */
+void cct_tidy(struct hmb *hmb);
+
+#endif

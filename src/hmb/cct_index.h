@@ -1,0 +1,25 @@
+/* The index of the calling-context tree, used by cct.c alone; cct.h tells what it is. */
+#ifndef HMB_CCT_INDEX_H
+#define HMB_CCT_INDEX_H
+
+#include "hmb/hmb.h"
+
+/* What identifies a node: its frame and 48 bits of the hash of its path. */
+struct cct_key {
+	uint64_t frame, tag;
+};
+
+/* The newest live node of this key; NODE_NONE: there is none. */
+uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key);
+
+/*
+ * Enters a node, over an older one with its key. For the sample's sake the index may take bins;
+ * where no way is left to grow, the node stays without an entry, which costs sharing, not truth.
+ */
+void cct_index_insert(struct hmb *hmb, const struct hmb_sample *sample, struct cct_key key,
+                      uint32_t node);
+
+/* Merges two pages if there are two that fit well into one. */
+void cct_index_shrink(struct hmb *hmb);
+
+#endif

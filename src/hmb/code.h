@@ -1,0 +1,96 @@
+/*
+ * The coding of samples inside a bin: a few bytes each, and every bin decodable on its own.
+ *
+ * A sample is who (thread and CPU), when, and where (calling context and leaf address). Both sides
+ * keep the same small model of the bin so far, and a record only says how reality differs:
+ *
+ *   who    Threads on CPUs form *sites of execution*; the next is expected to be the one that
+ *          followed the present one last time. Otherwise one byte names it.
+ *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
+ *          2^(level+1)) after the last of the same site of execution.
+ *   where  The (context, leaf) pairs get numbers in order of appearance.
+ *
+ *     record = [switch] control where
+ *     control: 6 bits zigzag(time - expected), 60 … 63: 1, 2, 4, 8 more bytes hold it
+ *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of a pair with the
+ *              same context, leaf | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
+ *     number:  one byte below 240, else 240 + high bits, low byte
+ *     leaf:    varint of zigzag(offset - last raw offset) · 2 + (module differs), [varint module]
+ *     context: varint of zigzag(node number - last raw node number)
+ *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
+ *              62: number in the next byte, 63: a new one: varint thread, CPU, step
+ *
+ * The page adaptrace-trace(5) specifies the same for other readers.
+ */
+#ifndef HMB_CODE_H
+#define HMB_CODE_H
+
+#include "hmb/arena.h"
+
+#define CODE_MAX_PAIRS  1024
+#define CODE_MAX_SITES  256
+#define CODE_MAX_RECORD 64 /* no record is longer */
+
+enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
+
+struct code_sample {
+	uint64_t time;    /* ns; decoded: rounded down to a multiple of 1 << time_shift */
+	uint64_t step;    /* ns from sample to sample of this level; 0: not known */
+	uint64_t leaf;    /* frame of the interrupted instruction */
+	uint32_t context; /* node of the caller's frame; NODE_NONE: there is no caller */
+	uint32_t thread;
+	uint32_t cpu;
+};
+
+struct code_pair {
+	uint64_t leaf;
+	uint32_t context;
+};
+
+struct code_site {
+	uint32_t thread, cpu;
+	uint64_t step; /* in time units */
+	uint64_t last; /* in time units */
+	uint8_t next;  /* the site that followed */
+};
+
+/* What a bin has said so far. Encoder and decoder keep the same. */
+struct code_model {
+	uint64_t time; /* of the last record, in time units */
+	uint64_t raw_leaf;
+	uint32_t raw_context;
+	uint32_t nr_pairs, nr_sites; /* nr_sites goes on counting: the ring's oldest is replaced */
+	uint8_t site;
+	struct code_pair pairs[CODE_MAX_PAIRS];
+	struct code_site sites[CODE_MAX_SITES];
+};
+
+/* The model with ways to find things in it; 26 KiB. */
+struct code_encoder {
+	struct code_model model;
+	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
+	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
+	uint16_t site_slots[2 * CODE_MAX_SITES];    /* by (thread, CPU): a hint, to be checked */
+};
+
+/* Before the first record of a bin; sets the bin's base time. */
+void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift);
+
+/* Appends a sample to a bin with room for CODE_MAX_RECORD bytes. */
+void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample);
+
+/* A walk over the records of one bin, which may come from a file and be anything. */
+struct code_cursor {
+	const unsigned char *at, *end;
+	unsigned time_shift;
+	uint32_t left; /* records */
+	struct code_model model;
+};
+
+/* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
+int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size);
+
+/* 1 with the next sample, 0 at the end, -EBADMSG where the bytes make no sense. */
+int code_next(struct code_cursor *cursor, struct code_sample *sample);
+
+#endif

@@ -1,0 +1,254 @@
+#include "hmb/hmb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hmb *hmb_new(const struct hmb_config *config)
+{
+	struct hmb *hmb;
+
+	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
+	    config->nr_kinds > HMB_MAX_KINDS) {
+		errno = EINVAL;
+		return NULL;
+	}
+	hmb = calloc(1, sizeof(*hmb));
+	if (!hmb)
+		return NULL;
+	hmb->ledger = config->ledger;
+	if (!hmb->ledger)
+		hmb->ledger = hmb->own_ledger = calloc(1, sizeof(*hmb->ledger));
+	if (!hmb->ledger) {
+		free(hmb);
+		return NULL;
+	}
+	hmb->ledger->nr_kinds = config->nr_kinds;
+	arena_init(&hmb->arena, config->memory, config->size);
+	hmb->nr_kinds = config->nr_kinds;
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		hmb->kinds[k].config = config->kinds[k];
+		for (unsigned l = 0; l < NR_LEVELS; l++) {
+			struct hmb_level *level = &hmb->kinds[k].levels[l];
+
+			level->bins = level->sub_bins = (struct bin_list){BIN_NONE, BIN_NONE};
+		}
+	}
+	if (cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
+		hmb_free(hmb);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return hmb;
+}
+
+void hmb_free(struct hmb *hmb)
+{
+	if (!hmb)
+		return;
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		for (unsigned l = 0; l < NR_LEVELS; l++)
+			free(hmb->kinds[k].levels[l].encoder);
+	cct_fini(&hmb->cct);
+	free(hmb->own_ledger);
+	free(hmb);
+}
+
+/* --- giving back ------------------------------------------------------------------------------ */
+
+void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct hmb_ledger *ledger = hmb->ledger;
+	unsigned floor = hmb_floor(hmb, kind);
+	struct hmb_level *level = &k->levels[floor];
+	struct arena *arena = &hmb->arena;
+
+	if (floor == NR_LEVELS)
+		return;
+	ledger->reductions[ledger->nr_reductions] = (struct hmb_reduction){
+		.time = time,
+		.kind = kind,
+		.cause = cause,
+		.floor = floor + 1,
+		.bins = level->nr_bins + level->nr_sub_bins,
+	};
+	/* Counted first and closed second: whoever reads the arena after a crash believes both. */
+	__atomic_store_n(&ledger->nr_reductions, ledger->nr_reductions + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ledger->floor[kind], floor + 1, __ATOMIC_RELEASE);
+	k->bytes -= ((uint64_t)level->nr_bins << arena->bin_shift) +
+	            ((uint64_t)level->nr_sub_bins << arena->sub_shift);
+	k->stored -= level->nr_records;
+	hmb->cct.nr_nodes -= level->nr_nodes;
+	arena_splice(arena, &level->bins, false, level->nr_bins);
+	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
+	free(level->encoder);
+	*level = (struct hmb_level){
+		.bins = {BIN_NONE, BIN_NONE},
+		.sub_bins = {BIN_NONE, BIN_NONE},
+	};
+}
+
+/* The kind that holds most; ties go to the lowest number. Kinds with a share are spared. */
+static unsigned victim(const struct hmb *hmb)
+{
+	unsigned found = 0;
+	uint64_t most = 0;
+
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		const struct hmb_kind *kind = &hmb->kinds[k];
+
+		if (!kind->config.share && kind->bytes > most) {
+			most = kind->bytes;
+			found = k;
+		}
+	}
+	if (most)
+		return found;
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		if (hmb->kinds[k].bytes)
+			return k;
+	return 0;
+}
+
+/* A bin that is wanted for (kind, level); NULL: that level was closed in the search. */
+static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned kind, unsigned level,
+                        uint64_t time)
+{
+	for (;;) {
+		struct bin *bin = arena_take(&hmb->arena, use, sub);
+
+		if (bin)
+			return bin;
+		hmb_close_lowest(hmb, victim(hmb), time, HMB_CAUSE_MEMORY);
+		if (level < hmb_floor(hmb, kind))
+			return NULL;
+	}
+}
+
+struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
+{
+	return take(hmb, BIN_INDEX, false, kind, level, time);
+}
+
+/* --- putting ---------------------------------------------------------------------------------- */
+
+static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
+{
+	struct hmb_kind *k = &hmb->kinds[bin->kind];
+
+	if (k->config.shape == HMB_SAMPLES) {
+		if (!level->encoder)
+			level->encoder = malloc(sizeof(*level->encoder));
+		if (!level->encoder)
+			return false;
+		code_begin(level->encoder, bin, time, k->config.time_shift);
+	}
+	if (bin->size_shift == hmb->arena.bin_shift) {
+		bin_list_append(&hmb->arena, &level->bins, bin);
+		level->nr_bins++;
+	} else {
+		bin_list_append(&hmb->arena, &level->sub_bins, bin);
+		level->nr_sub_bins++;
+	}
+	k->bytes += bin_size(bin);
+	level->open = bin;
+	cct_tidy(hmb);
+	return true;
+}
+
+struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room, uint64_t time)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct hmb_level *l = &k->levels[level];
+	enum bin_use use = k->config.shape == HMB_SAMPLES ? BIN_SAMPLES : BIN_RAW;
+	struct bin *bin;
+
+	if (l->open && bin_room(l->open) >= room)
+		return l->open;
+	bin = take(hmb, use, !l->open, kind, level, time);
+	if (!bin)
+		return NULL;
+	bin->kind = (uint8_t)kind;
+	bin->level = (uint8_t)level;
+	if (start_bin(hmb, l, bin, time))
+		return bin;
+	arena_give(&hmb->arena, bin);
+	return NULL;
+}
+
+bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	struct hmb_kind *k = &hmb->kinds[sample->kind];
+	struct hmb_level *level = &k->levels[sample->level];
+	struct code_sample coded = {
+		.time = sample->time,
+		.step = sample->step,
+		.leaf = sample->leaf,
+		.thread = sample->thread,
+		.cpu = sample->cpu,
+	};
+	struct bin *bin;
+
+	hmb->ledger->taken[sample->kind]++;
+	if (sample->level < hmb_floor(hmb, sample->kind))
+		return false;
+	coded.context = cct_intern(hmb, sample);
+	if (sample->level < hmb_floor(hmb, sample->kind))
+		return false;
+	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);
+	if (!bin)
+		return false;
+	code_put(level->encoder, bin, &coded);
+	level->nr_records++;
+	k->stored++;
+	return true;
+}
+
+/* Partial communication misleads: a kind that passes its share loses everything, for good. */
+static bool share_passed(struct hmb *hmb, unsigned kind, uint64_t time)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+
+	if (!k->config.share || k->bytes <= k->config.share)
+		return false;
+	while (hmb_floor(hmb, kind) < NR_LEVELS)
+		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
+	return true;
+}
+
+bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
+                 size_t size)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct bin *bin;
+
+	hmb->ledger->taken[kind]++;
+	if (level < hmb_floor(hmb, kind))
+		return false;
+	bin = hmb_room(hmb, kind, level, size, time);
+	if (!bin || share_passed(hmb, kind, time))
+		return false;
+	memcpy(bin_records(bin) + bin->record_bytes, record, size);
+	bin->nr_records++;
+	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)size, __ATOMIC_RELEASE);
+	k->levels[level].nr_records++;
+	k->stored++;
+	return true;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+size_t hmb_used(const struct hmb *hmb)
+{
+	const struct arena *arena = &hmb->arena;
+
+	return ((size_t)(arena->nr_bins - arena->nr_free) << arena->bin_shift) -
+	       ((size_t)arena->nr_free_sub << arena->sub_shift);
+}
+
+size_t hmb_context_bytes(const struct hmb *hmb)
+{
+	return hmb->cct.nr_nodes * sizeof(struct node) +
+	       ((size_t)hmb->cct.index.nr_pages << hmb->arena.bin_shift);
+}

@@ -1,0 +1,163 @@
+/*
+ * The hierarchical memory buffer: any run in one piece of memory of fixed size.
+ *
+ * Records are sorted on arrival by kind (samples of one event, or instrumentation events) and by
+ * level (λ of the sample's ordinal, see lambda.h), into lists of bins (see arena.h). When a bin is
+ * needed and none is free, the lowest level of the kind that holds most bytes is closed:
+ *
+ *     before                                     after close(0)             floor 0 → 1
+ *     level 0  [■■■■][■■■■][■■■■][■■■ ]          level 0  closed
+ *     level 1  [■■■■][■■■ ]                      level 1  [■■■■][■■■ ]
+ *     level 2  [■■  ]                            level 2  [■■  ]
+ *     level 3  [■   ]                            level 3  [■   ]
+ *     free                                       free     [    ][    ][    ][    ]
+ *
+ * in constant time. Samples that still arrive below the floor are discarded, so what is stored is
+ * at every moment what the slower sampling would have stored from the start.
+ *
+ * The calling-context tree lives in the same bins (see cct.h): a node lies in a bin of the level of
+ * the highest sample below it, and leaves with that level.
+ *
+ * Always: taken == stored + reduced for every kind. Whole bins in lists, index pages, carved and
+ * free add up to the arena. Every stored record's context resolves, and every live node is on the
+ * path of a stored record.
+ *
+ * Nothing here allocates per sample, and putting a sample never fails. One thread uses a buffer.
+ */
+#ifndef HMB_HMB_H
+#define HMB_HMB_H
+
+#include "hmb/cct.h"
+#include "hmb/code.h"
+#include "hmb/lambda.h"
+
+#define HMB_MAX_KINDS 32
+
+enum hmb_shape {
+	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */
+	HMB_RAW,     /* opaque records, hmb_put_raw() */
+};
+
+enum hmb_cause {
+	HMB_CAUSE_MEMORY,   /* no bin was free */
+	HMB_CAUSE_OVERHEAD, /* sampling cost more than allowed */
+	HMB_CAUSE_SHARE,    /* instrumentation events passed their share */
+};
+
+struct hmb_kind_config {
+	enum hmb_shape shape;
+	unsigned time_shift; /* times are stored in units of 1 << time_shift ns */
+	size_t share;        /* bytes; 0: unlimited. A kind with a share is never a victim below it,
+	                        and loses all its records for good when it passes it */
+};
+
+struct hmb_ledger;
+
+struct hmb_config {
+	void *memory; /* zeroed, page-aligned, kept by the caller for the buffer's whole life */
+	size_t size;
+	struct hmb_ledger *ledger; /* zeroed, kept by the caller likewise; NULL: private */
+	unsigned nr_kinds;
+	struct hmb_kind_config kinds[HMB_MAX_KINDS];
+	unsigned max_path;        /* the longest path a sample may have */
+	uint64_t truncated_frame; /* stands for callees that found no room in the tree */
+};
+
+struct hmb_sample {
+	unsigned kind, level;
+	uint64_t time; /* ns */
+	uint64_t step; /* ns from sample to sample of this level in this stream; 0: unknown */
+	uint32_t thread, cpu;
+	uint64_t leaf;
+	const uint64_t *path; /* the callers' frames, innermost first */
+	unsigned path_size;
+};
+
+/* Every level that was closed, in order. */
+struct hmb_reduction {
+	uint64_t time; /* of the sample that needed room, ns */
+	uint32_t kind;
+	uint32_t cause; /* enum hmb_cause */
+	uint32_t floor; /* the kind's lowest open level since then */
+	uint32_t bins;  /* given back, sub-bins included */
+};
+
+#define HMB_MAX_REDUCTIONS (HMB_MAX_KINDS * NR_LEVELS)
+
+/* What makes sense of the bins: with the arena, all that must outlive a killed recorder. */
+struct hmb_ledger {
+	uint32_t nr_kinds, nr_reductions;
+	uint32_t floor[HMB_MAX_KINDS]; /* lowest open level; NR_LEVELS: all are closed */
+	uint64_t taken[HMB_MAX_KINDS];
+	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
+};
+
+struct hmb_level {
+	struct bin_list bins, sub_bins;
+	uint32_t nr_bins, nr_sub_bins;
+	struct bin *open; /* the bin that is being filled; NULL: none yet */
+	uint64_t nr_records, nr_nodes;
+	struct code_encoder *encoder; /* HMB_SAMPLES, made with the first bin */
+};
+
+struct hmb_kind {
+	struct hmb_kind_config config;
+	uint64_t stored;
+	uint64_t bytes; /* of its bins */
+	struct hmb_level levels[NR_LEVELS];
+};
+
+struct hmb {
+	struct arena arena;
+	struct cct cct;
+	unsigned nr_kinds;
+	struct hmb_kind kinds[HMB_MAX_KINDS];
+	struct hmb_ledger *ledger, *own_ledger;
+	uint64_t truncated; /* samples whose context was cut for want of room in the tree */
+};
+
+/* NULL with errno: EINVAL for sizes and counts out of range, ENOMEM. */
+struct hmb *hmb_new(const struct hmb_config *config);
+void hmb_free(struct hmb *hmb);
+
+/*
+ * Stores a sample, or discards it because its level is closed. Room is made where needed. Returns
+ * whether it was stored.
+ */
+bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
+
+/* The same for an opaque record of an HMB_RAW kind; size is at most HMB_MAX_RAW. */
+#define HMB_MAX_RAW 128
+bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
+                 size_t size);
+
+/* Closes the kind's lowest open level for a reason of the caller's. */
+void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause);
+
+static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
+{
+	return hmb->ledger->floor[kind];
+}
+
+/* Bytes that hold something: whole bins that are not free. At most the budget. */
+size_t hmb_used(const struct hmb *hmb);
+/* Bytes of nodes and their index. */
+size_t hmb_context_bytes(const struct hmb *hmb);
+
+/* Whether a bin of the arena holds live records: it is in use and its level is open. */
+static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
+{
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) && bin->kind < hmb->nr_kinds &&
+	       bin->level >= hmb->ledger->floor[bin->kind];
+}
+
+/*
+ * For the parts of the buffer: a bin of this list with at least `room` bytes between records and
+ * nodes, for which levels may be closed. NULL: this level was among them.
+ */
+struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room, uint64_t time);
+
+/* A bin for the index, likewise. NULL: the level named was closed to get it. */
+struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * λ: which level of the hierarchical memory buffer a sample belongs to (Wagner and Knüpfer,
+ * "Automatic Adaption of the Sampling Frequency for Detailed Performance Analysis", 2017).
+ *
+ * λ(n) is the number of trailing zeros of n, the ordinal of the sample in its stream. Level λ holds
+ * every 2^(λ+1)-th sample, so dropping the lowest level leaves every second sample:
+ *
+ *     n   1 2 3 4 5 6 7 8 9 …
+ *     λ   0 1 0 2 0 1 0 3 0 …
+ *
+ * A stream is a sequence of samples taken with one period: of one event on one CPU, or of one
+ * inherited event in one thread. Its ordinal starts at a random number, for else streams shorter
+ * than 2^floor samples would lose every sample, and the programs made of them would vanish.
+ */
+#ifndef HMB_LAMBDA_H
+#define HMB_LAMBDA_H
+
+#include <stdint.h>
+
+#define NR_LEVELS 64
+
+static inline unsigned lambda(uint64_t n)
+{
+	return n ? (unsigned)__builtin_ctzll(n) : NR_LEVELS - 1;
+}
+
+/* The same without a machine instruction for it: multiply by a De Bruijn sequence and look up. */
+unsigned lambda_portable(uint64_t n);
+
+struct stream {
+	uint64_t n;     /* ordinal of the newest sample, in units of base period << shift */
+	unsigned shift; /* the kernel samples at base period << shift */
+};
+
+/* The start of a stream that is reproducible from the run's seed and the stream's number. */
+static inline struct stream stream_start(uint64_t seed, uint64_t number, unsigned shift)
+{
+	/* splitmix64 (Steele, Lea and Flood, 2014) */
+	uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return (struct stream){.n = (z ^ z >> 31) >> shift, .shift = shift};
+}
+
+/* The period became base << shift. It never becomes shorter. */
+static inline void stream_slow(struct stream *stream, unsigned shift)
+{
+	if (shift <= stream->shift)
+		return;
+	stream->n >>= shift - stream->shift;
+	stream->shift = shift;
+}
+
+/* A sample arrived: its level. */
+static inline unsigned stream_next(struct stream *stream)
+{
+	unsigned level = stream->shift + lambda(++stream->n);
+
+	return level < NR_LEVELS ? level : NR_LEVELS - 1;
+}
+
+#endif
