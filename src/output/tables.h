@@ -1,0 +1,92 @@
+/*
+ * The tables of a run while it is recorded: arrays in the trace's own form, in memory that outlives
+ * a killed recorder. One file holds them together with the arena of the buffer:
+ *
+ *     image header | ledger | run | events | streams | modules | threads | commands | strings |
+ * arena
+ *
+ * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
+ * Room is reserved for the largest tables, and allocated piece by piece as they grow, so that a
+ * full /dev/shm is an error of one call and never a fault. Where /dev/shm has no room for the
+ * arena, anonymous memory serves, and a killed recorder leaves nothing.
+ *
+ * All adds return an index or offset; when a table is full, or memory is refused, they return its
+ * stand-in (0, or what the call says) and count.
+ */
+#ifndef OUTPUT_TABLES_H
+#define OUTPUT_TABLES_H
+
+#include "hmb/hmb.h"
+#include "output/trace_format.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define TABLES_MAX_EVENTS   HMB_MAX_KINDS
+#define TABLES_MAX_STREAMS  (1 << 16)
+#define TABLES_MAX_MODULES  (1 << 16)
+#define TABLES_MAX_THREADS  (1 << 16)
+#define TABLES_MAX_COMMANDS (1 << 13)
+#define TABLES_MAX_STRINGS  (8 << 20) /* bytes */
+
+struct tables;
+
+/*
+ * Memory for a run with this budget. trace_path is the file that the trace will be written to: it
+ * names the image, so that recover finds it. NULL with errno.
+ */
+struct tables *tables_new(size_t budget, const char *trace_path);
+/* Unlinks the image. */
+void tables_free(struct tables *tables);
+
+/* Whether a killed recorder would leave an image; else why not is for the user to know. */
+bool tables_recoverable(const struct tables *tables);
+
+void *tables_arena(struct tables *tables);
+struct hmb_ledger *tables_ledger(struct tables *tables);
+struct trace_run *tables_run(struct tables *tables);
+
+/* The offset of a string, stored once; 0 (the empty string) where the heap is full. */
+uint32_t tables_string(struct tables *tables, const char *string);
+const char *tables_string_at(const struct tables *tables, uint32_t offset);
+
+/* Entries live as long as the tables, and stay where they are. NULL: refused. */
+struct trace_event *tables_add_event(struct tables *tables);
+struct trace_stream *tables_add_stream(struct tables *tables);
+/* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
+struct trace_module *tables_module(struct tables *tables, uint16_t id);
+
+/*
+ * Threads. A slot is taken with the first sample of a task and reused when the task has ended and
+ * none of its samples is stored any more; its command's totals keep what it was. When every slot
+ * holds a living task or stored samples, all further tasks of a command share one slot.
+ */
+uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t comm,
+                           uint64_t time);
+struct trace_thread *tables_thread(struct tables *tables, uint32_t thread);
+/* A sample of this kind and level was stored for the thread. */
+void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind, unsigned level);
+void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
+
+/* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
+ */
+struct trace_command *tables_command(struct tables *tables, uint32_t comm);
+
+/* What the trace writer reads. */
+struct table {
+	const void *entries;
+	size_t nr, entry_size;
+};
+
+struct table tables_section(const struct tables *tables, enum trace_section section);
+
+/*
+ * The image that a killed recorder left for this trace path, mapped privately; NULL with errno:
+ * ENOENT none, EBUSY its recorder still lives, EBADMSG it makes no sense, EACCES not the user's
+ * own. *budget is the size of its arena. It is unlinked by tables_free() only after
+ * tables_recovered().
+ */
+struct tables *tables_recover(const char *trace_path, size_t *budget);
+void tables_recovered(struct tables *tables);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * Reading a trace. A file is checked as a whole when it is opened (sizes, references between
+ * sections, checksums), mapped, and then read in place; whatever its bytes are, nothing here reads
+ * outside it.
+ */
+#ifndef OUTPUT_TRACE_H
+#define OUTPUT_TRACE_H
+
+#include "hmb/code.h"
+#include "output/trace_format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRACE_WHY_SIZE 512
+
+struct trace;
+
+/* NULL: why says in one line what is wrong with the file and the way out. */
+struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
+void trace_close(struct trace *trace);
+
+const struct trace_run *trace_run(const struct trace *trace);
+const char *trace_string(const struct trace *trace, uint32_t offset);
+
+/* The entries of a section; index out of range gives NULL. */
+const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
+const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
+const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
+const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
+const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
+const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
+
+/* The index of the function that holds a frame; UINT32_MAX: none is known. */
+uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
+
+struct trace_sample {
+	uint32_t event, level;
+	uint64_t time;   /* ns */
+	uint64_t weight; /* in the event's unit */
+	uint32_t thread, cpu;
+	uint64_t leaf;
+	uint32_t context; /* node; NODE_NONE: no callers */
+};
+
+/* The caller's frame and node of a node. false: there is none (or the file lies: then also). */
+bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
+
+/* Writes at most max frames, leaf first, and returns how many the stack has. */
+size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,
+                   size_t max);
+
+/* A walk over all stored samples of all events, oldest first. NULL with errno. */
+struct trace_walk;
+struct trace_walk *trace_walk_new(const struct trace *trace);
+void trace_walk_free(struct trace_walk *walk);
+/* 1 with a sample, 0 at the end, -EBADMSG. */
+int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * The trace file, version 1. man/adaptrace-trace.5 is the specification; this is the same in C.
+ *
+ *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
+ *
+ * Little-endian. A section is an array of equal entries; the directory says how large one is, so
+ * that a later version can append fields to a structure and older readers step over them. Strings
+ * are offsets into the section STRINGS, each ending with NUL; offset 0 is the empty string.
+ *
+ * The recorder keeps the same arrays in shared memory while it runs (see tables.h), so what a
+ * killed recorder leaves behind is already in this form.
+ */
+#ifndef OUTPUT_TRACE_FORMAT_H
+#define OUTPUT_TRACE_FORMAT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
+#define TRACE_VERSION 1
+
+enum trace_section {
+	TRACE_RUN = 1,    /* one struct trace_run */
+	TRACE_STRINGS,    /* bytes */
+	TRACE_EVENTS,     /* struct trace_event; the index is the kind in bins */
+	TRACE_STREAMS,    /* struct trace_stream */
+	TRACE_MODULES,    /* struct trace_module; the index is the module in frames */
+	TRACE_THREADS,    /* struct trace_thread; the index is the thread in records */
+	TRACE_COMMANDS,   /* struct trace_command */
+	TRACE_REDUCTIONS, /* struct trace_reduction */
+	TRACE_GRANULES, /* uint32_t: for each whole bin of the arena its number in BINS + 1, or 0 */
+	TRACE_BINS,     /* whole bins, as they were in the arena */
+	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
+	NR_TRACE_SECTIONS
+};
+
+struct trace_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t nr_sections;
+	uint64_t size;     /* of the whole file */
+	uint64_t checksum; /* XXH3-64 of this header with checksum 0, then the directory */
+};
+static_assert(sizeof(struct trace_header) == 32, "fixed by the format");
+
+struct trace_entry {
+	uint32_t section; /* enum trace_section; unknown ones are skipped */
+	uint32_t entry_size;
+	uint64_t offset;   /* from the start of the file */
+	uint64_t size;     /* bytes, a multiple of entry_size */
+	uint64_t checksum; /* XXH3-64 */
+};
+static_assert(sizeof(struct trace_entry) == 32, "fixed by the format");
+
+enum trace_run_flags {
+	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before */
+	TRACE_RUN_CGROUP = 2,        /* per-CPU events of a cgroup; else inherited events */
+	TRACE_RUN_RECOVERED = 4,     /* made from what a killed recorder left */
+	TRACE_RUN_KERNEL_HIDDEN = 8, /* kernel addresses could not be named */
+	TRACE_RUN_LEFT_CGROUP =
+		16,               /* a process moved itself out of the cgroup: not observed there */
+	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+};
+
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
+
+struct trace_run {
+	uint32_t flags;
+	uint32_t stacks;  /* enum trace_stacks */
+	uint32_t command; /* string: arguments, separated by '\x1f' */
+	uint32_t host, kernel, cpu_model, version, directory; /* strings */
+	int32_t pid;
+	int32_t exit_status; /* as a shell sees it: 128 + signal when killed; -1: unknown */
+	uint32_t nr_cpus;
+	uint32_t bin_shift, sub_shift; /* sizes of whole and of sub-bins: 1 << shift bytes */
+	uint32_t max_overhead;         /* thousandths; 0: no guard */
+	uint64_t real_start;           /* CLOCK_REALTIME at start, ns since 1970 */
+	uint64_t start, end; /* CLOCK_MONOTONIC ns; every time in the trace is of this clock */
+	uint64_t budget, used,
+		contexts;      /* bytes: the arena, what held something, tree with index */
+	uint64_t peak_rss;     /* of the recorder, bytes */
+	uint64_t recorder_cpu; /* ns of CPU time that the recorder used while the target ran */
+	uint64_t sample_price; /* ns that one sample costs the target, as measured; 0: not measured
+	                        */
+	uint64_t late;         /* records that arrived behind the merge front */
+	uint64_t malformed;    /* records that made no sense */
+	uint64_t lost_records; /* mmap, comm, fork, exit records that the kernel dropped */
+	uint64_t truncated_stacks; /* samples whose stack does not reach its root */
+	uint64_t stitched_stacks;  /* samples completed from the thread's previous stack */
+	uint64_t folded_contexts;  /* samples whose context found no room in the tree */
+	uint64_t refused_modules, folded_threads, refused_strings;
+	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
+	uint64_t seed;
+};
+
+enum trace_unit { TRACE_NS, TRACE_COUNT };
+
+/*
+ * An event that was sampled. A stored sample of it stands for
+ * period(event, CPU) << floor units, with the stream's period.
+ */
+struct trace_event {
+	uint32_t name;          /* string */
+	uint32_t unit;          /* enum trace_unit */
+	uint64_t base_period;   /* nominal, at shift 0 */
+	uint32_t initial_shift; /* sampling started at base_period << initial_shift */
+	uint32_t floor;         /* in the end */
+	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
+};
+
+/* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
+#define TRACE_ANY_CPU UINT32_MAX
+
+struct trace_stream {
+	uint32_t event, cpu;
+	uint64_t base_period;
+	uint64_t lost, throttled; /* samples; times the kernel throttled */
+};
+
+struct trace_module {
+	uint32_t path; /* string */
+	uint8_t kind;  /* enum module_kind */
+	uint8_t build_id_size;
+	uint8_t build_id[20];
+	uint16_t reserved;
+	int32_t pid; /* of code without a file; else 0 */
+	uint64_t window;
+};
+static_assert(sizeof(struct trace_module) == 40, "fixed by the format");
+
+enum trace_thread_flags {
+	TRACE_THREAD_ENDED = 1,
+	TRACE_THREAD_EXACT = 2,  /* exact is known */
+	TRACE_THREAD_FOLDED = 4, /* stands for many: all later tasks of its command */
+};
+
+struct trace_thread {
+	int32_t pid, tid; /* 0: TRACE_THREAD_FOLDED */
+	uint32_t comm;    /* string */
+	uint32_t flags;
+	uint64_t start, end; /* first seen and ended, ns; end 0: it outlived the recording */
+	uint64_t exact;      /* the kernel's own total of event 0, in its unit */
+};
+static_assert(sizeof(struct trace_thread) == 40, "fixed by the format");
+
+/* Totals of a command over all its tasks, those without a surviving sample included. */
+struct trace_command {
+	uint32_t comm;  /* string */
+	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks */
+	uint64_t tasks;
+	uint64_t exact; /* of event 0 */
+};
+
+struct trace_reduction {
+	uint64_t time;
+	uint32_t event;
+	uint32_t cause; /* enum hmb_cause */
+	uint32_t floor; /* the event's lowest open level since then */
+	uint32_t bins;  /* given back */
+};
+static_assert(sizeof(struct trace_reduction) == 24, "fixed by the format");
+
+struct trace_symbol {
+	uint32_t module;
+	uint32_t lo, hi; /* offsets [lo, hi) */
+	uint32_t name;   /* string; 0: bounds of a function without a name */
+};
+static_assert(sizeof(struct trace_symbol) == 16, "fixed by the format");
+
+#endif

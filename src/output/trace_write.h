@@ -1,0 +1,17 @@
+/* Writing a trace: once, at the end, beside its final name and then renamed into place. */
+#ifndef OUTPUT_TRACE_WRITE_H
+#define OUTPUT_TRACE_WRITE_H
+
+#include "output/tables.h"
+#include "symbolize/symbols.h"
+
+/*
+ * Writes the trace of a finished run to path. The live bins come from the arena, names from the
+ * symbolizer (NULL: without names) for every frame that a live bin mentions. An existing file is
+ * kept as path.old. 0 or -errno; on failure there is no half file, and an older trace is as it was.
+ * bytes, where not NULL, gets the file's size.
+ */
+int trace_write(const char *path, struct tables *tables, struct module_table *modules,
+                struct symbolizer *symbolizer, uint64_t *bytes);
+
+#endif
