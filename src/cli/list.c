@@ -290,10 +290,9 @@ int cmd_list(int argc, char **argv)
 		"[PATTERN]",
 		"Shows the events that 'adaptrace record -e' takes on this machine. Those marked * "
 		"can be opened now; u: only their user side, as EVENT:u.\v"
-		"PATTERN is looked for in names and descriptions, in any case. One that starts "
-	        "with "
-		"PMU:: shows the events of that PMU, as libpfm4 names it, be it another machine's."
-		"\n\n"
+		"PATTERN is looked for in names and descriptions, in any case. One that begins "
+		"PMU:: shows the events of that PMU, as libpfm4 names it, be it another "
+		"machine's.\n\n"
 		"  adaptrace list cache\n"
 		"  adaptrace list --available\n"
 		"  adaptrace list -v skx::FP_ARITH",

@@ -190,11 +190,11 @@ int event_parse(struct event *event, const char *text, char why[WHY_SIZE])
 	err = check_text(text, why);
 	if (err)
 		return err;
-	strcpy(name, text);
+	memcpy(name, text, strlen(text) + 1);
 	err = (strchr(name, '/') ? parse_pmu : parse_name)(name, &modifiers, event, why);
 	if (!err)
 		err = modifiers_apply(&modifiers, event, why);
-	strcpy(event->name, text);
+	memcpy(event->name, text, strlen(text) + 1);
 	event->unit = unit_of(&event->attr);
 	return err;
 }
@@ -219,7 +219,7 @@ bool event_exclude_kernel(struct event *event)
 	if (event->modifiers || event->attr.exclude_kernel || is_kernel_only(&event->attr) ||
 	    size + strlen(tail) >= sizeof(event->name))
 		return false;
-	strcat(event->name, tail);
+	memcpy(event->name + size, tail, strlen(tail) + 1);
 	event->attr.exclude_kernel = 1;
 	event->modifiers = true;
 	return true;

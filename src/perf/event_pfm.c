@@ -203,20 +203,20 @@ static int walk_pmu(const struct walk *walk, const pfm_pmu_info_t *pmu)
 	return stop;
 }
 
-int pfm_walk(const char *wanted, bool umasks, int (*fn)(void *arg, const struct pfm_name *name),
+int pfm_walk(const char *pmu, bool umasks, int (*fn)(void *arg, const struct pfm_name *name),
              void *arg)
 {
 	const struct walk walk = {umasks, fn, arg};
-	pfm_pmu_info_t pmu = {.size = sizeof(pmu)};
+	pfm_pmu_info_t info = {.size = sizeof(info)};
 	int stop = 0;
 
 	if (!pfm_ready())
 		return 0;
 	for (int i = 0; i < PFM_PMU_MAX && !stop; i++) {
-		if (pfm_get_pmu_info(i, &pmu) != PFM_SUCCESS || is_generic(i))
+		if (pfm_get_pmu_info(i, &info) != PFM_SUCCESS || is_generic(i))
 			continue;
-		if (wanted ? !strcasecmp(wanted, pmu.name) : pmu.is_present)
-			stop = walk_pmu(&walk, &pmu);
+		if (pmu ? !strcasecmp(pmu, info.name) : info.is_present)
+			stop = walk_pmu(&walk, &info);
 	}
 	return stop;
 }

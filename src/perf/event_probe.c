@@ -148,7 +148,8 @@ static void explain_files(char *line, size_t size)
 	struct permission permission;
 
 	permission_read(&permission);
-	permission_explain(&permission, PERMISSION_FILES, 2 * permission.nofile, line, size);
+	snprintf(line, size, "all %llu files that may be open are in use; try: ulimit -n %llu",
+	         (unsigned long long)permission.nofile, 2 * (unsigned long long)permission.nofile);
 }
 
 static void explain_error(const struct event *event, int error, char *line, size_t size)

@@ -18,13 +18,12 @@
  */
 static bool in_first_user_namespace(void)
 {
-	unsigned long inside, outside, count;
-	char map[64];
+	char map[64], *end;
 
 	if (text_file_read("/proc/self/uid_map", map, sizeof(map)))
 		return true;
-	return sscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 &&
-	       outside == 0 && count == UINT_MAX;
+	return strtoul(map, &end, 10) == 0 && strtoul(end, &end, 10) == 0 &&
+	       strtoul(end, &end, 10) == UINT_MAX;
 }
 
 static uint64_t capabilities(void)
@@ -149,15 +148,14 @@ static void explain_symbols(const struct permission *p, char *line, size_t size)
 
 static void explain_rings(const struct permission *p, uint64_t bytes, char *line, size_t size)
 {
-	uint64_t kb = bytes / 1024 + 1, free_kb = p->ring_bytes / 1024;
+	unsigned long long kb = bytes / 1024 + 1, free_kb = p->ring_bytes / 1024;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	snprintf(
 		line, size,
 		"rings of %llu KiB are more than perf_event_mlock_kb and the limit of locked "
 		"memory allow; as root: sysctl kernel.perf_event_mlock_kb=%llu, or: ulimit -l %llu",
-		(unsigned long long)kb, (unsigned long long)(kb / (cpus > 0 ? cpus : 1) + 1),
-		(unsigned long long)(kb > free_kb ? kb - free_kb : 1));
+		kb, kb / (cpus > 0 ? cpus : 1) + 1, kb > free_kb ? kb - free_kb : 1);
 }
 
 void permission_explain(const struct permission *p, enum permission_want want, uint64_t amount,
