@@ -86,7 +86,7 @@ static __u64 *config_word(struct perf_event_attr *attr, const char *name, size_t
 }
 
 /* "4" or "0-7", at the start of the text; what follows, or NULL if it is neither. */
-static const char *parse_range(const char *text, unsigned *low, unsigned *high)
+static const char *parse_range(const char *text, unsigned long *low, unsigned long *high)
 {
 	char *end;
 
@@ -120,7 +120,7 @@ static int format_put(struct perf_event_attr *attr, const char *format, uint64_t
 		return 0;
 	}
 	do {
-		unsigned low, high;
+		unsigned long low, high;
 		__u64 mask;
 
 		text = parse_range(text + 1, &low, &high);
