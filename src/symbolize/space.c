@@ -29,13 +29,15 @@ static void array_put(struct map_array *array)
 		free(array);
 }
 
-/* An array of one's own with room for size mappings, in place of the one given. */
+/* An array of one's own, in place of the one given, with room for size mappings if that is more. */
 static struct map_array *array_own(struct map_array *old, size_t size)
 {
 	struct map_array *array;
 
 	if (old && old->refs == 1 && size <= old->size)
 		return old;
+	if (old && size < old->nr)
+		size = old->nr;
 	size += size / 2;
 	array = malloc(sizeof(*array) + size * sizeof(array->maps[0]));
 	if (!array)
