@@ -33,6 +33,7 @@ struct options {
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
 	bool inherit; /* inherited events even where a cgroup is permitted */
+	bool user_only; /* the kernel's side was not permitted */
 	bool quiet;
 };
 
@@ -57,7 +58,13 @@ struct session {
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 	} *rates; /* [event][cpu] */
 	uint64_t nr_streams; /* numbers given so far */
-	bool target_ended, interrupted;
+	uint64_t start;	     /* ns */
+	uint64_t cpu_start;  /* the recorder's CPU time then */
+	unsigned first_shift, ticks;
+	uint64_t *throttled; /* [event][cpu] */
+	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
+	size_t noted_modules;
+	bool launched, target_ended, interrupted, written, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];
@@ -69,5 +76,10 @@ int session_run(const struct options *options);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
 		    const struct sampler_source *source);
+
+/* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
+int session_attach(struct session *session);
+/* The same for threads that are known. */
+int session_open_sampler(struct session *session, const pid_t *tasks, size_t nr_tasks);
 
 #endif

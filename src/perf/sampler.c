@@ -267,3 +267,8 @@ uint64_t sampler_exact(const struct sampler *sampler)
 		total += read_count(sampler, sampler->exact_fds[i], false);
 	return total;
 }
+
+uint64_t sampler_exact_ended(const struct sampler *sampler)
+{
+	return sampler->exact_ended;
+}

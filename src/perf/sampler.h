@@ -112,5 +112,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler);
 
 /* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
 uint64_t sampler_exact(const struct sampler *sampler);
+/* The part of it that RECORD_READs have said so far. */
+uint64_t sampler_exact_ended(const struct sampler *sampler);
 
 #endif
