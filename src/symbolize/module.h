@@ -64,7 +64,7 @@ struct segment {
 	uint64_t offset, vaddr, size;
 };
 
-#define MODULE_MAX_SEGMENTS 16
+#define MODULE_MAX_SEGMENTS 8
 
 struct module {
 	uint16_t id;
@@ -76,10 +76,11 @@ struct module {
 	uint64_t window; /* MODULE_KERNEL, MODULE_ANON: the high half of its addresses */
 	pid_t pid;	 /* MODULE_ANON: whose; a perf map or jitdump is found by it */
 	uid_t uid;	 /* MODULE_ANON: the owner of the process, who alone may name its code */
-	unsigned nr_segments; /* executable PT_LOADs; 0: no readable ELF file */
+	pid_t ns_pid;	 /* MODULE_ANON: pid as the process itself knows it, in its container */
+	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
 	struct segment segments[MODULE_MAX_SEGMENTS];
 	void *unwind; /* the unwinder's: its rules for this module; see unwind.h */
-	int fd;	      /* the file, opened when it was mapped; -1: see module_fd() */
+	int fd;	      /* the table's; may be closed and opened again: ask module_fd() */
 };
 
 /*
@@ -91,6 +92,7 @@ struct module_table;
 
 struct module_table *module_table_new(void);
 void module_table_free(struct module_table *table);
+/* Number 0 included: numbers are below it. */
 size_t module_table_count(const struct module_table *table);
 uint64_t module_table_refused(const struct module_table *table);
 
@@ -104,13 +106,16 @@ struct module_file {
 	uint64_t start, end;	   /* the mapping: finds the file itself where it was deleted */
 	dev_t dev;		   /* 0 with build_id: not known */
 	ino_t ino;
+	uint64_t ino_generation; /* tells a file from an earlier one with its number; 0: not known */
 	struct build_id build_id;
 };
 
 /*
  * The module of a mapped file, opened without blocking and only if it is a regular file. The same
- * file (by device and inode, else by path and build-id) gives the same module. A file that cannot
- * be opened still gives a module: one without segments. NULL: the table is full.
+ * file (by device and inode, else by path and build-id) gives the same module. What is found under
+ * the name must be that file: by its build-id where the record has one, else by device and inode.
+ * A file that cannot be opened still gives a module: one without segments. When a later mapping of
+ * it can be opened, a new module takes its place. NULL: the table is full, or no memory.
  */
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
 
@@ -119,10 +124,18 @@ struct module *module_table_kernel(struct module_table *table, uint64_t addr);
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
 struct module *module_table_vdso(struct module_table *table);
 
-/* A descriptor of the module's file, valid until the next call for any module; -1: none. */
+/*
+ * A descriptor of the module's file (of a MODULE_VDSO: of a copy of the image), valid until the
+ * next call for any module: only some 64 are open at a time. A file that is opened again must still
+ * be what was mapped. -1 with errno: none; ESTALE when another file has taken its place.
+ */
 int module_fd(struct module_table *table, struct module *module);
 
-/* The ELF virtual address of a byte of the file; the offset itself where segments are unknown. */
+/*
+ * The ELF virtual address of a byte of the file; the offset itself where segments are unknown. For
+ * the page-aligned start of a mapping, which may lie below its segment, the bias of that segment
+ * holds.
+ */
 uint64_t module_vaddr(const struct module *module, uint64_t file_offset);
 
 #endif

@@ -1,0 +1,50 @@
+/*
+ * Mapped files: from what the kernel records of a mapping to the very file that was mapped, now or
+ * when the process is long gone.
+ */
+#ifndef SYMBOLIZE_MAPPED_FILE_H
+#define SYMBOLIZE_MAPPED_FILE_H
+
+#include "symbolize/headers.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+/* What tells a file seen before from another one that was put in its place. */
+struct file_stamp {
+	dev_t dev;
+	ino_t ino; /* 0: not seen before */
+	off_t size;
+	struct timespec mtime;
+};
+
+/* What is known of it; any part may be missing (0). */
+struct mapped_identity {
+	const char *path;
+	pid_t pid;           /* may know the path where we do not */
+	uint64_t start, end; /* its mapping */
+	dev_t dev;
+	ino_t ino;
+	struct build_id build_id;
+	struct file_stamp stamp;
+};
+
+struct mapped_file {
+	int fd;
+	struct file_stamp stamp;
+	struct elf_headers headers;
+};
+
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
+
+/*
+ * Looks for the file behind the process's own mapping, behind the path as the process sees it, and
+ * behind the path as we see it. 0: file->fd is open. -ESTALE: only other files were found.
+ * -ENOEXEC: it is no ELF file. Or another -errno.
+ */
+int mapped_file_open(struct mapped_file *file, const struct mapped_identity *identity);
+
+/* Whether an open file is still what it was, judged by its build-id if it was written to. */
+bool mapped_file_unchanged(int fd, const struct file_stamp *stamp, const struct build_id *id);
+
+#endif

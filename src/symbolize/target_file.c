@@ -1,0 +1,115 @@
+#include "symbolize/target_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+int target_file_open(int dir, const char *path, struct stat *st)
+{
+	char self[sizeof("/proc/self/fd/") + 11];
+	struct stat own;
+	int fd, handle, err = 0;
+
+	/* A path handle opens nothing: no pipe waits and no device acts before its kind is known.
+	 */
+	handle = openat(dir, path, O_PATH | O_CLOEXEC);
+	if (handle < 0)
+		return -errno;
+	if (!st)
+		st = &own;
+	if (fstat(handle, st))
+		err = -errno;
+	else if (!S_ISREG(st->st_mode))
+		err = -EINVAL;
+	if (!err) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
+		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		err = fd < 0 ? -errno : 0;
+	}
+	close(handle);
+	return err ? err : fd;
+}
+
+/* The numbers in /proc/self/maps come from the same place in the kernel as those in the records. */
+static bool mapping_numbers(uintptr_t addr, dev_t *dev, ino_t *ino)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uintptr_t start, end;
+	unsigned maj, min;
+	char *line = NULL;
+	size_t size = 0;
+	uintmax_t number;
+	bool found = false;
+
+	while (maps && !found && getline(&line, &size, maps) > 0) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*x %x:%x %ju", &start, &end, &maj,
+		           &min, &number) != 5)
+			continue;
+		found = start <= addr && addr < end;
+	}
+	if (found) {
+		*dev = makedev(maj, min);
+		*ino = (ino_t)number;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino)
+{
+	dev_t map_dev = 0;
+	ino_t map_ino = 0;
+	void *page;
+	bool found;
+
+	if (st->st_dev == dev && st->st_ino == ino)
+		return true;
+	page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	found = mapping_numbers((uintptr_t)page, &map_dev, &map_ino);
+	munmap(page, 1);
+	return found && map_dev == dev && map_ino == ino;
+}
+
+static size_t vdso_size(const ElfW(Ehdr) * ehdr)
+{
+	const ElfW(Phdr) *phdr = (const void *)((const char *)ehdr + ehdr->e_phoff);
+	size_t size = ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize;
+	unsigned i;
+
+	for (i = 0; i < ehdr->e_phnum; i++)
+		if (phdr[i].p_type == PT_LOAD && phdr[i].p_offset + phdr[i].p_filesz > size)
+			size = phdr[i].p_offset + phdr[i].p_filesz;
+	return size;
+}
+
+int target_file_vdso(void)
+{
+	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	ssize_t size, done;
+	int fd;
+
+	if (!image)
+		return -ENOENT;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	size = (ssize_t)vdso_size(image);
+	done = write(fd, image, (size_t)size);
+	if (done == size)
+		return fd;
+	close(fd);
+	return done < 0 ? -errno : -EIO;
+}

@@ -1,0 +1,28 @@
+/*
+ * Files that a target names. What lies behind such a name may be anything, and may change at any
+ * moment: a pipe that blocks its reader, a device that acts on being opened, another file than the
+ * one that was meant.
+ */
+#ifndef SYMBOLIZE_TARGET_FILE_H
+#define SYMBOLIZE_TARGET_FILE_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * Opens a file for reading if it is a regular one; anything else is not even touched. st (may be
+ * NULL) is filled in. dir as for openat. The descriptor, -EINVAL: not regular, or another -errno.
+ */
+int target_file_open(int dir, const char *path, struct stat *st);
+
+/*
+ * Whether a mapping of this file would be recorded with this device and inode. Where files lie in
+ * layers (overlayfs, btrfs), the numbers in mapping records are not those of stat.
+ */
+bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino);
+
+/* A descriptor of a copy of the running kernel's vdso image, an ELF file; or -errno. */
+int target_file_vdso(void);
+
+#endif
