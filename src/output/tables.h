@@ -36,15 +36,27 @@ struct tables;
  * names the image, so that recover finds it. NULL with errno.
  */
 struct tables *tables_new(size_t budget, const char *trace_path);
-/* Unlinks the image. */
+/* Unlinks the image, unless it is to be kept. */
 void tables_free(struct tables *tables);
+/* Leaves the image for recover: the trace could not be written. */
+void tables_keep(struct tables *tables);
 
-/* Whether a killed recorder would leave an image; else why not is for the user to know. */
+/*
+ * Whether a killed recorder would leave an image. It would not where /dev/shm has no room, or where
+ * another recorder that lives writes the same trace.
+ */
 bool tables_recoverable(const struct tables *tables);
+/*
+ * Whether an earlier recorder of this trace was killed and its image was put aside;
+ * tables_recover() finds it once this recorder is done. At most one is kept.
+ */
+bool tables_kept_leftover(const struct tables *tables);
 
 void *tables_arena(struct tables *tables);
-struct hmb_ledger *tables_ledger(struct tables *tables);
-struct trace_run *tables_run(struct tables *tables);
+size_t tables_budget(const struct tables *tables);
+struct hmb_ledger *tables_ledger(const struct tables *tables);
+/* refused_strings and folded_threads are counted by the tables; the rest is the caller's. */
+struct trace_run *tables_run(const struct tables *tables);
 
 /* The offset of a string, stored once; 0 (the empty string) where the heap is full. */
 uint32_t tables_string(struct tables *tables, const char *string);
@@ -58,14 +70,19 @@ struct trace_module *tables_module(struct tables *tables, uint16_t id);
 
 /*
  * Threads. A slot is taken with the first sample of a task and reused when the task has ended and
- * none of its samples is stored any more; its command's totals keep what it was. When every slot
- * holds a living task or stored samples, all further tasks of a command share one slot.
+ * none of its samples is stored any more. When every slot holds a living task or stored samples, or
+ * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED).
+ *
+ * The totals of commands are the caller's to count, at every task's start and end, for most tasks
+ * of a fork storm never get here.
  */
 uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t comm,
                            uint64_t time);
-struct trace_thread *tables_thread(struct tables *tables, uint32_t thread);
+/* NULL: there is no such thread. */
+struct trace_thread *tables_thread(const struct tables *tables, uint32_t thread);
 /* A sample of this kind and level was stored for the thread. */
 void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind, unsigned level);
+/* The task's last word: its slot must not be used for it again. */
 void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
 
 /* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.

@@ -1,0 +1,240 @@
+#include "output/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define IMAGE_FOLDER "/dev/shm"
+
+/* The path with its folder resolved; the file itself need not exist. */
+static char *absolute_path(const char *path)
+{
+	char *for_dir = strdup(path), *for_base = strdup(path), *folder = NULL, *absolute = NULL;
+
+	if (for_dir && for_base)
+		folder = realpath(dirname(for_dir), NULL);
+	if (folder && asprintf(&absolute, "%s/%s", folder, basename(for_base)) < 0)
+		absolute = NULL;
+	free(folder);
+	free(for_dir);
+	free(for_base);
+	return absolute ? absolute : strdup(path);
+}
+
+static char *image_name(const char *trace_path, const char *suffix)
+{
+	char *absolute = absolute_path(trace_path), *name = NULL;
+
+	if (absolute &&
+	    asprintf(&name, IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
+	             (unsigned long long)XXH3_64bits(absolute, strlen(absolute)), suffix) < 0)
+		name = NULL;
+	free(absolute);
+	return name;
+}
+
+/* Locks belong to the open file, so that they are seen within one process, too. */
+static int image_lock(int fd)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+}
+
+/* A file of that name which is the user's own and nobody else's to read; locked. */
+static int leftover_open(const char *name)
+{
+	int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err;
+	struct stat stat;
+
+	if (fd < 0)
+		return errno == ELOOP ? -EACCES : -errno;
+	if (fstat(fd, &stat))
+		err = -errno;
+	else if (!S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_mode & 077)
+		err = -EACCES;
+	else
+		err = image_lock(fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* A file beyond the limit would be a signal, not an error. */
+static bool size_allowed(size_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+static int image_create_file(struct image *image)
+{
+	int fd, err = -EFBIG;
+	void *memory;
+
+	if (!size_allowed(image->size))
+		return err;
+	fd = open(IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	err = image_lock(fd);
+	if (err || ftruncate(fd, (off_t)image->size))
+		goto out;
+	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory == MAP_FAILED)
+		goto out;
+	image->memory = memory;
+	image->fd = fd;
+	return 0;
+out:
+	err = err ? err : -errno;
+	close(fd);
+	return err;
+}
+
+static int image_create_anonymous(struct image *image)
+{
+	void *memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	image->memory = memory;
+	return 0;
+}
+
+int image_create(struct image *image, size_t size, const char *trace_path)
+{
+	*image = (struct image){.size = size, .fd = -1};
+	if (trace_path && !image_create_file(image)) {
+		image->name = image_name(trace_path, "");
+		if (image->name)
+			return 0;
+		image_close(image);
+		*image = (struct image){.size = size, .fd = -1};
+	}
+	return image_create_anonymous(image);
+}
+
+int image_reserve(struct image *image, size_t offset, size_t size)
+{
+	if (offset > image->size || size > image->size - offset)
+		return -ENOSPC;
+	return image->fd < 0 || !size ? 0 : -posix_fallocate(image->fd, (off_t)offset, (off_t)size);
+}
+
+/* Puts the leftover of that name aside, unless its recorder lives. */
+static int leftover_keep(const char *name)
+{
+	char old[PATH_MAX];
+	int fd, err = 0;
+
+	fd = leftover_open(name);
+	if (fd < 0)
+		return fd;
+	snprintf(old, sizeof(old), "%s.old", name);
+	if (rename(name, old))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int image_link(const struct image *image)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", image->fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, image->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+void image_publish(struct image *image)
+{
+	int err;
+
+	if (image->fd < 0)
+		return;
+	err = image_link(image);
+	if (err == -EEXIST) {
+		err = leftover_keep(image->name);
+		image->kept_leftover = !err;
+		if (!err || err == -ENOENT)
+			err = image_link(image);
+	}
+	if (!err)
+		return;
+	free(image->name);
+	image->name = NULL;
+}
+
+static int image_map(struct image *image)
+{
+	struct stat stat;
+	void *memory;
+
+	if (fstat(image->fd, &stat))
+		return -errno;
+	if (stat.st_size <= 0)
+		return -EBADMSG;
+	image->size = (size_t)stat.st_size;
+	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+	              image->fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	image->memory = memory;
+	return 0;
+}
+
+int image_open(struct image *image, const char *trace_path)
+{
+	static const char *const suffixes[] = {"", ".old"};
+	int err = -ENOENT, first = 0;
+
+	*image = (struct image){.fd = -1};
+	/* While a new recorder writes this trace, an older leftover can be had all the same. */
+	for (unsigned i = 0; i < 2 && image->fd < 0; i++) {
+		free(image->name);
+		image->name = image_name(trace_path, suffixes[i]);
+		if (!image->name)
+			return -ENOMEM;
+		image->fd = leftover_open(image->name);
+		if (!i)
+			first = image->fd;
+	}
+	err = image->fd < 0 ? (first == -ENOENT ? image->fd : first) : image_map(image);
+	if (err)
+		image_close(image);
+	return err;
+}
+
+void image_close(struct image *image)
+{
+	if (image->memory)
+		munmap(image->memory, image->size);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->name);
+	*image = (struct image){.fd = -1};
+}
+
+void image_unlink(struct image *image)
+{
+	if (image->name)
+		unlink(image->name);
+	free(image->name);
+	image->name = NULL;
+}

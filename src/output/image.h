@@ -1,0 +1,47 @@
+/*
+ * The memory of a recording that outlives its recorder: a private file in /dev/shm.
+ *
+ *     /dev/shm/adaptrace-UID-HASH        HASH: of the absolute path of the trace to be written
+ *     /dev/shm/adaptrace-UID-HASH.old    what an earlier killed recorder of that trace left
+ *
+ * The file gets its name when it is locked and laid out, never before. The lock lasts as long as
+ * the recorder, so a file that can be locked is a leftover. A new recorder keeps one leftover
+ * aside.
+ */
+#ifndef OUTPUT_IMAGE_H
+#define OUTPUT_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct image {
+	unsigned char *memory; /* zeroed at first */
+	size_t size;
+	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
+	char *name;         /* of the file; NULL: it has none */
+	bool kept_leftover; /* an earlier recorder's file was put aside */
+};
+
+/*
+ * Reserves address space of this size, in a file where that is possible, else anonymous. Nothing
+ * of it may be touched before image_reserve(). 0 or -ENOMEM.
+ */
+int image_create(struct image *image, size_t size, const char *trace_path);
+
+/* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
+int image_reserve(struct image *image, size_t offset, size_t size);
+
+/* Gives the file its name. Where that fails nobody can recover it, but it serves. */
+void image_publish(struct image *image);
+
+/*
+ * The leftover for this trace path, mapped privately: writes stay in this process. 0, -ENOENT,
+ * -EBUSY: its recorder lives, -EACCES: another user's or open to others, -errno.
+ */
+int image_open(struct image *image, const char *trace_path);
+
+/* The file stays if it is still named; see image_unlink(). */
+void image_close(struct image *image);
+void image_unlink(struct image *image);
+
+#endif

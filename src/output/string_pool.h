@@ -1,0 +1,31 @@
+/*
+ * Strings, each stored once, one after the other with their NULs, in memory of fixed reach. An
+ * offset names a string; the first string of a trace is empty.
+ */
+#ifndef OUTPUT_STRING_POOL_H
+#define OUTPUT_STRING_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Makes the first `size` bytes of the pool's memory usable; 0 or -errno. */
+typedef int string_pool_reserve_fn(void *arg, size_t size);
+
+struct string_pool {
+	char *memory; /* the caller's */
+	size_t size, max_size;
+	string_pool_reserve_fn *reserve; /* NULL: all of the memory is usable */
+	void *arg;
+	uint32_t *slots; /* offsets + 1 by hash, open addressing; 0: free */
+	uint32_t nr, nr_slots, max_nr;
+};
+
+/* An empty pool for at most max_nr strings. */
+void string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr);
+void string_pool_fini(struct string_pool *pool);
+
+/* false: the pool is full, or memory was refused. */
+bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *offset);
+
+#endif

@@ -1,0 +1,74 @@
+/* How the tables lie in their image; for the files that tables.h promises, alone. */
+#ifndef OUTPUT_TABLES_LAYOUT_H
+#define OUTPUT_TABLES_LAYOUT_H
+
+#include "output/image.h"
+#include "output/string_pool.h"
+#include "output/tables.h"
+
+/* Ordinary tasks leave room for one shared slot of every command. */
+#define MAX_OWN_THREADS (TABLES_MAX_THREADS - TABLES_MAX_COMMANDS)
+
+/* The start of the image. Counts are stored last, so that what they count is always whole. */
+struct image_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t layout; /* a hash over all sizes: images are read by the program that wrote them */
+	uint64_t size, budget;
+	uint32_t nr[NR_TRACE_SECTIONS]; /* entries; STRINGS: bytes */
+};
+
+/* The fixed places in the image; the arena is behind all of them. */
+struct layout {
+	size_t ledger;
+	size_t section[NR_TRACE_SECTIONS]; /* 0: not a table */
+	size_t arena, size;
+};
+
+/* What decides when a thread's slot may be given to another task. */
+struct thread_state {
+	uint8_t top[TABLES_MAX_EVENTS]; /* highest level stored + 1; 0: none of this kind */
+};
+
+struct threads {
+	struct thread_state *states; /* of every slot */
+	uint32_t *unused;            /* slots that were given back */
+	uint32_t nr_unused, nr_shared;
+	uint32_t reductions_seen;
+	uint32_t *shared; /* by command: slot + 1 */
+};
+
+struct tables {
+	struct image image;
+	struct layout layout;
+	struct image_header *header;
+	size_t reserved[NR_TRACE_SECTIONS]; /* bytes of each table that may be touched */
+	struct string_pool strings;
+	uint16_t *command_slots; /* index + 1 by comm */
+	struct threads threads;
+	bool keep; /* the image stays when the tables go */
+};
+
+int threads_init(struct threads *threads);
+void threads_fini(struct threads *threads);
+
+/* The size of an entry, and how many there may be; 0 for what is not a table. */
+struct table_kind {
+	size_t entry_size, max;
+};
+
+struct table_kind table_kind(enum trace_section section);
+
+static inline void *table_entry(const struct tables *tables, enum trace_section section,
+                                uint32_t index)
+{
+	return tables->image.memory + tables->layout.section[section] +
+	       index * table_kind(section).entry_size;
+}
+
+/* A new zeroed entry behind the last, not counted yet; NULL: full, or memory was refused. */
+void *table_grow(struct tables *tables, enum trace_section section);
+/* Counts it. */
+void table_publish(struct tables *tables, enum trace_section section, uint32_t nr);
+
+#endif
