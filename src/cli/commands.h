@@ -5,6 +5,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+int cmd_record(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 
 #endif

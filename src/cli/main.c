@@ -1,4 +1,43 @@
-int main(void)
+#include "cli/commands.h"
+#include "cli/say.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name, *what;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"record", "sample a program into a memory budget", cmd_record},
+	{"list", "show the events that can be sampled here", cmd_list},
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int usage(FILE *to, int status)
 {
-	return 0;
+	fputs("usage: adaptrace COMMAND [OPTION...]\n\n", to);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].what);
+	fputs("\n'adaptrace COMMAND --help' shows a command's options.\n", to);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name)
+		return usage(stderr, 2);
+	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+		return usage(stdout, 0);
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("adaptrace " ADAPTRACE_VERSION);
+		return 0;
+	}
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	say("no command '%s'; 'adaptrace help' lists them", name);
+	return 2;
 }

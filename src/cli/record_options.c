@@ -1,0 +1,327 @@
+#include "cli/record_options.h"
+
+#include "cli/say.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define EXIT_USAGE	   125
+#define DEFAULT_BUDGET	   ((size_t)100 << 20)
+#define DEFAULT_STACK_SIZE 16384
+#define MOST_STACK_SIZE	   65528
+#define DEFAULT_OUTPUT	   "adaptrace.atr"
+
+enum {
+	OPT_OVERHEAD = 256,
+	OPT_SEED,
+	OPT_STACK,
+	OPT_INHERIT,
+	OPT_UNWINDER,
+};
+
+static const struct argp_option argp_options[] = {
+	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
+	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
+	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
+	{"count", 'c', "PERIOD", 0, "Start sampling counters every PERIOD events", 0},
+	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
+	{"output", 'o', "FILE", 0, "Write the trace here (" DEFAULT_OUTPUT ")", 0},
+	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
+	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
+	 0},
+	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
+	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "For -g dwarf: rules or libunwind (rules)", 0},
+	{"inherit", OPT_INHERIT, NULL, 0, "Sample by inherited events, as without privileges", 0},
+	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
+	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
+	{0},
+};
+
+int size_parse(const char *text, size_t *size)
+{
+	unsigned long long value;
+	unsigned shift;
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (end[shift > 0] != '\0' && strcmp(end + (shift > 0), "B") != 0 &&
+	    strcmp(end + (shift > 0), "iB") != 0)
+		return -EINVAL;
+	if (errno || value > SIZE_MAX >> shift)
+		return -ERANGE;
+	*size = (size_t)value << shift;
+	return 0;
+}
+
+/* Physical memory that the machine has. */
+static size_t machine_memory(void)
+{
+	return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int wrong(const char *what, const char *value, const char *way_out)
+{
+	say("%s '%s'; %s", what, value, way_out);
+	return EXIT_USAGE;
+}
+
+static int parse_budget(struct options *options, const char *arg)
+{
+	int error = size_parse(arg, &options->budget);
+
+	if (error == -EINVAL)
+		return wrong("cannot understand the size", arg, "try -m 100M (K, M or G)");
+	if (error || options->budget > machine_memory())
+		return wrong("more memory than this machine has:", arg, "try -m 100M");
+	if (options->budget < ARENA_MIN_SIZE)
+		return wrong("too little memory:", arg, "the smallest budget is 64K");
+	if (options->budget > ARENA_MAX_SIZE)
+		return wrong("too much memory:", arg, "the largest budget is 64G");
+	options->budget &= ~(size_t)4095;
+	return 0;
+}
+
+static int parse_event(struct options *options, const char *arg)
+{
+	char why[WHY_SIZE];
+
+	if (options->nr_events == SAMPLER_MAX_EVENTS)
+		return wrong("too many events at", arg, "at most 16 can be sampled at once");
+	if (event_parse(&options->events[options->nr_events], arg, why)) {
+		say("%s", why);
+		return EXIT_USAGE;
+	}
+	options->nr_events++;
+	return 0;
+}
+
+static int parse_call_graph(struct options *options, const char *arg)
+{
+	size_t size;
+
+	if (!strcmp(arg, "none") || !strcmp(arg, "no")) {
+		options->stacks = TRACE_STACKS_NONE;
+	} else if (!strcmp(arg, "fp")) {
+		options->stacks = TRACE_STACKS_FP;
+	} else if (!strcmp(arg, "dwarf")) {
+		options->stacks = TRACE_STACKS_DWARF;
+	} else if (!strncmp(arg, "dwarf,", 6)) {
+		options->stacks = TRACE_STACKS_DWARF;
+		if (size_parse(arg + 6, &size) || size < 1024 || size > MOST_STACK_SIZE)
+			return wrong("cannot copy this much stack:", arg + 6,
+				     "-g dwarf,SIZE takes 1024 to 65528 bytes");
+		options->stack_size = (uint32_t)(size & ~(size_t)7);
+	} else {
+		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
+	}
+	return 0;
+}
+
+static int parse_number(const char *arg, double least, double most, double *value,
+			const char *what, const char *way_out)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(arg, &end);
+	if (end == arg || *end || errno || !(*value >= least && *value <= most))
+		return wrong(what, arg, way_out);
+	return 0;
+}
+
+static int parse_rest(struct options *options, int key, const char *arg)
+{
+	double number;
+	int error;
+
+	switch (key) {
+	case 'F':
+		return parse_number(arg, 0.01, 100000, &options->frequency, "impossible frequency",
+				    "-F takes 0.01 to 100000 Hz");
+	case 'c':
+		error = parse_number(arg, 1, 1e18, &number, "impossible period",
+				     "-c takes a number of events");
+		options->period = error ? 0 : (uint64_t)number;
+		return error;
+	case 'p':
+		error = parse_number(arg, 1, INT32_MAX, &number, "not a process number:",
+				     "-p takes the PID of a running process");
+		options->attach = error ? 0 : (pid_t)number;
+		return error;
+	case OPT_OVERHEAD:
+		error = parse_number(arg, 0, 100, &number, "impossible share",
+				     "--max-overhead takes a percentage, 0 for no limit");
+		options->max_overhead = number / 100;
+		return error;
+	case OPT_STACK:
+		error = parse_number(arg, 1, SESSION_MAX_STACK, &number, "impossible depth",
+				     "--max-stack takes 1 to 1024 frames");
+		options->max_stack = error ? 0 : (unsigned)number;
+		return error;
+	case OPT_SEED:
+		error = parse_number(arg, 0, 1e18, &number, "impossible seed",
+				     "--seed takes a number");
+		options->seed = error ? 0 : (uint64_t)number;
+		return error;
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+static int parse_one(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case 'e':
+		return parse_event(options, arg);
+	case 'm':
+		return parse_budget(options, arg);
+	case 'g':
+		return parse_call_graph(options, arg);
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case OPT_INHERIT:
+		options->inherit = true;
+		return 0;
+	case OPT_UNWINDER:
+		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
+			return wrong("no such unwinder:", arg,
+				     "try --unwinder=rules or --unwinder=libunwind");
+		options->engine = !strcmp(arg, "rules") ? UNWIND_RULES : UNWIND_LIBUNWIND;
+		return 0;
+	default:
+		return parse_rest(options, key, arg);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	int status;
+
+	switch (key) {
+	case ARGP_KEY_ARGS:
+		options->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+	case ARGP_KEY_INIT:
+	case ARGP_KEY_END:
+	case ARGP_KEY_SUCCESS:
+	case ARGP_KEY_FINI:
+		return 0;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN;
+	default:
+		break;
+	}
+	for (const struct argp_option *o = argp_options; o->name; o++) {
+		if (o->key != key)
+			continue;
+		status = parse_one(options, key, arg);
+		if (status)
+			exit(status);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/*
+ * The default event gives way to what is permitted and there, with a line; an event that was asked
+ * for by name does not.
+ */
+static int settle_event(struct options *options, unsigned e)
+{
+	struct event *event = &options->events[e];
+	char why[WHY_SIZE];
+	int error = event_probe(event);
+
+	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
+		error = event_probe(event);
+		if (!error && !options->user_only)
+			say("not permitted to sample the kernel: user code only (%s); "
+			    "sysctl kernel.perf_event_paranoid=1 permits it",
+			    event->name);
+		options->user_only |= !error;
+	}
+	if (!error)
+		return 0;
+	event_explain(event, error, why);
+	say("%s", why);
+	return EXIT_USAGE;
+}
+
+static int default_event(struct options *options)
+{
+	char why[WHY_SIZE];
+	struct event cycles;
+	int error;
+
+	if (options->period && !event_parse(&cycles, "cycles", why)) {
+		error = event_probe(&cycles);
+		if (!error || error == -EACCES || error == -EPERM) {
+			options->events[options->nr_events++] = cycles;
+			return 0;
+		}
+		say("no hardware counters here: -c counts nanoseconds of cpu-clock");
+	}
+	return parse_event(options, "cpu-clock");
+}
+
+static int settle(struct options *options)
+{
+	if (!options->command && !options->attach) {
+		say("nothing to record; try 'adaptrace record ./app' or -p PID");
+		return EXIT_USAGE;
+	}
+	if (options->command && options->attach) {
+		say("a command and -p exclude each other");
+		return EXIT_USAGE;
+	}
+	if (!options->nr_events && default_event(options))
+		return EXIT_USAGE;
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (settle_event(options, e))
+			return EXIT_USAGE;
+	return 0;
+}
+
+int record_options(struct options *options, int argc, char **argv)
+{
+	const struct argp argp = {
+		.options = argp_options,
+		.parser = parse,
+		.args_doc = "COMMAND [ARG...]\n-p PID",
+		.doc = "Sample a program into a memory budget and write the trace.\v"
+		       "Sampling starts fast and slows down by halves as the memory fills, so that "
+		       "any run fits and is covered evenly. The exit status is the command's own; "
+		       "125: adaptrace failed, 126, 127: the command cannot be executed or found.",
+	};
+
+	*options = (struct options){
+		.output = DEFAULT_OUTPUT,
+		.budget = DEFAULT_BUDGET,
+		.stacks = TRACE_STACKS_DWARF,
+		.stack_size = DEFAULT_STACK_SIZE,
+		.max_stack = SESSION_MAX_STACK,
+		.max_overhead = 0.05,
+	};
+	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
+		options->seed = (uint64_t)getpid();
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
+		return EXIT_USAGE;
+	return settle(options);
+}
