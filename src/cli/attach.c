@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MOST_THREADS 65536
-#define TRIES	     5
+#define TRIES        5
 
 static int compare_tids(const void *a, const void *b)
 {

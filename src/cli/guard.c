@@ -44,8 +44,8 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	price = guard->target_ns ? 0 : 2.0 * (double)guard->price * (double)guard->samples;
 	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
 	exceeded = guard->troubles ||
-		   (target > WINDOW_NS / 10 &&
-		    (own > guard->max_overhead * target || price > guard->max_overhead * wall));
+	           (target > WINDOW_NS / 10 &&
+	            (own > guard->max_overhead * target || price > guard->max_overhead * wall));
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,

@@ -3,9 +3,9 @@
  *
  * Two costs are watched, each against the same share of the target's time. Before the start: the
  * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
- * loop pays), times the frequency. While running: the recorder's own CPU time over the target's, and
- * whether the kernel throttles or loses samples. Whatever exceeds its share slows sampling down by
- * one doubling of the period, by the same means as a full buffer does.
+ * loop pays), times the frequency. While running: the recorder's own CPU time over the target's,
+ * and whether the kernel throttles or loses samples. Whatever exceeds its share slows sampling down
+ * by one doubling of the period, by the same means as a full buffer does.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H
@@ -15,8 +15,8 @@
 
 struct guard {
 	double max_overhead; /* a share; 0: off */
-	uint64_t price;	     /* of a sample, ns of the target's time */
-	uint64_t since;	     /* start of the window, ns */
+	uint64_t price;      /* of a sample, ns of the target's time */
+	uint64_t since;      /* start of the window, ns */
 	uint64_t cpu_since;  /* the recorder's CPU time then */
 	uint64_t target_ns;  /* sampled CPU time of the target in the window */
 	uint64_t samples;    /* taken in the window */

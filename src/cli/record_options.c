@@ -11,11 +11,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define EXIT_USAGE	   125
-#define DEFAULT_BUDGET	   ((size_t)100 << 20)
+#define EXIT_USAGE         125
+#define DEFAULT_BUDGET     ((size_t)100 << 20)
 #define DEFAULT_STACK_SIZE 16384
-#define MOST_STACK_SIZE	   65528
-#define DEFAULT_OUTPUT	   "adaptrace.atr"
+#define MOST_STACK_SIZE    65528
+#define DEFAULT_OUTPUT     "adaptrace.atr"
 
 enum {
 	OPT_OVERHEAD = 256,
@@ -34,7 +34,7 @@ static const struct argp_option argp_options[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here (" DEFAULT_OUTPUT ")", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
-	 0},
+         0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "For -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "Sample by inherited events, as without privileges", 0},
@@ -119,7 +119,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_DWARF;
 		if (size_parse(arg + 6, &size) || size < 1024 || size > MOST_STACK_SIZE)
 			return wrong("cannot copy this much stack:", arg + 6,
-				     "-g dwarf,SIZE takes 1024 to 65528 bytes");
+			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
 	} else {
 		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
@@ -127,8 +127,8 @@ static int parse_call_graph(struct options *options, const char *arg)
 	return 0;
 }
 
-static int parse_number(const char *arg, double least, double most, double *value,
-			const char *what, const char *way_out)
+static int parse_number(const char *arg, double least, double most, double *value, const char *what,
+                        const char *way_out)
 {
 	char *end;
 
@@ -147,30 +147,30 @@ static int parse_rest(struct options *options, int key, const char *arg)
 	switch (key) {
 	case 'F':
 		return parse_number(arg, 0.01, 100000, &options->frequency, "impossible frequency",
-				    "-F takes 0.01 to 100000 Hz");
+		                    "-F takes 0.01 to 100000 Hz");
 	case 'c':
 		error = parse_number(arg, 1, 1e18, &number, "impossible period",
-				     "-c takes a number of events");
+		                     "-c takes a number of events");
 		options->period = error ? 0 : (uint64_t)number;
 		return error;
 	case 'p':
 		error = parse_number(arg, 1, INT32_MAX, &number, "not a process number:",
-				     "-p takes the PID of a running process");
+		                     "-p takes the PID of a running process");
 		options->attach = error ? 0 : (pid_t)number;
 		return error;
 	case OPT_OVERHEAD:
 		error = parse_number(arg, 0, 100, &number, "impossible share",
-				     "--max-overhead takes a percentage, 0 for no limit");
+		                     "--max-overhead takes a percentage, 0 for no limit");
 		options->max_overhead = number / 100;
 		return error;
 	case OPT_STACK:
 		error = parse_number(arg, 1, SESSION_MAX_STACK, &number, "impossible depth",
-				     "--max-stack takes 1 to 1024 frames");
+		                     "--max-stack takes 1 to 1024 frames");
 		options->max_stack = error ? 0 : (unsigned)number;
 		return error;
 	case OPT_SEED:
 		error = parse_number(arg, 0, 1e18, &number, "impossible seed",
-				     "--seed takes a number");
+		                     "--seed takes a number");
 		options->seed = error ? 0 : (uint64_t)number;
 		return error;
 	default:
@@ -199,7 +199,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
-				     "try --unwinder=rules or --unwinder=libunwind");
+			             "try --unwinder=rules or --unwinder=libunwind");
 		options->engine = !strcmp(arg, "rules") ? UNWIND_RULES : UNWIND_LIBUNWIND;
 		return 0;
 	default:
@@ -263,20 +263,29 @@ static int settle_event(struct options *options, unsigned e)
 	return EXIT_USAGE;
 }
 
+/*
+ * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
+ * frequency wants a clock.
+ */
 static int default_event(struct options *options)
 {
 	char why[WHY_SIZE];
 	struct event cycles;
 	int error;
 
-	if (options->period && !event_parse(&cycles, "cycles", why)) {
+	if (options->frequency > 0)
+		return parse_event(options, "cpu-clock");
+	error = event_parse(&cycles, "cycles", why);
+	if (!error)
 		error = event_probe(&cycles);
-		if (!error || error == -EACCES || error == -EPERM) {
-			options->events[options->nr_events++] = cycles;
-			return 0;
-		}
-		say("no hardware counters here: -c counts nanoseconds of cpu-clock");
+	if (!error || error == -EACCES || error == -EPERM)
+		return parse_event(options, "cycles");
+	if (options->period) {
+		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
+		return EXIT_USAGE;
 	}
+	if (!options->quiet)
+		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
 }
 
@@ -310,6 +319,7 @@ int record_options(struct options *options, int argc, char **argv)
 		       "125: adaptrace failed, 126, 127: the command cannot be executed or found.",
 	};
 
+	argv[0] = "adaptrace record";
 	*options = (struct options){
 		.output = DEFAULT_OUTPUT,
 		.budget = DEFAULT_BUDGET,

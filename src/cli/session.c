@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS	       100000000
+#define TICK_NS        100000000
 #define RING_TOTAL     ((size_t)128 << 20)
 #define RING_MOST      ((size_t)4 << 20)
 #define RING_LEAST     ((size_t)256 << 10)
@@ -156,10 +156,10 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 
 	configure_stacks(options, &config);
 	for (unsigned e = 0; e < options->nr_events; e++) {
-		config.base_period[e] = period_base(&options->events[e], options->frequency, options->period);
+		config.base_period[e] =
+			period_base(&options->events[e], options->frequency, options->period);
 		if (options->events[e].unit == EVENT_NS)
-			config.shift[e] =
-				guard_initial_shift(&s->guard, config.base_period[e]);
+			config.shift[e] = guard_initial_shift(&s->guard, config.base_period[e]);
 		s->shift[e] = config.shift[e];
 	}
 	s->sampler = sampler_open(&config, why);
@@ -187,7 +187,8 @@ static int open_buffer(struct session *s)
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
 	for (unsigned e = 0; e < options->nr_events; e++) {
-		uint64_t period = period_base(&options->events[e], options->frequency, options->period);
+		uint64_t period =
+			period_base(&options->events[e], options->frequency, options->period);
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
@@ -214,7 +215,7 @@ static int open_names(struct session *s)
 	if (!s->modules)
 		return -errno;
 	tasks_init(&s->tasks, s->tables, s->modules,
-		   s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
 	if (s->options->stacks != TRACE_STACKS_DWARF)
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);
@@ -231,9 +232,8 @@ static int open_streams(struct session *s)
 	if (!s->streams || !s->rates || !s->throttled)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		s->streams[i] =
-			stream_start(s->options->seed, s->nr_streams++,
-				     s->shift[i / sampler_nr_cpus(s->sampler)]);
+		s->streams[i] = stream_start(s->options->seed, s->nr_streams++,
+		                             s->shift[i / sampler_nr_cpus(s->sampler)]);
 	/* What the guard asked for before the start is a reduction like any other. */
 	for (unsigned e = 0; e < s->options->nr_events; e++)
 		while (hmb_floor(s->hmb, e) < s->shift[e])
@@ -259,7 +259,7 @@ static void hurry(void)
 /* --- running ---------------------------------------------------------------------------------- */
 
 static void count_trouble(struct session *s, const struct record *record,
-			  const struct sampler_source *source)
+                          const struct sampler_source *source)
 {
 	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
 		s->guard.troubles++;
@@ -332,8 +332,7 @@ static void on_tick(struct session *s)
 		return;
 	if (guard_exceeded(&s->guard, now_ns(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->left_cgroup &&
-	    !cgroup_holds(&s->cgroup, s->launch.pid))
+	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
 	summary_progress(s);
 	status_show(s);
@@ -397,9 +396,9 @@ static int finish(struct session *s)
 	if (error) {
 		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
 		    tables_recoverable(s->tables)
-			    ? "make room and run 'adaptrace recover', or choose another place with "
-			      "'adaptrace recover -o'"
-			    : "the trace is lost");
+		            ? "make room and run 'adaptrace recover', or choose another place with "
+		              "'adaptrace recover -o'"
+		            : "the trace is lost");
 		return EXIT_ADAPTRACE;
 	}
 	s->written = true;

@@ -32,7 +32,7 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
-	bool inherit; /* inherited events even where a cgroup is permitted */
+	bool inherit;   /* inherited events even where a cgroup is permitted */
 	bool user_only; /* the kernel's side was not permitted */
 	bool quiet;
 };
@@ -53,15 +53,15 @@ struct session {
 	int signal_fd, timer_fd, poll_fd, target_fd;
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
-	struct stream *streams;		    /* SAMPLER_CGROUP: [event][cpu] */
+	struct stream *streams;             /* SAMPLER_CGROUP: [event][cpu] */
 	struct session_rate {
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
-	} *rates; /* [event][cpu] */
-	uint64_t nr_streams; /* numbers given so far */
-	uint64_t start;	     /* ns */
-	uint64_t cpu_start;  /* the recorder's CPU time then */
+	} * rates;                       /* [event][cpu] */
+	uint64_t nr_streams;             /* numbers given so far */
+	uint64_t start;                  /* ns */
+	uint64_t cpu_start;              /* the recorder's CPU time then */
 	unsigned first_shift, ticks;
-	uint64_t *throttled; /* [event][cpu] */
+	uint64_t *throttled;                  /* [event][cpu] */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
 	bool launched, target_ended, interrupted, written, left_cgroup, status_shown;
@@ -75,7 +75,7 @@ int session_run(const struct options *options);
 
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
-		    const struct sampler_source *source);
+                    const struct sampler_source *source);
 
 /* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
 int session_attach(struct session *session);

@@ -17,8 +17,8 @@ static uint64_t frame_of(struct session *s, const struct space *space, uint64_t 
 }
 
 /* Appends the parts of a call chain; the first address behind a mark is exact, others return. */
-static unsigned add_chain(struct session *s, const struct space *space,
-			  const struct record *record, unsigned nr)
+static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
+                          unsigned nr)
 {
 	bool exact = true;
 
@@ -36,7 +36,7 @@ static unsigned add_chain(struct session *s, const struct space *space,
 }
 
 static unsigned add_unwound(struct session *s, const struct space *space,
-			    const struct record *record, unsigned nr)
+                            const struct record *record, unsigned nr)
 {
 	struct unwind_sample sample = {
 		.regs = record->sample.regs,
@@ -59,7 +59,7 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 
 /* The stack, leaf first. */
 static unsigned build_stack(struct session *s, const struct space *space,
-			    const struct record *record)
+                            const struct record *record)
 {
 	unsigned nr = add_chain(s, space, record, 0);
 
@@ -75,11 +75,11 @@ static unsigned build_stack(struct session *s, const struct space *space,
 }
 
 static struct stream *stream_of(struct session *s, struct task *task,
-				const struct sampler_source *source)
+                                const struct sampler_source *source)
 {
 	if (s->way == SAMPLER_CGROUP)
 		return &s->streams[(unsigned)source->event * sampler_nr_cpus(s->sampler) +
-				   source->cpu];
+		                   source->cpu];
 	if (!task->streams_started) {
 		for (unsigned e = 0; e < s->options->nr_events; e++)
 			task->streams[e] =
@@ -91,11 +91,10 @@ static struct stream *stream_of(struct session *s, struct task *task,
 
 /* Counters have no period in time: what separated their last samples stands for it. */
 static uint64_t time_step(struct session *s, const struct record *record,
-			  const struct sampler_source *source, unsigned level)
+                          const struct sampler_source *source, unsigned level)
 {
 	unsigned event = (unsigned)source->event;
-	struct session_rate *rate =
-		&s->rates[event * sampler_nr_cpus(s->sampler) + source->cpu];
+	struct session_rate *rate = &s->rates[event * sampler_nr_cpus(s->sampler) + source->cpu];
 	uint64_t period = sampler_base_period(s->sampler, event, source->cpu);
 
 	if (s->options->events[event].unit == EVENT_COUNT) {
@@ -122,7 +121,7 @@ static void follow_floor(struct session *s, unsigned event)
 }
 
 void session_sample(struct session *s, const struct record *record,
-		    const struct sampler_source *source)
+                    const struct sampler_source *source)
 {
 	struct task *task;
 	struct stream *stream;
@@ -144,8 +143,8 @@ void session_sample(struct session *s, const struct record *record,
 	};
 	s->guard.samples++;
 	if (s->options->events[sample.kind].unit == EVENT_NS)
-		s->guard.target_ns +=
-			sampler_base_period(s->sampler, sample.kind, source->cpu) << source->shift;
+		s->guard.target_ns += sampler_base_period(s->sampler, sample.kind, source->cpu)
+		                      << source->shift;
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);

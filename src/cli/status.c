@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #define SHOW_EVERY_TICKS 5
-#define MIB		 ((double)(1 << 20))
+#define MIB              ((double)(1 << 20))
 
 /* 10 kHz, 625 Hz; for counters: every 2,097 k. */
 static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
 {
-	uint64_t period = sampler_base_period(s->sampler, event, 0)
-			  << hmb_floor(s->hmb, event);
+	uint64_t period = sampler_base_period(s->sampler, event, 0) << hmb_floor(s->hmb, event);
 	double hz = 1e9 / (double)period;
 
 	if (s->options->events[event].unit == EVENT_COUNT)
@@ -41,7 +40,7 @@ void status_show(struct session *s)
 	elapsed = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9 - (double)s->start / 1e9;
 	print_rate(rate, sizeof(rate), s, 0);
 	fprintf(stderr, "\r\033[Kadaptrace: %.1f s, %s, %.1f of %.4g MiB\r", elapsed, rate,
-		(double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB);
+	        (double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB);
 	s->status_shown = true;
 }
 

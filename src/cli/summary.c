@@ -121,8 +121,7 @@ void summary_modules(struct session *s)
 	for (; s->noted_modules < nr; s->noted_modules++) {
 		const struct module *module =
 			module_table_get(s->modules, (uint16_t)s->noted_modules);
-		struct trace_module *entry =
-			tables_module(s->tables, (uint16_t)s->noted_modules);
+		struct trace_module *entry = tables_module(s->tables, (uint16_t)s->noted_modules);
 
 		if (!module || !entry)
 			continue;

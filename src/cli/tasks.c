@@ -13,7 +13,7 @@
 #define ENDED_GRACE_NS 100000000
 
 void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table *modules,
-		unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg)
+                unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg)
 {
 	*tasks = (struct tasks){
 		.tables = tables,
@@ -85,11 +85,9 @@ void tasks_fini(struct tasks *tasks)
 	}
 }
 
-static struct task *add_task(struct tasks *tasks, struct process *process, pid_t tid,
-			     uint32_t comm)
+static struct task *add_task(struct tasks *tasks, struct process *process, pid_t tid, uint32_t comm)
 {
-	struct task *task =
-		calloc(1, sizeof(*task) + tasks->nr_streams * sizeof(task->streams[0]));
+	struct task *task = calloc(1, sizeof(*task) + tasks->nr_streams * sizeof(task->streams[0]));
 
 	if (!task)
 		return NULL;
@@ -339,7 +337,7 @@ uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	if (task->thread == NO_THREAD)
 		task->thread = tables_add_thread(tasks->tables, task->process->pid, task->tid,
-						 task->comm, time);
+		                                 task->comm, time);
 	return task->thread;
 }
 
@@ -377,9 +375,9 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 	int path_at = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &record.mmap.start, &record.mmap.end, protection, &record.mmap.pgoff,
-		   &record.mmap.dev_major, &record.mmap.dev_minor, &record.mmap.ino,
-		   &path_at) < 7 ||
+	           &record.mmap.start, &record.mmap.end, protection, &record.mmap.pgoff,
+	           &record.mmap.dev_major, &record.mmap.dev_minor, &record.mmap.ino,
+	           &path_at) < 7 ||
 	    !strchr(protection, 'x') || !path_at)
 		return;
 	line[strcspn(line, "\n")] = '\0';

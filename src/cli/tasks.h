@@ -25,9 +25,9 @@ struct process {
 struct task {
 	pid_t tid; /* key */
 	struct process *process;
-	uint32_t comm;	 /* string */
+	uint32_t comm;   /* string */
 	uint32_t thread; /* slot in the tables; NO_THREAD until the first sample */
-	uint64_t ended;	 /* ns; 0: lives */
+	uint64_t ended;  /* ns; 0: lives */
 	struct task *next_ended;
 	bool streams_started;
 	UT_hash_handle hh;
@@ -38,7 +38,7 @@ struct tasks {
 	struct tables *tables;
 	struct module_table *modules;
 	unsigned nr_streams; /* in each task */
-	bool inherited;	     /* events are: then executing a setuid program ends them */
+	bool inherited;      /* events are: then executing a setuid program ends them */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended, *newest_ended;
@@ -52,7 +52,7 @@ struct tasks {
  * forget is called when a task's number may be reused.
  */
 void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table *modules,
-		unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg);
+                unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg);
 void tasks_fini(struct tasks *tasks);
 
 /* The target as forked by us: nothing of it counts until it executes. */

@@ -1,7 +1,9 @@
 #include "perf/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +65,30 @@ static int own_directory(char directory[PATH_MAX])
 		return error;
 	if (strcmp(root, "/") && !strncmp(own, root, strlen(root)))
 		below += strlen(root);
-	if (snprintf(directory, PATH_MAX, "%s%s", point, strcmp(below, "/") ? below : "") >= PATH_MAX)
+	if (snprintf(directory, PATH_MAX, "%s%s", point, strcmp(below, "/") ? below : "") >=
+	    PATH_MAX)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+/* Removes what killed recorders left behind, as soon as their targets are gone. */
+static void sweep(const char *parent)
+{
+	char path[PATH_MAX + 300];
+	struct dirent *entry;
+	DIR *dir = opendir(parent);
+
+	while (dir && (entry = readdir(dir))) {
+		int pid;
+
+		if (sscanf(entry->d_name, "adaptrace-%d", &pid) != 1 ||
+		    (kill(pid, 0) == 0 || errno != ESRCH))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name);
+		rmdir(path); /* refused while a process is in it */
+	}
+	if (dir)
+		closedir(dir);
 }
 
 int cgroup_create(struct cgroup *cgroup)
@@ -75,8 +98,9 @@ int cgroup_create(struct cgroup *cgroup)
 	cgroup->fd = -1;
 	if (error)
 		return error;
+	sweep(cgroup->parent);
 	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s/adaptrace-%d", cgroup->parent,
-		     (int)getpid()) >= (int)sizeof(cgroup->path))
+	             (int)getpid()) >= (int)sizeof(cgroup->path))
 		return -ENAMETOOLONG;
 	/* One of that name is left over from a recorder that was killed. */
 	if (mkdir(cgroup->path, 0755) && errno != EEXIST)

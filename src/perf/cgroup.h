@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct cgroup {
-	int fd;		       /* its directory; -1: none */
+	int fd;                /* its directory; -1: none */
 	char path[PATH_MAX];   /* in the file system */
 	char parent[PATH_MAX]; /* the recorder's own */
 };

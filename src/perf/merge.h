@@ -8,7 +8,7 @@
 struct merge_ring {
 	struct ring ring;
 	const struct record_format *format;
-	unsigned cpu; /* index */
+	unsigned cpu;  /* index */
 	size_t peeked; /* size of the record handed out, to be consumed */
 	uint64_t unreleased;
 };
@@ -19,10 +19,10 @@ struct merge {
 	struct merge_head {
 		uint64_t time;
 		unsigned ring;
-	} *heap;
+	} * heap;
 	unsigned nr_heads;
 	uint64_t horizon; /* only records before it come out */
-	uint64_t front;	  /* the newest time that came out */
+	uint64_t front;   /* the newest time that came out */
 	uint64_t late;
 	struct merge_ring *current;
 };

@@ -80,12 +80,13 @@ static void decode_stack(struct record *record, struct words *words)
 }
 
 static void decode_sample(struct record *record, struct words *words, uint16_t misc,
-			  const struct record_format *format)
+                          const struct record_format *format)
 {
 	uint64_t type = format->sample_type, pair;
 
 	record->type = RECORD_SAMPLE;
-	record->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	record->sample.in_kernel =
+		(misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		record->id = word(words);
 	if (type & PERF_SAMPLE_IP)
@@ -189,11 +190,11 @@ static void decode_trailer(struct record *record, struct words *words, uint64_t 
 }
 
 int record_decode(struct record *record, const void *raw, size_t size,
-		  const struct record_format *format)
+                  const struct record_format *format)
 {
 	const struct perf_event_header *header = raw;
 	struct words words = {.at = (const uint64_t *)raw + 1,
-			      .end = (const uint64_t *)raw + size / sizeof(uint64_t)};
+	                      .end = (const uint64_t *)raw + size / sizeof(uint64_t)};
 
 	*record = (struct record){.type = RECORD_OTHER};
 	if (size < sizeof(*header) || size % sizeof(uint64_t))

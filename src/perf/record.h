@@ -36,7 +36,7 @@ struct record {
 			const uint64_t *chain; /* call chain with PERF_CONTEXT_* markers */
 			size_t chain_size;
 			const uint64_t *regs; /* NULL: no user registers */
-			bool regs_32;	      /* of a 32-bit program */
+			bool regs_32;         /* of a 32-bit program */
 			const unsigned char *stack;
 			size_t stack_size;
 			bool stack_cut; /* the stack goes on beyond what was copied */
@@ -67,7 +67,8 @@ struct record {
 
 /* How the records of a ring were asked for. */
 struct record_format {
-	uint64_t sample_type; /* of RECORD_SAMPLE; the trailer of others has its TID, TIME, CPU, ID */
+	uint64_t sample_type; /* of RECORD_SAMPLE; the trailer of others has its TID, TIME, CPU, ID
+	                       */
 	unsigned nr_regs;     /* popcount of sample_regs_user */
 	uint64_t read_format;
 };
@@ -77,7 +78,7 @@ struct record_format {
  * its contents contradict its size.
  */
 int record_decode(struct record *record, const void *raw, size_t size,
-		  const struct record_format *format);
+                  const struct record_format *format);
 
 /* The time of a raw record without decoding the rest; 0 where it has none. */
 uint64_t record_time(const void *raw, size_t size, const struct record_format *format);

@@ -42,7 +42,7 @@ void ring_unmap(struct ring *ring)
 }
 
 void ring_attach(struct ring *ring, struct perf_event_mmap_page *page, unsigned char *data,
-		 size_t size, unsigned char *wrapped)
+                 size_t size, unsigned char *wrapped)
 {
 	*ring = (struct ring){
 		.page = page,

@@ -16,11 +16,11 @@
 struct ring {
 	struct perf_event_mmap_page *page; /* NULL: closed */
 	unsigned char *data;
-	size_t size;	   /* of data, a power of two */
-	uint64_t tail;	   /* consumed up to here */
-	uint64_t head;	   /* the kernel's, as of ring_refresh() */
+	size_t size;            /* of data, a power of two */
+	uint64_t tail;          /* consumed up to here */
+	uint64_t head;          /* the kernel's, as of ring_refresh() */
 	unsigned char *wrapped; /* room for a record that wraps around, 64 KiB; 8-byte aligned */
-	bool broken;	   /* a record's size made no sense: the rest is skipped */
+	bool broken;            /* a record's size made no sense: the rest is skipped */
 };
 
 /*
@@ -32,7 +32,7 @@ void ring_unmap(struct ring *ring);
 
 /* Over memory that is already there, for tests. wrapped as in struct ring. */
 void ring_attach(struct ring *ring, struct perf_event_mmap_page *page, unsigned char *data,
-		 size_t size, unsigned char *wrapped);
+                 size_t size, unsigned char *wrapped);
 
 /* Looks how far the kernel has written. */
 void ring_refresh(struct ring *ring);

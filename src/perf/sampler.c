@@ -43,7 +43,7 @@ size_t sampler_ring_size(const struct sampler *sampler)
 
 /* One ioctl on all kernel events of a rung; the first error, but all are tried. */
 static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
-		      unsigned long request)
+                      unsigned long request)
 {
 	int error = 0;
 
@@ -137,8 +137,7 @@ int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 void sampler_drain(struct sampler *sampler, bool all)
 {
 	sampler->drain_time = sampler_now();
-	merge_begin(&sampler->merge,
-		    all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
+	merge_begin(&sampler->merge, all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -159,7 +158,7 @@ static const struct sampler_step *step_at(const struct sampler_event *event, uin
 }
 
 static void find_source(const struct sampler *s, const struct record *record, unsigned cpu,
-			struct sampler_source *source)
+                        struct sampler_source *source)
 {
 	struct sampler_id key = {.id = record->id};
 	const struct sampler_id *id =
@@ -178,7 +177,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 }
 
 static void count_losses(struct sampler *s, const struct record *record,
-			 const struct sampler_source *source, bool side)
+                         const struct sampler_source *source, bool side)
 {
 	if (record->type == RECORD_READ)
 		s->exact_ended += record->read.value;
@@ -242,7 +241,7 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 	for (unsigned r = 0; r < event->nr_rungs; r++)
 		for (unsigned t = 0; t < sampler->nr_targets; t++)
 			lost += read_count(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-					   true);
+			                   true);
 	return lost;
 }
 

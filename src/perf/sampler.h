@@ -34,7 +34,7 @@ enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
 
 struct sampler_config {
 	enum sampler_way way;
-	int cgroup;	    /* SAMPLER_CGROUP: its directory */
+	int cgroup;         /* SAMPLER_CGROUP: its directory */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
@@ -44,21 +44,21 @@ struct sampler_config {
 	unsigned nr_events;
 	uint64_t base_period[SAMPLER_MAX_EVENTS];
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
-	bool spread; /* let the CPUs' periods differ by a few per cent */
+	bool spread;                        /* let the CPUs' periods differ by a few per cent */
 
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
-	unsigned max_stack;	       /* of them; 0: the kernel's default */
-	uint32_t stack_size;	       /* bytes of user stack to copy, a multiple of 8; 0: none */
-	uint64_t regs;		       /* user registers that go with it */
-	size_t ring_size;	       /* wanted for samples, per CPU */
+	unsigned max_stack;            /* of them; 0: the kernel's default */
+	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
+	uint64_t regs;                 /* user registers that go with it */
+	size_t ring_size;              /* wanted for samples, per CPU */
 };
 
 /* Where a record came from. */
 struct sampler_source {
-	int event;   /* -1: none of the sampled ones */
+	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at base_period << shift */
-	bool stale;	/* a rung that was not in force at the record's time: not a sample taken */
+	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
 };
 
 struct sampler;

@@ -10,14 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIDE_RING_SIZE	((size_t)128 << 10)
-#define SAMPLE_TRAILER                                                                             \
+#define SIDE_RING_SIZE ((size_t)128 << 10)
+#define SAMPLE_TRAILER \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
-			    flags | PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Opens an event for target number t on a CPU, for the way of this sampler. */
@@ -69,7 +68,7 @@ static int find_cpus(struct sampler *s)
 	unsigned first, last;
 	int separator = ',';
 
-	for (; f && separator == ',' && fscanf(f, "%u", &first) == 1; ) {
+	for (; f && separator == ',' && fscanf(f, "%u", &first) == 1;) {
 		last = first;
 		separator = fgetc(f);
 		if (separator == '-') {
@@ -110,15 +109,15 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	size_t fixed = 64 + s->nr_cpus + grid_size * (1 + config->exact);
 	size_t rungs;
 
-	if (s->way == SAMPLER_CGROUP)
+	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
 	if (rungs >= SAMPLER_MAX_RUNGS)
 		return SAMPLER_MAX_RUNGS;
 	snprintf(s->shortage, sizeof(s->shortage),
-		 "%zu file descriptors allow only %zu sampling periods instead of %d; "
-		 "'ulimit -n' raises the limit",
-		 limit, rungs, SAMPLER_MAX_RUNGS);
+	         "%zu file descriptors allow only %zu sampling periods instead of %d; "
+	         "'ulimit -n' raises the limit",
+	         limit, rungs, SAMPLER_MAX_RUNGS);
 	return rungs ? (unsigned)rungs : 1;
 }
 
@@ -154,7 +153,7 @@ static struct perf_event_attr dummy_attr(void)
 }
 
 static int map_ring(struct sampler *s, unsigned index, unsigned cpu, int fd, size_t size,
-		    const struct record_format *format)
+                    const struct record_format *format)
 {
 	struct merge_ring *ring = &s->rings[index];
 	int error = ring_map(&ring->ring, fd, size);
@@ -163,13 +162,31 @@ static int map_ring(struct sampler *s, unsigned index, unsigned cpu, int fd, siz
 	ring->format = format;
 	if (!error && ring->ring.size < size && !s->shortage[0])
 		snprintf(s->shortage, sizeof(s->shortage),
-			 "locked memory allows only %zu KiB of ring per CPU instead of %zu KiB; "
-			 "raise 'ulimit -l' or sysctl kernel.perf_event_mlock_kb",
-			 ring->ring.size >> 10, size >> 10);
+		         "locked memory allows only %zu KiB of ring per CPU instead of %zu KiB; "
+		         "raise 'ulimit -l' or sysctl kernel.perf_event_mlock_kb",
+		         ring->ring.size >> 10, size >> 10);
 	return error;
 }
 
-/* The two dummies of a CPU that own its rings. */
+/* The dummy for mmap, comm, fork and exit records; the first target's owns the ring. */
+static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
+{
+	int *fd = &s->side_fds[t * s->nr_cpus + c];
+
+	*fd = open_for(s, attr, t, c);
+	if (*fd == -EINVAL && attr->build_id) { /* Linux before 5.12 */
+		attr->build_id = 0;
+		*fd = open_for(s, attr, t, c);
+	}
+	if (*fd == -ESRCH && t)
+		return 0;
+	if (*fd < 0)
+		return *fd;
+	if (!t)
+		return map_ring(s, 2 * c, c, *fd, SIDE_RING_SIZE, &s->side_format);
+	return ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, s->side_fds[c]) ? -errno : 0;
+}
+
 static int open_rings(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
 	struct perf_event_attr side = dummy_attr(), owner = dummy_attr();
@@ -180,23 +197,10 @@ static int open_rings(struct sampler *s, const struct sampler_config *config, un
 	side.wakeup_watermark = SIDE_RING_SIZE / 4;
 	owner.wakeup_watermark = (uint32_t)(config->ring_size / 4);
 	for (unsigned t = 0; t < s->nr_targets; t++) {
-		int *fd = &s->side_fds[t * s->nr_cpus + c];
-
-		*fd = open_for(s, &side, t, c);
-		if (*fd == -EINVAL && side.build_id) { /* Linux before 5.12 */
-			side.build_id = 0;
-			*fd = open_for(s, &side, t, c);
-		}
-		if (*fd == -ESRCH && t)
-			continue;
-		if (*fd < 0)
-			return *fd;
-		if (t && ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, s->side_fds[c]))
-			return -errno;
+		error = open_side(s, &side, t, c);
+		if (error)
+			return error;
 	}
-	error = map_ring(s, 2 * c, c, s->side_fds[c], SIDE_RING_SIZE, &s->side_format);
-	if (error)
-		return error;
 	s->owner_fds[c] = open_for(s, &owner, 0, c);
 	if (s->owner_fds[c] < 0)
 		return s->owner_fds[c];
@@ -300,7 +304,7 @@ static uint64_t spread_period(uint64_t base, unsigned cpu)
 }
 
 static int prepare_event(struct sampler *s, const struct sampler_config *config, unsigned e,
-			 unsigned rungs)
+                         unsigned rungs)
 {
 	struct sampler_event *event = &s->events[e];
 
@@ -315,7 +319,7 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		event->base_period[c] = config->spread ? spread_period(config->base_period[e], c)
-						       : config->base_period[e];
+		                                       : config->base_period[e];
 	fill_attr(s, config, e);
 	return 0;
 }
@@ -371,7 +375,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 	}
 	if (error && !why[0])
 		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-			 error == -EMFILE ? "; raise 'ulimit -n'" : "");
+		         error == -EMFILE ? "; raise 'ulimit -n'" : "");
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
 	return error;

@@ -9,7 +9,7 @@
 struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
-	int *fds;	       /* -1: not open (a task that ended meanwhile) */
+	int *fds;              /* -1: not open (a task that ended meanwhile) */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
@@ -36,13 +36,13 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;	 /* [target][cpu]: mmap, comm, fork, exit records */
-	int *owner_fds;	 /* [cpu]: owns the ring of samples */
-	int *exact_fds;	 /* [target][cpu]; NULL: not wanted */
-	uint64_t exact_ended;	/* by READ records */
+	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records */
+	int *owner_fds;       /* [cpu]: owns the ring of samples */
+	int *exact_fds;       /* [target][cpu]; NULL: not wanted */
+	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
-	bool counts_lost;	/* the kernel has PERF_FORMAT_LOST */
+	bool counts_lost;       /* the kernel has PERF_FORMAT_LOST */
 
 	struct record_format side_format, sample_format;
 	struct merge_ring *rings; /* [2 * cpu]: side, [2 * cpu + 1]: samples */
@@ -52,7 +52,7 @@ struct sampler {
 };
 
 static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
-			      unsigned rung, unsigned target, unsigned cpu)
+                              unsigned rung, unsigned target, unsigned cpu)
 {
 	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
 }

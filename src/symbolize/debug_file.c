@@ -96,7 +96,7 @@ static int try_build_id(const struct module *module)
 	at = (size_t)sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", id->bytes[0]);
 	for (i = 1; i < id->size; i++)
 		at += (size_t)sprintf(path + at, "%02x", id->bytes[i]);
-	strcpy(path + at, ".debug");
+	memcpy(path + at, ".debug", sizeof(".debug"));
 	return try_file(path, module, NULL);
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define SIZE	 4096
+#define SIZE     4096
 
 static double seconds = 1;
 

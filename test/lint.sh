@@ -1,0 +1,49 @@
+#!/bin/sh
+# lint.sh BUILD: formatting, layering, headers that stand alone, clang-tidy, manual pages.
+set -u
+build=$1 failed=0
+fail() { echo "lint: $*"; failed=1; }
+
+clang-format --dry-run -Werror src/*/*.[ch] test/*/*.[ch] 2>"$build/format.log" ||
+	{ head -20 "$build/format.log"; fail "clang-format differs; run: clang-format -i FILE"; }
+
+# What each folder may include of ours. The order is a strict DAG.
+layers='hmb:hmb
+perf:perf
+symbolize:symbolize perf
+output:output symbolize hmb
+cli:cli output symbolize perf hmb'
+for layer in $(echo "$layers" | cut -d: -f1); do
+	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
+	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/" &&
+		fail "src/$layer may include only: $allowed"
+done
+# Each third-party library has one home.
+home() { grep -lE "#include <($2)" src/*/*.[ch] | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
+home perf 'perfmon/'
+home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h'
+
+for h in src/*/*.h; do
+	printf '#include "%s"\n' "${h#src/}" |
+		cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Isrc -fsyntax-only -x c - ||
+		fail "$h does not compile alone"
+done
+
+for f in src/*/*.c; do # two at a time; a file that passed is not looked at again
+	stamp=$build/tidy/$(echo "$f" | tr / .)
+	[ "$stamp" -nt "$f" ] && [ "$stamp" -nt .clang-tidy ] && continue
+	todo="${todo:-} $f"
+done
+mkdir -p "$build/tidy"
+printf '%s\n' ${todo:-} | xargs -r -P 2 -I{} sh -c '
+	clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE -DADAPTRACE_VERSION="\"\"" -Isrc \
+		>"$2/tidy/log.$$" 2>/dev/null && touch "$2/tidy/$(echo "$1" | tr / .)" ||
+		{ cat "$2/tidy/log.$$"; touch "$2/tidy/failed"; }
+	rm -f "$2/tidy/log.$$"' sh {} "$build"
+[ -e "$build/tidy/failed" ] && { rm "$build/tidy/failed"; fail "clang-tidy"; }
+
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -W warning man/*.[15] || fail "man pages"
+fi
+[ $failed = 0 ] && echo "lint: ok"
+exit $failed
