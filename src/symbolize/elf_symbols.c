@@ -73,6 +73,7 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 	return symbol_table_add(table, &symbol);
 }
 
+/* Of one type of table the first, which in a linked file is the only one. */
 static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_ends *code,
                       unsigned type)
 {
@@ -93,12 +94,15 @@ static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_en
 int elf_symbols_add(struct symbol_table *table, Elf *elf)
 {
 	struct code_ends code;
+	GElf_Shdr shdr;
+	unsigned type = SHT_DYNSYM;
 	int err = code_ends_init(&code, elf);
 
+	/* Where there are both, .dynsym repeats what .symtab has. */
+	if (elf_section_find(elf, SHT_SYMTAB, NULL, &shdr))
+		type = SHT_SYMTAB;
 	if (!err)
-		err = symtab_add(table, elf, &code, SHT_SYMTAB);
-	if (!err)
-		err = symtab_add(table, elf, &code, SHT_DYNSYM);
+		err = symtab_add(table, elf, &code, type);
 	free(code.end);
 	return err;
 }

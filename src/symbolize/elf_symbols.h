@@ -13,7 +13,7 @@
  * left out. 0 or -ENOMEM.
  */
 
-/* From .symtab and .dynsym. */
+/* From .symtab, or .dynsym where there is none. */
 int elf_symbols_add(struct symbol_table *table, Elf *elf);
 
 /* The stubs that call functions of other modules, on x86-64. */

@@ -1,5 +1,6 @@
 #include "symbolize/module.h"
 #include "symbolize/mapped_file.h"
+#include "symbolize/perf_map.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -402,10 +403,11 @@ static struct entry *file_retry(struct module_table *table, const struct key *ke
 		return entry;
 	entry->error = ENOENT;
 	fresh = file_enter(table, key);
-	if (fresh)
-		entry_learn(table, fresh, &found);
-	else
+	if (!fresh) {
 		close(found.fd);
+		return entry;
+	}
+	entry_learn(table, fresh, &found);
 	return fresh;
 }
 
@@ -422,7 +424,7 @@ struct module *module_table_file(struct module_table *table, const struct module
 			entry = file_retry(table, &key, entry);
 		else if (entry->module.fd < 0)
 			entry->error = 0;
-		return entry ? &entry->module : NULL;
+		return &entry->module;
 	}
 	entry = file_enter(table, &key);
 	if (!entry)
@@ -445,27 +447,6 @@ struct module *module_table_kernel(struct module_table *table, uint64_t addr)
 	return entry ? &entry->module : NULL;
 }
 
-/* Root's recorder must not take somebody's word for the code of a process it knows nothing of. */
-static void process_read(pid_t pid, uid_t *uid, pid_t *ns_pid)
-{
-	char path[64], line[256];
-	FILE *status;
-	char *last;
-
-	*uid = geteuid() ? geteuid() : (uid_t)-1;
-	*ns_pid = pid;
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	status = fopen(path, "re");
-	while (status && fgets(line, sizeof(line), status)) {
-		if (!strncmp(line, "Uid:", 4))
-			sscanf(line, "Uid: %*u %u", uid);
-		else if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
-			*ns_pid = (pid_t)strtol(last, NULL, 10);
-	}
-	if (status)
-		fclose(status);
-}
-
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr)
 {
 	const struct key key = {.kind = MODULE_ANON, .pid = pid, .window = addr >> 32};
@@ -476,7 +457,7 @@ struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t
 	entry = key_enter(table, &key, "[anon]");
 	if (!entry)
 		return NULL;
-	process_read(pid, &entry->module.uid, &entry->module.ns_pid);
+	perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
 	return &entry->module;
 }
 

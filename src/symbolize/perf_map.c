@@ -10,6 +10,27 @@
 
 #define MAX_PERF_MAP (256u << 20)
 
+void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid)
+{
+	char path[64], line[256];
+	FILE *status;
+	char *last;
+
+	/* Root's recorder must not take somebody's word for the code of an unknown process. */
+	*uid = geteuid() ? geteuid() : (uid_t)-1;
+	*ns_pid = pid;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, "Uid:", 4))
+			sscanf(line, "Uid: %*u %u", uid);
+		else if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			*ns_pid = (pid_t)strtol(last, NULL, 10);
+	}
+	if (status)
+		fclose(status);
+}
+
 static char *read_trusted(const char *path, uid_t uid)
 {
 	struct stat st;

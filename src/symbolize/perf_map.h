@@ -10,6 +10,13 @@
 #include "symbolize/symbols.h"
 
 /*
+ * Who may name the code of a process, and the number that it has in the name of its map: the one
+ * that it knows itself by, in its container. For a process that is gone the user of this one,
+ * except root; uid is then -1.
+ */
+void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid);
+
+/*
  * The text of a MODULE_ANON's perf map, to be freed; NULL: there is none, or it is not to be
  * trusted: not a regular file of the process's own user or of root.
  */

@@ -13,6 +13,7 @@ struct got_slot {
 	uint64_t addr;
 	uint64_t resolver; /* the function that chooses it, where that is not found by name */
 	const char *name;
+	uint8_t rank; /* of a resolver's name */
 };
 
 struct got {
@@ -70,7 +71,7 @@ static bool dynamic_find(struct dynamic *dynamic, Elf *elf, const GElf_Shdr *rel
 
 static int relocation_add(struct got *got, const struct dynamic *dynamic, const GElf_Rela *rela)
 {
-	struct got_slot slot = {.addr = rela->r_offset};
+	struct got_slot slot = {.addr = rela->r_offset, .rank = UINT8_MAX};
 	GElf_Sym sym;
 
 	switch (GELF_R_TYPE(rela->r_info)) {
@@ -83,7 +84,8 @@ static int relocation_add(struct got *got, const struct dynamic *dynamic, const 
 		return got_add(got, &slot);
 	case R_X86_64_IRELATIVE:
 		slot.resolver = (uint64_t)rela->r_addend;
-		return got_add(got, &slot);
+		slot.rank = 0;
+		return slot.resolver ? got_add(got, &slot) : 0;
 	default:
 		return 0;
 	}
@@ -106,19 +108,40 @@ static int relocations_add(struct got *got, Elf *elf, Elf_Scn *section, const GE
 	return err;
 }
 
-/* The resolver has the name of the function that it chooses an implementation of. */
+/* The first slot with this resolver; the end: none. */
+static size_t resolver_find(const struct got *got, uint64_t resolver)
+{
+	size_t from = 0, to = got->nr, middle;
+
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (got->slots[middle].resolver < resolver)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* A resolver has the name of the function that it chooses an implementation of. */
 static void resolvers_name(struct got *got, const struct symbol_table *table)
 {
-	struct got_slot key, *slot;
+	const struct table_symbol *symbol = table->symbols;
+	struct got_slot *slot;
 	size_t i;
 
 	qsort(got->slots, got->nr, sizeof(*got->slots), resolver_compare);
-	for (i = 0; i < table->nr; i++) {
-		key.resolver = table->symbols[i].lo;
-		slot = bsearch(&key, got->slots, got->nr, sizeof(key), resolver_compare);
-		if (slot && slot->resolver && !slot->name)
-			slot->name = table->symbols[i].name;
+	for (; symbol < table->symbols + table->nr; symbol++) {
+		i = resolver_find(got, symbol->lo);
+		slot = &got->slots[i];
+		if (i == got->nr || slot->resolver != symbol->lo || slot->rank >= symbol->rank)
+			continue;
+		slot->name = symbol->name;
+		slot->rank = symbol->rank;
 	}
+	for (i = 1, slot = got->slots + 1; i < got->nr; i++, slot++)
+		if (slot->resolver && slot->resolver == slot[-1].resolver)
+			slot->name = slot[-1].name;
 }
 
 static int got_init(struct got *got, Elf *elf, const struct symbol_table *table)

@@ -2,9 +2,10 @@
  * Names: from offsets in a module to functions.
  *
  * Asked once per distinct address, at the end of a run, module by module, so that the memory in
- * use is one module's tables. Sources, best first: .symtab, .dynsym and mini-debuginfo (all through
- * libdw); the bounds of the function from the call frame information where no symbol covers an
- * address; /proc/kallsyms for the kernel; /tmp/perf-PID.map for code made at run time.
+ * use is one module's tables. Sources, best first: .symtab of the file or its separate debug file,
+ * .dynsym and mini-debuginfo; the stubs of the PLT as "name@plt"; the bounds of the function from
+ * the call frame information where no symbol covers an address; /proc/kallsyms for the kernel;
+ * /tmp/perf-PID.map for code made at run time. Nothing is asked of a debuginfod server.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H

@@ -1,0 +1,584 @@
+/* Names of addresses: of this program, of libraries, and of files that are not what they seem. */
+#include "symbolize/symbols.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+struct fixture {
+	struct module_table *table;
+	struct symbolizer *symbolizer;
+	char dir[64];
+};
+
+/* What was told of one offset, or of how many. */
+struct answer {
+	unsigned nr, named;
+	uint32_t offset, lo, hi;
+	char name[256], linkage[256];
+	const char *wanted; /* a name; found: it was among them */
+	bool found;
+	int result;
+};
+
+static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct answer *answer = arg;
+
+	assert_true(!answer->nr || offset > answer->offset);
+	assert_true(symbol->lo <= offset && offset < symbol->hi);
+	answer->nr++;
+	answer->named += symbol->name != NULL;
+	answer->offset = offset;
+	answer->lo = symbol->lo;
+	answer->hi = symbol->hi;
+	snprintf(answer->name, sizeof(answer->name), "%s", symbol->name ? symbol->name : "");
+	snprintf(answer->linkage, sizeof(answer->linkage), "%s",
+	         symbol->linkage ? symbol->linkage : "");
+	if (answer->wanted && symbol->name && !strcmp(symbol->name, answer->wanted))
+		answer->found = true;
+	return answer->result;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	strcpy(f->dir, "/tmp/test_symbols.XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	f->table = module_table_new();
+	f->symbolizer = symbolizer_new(f->table);
+	assert_non_null(f->symbolizer);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	symbolizer_free(f->symbolizer);
+	module_table_free(f->table);
+	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
+	assert_int_equal(system(command), 0);
+	free(f);
+	return 0;
+}
+
+static struct module *module_of(struct fixture *f, const char *path)
+{
+	const struct module_file file = {.path = path, .pid = getpid()};
+	struct module *module = module_table_file(f->table, &file);
+
+	assert_non_null(module);
+	return module;
+}
+
+static struct answer ask(struct fixture *f, struct module *module, uint32_t offset)
+{
+	struct answer answer = {0};
+
+	assert_int_equal(symbolizer_module(f->symbolizer, module, &offset, 1, tell, &answer), 0);
+	return answer;
+}
+
+/* Runs a shell command with the folder for its working directory; false: it failed. */
+static bool run(struct fixture *f, const char *command)
+{
+	char line[2048];
+
+	snprintf(line, sizeof(line), "cd %s && (%s) >/dev/null 2>&1", f->dir, command);
+	return system(line) == 0;
+}
+
+static const char *in_dir(struct fixture *f, const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
+	return path;
+}
+
+/* -- programs and libraries of this machine ---------------------------------------------------- */
+
+__attribute__((noinline)) static int local_function(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+
+/* By its name: under valgrind, /proc/self/exe is valgrind. */
+static struct module *own_module(struct fixture *f)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+
+	assert_true(dladdr(local_function, &info));
+	assert_non_null(realpath(info.dli_fname, path));
+	return module_of(f, path);
+}
+
+static uint32_t offset_of(const void *function)
+{
+	struct link_map *map;
+	Dl_info info;
+
+	assert_true(dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP));
+	return (uint32_t)((uintptr_t)function - map->l_addr);
+}
+
+static void own_program(void **state)
+{
+	struct fixture *f = *state;
+	struct module *module = own_module(f);
+	uint32_t offset = offset_of(local_function);
+	struct answer answer = ask(f, module, offset + 1);
+
+	assert_string_equal(answer.name, "local_function");
+	assert_string_equal(answer.linkage, "");
+	assert_int_equal(answer.lo, offset);
+	assert_string_equal(ask(f, module, offset_of(own_program)).name, "own_program");
+	assert_int_equal(ask(f, module, UINT32_MAX).nr, 0);
+}
+
+static struct module *libc_module(struct fixture *f)
+{
+	Dl_info info;
+
+	assert_true(dladdr(stdout, &info));
+	return module_of(f, info.dli_fname);
+}
+
+/* Of the library itself: a sanitizer puts its own functions before some. */
+static uint32_t libc_offset(const char *name)
+{
+	void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	uint32_t offset = offset_of(dlsym(library, name));
+
+	dlclose(library);
+	return offset;
+}
+
+static void libc(void **state)
+{
+	static const char *const names[] = {"qsort", "malloc", "fopen", "getenv", "write"};
+	struct fixture *f = *state;
+	struct module *module = libc_module(f);
+	struct answer answer;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		answer = ask(f, module, libc_offset(names[i]) + 3);
+		assert_int_equal(answer.lo, libc_offset(names[i]));
+		assert_string_equal(answer.name, names[i]); /* and not qsort@@GLIBC_2.2.5 */
+	}
+}
+
+static struct answer ask_all(struct fixture *f, struct module *module, const char *wanted)
+{
+	uint32_t from = (uint32_t)module->segments[0].vaddr, n, i;
+	struct answer answer = {.wanted = wanted};
+	uint32_t *offsets;
+
+	n = (uint32_t)module->segments[0].size / 4;
+	offsets = calloc(n, sizeof(*offsets));
+	assert_non_null(offsets);
+	for (i = 0; i < n; i++)
+		offsets[i] = from + 4 * i;
+	assert_int_equal(symbolizer_module(f->symbolizer, module, offsets, n, tell, &answer), 0);
+	free(offsets);
+	return answer;
+}
+
+/* Static functions of libc have names where its debug file is installed. */
+static void libc_debug_file(void **state)
+{
+	struct fixture *f = *state;
+	struct module *module = libc_module(f);
+	char path[128];
+	unsigned i;
+	int at;
+
+	at = sprintf(path, "/usr/lib/debug/.build-id/%02x/", module->build_id.bytes[0]);
+	for (i = 1; i < module->build_id.size; i++)
+		at += sprintf(path + at, "%02x", module->build_id.bytes[i]);
+	strcpy(path + at, ".debug");
+	if (access(path, R_OK))
+		skip();
+	assert_true(ask_all(f, module, "_int_malloc").found);
+}
+
+static void vdso(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!module_table_vdso(f->table)->nr_segments)
+		skip(); /* valgrind hides it */
+	assert_true(ask_all(f, module_table_vdso(f->table), "__vdso_clock_gettime").found ||
+	            ask_all(f, module_table_vdso(f->table), "clock_gettime").found);
+}
+
+static void plt(void **state)
+{
+	struct fixture *f = *state;
+
+#ifdef __x86_64__
+	if (!run(f, "echo 'int getpid(void); int f(void) { return getpid() + 1; }' >a.c &&"
+	            "cc -shared -fPIC -O1 a.c -o a.so"))
+		skip();
+	assert_true(ask_all(f, module_of(f, in_dir(f, "a.so")), "getpid@plt").found);
+#else
+	(void)f;
+	skip();
+#endif
+}
+
+static void nothing_else_has_names(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer_stats stats;
+
+	assert_int_equal(ask(f, module_table_get(f->table, 0), FRAME_TRUNCATED).nr, 0);
+	assert_int_equal(ask(f, module_table_anon(f->table, 0x40000000, 1), 1).nr, 0);
+	symbolizer_stats(f->symbolizer, &stats);
+	assert_int_equal(stats.modules_unreadable, 0);
+}
+
+static void result_of_callback(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t offset = offset_of(own_program);
+	const uint32_t offsets[] = {offset, offset + 1};
+	struct answer answer = {.result = -EPIPE};
+
+	assert_int_equal(symbolizer_module(f->symbolizer, own_module(f), offsets, 2, tell, &answer),
+	                 -EPIPE);
+	assert_int_equal(answer.nr, 1);
+}
+
+/* The kernel's names, as far as this user may know them. */
+static void kernel(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer_stats stats;
+	FILE *kallsyms = fopen("/proc/kallsyms", "re");
+	unsigned long long addr = 0;
+	char type = 0, name[128];
+	struct answer answer;
+
+	if (!kallsyms)
+		skip();
+	while (fscanf(kallsyms, "%llx %c %127s%*[^\n]", &addr, &type, name) == 3)
+		if (tolower(type) == 't' && !strcmp(name, "schedule"))
+			break;
+	fclose(kallsyms);
+	answer = ask(f, module_table_kernel(f->table, addr), (uint32_t)addr);
+	symbolizer_stats(f->symbolizer, &stats);
+	if (!addr)
+		assert_true(stats.kernel_hidden);
+	else if (!strcmp(name, "schedule"))
+		assert_string_equal(answer.name, "schedule");
+}
+
+/* -- made for the purpose ---------------------------------------------------------------------- */
+
+static void cpp(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	if (!run(f, "echo 'namespace ns { struct S { int m(const char *) const; };"
+	            "int S::m(const char *p) const { return *p; } }' >a.cc && g++ -shared -fPIC "
+	            "a.cc -o a.so"))
+		skip();
+	answer = ask_all(f, module_of(f, in_dir(f, "a.so")), "ns::S::m(char const*) const");
+	assert_true(answer.found);
+}
+
+static const char code[] = "__attribute__((noinline)) static int quiet(int x) { return x * 3; }\n"
+			   "int (*volatile keep)(int) = quiet;\n"
+			   "int loud(int x) { return keep(x); }\n";
+
+static bool make_library(struct fixture *f)
+{
+	FILE *file = fopen(in_dir(f, "a.c"), "we");
+
+	fputs(code, file);
+	fclose(file);
+	return run(f, "cc -shared -fPIC -O1 -Wl,--build-id=sha1 a.c -o a.so");
+}
+
+/* The symbol of a name, by asking for every address. */
+static struct answer find(struct fixture *f, const char *file, const char *name)
+{
+	struct module *module = module_of(f, in_dir(f, file));
+	uint32_t offset = (uint32_t)module->segments[0].vaddr;
+	uint32_t end = offset + (uint32_t)module->segments[0].size;
+	struct answer answer = {0};
+
+	for (; offset < end && strcmp(answer.name, name); offset++)
+		answer = ask(f, module, offset);
+	return answer;
+}
+
+static void stripped_file_has_bounds(void **state)
+{
+	struct fixture *f = *state;
+	struct answer quiet, answer;
+
+	if (!make_library(f) || !run(f, "strip a.so -o b.so"))
+		skip();
+	quiet = find(f, "a.so", "quiet");
+	answer = ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset);
+	assert_int_equal(answer.nr, 1);
+	assert_int_equal(answer.named, 0);
+	assert_int_equal(answer.lo, quiet.lo);
+	assert_int_equal(answer.hi, quiet.hi);
+}
+
+static void debuglink(void **state)
+{
+	struct fixture *f = *state;
+	struct answer quiet;
+
+	if (!make_library(f) ||
+	    !run(f, "mkdir .debug && objcopy --only-keep-debug a.so .debug/a.debug &&"
+	            "strip a.so -o b.so && objcopy --add-gnu-debuglink=.debug/a.debug b.so"))
+		skip();
+	quiet = find(f, "a.so", "quiet");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
+	/* The debug file of another build. */
+	assert_true(run(f, "cp b.so c.so && echo 'int more;' >>a.c &&"
+	                   "cc -shared -fPIC -O1 -Wl,--build-id=sha1 a.c -o d.so &&"
+	                   "objcopy --only-keep-debug d.so .debug/a.debug"));
+	assert_int_equal(ask(f, module_of(f, in_dir(f, "c.so")), quiet.offset).named, 0);
+}
+
+/* Without a build-id the checksum decides. */
+static void debuglink_checksum(void **state)
+{
+	struct fixture *f = *state;
+	struct answer quiet;
+
+	if (!make_library(f) ||
+	    !run(f,
+	         "cc -shared -fPIC -O1 -Wl,--build-id=none a.c -o a.so &&"
+	         "objcopy --only-keep-debug a.so a.debug &&"
+	         "strip a.so -o b.so && objcopy --add-gnu-debuglink=a.debug b.so && cp b.so c.so"))
+		skip();
+	quiet = find(f, "a.so", "quiet");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
+	assert_true(run(f, "printf x >>a.debug"));
+	assert_int_equal(ask(f, module_of(f, in_dir(f, "c.so")), quiet.offset).named, 0);
+}
+
+static void mini_debug(void **state)
+{
+	struct fixture *f = *state;
+	struct answer quiet;
+
+	if (!make_library(f) ||
+	    !run(f, "objcopy --only-keep-debug a.so d && echo quiet >k && objcopy -S "
+	            "--keep-symbols=k d m &&"
+	            "xz m && strip a.so -o b.so && objcopy --add-section .gnu_debugdata=m.xz b.so"))
+		skip();
+	quiet = find(f, "a.so", "quiet");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
+}
+
+static void missing_file_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file gone = {.path = in_dir(f, "gone"), .ino = 1};
+	struct module_file other = {.path = "/proc/self/exe", .build_id = {.size = 4}};
+	struct module_file script = {.path = "/etc/passwd"};
+	struct symbolizer_stats stats;
+
+	assert_int_equal(ask(f, module_table_file(f->table, &gone), 1).nr, 0);
+	assert_int_equal(ask(f, module_table_file(f->table, &other), 1).nr, 0);
+	assert_int_equal(ask(f, module_table_file(f->table, &script), 1).nr, 0);
+	symbolizer_stats(f->symbolizer, &stats);
+	assert_int_equal(stats.modules_unreadable, 1);
+	assert_int_equal(stats.modules_replaced, 1);
+}
+
+static void replaced_library_has_no_names(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer_stats stats;
+	struct module *module;
+	struct answer loud;
+
+	if (!make_library(f) || !run(f, "cp a.so b.so"))
+		skip();
+	loud = find(f, "a.so", "loud");
+	module = module_of(f, in_dir(f, "b.so"));
+	assert_true(run(f, "echo 'int more(void) { return 1; }' >>a.c &&"
+	                   "cc -shared -fPIC -O1 -Wl,--build-id=sha1 a.c -o d.so && cp d.so b.so"));
+	assert_int_equal(ask(f, module, loud.offset).nr, 0);
+	symbolizer_stats(f->symbolizer, &stats);
+	assert_int_equal(stats.modules_replaced, 1);
+}
+
+/* -- hostile files ----------------------------------------------------------------------------- */
+
+struct bytes {
+	unsigned char *data;
+	size_t size;
+};
+
+static struct bytes file_read(int fd)
+{
+	struct bytes bytes = {0};
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	bytes.size = (size_t)st.st_size;
+	bytes.data = malloc(bytes.size);
+	assert_non_null(bytes.data);
+	assert_int_equal(pread(fd, bytes.data, bytes.size, 0), bytes.size);
+	return bytes;
+}
+
+/* Any answer will do, if there is one. */
+static void try_bytes(int fd, const unsigned char *data, size_t size)
+{
+	struct module_table *table = module_table_new();
+	struct symbolizer *symbolizer = symbolizer_new(table);
+	char path[32];
+	const struct module_file file = {.path = path};
+	struct answer answer = {0};
+	uint32_t offsets[256], i;
+
+	sprintf(path, "/proc/self/fd/%d", fd);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	assert_int_equal(pwrite(fd, data, size, 0), size);
+	for (i = 0; i < 256; i++)
+		offsets[i] = 64 * i;
+	assert_int_equal(symbolizer_module(symbolizer, module_table_file(table, &file), offsets,
+	                                   256, tell, &answer),
+	                 0);
+	symbolizer_free(symbolizer);
+	module_table_free(table);
+}
+
+/* Whether a byte tells how to read others: headers, and sections that are neither code nor data. */
+static bool is_structure(const struct bytes *bytes, size_t at)
+{
+	const Elf64_Ehdr *ehdr = (const void *)bytes->data;
+	const Elf64_Shdr *shdr = (const void *)(bytes->data + ehdr->e_shoff);
+	unsigned i;
+
+	for (i = 0; i < ehdr->e_shnum; i++)
+		if (at >= shdr[i].sh_offset && at < shdr[i].sh_offset + shdr[i].sh_size &&
+		    (shdr[i].sh_flags & (SHF_EXECINSTR | SHF_WRITE) ||
+		     shdr[i].sh_type == SHT_NOBITS))
+			return false;
+	return at < ehdr->e_shoff + ehdr->e_shnum * sizeof(*shdr);
+}
+
+static void damage(struct bytes *bytes)
+{
+	static const unsigned char flips[] = {0x01, 0x80, 0xff, 0x10};
+	struct bytes original = *bytes;
+	size_t i, n = 0;
+	int fd = memfd_create("hostile", MFD_CLOEXEC);
+
+	original.data = memcpy(malloc(bytes->size), bytes->data, bytes->size);
+	/* Hardly a field is shorter than this step. */
+	for (i = bytes->size % 3; i < bytes->size; i += 3) {
+		if (!is_structure(&original, i))
+			continue;
+		bytes->data[i] ^= flips[n++ % sizeof(flips)];
+		try_bytes(fd, bytes->data, bytes->size);
+		bytes->data[i] = original.data[i];
+		if (i % 64 == 0)
+			try_bytes(fd, bytes->data, i);
+	}
+	free(original.data);
+	close(fd);
+}
+
+static void damaged_vdso(void **state)
+{
+	struct fixture *f = *state;
+	int fd = module_fd(f->table, module_table_vdso(f->table));
+	struct bytes bytes;
+
+	if (sizeof(long) != 8 || fd < 0)
+		skip();
+	bytes = file_read(fd);
+	damage(&bytes);
+	free(bytes.data);
+}
+
+static void damaged_library(void **state)
+{
+	struct fixture *f = *state;
+	struct bytes bytes;
+	int fd;
+
+	if (sizeof(long) != 8 || !make_library(f) ||
+	    !run(f, "cc -shared -fPIC -O1 -nostdlib -Wl,-z,max-page-size=4096 "
+	            "-Wl,-z,noseparate-code a.c -o b.so &&"
+	            "objcopy --only-keep-debug a.so d && echo quiet >k && objcopy -S "
+	            "--keep-symbols=k d m &&"
+	            "xz m && strip b.so -o c.so && objcopy --add-section .gnu_debugdata=m.xz c.so"))
+		skip();
+	fd = open(in_dir(f, "b.so"), O_RDONLY | O_CLOEXEC);
+	bytes = file_read(fd);
+	close(fd);
+	damage(&bytes);
+	free(bytes.data);
+	fd = open(in_dir(f, "c.so"), O_RDONLY | O_CLOEXEC);
+	bytes = file_read(fd);
+	close(fd);
+	damage(&bytes);
+	free(bytes.data);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(own_program),
+		TEST(libc),
+		TEST(libc_debug_file),
+		TEST(vdso),
+		TEST(plt),
+		TEST(nothing_else_has_names),
+		TEST(result_of_callback),
+		TEST(kernel),
+		TEST(cpp),
+		TEST(stripped_file_has_bounds),
+		TEST(debuglink),
+		TEST(debuglink_checksum),
+		TEST(mini_debug),
+		TEST(missing_file_is_counted),
+		TEST(replaced_library_has_no_names),
+		TEST(damaged_vdso),
+		TEST(damaged_library),
+	};
+
+	if (local_function(0) != 1)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
