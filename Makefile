@@ -51,6 +51,13 @@ $(BUILD)/targets/%: test/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 
+$(BUILD)/targets/%_static: test/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
+
+$(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
+		deep deep_static stack signal)
+
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
 	@$(MAKE) --no-print-directory all

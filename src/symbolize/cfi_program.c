@@ -27,7 +27,7 @@ struct column {
 	struct cursor expression;
 };
 
-enum { COLUMN_RA, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
+enum { COLUMN_RA, COLUMN_SP, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
 
 struct row {
 	uint64_t cfa_reg, cfa_offset;
@@ -51,6 +51,8 @@ static struct column *machine_column(struct machine *machine, uint64_t reg)
 
 	if (reg == machine->cie->ra)
 		i = COLUMN_RA;
+	else if (reg == ARCH_SP)
+		i = COLUMN_SP;
 	else if (reg == ARCH_FP)
 		i = COLUMN_FP;
 	else if (reg == ARCH_EXTRA)
@@ -360,6 +362,8 @@ static bool row_rule(const struct row *row, struct unwind_rule *rule)
 	if (!row_cfa(row, rule) || !column_value(&row->columns[COLUMN_RA], &rule->ra))
 		return false;
 	if (rule->ra.how == RULE_SAME && ARCH_RA != ARCH_EXTRA)
+		return false;
+	if (!column_value(&row->columns[COLUMN_SP], &rule->sp))
 		return false;
 	if (!column_value(&row->columns[COLUMN_FP], &rule->fp))
 		rule->fp = (struct rule_value){.how = RULE_LOST};

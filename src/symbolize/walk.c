@@ -78,7 +78,8 @@ static bool adjust_cfa(struct state *state, const struct unwind_rule *rule, uint
 	} else if (rule->cfa_how == RULE_CFA_PLT) {
 		*cfa += (state->ip & 15) >= (uint64_t)rule->cfa_adjust ? 8 : 0;
 	}
-	if (rule->signal) /* its handler may have had a stack of its own */
+	/* A signal's handler may have had a stack of its own, and longjmp is about to change it. */
+	if (rule->signal || rule->sp.how != RULE_SAME)
 		return true;
 	return state->inner ? *cfa >= state->regs[RULE_SP] : *cfa > state->regs[RULE_SP];
 }
@@ -133,13 +134,14 @@ static uint64_t caller_reg(struct state *state, const struct rule_value *value,
 
 static bool step_follow(struct state *state, const struct unwind_rule *rule)
 {
-	uint64_t cfa, ra, fp, extra;
+	uint64_t cfa, ra, sp, fp, extra;
 
 	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
 		return false;
 	state->regs[RULE_CFA] = cfa;
 	if (!return_address(state, rule, &ra))
 		return false;
+	sp = rule->sp.how == RULE_SAME ? cfa : caller_reg(state, &rule->sp, RULE_SP);
 	ra &= ARCH_CODE_MASK;
 	if (rule->cfa_base == RULE_REG && !state->inner && !is_return(state, ra))
 		return false;
@@ -147,7 +149,7 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 	extra = caller_reg(state, &rule->extra, RULE_EXTRA);
 	state->regs[RULE_FP] = fp;
 	state->regs[RULE_EXTRA] = extra;
-	state->regs[RULE_SP] = cfa;
+	state->regs[RULE_SP] = sp;
 	state->ip = ra;
 	state->inner = rule->signal;
 	if (rule->signal)

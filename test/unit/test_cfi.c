@@ -111,7 +111,9 @@ static struct rule_value oracle_value(Dwarf_Frame *frame, int reg, bool *undefin
 
 	*undefined = false;
 	assert_int_equal(dwarf_frame_register(frame, reg, memory, &ops, &nr), 0);
-	if (nr == 0) {
+	if (nr > 0 && ops[nr - 1].atom == DW_OP_stack_value) {
+		value.how = RULE_SAME; /* the stack pointer, by default: the CFA itself */
+	} else if (nr == 0) {
 		*undefined = ops == memory;
 		if (!ops)
 			value.how = RULE_SAME;
@@ -140,6 +142,7 @@ static bool oracle_rule(Dwarf_Frame *frame, bool signal, struct unwind_rule *rul
 		return true;
 	}
 	rule->kind = RULE_FOLLOW;
+	rule->sp = oracle_value(frame, ARCH_SP, &lost);
 	rule->fp = oracle_value(frame, ARCH_FP, &lost);
 	/* libdw counts rbx among the registers that calls destroy: it mistakes it for number 0. */
 	rule->extra = oracle_value(frame, ARCH_EXTRA, &lost);
