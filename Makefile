@@ -55,8 +55,13 @@ $(BUILD)/targets/%_static: test/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
 
+# Call frame information in .debug_frame only.
+$(BUILD)/targets/%_debug_frame: test/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
+
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
-		deep deep_static stack signal)
+		deep deep_debug_frame deep_static stack signal)
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build

@@ -382,6 +382,12 @@ static void deep_calls_and_plt(void **state)
 	program_is_walked_exactly("step_deep", true, MAX_STEPS);
 }
 
+static void functions_in_debug_frame_only(void **state)
+{
+	(void)state;
+	program_is_walked_exactly("step_deep_debug_frame", true, MAX_STEPS);
+}
+
 /* From the first instruction to the last; without a table in .eh_frame_hdr. */
 static void static_program(void **state)
 {
@@ -406,6 +412,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(start_of_a_dynamic_program),
 		cmocka_unit_test(deep_calls_and_plt),
+		cmocka_unit_test(functions_in_debug_frame_only),
 		cmocka_unit_test(static_program),
 		cmocka_unit_test(arranged_stacks),
 		cmocka_unit_test(signal_handlers),
