@@ -4,7 +4,7 @@
  * .debug_frame). No code runs in the target and nothing is asked of it.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 5 MiB, whatever is mapped.
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 6 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H

@@ -192,7 +192,7 @@ static bool guess_frame_pointer(struct state *state)
 	    !load(state, fp + 8, &ra))
 		return false;
 	ra &= ARCH_CODE_MASK;
-	if (ra && !find_map(state, ra - 1))
+	if (ra ? !find_map(state, ra - 1) : state->inner)
 		return false;
 	called_from(state, ra, fp + 8, fp + 16);
 	state->regs[RULE_FP] = next;
