@@ -61,7 +61,7 @@ $(BUILD)/targets/%_debug_frame: test/targets/%.c
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
-		deep deep_debug_frame deep_static stack signal)
+		asm deep deep_debug_frame deep_static stack signal)
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
