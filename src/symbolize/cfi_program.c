@@ -130,33 +130,35 @@ static bool run_cfa(struct machine *machine, struct cursor *program, uint8_t op)
 	return true;
 }
 
-/* Instructions of the third kind: they say where a register is. */
+/* Instructions of the third kind: they say that a register is saved at an offset to the CFA. */
+static bool run_offset(struct machine *machine, struct cursor *program, uint8_t op)
+{
+	uint64_t reg = op & 0x3f, offset;
+
+	if ((op & 0xc0) != DW_CFA_offset) {
+		if (op != DW_CFA_offset_extended && op != DW_CFA_offset_extended_sf &&
+		    op != DW_CFA_GNU_negative_offset_extended)
+			return false;
+		reg = cursor_uleb(program);
+	}
+	offset = cursor_leb(program, op == DW_CFA_offset_extended_sf) * machine->cie->data_align;
+	if (op == DW_CFA_GNU_negative_offset_extended)
+		offset = -offset;
+	column_set(machine, reg, COLUMN_OFFSET, offset);
+	return true;
+}
+
+/* Instructions of the fourth kind: they say otherwise where a register is. */
 static bool run_register(struct machine *machine, struct cursor *program, uint8_t op)
 {
-	uint64_t reg, align = machine->cie->data_align;
+	bool restores = (op & 0xc0) == DW_CFA_restore;
+	uint64_t reg = restores ? op & 0x3f : cursor_uleb(program);
 
-	if ((op & 0xc0) == DW_CFA_offset) {
-		column_set(machine, op & 0x3f, COLUMN_OFFSET, cursor_uleb(program) * align);
-		return true;
-	}
-	if ((op & 0xc0) == DW_CFA_restore) {
-		column_restore(machine, op & 0x3f);
-		return true;
-	}
-	reg = cursor_uleb(program);
-	switch (op) {
-	case DW_CFA_offset_extended:
-		column_set(machine, reg, COLUMN_OFFSET, cursor_uleb(program) * align);
-		return true;
-	case DW_CFA_offset_extended_sf:
-		column_set(machine, reg, COLUMN_OFFSET, cursor_sleb(program) * align);
-		return true;
-	case DW_CFA_GNU_negative_offset_extended:
-		column_set(machine, reg, COLUMN_OFFSET, -cursor_uleb(program) * align);
-		return true;
-	case DW_CFA_restore_extended:
+	if (restores || op == DW_CFA_restore_extended) {
 		column_restore(machine, reg);
 		return true;
+	}
+	switch (op) {
 	case DW_CFA_undefined:
 		column_set(machine, reg, COLUMN_UNDEFINED, 0);
 		return true;
@@ -223,6 +225,7 @@ static bool machine_run(struct machine *machine, struct cursor program, uint64_t
 			if (machine->location > vaddr)
 				return !program.bad;
 		} else if (!run_other(machine, &program, op) && !run_cfa(machine, &program, op) &&
+		           !run_offset(machine, &program, op) &&
 		           !run_register(machine, &program, op)) {
 			return false;
 		}

@@ -1,53 +1,11 @@
-/* Walks as a recorder does them: cut stacks, limits, and samples and files that lie. */
-#include "maps.h"
-#include "symbolize/unwind.h"
+/* Walks as a recorder does them: cut stacks, limits, and samples that lie. */
+#include "unwinding.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <ucontext.h>
-#include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
-#define MAX_STACK  (64 * 1024)
-#define MAX_FRAMES 300
-#define NR_REGS    64
-
-struct fixture {
-	struct module_table *modules;
-	struct unwinder *unwinder;
-	struct space *space;
-};
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	fixture->modules = module_table_new();
-	fixture->unwinder = unwinder_new(fixture->modules, UNWIND_RULES);
-	fixture->space = space_new(getpid());
-	assert_true(fixture->modules && fixture->unwinder && fixture->space);
-	maps_read(fixture->space, fixture->modules);
-	*state = fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	unwinder_free(fixture->unwinder);
-	space_put(fixture->space);
-	module_table_free(fixture->modules);
-	free(fixture);
-	return 0;
-}
+#define MAX_STACK (64 * 1024)
 
 /* -- samples of this process ------------------------------------------------------------------ */
 
@@ -109,19 +67,6 @@ static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pi
 	bool cut = size < dump->size;
 
 	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size, cut, tid};
-}
-
-struct chain {
-	uint64_t frames[MAX_FRAMES];
-	unsigned nr;
-	enum unwind_end end;
-};
-
-static void walk(struct fixture *fixture, const struct unwind_sample *sample, struct chain *chain)
-{
-	chain->nr = unwinder_walk(fixture->unwinder, fixture->space, sample, chain->frames,
-	                          MAX_FRAMES, &chain->end);
-	assert_in_range(chain->nr, 1, MAX_FRAMES);
 }
 
 /* -- a stack that grows and shrinks ----------------------------------------------------------- */
@@ -348,11 +293,6 @@ static void engines_agree(void **state)
 
 /* -- lies ------------------------------------------------------------------------------------- */
 
-static uint64_t random_word(void)
-{
-	return (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand();
-}
-
 /* A value that might have been meant: code, somewhere on the stack, small, or anything. */
 static uint64_t plausible_word(const struct dump *dump)
 {
@@ -404,148 +344,6 @@ static void random_samples_end(void **state)
 	free(two);
 }
 
-/* -- files that lie --------------------------------------------------------------------------- */
-
-struct image {
-	char path[64];
-	unsigned char *bytes;
-	size_t size;
-};
-
-static struct image image_of_the_linker(const struct fixture *fixture)
-{
-	struct image image = {.path = "/tmp/adaptrace-unwind-XXXXXX"};
-	struct module *module = NULL;
-	struct stat st;
-	size_t i;
-	int fd;
-
-	for (i = 1; i < module_table_count(fixture->modules); i++) {
-		module = module_table_get(fixture->modules, (uint16_t)i);
-		if (strstr(module->path, "/ld-linux"))
-			break;
-	}
-	fd = module_fd(fixture->modules, module);
-	assert_int_equal(fstat(fd, &st), 0);
-	image.size = (size_t)st.st_size;
-	image.bytes = malloc(image.size);
-	assert_int_equal(pread(fd, image.bytes, image.size, 0), st.st_size);
-	fd = mkstemp(image.path);
-	assert_true(fd >= 0);
-	close(fd);
-	return image;
-}
-
-/* Damage is done where it hurts: in the headers, and to the tables and entries they lead to. */
-static void image_damage(const struct image *image, unsigned char *bytes)
-{
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr phdr = {0};
-	unsigned i, nr = 1 + (unsigned)rand() % 64;
-	size_t from, span;
-
-	memcpy(&ehdr, image->bytes, sizeof(ehdr));
-	for (i = 0; i < ehdr.e_phnum && phdr.p_type != PT_GNU_EH_FRAME; i++)
-		memcpy(&phdr, image->bytes + ehdr.e_phoff + i * sizeof(phdr), sizeof(phdr));
-	if (rand() % 4 == 0) {
-		from = 16;
-		span = ehdr.e_phoff + ehdr.e_phnum * sizeof(phdr);
-	} else {
-		from = phdr.p_offset;
-		span = phdr.p_filesz * (1 + (size_t)rand() % 4);
-	}
-	while (nr-- > 0)
-		bytes[from + (size_t)rand() % span] = (unsigned char)(rand() % 2 ? rand() : 0xff);
-}
-
-static void image_write(const struct image *image, const unsigned char *bytes, size_t size)
-{
-	int fd = open(image->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
-	close(fd);
-}
-
-static struct module *image_module(const struct image *image, struct module_table *modules)
-{
-	struct module_file file = {.path = image->path, .pid = getpid()};
-	struct stat st;
-
-	assert_int_equal(stat(image->path, &st), 0);
-	file.dev = st.st_dev;
-	file.ino = st.st_ino;
-	return module_table_file(modules, &file);
-}
-
-/* A space where nothing but the image is mapped; stack words lead into it. */
-static void image_walk(struct fixture *fixture, const struct image *image, struct module *module)
-{
-	struct mapping mapping = {0x100000, 0x100000 + image->size, 0x100000, module};
-	uint64_t regs[NR_REGS], stack[128];
-	struct unwind_sample sample = {regs, (unsigned char *)stack, sizeof(stack), false, 1};
-	struct chain chain;
-	unsigned i, j;
-
-	space_clear(fixture->space);
-	assert_int_equal(space_map(fixture->space, &mapping), 0);
-	for (i = 0; i < 40; i++) {
-		for (j = 0; j < NR_REGS; j++)
-			regs[j] = rand() % 2 ? 0x100000 + random_word() % image->size
-			                     : 0x7000 + random_word() % sizeof(stack);
-		for (j = 0; j < 128; j++)
-			stack[j] = rand() % 2 ? 0x100000 + random_word() % image->size
-			                      : 0x7000 + random_word() % sizeof(stack);
-#if defined(__x86_64__)
-		regs[7] = 0x7000;
-#else
-		regs[31] = 0x7000;
-#endif
-		walk(fixture, &sample, &chain);
-	}
-}
-
-static void damaged_files_do_no_harm(void **state)
-{
-	struct image image = image_of_the_linker(*state);
-	unsigned char *bytes = malloc(image.size);
-	void *fresh;
-	unsigned i;
-
-	srand(4);
-	for (i = 0; i < 300; i++) {
-		memcpy(bytes, image.bytes, image.size);
-		image_damage(&image, bytes);
-		image_write(&image, bytes, rand() % 8 ? image.size : (size_t)rand() % image.size);
-		setup(&fresh);
-		image_walk(fresh, &image, image_module(&image, ((struct fixture *)fresh)->modules));
-		teardown(&fresh);
-	}
-	unlink(image.path);
-	free(image.bytes);
-	free(bytes);
-}
-
-/* The owner of a file may cut it off while we read it. */
-static void file_may_shrink_under_us(void **state)
-{
-	struct fixture *fixture = *state;
-	struct image image = image_of_the_linker(fixture);
-	struct module *module;
-	int size;
-
-	image_write(&image, image.bytes, image.size);
-	module = image_module(&image, fixture->modules);
-	assert_true(module && module->nr_segments > 0);
-	for (size = (int)image.size; size > 0; size -= 5000) {
-		image_walk(fixture, &image, module);
-		assert_int_equal(truncate(image.path, size), 0);
-	}
-	image_walk(fixture, &image, module);
-	unlink(image.path);
-	free(image.bytes);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,8 +355,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(damaged_files_do_no_harm, setup, teardown),
-		cmocka_unit_test_setup_teardown(file_may_shrink_under_us, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
