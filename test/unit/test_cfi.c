@@ -172,13 +172,11 @@ static void row_check(struct fixture *fixture, struct cfi *cfi, Dwarf_Frame *fra
 	tally->unknown += !expressible;
 }
 
-/* The executable segment, row by row, the first and the last byte of each. */
-static struct tally rows_check(struct fixture *fixture, struct module *module, Dwarf_CFI *oracle)
+/* An executable segment, row by row, the first and the last byte of each. */
+static void segment_check(struct fixture *fixture, struct cfi *cfi, const struct segment *text,
+                          Dwarf_CFI *oracle, struct tally *tally)
 {
-	struct cfi *cfi = cfi_get(fixture->reader, module);
-	const struct segment *text = &module->segments[0];
 	uint64_t vaddr = text->vaddr;
-	struct tally tally = {0};
 	struct unwind_rule rule;
 
 	while (vaddr < text->vaddr + text->size) {
@@ -192,18 +190,19 @@ static struct tally rows_check(struct fixture *fixture, struct module *module, D
 			continue;
 		}
 		dwarf_frame_info(frame, &start, &end, &signal);
-		row_check(fixture, cfi, frame, signal, vaddr, &tally);
-		row_check(fixture, cfi, frame, signal, end - 1, &tally);
+		row_check(fixture, cfi, frame, signal, vaddr, tally);
+		row_check(fixture, cfi, frame, signal, end - 1, tally);
 		free(frame);
 		vaddr = end;
 	}
-	return tally;
 }
 
 static struct tally module_check(struct fixture *fixture, struct module *module)
 {
-	struct tally tally;
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+	struct tally tally = {0};
 	Dwarf_CFI *oracle;
+	unsigned i;
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
@@ -211,7 +210,8 @@ static struct tally module_check(struct fixture *fixture, struct module *module)
 	assert_non_null(elf);
 	oracle = dwarf_getcfi_elf(elf);
 	assert_non_null(oracle);
-	tally = rows_check(fixture, module, oracle);
+	for (i = 0; i < module->nr_segments; i++)
+		segment_check(fixture, cfi, &module->segments[i], oracle, &tally);
 	print_message("%s: %u rows, %u that no rule expresses\n", module->path, tally.rows,
 	              tally.unknown);
 	dwarf_cfi_end(oracle);
