@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static void drain(struct bench *bench)
 }
 
 /* One CPU, so that one ring has all the records, in their order. */
-static int sampling_open(struct bench *bench)
+static bool sampling_open(struct bench *bench)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -166,20 +167,21 @@ static int sampling_open(struct bench *bench)
 	bench->fd =
 		(int)syscall(SYS_perf_event_open, &attr, bench->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (bench->fd < 0)
-		return -errno;
+		return false;
 	bench->ring = mmap(NULL, RING_SIZE + sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 	                   MAP_SHARED, bench->fd, 0);
-	return bench->ring == MAP_FAILED ? -errno : 0;
+	return bench->ring != MAP_FAILED;
 }
 
-static int record(struct bench *bench, char **command)
+static bool record(struct bench *bench, char **command)
 {
 	struct pollfd ready = {.events = POLLIN};
-	int go[2], err, status;
+	int go[2], status;
+	bool open;
 	char byte;
 
 	if (pipe(go))
-		return -errno;
+		return false;
 	bench->pid = fork();
 	if (bench->pid == 0) {
 		close(go[1]);
@@ -189,18 +191,18 @@ static int record(struct bench *bench, char **command)
 	}
 	bench->engines[0].space = space_new(bench->pid);
 	bench->engines[1].space = space_new(bench->pid);
-	err = sampling_open(bench);
+	open = sampling_open(bench);
 	close(go[1]);
 	ready.fd = bench->fd;
-	while (!err && bench->nr_samples < MAX_SAMPLES && !waitpid(bench->pid, &status, WNOHANG)) {
+	while (open && bench->nr_samples < MAX_SAMPLES && !waitpid(bench->pid, &status, WNOHANG)) {
 		poll(&ready, 1, 10);
 		drain(bench);
 	}
-	if (!err)
+	if (open)
 		drain(bench);
 	kill(bench->pid, SIGKILL);
 	waitpid(bench->pid, &status, 0);
-	return err;
+	return open && bench->nr_samples > 0;
 }
 
 /* -- measuring -------------------------------------------------------------------------------- */
@@ -289,7 +291,6 @@ int main(int argc, char **argv)
 {
 	static struct bench bench = {.engines = {{"rules"}, {"libunwind"}}};
 	char *self[] = {"/proc/self/exe", "--work", NULL};
-	int err;
 
 	if (argc == 2 && !strcmp(argv[1], "--work"))
 		return work();
@@ -297,9 +298,8 @@ int main(int argc, char **argv)
 	bench.engines[1].modules = module_table_new();
 	bench.engines[0].unwinder = unwinder_new(bench.engines[0].modules, UNWIND_RULES);
 	bench.engines[1].unwinder = unwinder_new(bench.engines[1].modules, UNWIND_LIBUNWIND);
-	err = record(&bench, argc > 1 ? argv + 1 : self);
-	if (err || !bench.nr_samples) {
-		fprintf(stderr, "bench_unwind: cannot sample here: %s\n", strerror(-err));
+	if (!record(&bench, argc > 1 ? argv + 1 : self)) {
+		fprintf(stderr, "bench_unwind: cannot sample here: %s\n", strerror(errno));
 		return 77;
 	}
 	measure(&bench);
