@@ -51,6 +51,18 @@ $(BUILD)/targets/%: test/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 
+$(BUILD)/targets/%_static: test/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
+
+# Call frame information in .debug_frame only.
+$(BUILD)/targets/%_debug_frame: test/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
+
+$(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
+		asm deep deep_debug_frame deep_static stack signal)
+
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
 	@$(MAKE) --no-print-directory all

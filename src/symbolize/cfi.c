@@ -8,14 +8,16 @@
 
 /* What a static glibc program or an old library needs is a few thousand entries. */
 #define INDEX_MAX_ENTRIES   65536
-#define INDEX_MAX_TOTAL     (256 * 1024)
+#define INDEX_MAX_TOTAL     (128 * 1024)
 #define MAX_PROGRAM_HEADERS 64
 #define MAX_SECTIONS        512
+#define MAX_OPENED          1024 /* modules; then all are forgotten, and looked at again */
 
 struct cfi_reader {
 	struct module_table *modules;
 	struct image_cache *images;
-	size_t indexed; /* entries in the indexes of all modules */
+	size_t indexed;   /* entries in the indexes of all modules */
+	size_t nr_opened; /* modules looked at */
 	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
 };
 
@@ -27,6 +29,7 @@ struct cfi_reader *cfi_reader_new(struct module_table *modules)
 		return NULL;
 	reader->modules = modules;
 	reader->indexed = 0;
+	reader->nr_opened = 0;
 	reader->images = image_cache_new(modules);
 	if (!reader->images) {
 		free(reader);
@@ -44,18 +47,25 @@ static void cfi_free(struct cfi *cfi)
 	free(cfi);
 }
 
-void cfi_reader_free(struct cfi_reader *reader)
+static void forget_modules(struct cfi_reader *reader)
 {
 	size_t i;
 
-	if (!reader)
-		return;
 	for (i = 0; i < module_table_count(reader->modules); i++) {
 		struct module *module = module_table_get(reader->modules, (uint16_t)i);
 
 		cfi_free(module->unwind);
 		module->unwind = NULL;
 	}
+	reader->indexed = 0;
+	reader->nr_opened = 0;
+}
+
+void cfi_reader_free(struct cfi_reader *reader)
+{
+	if (!reader)
+		return;
+	forget_modules(reader);
 	image_cache_free(reader->images);
 	free(reader);
 }
@@ -192,9 +202,12 @@ struct cfi *cfi_get(struct cfi_reader *reader, struct module *module)
 
 	if (cfi || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
 		return cfi;
+	if (reader->nr_opened == MAX_OPENED)
+		forget_modules(reader);
 	cfi = calloc(1, sizeof(*cfi));
 	if (!cfi)
 		return NULL;
+	reader->nr_opened++;
 	cfi->module = module;
 	cfi->eh.is_eh = true;
 	cfi_open(reader, cfi);

@@ -47,7 +47,8 @@ void cfi_reader_free(struct cfi_reader *reader);
 
 /*
  * The module's call frame information, looked at when asked for first. A file that is none for this
- * processor, or broken, gives one that knows no rule. NULL: the module has no file, or no memory.
+ * processor, or broken, gives one that knows no rule. Valid until the next call.
+ * NULL: the module has no file, or no memory.
  */
 struct cfi *cfi_get(struct cfi_reader *reader, struct module *module);
 

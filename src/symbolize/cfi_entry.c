@@ -129,7 +129,8 @@ bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie)
 	if (!end || (version != 1 && version != 3 && version != 4))
 		return false;
 	body.at = end + 1;
-	if (version == 4 && (cursor_uint(&body, 1) != 8 || cursor_uint(&body, 1) != 0))
+	/* An address has 8 bytes and a segment selector none: as one number, 8. */
+	if (version == 4 && cursor_uint(&body, 2) != 8)
 		return false;
 	cie->code_align = cursor_uleb(&body);
 	cie->data_align = cursor_sleb(&body);

@@ -27,7 +27,7 @@ struct column {
 	struct cursor expression;
 };
 
-enum { COLUMN_RA, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
+enum { COLUMN_RA, COLUMN_SP, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
 
 struct row {
 	uint64_t cfa_reg, cfa_offset;
@@ -51,6 +51,8 @@ static struct column *machine_column(struct machine *machine, uint64_t reg)
 
 	if (reg == machine->cie->ra)
 		i = COLUMN_RA;
+	else if (reg == ARCH_SP)
+		i = COLUMN_SP;
 	else if (reg == ARCH_FP)
 		i = COLUMN_FP;
 	else if (reg == ARCH_EXTRA)
@@ -128,33 +130,35 @@ static bool run_cfa(struct machine *machine, struct cursor *program, uint8_t op)
 	return true;
 }
 
-/* Instructions of the third kind: they say where a register is. */
+/* Instructions of the third kind: they say that a register is saved at an offset to the CFA. */
+static bool run_offset(struct machine *machine, struct cursor *program, uint8_t op)
+{
+	uint64_t reg = op & 0x3f, offset;
+
+	if ((op & 0xc0) != DW_CFA_offset) {
+		if (op != DW_CFA_offset_extended && op != DW_CFA_offset_extended_sf &&
+		    op != DW_CFA_GNU_negative_offset_extended)
+			return false;
+		reg = cursor_uleb(program);
+	}
+	offset = cursor_leb(program, op == DW_CFA_offset_extended_sf) * machine->cie->data_align;
+	if (op == DW_CFA_GNU_negative_offset_extended)
+		offset = -offset;
+	column_set(machine, reg, COLUMN_OFFSET, offset);
+	return true;
+}
+
+/* Instructions of the fourth kind: they say otherwise where a register is. */
 static bool run_register(struct machine *machine, struct cursor *program, uint8_t op)
 {
-	uint64_t reg, align = machine->cie->data_align;
+	bool restores = (op & 0xc0) == DW_CFA_restore;
+	uint64_t reg = restores ? op & 0x3f : cursor_uleb(program);
 
-	if ((op & 0xc0) == DW_CFA_offset) {
-		column_set(machine, op & 0x3f, COLUMN_OFFSET, cursor_uleb(program) * align);
-		return true;
-	}
-	if ((op & 0xc0) == DW_CFA_restore) {
-		column_restore(machine, op & 0x3f);
-		return true;
-	}
-	reg = cursor_uleb(program);
-	switch (op) {
-	case DW_CFA_offset_extended:
-		column_set(machine, reg, COLUMN_OFFSET, cursor_uleb(program) * align);
-		return true;
-	case DW_CFA_offset_extended_sf:
-		column_set(machine, reg, COLUMN_OFFSET, cursor_sleb(program) * align);
-		return true;
-	case DW_CFA_GNU_negative_offset_extended:
-		column_set(machine, reg, COLUMN_OFFSET, -cursor_uleb(program) * align);
-		return true;
-	case DW_CFA_restore_extended:
+	if (restores || op == DW_CFA_restore_extended) {
 		column_restore(machine, reg);
 		return true;
+	}
+	switch (op) {
 	case DW_CFA_undefined:
 		column_set(machine, reg, COLUMN_UNDEFINED, 0);
 		return true;
@@ -221,6 +225,7 @@ static bool machine_run(struct machine *machine, struct cursor program, uint64_t
 			if (machine->location > vaddr)
 				return !program.bad;
 		} else if (!run_other(machine, &program, op) && !run_cfa(machine, &program, op) &&
+		           !run_offset(machine, &program, op) &&
 		           !run_register(machine, &program, op)) {
 			return false;
 		}
@@ -360,6 +365,8 @@ static bool row_rule(const struct row *row, struct unwind_rule *rule)
 	if (!row_cfa(row, rule) || !column_value(&row->columns[COLUMN_RA], &rule->ra))
 		return false;
 	if (rule->ra.how == RULE_SAME && ARCH_RA != ARCH_EXTRA)
+		return false;
+	if (!column_value(&row->columns[COLUMN_SP], &rule->sp))
 		return false;
 	if (!column_value(&row->columns[COLUMN_FP], &rule->fp))
 		rule->fp = (struct rule_value){.how = RULE_LOST};

@@ -90,8 +90,19 @@ static bool is_trampoline(struct rule_cache *cache, struct cfi *cfi, uint64_t va
 	return false;
 }
 
-/* Nothing is above the code at an entry point: of a program, or of the dynamic linker. */
+/*
+ * Nothing is above the code at an entry point, of a program or of the dynamic linker, that is not
+ * described: glibc's dynamic linker, or musl.
+ */
 #define ENTRY_CODE_SIZE 96
+
+static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	struct unwind_rule rule;
+
+	return cfi->entry && vaddr - cfi->entry < ENTRY_CODE_SIZE &&
+	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule);
+}
 
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
                      struct unwind_rule *rule)
@@ -105,7 +116,7 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 	memset(rule, 0, sizeof(*rule));
 	if (is_trampoline(cache, cfi, vaddr))
 		*rule = arch_signal_rule;
-	else if (cfi->entry && vaddr - cfi->entry < ENTRY_CODE_SIZE)
+	else if (is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
 }
 

@@ -1,9 +1,9 @@
 /*
  * Rules: how to find the caller's registers at one address of a module.
  *
- * The canonical frame address (CFA) is the caller's stack pointer. It is computed first, from a
- * register; then every register that we follow is either unchanged, or saved at an address
- * relative to the CFA or to one of the followed registers.
+ * The canonical frame address (CFA) is the caller's stack pointer, nearly always. It is computed
+ * first, from a register; then every register that we follow is either unchanged, or saved at an
+ * address relative to the CFA or to one of the followed registers.
  */
 #ifndef SYMBOLIZE_RULE_H
 #define SYMBOLIZE_RULE_H
@@ -54,10 +54,10 @@ struct unwind_rule {
 	uint8_t cfa_how, cfa_base, cfa_reg, pad;
 	int16_t cfa_adjust;
 	int32_t cfa_offset;
-	struct rule_value ra, fp, extra;
+	struct rule_value ra, sp, fp, extra; /* sp: RULE_SAME: it is the CFA */
 };
 
-_Static_assert(sizeof(struct unwind_rule) == 36, "padding in a rule");
+_Static_assert(sizeof(struct unwind_rule) == 44, "padding in a rule");
 
 /*
  * Rules that were asked for once, by frame. They depend on the module alone and not on where it is

@@ -12,7 +12,7 @@
 
 struct mapping {
 	uint64_t start, end; /* [start, end) */
-	uint64_t bias;	     /* offset in the module = address - bias, modulo 2^64 */
+	uint64_t bias;       /* offset in the module = address - bias, modulo 2^64 */
 	struct module *module;
 };
 

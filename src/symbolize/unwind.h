@@ -4,7 +4,7 @@
  * .debug_frame). No code runs in the target and nothing is asked of it.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 5 MiB, whatever is mapped.
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 6 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H
@@ -46,8 +46,9 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 void unwinder_free(struct unwinder *unwinder);
 
 /*
- * Writes at most max (> 0) frames, leaf first, and returns their number, at least 1. Bounded work
- * whatever the registers, the stack and the modules' contents are.
+ * Writes at most max (> 0) frames, leaf first, and returns their number, at least 1. A frame that a
+ * signal interrupted is, like the leaf, the interrupted instruction. Bounded work whatever the
+ * registers, the stack and the modules' contents are.
  */
 unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
                        const struct unwind_sample *sample, uint64_t *frames, unsigned max,

@@ -11,6 +11,7 @@ struct state {
 	struct walk *walk;
 	struct rule_cache *rules;
 	const uint64_t *sampled;   /* the registers; NULL beyond a signal frame */
+	uint64_t base, words_end;  /* of the stack; offset behind the last place for a word */
 	const struct mapping *map; /* of the current frame; NULL: unknown */
 	uint64_t regs[RULE_REG];   /* by enum rule_base */
 	uint64_t ip;
@@ -19,17 +20,16 @@ struct state {
 };
 
 /* Loads a word of the stack. */
-static bool load(struct state *state, uint64_t addr, uint64_t *value)
+static inline bool load(struct state *state, uint64_t addr, uint64_t *value)
 {
-	const struct unwind_sample *sample = state->walk->sample;
-	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP), at = addr - base;
+	uint64_t at = addr - state->base;
 
-	if (at < sample->stack_size && sample->stack_size - at >= sizeof(*value)) {
-		memcpy(value, sample->stack + at, sizeof(*value));
-		return true;
+	if (at >= state->words_end) {
+		state->walk->cut |= addr > state->base;
+		return false;
 	}
-	state->walk->cut |= addr > base;
-	return false;
+	memcpy(value, state->walk->sample->stack + at, sizeof(*value));
+	return true;
 }
 
 static const struct mapping *find_map(const struct state *state, uint64_t addr)
@@ -78,7 +78,8 @@ static bool adjust_cfa(struct state *state, const struct unwind_rule *rule, uint
 	} else if (rule->cfa_how == RULE_CFA_PLT) {
 		*cfa += (state->ip & 15) >= (uint64_t)rule->cfa_adjust ? 8 : 0;
 	}
-	if (rule->signal) /* its handler may have had a stack of its own */
+	/* A signal's handler may have had a stack of its own, and longjmp is about to change it. */
+	if (rule->signal || rule->sp.how != RULE_SAME)
 		return true;
 	return state->inner ? *cfa >= state->regs[RULE_SP] : *cfa > state->regs[RULE_SP];
 }
@@ -109,8 +110,8 @@ static bool return_address(struct state *state, const struct unwind_rule *rule, 
  * The caller's value of a register. Behind a pop, compilers do not say that the register has its
  * old value again; in the innermost frame a slot that is no more on the stack means just that.
  */
-static uint64_t caller_reg(struct state *state, const struct rule_value *value,
-                           enum rule_base which)
+static inline uint64_t caller_reg(struct state *state, const struct rule_value *value,
+                                  enum rule_base which)
 {
 	uint64_t slot, saved;
 
@@ -133,13 +134,14 @@ static uint64_t caller_reg(struct state *state, const struct rule_value *value,
 
 static bool step_follow(struct state *state, const struct unwind_rule *rule)
 {
-	uint64_t cfa, ra, fp, extra;
+	uint64_t cfa, ra, sp, fp, extra;
 
 	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
 		return false;
 	state->regs[RULE_CFA] = cfa;
 	if (!return_address(state, rule, &ra))
 		return false;
+	sp = rule->sp.how == RULE_SAME ? cfa : caller_reg(state, &rule->sp, RULE_SP);
 	ra &= ARCH_CODE_MASK;
 	if (rule->cfa_base == RULE_REG && !state->inner && !is_return(state, ra))
 		return false;
@@ -147,7 +149,7 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 	extra = caller_reg(state, &rule->extra, RULE_EXTRA);
 	state->regs[RULE_FP] = fp;
 	state->regs[RULE_EXTRA] = extra;
-	state->regs[RULE_SP] = cfa;
+	state->regs[RULE_SP] = sp;
 	state->ip = ra;
 	state->inner = rule->signal;
 	if (rule->signal)
@@ -176,6 +178,8 @@ static bool guess_near(struct state *state)
 		if (!load(state, slot, &ra) || !is_return(state, ra))
 			continue;
 		called_from(state, ra, slot, slot + 8);
+		if (state->regs[RULE_FP] == slot - 8) /* this code keeps one, and is done with it */
+			load(state, slot - 8, &state->regs[RULE_FP]);
 		return true;
 	}
 	return false;
@@ -190,7 +194,7 @@ static bool guess_frame_pointer(struct state *state)
 	    !load(state, fp + 8, &ra))
 		return false;
 	ra &= ARCH_CODE_MASK;
-	if (ra && !find_map(state, ra - 1))
+	if (ra ? !find_map(state, ra - 1) : state->inner)
 		return false;
 	called_from(state, ra, fp + 8, fp + 16);
 	state->regs[RULE_FP] = next;
@@ -240,10 +244,12 @@ static bool step(struct state *state)
 void walk_rules(struct walk *walk, struct rule_cache *rules)
 {
 	const uint64_t *regs = walk->sample->regs;
+	size_t size = walk->sample->stack_size;
 	struct state state = {.walk = walk, .rules = rules, .sampled = regs, .inner = true};
 
 	state.ip = arch_sample_reg(regs, ARCH_PC);
-	state.regs[RULE_SP] = arch_sample_reg(regs, ARCH_SP);
+	state.base = state.regs[RULE_SP] = arch_sample_reg(regs, ARCH_SP);
+	state.words_end = size < sizeof(uint64_t) ? 0 : size - sizeof(uint64_t) + 1;
 	state.regs[RULE_FP] = arch_sample_reg(regs, ARCH_FP);
 	state.regs[RULE_EXTRA] = arch_sample_reg(regs, ARCH_EXTRA);
 	while (step(&state) && walk->nr < walk->max)

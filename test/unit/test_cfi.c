@@ -111,7 +111,9 @@ static struct rule_value oracle_value(Dwarf_Frame *frame, int reg, bool *undefin
 
 	*undefined = false;
 	assert_int_equal(dwarf_frame_register(frame, reg, memory, &ops, &nr), 0);
-	if (nr == 0) {
+	if (nr > 0 && ops[nr - 1].atom == DW_OP_stack_value) {
+		value.how = RULE_SAME; /* the stack pointer, by default: the CFA itself */
+	} else if (nr == 0) {
 		*undefined = ops == memory;
 		if (!ops)
 			value.how = RULE_SAME;
@@ -140,6 +142,7 @@ static bool oracle_rule(Dwarf_Frame *frame, bool signal, struct unwind_rule *rul
 		return true;
 	}
 	rule->kind = RULE_FOLLOW;
+	rule->sp = oracle_value(frame, ARCH_SP, &lost);
 	rule->fp = oracle_value(frame, ARCH_FP, &lost);
 	/* libdw counts rbx among the registers that calls destroy: it mistakes it for number 0. */
 	rule->extra = oracle_value(frame, ARCH_EXTRA, &lost);
@@ -169,13 +172,11 @@ static void row_check(struct fixture *fixture, struct cfi *cfi, Dwarf_Frame *fra
 	tally->unknown += !expressible;
 }
 
-/* The executable segment, row by row, the first and the last byte of each. */
-static struct tally rows_check(struct fixture *fixture, struct module *module, Dwarf_CFI *oracle)
+/* An executable segment, row by row, the first and the last byte of each. */
+static void segment_check(struct fixture *fixture, struct cfi *cfi, const struct segment *text,
+                          Dwarf_CFI *oracle, struct tally *tally)
 {
-	struct cfi *cfi = cfi_get(fixture->reader, module);
-	const struct segment *text = &module->segments[0];
 	uint64_t vaddr = text->vaddr;
-	struct tally tally = {0};
 	struct unwind_rule rule;
 
 	while (vaddr < text->vaddr + text->size) {
@@ -189,18 +190,19 @@ static struct tally rows_check(struct fixture *fixture, struct module *module, D
 			continue;
 		}
 		dwarf_frame_info(frame, &start, &end, &signal);
-		row_check(fixture, cfi, frame, signal, vaddr, &tally);
-		row_check(fixture, cfi, frame, signal, end - 1, &tally);
+		row_check(fixture, cfi, frame, signal, vaddr, tally);
+		row_check(fixture, cfi, frame, signal, end - 1, tally);
 		free(frame);
 		vaddr = end;
 	}
-	return tally;
 }
 
 static struct tally module_check(struct fixture *fixture, struct module *module)
 {
-	struct tally tally;
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+	struct tally tally = {0};
 	Dwarf_CFI *oracle;
+	unsigned i;
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
@@ -208,7 +210,8 @@ static struct tally module_check(struct fixture *fixture, struct module *module)
 	assert_non_null(elf);
 	oracle = dwarf_getcfi_elf(elf);
 	assert_non_null(oracle);
-	tally = rows_check(fixture, module, oracle);
+	for (i = 0; i < module->nr_segments; i++)
+		segment_check(fixture, cfi, &module->segments[i], oracle, &tally);
 	print_message("%s: %u rows, %u that no rule expresses\n", module->path, tally.rows,
 	              tally.unknown);
 	dwarf_cfi_end(oracle);

@@ -1,0 +1,361 @@
+/* Walks as a recorder does them: cut stacks, limits, and samples that lie. */
+#include "unwinding.h"
+
+#include <stdbool.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#define MAX_STACK (64 * 1024)
+
+/* -- samples of this process ------------------------------------------------------------------ */
+
+struct dump {
+	uint64_t regs[NR_REGS];
+	uint64_t sp;
+	size_t size;
+	unsigned char stack[MAX_STACK];
+};
+
+#if defined(__x86_64__)
+
+static void context_regs(const ucontext_t *context, struct dump *dump)
+{
+	static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+	                            REG_RBP, REG_RSP, REG_RIP, REG_R8,  REG_R9,  REG_R10,
+	                            REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+	size_t i;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		dump->regs[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	dump->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+#elif defined(__aarch64__)
+
+static void context_regs(const ucontext_t *context, struct dump *dump)
+{
+	memcpy(dump->regs, context->uc_mcontext.regs, sizeof(context->uc_mcontext.regs));
+	dump->regs[31] = context->uc_mcontext.sp;
+	dump->regs[32] = context->uc_mcontext.pc;
+	dump->sp = context->uc_mcontext.sp;
+}
+
+#endif
+
+/* By way of the kernel: a sanitizer has its own view of what is on the stack. */
+__attribute__((noinline)) static void dump_take(struct dump *dump)
+{
+	struct iovec local, remote;
+	ucontext_t context;
+	size_t size;
+
+	getcontext(&context);
+	context_regs(&context, dump);
+	dump->size = 0;
+	for (size = MAX_STACK; size >= 1024 && !dump->size; size -= 1024) {
+		local = (struct iovec){dump->stack, size};
+		remote = (struct iovec){(void *)(uintptr_t)dump->sp, size};
+		ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+		dump->size = n > 0 ? (size_t)n : 0;
+	}
+	assert_true(dump->size > 0);
+}
+
+static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pid_t tid)
+{
+	bool cut = size < dump->size;
+
+	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size, cut, tid};
+}
+
+/* -- a stack that grows and shrinks ----------------------------------------------------------- */
+
+typedef void visit_fn(void *arg, unsigned depth);
+
+__attribute__((noinline)) static void descend(visit_fn *visit, void *arg, unsigned depth,
+                                              unsigned max);
+
+__attribute__((noinline)) static void descend_far(visit_fn *visit, void *arg, unsigned depth,
+                                                  unsigned max)
+{
+	volatile char room[700];
+
+	room[depth] = 1;
+	descend(visit, arg, depth + 1, max);
+	room[depth + 1] = room[depth];
+}
+
+static void descend(visit_fn *visit, void *arg, unsigned depth, unsigned max)
+{
+	volatile char room[100];
+
+	room[depth % 100] = 1;
+	visit(arg, depth);
+	if (depth < max) {
+		if (depth % 3)
+			descend(visit, arg, depth + 1, max);
+		else
+			descend_far(visit, arg, depth, max);
+		visit(arg, depth);
+	}
+	room[1] = room[depth % 100];
+}
+
+struct stitching {
+	struct fixture *fixture;
+	struct chain truth, cut;
+	size_t size;
+	unsigned stitched, truncated, complete;
+	struct dump dump;
+};
+
+static void check_cut(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+
+	(void)depth;
+	dump_take(&st->dump);
+	sample = dump_sample(&st->dump, MAX_STACK, 2);
+	walk(st->fixture, &sample, &st->truth);
+	assert_int_equal(st->truth.end, UNWIND_COMPLETE);
+	sample = dump_sample(&st->dump, st->size, 1);
+	walk(st->fixture, &sample, &st->cut);
+	st->stitched += st->cut.end == UNWIND_STITCHED;
+	st->truncated += st->cut.end == UNWIND_TRUNCATED;
+	st->complete += st->cut.end == UNWIND_COMPLETE;
+	if (st->cut.end == UNWIND_TRUNCATED)
+		assert_true(st->cut.nr < st->truth.nr);
+	else
+		assert_int_equal(st->cut.nr, st->truth.nr);
+	assert_memory_equal(st->cut.frames, st->truth.frames, st->cut.nr * sizeof(uint64_t));
+}
+
+static void cut_stacks_are_stitched_as_they_were(void **state)
+{
+	struct stitching *st = calloc(1, sizeof(*st));
+	struct unwind_stats stats;
+
+	st->fixture = *state;
+	for (st->size = 6144; st->size <= 24576; st->size *= 2)
+		descend(check_cut, st, 0, 90);
+	print_message("%u stitched, %u truncated, %u complete\n", st->stitched, st->truncated,
+	              st->complete);
+	assert_true(st->stitched > 100);
+	assert_true(st->complete > 10);
+	unwinder_stats(st->fixture->unwinder, &stats);
+	assert_int_equal(stats.stitched, st->stitched);
+	assert_int_equal(stats.truncated, st->truncated);
+	assert_int_equal(stats.walks, 2 * (st->stitched + st->truncated + st->complete));
+	assert_true(stats.rules_asked < 1000);
+	free(st);
+}
+
+struct deepest {
+	struct dump shallow, deep;
+	unsigned shallow_depth, deep_depth;
+};
+
+static void take_two(void *arg, unsigned depth)
+{
+	struct deepest *deepest = arg;
+
+	if (depth == deepest->shallow_depth)
+		dump_take(&deepest->shallow);
+	if (depth == deepest->deep_depth)
+		dump_take(&deepest->deep);
+}
+
+static struct deepest *two_dumps(void)
+{
+	struct deepest *deepest = calloc(1, sizeof(*deepest));
+
+	deepest->shallow_depth = 39;
+	deepest->deep_depth = 40;
+	descend(take_two, deepest, 0, 40);
+	return deepest;
+}
+
+/* The shallow stack is seen whole; of the deep one, a piece that ends within what both have. */
+static void chains_belong_to_threads(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 7);
+	struct unwind_sample cut = dump_sample(&two->deep, 4096, 7);
+	struct chain chain;
+
+	walk(fixture, &whole, &chain);
+	assert_int_equal(chain.end, UNWIND_COMPLETE);
+	cut.tid = 8;
+	walk(fixture, &cut, &chain);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+	cut.tid = 7;
+	walk(fixture, &cut, &chain);
+	assert_int_equal(chain.end, UNWIND_STITCHED);
+	unwinder_forget(fixture->unwinder, 7);
+	walk(fixture, &cut, &chain);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+	/* A stack that just ends there was not cut. */
+	walk(fixture, &whole, &chain);
+	cut.stack_cut = false;
+	walk(fixture, &cut, &chain);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+	free(two);
+}
+
+/* More threads than the table has room for: the latest still find their chain. */
+static void threads_are_bounded(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 0);
+	struct unwind_sample cut = dump_sample(&two->deep, 4096, 0);
+	struct chain chain;
+
+	for (whole.tid = 1; whole.tid < 5000; whole.tid++) {
+		walk(fixture, &whole, &chain);
+		cut.tid = whole.tid;
+		walk(fixture, &cut, &chain);
+		assert_int_equal(chain.end, UNWIND_STITCHED);
+	}
+	cut.tid = 1;
+	walk(fixture, &cut, &chain);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+	free(two);
+}
+
+static void room_for_frames_is_a_limit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample sample = dump_sample(&two->deep, MAX_STACK, 1);
+	struct chain whole;
+	uint64_t frames[MAX_FRAMES];
+	enum unwind_end end;
+	unsigned max, nr;
+
+	walk(fixture, &sample, &whole);
+	assert_int_equal(whole.end, UNWIND_COMPLETE);
+	for (max = 1; max <= whole.nr; max++) {
+		frames[max] = 42;
+		nr = unwinder_walk(fixture->unwinder, fixture->space, &sample, frames, max, &end);
+		assert_int_equal(nr, max);
+		assert_int_equal(frames[max], 42);
+		assert_int_equal(end, max < whole.nr ? UNWIND_TRUNCATED : UNWIND_COMPLETE);
+		assert_memory_equal(frames, whole.frames, nr * sizeof(frames[0]));
+	}
+	free(two);
+}
+
+static void unknown_code_is_one_unknown_frame(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample sample = dump_sample(&two->deep, MAX_STACK, 1);
+	struct chain chain;
+
+	space_clear(fixture->space);
+	walk(fixture, &sample, &chain);
+	assert_int_equal(chain.nr, 1);
+	assert_int_equal(chain.frames[0], FRAME_UNKNOWN);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+	sample.stack_size = 0;
+	walk(fixture, &sample, &chain);
+	assert_int_equal(chain.nr, 1);
+	free(two);
+}
+
+static void engines_agree(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample sample = dump_sample(&two->deep, MAX_STACK, 1);
+	struct fixture other;
+	struct chain ours, theirs;
+
+	walk(fixture, &sample, &ours);
+	other.modules = module_table_new();
+	other.unwinder = unwinder_new(other.modules, UNWIND_LIBUNWIND);
+	other.space = space_new(getpid());
+	maps_read(other.space, other.modules);
+	walk(&other, &sample, &theirs);
+	assert_int_equal(ours.end, UNWIND_COMPLETE);
+	assert_int_equal(theirs.end, UNWIND_COMPLETE);
+	assert_int_equal(ours.nr, theirs.nr);
+	assert_memory_equal(ours.frames, theirs.frames, ours.nr * sizeof(uint64_t));
+	unwinder_free(other.unwinder);
+	space_put(other.space);
+	module_table_free(other.modules);
+	free(two);
+}
+
+/* -- lies ------------------------------------------------------------------------------------- */
+
+/* A value that might have been meant: code, somewhere on the stack, small, or anything. */
+static uint64_t plausible_word(const struct dump *dump)
+{
+	static const uint64_t spread = 1 << 16;
+
+	switch (rand() % 4) {
+	case 0:
+		return dump->sp + random_word() % spread;
+	case 1:
+		return (uint64_t)(uintptr_t)(rand() % 2 ? (void *)(uintptr_t)getpid
+		                                        : (void *)(uintptr_t)walk) +
+		       random_word() % spread;
+	case 2:
+		return random_word() % 256;
+	default:
+		return random_word();
+	}
+}
+
+static void random_samples_end(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct unwind_sample sample;
+	struct chain chain;
+	unsigned i, j;
+
+	srand(3);
+	for (i = 0; i < 30000; i++) {
+		size_t size = (size_t)rand() % 1024;
+		unsigned char *stack = malloc(size); /* exact: for the sanitizer */
+		struct dump dump;
+
+		memcpy(dump.regs, two->deep.regs, sizeof(dump.regs));
+		dump.sp = two->deep.sp;
+		memcpy(stack, two->deep.stack, size);
+		for (j = 0; j + 8 < size; j += 8 << rand() % 6) {
+			uint64_t word = plausible_word(&dump);
+
+			memcpy(stack + j, &word, sizeof(word));
+		}
+		for (j = 0; j < 3; j++)
+			dump.regs[rand() % __builtin_popcountll(unwind_regs_mask())] =
+				plausible_word(&dump);
+		sample = (struct unwind_sample){dump.regs, stack, size, rand() % 2, 1 + rand() % 3};
+		walk(fixture, &sample, &chain);
+		free(stack);
+	}
+	free(two);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
