@@ -157,15 +157,13 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 	return true;
 }
 
-struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room, uint64_t time)
+struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct hmb_level *l = &k->levels[level];
 	enum bin_use use = k->config.shape == HMB_SAMPLES ? BIN_SAMPLES : BIN_RAW;
 	struct bin *bin;
 
-	if (l->open && bin_room(l->open) >= room)
-		return l->open;
 	bin = take(hmb, use, !l->open, kind, level, time);
 	if (!bin)
 		return NULL;
