@@ -29,10 +29,16 @@ struct hmb_sample;
 
 #define CCT_RECENT_PATHS 8
 
-/* Hashes of a recent path, to be continued where the next one differs. */
+/*
+ * A recent path: most stacks are those of the sample before, or differ in their inner frames alone.
+ * Both arrays have max_path entries and are filled from the end, so that the roots of all paths
+ * stand in one place.
+ */
 struct cct_recent {
-	unsigned size;
-	uint64_t *frames, *hashes; /* root first; hashes[i] covers frames[0 … i] */
+	unsigned kind, size;
+	uint32_t node;    /* where the path ended; to be checked; NODE_NONE: not known */
+	uint64_t *frames; /* innermost first */
+	uint64_t *hashes; /* hashes[i] covers frames[i … max_path - 1] */
 };
 
 struct cct {

@@ -42,23 +42,23 @@ static struct bin *page_of(const struct hmb *hmb, uint64_t tag)
 }
 
 /* Whether a node stands at this number: bins that were given back may hold anything. */
-static bool node_live(const struct hmb *hmb, uint32_t node)
+static bool node_live(const struct hmb *hmb, uint32_t node, unsigned level)
 {
 	const struct bin *bin = node_bin(&hmb->arena, node);
 	const unsigned char *at = (const unsigned char *)node_at(&hmb->arena, node);
 
-	return bin->use == BIN_SAMPLES && hmb_bin_live(hmb, bin) &&
+	return bin->use == BIN_SAMPLES && bin->level >= level && hmb_bin_live(hmb, bin) &&
 	       at >= (const unsigned char *)bin + bin_size(bin) - bin->node_bytes;
 }
 
-static bool node_matches(const struct hmb *hmb, uint32_t node, struct cct_key key)
+bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level)
 {
 	const struct node *n = node_at(&hmb->arena, node);
 
-	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node);
+	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node, level);
 }
 
-uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key)
+uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level)
 {
 	const struct cct_index *index = &hmb->cct.index;
 	const uint32_t *slots;
@@ -67,7 +67,7 @@ uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key)
 		return NODE_NONE;
 	slots = page_slots(page_of(hmb, key.tag));
 	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i))
-		if (node_matches(hmb, slots[i], key))
+		if (cct_node_is(hmb, slots[i], key, level))
 			return slots[i];
 	return NODE_NONE;
 }
@@ -99,7 +99,7 @@ static uint32_t page_drain(struct hmb *hmb, struct bin *page)
 	for (uint32_t i = 0; i < index->page_slots; i++) {
 		uint32_t node = slots[i];
 
-		if (node && node_live(hmb, node) &&
+		if (node && node_live(hmb, node, 0) &&
 		    page_of(hmb, node_tag(node_at(&hmb->arena, node))) == page)
 			index->scratch[nr++] = node;
 	}
@@ -222,7 +222,7 @@ void cct_index_insert(struct hmb *hmb, const struct hmb_sample *sample, struct c
 	slots = page_slots(page_of(hmb, key.tag));
 	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i)) {
 		/* Twice where a node took the very place of one that had left: both must agree. */
-		if (node_matches(hmb, slots[i], key)) {
+		if (cct_node_is(hmb, slots[i], key, 0)) {
 			slots[i] = node;
 			known = true;
 		}
