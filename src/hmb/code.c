@@ -10,6 +10,10 @@
 #define NUMBER_END      (NUMBER_DIRECT + 16 * 256)
 #define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
 
+/* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
+#define MIN_SIZE_SHIFT 8
+#define MAX_SIZE_SHIFT 24
+
 static_assert(CODE_MAX_PAIRS <= NUMBER_END, "every pair must have a number");
 
 static uint64_t zigzag(uint64_t difference)
@@ -364,7 +368,8 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 {
-	if (size < sizeof(*bin) || bin->size_shift > 24 || bin_size(bin) > size ||
+	if (size < sizeof(*bin) || bin->size_shift < MIN_SIZE_SHIFT ||
+	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
 	    bin->node_bytes % sizeof(struct node) || bin->time_shift > 40 || bin->level >= 64)
