@@ -183,9 +183,12 @@ static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint6
 {
 	for (uint32_t i = where_hash(context, leaf);; i++) {
 		uint16_t *slot = &encoder->pair_slots[i % (2 * CODE_MAX_PAIRS)];
-		const struct code_pair *pair = encoder->model.pairs + (*slot ? *slot - 1 : 0);
+		const struct code_pair *pair;
 
-		if (!*slot || (pair->leaf == leaf && pair->context == context))
+		if (!*slot)
+			return slot;
+		pair = &encoder->model.pairs[*slot - 1];
+		if (pair->leaf == leaf && pair->context == context)
 			return slot;
 	}
 }
@@ -235,7 +238,21 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 
-void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
+static bool at_site(const struct code_site *site, const struct code_sample *sample)
+{
+	return site && site->thread == sample->thread && site->cpu == sample->cpu;
+}
+
+/* Whoever reads the bin after a crash finds no record before it is complete. */
+static void append_record(struct bin *bin, uint32_t size)
+{
+	bin->nr_records++;
+	__atomic_store_n(&bin->record_bytes, bin->record_bytes + size, __ATOMIC_RELEASE);
+}
+
+/* Any record. Apart, so that the way of the usual one is short. */
+__attribute__((noinline)) static void put_any(struct code_encoder *encoder, struct bin *bin,
+                                              const struct code_sample *sample)
 {
 	struct code_model *model = &encoder->model;
 	unsigned char *start = bin_records(bin) + bin->record_bytes, *at = start;
@@ -243,7 +260,7 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	struct code_site *site = expected_site(model);
 	uint16_t *pair_slot = find_pair(encoder, sample->context, sample->leaf);
 
-	if (site && site->thread == sample->thread && site->cpu == sample->cpu) {
+	if (at_site(site, sample)) {
 		model->site = model->sites[model->site].next;
 	} else {
 		at = put_switch(encoder, at, sample, bin->time_shift);
@@ -257,9 +274,36 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	} else {
 		at = put_new_pair(encoder, at, residual, sample, pair_slot);
 	}
-	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)(at - start),
-	                 __ATOMIC_RELEASE);
+	append_record(bin, (uint32_t)(at - start));
+}
+
+/* Most records: the expected site of execution at about the expected time, a frequent pair. */
+static bool put_usual(struct code_encoder *encoder, struct bin *bin,
+                      const struct code_sample *sample)
+{
+	struct code_model *model = &encoder->model;
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+	uint64_t time = sample->time >> bin->time_shift, residual;
+	struct code_site *site = expected_site(model);
+	unsigned pair = *find_pair(encoder, sample->context, sample->leaf);
+
+	if (!at_site(site, sample) || !pair || pair > NUMBER_DIRECT)
+		return false;
+	residual = zigzag(time - expected_time(site));
+	if (residual >= TIME_DIRECT)
+		return false;
+	model->site = (uint8_t)(site - model->sites);
+	site->last = model->time = time;
+	at[0] = (unsigned char)(residual << 2 | WHERE_PAIR);
+	at[1] = (unsigned char)(pair - 1);
+	append_record(bin, 2);
+	return true;
+}
+
+void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
+{
+	if (!put_usual(encoder, bin, sample))
+		put_any(encoder, bin, sample);
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
