@@ -25,6 +25,7 @@ int cct_init(struct cct *cct, const struct arena *arena, unsigned max_path,
 	index->page_slots =
 		(uint32_t)(((1U << arena->bin_shift) - sizeof(struct bin)) / sizeof(uint32_t));
 	index->max_depth = log2_ceil(arena->nr_bins);
+	index->node_bits = log2_ceil(arena->size / NODE_UNIT);
 	index->pages = calloc(1, sizeof(*index->pages));
 	index->scratch = calloc(index->page_slots, sizeof(*index->scratch));
 	if (!index->pages || !index->scratch)

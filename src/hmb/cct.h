@@ -13,8 +13,8 @@
  *
  * The index is an extendible hash table (Fagin, Nievergelt, Pippenger and Strong, 1979) whose pages
  * are bins. It maps a hash of the whole path to the path's newest node. An entry is only a node
- * number, and is believed only if a live node with that frame and 48-bit tag stands there: entries
- * of nodes that left need no clean-up.
+ * number, with bits of the tag where 32 bits leave room, and is believed only if a live node with
+ * that frame and 48-bit tag stands there: entries of nodes that left need no clean-up.
  *
  * When tree and index hold half of the budget, paths that are not known yet end in a visible child
  * [truncated] of their deepest known ancestor, until a reduction gives room back.
@@ -49,8 +49,9 @@ struct cct {
 		uint32_t *pages; /* the directory: 1 << depth bin references; NULL: no page yet */
 		unsigned depth, max_depth;
 		uint32_t nr_pages, page_slots;
-		uint32_t tidy_at;  /* where in the directory upkeep goes on */
-		uint32_t *scratch; /* page_slots entries */
+		unsigned node_bits; /* of an entry; above them stand the lowest of the tag */
+		uint32_t tidy_at;   /* where in the directory upkeep goes on */
+		uint32_t *scratch;  /* page_slots entries */
 	} index;
 	struct cct_recent recent[CCT_RECENT_PATHS];
 };
