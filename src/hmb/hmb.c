@@ -191,7 +191,7 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	hmb->ledger->taken[sample->kind]++;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
-	coded.context = cct_intern(hmb, sample);
+	coded.context = sample->path_size ? cct_intern(hmb, sample) : NODE_NONE;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
 	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);
