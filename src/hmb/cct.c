@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FRAME_MASK (((uint64_t)1 << 48) - 1)
 
@@ -24,6 +25,7 @@ int cct_init(struct cct *cct, const struct arena *arena, unsigned max_path,
 	index->page_slots =
 		(uint32_t)(((1U << arena->bin_shift) - sizeof(struct bin)) / sizeof(uint32_t));
 	index->max_depth = log2_ceil(arena->nr_bins);
+	index->node_bits = log2_ceil(arena->size / NODE_UNIT);
 	index->pages = calloc(1, sizeof(*index->pages));
 	index->scratch = calloc(index->page_slots, sizeof(*index->scratch));
 	if (!index->pages || !index->scratch)
@@ -61,30 +63,51 @@ static uint64_t hash_root(unsigned kind)
 
 static struct cct_key key_of(uint64_t hash, uint64_t frame)
 {
-	return (struct cct_key){.frame = frame, .tag = hash >> 16};
+	return (struct cct_key){.frame = frame & FRAME_MASK, .tag = hash >> 16};
 }
 
-/* Turns the path root first and hashes its prefixes, going on where it leaves the recent one. */
-static struct cct_recent *hash_path(struct cct *cct, const struct hmb_sample *sample)
+static struct cct_key recent_key(const struct cct_recent *recent, unsigned at)
 {
-	/* Kinds take their own places, for their hashes start differently. */
-	struct cct_recent *path = &cct->recent[(sample->cpu * 3 + sample->kind) % CCT_RECENT_PATHS];
-	unsigned n = sample->path_size < cct->max_path ? sample->path_size : cct->max_path;
-	const uint64_t *frames = sample->path + n;
-	uint64_t root = hash_root(sample->kind), hash;
-	unsigned i = 0;
+	return key_of(recent->hashes[at], recent->frames[at]);
+}
 
-	if (path->size && path->hashes[0] == hash_extend(root, path->frames[0]))
-		while (i < n && i < path->size &&
-		       path->frames[i] == (frames[-1 - (int)i] & FRAME_MASK))
-			i++;
-	hash = i ? path->hashes[i - 1] : root;
-	for (; i < n; i++) {
-		path->frames[i] = frames[-1 - (int)i] & FRAME_MASK;
-		hash = path->hashes[i] = hash_extend(hash, path->frames[i]);
+static bool same_path(const struct cct_recent *recent, const struct hmb_sample *sample,
+                      unsigned max_path)
+{
+	return recent->size == sample->path_size && recent->kind == sample->kind &&
+	       !memcmp(recent->frames + max_path - recent->size, sample->path,
+	               recent->size * sizeof(*sample->path));
+}
+
+/* The number of frames that both have, counted from the root. */
+static unsigned common_frames(const struct cct_recent *recent, const struct hmb_sample *sample,
+                              unsigned max_path)
+{
+	unsigned most = recent->size < sample->path_size ? recent->size : sample->path_size;
+	const uint64_t *old = recent->frames + max_path, *new = sample->path + sample->path_size;
+	unsigned common = 0;
+
+	if (recent->kind != sample->kind)
+		return 0;
+	while (common < most && *--old == *--new)
+		common++;
+	return common;
+}
+
+/* Takes a path over, hashing on from where it leaves the recent one. */
+static void hash_path(struct cct_recent *recent, const struct hmb_sample *sample, unsigned max_path)
+{
+	unsigned size = sample->path_size < max_path ? sample->path_size : max_path;
+	unsigned common = common_frames(recent, sample, max_path), at = max_path - common;
+	const uint64_t *frame = sample->path + sample->path_size - common;
+	uint64_t hash = common ? recent->hashes[at] : hash_root(sample->kind);
+
+	while (at-- > max_path - size) {
+		recent->frames[at] = *--frame;
+		hash = recent->hashes[at] = hash_extend(hash, *frame);
 	}
-	path->size = n;
-	return path;
+	recent->kind = sample->kind;
+	recent->size = size;
 }
 
 static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,
@@ -108,17 +131,6 @@ static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint3
 	return sample->level < hmb_floor(hmb, sample->kind) ? NODE_NONE : number;
 }
 
-/* A node of this key that lies high enough for the sample. */
-static uint32_t find_high(const struct hmb *hmb, const struct hmb_sample *sample,
-                          struct cct_key key)
-{
-	uint32_t node = cct_index_find(hmb, key);
-
-	if (node != NODE_NONE && node_bin(&hmb->arena, node)->level < sample->level)
-		return NODE_NONE;
-	return node;
-}
-
 static bool tree_full(const struct hmb *hmb)
 {
 	return hmb_context_bytes(hmb) >= hmb->arena.size / 2;
@@ -129,36 +141,59 @@ static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t 
 {
 	uint64_t frame = hmb->cct.truncated_frame;
 	struct cct_key key = key_of(hash_extend(hash, frame), frame);
-	uint32_t node = find_high(hmb, sample, key);
+	uint32_t node = cct_index_find(hmb, key, sample->level);
 
 	hmb->truncated++;
 	return node != NODE_NONE ? node : add_node(hmb, sample, parent, key);
 }
 
-uint32_t cct_intern(struct hmb *hmb, const struct hmb_sample *sample)
+/* Goes up to the deepest node that lies high enough, then down again adding what is missing. */
+static uint32_t walk(struct hmb *hmb, const struct hmb_sample *sample,
+                     const struct cct_recent *recent)
 {
-	const struct cct_recent *path = hash_path(&hmb->cct, sample);
+	unsigned end = hmb->cct.max_path, start = end - recent->size, at;
+	uint64_t hash = hash_root(sample->kind);
 	uint32_t node = NODE_NONE;
-	unsigned known;
 
-	for (known = path->size; known; known--) {
-		struct cct_key key = key_of(path->hashes[known - 1], path->frames[known - 1]);
+	for (at = start; at < end && node == NODE_NONE; at++)
+		node = cct_index_find(hmb, recent_key(recent, at), sample->level);
+	if (node != NODE_NONE)
+		hash = recent->hashes[--at];
+	while (at-- > start) {
+		struct cct_key key = recent_key(recent, at);
 
-		node = find_high(hmb, sample, key);
-		if (node != NODE_NONE)
-			break;
-	}
-	for (; known < path->size; known++) {
-		struct cct_key key = key_of(path->hashes[known], path->frames[known]);
-
-		if (tree_full(hmb) && cct_index_find(hmb, key) == NODE_NONE)
-			return fold(hmb, sample, node,
-			            known ? path->hashes[known - 1] : hash_root(sample->kind));
+		if (tree_full(hmb) && cct_index_find(hmb, key, 0) == NODE_NONE)
+			return fold(hmb, sample, node, hash);
 		node = add_node(hmb, sample, node, key);
 		if (node == NODE_NONE)
 			return NODE_NONE;
+		hash = recent->hashes[at];
 	}
-	return node;
+	return recent->size < sample->path_size ? fold(hmb, sample, node, hash) : node;
+}
+
+/* Apart, so that the way of a stack that is the last one again stays short. */
+__attribute__((noinline)) static uint32_t
+intern_other(struct hmb *hmb, const struct hmb_sample *sample, struct cct_recent *recent)
+{
+	hash_path(recent, sample, hmb->cct.max_path);
+	return recent->node = walk(hmb, sample, recent);
+}
+
+uint32_t cct_intern(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	struct cct *cct = &hmb->cct;
+	/* Kinds take their own places, for their hashes start differently. */
+	struct cct_recent *recent =
+		&cct->recent[(sample->cpu * 3 + sample->kind) % CCT_RECENT_PATHS];
+	unsigned innermost = cct->max_path - recent->size;
+
+	if (!sample->path_size)
+		return NODE_NONE;
+	if (same_path(recent, sample, cct->max_path) &&
+	    cct_node_is(hmb, recent->node, recent_key(recent, innermost), sample->level))
+		return recent->node;
+	return intern_other(hmb, sample, recent);
 }
 
 void cct_tidy(struct hmb *hmb)

@@ -13,8 +13,8 @@
  *
  * The index is an extendible hash table (Fagin, Nievergelt, Pippenger and Strong, 1979) whose pages
  * are bins. It maps a hash of the whole path to the path's newest node. An entry is only a node
- * number, and is believed only if a live node with that frame and 48-bit tag stands there: entries
- * of nodes that left need no clean-up.
+ * number, with bits of the tag where 32 bits leave room, and is believed only if a live node with
+ * that frame and 48-bit tag stands there: entries of nodes that left need no clean-up.
  *
  * When tree and index hold half of the budget, paths that are not known yet end in a visible child
  * [truncated] of their deepest known ancestor, until a reduction gives room back.
@@ -29,10 +29,16 @@ struct hmb_sample;
 
 #define CCT_RECENT_PATHS 8
 
-/* Hashes of a recent path, to be continued where the next one differs. */
+/*
+ * A recent path: most stacks are those of the sample before, or differ in their inner frames alone.
+ * Both arrays have max_path entries and are filled from the end, so that the roots of all paths
+ * stand in one place.
+ */
 struct cct_recent {
-	unsigned size;
-	uint64_t *frames, *hashes; /* root first; hashes[i] covers frames[0 … i] */
+	unsigned kind, size;
+	uint32_t node;    /* where the path ended; to be checked; NODE_NONE: not known */
+	uint64_t *frames; /* innermost first */
+	uint64_t *hashes; /* hashes[i] covers frames[i … max_path - 1] */
 };
 
 struct cct {
@@ -43,8 +49,9 @@ struct cct {
 		uint32_t *pages; /* the directory: 1 << depth bin references; NULL: no page yet */
 		unsigned depth, max_depth;
 		uint32_t nr_pages, page_slots;
-		uint32_t tidy_at;  /* where in the directory upkeep goes on */
-		uint32_t *scratch; /* page_slots entries */
+		unsigned node_bits; /* of an entry; above them stand the lowest of the tag */
+		uint32_t tidy_at;   /* where in the directory upkeep goes on */
+		uint32_t *scratch;  /* page_slots entries */
 	} index;
 	struct cct_recent recent[CCT_RECENT_PATHS];
 };

@@ -34,6 +34,17 @@ static uint32_t next_slot(const struct cct_index *index, uint32_t slot)
 	return slot + 1 < index->page_slots ? slot + 1 : 0;
 }
 
+/* What tells most entries apart without a look at their nodes. */
+static uint32_t entry_mark(const struct cct_index *index, uint64_t tag)
+{
+	return (uint32_t)(tag << index->node_bits);
+}
+
+static uint32_t entry_node(const struct cct_index *index, uint32_t entry)
+{
+	return entry & (uint32_t)(((uint64_t)1 << index->node_bits) - 1);
+}
+
 static struct bin *page_of(const struct hmb *hmb, uint64_t tag)
 {
 	const struct cct_index *index = &hmb->cct.index;
@@ -42,33 +53,37 @@ static struct bin *page_of(const struct hmb *hmb, uint64_t tag)
 }
 
 /* Whether a node stands at this number: bins that were given back may hold anything. */
-static bool node_live(const struct hmb *hmb, uint32_t node)
+static bool node_live(const struct hmb *hmb, uint32_t node, unsigned level)
 {
 	const struct bin *bin = node_bin(&hmb->arena, node);
 	const unsigned char *at = (const unsigned char *)node_at(&hmb->arena, node);
 
-	return bin->use == BIN_SAMPLES && hmb_bin_live(hmb, bin) &&
+	return bin->use == BIN_SAMPLES && bin->level >= level && hmb_bin_live(hmb, bin) &&
 	       at >= (const unsigned char *)bin + bin_size(bin) - bin->node_bytes;
 }
 
-static bool node_matches(const struct hmb *hmb, uint32_t node, struct cct_key key)
+bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level)
 {
 	const struct node *n = node_at(&hmb->arena, node);
 
-	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node);
+	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node, level);
 }
 
-uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key)
+uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level)
 {
 	const struct cct_index *index = &hmb->cct.index;
+	uint32_t mark = entry_mark(index, key.tag);
 	const uint32_t *slots;
 
 	if (!index->nr_pages)
 		return NODE_NONE;
 	slots = page_slots(page_of(hmb, key.tag));
-	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i))
-		if (node_matches(hmb, slots[i], key))
-			return slots[i];
+	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i)) {
+		uint32_t node = entry_node(index, slots[i]);
+
+		if (slots[i] - node == mark && cct_node_is(hmb, node, key, level))
+			return node;
+	}
 	return NODE_NONE;
 }
 
@@ -80,7 +95,7 @@ static void page_add(const struct cct_index *index, struct bin *page, uint64_t t
 
 	while (slots[i])
 		i = next_slot(index, i);
-	slots[i] = node;
+	slots[i] = entry_mark(index, tag) | node;
 	page->nr_records++;
 }
 
@@ -97,9 +112,9 @@ static uint32_t page_drain(struct hmb *hmb, struct bin *page)
 	uint32_t *slots = page_slots(page), nr = 0;
 
 	for (uint32_t i = 0; i < index->page_slots; i++) {
-		uint32_t node = slots[i];
+		uint32_t node = entry_node(index, slots[i]);
 
-		if (node && node_live(hmb, node) &&
+		if (node && node_live(hmb, node, 0) &&
 		    page_of(hmb, node_tag(node_at(&hmb->arena, node))) == page)
 			index->scratch[nr++] = node;
 	}
@@ -214,16 +229,18 @@ void cct_index_insert(struct hmb *hmb, const struct hmb_sample *sample, struct c
                       uint32_t node)
 {
 	const struct cct_index *index = &hmb->cct.index;
-	uint32_t *slots;
+	uint32_t mark = entry_mark(index, key.tag), *slots;
 	bool known = false;
 
 	if (!make_room(hmb, sample, key.tag))
 		return;
 	slots = page_slots(page_of(hmb, key.tag));
 	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i)) {
+		uint32_t old = entry_node(index, slots[i]);
+
 		/* Twice where a node took the very place of one that had left: both must agree. */
-		if (node_matches(hmb, slots[i], key)) {
-			slots[i] = node;
+		if (slots[i] - old == mark && cct_node_is(hmb, old, key, 0)) {
+			slots[i] = mark | node;
 			known = true;
 		}
 	}

@@ -9,8 +9,11 @@ struct cct_key {
 	uint64_t frame, tag;
 };
 
-/* The newest live node of this key; NODE_NONE: there is none. */
-uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key);
+/* Whether a live node of this key stands there, in a bin of this level or above. */
+bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level);
+
+/* The newest live node of this key; NODE_NONE: there is none, or it lies below the level. */
+uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level);
 
 /*
  * Enters a node, over an older one with its key. For the sample's sake the index may take bins;

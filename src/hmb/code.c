@@ -10,6 +10,10 @@
 #define NUMBER_END      (NUMBER_DIRECT + 16 * 256)
 #define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
 
+/* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
+#define MIN_SIZE_SHIFT 8
+#define MAX_SIZE_SHIFT 24
+
 static_assert(CODE_MAX_PAIRS <= NUMBER_END, "every pair must have a number");
 
 static uint64_t zigzag(uint64_t difference)
@@ -179,9 +183,12 @@ static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint6
 {
 	for (uint32_t i = where_hash(context, leaf);; i++) {
 		uint16_t *slot = &encoder->pair_slots[i % (2 * CODE_MAX_PAIRS)];
-		const struct code_pair *pair = encoder->model.pairs + (*slot ? *slot - 1 : 0);
+		const struct code_pair *pair;
 
-		if (!*slot || (pair->leaf == leaf && pair->context == context))
+		if (!*slot)
+			return slot;
+		pair = &encoder->model.pairs[*slot - 1];
+		if (pair->leaf == leaf && pair->context == context)
 			return slot;
 	}
 }
@@ -231,7 +238,21 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 
-void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
+static bool at_site(const struct code_site *site, const struct code_sample *sample)
+{
+	return site && site->thread == sample->thread && site->cpu == sample->cpu;
+}
+
+/* Whoever reads the bin after a crash finds no record before it is complete. */
+static void append_record(struct bin *bin, uint32_t size)
+{
+	bin->nr_records++;
+	__atomic_store_n(&bin->record_bytes, bin->record_bytes + size, __ATOMIC_RELEASE);
+}
+
+/* Any record. Apart, so that the way of the usual one is short. */
+__attribute__((noinline)) static void put_any(struct code_encoder *encoder, struct bin *bin,
+                                              const struct code_sample *sample)
 {
 	struct code_model *model = &encoder->model;
 	unsigned char *start = bin_records(bin) + bin->record_bytes, *at = start;
@@ -239,7 +260,7 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	struct code_site *site = expected_site(model);
 	uint16_t *pair_slot = find_pair(encoder, sample->context, sample->leaf);
 
-	if (site && site->thread == sample->thread && site->cpu == sample->cpu) {
+	if (at_site(site, sample)) {
 		model->site = model->sites[model->site].next;
 	} else {
 		at = put_switch(encoder, at, sample, bin->time_shift);
@@ -253,9 +274,36 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	} else {
 		at = put_new_pair(encoder, at, residual, sample, pair_slot);
 	}
-	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)(at - start),
-	                 __ATOMIC_RELEASE);
+	append_record(bin, (uint32_t)(at - start));
+}
+
+/* Most records: the expected site of execution at about the expected time, a frequent pair. */
+static bool put_usual(struct code_encoder *encoder, struct bin *bin,
+                      const struct code_sample *sample)
+{
+	struct code_model *model = &encoder->model;
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+	uint64_t time = sample->time >> bin->time_shift, residual;
+	struct code_site *site = expected_site(model);
+	unsigned pair = *find_pair(encoder, sample->context, sample->leaf);
+
+	if (!at_site(site, sample) || !pair || pair > NUMBER_DIRECT)
+		return false;
+	residual = zigzag(time - expected_time(site));
+	if (residual >= TIME_DIRECT)
+		return false;
+	model->site = (uint8_t)(site - model->sites);
+	site->last = model->time = time;
+	at[0] = (unsigned char)(residual << 2 | WHERE_PAIR);
+	at[1] = (unsigned char)(pair - 1);
+	append_record(bin, 2);
+	return true;
+}
+
+void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
+{
+	if (!put_usual(encoder, bin, sample))
+		put_any(encoder, bin, sample);
 }
 
 /* --- decoding --------------------------------------------------------------------------------- */
@@ -364,7 +412,8 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 {
-	if (size < sizeof(*bin) || bin->size_shift > 24 || bin_size(bin) > size ||
+	if (size < sizeof(*bin) || bin->size_shift < MIN_SIZE_SHIFT ||
+	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
 	    bin->node_bytes % sizeof(struct node) || bin->time_shift > 40 || bin->level >= 64)

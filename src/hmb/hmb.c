@@ -157,15 +157,13 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 	return true;
 }
 
-struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room, uint64_t time)
+struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct hmb_level *l = &k->levels[level];
 	enum bin_use use = k->config.shape == HMB_SAMPLES ? BIN_SAMPLES : BIN_RAW;
 	struct bin *bin;
 
-	if (l->open && bin_room(l->open) >= room)
-		return l->open;
 	bin = take(hmb, use, !l->open, kind, level, time);
 	if (!bin)
 		return NULL;
@@ -193,7 +191,7 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	hmb->ledger->taken[sample->kind]++;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
-	coded.context = cct_intern(hmb, sample);
+	coded.context = sample->path_size ? cct_intern(hmb, sample) : NODE_NONE;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
 	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);

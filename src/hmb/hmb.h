@@ -151,11 +151,20 @@ static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
 	       bin->level >= hmb->ledger->floor[bin->kind];
 }
 
+/* For the parts of the buffer: another bin for this list, as hmb_room() below. */
+struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time);
+
 /*
- * For the parts of the buffer: a bin of this list with at least `room` bytes between records and
- * nodes, for which levels may be closed. NULL: this level was among them.
+ * A bin of this list with at least `room` bytes between records and nodes, for which levels may be
+ * closed. NULL: this level was among them.
  */
-struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room, uint64_t time);
+static inline struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room,
+                                   uint64_t time)
+{
+	struct bin *bin = hmb->kinds[kind].levels[level].open;
+
+	return bin && bin_room(bin) >= room ? bin : hmb_next_bin(hmb, kind, level, time);
+}
 
 /* A bin for the index, likewise. NULL: the level named was closed to get it. */
 struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time);

@@ -1,0 +1,65 @@
+/*
+ * Timing for the benchmarks. The machine may be shared and noisy, so what is measured and its
+ * yardstick take turns in one run, and the minimum of many short turns counts for each.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* Does a thing many times and returns the time for one, in ns. */
+typedef double bench_run(void *arg);
+
+static inline uint64_t bench_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* The value was needed: the compiler must not leave its computation out. */
+#define BENCH_KEEP(value) __asm__ volatile("" : "+r"(value))
+
+static inline double bench_least(bench_run *run, void *arg, double least)
+{
+	double ns = run(arg);
+
+	return ns < least ? ns : least;
+}
+
+/* Zeroed, touched memory, so that no page fault is part of a figure. */
+static inline void *bench_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("bench: mmap");
+		exit(1);
+	}
+	return memory;
+}
+
+static inline void bench_head(const char *name, const char *unit)
+{
+	printf("%s\n  %-46s %10s   %-34s %10s %8s   %s\n", name, "", unit, "yardstick", unit,
+	       "ratio", "goal");
+}
+
+/* One line. A yardstick of 0: there is none. */
+static inline void bench_figure(const char *what, double measured, const char *yardstick,
+                                double yard, const char *goal)
+{
+	printf("  %-46s %10.2f   %-34s ", what, measured, yardstick);
+	if (yard > 0)
+		printf("%10.2f %8.2f   %s\n", yard, measured / yard, goal);
+	else
+		printf("%10s %8s   %s\n", "", "", goal);
+}
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * The model of figure 6 of Wagner and Knüpfer (2017), replayed through the buffer with a simulated
+ * clock: 10 kHz at the start, 4 hours, 100 MB, MPI events that are kept until they fill half of it.
+ *
+ *     scenario         A    B    C    D
+ *     bytes a sample  48  102   48  102     timing, sample record, 2 or 8 counters, in OTF2
+ *     events, kB/s     1    1   10   10
+ *
+ * First with the paper's sizes as opaque records, beside what its model says: its 100 MB are 10^8
+ * bytes, for then the events go at "about 1:23 h", with MiB at 1:27. Then with samples as
+ * this buffer codes them. Counters have no coding yet: they are left out, and then stood in for by
+ * 2.5 bytes each of filler, in a kind whose levels are closed together with the samples'.
+ */
+
+#include <stdbool.h>
+
+#include "bench.h"
+#include "program.h"
+
+enum { SAMPLES, COUNTERS, EVENTS, NR_KINDS };
+enum { EVENT_BYTES = 40, MAX_HALVINGS = 32 };
+
+static const uint64_t SECOND = 1000000000, PERIOD = 100000;
+static const double DURATION = 4 * 3600.0, START_HZ = 10000;
+
+struct scenario {
+	const char *name;
+	unsigned sample_bytes, counters;
+	double event_rate; /* bytes a second */
+};
+
+static const struct scenario scenarios[] = {
+	{"A", 48, 2, 1000}, {"B", 102, 8, 1000}, {"C", 48, 2, 10000}, {"D", 102, 8, 10000}};
+
+struct replay {
+	struct hmb *hmb;
+	const struct scenario *scenario;
+	struct program *program; /* NULL: records of the paper's size */
+	bool with_counters;
+	struct stream stream;
+	uint64_t time, event_time; /* ns */
+	double used;               /* share of the budget before the newest record */
+	unsigned halvings;
+	bool events_removed;
+};
+
+static void replay_open(struct replay *r, const struct scenario *scenario, size_t size,
+                        const struct program_config *mix, bool with_counters)
+{
+	struct hmb_config config = {
+		.memory = bench_memory(size),
+		.size = size,
+		.nr_kinds = NR_KINDS,
+		.max_path = 128,
+		.truncated_frame = 1,
+		.kinds = {{.shape = mix ? HMB_SAMPLES : HMB_RAW, .time_shift = 6},
+	                  {.shape = HMB_RAW},
+	                  {.shape = HMB_RAW, .share = size / 2}},
+	};
+
+	*r = (struct replay){
+		.hmb = hmb_new(&config),
+		.scenario = scenario,
+		.with_counters = with_counters,
+		.stream = {.n = 0, .shift = 0},
+	};
+	if (mix) {
+		struct program_config exact = *mix;
+
+		exact.period = PERIOD;
+		r->program = program_new(&exact);
+	}
+}
+
+static void replay_close(struct replay *r)
+{
+	munmap(r->hmb->arena.memory, r->hmb->arena.size);
+	hmb_free(r->hmb);
+	free(r->program);
+}
+
+static void put_events(struct replay *r)
+{
+	static const char record[EVENT_BYTES];
+	uint64_t gap = (uint64_t)(EVENT_BYTES / r->scenario->event_rate * (double)SECOND);
+
+	for (; r->event_time < r->time; r->event_time += gap)
+		hmb_put_raw(r->hmb, EVENTS, 0, r->event_time, record, sizeof(record));
+}
+
+static void put_sample(struct replay *r)
+{
+	static const char record[HMB_MAX_RAW];
+	struct hmb_sample sample;
+
+	if (r->program) {
+		program_sample(r->program, &r->stream, &sample);
+		hmb_put(r->hmb, &sample);
+	} else {
+		sample.level = stream_next(&r->stream);
+		hmb_put_raw(r->hmb, SAMPLES, sample.level, r->time, record,
+		            r->scenario->sample_bytes);
+	}
+	if (r->with_counters)
+		hmb_put_raw(r->hmb, COUNTERS, sample.level, r->time, record,
+		            r->scenario->counters * 5 / 2);
+}
+
+/* A sample and its counters leave together. */
+static void close_alike(struct replay *r)
+{
+	unsigned samples, counters;
+
+	if (!r->with_counters)
+		return;
+	while ((samples = hmb_floor(r->hmb, SAMPLES)) != (counters = hmb_floor(r->hmb, COUNTERS)))
+		hmb_close_lowest(r->hmb, samples < counters ? SAMPLES : COUNTERS, r->time,
+		                 HMB_CAUSE_MEMORY);
+}
+
+static void print_time(double seconds)
+{
+	unsigned s = (unsigned)seconds;
+
+	printf("  %u:%02u:%02u", s / 3600, s / 60 % 60, s % 60);
+}
+
+static double hertz(const struct replay *r)
+{
+	return START_HZ / (double)((uint64_t)1 << r->stream.shift);
+}
+
+static double used(const struct replay *r)
+{
+	return 100 * (double)hmb_used(r->hmb) / (double)r->hmb->arena.size;
+}
+
+/* When the paper's model halves for the k-th time. */
+static double model_time(const struct scenario *s, size_t size, unsigned k)
+{
+	double rate = s->sample_bytes * START_HZ / (double)((uint64_t)1 << (k - 1));
+	double with_events = (double)size / (rate + s->event_rate);
+
+	if (with_events * s->event_rate < (double)size / 2)
+		return with_events;
+	return (double)size / rate;
+}
+
+static void print_change(struct replay *r, const char *what)
+{
+	print_time((double)r->time / (double)SECOND);
+	printf("  %-16s %8.1f Hz  fill %5.1f %% -> %5.1f %%", what, hertz(r), r->used, used(r));
+	if (!r->program && r->halvings && !*what) {
+		double model = model_time(r->scenario, r->hmb->arena.size, r->halvings);
+
+		printf("   model");
+		print_time(model);
+		printf("  ratio %.3f", (double)r->time / (double)SECOND / model);
+	}
+	printf("\n");
+}
+
+static void watch(struct replay *r, bool quiet)
+{
+	bool removed = hmb_floor(r->hmb, EVENTS) == NR_LEVELS;
+
+	if (removed && !r->events_removed)
+		print_change(r, "events removed");
+	r->events_removed = removed;
+	while (r->stream.shift < hmb_floor(r->hmb, SAMPLES)) {
+		stream_slow(&r->stream, r->stream.shift + 1);
+		r->halvings++;
+		if (!quiet)
+			print_change(r, "");
+	}
+}
+
+static void replay_run(struct replay *r, bool quiet)
+{
+	while (r->time < (uint64_t)DURATION * SECOND) {
+		r->time += PERIOD << r->stream.shift;
+		r->used = used(r);
+		put_sample(r);
+		put_events(r);
+		close_alike(r);
+		watch(r, quiet);
+	}
+}
+
+static double run(const struct scenario *scenario, size_t size, const struct program_config *mix,
+                  bool with_counters, bool quiet)
+{
+	struct replay r;
+	double end;
+
+	replay_open(&r, scenario, size, mix, with_counters);
+	replay_run(&r, quiet);
+	r.used = used(&r);
+	if (!quiet)
+		print_change(&r, "the end");
+	end = hertz(&r);
+	printf("  scenario %s: %u halvings, ends at %.1f Hz, %.1f million samples stored",
+	       scenario->name, r.halvings, end, (double)r.hmb->kinds[SAMPLES].stored / 1e6);
+	if (mix)
+		printf(", %.2f bytes each with contexts",
+		       (double)(r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
+		                r.hmb->cct.nr_nodes * sizeof(struct node)) /
+		               (double)r.hmb->kinds[SAMPLES].stored);
+	printf("\n");
+	replay_close(&r);
+	return end;
+}
+
+static void paper_sizes(size_t size, const char *name, bool quiet)
+{
+	static const double paper[] = {78.125, 39.0625, 78.125, 39.0625};
+
+	for (unsigned i = 0; i < 4; i++) {
+		double end;
+
+		printf(" scenario %s with the paper's %u bytes a sample, %s\n", scenarios[i].name,
+		       scenarios[i].sample_bytes, name);
+		end = run(&scenarios[i], size, NULL, false, quiet);
+		bench_figure("the frequency at the end", end, "the paper's", paper[i], "ratio 1");
+	}
+}
+
+static void our_coding(const char *name, const struct program_config *mix, unsigned nr,
+                       bool with_counters)
+{
+	static const double paper[] = {78.125, 39.0625, 78.125, 39.0625};
+
+	for (unsigned i = 0; i < 4; i += 4 / nr) {
+		double end;
+
+		printf(" scenario %s as coded here, %s, %s counters\n", scenarios[i].name, name,
+		       with_counters ? "with 2.5 bytes for each of its" : "without");
+		end = run(&scenarios[i], 100000000, mix, with_counters, false);
+		bench_figure("the frequency at the end", end, "the paper's", paper[i],
+		             "ratio >= 8");
+	}
+}
+
+int main(void)
+{
+	bench_head("figure 6", "Hz");
+	paper_sizes(100000000, "100 MB = 100 * 10^6", false);
+	paper_sizes(100 << 20, "100 MiB", true);
+	/* Without counters B is A and D is C. */
+	our_coding("64 sites", &program_even, 2, false);
+	our_coding("a skewed mix", &program_skewed, 2, false);
+	our_coding("a skewed mix", &program_skewed, 4, true);
+	return 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * One reduction at various sizes of the buffer and shares of it to give back, as figure 5 of Wagner
+ * and Knüpfer (2017): 10 ms for 100 MB at 50 %, where a flush of the buffer took 500 to 600 ms. The
+ * yardstick is what a flat buffer has to do: move every second record down.
+ */
+
+#include <string.h>
+
+#include "bench.h"
+#include "program.h"
+
+enum { TURNS = 3, RECORD = 48 };
+
+static const size_t MB = 1000000;
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned nr)
+{
+	qsort(values, nr, sizeof(*values), by_value);
+	return values[nr / 2];
+}
+
+static struct hmb *buffer_new(size_t size, enum hmb_shape shape)
+{
+	struct hmb_config config = {
+		.memory = bench_memory(size),
+		.size = size,
+		.nr_kinds = 1,
+		.max_path = 128,
+		.truncated_frame = 1,
+		.kinds = {{.shape = shape, .time_shift = 6}},
+	};
+
+	return hmb_new(&config);
+}
+
+static void buffer_free(struct hmb *hmb)
+{
+	munmap(hmb->arena.memory, hmb->arena.size);
+	hmb_free(hmb);
+}
+
+/* The target has been running: what the caches held of the buffer is gone. */
+static void cool(void)
+{
+	static unsigned char other[64 << 20];
+
+	memset(other, 1, sizeof(other));
+	BENCH_KEEP(other[0]);
+}
+
+/* The call and the first record that follows it, so that nothing is put off unseen. */
+static double time_reduction(struct hmb *hmb)
+{
+	static const char record[RECORD];
+	struct hmb_sample sample = {.level = 1, .step = 1};
+	uint64_t start;
+
+	cool();
+	start = bench_now();
+	hmb_close_lowest(hmb, 0, 0, HMB_CAUSE_MEMORY);
+	if (hmb->kinds[0].config.shape == HMB_RAW)
+		hmb_put_raw(hmb, 0, 1, 0, record, sizeof(record));
+	else
+		hmb_put(hmb, &sample);
+	return (double)(bench_now() - start) / 1000;
+}
+
+/* Full, with so many of a hundred bins in level 0 and the others in level 1. */
+static double one_reduction(size_t size, unsigned percent)
+{
+	struct hmb *hmb = buffer_new(size, HMB_RAW);
+	static const char record[RECORD];
+	uint64_t end = size / RECORD * 97 / 100;
+	double us;
+
+	for (uint64_t i = 0; i < end && !hmb->ledger->nr_reductions; i++)
+		hmb_put_raw(hmb, 0, i * 37 % 100 >= percent, i, record, sizeof(record));
+	us = time_reduction(hmb);
+	buffer_free(hmb);
+	return us;
+}
+
+static double reduction(size_t size, unsigned percent)
+{
+	double us[TURNS];
+
+	for (unsigned i = 0; i < TURNS; i++)
+		us[i] = one_reduction(size, percent);
+	return median(us, TURNS);
+}
+
+/* The first reduction of a buffer full of samples with their tree, the levels being as they are. */
+static double sampled_reduction(size_t size)
+{
+	double us[TURNS];
+
+	for (unsigned t = 0; t < TURNS; t++) {
+		struct hmb *hmb = buffer_new(size, HMB_SAMPLES);
+		struct program *program = program_new(&program_skewed);
+		struct stream stream = stream_start(1, t, 0);
+		struct hmb_sample sample;
+
+		while (hmb_used(hmb) < size / 100 * 97) {
+			program_sample(program, &stream, &sample);
+			hmb_put(hmb, &sample);
+		}
+		us[t] = time_reduction(hmb);
+		free(program);
+		buffer_free(hmb);
+	}
+	return median(us, TURNS);
+}
+
+/* A flat buffer: find every second record and close the gaps. */
+static double flat_reduction(size_t size)
+{
+	unsigned char *flat = bench_memory(size);
+	double us[TURNS];
+
+	for (unsigned t = 0; t < TURNS; t++) {
+		uint64_t start;
+		size_t to = 0;
+
+		memset(flat, 1, size);
+		start = bench_now();
+		for (size_t from = RECORD; from + RECORD <= size; from += 2 * RECORD, to += RECORD)
+			memcpy(flat + to, flat + from, RECORD);
+		us[t] = (double)(bench_now() - start) / 1000;
+	}
+	munmap(flat, size);
+	return median(us, TURNS);
+}
+
+int main(void)
+{
+	double flat = flat_reduction(100 * MB), small, large, sampled;
+	char what[64];
+
+	bench_head("reduce", "us");
+	for (unsigned percent = 10; percent <= 90; percent += 10) {
+		snprintf(what, sizeof(what), "100 MB, %u %% of the bins", percent);
+		bench_figure(what, reduction(100 * MB, percent), "flat buffer of 100 MB, 50 %",
+		             flat, percent == 50 ? "<= 20 us (paper: 10000)" : "");
+	}
+	sampled = sampled_reduction(100 * MB);
+	bench_figure("100 MB of samples with their tree, 50 %", sampled,
+	             "flat buffer of 100 MB, 50 %", flat, "<= 20 us");
+	small = reduction(10 * MB, 50);
+	large = reduction(1000 * MB, 50);
+	bench_figure("1 GB, 50 % of the bins", large, "10 MB, 50 % of the bins", small,
+	             "ratio <= 2");
+	return 0;
+}

@@ -1,0 +1,311 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmb/code.h"
+
+enum { MAX_SAMPLES = 16384 };
+
+static uint64_t seed = 1;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return seed * 0x2545f4914f6cdd1d;
+}
+
+/* Numbers of all lengths alike, the extremes of `bits` bits among them. */
+static uint64_t rnd_bits(unsigned bits)
+{
+	unsigned length = (unsigned)(rnd() % (bits + 1));
+	uint64_t value = length ? rnd() >> (64 - length) : 0;
+
+	return rnd() % 8 ? value : value | (UINT64_MAX >> (64 - bits));
+}
+
+/* What a random program does. */
+struct program {
+	unsigned thread_bits, cpu_bits, leaf_bits, context_bits, time_bits;
+	uint64_t time, salt;
+};
+
+static struct program random_program(void)
+{
+	struct program program = {
+		.thread_bits = (unsigned)(rnd() % 33),
+		.cpu_bits = (unsigned)(rnd() % 33),
+		.leaf_bits = (unsigned)(rnd() % 49),
+		.context_bits = (unsigned)(rnd() % 33),
+		.time_bits = (unsigned)(rnd() % 65),
+		.time = rnd_bits(64),
+		.salt = rnd(),
+	};
+
+	if (rnd() % 2) /* a usual one */
+		program.thread_bits = program.cpu_bits = (unsigned)(rnd() % 6);
+	return program;
+}
+
+/* A thread's step on a CPU stays the same; 0 for some: unknown. */
+static uint64_t step_of(const struct program *program, uint32_t thread, uint32_t cpu)
+{
+	uint64_t mix = (program->salt ^ thread ^ (uint64_t)cpu << 32) * 0x9e3779b97f4a7c15;
+
+	return mix % 3 ? mix >> (mix % 64) : 0;
+}
+
+static uint64_t field(unsigned bits)
+{
+	return bits ? rnd_bits(bits) : 7;
+}
+
+static struct code_sample random_sample(struct program *program)
+{
+	struct code_sample sample = {
+		.thread = (uint32_t)field(program->thread_bits),
+		.cpu = (uint32_t)field(program->cpu_bits),
+		.leaf = field(program->leaf_bits),
+		.context = (uint32_t)field(program->context_bits),
+	};
+
+	sample.step = step_of(program, sample.thread, sample.cpu);
+	if (rnd() % 8)
+		program->time += sample.step + field(program->time_bits);
+	else
+		program->time -= field(program->time_bits);
+	sample.time = program->time;
+	return sample;
+}
+
+static struct bin *new_bin(unsigned size_shift)
+{
+	struct bin *bin = aligned_alloc(256, (size_t)1 << size_shift);
+
+	memset(bin, 0xee, (size_t)1 << size_shift);
+	*bin = (struct bin){.use = BIN_SAMPLES, .size_shift = (uint8_t)size_shift};
+	return bin;
+}
+
+/* Fills a bin, keeping what was put. */
+static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_sample *samples,
+                     unsigned time_shift)
+{
+	struct program program = random_program();
+	unsigned nr = 0;
+
+	code_begin(encoder, bin, program.time, time_shift);
+	while (nr < MAX_SAMPLES && bin_room(bin) >= CODE_MAX_RECORD) {
+		uint32_t before = bin->record_bytes;
+
+		samples[nr] = random_sample(&program);
+		code_put(encoder, bin, &samples[nr++]);
+		assert_in_range(bin->record_bytes - before, 2, CODE_MAX_RECORD);
+		assert_int_equal(bin->nr_records, nr);
+	}
+	return nr;
+}
+
+static void every_sample_comes_back(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct code_sample *samples = malloc(MAX_SAMPLES * sizeof(*samples)), got;
+	struct code_cursor *cursor = malloc(sizeof(*cursor));
+
+	(void)state;
+	for (unsigned round = 0; round < 1000; round++) {
+		unsigned time_shift = (unsigned)(rnd() % 21), nr;
+		uint64_t mask = ~(uint64_t)0 << time_shift;
+		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7));
+
+		nr = fill(bin, encoder, samples, time_shift);
+		assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
+		for (unsigned i = 0; i < nr; i++) {
+			assert_int_equal(code_next(cursor, &got), 1);
+			assert_int_equal(got.time, samples[i].time & mask);
+			assert_int_equal(got.step, samples[i].step & mask);
+			assert_int_equal(got.leaf, samples[i].leaf);
+			assert_int_equal(got.context, samples[i].context);
+			assert_int_equal(got.thread, samples[i].thread);
+			assert_int_equal(got.cpu, samples[i].cpu);
+		}
+		assert_int_equal(code_next(cursor, &got), 0);
+		free(bin);
+	}
+	free(encoder);
+	free(samples);
+	free(cursor);
+}
+
+/* The size that everything else is about: a known pair at about the expected time. */
+static void usual_records_take_two_bytes(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14);
+	struct code_sample sample = {.step = 200000, .leaf = 5, .context = 6, .thread = 7};
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	for (unsigned i = 0; i < 1000; i++) {
+		uint32_t before = bin->record_bytes;
+
+		sample.time = i / 4 * sample.step + rnd() % 1500;
+		sample.cpu = i % 4; /* four sites of execution in turn */
+		code_put(encoder, bin, &sample);
+		if (i >= 8)
+			assert_int_equal(bin->record_bytes - before, 2);
+	}
+	free(bin);
+	free(encoder);
+}
+
+/* Decodes whatever there is, in memory of exactly its size so that the sanitizer sees overruns. */
+static unsigned decode(const void *bytes, size_t size, int *end)
+{
+	struct code_cursor *cursor = malloc(sizeof(*cursor));
+	void *copy = aligned_alloc(8, (size + 7) / 8 * 8);
+	struct code_sample got;
+	unsigned nr = 0;
+
+	memcpy(copy, bytes, size);
+	*end = code_open(cursor, copy, size);
+	if (!*end)
+		while ((*end = code_next(cursor, &got)) == 1)
+			assert_true(++nr <= size);
+	assert_true(*end == 0 || *end == -EBADMSG);
+	free(copy);
+	free(cursor);
+	return nr;
+}
+
+static void any_flipped_byte_is_survived(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct code_sample *samples = malloc(MAX_SAMPLES * sizeof(*samples));
+	int end;
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		struct bin *bin = new_bin(10);
+		unsigned char *bytes = (unsigned char *)bin;
+		unsigned nr = fill(bin, encoder, samples, 6);
+
+		assert_int_equal(decode(bin, 1024, &end), nr);
+		assert_int_equal(end, 0);
+		for (unsigned i = 0; i < 1024; i++) {
+			unsigned char was = bytes[i];
+
+			for (unsigned bit = 0; bit < 8; bit++) {
+				bytes[i] = was ^ (unsigned char)(1 << bit);
+				decode(bin, 1024, &end);
+			}
+			bytes[i] = (unsigned char)~was;
+			decode(bin, 1024, &end);
+			bytes[i] = was;
+		}
+		free(bin);
+	}
+	free(encoder);
+	free(samples);
+}
+
+/* A record that was not complete when its writer died is an error behind all that were. */
+static void a_cut_bin_gives_its_whole_records(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct code_sample *samples = malloc(MAX_SAMPLES * sizeof(*samples));
+	struct bin *bin = new_bin(11);
+	unsigned nr = fill(bin, encoder, samples, 6), last = 0;
+	uint32_t whole = bin->record_bytes;
+	int end;
+
+	(void)state;
+	for (uint32_t size = 0; size < whole; size++) {
+		unsigned got;
+
+		bin->record_bytes = size;
+		got = decode(bin, 2048, &end);
+		assert_int_equal(end, -EBADMSG);
+		assert_true(got >= last && got < nr);
+		last = got;
+	}
+	assert_int_equal(last, nr - 1);
+	free(bin);
+	free(encoder);
+	free(samples);
+}
+
+static void garbage_is_survived(void **state)
+{
+	uint64_t words[128];
+	struct bin *bin = (void *)words;
+	int end;
+
+	(void)state;
+	for (unsigned round = 0; round < 30000; round++) {
+		size_t size = rnd() % (sizeof(words) + 1);
+
+		for (unsigned i = 0; i < 128; i++)
+			words[i] = rnd();
+		if (round % 4) { /* a header that may pass */
+			bin->size_shift = (uint8_t)(rnd() % 11);
+			bin->time_shift %= 41;
+			bin->level %= 64;
+			bin->record_bytes %= 1024;
+			bin->node_bytes = bin->node_bytes % 8 * 16;
+		}
+		decode(words, size, &end);
+	}
+}
+
+static void headers_that_contradict_themselves_are_refused(void **state)
+{
+	static const struct bin bad[] = {
+		{.size_shift = 0},
+		{.size_shift = 5, .record_bytes = 32}, /* smaller than its own header */
+		{.size_shift = 7},
+		{.size_shift = 11}, /* behind the end */
+		{.size_shift = 25},
+		{.size_shift = 63},
+		{.size_shift = 255},
+		{.size_shift = 10, .record_bytes = 1024 - 39},
+		{.size_shift = 10, .record_bytes = UINT32_MAX, .node_bytes = 16},
+		{.size_shift = 10, .record_bytes = 970, .node_bytes = 16},
+		{.size_shift = 10, .node_bytes = 8},
+		{.size_shift = 10, .node_bytes = 1024},
+		{.size_shift = 10, .time_shift = 64},
+		{.size_shift = 10, .level = 64},
+	};
+	static struct code_cursor cursor;
+	struct bin *bin = new_bin(10);
+
+	(void)state;
+	assert_int_equal(code_open(&cursor, bin, 1024), 0);
+	assert_int_equal(code_open(&cursor, bin, 1023), -EBADMSG);
+	assert_int_equal(code_open(&cursor, bin, 39), -EBADMSG);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		*bin = bad[i];
+		assert_int_equal(code_open(&cursor, bin, 1024), -EBADMSG);
+	}
+	free(bin);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_sample_comes_back),
+		cmocka_unit_test(usual_records_take_two_bytes),
+		cmocka_unit_test(any_flipped_byte_is_survived),
+		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
+		cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(headers_that_contradict_themselves_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
