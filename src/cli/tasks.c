@@ -212,6 +212,7 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 		return;
 	if (record->comm.exec) {
 		task->process->awaits_exec = false;
+		tasks->forget(tasks->forget_arg, task->tid);
 		space_clear(task->process->space);
 		leave_thread(tasks, task, record->time);
 	}
@@ -231,6 +232,7 @@ static bool is_file(const char *path)
 	       strncmp(path, "/dev/shm/", 9);
 }
 
+/* NULL: code without a file, or a table that is full. */
 static struct module *module_of(struct tasks *tasks, const struct record *record)
 {
 	struct module_file file = {
@@ -240,15 +242,29 @@ static struct module *module_of(struct tasks *tasks, const struct record *record
 		.end = record->mmap.end,
 		.dev = makedev(record->mmap.dev_major, record->mmap.dev_minor),
 		.ino = record->mmap.ino,
+		.ino_generation = record->mmap.ino_generation,
 		.build_id.size = record->mmap.build_id_size,
 	};
 
 	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return module_table_vdso(tasks->modules);
-	if (is_file(record->mmap.path))
-		return module_table_file(tasks->modules, &file);
-	return module_table_anon(tasks->modules, (pid_t)record->pid, record->mmap.start);
+	return is_file(record->mmap.path) ? module_table_file(tasks->modules, &file) : NULL;
+}
+
+/* Windows of code without a file are 4 GiB: what lies across two is two mappings. */
+static void map_anonymous(struct tasks *tasks, struct process *process, struct mapping mapping)
+{
+	uint64_t end = mapping.end;
+
+	while (mapping.start < end) {
+		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
+		mapping.end = end - mapping.bias > UINT32_MAX ? mapping.bias + UINT32_MAX + 1 : end;
+		mapping.module = module_table_anon(tasks->modules, process->pid, mapping.start);
+		if (!mapping.module || space_map(process->space, &mapping))
+			return;
+		mapping.start = mapping.end;
+	}
 }
 
 static void on_mmap(struct tasks *tasks, const struct record *record)
@@ -256,17 +272,16 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
 
-	if (!task || mapping.start >= mapping.end || mapping.start >> 63)
+	if (!task || mapping.start >= mapping.end || mapping.end >> 63)
 		return;
 	mapping.module = module_of(tasks, record);
-	if (!mapping.module)
+	if (!mapping.module) {
+		map_anonymous(tasks, task->process, mapping);
 		return;
+	}
+	mapping.bias = mapping.start;
 	if (mapping.module->kind == MODULE_FILE)
-		mapping.bias = mapping.start - module_vaddr(mapping.module, record->mmap.pgoff);
-	else if (mapping.module->kind == MODULE_VDSO)
-		mapping.bias = mapping.start;
-	else
-		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
+		mapping.bias -= module_vaddr(mapping.module, record->mmap.pgoff);
 	space_map(task->process->space, &mapping);
 }
 

@@ -132,6 +132,7 @@ static void decode_mmap(struct record *record, struct words *words, uint16_t mis
 		memcpy(&record->mmap.dev_major, identity, 4);
 		memcpy(&record->mmap.dev_minor, identity + 4, 4);
 		memcpy(&record->mmap.ino, identity + 8, 8);
+		memcpy(&record->mmap.ino_generation, identity + 16, 8);
 	}
 	word(words); /* protection and flags: only executable mappings are reported */
 	record->mmap.path = text(words);

@@ -43,7 +43,7 @@ struct record {
 		} sample;
 		struct {
 			uint64_t start, end, pgoff;
-			uint64_t ino;
+			uint64_t ino, ino_generation;
 			uint32_t dev_major, dev_minor;
 			uint8_t build_id[RECORD_BUILD_ID_MAX];
 			uint8_t build_id_size; /* 0: ino and dev are given instead */

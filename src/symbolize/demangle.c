@@ -72,7 +72,7 @@ static bool packs_are_bounded(const char *name, char *text)
 	bool found = false;
 	size_t i;
 
-	strcpy(printing, name);
+	memcpy(printing, name, strlen(name) + 1);
 	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		for (at = printing; (at = strstr(at, pairs[i][0])); found = true)
 			memcpy(at, pairs[i][1], 2);
