@@ -16,12 +16,12 @@ UNIT    := $(wildcard test/unit/test_*.c)
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev libpfm4-dev libunwind-dev \
-              libxxhash-dev
+PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
+              libunwind-dev libxxhash-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev python3 procps valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lm
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g

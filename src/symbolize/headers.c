@@ -18,10 +18,10 @@
 #define HOST_ELFDATA ELFDATA2MSB
 #endif
 
-struct phdrs {
-	uint64_t offset;
-	unsigned count, entry_size;
+struct tables {
 	bool is_64;
+	uint64_t segments, sections; /* offsets of their headers */
+	unsigned nr_segments, segment_size, nr_sections;
 };
 
 static bool read_all(int fd, void *data, size_t size, uint64_t offset)
@@ -31,7 +31,7 @@ static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 	return pread(fd, data, size, (off_t)offset) == (ssize_t)size;
 }
 
-static int phdrs_find(int fd, struct phdrs *phdrs)
+static int tables_find(int fd, struct tables *tables)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -42,31 +42,35 @@ static int phdrs_find(int fd, struct phdrs *phdrs)
 	if (!read_all(fd, &ehdr, sizeof(ehdr.e32), 0) || memcmp(ehdr.ident, ELFMAG, SELFMAG) ||
 	    ehdr.ident[EI_DATA] != HOST_ELFDATA)
 		return -ENOEXEC;
-	phdrs->is_64 = ehdr.ident[EI_CLASS] == ELFCLASS64;
-	if (phdrs->is_64) {
+	tables->is_64 = ehdr.ident[EI_CLASS] == ELFCLASS64;
+	if (tables->is_64) {
 		if (!read_all(fd, &ehdr, sizeof(ehdr.e64), 0))
 			return -ENOEXEC;
-		phdrs->offset = ehdr.e64.e_phoff;
-		phdrs->count = ehdr.e64.e_phnum;
-		phdrs->entry_size = ehdr.e64.e_phentsize;
+		tables->segments = ehdr.e64.e_phoff;
+		tables->nr_segments = ehdr.e64.e_phnum;
+		tables->segment_size = ehdr.e64.e_phentsize;
+		tables->sections = ehdr.e64.e_shoff;
+		tables->nr_sections = ehdr.e64.e_shnum;
 	} else {
-		phdrs->offset = ehdr.e32.e_phoff;
-		phdrs->count = ehdr.e32.e_phnum;
-		phdrs->entry_size = ehdr.e32.e_phentsize;
+		tables->segments = ehdr.e32.e_phoff;
+		tables->nr_segments = ehdr.e32.e_phnum;
+		tables->segment_size = ehdr.e32.e_phentsize;
+		tables->sections = ehdr.e32.e_shoff;
+		tables->nr_sections = ehdr.e32.e_shnum;
 	}
-	if (phdrs->entry_size != (phdrs->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+	if (tables->segment_size != (tables->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
 		return -ENOEXEC;
-	return phdrs->count <= MAX_PHDRS ? 0 : -ENOEXEC;
+	return tables->nr_segments <= MAX_PHDRS ? 0 : -ENOEXEC;
 }
 
-static bool phdr_read(int fd, const struct phdrs *phdrs, unsigned i, Elf64_Phdr *phdr)
+static bool phdr_read(int fd, const struct tables *tables, unsigned i, Elf64_Phdr *phdr)
 {
 	uint64_t offset;
 	Elf32_Phdr p;
 
-	if (__builtin_add_overflow(phdrs->offset, (uint64_t)i * phdrs->entry_size, &offset))
+	if (__builtin_add_overflow(tables->segments, (uint64_t)i * tables->segment_size, &offset))
 		return false;
-	if (phdrs->is_64)
+	if (tables->is_64)
 		return read_all(fd, phdr, sizeof(*phdr), offset);
 	if (!read_all(fd, &p, sizeof(p), offset))
 		return false;
@@ -79,6 +83,19 @@ static bool phdr_read(int fd, const struct phdrs *phdrs, unsigned i, Elf64_Phdr 
 		.p_align = p.p_align,
 	};
 	return true;
+}
+
+/* Where the header has no room for the number, the first section's size is it. */
+static uint64_t nr_sections_read(int fd, const struct tables *tables)
+{
+	Elf64_Shdr s64;
+	Elf32_Shdr s32;
+
+	if (tables->nr_sections || !tables->sections)
+		return tables->nr_sections;
+	if (tables->is_64)
+		return read_all(fd, &s64, sizeof(s64), tables->sections) ? s64.sh_size : 0;
+	return read_all(fd, &s32, sizeof(s32), tables->sections) ? s32.sh_size : 0;
 }
 
 /* Keeps the segments sorted; what does not fit into 64 bits is no segment of a real file. */
@@ -134,17 +151,18 @@ static void notes_read(int fd, const Elf64_Phdr *phdr, struct build_id *id)
 
 int elf_headers_read(int fd, struct elf_headers *headers)
 {
-	struct phdrs phdrs;
+	struct tables tables;
 	Elf64_Phdr phdr;
 	unsigned i;
 	int err;
 
 	memset(headers, 0, sizeof(*headers));
-	err = phdrs_find(fd, &phdrs);
+	err = tables_find(fd, &tables);
 	if (err)
 		return err;
-	for (i = 0; i < phdrs.count; i++) {
-		if (!phdr_read(fd, &phdrs, i, &phdr))
+	headers->nr_sections = nr_sections_read(fd, &tables);
+	for (i = 0; i < tables.nr_segments; i++) {
+		if (!phdr_read(fd, &tables, i, &phdr))
 			return -ENOEXEC;
 		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
 			segment_add(headers, &phdr);

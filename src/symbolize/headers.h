@@ -12,7 +12,8 @@
 
 struct elf_headers {
 	struct build_id build_id; /* size 0: none, or one longer than BUILD_ID_MAX */
-	unsigned nr_segments;     /* executable, by ascending file offset */
+	uint64_t nr_sections;
+	unsigned nr_segments; /* executable, by ascending file offset */
 	struct segment segments[MODULE_MAX_SEGMENTS];
 };
 

@@ -2,7 +2,6 @@
 #include "symbolize/target_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ static int file_try(struct mapped_file *file, const char *path,
 	struct stat st;
 	int err;
 
-	file->fd = target_file_open(AT_FDCWD, path, &st);
+	file->fd = target_file_open(path, 0, &st);
 	if (file->fd < 0)
 		return file->fd;
 	file->stamp = stamp_make(&st);

@@ -5,15 +5,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-int target_file_open(int dir, const char *path, struct stat *st)
+int target_file_open(const char *path, int flags, struct stat *st)
 {
 	char self[sizeof("/proc/self/fd/") + 11];
 	struct stat own;
@@ -21,7 +23,7 @@ int target_file_open(int dir, const char *path, struct stat *st)
 
 	/* A path handle opens nothing: no pipe waits and no device acts before its kind is known.
 	 */
-	handle = openat(dir, path, O_PATH | O_CLOEXEC);
+	handle = open(path, O_PATH | O_CLOEXEC | flags);
 	if (handle < 0)
 		return -errno;
 	if (!st)
@@ -37,6 +39,32 @@ int target_file_open(int dir, const char *path, struct stat *st)
 	}
 	close(handle);
 	return err ? err : fd;
+}
+
+char *target_file_read(int fd, size_t max, size_t *size)
+{
+	size_t room = 64 * 1024, used = 0;
+	char *text = malloc(room), *more;
+	ssize_t got;
+
+	while (text && used < max) {
+		got = read(fd, text + used,
+		           room - used - 1 < max - used ? room - used - 1 : max - used);
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+		if (used + 1 < room)
+			continue;
+		more = realloc(text, room *= 2);
+		if (!more)
+			free(text);
+		text = more;
+	}
+	if (!text)
+		return NULL;
+	text[used] = '\0';
+	*size = used;
+	return text;
 }
 
 /* The numbers in /proc/self/maps come from the same place in the kernel as those in the records. */
@@ -66,6 +94,17 @@ static bool mapping_numbers(uintptr_t addr, dev_t *dev, ino_t *ino)
 	return found;
 }
 
+/*
+ * Some kernels record a file of overlayfs by the numbers of the layer below, and show those of the
+ * overlay everywhere else. The inode is then mostly the same, the device never.
+ */
+static bool is_overlay(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino)
 {
 	dev_t map_dev = 0;
@@ -80,7 +119,9 @@ bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino)
 		return false;
 	found = mapping_numbers((uintptr_t)page, &map_dev, &map_ino);
 	munmap(page, 1);
-	return found && map_dev == dev && map_ino == ino;
+	if (found && map_dev == dev && map_ino == ino)
+		return true;
+	return st->st_ino == ino && is_overlay(fd);
 }
 
 static size_t vdso_size(const ElfW(Ehdr) * ehdr)

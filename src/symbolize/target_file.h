@@ -12,9 +12,13 @@
 
 /*
  * Opens a file for reading if it is a regular one; anything else is not even touched. st (may be
- * NULL) is filled in. dir as for openat. The descriptor, -EINVAL: not regular, or another -errno.
+ * NULL) is filled in. flags: 0, or O_NOFOLLOW, which refuses a symbolic link. The descriptor,
+ * -EINVAL: not regular, or another -errno.
  */
-int target_file_open(int dir, const char *path, struct stat *st);
+int target_file_open(const char *path, int flags, struct stat *st);
+
+/* The rest of a file, at most max bytes, as a string of size bytes; free it. NULL: no memory. */
+char *target_file_read(int fd, size_t max, size_t *size);
 
 /*
  * Whether a mapping of this file would be recorded with this device and inode. Where files lie in

@@ -1,0 +1,134 @@
+#include "symbolize/debug_file.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/mapped_file.h"
+#include "symbolize/target_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+#define MAX_CHECKED  (1u << 30)
+
+/* The name of a debug file in its folder, and the CRC-32 of its contents. */
+struct debuglink {
+	char name[NAME_MAX + 1];
+	uint32_t crc;
+};
+
+static bool debuglink_read(Elf *elf, struct debuglink *link)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *section = elf_section_find(elf, SHT_PROGBITS, ".gnu_debuglink", &shdr);
+	Elf_Data *data = section ? elf_section_data(section, 4096) : NULL;
+	size_t size, at;
+
+	if (!data)
+		return false;
+	size = strnlen(data->d_buf, data->d_size);
+	at = (size + 4) & ~(size_t)3;
+	if (!size || size > NAME_MAX || at > data->d_size || data->d_size - at < 4 ||
+	    memchr(data->d_buf, '/', size))
+		return false;
+	memcpy(link->name, data->d_buf, size);
+	link->name[size] = '\0';
+	memcpy(&link->crc, (const char *)data->d_buf + at, sizeof(link->crc));
+	return true;
+}
+
+static uint32_t crc_add(uint32_t crc, const unsigned char *data, size_t size)
+{
+	static const uint32_t nibble[16] = {
+		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+	};
+
+	while (size--) {
+		crc ^= *data++;
+		crc = crc >> 4 ^ nibble[crc & 15];
+		crc = crc >> 4 ^ nibble[crc & 15];
+	}
+	return crc;
+}
+
+static bool crc_matches(int fd, uint32_t expected)
+{
+	unsigned char data[16384];
+	uint32_t crc = UINT32_MAX;
+	off_t at = 0;
+	ssize_t got;
+
+	while ((got = pread(fd, data, sizeof(data), at)) > 0 && at < MAX_CHECKED) {
+		crc = crc_add(crc, data, (size_t)got);
+		at += got;
+	}
+	return !got && ~crc == expected;
+}
+
+static int try_file(const char *path, const struct module *module, const struct debuglink *link)
+{
+	struct elf_headers headers;
+	int fd = target_file_open(path, 0, NULL);
+
+	if (fd < 0)
+		return -ENOENT;
+	if (!elf_headers_read(fd, &headers) &&
+	    (module->build_id.size ? build_id_equal(&headers.build_id, &module->build_id)
+	                           : link && crc_matches(fd, link->crc)))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static int try_build_id(const struct module *module)
+{
+	const struct build_id *id = &module->build_id;
+	char path[sizeof(DEBUG_FOLDER "/.build-id/.debug") + 2 * BUILD_ID_MAX + 2];
+	size_t at;
+	unsigned i;
+
+	if (id->size < 2)
+		return -ENOENT;
+	at = (size_t)sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", id->bytes[0]);
+	for (i = 1; i < id->size; i++)
+		at += (size_t)sprintf(path + at, "%02x", id->bytes[i]);
+	strcpy(path + at, ".debug");
+	return try_file(path, module, NULL);
+}
+
+/* As gdb has always searched. The module's own folder may be anybody's: the contents must fit. */
+static int try_debuglink(const struct module *module, const struct debuglink *link)
+{
+	static const char *const forms[] = {
+		"%.*s/%s",
+		"%.*s/.debug/%s",
+		DEBUG_FOLDER "%.*s/%s",
+	};
+	const char *slash = strrchr(module->path, '/');
+	char path[PATH_MAX + NAME_MAX + 32];
+	int fd = -ENOENT;
+	size_t i;
+
+	if (module->path[0] != '/' || slash - module->path > PATH_MAX)
+		return -ENOENT;
+	for (i = 0; i < sizeof(forms) / sizeof(*forms) && fd < 0; i++) {
+		snprintf(path, sizeof(path), forms[i], (int)(slash - module->path), module->path,
+		         link->name);
+		fd = try_file(path, module, link);
+	}
+	return fd;
+}
+
+int debug_file_open(const struct module *module, Elf *elf)
+{
+	struct debuglink link;
+	int fd = try_build_id(module);
+
+	if (fd < 0 && elf && debuglink_read(elf, &link))
+		fd = try_debuglink(module, &link);
+	return fd;
+}

@@ -1,0 +1,25 @@
+/*
+ * Debug files: the symbols that distributions take out of programs and libraries, installed under
+ * /usr/lib/debug or packed into the file itself.
+ */
+#ifndef SYMBOLIZE_DEBUG_FILE_H
+#define SYMBOLIZE_DEBUG_FILE_H
+
+#include "symbolize/module.h"
+
+#include <libelf.h>
+
+/*
+ * Opens the debug file of a module: by its build-id, else by the name and checksum in the
+ * .gnu_debuglink of its file (NULL: none at hand). A file with another build-id is never taken. The
+ * descriptor, or -ENOENT.
+ */
+int debug_file_open(const struct module *module, Elf *elf);
+
+/*
+ * Unpacks .gnu_debugdata, the symbol table that some distributions leave in stripped files. A
+ * descriptor of an ELF file, or -errno.
+ */
+int mini_debug_open(Elf *elf);
+
+#endif

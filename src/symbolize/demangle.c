@@ -1,0 +1,96 @@
+#include "symbolize/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* libiberty refuses what is longer than 1,024, for fear for the stack; templates often are. */
+#define MANGLED_MAX       4096
+#define MANGLED_UNLIMITED 1024
+
+struct output {
+	jmp_buf full;
+	char *text;
+	size_t size;
+};
+
+/* The only way to stop libiberty, which keeps all it needs on the stack while it calls this. */
+static void output_append(const char *text, size_t size, void *arg)
+{
+	struct output *output = arg;
+
+	if (size >= DEMANGLED_MAX - output->size)
+		longjmp(output->full, 1);
+	memcpy(output->text + output->size, text, size);
+	output->size += size;
+}
+
+typedef int demangler_fn(const char *name, int options, demangle_callbackref callback, void *arg);
+
+static bool demangle_as(demangler_fn *fn, const char *name, char *text)
+{
+	const int limit = strlen(name) > MANGLED_UNLIMITED ? DMGL_NO_RECURSE_LIMIT : 0;
+	struct output output = {.text = text};
+
+	if (setjmp(output.full) ||
+	    !fn(name, DMGL_PARAMS | DMGL_ANSI | limit, output_append, &output))
+		return false;
+	text[output.size] = '\0';
+	return true;
+}
+
+static unsigned nr_substitutions(const char *name)
+{
+	unsigned nr = 0;
+
+	for (; *name; name++)
+		if (*name == 'S')
+			nr += name[1 + strspn(name + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")] ==
+			      '_';
+	return nr;
+}
+
+/* So many references can make 4 million parts: that many are searched in milliseconds. */
+#define SUBSTITUTIONS_SAFE 22
+
+/*
+ * Each reference to an earlier part may double what a name stands for. That ends when the output
+ * is full, except where libiberty looks through a part for a parameter pack and prints nothing:
+ * 500 bytes keep it busy for years. Such a name is tried with operators of the same form that only
+ * print; few real ones come to this.
+ */
+static bool packs_are_bounded(const char *name, char *text)
+{
+	static const char pairs[][2][3] = {
+		{"Dp", "VK"}, /* pack expansion of a type: volatile const */
+		{"sp", "ng"}, /* of an expression: minus */
+		{"sZ", "sz"}, /* sizeof...: sizeof */
+		{"sP", "s?"}, /* sizeof... of captured arguments: has no like; fails */
+	};
+	char printing[MANGLED_MAX + 1], *at;
+	bool found = false;
+	size_t i;
+
+	strcpy(printing, name);
+	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		for (at = printing; (at = strstr(at, pairs[i][0])); found = true)
+			memcpy(at, pairs[i][1], 2);
+	if (!found || nr_substitutions(name) <= SUBSTITUTIONS_SAFE)
+		return true;
+	return demangle_as(cplus_demangle_v3_callback, printing, text);
+}
+
+const char *demangle(const char *name, char text[DEMANGLED_MAX])
+{
+	if ((strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)) ||
+	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
+		return NULL;
+	/* Rust first: its older names are C++ names too, with a hash for a last part. */
+	if (demangle_as(rust_demangle_callback, name, text))
+		return text;
+	if (name[1] == 'Z' && packs_are_bounded(name, text) &&
+	    demangle_as(cplus_demangle_v3_callback, name, text))
+		return text;
+	return NULL;
+}

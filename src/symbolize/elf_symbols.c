@@ -1,0 +1,104 @@
+#include "symbolize/elf_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_SYMTAB (512u << 20)
+
+/* The ends of code sections, by section number; 0: not code. */
+struct code_ends {
+	size_t nr;
+	uint64_t *end;
+};
+
+static int code_ends_init(struct code_ends *code, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+	uint64_t end;
+
+	if (elf_getshdrnum(elf, &code->nr))
+		code->nr = 0;
+	code->end = calloc(code->nr + 1, sizeof(*code->end));
+	if (!code->end)
+		return -ENOMEM;
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &shdr) && shdr.sh_flags & SHF_EXECINSTR &&
+		    elf_ndxscn(section) < code->nr &&
+		    !__builtin_add_overflow(shdr.sh_addr, shdr.sh_size, &end))
+			code->end[elf_ndxscn(section)] = end;
+	return 0;
+}
+
+static unsigned binding_rank(const GElf_Sym *sym)
+{
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_LOCAL:
+		return SYMBOL_LOCAL;
+	case STB_WEAK:
+		return SYMBOL_WEAK;
+	default:
+		return SYMBOL_GLOBAL;
+	}
+}
+
+/* Mapping symbols ($x) and those of annotations (.annobin) are no labels that a person wrote. */
+static bool is_code_name(unsigned type, const char *name)
+{
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return *name;
+	return type == STT_NOTYPE && *name && *name != '$' && *name != '.';
+}
+
+static int sym_add(struct symbol_table *table, const struct code_ends *code, const GElf_Sym *sym,
+                   const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+	struct table_symbol symbol = {.name = name, .rank = (uint8_t)binding_rank(sym)};
+	uint64_t end;
+
+	if (sym->st_shndx >= code->nr || sym->st_value >= code->end[sym->st_shndx] ||
+	    !is_code_name(type, name) || sym->st_value > UINT32_MAX)
+		return 0;
+	end = code->end[sym->st_shndx];
+	if (sym->st_size) {
+		symbol.rank |= SYMBOL_SIZED;
+		if (sym->st_size < end - sym->st_value)
+			end = sym->st_value + sym->st_size;
+	}
+	if (type != STT_NOTYPE)
+		symbol.rank |= SYMBOL_FUNCTION;
+	symbol.lo = (uint32_t)sym->st_value;
+	symbol.hi = end < UINT32_MAX ? (uint32_t)end : UINT32_MAX;
+	return symbol_table_add(table, &symbol);
+}
+
+static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_ends *code,
+                      unsigned type)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *section = elf_section_find(elf, type, NULL, &shdr);
+	Elf_Data *data = section ? elf_section_data(section, MAX_SYMTAB) : NULL;
+	Elf_Data *strings = data ? elf_section_strings(elf, shdr.sh_link) : NULL;
+	GElf_Sym sym;
+	int i, err = 0;
+
+	if (!strings)
+		return 0;
+	for (i = 0; !err && gelf_getsym(data, i, &sym); i++)
+		err = sym_add(table, code, &sym, elf_string(strings, sym.st_name));
+	return err;
+}
+
+int elf_symbols_add(struct symbol_table *table, Elf *elf)
+{
+	struct code_ends code;
+	int err = code_ends_init(&code, elf);
+
+	if (!err)
+		err = symtab_add(table, elf, &code, SHT_SYMTAB);
+	if (!err)
+		err = symtab_add(table, elf, &code, SHT_DYNSYM);
+	free(code.end);
+	return err;
+}

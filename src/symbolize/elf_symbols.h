@@ -1,0 +1,25 @@
+/*
+ * ELF symbols: the functions that a module's symbol tables name, and those that its call frame
+ * information bounds.
+ */
+#ifndef SYMBOLIZE_ELF_SYMBOLS_H
+#define SYMBOLIZE_ELF_SYMBOLS_H
+
+#include "symbolize/elf_image.h"
+#include "symbolize/symbol_table.h"
+
+/*
+ * Each adds to the table; names live as long as the ELF file that they are from. What is damaged is
+ * left out. 0 or -ENOMEM.
+ */
+
+/* From .symtab and .dynsym. */
+int elf_symbols_add(struct symbol_table *table, Elf *elf);
+
+/* The stubs that call functions of other modules, on x86-64. */
+int plt_symbols_add(struct symbol_table *table, Elf *elf);
+
+/* The ranges of .eh_frame, without names. */
+int frame_bounds_add(struct symbol_table *table, Elf *elf);
+
+#endif

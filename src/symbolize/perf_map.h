@@ -1,0 +1,25 @@
+/*
+ * Perf maps: the names that a process gives to code it made at run time, in /tmp/perf-PID.map.
+ * A line is "START SIZE name", numbers in hexadecimal. The file is appended to while the process
+ * runs and reuses its memory, so a later line replaces what earlier ones said of its addresses.
+ */
+#ifndef SYMBOLIZE_PERF_MAP_H
+#define SYMBOLIZE_PERF_MAP_H
+
+#include "symbolize/module.h"
+#include "symbolize/symbols.h"
+
+/*
+ * The text of a MODULE_ANON's perf map, to be freed; NULL: there is none, or it is not to be
+ * trusted: not a regular file of the process's own user or of root.
+ */
+char *perf_map_read(const struct module *module);
+
+/*
+ * Calls fn as symbolizer_module does, for addresses with this high half. The text is changed. 0,
+ * -ENOMEM, or what fn returned.
+ */
+int perf_map_lookup(char *text, uint32_t window, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                    void *arg);
+
+#endif

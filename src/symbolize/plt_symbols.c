@@ -1,0 +1,203 @@
+#include "symbolize/elf_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RELOCATIONS (64u << 20) /* bytes, of all sections together */
+#define MAX_PLT         (16u << 20)
+#define MAX_DYNSYM      (256u << 20)
+
+/* A pointer that the dynamic linker fills in with the address of a function. */
+struct got_slot {
+	uint64_t addr;
+	uint64_t resolver; /* the function that chooses it, where that is not found by name */
+	const char *name;
+};
+
+struct got {
+	struct got_slot *slots;
+	size_t nr, room;
+	uint64_t relocations; /* bytes left to read */
+};
+
+static int got_add(struct got *got, const struct got_slot *slot)
+{
+	size_t room = got->room ? 2 * got->room : 256;
+	struct got_slot *slots;
+
+	if (got->nr == got->room) {
+		slots = reallocarray(got->slots, room, sizeof(*slots));
+		if (!slots)
+			return -ENOMEM;
+		got->slots = slots;
+		got->room = room;
+	}
+	got->slots[got->nr++] = *slot;
+	return 0;
+}
+
+static int resolver_compare(const void *x, const void *y)
+{
+	const struct got_slot *a = x, *b = y;
+
+	return a->resolver < b->resolver ? -1 : a->resolver > b->resolver;
+}
+
+static int slot_compare(const void *x, const void *y)
+{
+	const struct got_slot *a = x, *b = y;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/* The dynamic symbols that a section of relocations speaks of. */
+struct dynamic {
+	Elf_Data *symbols, *strings;
+};
+
+static bool dynamic_find(struct dynamic *dynamic, Elf *elf, const GElf_Shdr *relocations)
+{
+	Elf_Scn *section = elf_getscn(elf, relocations->sh_link);
+	GElf_Shdr shdr;
+
+	if (!section || !gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_DYNSYM)
+		return false;
+	dynamic->symbols = elf_section_data(section, MAX_DYNSYM);
+	dynamic->strings = elf_section_strings(elf, shdr.sh_link);
+	return dynamic->symbols && dynamic->strings;
+}
+
+static int relocation_add(struct got *got, const struct dynamic *dynamic, const GElf_Rela *rela)
+{
+	struct got_slot slot = {.addr = rela->r_offset};
+	GElf_Sym sym;
+
+	switch (GELF_R_TYPE(rela->r_info)) {
+	case R_X86_64_JUMP_SLOT:
+	case R_X86_64_GLOB_DAT:
+		if (!dynamic->symbols ||
+		    !gelf_getsym(dynamic->symbols, (int)GELF_R_SYM(rela->r_info), &sym))
+			return 0;
+		slot.name = elf_string(dynamic->strings, sym.st_name);
+		return got_add(got, &slot);
+	case R_X86_64_IRELATIVE:
+		slot.resolver = (uint64_t)rela->r_addend;
+		return got_add(got, &slot);
+	default:
+		return 0;
+	}
+}
+
+static int relocations_add(struct got *got, Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr)
+{
+	struct dynamic dynamic = {0};
+	Elf_Data *data = elf_section_data(section, got->relocations);
+	GElf_Rela rela;
+	int i, err = 0;
+
+	if (!data)
+		return 0;
+	got->relocations -= data->d_size;
+	if (!dynamic_find(&dynamic, elf, shdr))
+		dynamic = (struct dynamic){0};
+	for (i = 0; !err && gelf_getrela(data, i, &rela); i++)
+		err = relocation_add(got, &dynamic, &rela);
+	return err;
+}
+
+/* The resolver has the name of the function that it chooses an implementation of. */
+static void resolvers_name(struct got *got, const struct symbol_table *table)
+{
+	struct got_slot key, *slot;
+	size_t i;
+
+	qsort(got->slots, got->nr, sizeof(*got->slots), resolver_compare);
+	for (i = 0; i < table->nr; i++) {
+		key.resolver = table->symbols[i].lo;
+		slot = bsearch(&key, got->slots, got->nr, sizeof(key), resolver_compare);
+		if (slot && slot->resolver && !slot->name)
+			slot->name = table->symbols[i].name;
+	}
+}
+
+static int got_init(struct got *got, Elf *elf, const struct symbol_table *table)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+	int err = 0;
+
+	while (!err && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &shdr) && shdr.sh_type == SHT_RELA)
+			err = relocations_add(got, elf, section, &shdr);
+	if (got->nr && !err) {
+		resolvers_name(got, table);
+		qsort(got->slots, got->nr, sizeof(*got->slots), slot_compare);
+	}
+	return err;
+}
+
+/* The slot that a stub at addr jumps through: ff 25 and the distance from the next instruction. */
+static const struct got_slot *stub_slot(const struct got *got, const unsigned char *stub,
+                                        size_t size, uint64_t addr)
+{
+	struct got_slot key;
+	int32_t distance;
+	size_t i;
+
+	for (i = 0; i + 6 <= size && i < 6; i++) {
+		if (stub[i] != 0xff || stub[i + 1] != 0x25)
+			continue;
+		memcpy(&distance, stub + i + 2, sizeof(distance));
+		key.addr = addr + i + 6 + (uint64_t)(int64_t)distance;
+		return bsearch(&key, got->slots, got->nr, sizeof(key), slot_compare);
+	}
+	return NULL;
+}
+
+static int stubs_add(struct symbol_table *table, const struct got *got, const Elf_Data *data,
+                     const GElf_Shdr *shdr)
+{
+	size_t step = shdr->sh_entsize == 8 ? 8 : 16, at, left;
+	const struct got_slot *slot;
+	struct table_symbol symbol = {.rank = SYMBOL_SIZED, .plt = 1};
+	int err = 0;
+
+	if (shdr->sh_addr > UINT32_MAX - data->d_size)
+		return 0;
+	for (at = 0; at < data->d_size && !err; at += step) {
+		left = data->d_size - at < step ? data->d_size - at : step;
+		slot = stub_slot(got, (unsigned char *)data->d_buf + at, left, shdr->sh_addr + at);
+		if (!slot || !slot->name || !*slot->name)
+			continue;
+		symbol.name = slot->name;
+		symbol.lo = (uint32_t)(shdr->sh_addr + at);
+		symbol.hi = (uint32_t)(symbol.lo + left);
+		err = symbol_table_add(table, &symbol);
+	}
+	return err;
+}
+
+int plt_symbols_add(struct symbol_table *table, Elf *elf)
+{
+	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
+	struct got got = {.relocations = MAX_RELOCATIONS};
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+	Elf_Scn *section;
+	Elf_Data *data;
+	size_t i;
+	int err;
+
+	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
+		return 0;
+	err = got_init(&got, elf, table);
+	for (i = 0; i < sizeof(names) / sizeof(*names) && !err && got.nr; i++) {
+		section = elf_section_find(elf, SHT_PROGBITS, names[i], &shdr);
+		data = section ? elf_section_data(section, MAX_PLT) : NULL;
+		if (data)
+			err = stubs_add(table, &got, data, &shdr);
+	}
+	free(got.slots);
+	return err;
+}

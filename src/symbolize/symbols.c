@@ -1,0 +1,297 @@
+#include "symbolize/symbols.h"
+#include "symbolize/demangle.h"
+#include "symbolize/elf_symbols.h"
+#include "symbolize/kernel_symbols.h"
+#include "symbolize/perf_map.h"
+#include "symbolize/target_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_KALLSYMS (256u << 20)
+
+struct symbolizer {
+	struct module_table *modules;
+	struct symbolizer_stats stats;
+	const char *shown; /* the raw name that the texts were made of */
+	bool shown_plt;
+	char linkage[DEMANGLED_MAX];
+	char text[DEMANGLED_MAX + 64];
+};
+
+/* One module's question: offsets in, symbols out. */
+struct query {
+	struct symbolizer *symbolizer;
+	enum module_kind kind;
+	const uint32_t *offsets;
+	size_t n;
+	symbol_fn *fn;
+	void *arg;
+};
+
+struct symbolizer *symbolizer_new(struct module_table *modules)
+{
+	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	elf_version(EV_CURRENT);
+	symbolizer->modules = modules;
+	return symbolizer;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	free(symbolizer);
+}
+
+void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats)
+{
+	*stats = symbolizer->stats;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* Where the name proper ends: before @@GLIBC_2.34 in a file, before " [nf_tables]" in the kernel.
+ */
+static size_t base_size(const char *name, enum module_kind kind)
+{
+	size_t size;
+
+	if (kind == MODULE_KERNEL)
+		size = strcspn(name, " ");
+	else if ((kind == MODULE_FILE || kind == MODULE_VDSO) && *name != '?')
+		size = strcspn(name, "@");
+	else
+		size = strnlen(name, DEMANGLED_MAX);
+	return size ? size : strnlen(name, DEMANGLED_MAX);
+}
+
+/* Makes the texts for a raw name, unless they are still there from the offset before. */
+static void name_show(struct symbolizer *symbolizer, enum module_kind kind, const char *name,
+                      bool plt)
+{
+	size_t size = base_size(name, kind);
+	const char *suffix = plt ? "@plt" : kind == MODULE_KERNEL ? name + size : "";
+	char *linkage = symbolizer->linkage, *text = symbolizer->text;
+
+	if (symbolizer->shown == name && symbolizer->shown_plt == plt)
+		return;
+	symbolizer->shown = name;
+	symbolizer->shown_plt = plt;
+	if (size > DEMANGLED_MAX - 64)
+		size = DEMANGLED_MAX - 64;
+	memcpy(linkage, name, size);
+	linkage[size] = '\0';
+	if (!demangle(linkage, text))
+		memcpy(text, linkage, size + 1);
+	strncat(text, suffix, 63);
+	strncat(linkage, suffix, 63);
+}
+
+static int query_tell(const struct query *query, uint32_t offset, const struct symbol *raw,
+                      bool plt)
+{
+	struct symbolizer *symbolizer = query->symbolizer;
+	struct symbol symbol = {.lo = raw->lo, .hi = raw->hi};
+
+	if (raw->name) {
+		name_show(symbolizer, query->kind, raw->name, plt);
+		symbol.name = symbolizer->text;
+		if (strcmp(symbolizer->text, symbolizer->linkage))
+			symbol.linkage = symbolizer->linkage;
+	}
+	return query->fn(query->arg, offset, &symbol);
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+struct elf_names {
+	struct elf_image image;
+	struct symbol_table symbols, frames;
+	bool have_frames; /* read when the first offset needs them */
+};
+
+static int elf_names_read(struct elf_names *names)
+{
+	Elf *const files[] = {names->image.main, names->image.debug, names->image.mini};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(files) / sizeof(*files) && !err; i++)
+		if (files[i])
+			err = elf_symbols_add(&names->symbols, files[i]);
+	if (!err && names->image.main)
+		err = plt_symbols_add(&names->symbols, names->image.main);
+	if (!err)
+		symbol_table_seal(&names->symbols);
+	return err;
+}
+
+static int frames_read(struct elf_names *names)
+{
+	int err = 0;
+
+	if (!names->have_frames && names->image.main)
+		err = frame_bounds_add(&names->frames, names->image.main);
+	names->have_frames = true;
+	if (!err)
+		symbol_table_seal(&names->frames);
+	return err;
+}
+
+/*
+ * A symbol of known size is the answer. One without (assembler) ends where call frame information
+ * says that another function begins.
+ */
+static bool elf_choose(const struct table_symbol *symbol, const struct table_symbol *frame,
+                       struct symbol *chosen)
+{
+	const struct table_symbol *best = symbol;
+
+	if (!symbol || (frame && frame->lo > symbol->lo))
+		best = frame;
+	if (!best)
+		return false;
+	*chosen = (struct symbol){.lo = best->lo, .hi = best->hi, .name = best->name};
+	if (best == symbol && frame && frame->hi < chosen->hi)
+		chosen->hi = frame->hi;
+	return true;
+}
+
+static int elf_names_tell(struct elf_names *names, const struct query *query)
+{
+	struct symbol_sweep symbols = {.table = &names->symbols},
+			    frames = {.table = &names->frames};
+	const struct table_symbol *symbol, *frame;
+	struct symbol chosen;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < query->n && !err; i++) {
+		symbol = symbol_sweep_to(&symbols, query->offsets[i]);
+		frame = NULL;
+		if (!symbol || !(symbol->rank & SYMBOL_SIZED)) {
+			if (!names->have_frames)
+				err = frames_read(names);
+			frame = err ? NULL : symbol_sweep_to(&frames, query->offsets[i]);
+		}
+		if (!err && elf_choose(symbol, frame, &chosen))
+			err = query_tell(query, query->offsets[i], &chosen, symbol && symbol->plt);
+	}
+	return err;
+}
+
+static void count_unreadable(struct symbolizer_stats *stats, int err)
+{
+	if (err == -ESTALE)
+		stats->modules_replaced++;
+	else if (err != -ENOEXEC) /* not an ELF file: there are no names to miss */
+		stats->modules_unreadable++;
+}
+
+static int query_elf(const struct query *query, struct module *module)
+{
+	struct symbolizer *symbolizer = query->symbolizer;
+	struct elf_names names = {0};
+	int err = elf_image_open(&names.image, symbolizer->modules, module);
+
+	if (err) {
+		count_unreadable(&symbolizer->stats, err);
+		return 0;
+	}
+	err = elf_names_read(&names);
+	if (!err)
+		err = elf_names_tell(&names, query);
+	symbol_table_fini(&names.symbols);
+	symbol_table_fini(&names.frames);
+	elf_image_close(&names.image);
+	return err;
+}
+
+/* -- code without a file ----------------------------------------------------------------------- */
+
+static int sweep_tell(struct symbol_table *table, const struct query *query)
+{
+	struct symbol_sweep sweep = {.table = table};
+	const struct table_symbol *found;
+	struct symbol symbol = {0};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < query->n && !err; i++) {
+		found = symbol_sweep_to(&sweep, query->offsets[i]);
+		if (!found)
+			continue;
+		symbol = (struct symbol){.lo = found->lo, .hi = found->hi, .name = found->name};
+		err = query_tell(query, query->offsets[i], &symbol, false);
+	}
+	return err;
+}
+
+static int query_kernel(const struct query *query, const struct module *module)
+{
+	struct symbolizer_stats *stats = &query->symbolizer->stats;
+	struct symbol_table table = {0};
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err;
+	char *text = NULL;
+	size_t size;
+
+	if (fd < 0) {
+		stats->kernel_hidden = true;
+		return 0;
+	}
+	text = target_file_read(fd, MAX_KALLSYMS, &size);
+	close(fd);
+	if (!text)
+		return -ENOMEM;
+	err = kernel_symbols_add(&table, text, (uint32_t)module->window, &stats->kernel_hidden);
+	if (!err) {
+		symbol_table_seal(&table);
+		err = sweep_tell(&table, query);
+	}
+	symbol_table_fini(&table);
+	free(text);
+	return err;
+}
+
+static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	return query_tell(arg, offset, symbol, false);
+}
+
+static int query_anon(struct query *query, const struct module *module)
+{
+	char *text = perf_map_read(module);
+	int err = 0;
+
+	if (text)
+		err = perf_map_lookup(text, (uint32_t)module->window, query->offsets, query->n,
+		                      map_symbol, query);
+	free(text);
+	return err;
+}
+
+int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
+                      size_t n, symbol_fn *fn, void *arg)
+{
+	struct query query = {symbolizer, module->kind, offsets, n, fn, arg};
+
+	symbolizer->shown = NULL;
+	if (!n)
+		return 0;
+	switch (module->kind) {
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		return query_elf(&query, module);
+	case MODULE_KERNEL:
+		return query_kernel(&query, module);
+	case MODULE_ANON:
+		return query_anon(&query, module);
+	default:
+		return 0;
+	}
+}
