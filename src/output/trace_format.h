@@ -91,6 +91,7 @@ struct trace_run {
 	uint64_t refused_modules, folded_threads, refused_strings;
 	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
 	uint64_t seed;
+	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 };
 
 enum trace_unit { TRACE_NS, TRACE_COUNT };

@@ -1,5 +1,15 @@
 /*
  * Events: what can be sampled, by the names people know, through libpfm4.
+ *
+ *	cycles, LLC-load-misses, page-faults	the kernel's generic names
+ *	skx::FP_ARITH:SCALAR_DOUBLE		libpfm4's; the PMU may be left out for this
+ *machine's r01c0					a raw code of this machine's CPU
+ *	cpu/event=0xc0,umask=1/			a PMU of /sys/bus/event_source; cpu/cycles-ct/ too
+ *	sched:sched_switch			a tracepoint
+ *
+ * Each may end in modifiers, parted by colons: u and k (user, kernel side; both where none is
+ * given), p to ppp (precise), period=N, freq=N. libpfm4 keeps one state for the process; it is set
+ * up by the first call that needs it and never torn down. Not safe against other threads.
  */
 #ifndef PERF_EVENT_H
 #define PERF_EVENT_H
@@ -16,44 +26,63 @@ enum event_unit {
 
 #define EVENT_NAME_MAX 128
 
-/* An event as asked for. attr holds type, config*, exclude_* and precise_ip; nothing else is set. */
+/*
+ * An event as asked for. attr holds type, config*, exclude_* and precise_ip, and pinned or
+ * exclusive where the name asks for them; nothing else is set, attr.size included.
+ */
 struct event {
 	char name[EVENT_NAME_MAX]; /* as written, modifiers included */
 	enum event_unit unit;
 	struct perf_event_attr attr;
-	bool modifiers;	 /* the name itself says :u or :k */
-	uint64_t period; /* 0: not given with the event */
+	bool modifiers;  /* the name itself says which sides are wanted, by :u, :k or :h */
+	bool foreign;    /* the code is one of another CPU model: not to be opened here */
+	uint64_t period; /* in unit; 0: not given with the event */
+	uint64_t freq;   /* samples a second; 0: not given. Never both */
 };
 
 #define WHY_SIZE 512
 
 /*
- * Understands cpu-clock, task-clock, cycles, page-faults, everything that libpfm4 knows on this
- * machine, rNNNN raw codes, and tracepoints as subsystem:name; with the modifiers :u and :k.
- * 0, or -EINVAL, -ENOENT, -EACCES with one line for the user in why: what is wrong, then the way
- * out ("unknown event 'cycels'; did you mean 'cycles'?").
+ * 0, or -EINVAL (malformed), -ENOENT (unknown), -EACCES (this user may not look it up), with one
+ * line for the user in why: what is wrong, then the way out ("unknown event 'cycels'; did you
+ * mean 'cycles'?"). An event that is understood need not exist on this machine: see event_probe.
  */
 int event_parse(struct event *event, const char *text, char why[WHY_SIZE]);
 
-/* Whether this machine and user can open the event now: 0, or the kernel's -errno. */
+/*
+ * Whether this machine and user can sample the event now: 0, or the kernel's -errno; -ENODEV for
+ * an event of another CPU model, which the kernel would count as something else.
+ * Ask it before the event is opened in earnest. A tracepoint takes 50 ms, the rest next to nothing.
+ */
 int event_probe(const struct event *event);
+
+/*
+ * Gives up the kernel side, and says so in the name ("cycles" becomes "cycles:u"): the way on for
+ * a user to whom event_probe answers -EACCES or -EPERM. False, and the event as it was, where that
+ * is none: the name has modifiers of its own, or the event happens in the kernel only
+ * (tracepoints, context-switches), so that its user side would stay at zero for ever.
+ */
+bool event_exclude_kernel(struct event *event);
 
 /* One line for the user: why opening the event fails with this -errno here, and the way out. */
 void event_explain(const struct event *event, int error, char why[WHY_SIZE]);
 
 /* An event that list shows. */
 struct event_info {
-	const char *name;	 /* what -e takes */
-	const char *description; /* one line, may be empty */
-	const char *source;	 /* "software", "hardware", "tracepoint", or a PMU's name */
-	bool available;		 /* can be opened now, by this user */
+	const char *name;          /* what -e takes */
+	const char *description;   /* one line, may be empty */
+	const char *source;        /* "software", "hardware", "tracepoint", or a PMU's name */
+	const struct event *event; /* what it means */
+	bool available;            /* can be opened now, by this user */
+	bool user_only;            /* but only after event_exclude_kernel() */
 };
 
 /*
- * Calls fn for every event whose name or description contains pattern, in any case (NULL: all).
- * Stops with fn's result where that is not 0. The strings live until fn returns.
+ * Calls fn for every event of this machine whose name or description contains pattern, in any
+ * case (NULL: all); for a pattern that starts "PMU::", the events of that PMU, whether it is this
+ * machine's or not. Stops with fn's result where that is not 0. The strings live until fn returns.
+ * Tracepoints are tried as one: opening each of them takes the kernel 50 ms.
  */
-int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info *info),
-	       void *arg);
+int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info *info), void *arg);
 
 #endif

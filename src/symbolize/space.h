@@ -32,7 +32,13 @@ pid_t space_pid(const struct space *space);
  */
 uint64_t space_generation(const struct space *space);
 
-/* Enters a mapping, over whatever was there. 0 or -ENOMEM. */
+/* Whoever maps more has its later code unknown, and cannot make us grow without bound. */
+#define SPACE_MAX_MAPPINGS 16384
+
+/*
+ * Enters a mapping, over whatever was there; one that continues its neighbour in the same module
+ * joins it. 0, -ENOMEM, or -ENOSPC: the space is full and stays as it was.
+ */
 int space_map(struct space *space, const struct mapping *mapping);
 /* Forgets all mappings, as exec does. */
 void space_clear(struct space *space);

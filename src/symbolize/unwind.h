@@ -3,8 +3,8 @@
  * the kernel copied with it, by the call frame information of the modules (.eh_frame,
  * .debug_frame). No code runs in the target and nothing is asked of it.
  *
- * A rule (how to find the caller's registers) is asked from elfutils once per address and kept in
- * a set-associative cache; a warm frame costs some 15 ns.
+ * A rule (how to find the caller's registers) is read from the file once per address and kept in a
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 5 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H
@@ -13,31 +13,35 @@
 
 #include <stdbool.h>
 
+/* Deeper stacks are cut there, whatever room a caller has. */
+#define UNWIND_MAX_FRAMES 1024
+
 /* Of perf_event_attr.sample_regs_user: what unwind_sample.regs must hold, lowest bit first. */
 uint64_t unwind_regs_mask(void);
 
 enum unwind_engine {
-	UNWIND_RULES,	  /* our own rule executor */
+	UNWIND_RULES,     /* our own rule executor */
 	UNWIND_LIBUNWIND, /* libunwind's remote unwinder: slower; an oracle for the other */
 };
 
 struct unwind_sample {
-	const uint64_t *regs;	    /* popcount(unwind_regs_mask()) values */
+	const uint64_t *regs;       /* popcount(unwind_regs_mask()) values */
 	const unsigned char *stack; /* the bytes from the stack pointer upward */
-	size_t stack_size;	    /* bytes really copied */
-	bool stack_cut;		    /* the stack goes on beyond them */
-	pid_t tid;		    /* whose previous chain may complete a cut stack */
+	size_t stack_size;          /* bytes really copied */
+	bool stack_cut;             /* the stack goes on beyond them */
+	pid_t tid;                  /* whose previous chain may complete a cut stack */
 };
 
 enum unwind_end {
 	UNWIND_COMPLETE,  /* reached the start of the thread or process */
 	UNWIND_STITCHED,  /* cut, and completed from the thread's previous chain */
-	UNWIND_TRUNCATED, /* stopped early: stack cut, max reached, or no rule; callers are missing */
+	UNWIND_TRUNCATED, /* stopped early: stack cut, max reached, or no rule; callers are missing
+	                   */
 };
 
 struct unwinder;
 
-/* The modules' table must outlive the unwinder. NULL with errno. */
+/* The modules' table must outlive the unwinder, and has no other. NULL with errno. */
 struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine engine);
 void unwinder_free(struct unwinder *unwinder);
 
@@ -46,15 +50,15 @@ void unwinder_free(struct unwinder *unwinder);
  * whatever the registers, the stack and the modules' contents are.
  */
 unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
-		       const struct unwind_sample *sample, uint64_t *frames, unsigned max,
-		       enum unwind_end *end);
+                       const struct unwind_sample *sample, uint64_t *frames, unsigned max,
+                       enum unwind_end *end);
 
-/* A thread ended: forget its chain. */
+/* A thread ended, or executed another program: forget its chain. */
 void unwinder_forget(struct unwinder *unwinder, pid_t tid);
 
 struct unwind_stats {
 	uint64_t walks, frames, complete, stitched, truncated;
-	uint64_t rules_asked; /* cache misses: questions to elfutils */
+	uint64_t rules_asked; /* cache misses: questions to the files */
 };
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *stats);

@@ -1,0 +1,10 @@
+/*
+ * The commands: one line each. argv[0] is the command's own name; the result is the exit status:
+ * 0, 1 for a failure that has been told on stderr, 2 for wrong usage.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+int cmd_list(int argc, char **argv);
+
+#endif

@@ -1,0 +1,56 @@
+#include "cli/guard.h"
+
+#include <time.h>
+
+#define WINDOW_NS 1000000000
+
+uint64_t guard_cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void guard_init(struct guard *guard, double max_overhead, uint64_t price)
+{
+	*guard = (struct guard){.max_overhead = max_overhead, .price = price};
+}
+
+unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
+{
+	unsigned shift = 0;
+
+	if (guard->max_overhead <= 0)
+		return 0;
+	while (shift < 20 &&
+	       2.0 * (double)guard->price > guard->max_overhead * (double)(base_period << shift))
+		shift++;
+	return shift;
+}
+
+bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
+{
+	uint64_t cpu = guard_cpu_time();
+	double own, target, price, wall;
+	bool exceeded;
+
+	if (guard->max_overhead <= 0 || now - guard->since < WINDOW_NS)
+		return false;
+	wall = (double)(now - guard->since) * nr_cpus;
+	own = (double)(cpu - guard->cpu_since);
+	/* Where no clock tells the target's time, the machine's stands for it. */
+	target = guard->target_ns ? (double)guard->target_ns : wall;
+	price = guard->target_ns ? 0 : 2.0 * (double)guard->price * (double)guard->samples;
+	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
+	exceeded = guard->troubles ||
+		   (target > WINDOW_NS / 10 &&
+		    (own > guard->max_overhead * target || price > guard->max_overhead * wall));
+	*guard = (struct guard){
+		.max_overhead = guard->max_overhead,
+		.price = guard->price,
+		.since = now,
+		.cpu_since = cpu,
+	};
+	return exceeded;
+}

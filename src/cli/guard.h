@@ -1,0 +1,37 @@
+/*
+ * The overhead guard: what sampling may cost, and what it does cost.
+ *
+ * Two costs are watched, each against the same share of the target's time. Before the start: the
+ * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
+ * loop pays), times the frequency. While running: the recorder's own CPU time over the target's, and
+ * whether the kernel throttles or loses samples. Whatever exceeds its share slows sampling down by
+ * one doubling of the period, by the same means as a full buffer does.
+ */
+#ifndef CLI_GUARD_H
+#define CLI_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct guard {
+	double max_overhead; /* a share; 0: off */
+	uint64_t price;	     /* of a sample, ns of the target's time */
+	uint64_t since;	     /* start of the window, ns */
+	uint64_t cpu_since;  /* the recorder's CPU time then */
+	uint64_t target_ns;  /* sampled CPU time of the target in the window */
+	uint64_t samples;    /* taken in the window */
+	uint64_t troubles;   /* samples lost and throttlings in the window */
+};
+
+void guard_init(struct guard *guard, double max_overhead, uint64_t price);
+
+/* The shift at which samples of a clock with this base period cost less than allowed. */
+unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
+
+/* Whether the window that ends now cost too much. Windows start anew with each answer. */
+bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus);
+
+/* The recorder's CPU time so far, ns. */
+uint64_t guard_cpu_time(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* Starting the target: it waits behind a barrier until everything is set up to observe it. */
+#ifndef CLI_LAUNCH_H
+#define CLI_LAUNCH_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct launch {
+	pid_t pid;
+	int pidfd;
+	int barrier; /* written to: go on */
+	int failure; /* read from: the errno of a failed exec */
+};
+
+/*
+ * Forks a process that will execute argv with this signal mask and everything else as we were
+ * started with. It dies with us while it waits. 0 or -errno.
+ */
+int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask);
+
+/* Lets it go. 0, or the -errno of exec: then the process is gone. */
+int launch_go(struct launch *launch);
+
+/* Ends a process that was never let go. */
+void launch_cancel(struct launch *launch);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * adaptrace list: the events that -e takes, and whether they can be opened now.
+ */
+#include "cli/commands.h"
+#include "perf/event.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Longer names push their row to the right instead of everybody's. */
+#define NAME_WIDTH_MAX   48
+#define SOURCE_WIDTH_MAX 24
+
+struct row {
+	char *description;
+	char source[EVENT_NAME_MAX];
+	struct event event;
+	bool available, user_only;
+};
+
+struct list_options {
+	const char *pattern;
+	bool verbose, json, available;
+};
+
+struct listing {
+	const struct list_options *options;
+	struct row *rows;
+	size_t nr_rows, size;
+	size_t nr_hidden; /* matched, but cannot be opened, and only such were asked for */
+};
+
+/* -- collecting -------------------------------------------------------------------------------- */
+
+static struct row *row_new(struct listing *list)
+{
+	if (list->nr_rows == list->size) {
+		size_t size = list->size ? 2 * list->size : 64;
+		struct row *rows = reallocarray(list->rows, size, sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		list->rows = rows;
+		list->size = size;
+	}
+	return &list->rows[list->nr_rows];
+}
+
+static int collect(void *arg, const struct event_info *info)
+{
+	struct listing *list = arg;
+	struct row *row;
+
+	if (list->options->available && !info->available) {
+		list->nr_hidden++;
+		return 0;
+	}
+	row = row_new(list);
+	if (!row)
+		return -ENOMEM;
+	row->description = strdup(info->description);
+	if (!row->description)
+		return -ENOMEM;
+	snprintf(row->source, sizeof(row->source), "%s", info->source);
+	row->event = *info->event;
+	row->available = info->available;
+	row->user_only = info->user_only;
+	list->nr_rows++;
+	return 0;
+}
+
+static void listing_fini(struct listing *list)
+{
+	for (size_t i = 0; i < list->nr_rows; i++)
+		free(list->rows[i].description);
+	free(list->rows);
+}
+
+/* -- as a table -------------------------------------------------------------------------------- */
+
+static int widest(int width, const char *text, int max)
+{
+	int size = strlen(text);
+
+	return size > max || size < width ? width : size;
+}
+
+/* -1: not a terminal, as wide as it likes. */
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ? -1 : size.ws_col;
+}
+
+static char mark(const struct row *row)
+{
+	return !row->available ? ' ' : row->user_only ? 'u' : '*';
+}
+
+static void print_row(const struct row *row, int name_width, int source_width, int screen)
+{
+	int used = printf("%c %-*s  %-*s", mark(row), name_width, row->event.name,
+	                  *row->description ? source_width : 0, row->source);
+
+	if (!*row->description)
+		putchar('\n');
+	else if (screen < 0)
+		printf("  %s\n", row->description);
+	else
+		printf("  %.*s\n", screen > used + 2 ? screen - used - 2 : 0, row->description);
+}
+
+static void print_table(const struct listing *list)
+{
+	int name_width = strlen("EVENT"), source_width = strlen("SOURCE");
+	int screen = terminal_width();
+
+	for (size_t i = 0; i < list->nr_rows; i++) {
+		name_width = widest(name_width, list->rows[i].event.name, NAME_WIDTH_MAX);
+		source_width = widest(source_width, list->rows[i].source, SOURCE_WIDTH_MAX);
+	}
+	printf("  %-*s  %-*s  %s\n", name_width, "EVENT", source_width, "SOURCE", "DESCRIPTION");
+	for (size_t i = 0; i < list->nr_rows; i++)
+		print_row(&list->rows[i], name_width, source_width, screen);
+	if (screen >= 0)
+		printf("\n* can be opened now; u: its user side only; else: see adaptrace list "
+		       "-v\n");
+}
+
+/* -- in full ----------------------------------------------------------------------------------- */
+
+static void print_obstacle(const struct row *row)
+{
+	char why[WHY_SIZE];
+	int err = event_probe(&row->event);
+
+	if (!err)
+		return;
+	event_explain(&row->event, err, why);
+	printf("      %s\n", why);
+}
+
+static void print_full(const struct row *row)
+{
+	const struct perf_event_attr *attr = &row->event.attr;
+
+	printf("%c %s  %s\n", mark(row), row->event.name, row->source);
+	if (*row->description)
+		printf("      %s\n", row->description);
+	printf("      type %u, config 0x%llx", attr->type, (unsigned long long)attr->config);
+	if (attr->config1)
+		printf(", config1 0x%llx", (unsigned long long)attr->config1);
+	if (attr->config2)
+		printf(", config2 0x%llx", (unsigned long long)attr->config2);
+	printf("; counts %s\n", row->event.unit == EVENT_NS ? "nanoseconds" : "occurrences");
+	if (!row->available || row->user_only)
+		print_obstacle(row);
+}
+
+/* -- as JSON ----------------------------------------------------------------------------------- */
+
+static struct json_object *row_json(const struct row *row)
+{
+	const struct perf_event_attr *attr = &row->event.attr;
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "name", json_object_new_string(row->event.name));
+	json_object_object_add(o, "source", json_object_new_string(row->source));
+	json_object_object_add(o, "description", json_object_new_string(row->description));
+	json_object_object_add(
+		o, "unit", json_object_new_string(row->event.unit == EVENT_NS ? "ns" : "count"));
+	json_object_object_add(o, "available", json_object_new_boolean(row->available));
+	json_object_object_add(o, "user_only", json_object_new_boolean(row->user_only));
+	json_object_object_add(o, "type", json_object_new_uint64(attr->type));
+	json_object_object_add(o, "config", json_object_new_uint64(attr->config));
+	json_object_object_add(o, "config1", json_object_new_uint64(attr->config1));
+	json_object_object_add(o, "config2", json_object_new_uint64(attr->config2));
+	return o;
+}
+
+static void print_json(const struct listing *list)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < list->nr_rows; i++)
+		json_object_array_add(array, row_json(&list->rows[i]));
+	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY |
+	                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(array);
+}
+
+/* -- the command ------------------------------------------------------------------------------- */
+
+static void complain_empty(const struct listing *list)
+{
+	const char *pattern = list->options->pattern;
+	struct event event;
+	char why[WHY_SIZE];
+
+	if (list->nr_hidden)
+		fprintf(stderr,
+		        "adaptrace: none of the %zu events that match can be opened now; adaptrace "
+		        "list -v says why\n",
+		        list->nr_hidden);
+	else if (!pattern)
+		fprintf(stderr, "adaptrace: this machine has no events\n");
+	else if (event_parse(&event, pattern, why))
+		fprintf(stderr, "adaptrace: %s\n", why); /* with the nearest names */
+	else
+		fprintf(stderr, "adaptrace: nothing listed matches '%s', but -e %s is understood\n",
+		        pattern, pattern);
+}
+
+static void print_listing(const struct listing *list)
+{
+	if (list->options->json)
+		print_json(list);
+	else if (list->options->verbose)
+		for (size_t i = 0; i < list->nr_rows; i++)
+			print_full(&list->rows[i]);
+	else if (list->nr_rows)
+		print_table(list);
+}
+
+static int list_events(const struct list_options *options)
+{
+	struct listing list = {.options = options};
+	int err = event_list(options->pattern, collect, &list);
+
+	if (err) {
+		fprintf(stderr, "adaptrace: cannot list events: %s\n", strerror(-err));
+	} else {
+		print_listing(&list);
+		if (!list.nr_rows)
+			complain_empty(&list);
+	}
+	err = err || !list.nr_rows;
+	listing_fini(&list);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "adaptrace: cannot write the list: %s\n", strerror(errno));
+		return 1;
+	}
+	return err;
+}
+
+static const struct argp_option options_known[] = {
+	{"available", 'a', NULL, 0, "only events that can be opened now", 0},
+	{"verbose", 'v', NULL, 0, "each event in full: its code, and why it cannot be opened", 0},
+	{"json", 'j', NULL, 0, "as JSON: an array of objects", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct list_options *options = state->input;
+
+	switch (key) {
+	case 'a':
+		options->available = true;
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	case 'j':
+		options->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->pattern)
+			argp_error(state, "one pattern at most; '%s' is the second", arg);
+		options->pattern = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_list(int argc, char **argv)
+{
+	char name[] = "adaptrace list";
+	const struct argp argp = {
+		options_known,
+		parse_option,
+		"[PATTERN]",
+		"Shows the events that 'adaptrace record -e' takes on this machine. Those marked * "
+		"can be opened now; u: only their user side, as EVENT:u.\v"
+		"PATTERN is looked for in names and descriptions, in any case. One that begins "
+		"PMU:: shows the events of that PMU, as libpfm4 names it, be it another "
+		"machine's.\n\n"
+		"  adaptrace list cache\n"
+		"  adaptrace list --available\n"
+		"  adaptrace list -v skx::FP_ARITH",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct list_options options = {0};
+
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+		return 1;
+	return list_events(&options);
+}

@@ -1,0 +1,46 @@
+#include "cli/period.h"
+
+#define DEFAULT_CLOCK_NS 100000
+
+static bool is_prime(uint64_t n)
+{
+	for (uint64_t d = 2; d * d <= n; d++)
+		if (!(n % d))
+			return false;
+	return n > 1;
+}
+
+/* At 10 kHz this gives 97081 ns. */
+static uint64_t beside(uint64_t round)
+{
+	uint64_t n = round - round * 2918 / 100000;
+
+	while (n > 2 && !is_prime(n))
+		n--;
+	return n ? n : 1;
+}
+
+/* A number that gives some thousand samples a second where events are as frequent as they get. */
+static uint64_t guess(const struct event *event)
+{
+	switch (event->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_TRACEPOINT:
+		return 1;
+	case PERF_TYPE_HARDWARE:
+		return event->attr.config <= PERF_COUNT_HW_INSTRUCTIONS ? 299993 : 9973;
+	default:
+		return 9973;
+	}
+}
+
+uint64_t period_base(const struct event *event, double frequency, uint64_t period)
+{
+	if (event->period)
+		return event->period;
+	if (event->unit == EVENT_COUNT)
+		return period ? period : guess(event);
+	if (event->freq)
+		frequency = (double)event->freq;
+	return beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
+}

@@ -1,0 +1,520 @@
+#include "cli/session.h"
+
+#include "cli/period.h"
+#include "cli/say.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "output/trace_write.h"
+#include "perf/cost.h"
+#include "perf/permission.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS	       100000000
+#define RING_TOTAL     ((size_t)128 << 20)
+#define RING_MOST      ((size_t)4 << 20)
+#define RING_LEAST     ((size_t)256 << 10)
+#define EXIT_ADAPTRACE 125
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+static int open_signals(struct session *s)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGPIPE);
+	if (sigprocmask(SIG_BLOCK, &mask, &s->old_mask))
+		return -errno;
+	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? -errno : 0;
+}
+
+static int watch(struct session *s, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_loop(struct session *s)
+{
+	const struct itimerspec tick = {{0, TICK_NS}, {0, TICK_NS}};
+	int error;
+
+	s->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->poll_fd < 0 || s->timer_fd < 0 || timerfd_settime(s->timer_fd, 0, &tick, NULL))
+		return -errno;
+	error = watch(s, s->signal_fd);
+	if (!error)
+		error = watch(s, s->timer_fd);
+	if (!error)
+		error = watch(s, s->target_fd);
+	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
+		error = watch(s, sampler_poll_fd(s->sampler, i));
+	return error;
+}
+
+/* A cgroup of the target's own where that is permitted; the ladder for everybody else. */
+static void choose_way(struct session *s)
+{
+	struct permission permission;
+
+	s->way = SAMPLER_LADDER;
+	s->cgroup.fd = -1;
+	permission_read(&permission);
+	if (s->options->inherit || !s->options->command ||
+	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
+		return;
+	if (cgroup_add(&s->cgroup, s->launch.pid))
+		cgroup_remove(&s->cgroup);
+	else
+		s->way = SAMPLER_CGROUP;
+}
+
+static uint64_t sample_price(const struct options *options)
+{
+	struct cost_question question = {
+		.exclude_kernel = options->events[0].attr.exclude_kernel,
+		.callchain = options->stacks == TRACE_STACKS_FP,
+	};
+	uint64_t price = 0;
+
+	if (options->stacks == TRACE_STACKS_DWARF) {
+		question.stack_size = options->stack_size;
+		question.regs = unwind_regs_mask();
+	}
+	if (options->max_overhead > 0)
+		cost_measure(&question, &price);
+	return price;
+}
+
+static size_t ring_size(void)
+{
+	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	while (size > RING_LEAST && size * cpus > RING_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static void configure_stacks(const struct options *options, struct sampler_config *config)
+{
+	bool kernel = false;
+
+	for (unsigned e = 0; e < options->nr_events; e++)
+		kernel |= !options->events[e].attr.exclude_kernel;
+	if (options->stacks == TRACE_STACKS_NONE)
+		return;
+	config->kernel_chain = kernel;
+	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	if (options->stacks != TRACE_STACKS_DWARF)
+		return;
+	config->stack_size = options->stack_size;
+	config->regs = unwind_regs_mask();
+}
+
+int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
+{
+	const struct options *options = s->options;
+	struct sampler_config config = {
+		.way = s->way,
+		.cgroup = s->cgroup.fd,
+		.tasks = tasks,
+		.nr_tasks = nr_tasks,
+		.on_exec = options->command,
+		.exact = s->way == SAMPLER_LADDER && options->command,
+		.events = options->events,
+		.nr_events = options->nr_events,
+		.spread = !options->period,
+		.ring_size = ring_size(),
+	};
+	char why[WHY_SIZE];
+
+	configure_stacks(options, &config);
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		config.base_period[e] = period_base(&options->events[e], options->frequency, options->period);
+		if (options->events[e].unit == EVENT_NS)
+			config.shift[e] =
+				guard_initial_shift(&s->guard, config.base_period[e]);
+		s->shift[e] = config.shift[e];
+	}
+	s->sampler = sampler_open(&config, why);
+	if (s->sampler)
+		return 0;
+	say("%s", why);
+	return -errno;
+}
+
+static int open_buffer(struct session *s)
+{
+	const struct options *options = s->options;
+	struct hmb_config config = {
+		.size = options->budget,
+		.nr_kinds = options->nr_events,
+		.max_path = SESSION_MAX_STACK,
+		.truncated_frame = FRAME_TRUNCATED,
+	};
+
+	s->tables = tables_new(options->budget, options->output);
+	if (!s->tables)
+		return -errno;
+	if (!tables_recoverable(s->tables))
+		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
+	config.memory = tables_arena(s->tables);
+	config.ledger = tables_ledger(s->tables);
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		uint64_t period = period_base(&options->events[e], options->frequency, options->period);
+
+		if (options->events[e].unit == EVENT_COUNT)
+			period = 100000;
+		/* The low bits of a time are the timer's jitter: 1/1024 of the period is enough. */
+		while (config.kinds[e].time_shift < 20 &&
+		       (uint64_t)2048 << config.kinds[e].time_shift <= period)
+			config.kinds[e].time_shift++;
+	}
+	s->hmb = hmb_new(&config);
+	return s->hmb ? 0 : -errno;
+}
+
+static void forget_task(void *arg, pid_t tid)
+{
+	struct session *s = arg;
+
+	if (s->unwinder)
+		unwinder_forget(s->unwinder, tid);
+}
+
+static int open_names(struct session *s)
+{
+	s->modules = module_table_new();
+	if (!s->modules)
+		return -errno;
+	tasks_init(&s->tasks, s->tables, s->modules,
+		   s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	if (s->options->stacks != TRACE_STACKS_DWARF)
+		return 0;
+	s->unwinder = unwinder_new(s->modules, s->options->engine);
+	return s->unwinder ? 0 : -errno;
+}
+
+static int open_streams(struct session *s)
+{
+	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
+
+	s->streams = calloc(nr, sizeof(*s->streams));
+	s->rates = calloc(nr, sizeof(*s->rates));
+	s->throttled = calloc(nr, sizeof(*s->throttled));
+	if (!s->streams || !s->rates || !s->throttled)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		s->streams[i] =
+			stream_start(s->options->seed, s->nr_streams++,
+				     s->shift[i / sampler_nr_cpus(s->sampler)]);
+	/* What the guard asked for before the start is a reduction like any other. */
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		while (hmb_floor(s->hmb, e) < s->shift[e])
+			hmb_close_lowest(s->hmb, e, now_ns(), HMB_CAUSE_OVERHEAD);
+	return 0;
+}
+
+/* The recorder competes with its target: a high priority, else at least a short wait. */
+static void hurry(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice, deadline, period;
+	} attr = {.size = sizeof(attr), .slice = 100000};
+
+	if (setpriority(PRIO_PROCESS, 0, -10))
+		syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void count_trouble(struct session *s, const struct record *record,
+			  const struct sampler_source *source)
+{
+	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
+		s->guard.troubles++;
+	if (record->type == RECORD_THROTTLE && source->event >= 0)
+		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
+}
+
+static void drain(struct session *s, bool all)
+{
+	struct record record;
+	struct sampler_source source;
+	int result;
+
+	sampler_drain(s->sampler, all);
+	while ((result = sampler_next(s->sampler, &record, &source))) {
+		if (result < 0) {
+			s->malformed++;
+			continue;
+		}
+		if (record.type == RECORD_SAMPLE)
+			session_sample(s, &record, &source);
+		else
+			tasks_record(&s->tasks, &record);
+		count_trouble(s, &record, &source);
+	}
+	summary_modules(s);
+}
+
+/* The event of which most samples came must slow down. */
+static void slow_down(struct session *s)
+{
+	unsigned busiest = 0;
+	uint64_t most = 0, time;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
+
+		s->guarded[e] += rate;
+		if (rate > most) {
+			most = rate;
+			busiest = e;
+		}
+	}
+	if (!most)
+		return;
+	hmb_close_lowest(s->hmb, busiest, now_ns(), HMB_CAUSE_OVERHEAD);
+	s->shift[busiest] = hmb_floor(s->hmb, busiest);
+	sampler_slow(s->sampler, busiest, s->shift[busiest], &time);
+}
+
+static void on_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGPIPE)
+			continue;
+		if (!s->options->command)
+			s->interrupted = true;
+		else if (info.ssi_code != SI_KERNEL) /* the terminal's go to the target as well */
+			syscall(SYS_pidfd_send_signal, s->target_fd, (int)info.ssi_signo, NULL, 0);
+	}
+}
+
+static void on_tick(struct session *s)
+{
+	uint64_t expirations;
+
+	if (read(s->timer_fd, &expirations, sizeof(expirations)) < 0)
+		return;
+	if (guard_exceeded(&s->guard, now_ns(), sampler_nr_cpus(s->sampler)))
+		slow_down(s);
+	if (s->way == SAMPLER_CGROUP && !s->left_cgroup &&
+	    !cgroup_holds(&s->cgroup, s->launch.pid))
+		s->left_cgroup = true;
+	summary_progress(s);
+	status_show(s);
+}
+
+static void run(struct session *s)
+{
+	struct epoll_event events[16];
+
+	while (!s->target_ended && !s->interrupted) {
+		int nr = epoll_wait(s->poll_fd, events, 16, -1);
+
+		for (int i = 0; i < nr; i++) {
+			if (events[i].data.fd == s->signal_fd)
+				on_signals(s);
+			else if (events[i].data.fd == s->timer_fd)
+				on_tick(s);
+			else if (events[i].data.fd == s->target_fd)
+				s->target_ended = true;
+		}
+		drain(s, false);
+	}
+	sampler_disable(s->sampler);
+	drain(s, true);
+}
+
+static int reap_target(struct session *s)
+{
+	int status;
+
+	if (!s->options->command)
+		return 0;
+	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* --- one recording ---------------------------------------------------------------------------- */
+
+static int exec_failed(struct session *s, int error)
+{
+	const char *command = s->options->command[0];
+
+	say("cannot execute '%s': %s%s", command, strerror(-error),
+	    error == -ENOENT ? "; is it in PATH?" : "");
+	return error == -ENOENT ? 127 : 126;
+}
+
+static int finish(struct session *s)
+{
+	struct symbolizer *symbolizer;
+	uint64_t bytes = 0;
+	int error;
+
+	s->exit_status = reap_target(s);
+	status_clear(s);
+	summary_totals(s);
+	symbolizer = symbolizer_new(s->modules);
+	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, &bytes);
+	symbolizer_free(symbolizer);
+	if (error) {
+		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
+		    tables_recoverable(s->tables)
+			    ? "make room and run 'adaptrace recover', or choose another place with "
+			      "'adaptrace recover -o'"
+			    : "the trace is lost");
+		return EXIT_ADAPTRACE;
+	}
+	s->written = true;
+	if (!s->options->quiet)
+		status_final(s, bytes);
+	return s->exit_status;
+}
+
+static int setup_failed(int error)
+{
+	say("cannot start recording: %s", strerror(-error));
+	return EXIT_ADAPTRACE;
+}
+
+static int record_launched(struct session *s)
+{
+	const pid_t pid = s->launch.pid;
+	int error;
+
+	s->target_fd = s->launch.pidfd;
+	error = tasks_add_forked(&s->tasks, pid);
+	if (!error && session_open_sampler(s, &pid, 1))
+		return EXIT_ADAPTRACE;
+	if (!error)
+		error = open_streams(s);
+	if (!error)
+		error = open_loop(s);
+	if (error)
+		return setup_failed(error);
+	if (sampler_shortage(s->sampler))
+		say("%s", sampler_shortage(s->sampler));
+	summary_start(s);
+	hurry();
+	s->start = s->guard.since = now_ns();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	error = sampler_enable(s->sampler);
+	if (error)
+		return setup_failed(error);
+	s->launched = true;
+	error = launch_go(&s->launch);
+	if (error) {
+		reap_target(s);
+		return exec_failed(s, error);
+	}
+	run(s);
+	return finish(s);
+}
+
+static int record_attached(struct session *s)
+{
+	int error;
+
+	s->target_fd = (int)syscall(SYS_pidfd_open, s->options->attach, 0);
+	if (s->target_fd < 0) {
+		say("no process %d: %s", (int)s->options->attach, strerror(errno));
+		return EXIT_ADAPTRACE;
+	}
+	if (session_attach(s))
+		return EXIT_ADAPTRACE;
+	error = open_streams(s);
+	if (!error)
+		error = open_loop(s);
+	if (error)
+		return setup_failed(error);
+	summary_start(s);
+	hurry();
+	s->start = s->guard.since = now_ns();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	run(s);
+	return finish(s);
+}
+
+static void close_session(struct session *s)
+{
+	if (s->options->command && s->launch.pid && !s->launched)
+		launch_cancel(&s->launch);
+	sampler_close(s->sampler);
+	cgroup_remove(&s->cgroup);
+	tasks_fini(&s->tasks);
+	unwinder_free(s->unwinder);
+	module_table_free(s->modules);
+	hmb_free(s->hmb);
+	/* What could not be written stays for recover. */
+	if (s->written || !s->launched)
+		tables_free(s->tables);
+	free(s->streams);
+	free(s->rates);
+	free(s->throttled);
+	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+	free(s);
+}
+
+int session_run(const struct options *options)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int error, status;
+
+	if (!s)
+		return setup_failed(-ENOMEM);
+	s->options = options;
+	s->cgroup.fd = -1;
+	error = open_signals(s);
+	if (!error && options->command)
+		error = launch_prepare(&s->launch, options->command, &s->old_mask);
+	if (!error) {
+		choose_way(s);
+		guard_init(&s->guard, options->max_overhead, sample_price(options));
+		error = open_buffer(s);
+	}
+	if (!error)
+		error = open_names(s);
+	if (error)
+		status = setup_failed(error);
+	else
+		status = options->command ? record_launched(s) : record_attached(s);
+	close_session(s);
+	return status;
+}

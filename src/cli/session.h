@@ -1,0 +1,85 @@
+/*
+ * A recording: everything that it consists of, put together.
+ *
+ *     sampler_next → tasks_record | session_sample → unwinder_walk → hmb_put      while it runs
+ *     trace_write                                                                 once, at the end
+ */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/guard.h"
+#include "cli/launch.h"
+#include "cli/tasks.h"
+#include "hmb/hmb.h"
+#include "perf/cgroup.h"
+#include "perf/sampler.h"
+#include "symbolize/unwind.h"
+
+#define SESSION_MAX_STACK 1024
+
+struct options {
+	char **command; /* NULL: attach */
+	pid_t attach;
+	const char *output;
+	size_t budget;
+	struct event events[SAMPLER_MAX_EVENTS];
+	unsigned nr_events;
+	double frequency; /* of clocks, Hz; 0: the default */
+	uint64_t period;  /* of counters; 0: the default */
+	enum trace_stacks stacks;
+	uint32_t stack_size;
+	unsigned max_stack;
+	enum unwind_engine engine;
+	double max_overhead; /* a share; 0: no guard */
+	uint64_t seed;
+	bool inherit; /* inherited events even where a cgroup is permitted */
+	bool user_only; /* the kernel's side was not permitted */
+	bool quiet;
+};
+
+struct session {
+	const struct options *options;
+	struct tables *tables;
+	struct hmb *hmb;
+	struct module_table *modules;
+	struct unwinder *unwinder;
+	struct sampler *sampler;
+	struct tasks tasks;
+	struct guard guard;
+	struct launch launch;
+	struct cgroup cgroup;
+	enum sampler_way way;
+	sigset_t old_mask;
+	int signal_fd, timer_fd, poll_fd, target_fd;
+
+	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
+	struct stream *streams;		    /* SAMPLER_CGROUP: [event][cpu] */
+	struct session_rate {
+		uint64_t last, interval; /* ns; of counters, whose rate only shows */
+	} *rates; /* [event][cpu] */
+	uint64_t nr_streams; /* numbers given so far */
+	uint64_t start;	     /* ns */
+	uint64_t cpu_start;  /* the recorder's CPU time then */
+	unsigned first_shift, ticks;
+	uint64_t *throttled; /* [event][cpu] */
+	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
+	size_t noted_modules;
+	bool launched, target_ended, interrupted, written, left_cgroup, status_shown;
+	int exit_status;
+	uint64_t truncated, stitched, malformed, unknown_abi;
+	uint64_t frames[SESSION_MAX_STACK + 160];
+};
+
+/* Records the target as the options say, and writes the trace. Returns the exit status. */
+int session_run(const struct options *options);
+
+/* A sample arrived: its level, its stack, its place in the buffer. */
+void session_sample(struct session *session, const struct record *record,
+		    const struct sampler_source *source);
+
+/* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
+int session_attach(struct session *session);
+/* The same for threads that are known. */
+int session_open_sampler(struct session *session, const pid_t *tasks, size_t nr_tasks);
+
+#endif

@@ -1,0 +1,160 @@
+#include "cli/session.h"
+
+/* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
+static bool is_mark(uint64_t address)
+{
+	return address >= PERF_CONTEXT_MAX;
+}
+
+static uint64_t frame_of(struct session *s, const struct space *space, uint64_t address)
+{
+	struct module *kernel;
+
+	if (!(address >> 63))
+		return space_frame(space, address);
+	kernel = module_table_kernel(s->modules, address);
+	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
+}
+
+/* Appends the parts of a call chain; the first address behind a mark is exact, others return. */
+static unsigned add_chain(struct session *s, const struct space *space,
+			  const struct record *record, unsigned nr)
+{
+	bool exact = true;
+
+	for (size_t i = 0; i < record->sample.chain_size && nr < SESSION_MAX_STACK; i++) {
+		uint64_t address = record->sample.chain[i];
+
+		if (is_mark(address)) {
+			exact = true;
+			continue;
+		}
+		s->frames[nr++] = frame_of(s, space, exact ? address : address - 1);
+		exact = false;
+	}
+	return nr;
+}
+
+static unsigned add_unwound(struct session *s, const struct space *space,
+			    const struct record *record, unsigned nr)
+{
+	struct unwind_sample sample = {
+		.regs = record->sample.regs,
+		.stack = record->sample.stack,
+		.stack_size = record->sample.stack_size,
+		.stack_cut = record->sample.stack_cut,
+		.tid = (pid_t)record->tid,
+	};
+	enum unwind_end end;
+	unsigned max = s->options->max_stack;
+
+	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
+	s->stitched += end == UNWIND_STITCHED;
+	if (end == UNWIND_TRUNCATED) {
+		s->truncated++;
+		s->frames[nr++] = FRAME_TRUNCATED;
+	}
+	return nr;
+}
+
+/* The stack, leaf first. */
+static unsigned build_stack(struct session *s, const struct space *space,
+			    const struct record *record)
+{
+	unsigned nr = add_chain(s, space, record, 0);
+
+	if (!nr && (record->sample.in_kernel || !record->sample.regs))
+		s->frames[nr++] = frame_of(s, space, record->sample.ip);
+	if (nr < s->options->max_stack && record->sample.regs && !record->sample.regs_32 &&
+	    s->unwinder)
+		return add_unwound(s, space, record, nr);
+	if (!nr)
+		s->frames[nr++] = frame_of(s, space, record->sample.ip);
+	s->unknown_abi += record->sample.regs_32;
+	return nr;
+}
+
+static struct stream *stream_of(struct session *s, struct task *task,
+				const struct sampler_source *source)
+{
+	if (s->way == SAMPLER_CGROUP)
+		return &s->streams[(unsigned)source->event * sampler_nr_cpus(s->sampler) +
+				   source->cpu];
+	if (!task->streams_started) {
+		for (unsigned e = 0; e < s->options->nr_events; e++)
+			task->streams[e] =
+				stream_start(s->options->seed, s->nr_streams++, s->shift[e]);
+		task->streams_started = true;
+	}
+	return &task->streams[source->event];
+}
+
+/* Counters have no period in time: what separated their last samples stands for it. */
+static uint64_t time_step(struct session *s, const struct record *record,
+			  const struct sampler_source *source, unsigned level)
+{
+	unsigned event = (unsigned)source->event;
+	struct session_rate *rate =
+		&s->rates[event * sampler_nr_cpus(s->sampler) + source->cpu];
+	uint64_t period = sampler_base_period(s->sampler, event, source->cpu);
+
+	if (s->options->events[event].unit == EVENT_COUNT) {
+		uint64_t elapsed = (record->time - rate->last) >> source->shift;
+
+		if (rate->last && record->time > rate->last)
+			rate->interval += (elapsed >> 3) - (rate->interval >> 3);
+		rate->last = record->time;
+		period = rate->interval;
+	}
+	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
+}
+
+/* Lets the kernel follow the buffer. */
+static void follow_floor(struct session *s, unsigned event)
+{
+	unsigned floor = hmb_floor(s->hmb, event);
+	uint64_t time;
+
+	if (floor <= s->shift[event])
+		return;
+	s->shift[event] = floor;
+	sampler_slow(s->sampler, event, floor, &time);
+}
+
+void session_sample(struct session *s, const struct record *record,
+		    const struct sampler_source *source)
+{
+	struct task *task;
+	struct stream *stream;
+	struct hmb_sample sample;
+	unsigned nr;
+
+	if (source->event < 0 || source->stale)
+		return;
+	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
+	if (!task || task->process->awaits_exec)
+		return;
+	stream = stream_of(s, task, source);
+	stream_slow(stream, source->shift);
+	sample = (struct hmb_sample){
+		.kind = (unsigned)source->event,
+		.level = stream_next(stream),
+		.time = record->time,
+		.cpu = sampler_cpu(s->sampler, source->cpu),
+	};
+	s->guard.samples++;
+	if (s->options->events[sample.kind].unit == EVENT_NS)
+		s->guard.target_ns +=
+			sampler_base_period(s->sampler, sample.kind, source->cpu) << source->shift;
+	sample.step = time_step(s, record, source, sample.level);
+	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
+		nr = build_stack(s, task->process->space, record);
+		sample.leaf = s->frames[0];
+		sample.path = s->frames + 1;
+		sample.path_size = nr - 1;
+		sample.thread = tasks_thread(&s->tasks, task, record->time);
+	}
+	if (hmb_put(s->hmb, &sample))
+		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
+	follow_floor(s, sample.kind);
+}

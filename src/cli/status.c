@@ -1,0 +1,74 @@
+#include "cli/status.h"
+
+#include "cli/say.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOW_EVERY_TICKS 5
+#define MIB		 ((double)(1 << 20))
+
+/* 10 kHz, 625 Hz; for counters: every 2,097 k. */
+static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
+{
+	uint64_t period = sampler_base_period(s->sampler, event, 0)
+			  << hmb_floor(s->hmb, event);
+	double hz = 1e9 / (double)period;
+
+	if (s->options->events[event].unit == EVENT_COUNT)
+		snprintf(text, size, "every %llu. event", (unsigned long long)period);
+	else if (hz >= 1000)
+		snprintf(text, size, "%.3g kHz", hz / 1000);
+	else
+		snprintf(text, size, "%.3g Hz", hz);
+}
+
+static bool wanted(const struct session *s)
+{
+	return !s->options->quiet && isatty(STDERR_FILENO);
+}
+
+void status_show(struct session *s)
+{
+	struct timespec ts;
+	char rate[64];
+	double elapsed;
+
+	if (!wanted(s) || s->ticks++ % SHOW_EVERY_TICKS)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	elapsed = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9 - (double)s->start / 1e9;
+	print_rate(rate, sizeof(rate), s, 0);
+	fprintf(stderr, "\r\033[Kadaptrace: %.1f s, %s, %.1f of %.4g MiB\r", elapsed, rate,
+		(double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB);
+	s->status_shown = true;
+}
+
+void status_clear(struct session *s)
+{
+	if (s->status_shown)
+		fputs("\r\033[K", stderr);
+	s->status_shown = false;
+}
+
+static uint64_t lost(const struct session *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
+			sum += sampler_lost(s->sampler, e, c);
+	return sum;
+}
+
+void status_final(const struct session *s, uint64_t bytes)
+{
+	char rate[64];
+
+	print_rate(rate, sizeof(rate), s, 0);
+	say("%.1f MiB of %.4g MiB, kept 1 of %llu, %s now, %llu lost \u2192 %s (%.1f MiB)",
+	    (double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB,
+	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)lost(s),
+	    s->options->output, (double)bytes / MIB);
+}

@@ -1,0 +1,13 @@
+/* The status line on a terminal while recording, and the line at the end. */
+#ifndef CLI_STATUS_H
+#define CLI_STATUS_H
+
+#include "cli/session.h"
+
+void status_show(struct session *session);
+void status_clear(struct session *session);
+
+/* "adaptrace: 61.2 MiB of 100 MiB, kept 1 of 16, 625 Hz now, 0 lost → adaptrace.atr" */
+void status_final(const struct session *session, uint64_t bytes);
+
+#endif

@@ -1,0 +1,216 @@
+#include "cli/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint32_t command_string(struct session *s)
+{
+	char **argv = s->options->command, *joined, *at;
+	size_t size = 1;
+	uint32_t string;
+
+	for (char **a = argv; a && *a; a++)
+		size += strlen(*a) + 1;
+	at = joined = malloc(size);
+	if (!joined)
+		return 0;
+	*at = '\0';
+	for (char **a = argv; a && *a; a++)
+		at += sprintf(at, "%s%s", a == argv ? "" : "\x1f", *a);
+	string = tables_string(s->tables, joined);
+	free(joined);
+	return string;
+}
+
+static uint32_t cpu_model(struct session *s)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256], model[200] = "";
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "model name : %199[^\n]", model) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return tables_string(s->tables, model);
+}
+
+static void describe_machine(struct session *s, struct trace_run *run)
+{
+	char directory[4096];
+	struct utsname name;
+
+	if (!uname(&name)) {
+		run->host = tables_string(s->tables, name.nodename);
+		run->kernel = tables_string(s->tables, name.release);
+	}
+	if (getcwd(directory, sizeof(directory)))
+		run->directory = tables_string(s->tables, directory);
+	run->cpu_model = cpu_model(s);
+	run->version = tables_string(s->tables, ADAPTRACE_VERSION);
+	run->nr_cpus = sampler_nr_cpus(s->sampler);
+}
+
+static void describe_event(struct session *s, unsigned e)
+{
+	struct trace_event *event = tables_add_event(s->tables);
+
+	if (!event)
+		return;
+	event->name = tables_string(s->tables, s->options->events[e].name);
+	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	event->base_period = sampler_base_period(s->sampler, e, 0);
+	event->initial_shift = s->shift[e];
+	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
+		struct trace_stream *stream = tables_add_stream(s->tables);
+
+		if (!stream)
+			return;
+		stream->event = e;
+		stream->cpu = sampler_cpu(s->sampler, c);
+		stream->base_period = sampler_base_period(s->sampler, e, c);
+	}
+}
+
+void summary_start(struct session *s)
+{
+	const struct options *options = s->options;
+	struct trace_run *run = tables_run(s->tables);
+
+	s->first_shift = s->shift[0];
+	if (s->way == SAMPLER_CGROUP)
+		run->flags |= TRACE_RUN_CGROUP;
+	if (!options->command)
+		run->flags |= TRACE_RUN_ATTACHED;
+	if (options->user_only)
+		run->flags |= TRACE_RUN_USER_ONLY;
+	run->stacks = options->stacks;
+	run->command = command_string(s);
+	run->pid = options->command ? s->launch.pid : options->attach;
+	run->exit_status = -1;
+	run->bin_shift = s->hmb->arena.bin_shift;
+	run->sub_shift = s->hmb->arena.sub_shift;
+	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
+	run->real_start = clock_ns(CLOCK_REALTIME);
+	run->start = run->end = clock_ns(CLOCK_MONOTONIC);
+	run->budget = options->budget;
+	run->sample_price = s->guard.price;
+	run->seed = options->seed;
+	describe_machine(s, run);
+	for (unsigned e = 0; e < options->nr_events; e++)
+		describe_event(s, e);
+}
+
+void summary_modules(struct session *s)
+{
+	size_t nr = module_table_count(s->modules);
+
+	for (; s->noted_modules < nr; s->noted_modules++) {
+		const struct module *module =
+			module_table_get(s->modules, (uint16_t)s->noted_modules);
+		struct trace_module *entry =
+			tables_module(s->tables, (uint16_t)s->noted_modules);
+
+		if (!module || !entry)
+			continue;
+		entry->path = tables_string(s->tables, module->path);
+		entry->build_id_size = module->build_id.size;
+		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+		entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
+		entry->window = module->window;
+		entry->kind = (uint8_t)module->kind;
+	}
+}
+
+void summary_progress(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+	struct rusage usage;
+
+	run->end = clock_ns(CLOCK_MONOTONIC);
+	run->used = hmb_used(s->hmb);
+	run->contexts = hmb_context_bytes(s->hmb);
+	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
+	run->late = sampler_late(s->sampler);
+	run->malformed = s->malformed;
+	run->truncated_stacks = s->truncated;
+	run->stitched_stacks = s->stitched;
+	run->folded_contexts = s->hmb->truncated;
+	run->drain_latency = sampler_latency(s->sampler);
+	run->unobserved = s->tasks.unobserved;
+	if (s->left_cgroup)
+		run->flags |= TRACE_RUN_LEFT_CGROUP;
+	if (!getrusage(RUSAGE_SELF, &usage))
+		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void total_streams(struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_STREAMS);
+	unsigned nr_cpus = sampler_nr_cpus(s->sampler);
+
+	for (size_t i = 0; i < table.nr; i++) {
+		/* The tables hand out what they hold; the entries are ours. */
+		struct trace_stream *stream = (struct trace_stream *)table.entries + i;
+
+		stream->lost = sampler_lost(s->sampler, stream->event, (unsigned)(i % nr_cpus));
+		stream->throttled = s->throttled[stream->event * nr_cpus + i % nr_cpus];
+	}
+}
+
+static void total_events(struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_EVENTS);
+
+	for (size_t e = 0; e < table.nr; e++) {
+		struct trace_event *event = (struct trace_event *)table.entries + e;
+
+		event->floor = hmb_floor(s->hmb, (unsigned)e);
+		event->taken = tables_ledger(s->tables)->taken[e];
+		event->stored = s->hmb->kinds[e].stored;
+	}
+}
+
+/* The first task is counted by the root events; everything else said READ when it ended. */
+static void total_exact(struct session *s)
+{
+	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
+	struct trace_command *command;
+	struct task *task;
+
+	if (all <= ended || !s->options->command)
+		return;
+	task = tasks_of_sample(&s->tasks, s->launch.pid, s->launch.pid);
+	if (!task)
+		return;
+	command = tables_command(s->tables, task->comm);
+	command->exact += all - ended;
+	command->flags |= TRACE_THREAD_EXACT;
+}
+
+void summary_totals(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+
+	summary_modules(s);
+	summary_progress(s);
+	run->exit_status = s->exit_status;
+	run->lost_records = sampler_lost_records(s->sampler);
+	run->refused_modules = module_table_refused(s->modules);
+	total_exact(s);
+	total_streams(s);
+	total_events(s);
+}

@@ -1,0 +1,16 @@
+/* What a session writes into the tables about itself. */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+
+#include "cli/session.h"
+
+/* What is known before the target starts. */
+void summary_start(struct session *session);
+/* Enters modules that have appeared since the last call. */
+void summary_modules(struct session *session);
+/* What a recovered trace should say if the recorder were killed now. */
+void summary_progress(struct session *session);
+/* What is known in the end. */
+void summary_totals(struct session *session);
+
+#endif

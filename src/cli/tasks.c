@@ -1,0 +1,428 @@
+#include "cli/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* READ records come after the EXIT of their task, and late records later still. */
+#define ENDED_GRACE_NS 100000000
+
+void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table *modules,
+		unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg)
+{
+	*tasks = (struct tasks){
+		.tables = tables,
+		.modules = modules,
+		.nr_streams = nr_streams,
+		.inherited = nr_streams > 0,
+		.forget = forget,
+		.forget_arg = arg,
+	};
+}
+
+static struct process *find_process(struct tasks *tasks, pid_t pid)
+{
+	struct process *process;
+
+	HASH_FIND_INT(tasks->processes, &pid, process);
+	return process;
+}
+
+static struct task *find_task(struct tasks *tasks, pid_t tid)
+{
+	struct task *task;
+
+	HASH_FIND_INT(tasks->tasks, &tid, task);
+	return task;
+}
+
+/* With its parent's mappings, or none. */
+static struct process *add_process(struct tasks *tasks, pid_t pid, const struct process *parent)
+{
+	struct process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->space = parent ? space_fork(parent->space, pid) : space_new(pid);
+	if (!process->space) {
+		free(process);
+		return NULL;
+	}
+	HASH_ADD_INT(tasks->processes, pid, process);
+	return process;
+}
+
+static void drop_process(struct tasks *tasks, struct process *process)
+{
+	HASH_DEL(tasks->processes, process);
+	space_put(process->space);
+	free(process);
+}
+
+static void drop_task(struct tasks *tasks, struct task *task)
+{
+	if (tasks->forget)
+		tasks->forget(tasks->forget_arg, task->tid);
+	HASH_DEL(tasks->tasks, task);
+	if (!--task->process->nr_tasks)
+		drop_process(tasks, task->process);
+	free(task);
+}
+
+void tasks_fini(struct tasks *tasks)
+{
+	struct task *task, *next;
+
+	HASH_ITER(hh, tasks->tasks, task, next)
+	{
+		drop_task(tasks, task);
+	}
+}
+
+static struct task *add_task(struct tasks *tasks, struct process *process, pid_t tid,
+			     uint32_t comm)
+{
+	struct task *task =
+		calloc(1, sizeof(*task) + tasks->nr_streams * sizeof(task->streams[0]));
+
+	if (!task)
+		return NULL;
+	task->tid = tid;
+	task->process = process;
+	task->comm = comm;
+	task->thread = NO_THREAD;
+	process->nr_tasks++;
+	tables_command(tasks->tables, comm)->tasks++;
+	HASH_ADD_INT(tasks->tasks, tid, task);
+	return task;
+}
+
+/* --- endings ---------------------------------------------------------------------------------- */
+
+static void leave_thread(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	if (task->thread != NO_THREAD)
+		tables_thread_ended(tasks->tables, task->thread, time);
+	task->thread = NO_THREAD;
+}
+
+static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	if (task->ended)
+		return;
+	task->ended = time ? time : 1;
+	if (tasks->newest_ended)
+		tasks->newest_ended->next_ended = task;
+	else
+		tasks->oldest_ended = task;
+	tasks->newest_ended = task;
+}
+
+/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
+static bool lives_on(const struct task *task)
+{
+	char path[32], state = 'X';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)task->tid);
+	f = task->tid == task->process->pid ? fopen(path, "re") : NULL;
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'X';
+	fclose(f);
+	return !strchr("ZXx", state);
+}
+
+static void reap_oldest(struct tasks *tasks)
+{
+	struct task *task = tasks->oldest_ended;
+
+	tasks->oldest_ended = task->next_ended;
+	if (!tasks->oldest_ended)
+		tasks->newest_ended = NULL;
+	task->next_ended = NULL;
+	if (lives_on(task)) {
+		tasks->unobserved += tasks->inherited;
+		task->ended = 0;
+		return;
+	}
+	leave_thread(tasks, task, task->ended);
+	drop_task(tasks, task);
+}
+
+static void reap_until(struct tasks *tasks, uint64_t time)
+{
+	while (tasks->oldest_ended && tasks->oldest_ended->ended < time)
+		reap_oldest(tasks);
+}
+
+/* A number that comes back before its grace is over belongs to a new task. */
+static void reap_tid(struct tasks *tasks, pid_t tid)
+{
+	struct task *task = find_task(tasks, tid);
+
+	if (!task || !task->ended)
+		return;
+	while (tasks->oldest_ended != task)
+		reap_oldest(tasks);
+	reap_oldest(tasks);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static void on_fork(struct tasks *tasks, const struct record *record)
+{
+	pid_t pid = (pid_t)record->pid, tid = (pid_t)record->tid;
+	struct process *process;
+	struct task *parent, *task;
+
+	reap_tid(tasks, tid);
+	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
+	process = find_process(tasks, pid);
+	if (find_task(tasks, tid))
+		return;
+	if (!process)
+		process = add_process(tasks, pid, parent ? parent->process : NULL);
+	if (!process)
+		return;
+	task = add_task(tasks, process, tid, parent ? parent->comm : 0);
+	if (!task && !process->nr_tasks)
+		drop_process(tasks, process);
+}
+
+static void on_exit_record(struct tasks *tasks, const struct record *record)
+{
+	struct task *task = find_task(tasks, (pid_t)record->tid);
+
+	if (task)
+		end_task(tasks, task, record->time);
+}
+
+static void on_comm(struct tasks *tasks, const struct record *record)
+{
+	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
+	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
+
+	if (!task)
+		return;
+	if (record->comm.exec) {
+		task->process->awaits_exec = false;
+		space_clear(task->process->space);
+		leave_thread(tasks, task, record->time);
+	}
+	if (comm == task->comm)
+		return;
+	tables_command(tasks->tables, task->comm)->tasks--;
+	tables_command(tasks->tables, comm)->tasks++;
+	task->comm = comm;
+	if (task->thread != NO_THREAD)
+		tables_thread(tasks->tables, task->thread)->comm = comm;
+}
+
+static bool is_file(const char *path)
+{
+	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) &&
+	       strncmp(path, "/SYSV", 5) && strncmp(path, "/dev/zero", 9) &&
+	       strncmp(path, "/dev/shm/", 9);
+}
+
+static struct module *module_of(struct tasks *tasks, const struct record *record)
+{
+	struct module_file file = {
+		.path = record->mmap.path,
+		.pid = (pid_t)record->pid,
+		.start = record->mmap.start,
+		.end = record->mmap.end,
+		.dev = makedev(record->mmap.dev_major, record->mmap.dev_minor),
+		.ino = record->mmap.ino,
+		.build_id.size = record->mmap.build_id_size,
+	};
+
+	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
+	if (!strcmp(record->mmap.path, "[vdso]"))
+		return module_table_vdso(tasks->modules);
+	if (is_file(record->mmap.path))
+		return module_table_file(tasks->modules, &file);
+	return module_table_anon(tasks->modules, (pid_t)record->pid, record->mmap.start);
+}
+
+static void on_mmap(struct tasks *tasks, const struct record *record)
+{
+	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
+	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
+
+	if (!task || mapping.start >= mapping.end || mapping.start >> 63)
+		return;
+	mapping.module = module_of(tasks, record);
+	if (!mapping.module)
+		return;
+	if (mapping.module->kind == MODULE_FILE)
+		mapping.bias = mapping.start - module_vaddr(mapping.module, record->mmap.pgoff);
+	else if (mapping.module->kind == MODULE_VDSO)
+		mapping.bias = mapping.start;
+	else
+		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
+	space_map(task->process->space, &mapping);
+}
+
+static void on_read(struct tasks *tasks, const struct record *record)
+{
+	struct task *task = find_task(tasks, (pid_t)record->tid);
+	struct trace_command *command;
+	struct trace_thread *thread;
+
+	if (!task)
+		return;
+	command = tables_command(tasks->tables, task->comm);
+	command->exact += record->read.value;
+	command->flags |= TRACE_THREAD_EXACT;
+	if (task->thread == NO_THREAD)
+		return;
+	thread = tables_thread(tasks->tables, task->thread);
+	thread->exact += record->read.value;
+	thread->flags |= TRACE_THREAD_EXACT;
+}
+
+void tasks_record(struct tasks *tasks, const struct record *record)
+{
+	if (record->time > ENDED_GRACE_NS)
+		reap_until(tasks, record->time - ENDED_GRACE_NS);
+	switch (record->type) {
+	case RECORD_FORK:
+		on_fork(tasks, record);
+		break;
+	case RECORD_EXIT:
+		on_exit_record(tasks, record);
+		break;
+	case RECORD_COMM:
+		on_comm(tasks, record);
+		break;
+	case RECORD_MMAP:
+		on_mmap(tasks, record);
+		break;
+	case RECORD_READ:
+		on_read(tasks, record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- looking up ------------------------------------------------------------------------------- */
+
+struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
+{
+	struct task *task = find_task(tasks, tid);
+	struct process *process;
+
+	if (task)
+		return task;
+	if (pid <= 0 || tid <= 0)
+		return NULL;
+	process = find_process(tasks, pid);
+	if (!process)
+		process = add_process(tasks, pid, NULL);
+	if (!process)
+		return NULL;
+	task = find_task(tasks, pid);
+	return add_task(tasks, process, tid, task ? task->comm : 0);
+}
+
+uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	if (task->thread == NO_THREAD)
+		task->thread = tables_add_thread(tasks->tables, task->process->pid, task->tid,
+						 task->comm, time);
+	return task->thread;
+}
+
+/* --- what runs already ------------------------------------------------------------------------ */
+
+int tasks_add_forked(struct tasks *tasks, pid_t pid)
+{
+	struct task *task = tasks_of_sample(tasks, pid, pid);
+
+	if (!task)
+		return -ENOMEM;
+	task->process->awaits_exec = true;
+	return 0;
+}
+
+static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
+{
+	char path[64], comm[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	return tables_string(tasks->tables, comm);
+}
+
+/* One line of /proc/PID/maps as the record that the kernel would have written. */
+static void map_line(struct tasks *tasks, pid_t pid, char *line)
+{
+	struct record record = {.type = RECORD_MMAP, .pid = (uint32_t)pid, .tid = (uint32_t)pid};
+	char protection[8];
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &record.mmap.start, &record.mmap.end, protection, &record.mmap.pgoff,
+		   &record.mmap.dev_major, &record.mmap.dev_minor, &record.mmap.ino,
+		   &path_at) < 7 ||
+	    !strchr(protection, 'x') || !path_at)
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	record.mmap.path = line[path_at] ? line + path_at : "//anon";
+	on_mmap(tasks, &record);
+}
+
+static void add_maps(struct tasks *tasks, pid_t pid)
+{
+	char path[32], *line = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &size, f) > 0)
+		map_line(tasks, pid, line);
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+int tasks_add_running(struct tasks *tasks, pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct task *task = tid > 0 ? tasks_of_sample(tasks, pid, tid) : NULL;
+
+		if (!task)
+			continue;
+		tables_command(tasks->tables, task->comm)->tasks--;
+		task->comm = comm_of(tasks, pid, tid);
+		tables_command(tasks->tables, task->comm)->tasks++;
+	}
+	closedir(dir);
+	add_maps(tasks, pid);
+	return 0;
+}

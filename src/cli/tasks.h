@@ -1,0 +1,72 @@
+/*
+ * The processes and threads of the target, as the kernel's records tell of them: who lives, what
+ * it is called, and what is mapped where.
+ */
+#ifndef CLI_TASKS_H
+#define CLI_TASKS_H
+
+#include "hmb/lambda.h"
+#include "output/tables.h"
+#include "perf/sampler.h"
+#include "symbolize/space.h"
+
+#include <uthash.h>
+
+#define NO_THREAD UINT32_MAX
+
+struct process {
+	pid_t pid; /* key */
+	struct space *space;
+	unsigned nr_tasks;
+	bool awaits_exec; /* still the recorder's own image */
+	UT_hash_handle hh;
+};
+
+struct task {
+	pid_t tid; /* key */
+	struct process *process;
+	uint32_t comm;	 /* string */
+	uint32_t thread; /* slot in the tables; NO_THREAD until the first sample */
+	uint64_t ended;	 /* ns; 0: lives */
+	struct task *next_ended;
+	bool streams_started;
+	UT_hash_handle hh;
+	struct stream streams[]; /* one an event, where streams are threads */
+};
+
+struct tasks {
+	struct tables *tables;
+	struct module_table *modules;
+	unsigned nr_streams; /* in each task */
+	bool inherited;	     /* events are: then executing a setuid program ends them */
+	struct process *processes;
+	struct task *tasks;
+	struct task *oldest_ended, *newest_ended;
+	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
+	void *forget_arg;
+	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
+};
+
+/*
+ * nr_streams: how many streams a task has: the number of events with inherited ones, else 0.
+ * forget is called when a task's number may be reused.
+ */
+void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table *modules,
+		unsigned nr_streams, void (*forget)(void *arg, pid_t tid), void *arg);
+void tasks_fini(struct tasks *tasks);
+
+/* The target as forked by us: nothing of it counts until it executes. */
+int tasks_add_forked(struct tasks *tasks, pid_t pid);
+/* A process that runs already: its threads, names and mappings, from /proc. */
+int tasks_add_running(struct tasks *tasks, pid_t pid);
+
+/* Enters what a record says, unless it is a sample. */
+void tasks_record(struct tasks *tasks, const struct record *record);
+
+/* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
+struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
+
+/* The task's slot in the table of threads, taken at the first call. */
+uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);
+
+#endif

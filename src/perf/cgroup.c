@@ -1,0 +1,140 @@
+#include "perf/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
+static int path_of(const char *proc_file, char path[PATH_MAX])
+{
+	FILE *f = fopen(proc_file, "re");
+	char *line = NULL;
+	size_t size = 0;
+	int result = -ENOENT;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &size, f) > 0) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		result = snprintf(path, PATH_MAX, "%s", line + 3) < PATH_MAX ? 0 : -ENAMETOOLONG;
+		break;
+	}
+	free(line);
+	fclose(f);
+	return result;
+}
+
+/* Where the hierarchy is mounted, and which part of it: fields 5 and 4 of mountinfo. */
+static int mount_of(char point[PATH_MAX], char root[PATH_MAX])
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t size = 0;
+	int result = -ENOENT;
+
+	if (!f)
+		return -errno;
+	while (result && getline(&line, &size, f) > 0) {
+		if (!strstr(line, " - cgroup2 "))
+			continue;
+		if (sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2)
+			result = 0;
+	}
+	free(line);
+	fclose(f);
+	return result;
+}
+
+static int own_directory(char directory[PATH_MAX])
+{
+	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
+	const char *below = own;
+	int error = mount_of(point, root);
+
+	if (!error)
+		error = path_of("/proc/self/cgroup", own);
+	if (error)
+		return error;
+	if (strcmp(root, "/") && !strncmp(own, root, strlen(root)))
+		below += strlen(root);
+	if (snprintf(directory, PATH_MAX, "%s%s", point, strcmp(below, "/") ? below : "") >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+int cgroup_create(struct cgroup *cgroup)
+{
+	int error = own_directory(cgroup->parent);
+
+	cgroup->fd = -1;
+	if (error)
+		return error;
+	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s/adaptrace-%d", cgroup->parent,
+		     (int)getpid()) >= (int)sizeof(cgroup->path))
+		return -ENAMETOOLONG;
+	/* One of that name is left over from a recorder that was killed. */
+	if (mkdir(cgroup->path, 0755) && errno != EEXIST)
+		return -errno;
+	cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cgroup->fd >= 0)
+		return 0;
+	error = -errno;
+	rmdir(cgroup->path);
+	return error;
+}
+
+static int move_to(const char *directory, pid_t pid)
+{
+	char file[PATH_MAX + 16], text[16];
+	int fd, length = snprintf(text, sizeof(text), "%d", (int)pid), error = 0;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", directory);
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)length) != length)
+		error = -errno;
+	close(fd);
+	return error;
+}
+
+int cgroup_add(const struct cgroup *cgroup, pid_t pid)
+{
+	return move_to(cgroup->path, pid);
+}
+
+bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
+{
+	char file[32], path[PATH_MAX];
+	const char *name = strrchr(cgroup->path, '/');
+
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	return path_of(file, path) || strstr(path, name);
+}
+
+void cgroup_remove(struct cgroup *cgroup)
+{
+	char file[PATH_MAX + 16];
+	FILE *procs;
+	int pid;
+
+	if (cgroup->fd < 0)
+		return;
+	close(cgroup->fd);
+	cgroup->fd = -1;
+	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
+	/* What forks meanwhile is found by another look. */
+	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {
+		procs = fopen(file, "re");
+		while (procs && fscanf(procs, "%d", &pid) == 1)
+			move_to(cgroup->parent, pid);
+		if (procs)
+			fclose(procs);
+	}
+}

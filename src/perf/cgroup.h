@@ -1,0 +1,30 @@
+/*
+ * A cgroup of the target's own, below the recorder's own in the version 2 hierarchy: it changes no
+ * limit, and per-CPU events can be bound to it.
+ */
+#ifndef PERF_CGROUP_H
+#define PERF_CGROUP_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct cgroup {
+	int fd;		       /* its directory; -1: none */
+	char path[PATH_MAX];   /* in the file system */
+	char parent[PATH_MAX]; /* the recorder's own */
+};
+
+/* 0 or -errno: ENOENT where there is no version 2 hierarchy, EACCES, EROFS, EPERM. */
+int cgroup_create(struct cgroup *cgroup);
+
+/* Moves a process into it. */
+int cgroup_add(const struct cgroup *cgroup, pid_t pid);
+
+/* Whether a living process is (still) in it or below it; true where that cannot be known. */
+bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);
+
+/* Moves what still runs in it to the recorder's own, and removes it. */
+void cgroup_remove(struct cgroup *cgroup);
+
+#endif

@@ -1,0 +1,105 @@
+#include "perf/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int merge_init(struct merge *merge, struct merge_ring *rings, unsigned nr)
+{
+	*merge = (struct merge){.rings = rings, .nr_rings = nr};
+	merge->heap = calloc(nr, sizeof(*merge->heap));
+	return merge->heap ? 0 : -ENOMEM;
+}
+
+void merge_fini(struct merge *merge)
+{
+	free(merge->heap);
+	merge->heap = NULL;
+}
+
+static void sift_down(struct merge *merge, unsigned at)
+{
+	struct merge_head moving = merge->heap[at];
+
+	for (;;) {
+		unsigned child = 2 * at + 1;
+
+		if (child >= merge->nr_heads)
+			break;
+		if (child + 1 < merge->nr_heads &&
+		    merge->heap[child + 1].time < merge->heap[child].time)
+			child++;
+		if (merge->heap[child].time >= moving.time)
+			break;
+		merge->heap[at] = merge->heap[child];
+		at = child;
+	}
+	merge->heap[at] = moving;
+}
+
+/* The time of the ring's oldest record; false where it has none before the horizon. */
+static bool oldest(struct merge *merge, struct merge_ring *ring, uint64_t *time)
+{
+	size_t size;
+	const void *raw = ring_peek(&ring->ring, &size);
+
+	if (!raw)
+		return false;
+	*time = record_time(raw, size, ring->format);
+	return *time < merge->horizon;
+}
+
+void merge_begin(struct merge *merge, uint64_t horizon)
+{
+	merge->horizon = horizon;
+	merge->nr_heads = 0;
+	for (unsigned i = 0; i < merge->nr_rings; i++) {
+		uint64_t time;
+
+		ring_refresh(&merge->rings[i].ring);
+		if (oldest(merge, &merge->rings[i], &time))
+			merge->heap[merge->nr_heads++] = (struct merge_head){time, i};
+	}
+	for (unsigned at = merge->nr_heads / 2; at-- > 0;)
+		sift_down(merge, at);
+}
+
+/* Takes back the record that was handed out and puts its ring's next one into the heap. */
+static void advance(struct merge *merge)
+{
+	struct merge_ring *ring = merge->current;
+
+	if (!ring)
+		return;
+	merge->current = NULL;
+	ring_consume(&ring->ring, ring->peeked);
+	ring->unreleased += ring->peeked;
+	if (ring->unreleased > ring->ring.size / 8) {
+		ring_release(&ring->ring);
+		ring->unreleased = 0;
+	}
+	if (!oldest(merge, ring, &merge->heap[0].time)) {
+		ring_release(&ring->ring);
+		ring->unreleased = 0;
+		merge->heap[0] = merge->heap[--merge->nr_heads];
+	}
+	sift_down(merge, 0);
+}
+
+const void *merge_next(struct merge *merge, size_t *size, const struct merge_ring **from)
+{
+	struct merge_ring *ring;
+	const void *raw;
+
+	advance(merge);
+	if (!merge->nr_heads)
+		return NULL;
+	ring = &merge->rings[merge->heap[0].ring];
+	merge->late += merge->heap[0].time < merge->front;
+	if (merge->heap[0].time > merge->front)
+		merge->front = merge->heap[0].time;
+	merge->current = ring;
+	*from = ring;
+	raw = ring_peek(&ring->ring, size);
+	ring->peeked = *size;
+	return raw;
+}

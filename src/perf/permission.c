@@ -1,0 +1,187 @@
+#include "perf/permission.h"
+
+#include "perf/text_file.h"
+
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+/* The kernel asks for these capabilities in its first user namespace: a container's do not count.
+ */
+static bool in_first_user_namespace(void)
+{
+	char map[64], *end;
+
+	if (text_file_read("/proc/self/uid_map", map, sizeof(map)))
+		return true;
+	return strtoul(map, &end, 10) == 0 && strtoul(end, &end, 10) == 0 &&
+	       strtoul(end, &end, 10) == UINT_MAX;
+}
+
+static uint64_t capabilities(void)
+{
+	char status[4096];
+	const char *line;
+
+	if (!in_first_user_namespace() ||
+	    text_file_read("/proc/self/status", status, sizeof(status)))
+		return 0;
+	line = strstr(status, "\nCapEff:");
+	return line ? strtoull(line + strlen("\nCapEff:"), NULL, 16) : 0;
+}
+
+static bool has_capability(uint64_t set, unsigned number)
+{
+	return set >> number & 1;
+}
+
+static int64_t number_or(const char *path, int64_t otherwise)
+{
+	int64_t value;
+
+	return text_file_number(path, &value) ? otherwise : value;
+}
+
+static uint64_t soft_limit(int resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+void permission_read(struct permission *p)
+{
+	uint64_t set = capabilities();
+	int64_t ring_kb = number_or("/proc/sys/kernel/perf_event_mlock_kb", 0);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*p = (struct permission){
+		.paranoid = number_or("/proc/sys/kernel/perf_event_paranoid",
+	                              PERMISSION_PARANOID_UNKNOWN),
+		.kptr_restrict = number_or("/proc/sys/kernel/kptr_restrict", 0),
+		.ring_bytes = ring_kb > 0 && cpus > 0 ? 1024ull * ring_kb * cpus : 0,
+		.memlock = soft_limit(RLIMIT_MEMLOCK),
+		.nofile = soft_limit(RLIMIT_NOFILE),
+		.perfmon = has_capability(set, CAP_PERFMON) || has_capability(set, CAP_SYS_ADMIN),
+		.ipc_lock = has_capability(set, CAP_IPC_LOCK),
+		.syslog = has_capability(set, CAP_SYSLOG),
+	};
+}
+
+static bool has_symbols(const struct permission *p)
+{
+	return (p->kptr_restrict <= 0 && p->paranoid <= 1) || (p->kptr_restrict <= 1 && p->syslog);
+}
+
+static bool has_rings(const struct permission *p, uint64_t bytes)
+{
+	return p->ipc_lock || p->paranoid < 0 || bytes <= p->ring_bytes ||
+	       bytes - p->ring_bytes <= p->memlock;
+}
+
+bool permission_has(const struct permission *p, enum permission_want want, uint64_t amount)
+{
+	switch (want) {
+	case PERMISSION_ANY:
+		return p->perfmon || p->paranoid <= 2;
+	case PERMISSION_KERNEL:
+		return p->perfmon || p->paranoid <= 1;
+	case PERMISSION_CPU:
+		return p->perfmon || p->paranoid <= 0;
+	case PERMISSION_SYMBOLS:
+		return has_symbols(p);
+	case PERMISSION_RINGS:
+		return has_rings(p, amount);
+	case PERMISSION_FILES:
+		return amount <= p->nofile;
+	}
+	return false;
+}
+
+/* The file to which setcap would give the capability. */
+static void own_path(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n <= 0)
+		snprintf(path, size, "$(command -v adaptrace)");
+	else
+		path[n] = '\0';
+}
+
+static void explain_paranoid(const struct permission *p, int wanted, const char *what, char *line,
+                             size_t size)
+{
+	char path[256];
+
+	own_path(path, sizeof(path));
+	snprintf(line, size,
+	         "perf_event_paranoid is %d, which forbids this user to %s; as root: sysctl "
+	         "kernel.perf_event_paranoid=%d, or: setcap cap_perfmon+ep %s",
+	         p->paranoid, what, wanted, path);
+}
+
+/* A limit of 0 lifts the first obstacle; what the sysctl of paranoia hides needs a second one. */
+static void explain_symbols(const struct permission *p, char *line, size_t size)
+{
+	if (p->kptr_restrict > 0)
+		snprintf(line, size,
+		         "kptr_restrict is %d, which hides the kernel's addresses; as root: sysctl "
+		         "kernel.kptr_restrict=0%s",
+		         p->kptr_restrict, p->paranoid > 1 ? " kernel.perf_event_paranoid=1" : "");
+	else
+		snprintf(line, size,
+		         "perf_event_paranoid is %d, which hides the kernel's addresses; as root: "
+		         "sysctl kernel.perf_event_paranoid=1",
+		         p->paranoid);
+}
+
+static void explain_rings(const struct permission *p, uint64_t bytes, char *line, size_t size)
+{
+	unsigned long long kb = bytes / 1024 + 1, free_kb = p->ring_bytes / 1024;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	snprintf(
+		line, size,
+		"rings of %llu KiB are more than perf_event_mlock_kb and the limit of locked "
+		"memory allow; as root: sysctl kernel.perf_event_mlock_kb=%llu, or: ulimit -l %llu",
+		kb, kb / (cpus > 0 ? cpus : 1) + 1, kb > free_kb ? kb - free_kb : 1);
+}
+
+void permission_explain(const struct permission *p, enum permission_want want, uint64_t amount,
+                        char *line, size_t size)
+{
+	switch (want) {
+	case PERMISSION_ANY:
+		explain_paranoid(p, 2, "sample anything", line, size);
+		return;
+	case PERMISSION_KERNEL:
+		explain_paranoid(p, 1, "sample the kernel side", line, size);
+		return;
+	case PERMISSION_CPU:
+		explain_paranoid(p, 0, "sample whole CPUs and control groups", line, size);
+		return;
+	case PERMISSION_SYMBOLS:
+		explain_symbols(p, line, size);
+		return;
+	case PERMISSION_RINGS:
+		explain_rings(p, amount, line, size);
+		return;
+	case PERMISSION_FILES:
+		snprintf(line, size,
+		         "only %llu files may be open, %llu are needed; try: ulimit -n %llu",
+		         (unsigned long long)p->nofile, (unsigned long long)amount,
+		         (unsigned long long)amount);
+		return;
+	}
+}

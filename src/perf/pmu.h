@@ -1,0 +1,31 @@
+/*
+ * PMUs as the kernel describes them in /sys/bus/event_source/devices: their formats (which bits of
+ * the configuration a term fills) and their named events.
+ */
+#ifndef PERF_PMU_H
+#define PERF_PMU_H
+
+#include "perf/event.h"
+
+#define PMU_ROOT "/sys/bus/event_source/devices"
+
+/* Terms in one event, its alias included. */
+#define PMU_TERMS_MAX 32
+
+/*
+ * Fills type, config*, and period or freq, from "PMU/term,term=value,.../" without what may
+ * follow the second slash. A term is a format, a named event, config, config1, config2, period or
+ * freq; without a value it is 1. 0, or -ENOENT, -EINVAL, -EACCES with one line in why.
+ */
+int pmu_encode(const char *root, const char *text, struct event *event, char why[WHY_SIZE]);
+
+/*
+ * Calls fn for the named events of all PMUs, as "PMU/event/". Stops with fn's result where that is
+ * not 0.
+ */
+int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char *pmu), void *arg);
+
+/* The name of the PMU of this type; false: none has it. */
+bool pmu_name(const char *root, uint32_t type, char *name, size_t size);
+
+#endif

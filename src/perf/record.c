@@ -1,0 +1,253 @@
+#include "perf/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A walk over the 64-bit words of a record. Behind the end it reads 0 and remembers. */
+struct words {
+	const uint64_t *at, *end;
+	bool overrun;
+};
+
+static uint64_t word(struct words *words)
+{
+	if (words->at == words->end) {
+		words->overrun = true;
+		return 0;
+	}
+	return *words->at++;
+}
+
+static uint32_t low_half(uint64_t value)
+{
+	return (uint32_t)value;
+}
+
+static uint32_t high_half(uint64_t value)
+{
+	return (uint32_t)(value >> 32);
+}
+
+static const uint64_t *skip(struct words *words, uint64_t nr)
+{
+	const uint64_t *at = words->at;
+
+	if (nr > (uint64_t)(words->end - words->at)) {
+		words->overrun = true;
+		return NULL;
+	}
+	words->at += nr;
+	return at;
+}
+
+static const char *text(struct words *words)
+{
+	const char *start = (const char *)words->at;
+	size_t room = (size_t)(words->end - words->at) * sizeof(uint64_t);
+
+	if (!room || !memchr(start, '\0', room)) {
+		words->overrun = true;
+		return "";
+	}
+	return start;
+}
+
+static void decode_regs(struct record *record, struct words *words, unsigned nr_regs)
+{
+	uint64_t abi = word(words);
+
+	record->sample.regs = NULL;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	record->sample.regs = skip(words, nr_regs);
+	record->sample.regs_32 = abi == PERF_SAMPLE_REGS_ABI_32;
+}
+
+static void decode_stack(struct record *record, struct words *words)
+{
+	uint64_t size = word(words), copied;
+
+	record->sample.stack = NULL;
+	record->sample.stack_size = 0;
+	if (!size)
+		return;
+	record->sample.stack = (const unsigned char *)skip(words, size / sizeof(uint64_t));
+	copied = word(words);
+	if (size % sizeof(uint64_t) || copied > size)
+		words->overrun = true;
+	record->sample.stack_size = copied;
+	record->sample.stack_cut = copied == size;
+}
+
+static void decode_sample(struct record *record, struct words *words, uint16_t misc,
+			  const struct record_format *format)
+{
+	uint64_t type = format->sample_type, pair;
+
+	record->type = RECORD_SAMPLE;
+	record->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		record->id = word(words);
+	if (type & PERF_SAMPLE_IP)
+		record->sample.ip = word(words);
+	if (type & PERF_SAMPLE_TID) {
+		pair = word(words);
+		record->pid = low_half(pair);
+		record->tid = high_half(pair);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		record->time = word(words);
+	if (type & PERF_SAMPLE_CPU)
+		record->cpu = low_half(word(words));
+	if (type & PERF_SAMPLE_PERIOD)
+		word(words);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		record->sample.chain_size = word(words);
+		record->sample.chain = skip(words, record->sample.chain_size);
+	}
+	if (type & PERF_SAMPLE_REGS_USER)
+		decode_regs(record, words, format->nr_regs);
+	if (type & PERF_SAMPLE_STACK_USER)
+		decode_stack(record, words);
+}
+
+static void decode_mmap(struct record *record, struct words *words, uint16_t misc)
+{
+	uint64_t pair = word(words);
+	const unsigned char *identity;
+
+	record->type = RECORD_MMAP;
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+	record->mmap.start = word(words);
+	record->mmap.end = record->mmap.start + word(words);
+	record->mmap.pgoff = word(words);
+	identity = (const unsigned char *)skip(words, 3);
+	if (identity && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		record->mmap.build_id_size =
+			identity[0] <= RECORD_BUILD_ID_MAX ? identity[0] : RECORD_BUILD_ID_MAX;
+		memcpy(record->mmap.build_id, identity + 4, RECORD_BUILD_ID_MAX);
+	} else if (identity) {
+		memcpy(&record->mmap.dev_major, identity, 4);
+		memcpy(&record->mmap.dev_minor, identity + 4, 4);
+		memcpy(&record->mmap.ino, identity + 8, 8);
+	}
+	word(words); /* protection and flags: only executable mappings are reported */
+	record->mmap.path = text(words);
+	if (record->mmap.end < record->mmap.start)
+		words->overrun = true;
+}
+
+static void decode_task(struct record *record, struct words *words, enum record_type type)
+{
+	uint64_t pids = word(words), tids = word(words);
+
+	record->type = type;
+	record->pid = low_half(pids);
+	record->tid = low_half(tids);
+	record->fork.parent_pid = high_half(pids);
+	record->fork.parent_tid = high_half(tids);
+}
+
+static void decode_comm(struct record *record, struct words *words, uint16_t misc)
+{
+	uint64_t pair = word(words);
+
+	record->type = RECORD_COMM;
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+	record->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	record->comm.comm = text(words);
+}
+
+static void decode_read(struct record *record, struct words *words)
+{
+	uint64_t pair = word(words);
+
+	record->type = RECORD_READ;
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+	record->read.value = word(words);
+}
+
+/* The trailer that sample_id_all appends, read backwards from its fixed fields. */
+static void decode_trailer(struct record *record, struct words *words, uint64_t type)
+{
+	uint64_t pair;
+
+	if (type & PERF_SAMPLE_IDENTIFIER && words->end > words->at)
+		record->id = *--words->end;
+	if (type & PERF_SAMPLE_CPU && words->end > words->at)
+		record->cpu = low_half(*--words->end);
+	if (type & PERF_SAMPLE_TIME && words->end > words->at)
+		record->time = *--words->end;
+	if (type & PERF_SAMPLE_TID && words->end > words->at) {
+		pair = *--words->end;
+		record->pid = low_half(pair);
+		record->tid = high_half(pair);
+	}
+}
+
+int record_decode(struct record *record, const void *raw, size_t size,
+		  const struct record_format *format)
+{
+	const struct perf_event_header *header = raw;
+	struct words words = {.at = (const uint64_t *)raw + 1,
+			      .end = (const uint64_t *)raw + size / sizeof(uint64_t)};
+
+	*record = (struct record){.type = RECORD_OTHER};
+	if (size < sizeof(*header) || size % sizeof(uint64_t))
+		return -EBADMSG;
+	if (header->type == PERF_RECORD_SAMPLE) {
+		decode_sample(record, &words, header->misc, format);
+		return words.overrun ? -EBADMSG : 0;
+	}
+	decode_trailer(record, &words, format->sample_type);
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		decode_mmap(record, &words, header->misc);
+		break;
+	case PERF_RECORD_COMM:
+		decode_comm(record, &words, header->misc);
+		break;
+	case PERF_RECORD_FORK:
+		decode_task(record, &words, RECORD_FORK);
+		break;
+	case PERF_RECORD_EXIT:
+		decode_task(record, &words, RECORD_EXIT);
+		break;
+	case PERF_RECORD_READ:
+		decode_read(record, &words);
+		break;
+	case PERF_RECORD_LOST:
+		record->type = RECORD_LOST;
+		record->id = word(&words);
+		record->lost.count = word(&words);
+		break;
+	case PERF_RECORD_THROTTLE:
+		record->type = RECORD_THROTTLE;
+		word(&words);
+		record->id = word(&words);
+		break;
+	default:
+		break;
+	}
+	return words.overrun ? -EBADMSG : 0;
+}
+
+uint64_t record_time(const void *raw, size_t size, const struct record_format *format)
+{
+	const struct perf_event_header *header = raw;
+	uint64_t type = format->sample_type;
+	const uint64_t *words = raw;
+	size_t nr = size / sizeof(uint64_t), at;
+
+	if (!(type & PERF_SAMPLE_TIME))
+		return 0;
+	if (header->type == PERF_RECORD_SAMPLE)
+		at = 1 + !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP) +
+		     !!(type & PERF_SAMPLE_TID);
+	else
+		at = nr - 1 - !!(type & PERF_SAMPLE_CPU) - !!(type & PERF_SAMPLE_IDENTIFIER);
+	return at < nr ? words[at] : 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * Records: what the kernel writes into a ring, decoded with every length checked.
+ */
+#ifndef PERF_RECORD_H
+#define PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_type {
+	RECORD_SAMPLE,
+	RECORD_MMAP,
+	RECORD_COMM,
+	RECORD_FORK,
+	RECORD_EXIT,
+	RECORD_READ, /* the exact total of a task that ended */
+	RECORD_LOST,
+	RECORD_THROTTLE,
+	RECORD_OTHER, /* of a kind that is of no use here */
+};
+
+#define RECORD_BUILD_ID_MAX 20
+
+/* A decoded record. Pointers are into the raw record and live as long as it. */
+struct record {
+	enum record_type type;
+	uint64_t time; /* CLOCK_MONOTONIC ns */
+	uint64_t id;   /* of the event; see sampler.h */
+	uint32_t pid, tid, cpu;
+	union {
+		struct {
+			uint64_t ip;
+			bool in_kernel;
+			const uint64_t *chain; /* call chain with PERF_CONTEXT_* markers */
+			size_t chain_size;
+			const uint64_t *regs; /* NULL: no user registers */
+			bool regs_32;	      /* of a 32-bit program */
+			const unsigned char *stack;
+			size_t stack_size;
+			bool stack_cut; /* the stack goes on beyond what was copied */
+		} sample;
+		struct {
+			uint64_t start, end, pgoff;
+			uint64_t ino;
+			uint32_t dev_major, dev_minor;
+			uint8_t build_id[RECORD_BUILD_ID_MAX];
+			uint8_t build_id_size; /* 0: ino and dev are given instead */
+			const char *path;
+		} mmap;
+		struct {
+			const char *comm;
+			bool exec;
+		} comm;
+		struct {
+			uint32_t parent_pid, parent_tid;
+		} fork; /* and exit */
+		struct {
+			uint64_t value;
+		} read;
+		struct {
+			uint64_t count;
+		} lost;
+	};
+};
+
+/* How the records of a ring were asked for. */
+struct record_format {
+	uint64_t sample_type; /* of RECORD_SAMPLE; the trailer of others has its TID, TIME, CPU, ID */
+	unsigned nr_regs;     /* popcount of sample_regs_user */
+	uint64_t read_format;
+};
+
+/*
+ * Decodes one raw record of `size` bytes, 8-byte aligned, header included. 0, or -EBADMSG where
+ * its contents contradict its size.
+ */
+int record_decode(struct record *record, const void *raw, size_t size,
+		  const struct record_format *format);
+
+/* The time of a raw record without decoding the rest; 0 where it has none. */
+uint64_t record_time(const void *raw, size_t size, const struct record_format *format);
+
+#endif

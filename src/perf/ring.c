@@ -1,0 +1,94 @@
+#include "perf/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_RECORD ((size_t)64 << 10) /* the header's size field has 16 bits */
+
+int ring_map(struct ring *ring, int fd, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	*ring = (struct ring){.wrapped = aligned_alloc(8, MAX_RECORD)};
+	if (!ring->wrapped)
+		return -ENOMEM;
+	for (;; size /= 2) {
+		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (memory != MAP_FAILED)
+			break;
+		/* EPERM: over the limit of locked memory; a smaller ring may fit. */
+		if ((errno != EPERM && errno != ENOMEM) || size <= page) {
+			int error = errno;
+
+			free(ring->wrapped);
+			ring->wrapped = NULL;
+			return -error;
+		}
+	}
+	ring_attach(ring, memory, (unsigned char *)memory + page, size, ring->wrapped);
+	return 0;
+}
+
+void ring_unmap(struct ring *ring)
+{
+	if (ring->page)
+		munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->size);
+	free(ring->wrapped);
+	*ring = (struct ring){0};
+}
+
+void ring_attach(struct ring *ring, struct perf_event_mmap_page *page, unsigned char *data,
+		 size_t size, unsigned char *wrapped)
+{
+	*ring = (struct ring){
+		.page = page,
+		.data = data,
+		.size = size,
+		.tail = page->data_tail,
+		.head = page->data_tail,
+		.wrapped = wrapped,
+	};
+}
+
+void ring_refresh(struct ring *ring)
+{
+	/* Pairs with the kernel's release in perf_output_put_handle(). */
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+const void *ring_peek(struct ring *ring, size_t *size)
+{
+	size_t offset = (size_t)(ring->tail & (ring->size - 1)), to_end = ring->size - offset;
+	size_t fill = ring_fill(ring);
+	struct perf_event_header header;
+
+	if (fill < sizeof(header))
+		return NULL;
+	memcpy(&header, ring->data + offset, sizeof(header)); /* 8 bytes: they never wrap */
+	if (header.size < sizeof(header) || header.size % 8 || header.size > fill) {
+		ring->broken = true;
+		ring->tail = ring->head;
+		return NULL;
+	}
+	*size = header.size;
+	if (header.size <= to_end)
+		return ring->data + offset;
+	memcpy(ring->wrapped, ring->data + offset, to_end);
+	memcpy(ring->wrapped + to_end, ring->data, header.size - to_end);
+	return ring->wrapped;
+}
+
+void ring_consume(struct ring *ring, size_t size)
+{
+	ring->tail += size;
+}
+
+void ring_release(struct ring *ring)
+{
+	/* Pairs with the kernel's read of data_tail: our reads come before it may overwrite. */
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,274 @@
+#include "perf/sampler_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t sampler_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+const char *sampler_shortage(const struct sampler *sampler)
+{
+	return sampler->shortage[0] ? sampler->shortage : NULL;
+}
+
+unsigned sampler_nr_cpus(const struct sampler *sampler)
+{
+	return sampler->nr_cpus;
+}
+
+unsigned sampler_cpu(const struct sampler *sampler, unsigned index)
+{
+	return (unsigned)sampler->cpus[index];
+}
+
+uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index)
+{
+	return sampler->events[event].base_period[cpu_index];
+}
+
+size_t sampler_ring_size(const struct sampler *sampler)
+{
+	return sampler->rings[1].ring.size;
+}
+
+/* --- switching -------------------------------------------------------------------------------- */
+
+/* One ioctl on all kernel events of a rung; the first error, but all are tried. */
+static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
+		      unsigned long request)
+{
+	int error = 0;
+
+	for (unsigned t = 0; t < s->nr_targets; t++) {
+		for (unsigned c = 0; c < s->nr_cpus; c++) {
+			int fd = *sampler_fd(s, event, rung, t, c);
+
+			if (fd >= 0 && ioctl(fd, request, 0) && !error)
+				error = -errno;
+		}
+	}
+	return error;
+}
+
+int sampler_enable(struct sampler *sampler)
+{
+	int error = 0;
+
+	for (unsigned e = 0; e < sampler->nr_events; e++) {
+		struct sampler_event *event = &sampler->events[e];
+
+		if (!event->attr.enable_on_exec && !error)
+			error = rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_ENABLE);
+		event->steps[0].time = 0;
+	}
+	return error;
+}
+
+void sampler_disable(struct sampler *sampler)
+{
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		for (unsigned r = 0; r < sampler->events[e].nr_rungs; r++)
+			rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
+}
+
+static void set_periods(struct sampler *s, struct sampler_event *event, unsigned shift)
+{
+	for (unsigned c = 0; c < s->nr_cpus; c++) {
+		uint64_t period = event->base_period[c] << shift;
+		int fd = *sampler_fd(s, event, 0, 0, c);
+
+		if (fd >= 0)
+			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+	}
+}
+
+/* No period may reach the kernel's sign bit. */
+static unsigned clamp_shift(const struct sampler_event *event, unsigned shift)
+{
+	unsigned most = (unsigned)__builtin_clzll(event->base_period[0]);
+
+	most = most > 4 ? most - 4 : 0;
+	return shift < most ? shift : most;
+}
+
+unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint64_t *time)
+{
+	struct sampler_event *event = &sampler->events[e];
+	struct sampler_step *last = &event->steps[event->nr_steps - 1];
+	struct sampler_step next = {.shift = clamp_shift(event, shift)};
+
+	if (sampler->way == SAMPLER_LADDER && next.shift > event->first_shift) {
+		next.rung = (next.shift - event->first_shift) / 2;
+		if (next.rung >= event->nr_rungs)
+			next.rung = event->nr_rungs - 1;
+		next.shift = event->first_shift + 2 * next.rung;
+	}
+	*time = last->time;
+	if (next.shift <= last->shift || event->nr_steps == sizeof(event->steps) / sizeof(*last))
+		return last->shift;
+	if (sampler->way == SAMPLER_LADDER)
+		rung_ioctl(sampler, event, next.rung, PERF_EVENT_IOC_ENABLE);
+	next.time = sampler_now();
+	if (sampler->way == SAMPLER_LADDER)
+		rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	else
+		set_periods(sampler, event, next.shift);
+	event->rung = next.rung;
+	event->steps[event->nr_steps++] = next;
+	*time = next.time;
+	return next.shift;
+}
+
+/* --- draining --------------------------------------------------------------------------------- */
+
+int sampler_poll_fd(const struct sampler *sampler, unsigned i)
+{
+	return i < sampler->nr_cpus ? sampler->owner_fds[i] : -1;
+}
+
+void sampler_drain(struct sampler *sampler, bool all)
+{
+	sampler->drain_time = sampler_now();
+	merge_begin(&sampler->merge,
+		    all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct sampler_id *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* What was in force for this event at a time. */
+static const struct sampler_step *step_at(const struct sampler_event *event, uint64_t time)
+{
+	unsigned i = event->nr_steps - 1;
+
+	while (i && event->steps[i].time > time)
+		i--;
+	return &event->steps[i];
+}
+
+static void find_source(const struct sampler *s, const struct record *record, unsigned cpu,
+			struct sampler_source *source)
+{
+	struct sampler_id key = {.id = record->id};
+	const struct sampler_id *id =
+		bsearch(&key, s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
+
+	*source = (struct sampler_source){.event = -1, .cpu = cpu};
+	if (!id)
+		return;
+	source->event = id->event;
+	if (record->type == RECORD_SAMPLE) {
+		const struct sampler_step *step = step_at(&s->events[id->event], record->time);
+
+		source->shift = step->shift;
+		source->stale = step->rung != id->rung;
+	}
+}
+
+static void count_losses(struct sampler *s, const struct record *record,
+			 const struct sampler_source *source, bool side)
+{
+	if (record->type == RECORD_READ)
+		s->exact_ended += record->read.value;
+	if (record->type != RECORD_LOST)
+		return;
+	if (side)
+		s->lost_records += record->lost.count;
+	else
+		s->events[source->event < 0 ? 0 : source->event].lost[source->cpu] +=
+			record->lost.count;
+}
+
+int sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
+{
+	const struct merge_ring *from;
+	size_t size;
+	const void *raw = merge_next(&sampler->merge, &size, &from);
+
+	if (!raw)
+		return 0;
+	if (record_decode(record, raw, size, from->format))
+		return -EBADMSG;
+	find_source(sampler, record, from->cpu, source);
+	count_losses(sampler, record, source, from->format == &sampler->side_format);
+	if (record->time && record->time < sampler->drain_time &&
+	    sampler->drain_time - record->time > sampler->latency)
+		sampler->latency = sampler->drain_time - record->time;
+	return 1;
+}
+
+uint64_t sampler_late(const struct sampler *sampler)
+{
+	return sampler->merge.late;
+}
+
+uint64_t sampler_latency(const struct sampler *sampler)
+{
+	return sampler->latency;
+}
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+/* Reads {value, lost} of an event that has PERF_FORMAT_LOST, else {value}. */
+static uint64_t read_count(const struct sampler *s, int fd, bool lost)
+{
+	uint64_t values[2] = {0};
+	size_t size = s->counts_lost ? sizeof(values) : sizeof(values[0]);
+
+	if (fd < 0 || read(fd, values, size) != (ssize_t)size)
+		return 0;
+	return values[lost];
+}
+
+uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_index)
+{
+	const struct sampler_event *event = &sampler->events[e];
+	uint64_t lost = 0;
+
+	if (!sampler->counts_lost)
+		return event->lost[cpu_index];
+	for (unsigned r = 0; r < event->nr_rungs; r++)
+		for (unsigned t = 0; t < sampler->nr_targets; t++)
+			lost += read_count(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
+					   true);
+	return lost;
+}
+
+uint64_t sampler_lost_records(const struct sampler *sampler)
+{
+	uint64_t lost = 0;
+
+	if (!sampler->counts_lost)
+		return sampler->lost_records;
+	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
+		lost += read_count(sampler, sampler->side_fds[i], true);
+	return lost;
+}
+
+uint64_t sampler_exact(const struct sampler *sampler)
+{
+	uint64_t total = 0;
+
+	if (!sampler->exact_fds)
+		return 0;
+	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
+		total += read_count(sampler, sampler->exact_fds[i], false);
+	return total;
+}
+
+uint64_t sampler_exact_ended(const struct sampler *sampler)
+{
+	return sampler->exact_ended;
+}

@@ -1,0 +1,118 @@
+/*
+ * The sampler: kernel events on all CPUs, the rings they write into, and the period in force.
+ *
+ * Two ways of sampling, for what the kernel does with a changed period (PERF_EVENT_IOC_PERIOD does
+ * not reach the copies of an event that running threads have inherited):
+ *
+ *   SAMPLER_CGROUP  One event per CPU of the target's cgroup. Nothing is inherited; one ioctl per
+ *                   CPU changes the period of everything at once. Needs privilege.
+ *   SAMPLER_LADDER  Inherited events per task and CPU, in up to 5 rungs with periods base · 4^j of
+ *                   which one is enabled. A step enables the next rung and disables the last, which
+ *                   does reach running threads.
+ *
+ * Rings. Per CPU two, each owned by a dummy event: a small one for mmap, comm, fork and exit
+ * records, so that a flood of samples cannot crowd them out, and a large one for samples. Sampling
+ * events write into it by redirection, and can be closed while it stays mapped.
+ *
+ * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
+ * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
+ * mapping it needs. What comes behind the merge front all the same is delivered late and counted.
+ */
+#ifndef PERF_SAMPLER_H
+#define PERF_SAMPLER_H
+
+#include "perf/event.h"
+#include "perf/record.h"
+
+#include <sys/types.h>
+
+#define SAMPLER_SLACK_NS   1000000
+#define SAMPLER_MAX_EVENTS 16
+#define SAMPLER_MAX_RUNGS  5
+
+enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
+
+struct sampler_config {
+	enum sampler_way way;
+	int cgroup;	    /* SAMPLER_CGROUP: its directory */
+	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
+	size_t nr_tasks;
+	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
+	bool exact;   /* SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit */
+
+	const struct event *events;
+	unsigned nr_events;
+	uint64_t base_period[SAMPLER_MAX_EVENTS];
+	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
+	bool spread; /* let the CPUs' periods differ by a few per cent */
+
+	bool kernel_chain, user_chain; /* call chains by frame pointers */
+	unsigned max_stack;	       /* of them; 0: the kernel's default */
+	uint32_t stack_size;	       /* bytes of user stack to copy, a multiple of 8; 0: none */
+	uint64_t regs;		       /* user registers that go with it */
+	size_t ring_size;	       /* wanted for samples, per CPU */
+};
+
+/* Where a record came from. */
+struct sampler_source {
+	int event;   /* -1: none of the sampled ones */
+	unsigned cpu;
+	unsigned shift; /* the event sampled at base_period << shift */
+	bool stale;	/* a rung that was not in force at the record's time: not a sample taken */
+};
+
+struct sampler;
+
+/*
+ * Opens everything, disabled. NULL with errno; why then has a line for the user. Rings, rungs and
+ * locked memory shrink where limits ask for it: see sampler_shortage().
+ */
+struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_SIZE]);
+void sampler_close(struct sampler *sampler);
+
+/* One line on what was opened smaller than wanted; NULL: nothing. */
+const char *sampler_shortage(const struct sampler *sampler);
+
+/* Starts sampling now; with on_exec it starts by itself. 0 or -errno. */
+int sampler_enable(struct sampler *sampler);
+/* Ends sampling. Records already written stay readable. */
+void sampler_disable(struct sampler *sampler);
+
+unsigned sampler_nr_cpus(const struct sampler *sampler);
+unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
+uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+size_t sampler_ring_size(const struct sampler *sampler);
+
+/*
+ * Asks the kernel to sample at base_period << shift from now on. Returns the shift that is in force
+ * since *time: the one asked for or, between two rungs, less.
+ */
+unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, uint64_t *time);
+
+/* A descriptor that polls readable when a ring is a quarter full; -1 behind the last. */
+int sampler_poll_fd(const struct sampler *sampler, unsigned i);
+
+/* Begins a drain of all that was written up to now minus the slack; all: up to now. */
+void sampler_drain(struct sampler *sampler, bool all);
+/*
+ * 1 with the next record of the drain, valid until the next call; 0 at its end; -EBADMSG for a
+ * record that makes no sense, which is skipped.
+ */
+int sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
+
+/* Records delivered behind the merge front so far. */
+uint64_t sampler_late(const struct sampler *sampler);
+/* The longest time that a record waited for sampler_next(), ns. */
+uint64_t sampler_latency(const struct sampler *sampler);
+
+/* Samples of an event on a CPU that found no room in the ring, exact where the kernel counts. */
+uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/* The same for mmap, comm, fork and exit records. */
+uint64_t sampler_lost_records(const struct sampler *sampler);
+
+/* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
+uint64_t sampler_exact(const struct sampler *sampler);
+/* The part of it that RECORD_READs have said so far. */
+uint64_t sampler_exact_ended(const struct sampler *sampler);
+
+#endif

@@ -1,0 +1,62 @@
+/* The inside of a sampler, shared by sampler.c (running) and sampler_open.c (opening). */
+#ifndef PERF_SAMPLER_STATE_H
+#define PERF_SAMPLER_STATE_H
+
+#include "perf/merge.h"
+#include "perf/sampler.h"
+
+/* The kernel events of one sampled event: fds[(rung * nr_targets + target) * nr_cpus + cpu]. */
+struct sampler_event {
+	struct perf_event_attr attr;
+	uint64_t *base_period; /* per CPU */
+	int *fds;	       /* -1: not open (a task that ended meanwhile) */
+	unsigned nr_rungs, rung;
+	unsigned first_shift; /* of rung 0 */
+	unsigned nr_steps;
+	struct sampler_step {
+		uint64_t time; /* in force since */
+		unsigned shift, rung;
+	} steps[64];
+	uint64_t *lost; /* per CPU, from LOST records */
+};
+
+struct sampler_id {
+	uint64_t id;
+	uint16_t event, rung;
+	uint32_t cpu;
+};
+
+struct sampler {
+	enum sampler_way way;
+	unsigned nr_cpus;
+	int *cpus;
+	int cgroup;
+	pid_t *tasks;
+	unsigned nr_targets; /* tasks, or 1 for the cgroup */
+
+	unsigned nr_events;
+	struct sampler_event events[SAMPLER_MAX_EVENTS];
+	int *side_fds;	 /* [target][cpu]: mmap, comm, fork, exit records */
+	int *owner_fds;	 /* [cpu]: owns the ring of samples */
+	int *exact_fds;	 /* [target][cpu]; NULL: not wanted */
+	uint64_t exact_ended;	/* by READ records */
+	uint64_t nr_ids, max_ids;
+	struct sampler_id *ids; /* ascending by id */
+	bool counts_lost;	/* the kernel has PERF_FORMAT_LOST */
+
+	struct record_format side_format, sample_format;
+	struct merge_ring *rings; /* [2 * cpu]: side, [2 * cpu + 1]: samples */
+	struct merge merge;
+	uint64_t drain_time, latency, lost_records;
+	char shortage[WHY_SIZE];
+};
+
+static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
+			      unsigned rung, unsigned target, unsigned cpu)
+{
+	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
+}
+
+uint64_t sampler_now(void);
+
+#endif

@@ -1,0 +1,61 @@
+#include "perf/text_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static ssize_t read_up_to(int fd, char *buf, size_t size)
+{
+	size_t got = 0;
+	ssize_t n = 0;
+
+	while (got < size && (n = read(fd, buf + got, size - got)) != 0) {
+		if (n > 0)
+			got += n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return got;
+}
+
+int text_file_read(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read_up_to(fd, buf, size - 1);
+	close(fd);
+	if (n < 0)
+		return n;
+	while (n > 0 && buf[n - 1] == '\n')
+		n--;
+	buf[n] = '\0';
+	return 0;
+}
+
+int text_file_number(const char *path, int64_t *value)
+{
+	char text[32], *end;
+	int err = text_file_read(path, text, sizeof(text));
+
+	if (err)
+		return err;
+	errno = 0;
+	*value = strtoll(text, &end, 10);
+	return end == text || errno ? -EINVAL : 0;
+}
+
+bool text_number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return !errno && !*end;
+}

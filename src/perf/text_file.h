@@ -1,0 +1,20 @@
+/*
+ * The short text files of /proc and /sys.
+ */
+#ifndef PERF_TEXT_FILE_H
+#define PERF_TEXT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The start of the file, at most size - 1 bytes, without newlines at its end. 0 or -errno. */
+int text_file_read(const char *path, char *buf, size_t size);
+
+/* A file that starts with a decimal number. 0 or -errno; -EINVAL: it does not. */
+int text_file_number(const char *path, int64_t *value);
+
+/* Text that is one number, as C writes them, and nothing else; no sign. */
+bool text_number(const char *text, uint64_t *value);
+
+#endif

@@ -1,0 +1,178 @@
+#include "perf/tracepoint.h"
+
+#include "perf/event_suggest.h"
+#include "perf/text_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_word(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!islower((unsigned char)text[i]) && !isupper((unsigned char)text[i]) &&
+		    !isdigit((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	return size > 0;
+}
+
+/* Subsystems are lower case, which the names of hardware events with unit masks never are. */
+bool tracepoint_looks_so(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	if (!colon || !is_word(text, colon - text) || !is_word(colon + 1, strlen(colon + 1)))
+		return false;
+	for (; text < colon; text++)
+		if (isupper((unsigned char)*text))
+			return false;
+	return true;
+}
+
+const char *tracepoint_root(int *error)
+{
+	static const char *const roots[] = {
+		"/sys/kernel/tracing/events",
+		"/sys/kernel/debug/tracing/events",
+	};
+
+	*error = -ENOENT;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+		if (!access(roots[i], R_OK | X_OK)) {
+			*error = 0;
+			return roots[i];
+		}
+		if (errno == EACCES)
+			*error = -EACCES;
+	}
+	return NULL;
+}
+
+static int explain_root(const char *name, int error, char why[WHY_SIZE])
+{
+	if (error == -EACCES)
+		snprintf(why, WHY_SIZE,
+		         "cannot look up tracepoint '%s': tracefs is for root only; as root: mount "
+		         "-o remount,mode=750,gid=%u /sys/kernel/tracing",
+		         name, (unsigned)getegid());
+	else
+		snprintf(why, WHY_SIZE,
+		         "unknown event '%s'; if it is a tracepoint, tracefs must be mounted; as "
+		         "root: mount -t tracefs tracefs /sys/kernel/tracing",
+		         name);
+	return error;
+}
+
+static int offer(void *arg, const char *name)
+{
+	suggest_offer(arg, name);
+	return 0;
+}
+
+static int explain_name(const char *root, const char *name, char why[WHY_SIZE])
+{
+	struct suggest suggest;
+	char ending[WHY_SIZE / 2];
+
+	suggest_init(&suggest, name);
+	tracepoint_walk(root, offer, &suggest);
+	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
+	snprintf(why, WHY_SIZE, "unknown event or tracepoint '%s'%s", name, ending);
+	return -ENOENT;
+}
+
+/* Where the id of a name that looks so stands; false: nowhere, the path would be too long. */
+static bool id_path(char path[PATH_MAX], const char *root, const char *name)
+{
+	int system = strcspn(name, ":");
+
+	return snprintf(path, PATH_MAX, "%s/%.*s/%s/id", root, system, name, name + system + 1) <
+	       PATH_MAX;
+}
+
+int tracepoint_encode(const char *root, int error, const char *name, struct event *event,
+                      char why[WHY_SIZE])
+{
+	char path[PATH_MAX];
+	int64_t id;
+
+	if (!root)
+		return explain_root(name, error, why);
+	error = id_path(path, root, name) ? text_file_number(path, &id) : -ENOENT;
+	if (error == -EACCES)
+		return explain_root(name, error, why);
+	if (error || id < 0)
+		return explain_name(root, name, why);
+	event->attr.type = PERF_TYPE_TRACEPOINT;
+	event->attr.config = id;
+	return 0;
+}
+
+/* -- walking ----------------------------------------------------------------------------------- */
+
+static int is_visible(const struct dirent *entry)
+{
+	return is_word(entry->d_name, strlen(entry->d_name));
+}
+
+struct system_walk {
+	const char *root, *system;
+	int (*fn)(void *arg, const char *name);
+	void *arg;
+};
+
+/* Calls fn for the entries of a folder until it answers with other than 0. */
+static int walk_folder(const char *path,
+                       int (*fn)(const struct system_walk *walk, const char *name),
+                       const struct system_walk *walk)
+{
+	struct dirent **entries;
+	int nr = scandir(path, &entries, is_visible, alphasort);
+	int stop = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (!stop)
+			stop = fn(walk, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	return stop;
+}
+
+static int walk_tracepoint(const struct system_walk *walk, const char *point)
+{
+	char name[EVENT_NAME_MAX], path[PATH_MAX];
+
+	if ((size_t)snprintf(name, sizeof(name), "%s:%s", walk->system, point) >= sizeof(name))
+		return 0;
+	if (!id_path(path, walk->root, name) || access(path, F_OK))
+		return 0;
+	return walk->fn(walk->arg, name);
+}
+
+static int walk_system(const struct system_walk *walk, const char *system)
+{
+	struct system_walk inner = *walk;
+	char path[PATH_MAX];
+
+	/* what the tracer writes itself: these have an id, but cannot be opened */
+	if (!strcmp(system, "ftrace"))
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/%s", walk->root, system) >= (int)sizeof(path))
+		return 0;
+	inner.system = system;
+	return walk_folder(path, walk_tracepoint, &inner);
+}
+
+int tracepoint_walk(const char *root, int (*fn)(void *arg, const char *name), void *arg)
+{
+	const struct system_walk walk = {.root = root, .fn = fn, .arg = arg};
+
+	return walk_folder(root, walk_system, &walk);
+}

@@ -1,0 +1,105 @@
+#include "symbolize/arch.h"
+
+#include <asm/perf_regs.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+
+uint64_t arch_sample_mask(void)
+{
+	uint64_t low = (2ull << PERF_REG_X86_IP) - 1;
+	uint64_t high = (2ull << PERF_REG_X86_R15) - (1ull << PERF_REG_X86_R8);
+
+	return low | high;
+}
+
+/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8-r15, rip, where perf has ax, bx, cx, dx first. */
+const uint8_t arch_sample_index[ARCH_REGS] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
+                                              10, 11, 12, 13, 14, 15, 16, 8};
+
+/* Offsets of rip, rbp, rbx and rsp in the kernel's struct rt_sigframe, from rsp in the handler's
+ * trampoline: a ucontext whose registers start 40 bytes in. */
+const struct unwind_rule arch_signal_rule = {
+	.kind = RULE_FOLLOW,
+	.signal = 1,
+	.cfa_how = RULE_CFA_LOAD,
+	.cfa_base = RULE_SP,
+	.cfa_offset = 160,
+	.ra = {.how = RULE_AT, .base = RULE_SP, .offset = 168},
+	.fp = {.how = RULE_AT, .base = RULE_SP, .offset = 120},
+	.extra = {.how = RULE_AT, .base = RULE_SP, .offset = 128},
+};
+
+/* mov $__NR_rt_sigreturn, %rax; syscall */
+bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
+{
+	return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
+}
+
+/* The length of an indirect call "ff /2" by its ModRM and SIB bytes; 0: it is none. */
+static size_t indirect_call_length(const uint8_t *code, size_t size)
+{
+	uint8_t mod = code[1] >> 6, rm = code[1] & 7;
+	bool sib = rm == 4 && mod != 3;
+
+	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2 || (sib && size < 3))
+		return 0;
+	if (mod == 1)
+		return 3 + sib;
+	if (mod == 2 || (mod == 0 && (rm == 5 || (sib && (code[2] & 7) == 5))))
+		return 6 + sib;
+	return 2 + sib;
+}
+
+bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
+{
+	size_t size;
+
+	if (code[ARCH_CALL_MAX - 5] == 0xe8)
+		return true;
+	for (size = 2; size <= ARCH_CALL_MAX; size++)
+		if (indirect_call_length(code + ARCH_CALL_MAX - size, size) == size)
+			return true;
+	return false;
+}
+
+#elif defined(__aarch64__)
+
+uint64_t arch_sample_mask(void)
+{
+	return (2ull << PERF_REG_ARM64_PC) - 1;
+}
+
+const uint8_t arch_sample_index[ARCH_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                              11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                              22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+/* Offsets of pc, x29, x30 and sp in the kernel's struct rt_sigframe, from sp in the handler's
+ * trampoline: 128 bytes of siginfo, 176 of ucontext, then fault_address, regs[31], sp, pc. */
+const struct unwind_rule arch_signal_rule = {
+	.kind = RULE_FOLLOW,
+	.signal = 1,
+	.cfa_how = RULE_CFA_LOAD,
+	.cfa_base = RULE_SP,
+	.cfa_offset = 560,
+	.ra = {.how = RULE_AT, .base = RULE_SP, .offset = 568},
+	.fp = {.how = RULE_AT, .base = RULE_SP, .offset = 544},
+	.extra = {.how = RULE_AT, .base = RULE_SP, .offset = 552},
+};
+
+/* mov x8, #__NR_rt_sigreturn; svc #0 */
+bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
+{
+	return !memcmp(code, "\x68\x11\x80\xd2\x01\x00\x00\xd4", 8);
+}
+
+/* bl, blr, and the forms of blr that authenticate */
+bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
+{
+	uint32_t insn;
+
+	memcpy(&insn, code, sizeof(insn));
+	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfefff000) == 0xd63f0000;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * What the unwinder knows of a processor: everything that differs between the two we run on is in
+ * this file and in arch.c.
+ *
+ * Three registers are followed from frame to frame: the stack pointer, the frame pointer, and one
+ * more, which is what it takes in practice: on x86-64 rbx, from which the lazy symbol resolver
+ * finds its frame; on aarch64 the link register.
+ */
+#ifndef SYMBOLIZE_ARCH_H
+#define SYMBOLIZE_ARCH_H
+
+#include "symbolize/rule.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Numbers of registers as DWARF counts them; ARCH_REGS of them are in a sample. */
+#if defined(__x86_64__)
+#define ARCH_MACHINE EM_X86_64
+enum { ARCH_FP = 6, ARCH_SP = 7, ARCH_EXTRA = 3, ARCH_RA = 16, ARCH_PC = 16, ARCH_REGS = 17 };
+#define ARCH_TRAMPOLINE_SIZE 9
+#define ARCH_TRAMPOLINE_STEP 7 /* the offset of its second instruction */
+#define ARCH_CALL_MAX        7
+#define ARCH_CODE_MASK       UINT64_MAX
+#elif defined(__aarch64__)
+#define ARCH_MACHINE         EM_AARCH64
+enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };
+#define ARCH_TRAMPOLINE_SIZE 8
+#define ARCH_TRAMPOLINE_STEP 4
+#define ARCH_CALL_MAX        4
+/* A signed return address carries its signature above the 48 bits of the address. */
+#define ARCH_CODE_MASK       0x0000ffffffffffffull
+#else
+#error "adaptrace unwinds on x86-64 and aarch64 only"
+#endif
+
+/* The registers to sample, as perf_event_attr.sample_regs_user wants them. */
+uint64_t arch_sample_mask(void);
+
+/* Where in a sample a register is, by its DWARF number. */
+extern const uint8_t arch_sample_index[ARCH_REGS];
+
+static inline uint64_t arch_sample_reg(const uint64_t *regs, unsigned reg)
+{
+	return regs[arch_sample_index[reg]];
+}
+
+/* What the frame of a signal handler's trampoline looks like. */
+extern const struct unwind_rule arch_signal_rule;
+
+/* Whether these are the instructions that return from a signal handler. */
+bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
+
+/* Whether a call instruction ends where these bytes of code end. */
+bool arch_is_call(const uint8_t code[ARCH_CALL_MAX]);
+
+#endif

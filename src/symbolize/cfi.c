@@ -1,0 +1,345 @@
+#include "symbolize/cfi.h"
+#include "symbolize/arch.h"
+#include "symbolize/cfi_entry.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* What a static glibc program or an old library needs is a few thousand entries. */
+#define INDEX_MAX_ENTRIES   65536
+#define INDEX_MAX_TOTAL     (256 * 1024)
+#define MAX_PROGRAM_HEADERS 64
+#define MAX_SECTIONS        512
+
+struct cfi_reader {
+	struct module_table *modules;
+	struct image_cache *images;
+	size_t indexed; /* entries in the indexes of all modules */
+	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
+};
+
+struct cfi_reader *cfi_reader_new(struct module_table *modules)
+{
+	struct cfi_reader *reader = malloc(sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->modules = modules;
+	reader->indexed = 0;
+	reader->images = image_cache_new(modules);
+	if (!reader->images) {
+		free(reader);
+		return NULL;
+	}
+	return reader;
+}
+
+static void cfi_free(struct cfi *cfi)
+{
+	if (!cfi)
+		return;
+	free(cfi->eh.index);
+	free(cfi->debug.index);
+	free(cfi);
+}
+
+void cfi_reader_free(struct cfi_reader *reader)
+{
+	size_t i;
+
+	if (!reader)
+		return;
+	for (i = 0; i < module_table_count(reader->modules); i++) {
+		struct module *module = module_table_get(reader->modules, (uint16_t)i);
+
+		cfi_free(module->unwind);
+		module->unwind = NULL;
+	}
+	image_cache_free(reader->images);
+	free(reader);
+}
+
+/* Where the file has an address; left: how many more bytes its segment has from there. */
+static bool vaddr_offset(const struct cfi *cfi, uint64_t vaddr, uint64_t *offset, uint64_t *left)
+{
+	unsigned i;
+
+	for (i = 0; i < cfi->nr_loads; i++) {
+		const struct segment *load = &cfi->loads[i];
+
+		if (vaddr - load->vaddr >= load->size)
+			continue;
+		*offset = load->offset + (vaddr - load->vaddr);
+		*left = load->size - (vaddr - load->vaddr);
+		return true;
+	}
+	return false;
+}
+
+size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr, void *to,
+                size_t size)
+{
+	uint64_t offset, left;
+
+	if (!vaddr_offset(cfi, vaddr, &offset, &left))
+		return 0;
+	return image_read(reader->images, cfi->module, offset, to, size < left ? size : left);
+}
+
+/* All linkers write a header of 12 bytes in these encodings, then pairs of 4-byte offsets. */
+static void open_linker_table(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Phdr *phdr)
+{
+	struct cfi_section *eh = &cfi->eh;
+	uint8_t header[12];
+	uint64_t most;
+	int32_t frames;
+	uint32_t nr;
+
+	if (phdr->p_filesz < sizeof(header) ||
+	    image_read(reader->images, cfi->module, phdr->p_offset, header, 12) < 12 ||
+	    header[0] != 1 || header[1] != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ||
+	    header[2] != DW_EH_PE_udata4 || header[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
+		return;
+	memcpy(&frames, header + 4, 4);
+	memcpy(&nr, header + 8, 4);
+	eh->vaddr = phdr->p_vaddr + 4 + (uint64_t)(int64_t)frames;
+	if (!vaddr_offset(cfi, eh->vaddr, &eh->offset, &eh->size))
+		return;
+	most = (phdr->p_filesz - sizeof(header)) / 8;
+	eh->nr = nr < most ? nr : (uint32_t)most;
+	eh->table = phdr->p_offset + sizeof(header);
+	eh->table_vaddr = phdr->p_vaddr;
+}
+
+/* Remembers a section that is worth scanning if its name is that of call frame information. */
+static void open_section(struct cfi *cfi, const Elf64_Shdr *shdr, const char *name)
+{
+	struct cfi_section *section = NULL;
+
+	if (shdr->sh_type == SHT_NOBITS || shdr->sh_flags & SHF_COMPRESSED)
+		return;
+	if (!strcmp(name, ".eh_frame") && cfi->eh.size == 0)
+		section = &cfi->eh;
+	else if (!strcmp(name, ".debug_frame"))
+		section = &cfi->debug;
+	if (!section)
+		return;
+	section->offset = shdr->sh_offset;
+	section->vaddr = shdr->sh_addr;
+	section->size = shdr->sh_size;
+	section->scanned = true;
+}
+
+static void open_sections(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Ehdr *ehdr)
+{
+	struct image_cache *images = reader->images;
+	Elf64_Shdr shdr, names;
+	unsigned i, nr = ehdr->e_shnum < MAX_SECTIONS ? ehdr->e_shnum : MAX_SECTIONS;
+
+	if (ehdr->e_shentsize != sizeof(shdr) ||
+	    image_read(images, cfi->module,
+	               ehdr->e_shoff + (uint64_t)ehdr->e_shstrndx * sizeof(names), &names,
+	               sizeof(names)) < sizeof(names))
+		return;
+	for (i = 1; i < nr; i++) {
+		char name[16] = "";
+
+		if (image_read(images, cfi->module, ehdr->e_shoff + i * sizeof(shdr), &shdr,
+		               sizeof(shdr)) < sizeof(shdr))
+			return;
+		image_read(images, cfi->module, names.sh_offset + shdr.sh_name, name,
+		           sizeof(name) - 1);
+		open_section(cfi, &shdr, name);
+	}
+}
+
+static void open_segments(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Ehdr *ehdr)
+{
+	unsigned i, nr = ehdr->e_phnum < MAX_PROGRAM_HEADERS ? ehdr->e_phnum : MAX_PROGRAM_HEADERS;
+	Elf64_Phdr phdr, table = {0};
+
+	for (i = 0; i < nr; i++) {
+		if (image_read(reader->images, cfi->module, ehdr->e_phoff + i * sizeof(phdr), &phdr,
+		               sizeof(phdr)) < sizeof(phdr))
+			break;
+		if (phdr.p_type == PT_GNU_EH_FRAME)
+			table = phdr;
+		else if (phdr.p_type == PT_LOAD && cfi->nr_loads < CFI_MAX_LOADS)
+			cfi->loads[cfi->nr_loads++] =
+				(struct segment){phdr.p_offset, phdr.p_vaddr, phdr.p_filesz};
+	}
+	open_linker_table(reader, cfi, &table);
+}
+
+static void cfi_open(struct cfi_reader *reader, struct cfi *cfi)
+{
+	Elf64_Ehdr ehdr;
+
+	if (image_read(reader->images, cfi->module, 0, &ehdr, sizeof(ehdr)) < sizeof(ehdr) ||
+	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) || ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    ehdr.e_ident[EI_DATA] != ELFDATA2LSB || ehdr.e_machine != ARCH_MACHINE ||
+	    ehdr.e_phentsize != sizeof(Elf64_Phdr))
+		return;
+	cfi->entry = ehdr.e_entry;
+	open_segments(reader, cfi, &ehdr);
+	open_sections(reader, cfi, &ehdr);
+}
+
+struct cfi *cfi_get(struct cfi_reader *reader, struct module *module)
+{
+	struct cfi *cfi = module->unwind;
+
+	if (cfi || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
+		return cfi;
+	cfi = calloc(1, sizeof(*cfi));
+	if (!cfi)
+		return NULL;
+	cfi->module = module;
+	cfi->eh.is_eh = true;
+	cfi_open(reader, cfi);
+	module->unwind = cfi;
+	return cfi;
+}
+
+static int index_compare(const void *a, const void *b)
+{
+	const struct cfi_index *x = a, *y = b;
+
+	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+/* The start of the function of an FDE; only the first bytes of both entries are looked at. */
+static bool scan_start(struct cfi_reader *reader, const struct cfi_source *source,
+                       const struct cfi_entry *entry, struct cfi_cie *cie, uint64_t *cie_offset,
+                       uint64_t *start)
+{
+	struct cfi_entry parent;
+	struct cfi_fde fde;
+
+	if (entry->cie != *cie_offset) {
+		*cie_offset = UINT64_MAX;
+		if (!cfi_entry_read(source, entry->cie, reader->cie, sizeof(reader->cie),
+		                    &parent) ||
+		    !parent.is_cie || !cfi_cie_parse(&parent, cie))
+			return false;
+		*cie_offset = entry->cie;
+	}
+	if (!cfi_fde_parse(entry, cie, &fde) || fde.start > UINT32_MAX)
+		return false;
+	*start = fde.start;
+	return true;
+}
+
+/* How many entries fit the limits, of those that a section has. */
+static uint32_t section_scan(struct cfi_reader *reader, const struct cfi_source *source,
+                             struct cfi_index *index, uint32_t size)
+{
+	uint64_t offset = 0, cie_offset = UINT64_MAX, start;
+	struct cfi_entry entry;
+	struct cfi_cie cie;
+	uint32_t n = 0, steps;
+
+	for (steps = 0; n < size && steps < 2 * INDEX_MAX_ENTRIES; steps++) {
+		if (!cfi_entry_read(source, offset, reader->fde, 64, &entry))
+			break;
+		offset += entry.size;
+		if (entry.is_cie || !scan_start(reader, source, &entry, &cie, &cie_offset, &start))
+			continue;
+		index[n].vaddr = (uint32_t)start;
+		index[n++].offset = (uint32_t)entry.offset;
+	}
+	return n;
+}
+
+/* Makes the table that no linker made. The smallest entries have 16 bytes. */
+static void section_index(struct cfi_reader *reader, struct cfi_section *section,
+                          const struct cfi_source *source)
+{
+	size_t room = INDEX_MAX_TOTAL - reader->indexed, most = section->size / 16;
+	struct cfi_index *index;
+
+	section->scanned = false;
+	if (most > INDEX_MAX_ENTRIES)
+		most = INDEX_MAX_ENTRIES;
+	if (most > room)
+		most = room;
+	index = malloc(most * sizeof(*index));
+	if (!index)
+		return;
+	section->nr = section_scan(reader, source, index, (uint32_t)most);
+	reader->indexed += section->nr;
+	qsort(index, section->nr, sizeof(*index), index_compare);
+	section->index = realloc(index, (section->nr + 1) * sizeof(*index));
+	if (!section->index)
+		section->index = index;
+}
+
+/* Entry i of a table: the start of a function, and the offset of what describes it. */
+static bool table_entry(const struct cfi_source *source, uint32_t i, uint64_t *vaddr,
+                        uint64_t *offset)
+{
+	const struct cfi_section *section = source->section;
+	int32_t pair[2];
+
+	if (section->index) {
+		*vaddr = section->index[i].vaddr;
+		*offset = section->index[i].offset;
+		return true;
+	}
+	if (image_read(source->images, source->module, section->table + i * 8ull, pair, 8) < 8)
+		return false;
+	*vaddr = section->table_vaddr + (uint64_t)(int64_t)pair[0];
+	*offset = section->table_vaddr + (uint64_t)(int64_t)pair[1] - section->vaddr;
+	return true;
+}
+
+/* The last function that starts at or before an address. */
+static bool table_search(const struct cfi_source *source, uint64_t target, uint64_t *offset)
+{
+	uint32_t low = 0, high = source->section->nr;
+	uint64_t vaddr, at;
+	bool found = false;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (!table_entry(source, middle, &vaddr, &at))
+			return false;
+		if (vaddr <= target) {
+			*offset = at;
+			found = true;
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return found;
+}
+
+static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_section *section,
+                         uint64_t vaddr, struct unwind_rule *rule)
+{
+	struct cfi_source source = {reader->images, cfi->module, section};
+	struct cfi_entry entry, parent;
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+	uint64_t offset;
+
+	if (section->size == 0)
+		return false;
+	if (section->scanned)
+		section_index(reader, section, &source);
+	return table_search(&source, vaddr, &offset) &&
+	       cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) &&
+	       !entry.is_cie && entry.size <= sizeof(reader->fde) &&
+	       cfi_entry_read(&source, entry.cie, reader->cie, sizeof(reader->cie), &parent) &&
+	       parent.is_cie && cfi_cie_parse(&parent, &cie) && cfi_fde_parse(&entry, &cie, &fde) &&
+	       fde.start <= vaddr && vaddr < fde.end && cfi_program_rule(&cie, &fde, vaddr, rule);
+}
+
+bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule)
+{
+	return section_rule(reader, cfi, &cfi->eh, vaddr, rule) ||
+	       section_rule(reader, cfi, &cfi->debug, vaddr, rule);
+}

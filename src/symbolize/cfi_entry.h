@@ -1,0 +1,55 @@
+/*
+ * Entries of call frame information: CIEs (what functions have in common) and FDEs (one function),
+ * and the programs in them.
+ */
+#ifndef SYMBOLIZE_CFI_ENTRY_H
+#define SYMBOLIZE_CFI_ENTRY_H
+
+#include "symbolize/cfi.h"
+#include "symbolize/cfi_cursor.h"
+
+struct cfi_entry {
+	uint64_t offset, size; /* in its section, with the length field */
+	bool is_cie;
+	uint64_t cie;       /* FDE: the offset of its CIE */
+	struct cursor body; /* what follows the header */
+};
+
+struct cfi_cie {
+	uint64_t code_align, data_align; /* data_align: signed */
+	uint64_t ra;                     /* the register that stands for the return address */
+	uint8_t encoding;                /* of the addresses in its FDEs */
+	bool augmented, signal;
+	struct cursor program;
+};
+
+struct cfi_fde {
+	uint64_t start, end;
+	struct cursor program;
+};
+
+/* A section's bytes, and a buffer into which entries are copied. */
+struct cfi_source {
+	struct image_cache *images;
+	struct module *module;
+	const struct cfi_section *section;
+};
+
+/* Longer ones exist in no compiler's output seen so far: the longest in cc1plus has 7 KiB. */
+#define CFI_CIE_MAX 1024
+#define CFI_FDE_MAX 32768
+
+/* Copies an entry; when it is longer than the buffer its body is cut there. */
+bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
+                    struct cfi_entry *entry);
+bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
+bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
+
+/* Runs the programs of a function up to vaddr and makes a rule of the row that they leave. */
+bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t vaddr,
+                      struct unwind_rule *rule);
+
+/* An address as a CIE says that they are written. */
+uint64_t cfi_pointer(struct cursor *cursor, uint8_t encoding);
+
+#endif

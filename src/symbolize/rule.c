@@ -1,0 +1,150 @@
+#include "symbolize/rule.h"
+#include "symbolize/arch.h"
+#include "symbolize/cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define NR_SETS   4096
+#define NR_WAYS   4
+#define MAX_RULES 4096 /* nine big libraries together have 2,107 different ones */
+
+/*
+ * An entry of the cache is one word: the frame, and above it the number of its rule. Rules are the
+ * same for most functions; a table holds each once. It starts anew when a hostile module fills it.
+ */
+#define ENTRY_FRAME_BITS 48
+
+struct rule_cache {
+	struct cfi_reader *reader;
+	uint64_t asked;
+	uint64_t sets[NR_SETS][NR_WAYS]; /* the latest first; 0: empty */
+	unsigned nr_rules;
+	struct unwind_rule rules[MAX_RULES];
+	uint16_t slots[2 * MAX_RULES]; /* rules by hash, number + 1 */
+};
+
+static const struct unwind_rule no_rule = {.kind = RULE_NONE};
+
+struct rule_cache *rule_cache_new(struct module_table *modules)
+{
+	struct rule_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->reader = cfi_reader_new(modules);
+	if (!cache->reader) {
+		free(cache);
+		return NULL;
+	}
+	return cache;
+}
+
+void rule_cache_free(struct rule_cache *cache)
+{
+	if (!cache)
+		return;
+	cfi_reader_free(cache->reader);
+	free(cache);
+}
+
+uint64_t rule_cache_asked(const struct rule_cache *cache)
+{
+	return cache->asked;
+}
+
+/* The number of a rule in the table. */
+static unsigned rule_number(struct rule_cache *cache, const struct unwind_rule *rule)
+{
+	size_t mask = 2 * MAX_RULES - 1, i = XXH3_64bits(rule, sizeof(*rule)) & mask;
+
+	if (cache->nr_rules == MAX_RULES) {
+		memset(cache->sets, 0, sizeof(cache->sets));
+		memset(cache->slots, 0, sizeof(cache->slots));
+		cache->nr_rules = 0;
+	}
+	for (; cache->slots[i]; i = (i + 1) & mask)
+		if (!memcmp(&cache->rules[cache->slots[i] - 1], rule, sizeof(*rule)))
+			return cache->slots[i] - 1;
+	cache->rules[cache->nr_rules] = *rule;
+	cache->slots[i] = (uint16_t)(cache->nr_rules + 1);
+	return cache->nr_rules++;
+}
+
+/*
+ * A signal handler returns to a trampoline, which some C libraries leave undescribed. The address
+ * is that of one of its instructions, or of the byte before.
+ */
+static bool is_trampoline(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	static const int64_t starts[] = {1, 0, -ARCH_TRAMPOLINE_STEP};
+	uint8_t code[ARCH_TRAMPOLINE_SIZE];
+	unsigned i;
+
+	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (cfi_read(cache->reader, cfi, vaddr + (uint64_t)starts[i], code, sizeof(code)) ==
+		            sizeof(code) &&
+		    arch_is_trampoline(code))
+			return true;
+	return false;
+}
+
+/* Nothing is above the code at an entry point: of a program, or of the dynamic linker. */
+#define ENTRY_CODE_SIZE 96
+
+static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
+                     struct unwind_rule *rule)
+{
+	struct cfi *cfi = cfi_get(cache->reader, module);
+
+	memset(rule, 0, sizeof(*rule));
+	cache->asked++;
+	if (!cfi || cfi_rule(cache->reader, cfi, vaddr, rule))
+		return;
+	memset(rule, 0, sizeof(*rule));
+	if (is_trampoline(cache, cfi, vaddr))
+		*rule = arch_signal_rule;
+	else if (cfi->entry && vaddr - cfi->entry < ENTRY_CODE_SIZE)
+		rule->kind = RULE_ROOT;
+}
+
+static const struct unwind_rule *rule_miss(struct rule_cache *cache, struct module *module,
+                                           uint64_t frame, uint64_t *set)
+{
+	struct unwind_rule rule;
+	unsigned number;
+
+	rule_ask(cache, module, frame_offset(frame), &rule);
+	number = rule_number(cache, &rule);
+	memmove(set + 1, set, (NR_WAYS - 1) * sizeof(*set));
+	set[0] = (uint64_t)number << ENTRY_FRAME_BITS | frame;
+	return &cache->rules[number];
+}
+
+const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
+                                         uint32_t vaddr)
+{
+	uint64_t frame = frame_make(module->id, vaddr);
+	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> 52];
+	unsigned way;
+
+	_Static_assert(NR_SETS == 1 << (64 - 52), "the hash yields a set");
+	for (way = 0; way < NR_WAYS; way++)
+		if ((set[way] << (64 - ENTRY_FRAME_BITS)) == frame << (64 - ENTRY_FRAME_BITS))
+			return &cache->rules[set[way] >> ENTRY_FRAME_BITS];
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return &no_rule;
+	return rule_miss(cache, module, frame, set);
+}
+
+bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+{
+	struct cfi *cfi = cfi_get(cache->reader, module);
+	uint8_t code[ARCH_CALL_MAX];
+
+	return cfi && vaddr >= ARCH_CALL_MAX &&
+	       cfi_read(cache->reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
+	               sizeof(code) &&
+	       arch_is_call(code);
+}

@@ -1,0 +1,81 @@
+/*
+ * Rules: how to find the caller's registers at one address of a module.
+ *
+ * The canonical frame address (CFA) is the caller's stack pointer. It is computed first, from a
+ * register; then every register that we follow is either unchanged, or saved at an address
+ * relative to the CFA or to one of the followed registers.
+ */
+#ifndef SYMBOLIZE_RULE_H
+#define SYMBOLIZE_RULE_H
+
+#include "symbolize/module.h"
+
+#include <stdbool.h>
+
+/* What an address is relative to; the first four index the walker's array of registers. */
+enum rule_base {
+	RULE_CFA,
+	RULE_SP,
+	RULE_FP,
+	RULE_EXTRA,
+	RULE_REG, /* another register, whose value only the innermost frame knows for sure */
+	NR_RULE_BASES
+};
+
+enum rule_kind {
+	RULE_NONE,   /* no call frame information: guess */
+	RULE_FOLLOW, /* compute the CFA, then the registers */
+	RULE_ROOT,   /* nobody called this */
+};
+
+/* RULE_FOLLOW: what becomes of base + offset to make the CFA. */
+enum rule_cfa {
+	RULE_CFA_PLAIN,
+	RULE_CFA_LOAD, /* the word there, + adjust */
+	RULE_CFA_PLT,  /* + 8 in the part of a 16-byte PLT entry from byte adjust on */
+};
+
+enum rule_how {
+	RULE_SAME,
+	RULE_LOST, /* not known any more */
+	RULE_AT,   /* saved at base + offset */
+	RULE_IN,   /* in register number base */
+};
+
+struct rule_value {
+	uint8_t how, base;
+	int16_t pad;
+	int32_t offset;
+};
+
+/* Without padding, so that rules can be compared and hashed as bytes. */
+struct unwind_rule {
+	uint8_t kind, signal; /* signal: the caller was interrupted and did not call */
+	uint8_t cfa_how, cfa_base, cfa_reg, pad;
+	int16_t cfa_adjust;
+	int32_t cfa_offset;
+	struct rule_value ra, fp, extra;
+};
+
+_Static_assert(sizeof(struct unwind_rule) == 36, "padding in a rule");
+
+/*
+ * Rules that were asked for once, by frame. They depend on the module alone and not on where it is
+ * mapped: forks, execs and further processes of a program find them warm.
+ */
+struct rule_cache;
+
+struct rule_cache *rule_cache_new(struct module_table *modules);
+void rule_cache_free(struct rule_cache *cache);
+
+/* Never NULL; valid until the next call. */
+const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
+                                         uint32_t vaddr);
+
+/* Whether the return address with this frame (the byte before it) follows a call instruction. */
+bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+
+/* How many rules were not in the cache. */
+uint64_t rule_cache_asked(const struct rule_cache *cache);
+
+#endif

@@ -1,0 +1,108 @@
+#include "symbolize/unwind.h"
+#include "symbolize/arch.h"
+#include "symbolize/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct unwinder {
+	struct rule_cache *rules; /* UNWIND_RULES */
+	struct remote *remote;    /* UNWIND_LIBUNWIND */
+	struct chain_table *chains;
+	struct unwind_stats stats;
+	struct link links[UNWIND_MAX_FRAMES];
+};
+
+uint64_t unwind_regs_mask(void)
+{
+	return arch_sample_mask();
+}
+
+struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine engine)
+{
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->chains = chain_table_new();
+	if (engine == UNWIND_RULES)
+		unwinder->rules = rule_cache_new(modules);
+	else
+		unwinder->remote = remote_new(modules);
+	if (!unwinder->chains || (!unwinder->rules && !unwinder->remote)) {
+		unwinder_free(unwinder);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	rule_cache_free(unwinder->rules);
+	remote_free(unwinder->remote);
+	chain_table_free(unwinder->chains);
+	free(unwinder);
+}
+
+/* How the walk ended; a cut one is completed where possible, a complete one remembered. */
+static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
+{
+	pid_t tid = walk->sample->tid;
+	size_t nr = walk->nr;
+
+	if (!walk->complete) {
+		if (walk->cut && walk->sample->stack_cut)
+			nr = chain_stitch(unwinder->chains, tid, walk->links, nr, walk->max);
+		if (nr == walk->nr)
+			return UNWIND_TRUNCATED;
+		walk->nr = (unsigned)nr;
+	}
+	chain_store(unwinder->chains, tid, walk->links, nr);
+	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
+}
+
+static void walk_count(struct unwind_stats *stats, const struct walk *walk, enum unwind_end end)
+{
+	stats->walks++;
+	stats->frames += walk->nr;
+	stats->complete += end == UNWIND_COMPLETE;
+	stats->stitched += end == UNWIND_STITCHED;
+	stats->truncated += end == UNWIND_TRUNCATED;
+}
+
+unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
+                       const struct unwind_sample *sample, uint64_t *frames, unsigned max,
+                       enum unwind_end *end)
+{
+	struct walk walk = {
+		.space = space,
+		.sample = sample,
+		.links = unwinder->links,
+		.max = max < UNWIND_MAX_FRAMES ? max : UNWIND_MAX_FRAMES,
+	};
+	unsigned i;
+
+	if (unwinder->rules)
+		walk_rules(&walk, unwinder->rules);
+	else
+		walk_remote(&walk, unwinder->remote);
+	*end = walk_end(unwinder, &walk);
+	walk_count(&unwinder->stats, &walk, *end);
+	for (i = 0; i < walk.nr; i++)
+		frames[i] = walk.links[i].frame;
+	return walk.nr;
+}
+
+void unwinder_forget(struct unwinder *unwinder, pid_t tid)
+{
+	chain_forget(unwinder->chains, tid);
+}
+
+void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *stats)
+{
+	*stats = unwinder->stats;
+	stats->rules_asked = unwinder->rules ? rule_cache_asked(unwinder->rules) : 0;
+}

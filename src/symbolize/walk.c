@@ -1,0 +1,251 @@
+/*
+ * The walk by rules. What each special case is for was found by single-stepping programs beside a
+ * shadow stack; without them one chain in a hundred is cut or wrong.
+ */
+#include "symbolize/walk.h"
+#include "symbolize/arch.h"
+
+#include <string.h>
+
+struct state {
+	struct walk *walk;
+	struct rule_cache *rules;
+	const uint64_t *sampled;   /* the registers; NULL beyond a signal frame */
+	const struct mapping *map; /* of the current frame; NULL: unknown */
+	uint64_t regs[RULE_REG];   /* by enum rule_base */
+	uint64_t ip;
+	uint64_t slot; /* where ip was loaded from; 0: nowhere */
+	bool inner;    /* the frame was interrupted at ip; else it called, and ip is next */
+};
+
+/* Loads a word of the stack. */
+static bool load(struct state *state, uint64_t addr, uint64_t *value)
+{
+	const struct unwind_sample *sample = state->walk->sample;
+	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP), at = addr - base;
+
+	if (at < sample->stack_size && sample->stack_size - at >= sizeof(*value)) {
+		memcpy(value, sample->stack + at, sizeof(*value));
+		return true;
+	}
+	state->walk->cut |= addr > base;
+	return false;
+}
+
+static const struct mapping *find_map(const struct state *state, uint64_t addr)
+{
+	const struct mapping *map = state->map;
+
+	if (!map || addr - map->start >= map->end - map->start)
+		map = space_lookup(state->walk->space, addr);
+	return map && addr - map->bias <= UINT32_MAX ? map : NULL;
+}
+
+/* Whether ra can be a return address: in code, and behind a call instruction if that can be seen.
+ */
+static bool is_return(const struct state *state, uint64_t ra)
+{
+	const struct mapping *map = find_map(state, ra - 1);
+
+	return map &&
+	       rule_cache_after_call(state->rules, map->module, (uint32_t)(ra - 1 - map->bias));
+}
+
+/*
+ * A register that we do not follow has its sampled value for sure only in the innermost frame.
+ * Assembly (OpenSSL's) has functions that keep their CFA in one and call others that leave it
+ * alone, so it is tried there too, and the caller must look like one.
+ */
+static bool rule_cfa(const struct state *state, const struct unwind_rule *rule, uint64_t *cfa)
+{
+	if (rule->cfa_base != RULE_REG) {
+		*cfa = state->regs[rule->cfa_base];
+	} else {
+		if (!state->sampled)
+			return false;
+		*cfa = arch_sample_reg(state->sampled, rule->cfa_reg);
+	}
+	*cfa += (uint64_t)(int64_t)rule->cfa_offset;
+	return true;
+}
+
+static bool adjust_cfa(struct state *state, const struct unwind_rule *rule, uint64_t *cfa)
+{
+	if (rule->cfa_how == RULE_CFA_LOAD) {
+		if (!load(state, *cfa, cfa))
+			return false;
+		*cfa += (uint64_t)(int64_t)rule->cfa_adjust;
+	} else if (rule->cfa_how == RULE_CFA_PLT) {
+		*cfa += (state->ip & 15) >= (uint64_t)rule->cfa_adjust ? 8 : 0;
+	}
+	if (rule->signal) /* its handler may have had a stack of its own */
+		return true;
+	return state->inner ? *cfa >= state->regs[RULE_SP] : *cfa > state->regs[RULE_SP];
+}
+
+static bool return_address(struct state *state, const struct unwind_rule *rule, uint64_t *ra)
+{
+	const struct rule_value *value = &rule->ra;
+
+	state->slot = 0;
+	switch (value->how) {
+	case RULE_AT:
+		state->slot = state->regs[value->base] + (uint64_t)(int64_t)value->offset;
+		return load(state, state->slot, ra);
+	case RULE_IN: /* vfork and longjmp keep it in one while they change stacks */
+		if (!state->inner || !state->sampled)
+			return false;
+		*ra = arch_sample_reg(state->sampled, value->base);
+		return true;
+	case RULE_SAME: /* a leaf function that never left the link register */
+		*ra = state->regs[RULE_EXTRA];
+		return state->inner;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The caller's value of a register. Behind a pop, compilers do not say that the register has its
+ * old value again; in the innermost frame a slot that is no more on the stack means just that.
+ */
+static uint64_t caller_reg(struct state *state, const struct rule_value *value,
+                           enum rule_base which)
+{
+	uint64_t slot, saved;
+
+	switch (value->how) {
+	case RULE_SAME:
+		return state->regs[which];
+	case RULE_AT:
+		slot = state->regs[value->base] + (uint64_t)(int64_t)value->offset;
+		if (state->inner && (slot < state->regs[RULE_SP] ||
+		                     (value->base == RULE_FP && slot >= state->regs[RULE_CFA])))
+			return state->regs[which];
+		return load(state, slot, &saved) ? saved : 0;
+	case RULE_IN:
+		return state->inner && state->sampled ? arch_sample_reg(state->sampled, value->base)
+		                                      : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool step_follow(struct state *state, const struct unwind_rule *rule)
+{
+	uint64_t cfa, ra, fp, extra;
+
+	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
+		return false;
+	state->regs[RULE_CFA] = cfa;
+	if (!return_address(state, rule, &ra))
+		return false;
+	ra &= ARCH_CODE_MASK;
+	if (rule->cfa_base == RULE_REG && !state->inner && !is_return(state, ra))
+		return false;
+	fp = caller_reg(state, &rule->fp, RULE_FP);
+	extra = caller_reg(state, &rule->extra, RULE_EXTRA);
+	state->regs[RULE_FP] = fp;
+	state->regs[RULE_EXTRA] = extra;
+	state->regs[RULE_SP] = cfa;
+	state->ip = ra;
+	state->inner = rule->signal;
+	if (rule->signal)
+		state->sampled = NULL;
+	return true;
+}
+
+static void called_from(struct state *state, uint64_t ra, uint64_t slot, uint64_t sp)
+{
+	state->ip = ra;
+	state->slot = slot;
+	state->regs[RULE_SP] = sp;
+	state->inner = false;
+}
+
+/* Small pieces of assembly have their return address at, or near, the top of the stack. */
+static bool guess_near(struct state *state)
+{
+	uint64_t sp = state->regs[RULE_SP], slot, ra = state->regs[RULE_EXTRA] & ARCH_CODE_MASK;
+
+	if (ARCH_RA == ARCH_EXTRA && is_return(state, ra)) {
+		called_from(state, ra, 0, sp);
+		return true;
+	}
+	for (slot = sp; slot - sp < 32; slot += 8) {
+		if (!load(state, slot, &ra) || !is_return(state, ra))
+			continue;
+		called_from(state, ra, slot, slot + 8);
+		return true;
+	}
+	return false;
+}
+
+/* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
+static bool guess_frame_pointer(struct state *state)
+{
+	uint64_t fp = state->regs[RULE_FP], next, ra;
+
+	if (fp % 8 || fp < state->regs[RULE_SP] || !load(state, fp, &next) ||
+	    !load(state, fp + 8, &ra))
+		return false;
+	ra &= ARCH_CODE_MASK;
+	if (ra && !find_map(state, ra - 1))
+		return false;
+	called_from(state, ra, fp + 8, fp + 16);
+	state->regs[RULE_FP] = next;
+	return true;
+}
+
+static bool step_guess(struct state *state)
+{
+	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
+
+	/* The ABI marks the outermost frame by a frame pointer of 0. */
+	if (!state->inner && state->regs[RULE_FP] == 0) {
+		state->walk->complete = true;
+		return false;
+	}
+	if (state->inner && is_file && guess_near(state))
+		return true;
+	return guess_frame_pointer(state) || (state->inner && guess_near(state));
+}
+
+/* Enters the current frame and goes on to its caller; false: there is none, or it is not found. */
+static bool step(struct state *state)
+{
+	static const struct unwind_rule no_rule = {.kind = RULE_NONE};
+	struct walk *walk = state->walk;
+	const struct unwind_rule *rule = &no_rule;
+	uint64_t addr = state->inner ? state->ip : state->ip - 1, frame = FRAME_UNKNOWN;
+
+	state->map = find_map(state, addr);
+	if (state->map) {
+		uint32_t offset = (uint32_t)(addr - state->map->bias);
+
+		frame = frame_make(state->map->module->id, offset);
+		rule = rule_cache_get(state->rules, state->map->module, offset);
+	}
+	walk->links[walk->nr++] = (struct link){state->slot, frame};
+	if (rule->kind == RULE_ROOT) {
+		walk->complete = true;
+		return false;
+	}
+	if (rule->kind == RULE_NONE ? !step_guess(state) : !step_follow(state, rule))
+		return false;
+	walk->complete = state->ip == 0;
+	return !walk->complete;
+}
+
+void walk_rules(struct walk *walk, struct rule_cache *rules)
+{
+	const uint64_t *regs = walk->sample->regs;
+	struct state state = {.walk = walk, .rules = rules, .sampled = regs, .inner = true};
+
+	state.ip = arch_sample_reg(regs, ARCH_PC);
+	state.regs[RULE_SP] = arch_sample_reg(regs, ARCH_SP);
+	state.regs[RULE_FP] = arch_sample_reg(regs, ARCH_FP);
+	state.regs[RULE_EXTRA] = arch_sample_reg(regs, ARCH_EXTRA);
+	while (step(&state) && walk->nr < walk->max)
+		;
+}

@@ -1,0 +1,29 @@
+/*
+ * Walks: one sample's way from its leaf outward, by either engine.
+ */
+#ifndef SYMBOLIZE_WALK_H
+#define SYMBOLIZE_WALK_H
+
+#include "symbolize/chain.h"
+#include "symbolize/rule.h"
+#include "symbolize/unwind.h"
+
+struct walk {
+	const struct space *space;
+	const struct unwind_sample *sample;
+	struct link *links; /* room for max; what was found */
+	unsigned nr, max;
+	bool complete;
+	bool cut; /* stopped because the copied stack ended */
+};
+
+void walk_rules(struct walk *walk, struct rule_cache *rules);
+
+/* The other engine. NULL with errno. */
+struct remote;
+
+struct remote *remote_new(struct module_table *modules);
+void remote_free(struct remote *remote);
+void walk_remote(struct walk *walk, struct remote *remote);
+
+#endif

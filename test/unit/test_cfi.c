@@ -1,0 +1,270 @@
+/* Call frame information: every row of real libraries against libdw, and files that lie. */
+#include "maps.h"
+#include "symbolize/arch.h"
+#include "symbolize/cfi.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+struct fixture {
+	struct module_table *modules;
+	struct cfi_reader *reader;
+	struct space *space;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	fixture->modules = module_table_new();
+	fixture->reader = cfi_reader_new(fixture->modules);
+	fixture->space = space_new(getpid());
+	maps_read(fixture->space, fixture->modules);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	cfi_reader_free(fixture->reader);
+	space_put(fixture->space);
+	module_table_free(fixture->modules);
+	free(fixture);
+	return 0;
+}
+
+/* The loaded module that holds an address of this process. */
+static struct module *module_at(const struct fixture *fixture, const void *addr)
+{
+	const struct mapping *mapping = space_lookup(fixture->space, (uintptr_t)addr);
+
+	assert_non_null(mapping);
+	return mapping->module;
+}
+
+/* -- libdw's answer, in our form -------------------------------------------------------------- */
+
+static uint8_t base_of(uint64_t reg)
+{
+	return reg == ARCH_SP      ? RULE_SP
+	       : reg == ARCH_FP    ? RULE_FP
+	       : reg == ARCH_EXTRA ? RULE_EXTRA
+	                           : RULE_REG;
+}
+
+static bool op_is_breg(const Dwarf_Op *op, uint64_t *reg, int64_t *offset)
+{
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*reg = op->atom - DW_OP_breg0;
+		*offset = (int64_t)op->number;
+		return true;
+	}
+	*reg = op->number;
+	*offset = (int64_t)op->number2;
+	return op->atom == DW_OP_bregx;
+}
+
+static bool oracle_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
+{
+	Dwarf_Op *ops;
+	size_t nr;
+	uint64_t reg;
+	int64_t offset;
+
+	if (dwarf_frame_cfa(frame, &ops, &nr) || nr == 0 || !op_is_breg(&ops[0], &reg, &offset))
+		return false;
+	if (nr == 9 && ops[1].atom == DW_OP_breg16) {
+		rule->cfa_how = RULE_CFA_PLT;
+		rule->cfa_adjust = (int16_t)(ops[4].atom - DW_OP_lit0);
+	} else if (nr == 2 || nr == 3) {
+		if (ops[1].atom != DW_OP_deref || (nr == 3 && ops[2].atom != DW_OP_plus_uconst))
+			return false;
+		rule->cfa_how = RULE_CFA_LOAD;
+		rule->cfa_adjust = nr == 3 ? (int16_t)ops[2].number : 0;
+	} else if (nr != 1) {
+		return false;
+	}
+	rule->cfa_base = base_of(reg);
+	rule->cfa_reg = (uint8_t)reg;
+	rule->cfa_offset = (int32_t)offset;
+	return true;
+}
+
+static struct rule_value oracle_value(Dwarf_Frame *frame, int reg, bool *undefined)
+{
+	struct rule_value value = {.how = RULE_LOST};
+	Dwarf_Op memory[3], *ops;
+	uint64_t base;
+	int64_t offset;
+	size_t nr;
+
+	*undefined = false;
+	assert_int_equal(dwarf_frame_register(frame, reg, memory, &ops, &nr), 0);
+	if (nr == 0) {
+		*undefined = ops == memory;
+		if (!ops)
+			value.how = RULE_SAME;
+	} else if (ops[0].atom == DW_OP_call_frame_cfa && nr == 1) {
+		value = (struct rule_value){.how = RULE_AT, .base = RULE_CFA};
+	} else if (ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
+		value = (struct rule_value){RULE_AT, RULE_CFA, 0, (int32_t)ops[1].number};
+	} else if (nr == 2 && op_is_breg(&ops[1], &base, &offset) && base_of(base) != RULE_REG) {
+		value = (struct rule_value){RULE_AT, base_of(base), 0, (int32_t)offset};
+	} else if (nr == 1 && ops[0].atom == DW_OP_regx) {
+		value = (struct rule_value){.how = RULE_IN, .base = (uint8_t)ops[0].number};
+	}
+	return value;
+}
+
+static bool oracle_rule(Dwarf_Frame *frame, bool signal, struct unwind_rule *rule)
+{
+	bool root, lost;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->signal = signal;
+	rule->ra = oracle_value(frame, ARCH_RA, &root);
+	if (root) {
+		rule->ra = (struct rule_value){0};
+		rule->kind = RULE_ROOT;
+		return true;
+	}
+	rule->kind = RULE_FOLLOW;
+	rule->fp = oracle_value(frame, ARCH_FP, &lost);
+	/* libdw counts rbx among the registers that calls destroy: it mistakes it for number 0. */
+	rule->extra = oracle_value(frame, ARCH_EXTRA, &lost);
+	if (lost)
+		rule->extra.how = RULE_SAME;
+	return oracle_cfa(frame, rule) && rule->ra.how != RULE_LOST;
+}
+
+/* -- every row -------------------------------------------------------------------------------- */
+
+struct tally {
+	unsigned rows, unknown;
+};
+
+static void row_check(struct fixture *fixture, struct cfi *cfi, Dwarf_Frame *frame, bool signal,
+                      uint64_t vaddr, struct tally *tally)
+{
+	struct unwind_rule ours, theirs;
+	bool expressible = oracle_rule(frame, signal, &theirs);
+
+	memset(&ours, 0, sizeof(ours));
+	if (cfi_rule(fixture->reader, cfi, vaddr, &ours) != expressible)
+		fail_msg("row at %#" PRIx64 ": %s by libdw", vaddr, expressible ? "known" : "not");
+	if (expressible && memcmp(&ours, &theirs, sizeof(ours)))
+		fail_msg("row at %#" PRIx64 " differs from libdw's", vaddr);
+	tally->rows++;
+	tally->unknown += !expressible;
+}
+
+/* The executable segment, row by row, the first and the last byte of each. */
+static struct tally rows_check(struct fixture *fixture, struct module *module, Dwarf_CFI *oracle)
+{
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+	const struct segment *text = &module->segments[0];
+	uint64_t vaddr = text->vaddr;
+	struct tally tally = {0};
+	struct unwind_rule rule;
+
+	while (vaddr < text->vaddr + text->size) {
+		Dwarf_Addr start, end;
+		Dwarf_Frame *frame;
+		bool signal;
+
+		if (dwarf_cfi_addrframe(oracle, vaddr, &frame)) {
+			assert_false(cfi_rule(fixture->reader, cfi, vaddr, &rule));
+			vaddr++;
+			continue;
+		}
+		dwarf_frame_info(frame, &start, &end, &signal);
+		row_check(fixture, cfi, frame, signal, vaddr, &tally);
+		row_check(fixture, cfi, frame, signal, end - 1, &tally);
+		free(frame);
+		vaddr = end;
+	}
+	return tally;
+}
+
+static struct tally module_check(struct fixture *fixture, struct module *module)
+{
+	struct tally tally;
+	Dwarf_CFI *oracle;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(module_fd(fixture->modules, module), ELF_C_READ, NULL);
+	assert_non_null(elf);
+	oracle = dwarf_getcfi_elf(elf);
+	assert_non_null(oracle);
+	tally = rows_check(fixture, module, oracle);
+	print_message("%s: %u rows, %u that no rule expresses\n", module->path, tally.rows,
+	              tally.unknown);
+	dwarf_cfi_end(oracle);
+	elf_end(elf);
+	return tally;
+}
+
+static void every_row_of_libc_is_libdw_s(void **state)
+{
+	struct fixture *fixture = *state;
+	struct tally tally = module_check(fixture, module_at(fixture, (void *)(uintptr_t)getpid));
+
+	assert_true(tally.rows > 10000);
+	assert_true(tally.unknown <= 4);
+}
+
+static void every_row_of_the_linker_is_libdw_s(void **state)
+{
+	struct fixture *fixture = *state;
+	unsigned i, checked = 0;
+
+	for (i = 1; i < module_table_count(fixture->modules); i++) {
+		struct module *module = module_table_get(fixture->modules, (uint16_t)i);
+
+		if (!strstr(module->path, "/ld-linux") && !strstr(module->path, "libstdc++") &&
+		    module->kind != MODULE_VDSO)
+			continue;
+		checked += module_check(fixture, module).rows > 0;
+	}
+	assert_true(checked >= 1);
+}
+
+/* Without the linker's table a program's functions are found through one made here. */
+static void own_index_finds_what_the_linkers_table_finds(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *module = module_at(fixture, (void *)(uintptr_t)getpid);
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+
+	assert_true(cfi->eh.table);
+	cfi->eh.table = 0;
+	cfi->eh.nr = 0;
+	cfi->eh.scanned = true;
+	assert_true(module_check(fixture, module).rows > 10000);
+	assert_non_null(cfi->eh.index);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_row_of_libc_is_libdw_s, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_row_of_the_linker_is_libdw_s, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(own_index_finds_what_the_linkers_table_finds, setup,
+	                                        teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
