@@ -44,16 +44,26 @@ struct trace_sample {
 	uint32_t context; /* node; NODE_NONE: no callers */
 };
 
-/* The caller's frame and node of a node. false: there is none (or the file lies: then also). */
+/*
+ * The frame of a node, and the node of its caller: NODE_NONE where the frame is a root. false:
+ * there is no such node, or the file lies.
+ */
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
 
-/* Writes at most max frames, leaf first, and returns how many the stack has. */
+/*
+ * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does
+ * not have in full ends in FRAME_TRUNCATED.
+ */
 size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,
                    size_t max);
 
-/* A walk over all stored samples of all events, oldest first. NULL with errno. */
+/*
+ * A walk over the stored samples of one event or of all, oldest first. (Samples that reached the
+ * recorder behind its merge front come late here, too.) NULL with errno.
+ */
+#define TRACE_ALL_EVENTS UINT32_MAX
 struct trace_walk;
-struct trace_walk *trace_walk_new(const struct trace *trace);
+struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
 void trace_walk_free(struct trace_walk *walk);
 /* 1 with a sample, 0 at the end, -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);

@@ -1,0 +1,45 @@
+/*
+ * What to call a frame: one number for all frames of a function, whatever numbers its module has.
+ *
+ *     named          symbol and module            "main", "app"
+ *     nameless       its function's first byte    "app+0x1234", "app"   (or its own, if no bounds)
+ *     special        module 0                     "[truncated]"
+ *
+ * With fewer keys, names that differ only in the rest are one.
+ */
+#ifndef OUTPUT_FRAME_NAMES_H
+#define OUTPUT_FRAME_NAMES_H
+
+#include "output/map64.h"
+#include "output/trace.h"
+
+enum frame_keys { FRAME_BY_SYMBOL = 1, FRAME_BY_MODULE = 2 };
+
+struct frame_name {
+	uint32_t symbol; /* string; 0: none, then the frame says it */
+	uint32_t module; /* string: the path; 0: none */
+	uint64_t frame;  /* one of it */
+};
+
+struct frame_names {
+	const struct trace *trace;
+	unsigned keys; /* enum frame_keys */
+	struct frame_name *names;
+	uint32_t nr, room;
+	struct map64 by_frame, by_name;
+};
+
+void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
+void frame_names_fini(struct frame_names *names);
+
+/* The number of a frame's name; UINT32_MAX: no memory. */
+uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
+
+/* "main", or "libx.so+0x12", or "[unknown]", as it is in the file: with any bytes. */
+#define FRAME_TEXT_SIZE 4096
+void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
+
+/* The file name of a module's path; an empty string for special frames. */
+const char *frame_module_text(const struct trace *trace, uint64_t frame);
+
+#endif

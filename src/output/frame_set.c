@@ -1,0 +1,72 @@
+#include "output/frame_set.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM ((size_t)1 << 16)
+
+static_assert(FRAME_SET_RECENT == 1 << (64 - 50), "the hash gives 14 bits");
+
+struct frame_set *frame_set_new(void)
+{
+	return calloc(1, sizeof(struct frame_set));
+}
+
+void frame_set_free(struct frame_set *set)
+{
+	if (set)
+		free(set->frames);
+	free(set);
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void compact(struct frame_set *set)
+{
+	size_t kept = 0;
+
+	if (!set->nr)
+		return;
+	qsort(set->frames, set->nr, sizeof(*set->frames), compare_frames);
+	for (size_t i = 1; i < set->nr; i++)
+		if (set->frames[i] != set->frames[kept])
+			set->frames[++kept] = set->frames[i];
+	set->nr = kept + 1;
+}
+
+/* Room for more, first of all by dropping what is there twice. */
+static int make_room(struct frame_set *set)
+{
+	size_t room = set->room ? 2 * set->room : FIRST_ROOM;
+	uint64_t *frames;
+
+	compact(set);
+	if (set->room && set->nr < set->room / 2)
+		return 0;
+	frames = reallocarray(set->frames, room, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	set->frames = frames;
+	set->room = room;
+	return 0;
+}
+
+void frame_set_add_new(struct frame_set *set, uint64_t frame)
+{
+	if (set->nr == set->room && !set->error)
+		set->error = make_room(set);
+	if (!set->error)
+		set->frames[set->nr++] = frame;
+}
+
+int frame_set_finish(struct frame_set *set)
+{
+	compact(set);
+	return set->error;
+}

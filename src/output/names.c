@@ -1,0 +1,135 @@
+#include "output/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Bounds of what names add to a trace; whoever comes later has bounds without a name. */
+#define MAX_NAME_BYTES ((size_t)64 << 20)
+#define MAX_NAMES      (1 << 20)
+
+/* One module's functions on their way into the table. */
+struct namer {
+	struct names *names;
+	uint32_t module;
+};
+
+static uint32_t name_offset(struct names *names, const char *name)
+{
+	uint32_t offset;
+
+	if (!name || !*name)
+		return 0;
+	if (!string_pool_put(&names->strings, name, &offset)) {
+		names->refused++;
+		return 0;
+	}
+	return names->string_base + offset;
+}
+
+static int names_grow(struct names *names)
+{
+	size_t room = names->room ? 2 * names->room : 1024;
+	struct trace_symbol *symbols;
+
+	if (names->nr < names->room)
+		return 0;
+	symbols = reallocarray(names->symbols, room, sizeof(*symbols));
+	if (!symbols)
+		return -ENOMEM;
+	names->symbols = symbols;
+	names->room = room;
+	return 0;
+}
+
+/* Functions come in ascending order; where two overlap, the later one keeps what is left of it. */
+static int name_function(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct namer *namer = arg;
+	struct names *names = namer->names;
+	struct trace_symbol *last = names->nr ? &names->symbols[names->nr - 1] : NULL;
+	uint32_t lo = symbol->lo;
+	int err;
+
+	if (last && last->module == namer->module && lo < last->hi)
+		lo = last->hi;
+	if (offset < lo || offset >= symbol->hi)
+		return 0;
+	err = names_grow(names);
+	if (err)
+		return err;
+	names->symbols[names->nr++] = (struct trace_symbol){
+		.module = namer->module,
+		.lo = lo,
+		.hi = symbol->hi,
+		.name = name_offset(names, symbol->name),
+	};
+	return 0;
+}
+
+/* The frames from `first` on that are of its module, as offsets; returns how many. */
+static size_t module_offsets(const struct frame_set *frames, size_t first, uint32_t *offsets)
+{
+	uint16_t module = frame_module(frames->frames[first]);
+	size_t nr = 0;
+
+	for (size_t i = first; i < frames->nr; i++, nr++) {
+		if (frame_module(frames->frames[i]) != module)
+			break;
+		offsets[nr] = frame_offset(frames->frames[i]);
+	}
+	return nr;
+}
+
+static int name_all(struct names *names, struct module_table *modules,
+                    struct symbolizer *symbolizer, const struct frame_set *frames)
+{
+	uint32_t *offsets = calloc(frames->nr + 1, sizeof(*offsets));
+	int err = offsets ? 0 : -ENOMEM;
+	size_t nr;
+
+	for (size_t i = 0; i < frames->nr && !err; i += nr) {
+		uint16_t id = frame_module(frames->frames[i]);
+		struct module *module = module_table_get(modules, id);
+		struct namer namer = {names, id};
+
+		nr = module_offsets(frames, i, offsets);
+		if (id && module)
+			err = symbolizer_module(symbolizer, module, offsets, nr, name_function,
+			                        &namer);
+	}
+	free(offsets);
+	return err;
+}
+
+int names_init(struct names *names, struct module_table *modules, struct symbolizer *symbolizer,
+               const struct frame_set *frames, uint32_t string_base)
+{
+	struct symbolizer_stats stats;
+	void *memory;
+	int err;
+
+	*names = (struct names){.string_base = string_base};
+	if (!symbolizer || !modules)
+		return 0;
+	memory = mmap(NULL, MAX_NAME_BYTES, PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	string_pool_init(&names->strings, memory, MAX_NAME_BYTES, MAX_NAMES);
+	err = name_all(names, modules, symbolizer, frames);
+	symbolizer_stats(symbolizer, &stats);
+	names->kernel_hidden = stats.kernel_hidden;
+	if (err)
+		names_fini(names);
+	return err;
+}
+
+void names_fini(struct names *names)
+{
+	if (names->strings.memory)
+		munmap(names->strings.memory, MAX_NAME_BYTES);
+	string_pool_fini(&names->strings);
+	free(names->symbols);
+	*names = (struct names){0};
+}

@@ -1,0 +1,126 @@
+#include "output/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void new_file_fini(struct new_file *file)
+{
+	free(file->path);
+	free(file->temporary);
+	*file = (struct new_file){0};
+}
+
+/* A name in the same folder, and so on the same file system. */
+static char *temporary_name(const char *path)
+{
+	char *copy = strdup(path), *name = NULL;
+
+	if (copy && asprintf(&name, "%s/.adaptrace-XXXXXX", dirname(copy)) < 0)
+		name = NULL;
+	free(copy);
+	return name;
+}
+
+/* What is there and cannot be replaced is written to; a folder is an error. */
+static int open_in_place(const struct new_file *file)
+{
+	int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_temporary(struct new_file *file)
+{
+	int fd;
+
+	file->temporary = temporary_name(file->path);
+	if (!file->temporary)
+		return -ENOMEM;
+	fd = mkostemp(file->temporary, O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int new_file_open(struct new_file *file, const char *path)
+{
+	struct stat stat_now;
+	int fd;
+
+	*file = (struct new_file){.path = realpath(path, NULL)};
+	if (!file->path)
+		file->path = strdup(path);
+	if (!file->path)
+		return -ENOMEM;
+	if (!stat(file->path, &stat_now) && !S_ISREG(stat_now.st_mode))
+		fd = open_in_place(file);
+	else
+		fd = open_temporary(file);
+	if (fd >= 0) {
+		file->file = fdopen(fd, "w");
+		if (file->file)
+			return 0;
+		close(fd);
+		if (file->temporary)
+			unlink(file->temporary);
+		fd = -ENOMEM;
+	}
+	new_file_fini(file);
+	return fd;
+}
+
+/* There is a file of that name: it becomes the old one, and is never without a name meanwhile. */
+static int replace(const struct new_file *file, const char *old)
+{
+	int err;
+
+	if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE)) {
+		if (!rename(file->temporary, old))
+			return 0;
+		err = -errno;
+		renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE);
+		return err;
+	}
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (rename(file->path, old))
+		return -errno;
+	if (!rename(file->temporary, file->path))
+		return 0;
+	err = -errno;
+	rename(old, file->path);
+	return err;
+}
+
+static int give_name(const struct new_file *file)
+{
+	char *old;
+	int err;
+
+	if (access(file->path, F_OK))
+		return rename(file->temporary, file->path) ? -errno : 0;
+	if (asprintf(&old, "%s.old", file->path) < 0)
+		return -ENOMEM;
+	err = replace(file, old);
+	free(old);
+	return err;
+}
+
+int new_file_close(struct new_file *file, int err)
+{
+	if (!err && ferror(file->file))
+		err = -EIO;
+	if (fclose(file->file) && !err)
+		err = -errno;
+	if (file->temporary) {
+		if (!err)
+			err = give_name(file);
+		if (err)
+			unlink(file->temporary);
+	}
+	new_file_fini(file);
+	return err;
+}

@@ -1,0 +1,349 @@
+#include "output/profile_build.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_CPUS (1 << 16)
+
+/* --- classes ---------------------------------------------------------------------------------- */
+
+static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	return entry ? entry->comm : 0;
+}
+
+static uint32_t class_new(struct builder *builder, uint32_t who, uint32_t cpu)
+{
+	struct profile *profile = builder->profile;
+	uint32_t class = builder_add_class(builder);
+	unsigned keys = profile->config.keys;
+
+	if (class == PROFILE_NONE)
+		return PROFILE_NONE;
+	profile->classes[class].thread = keys & PROFILE_BY_THREAD ? who : PROFILE_NONE;
+	profile->classes[class].cpu = cpu;
+	if (keys & PROFILE_BY_THREAD)
+		profile->classes[class].comm = thread_comm(profile->trace, who);
+	else if (keys & PROFILE_BY_COMM)
+		profile->classes[class].comm = who;
+	return class;
+}
+
+/* who: a thread or a command (string), as the keys are; 0 if neither makes a difference. */
+static uint32_t class_find(struct builder *builder, uint32_t who, uint32_t cpu)
+{
+	uint64_t key = (uint64_t)who << 32 | cpu;
+	uint32_t class = map64_get(&builder->class_by_key, key);
+
+	if (class != PROFILE_NONE)
+		return class;
+	class = class_new(builder, who, cpu);
+	if (class == PROFILE_NONE || map64_add(&builder->class_by_key, key, class))
+		return PROFILE_NONE;
+	return class;
+}
+
+static uint32_t class_of(struct builder *builder, const struct trace_sample *sample)
+{
+	unsigned keys = builder->profile->config.keys;
+	uint32_t who = 0, cpu = PROFILE_NONE;
+
+	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
+	    builder->profile->nr_classes)
+		return builder->last_class;
+	if (keys & PROFILE_BY_THREAD)
+		who = sample->thread;
+	else if (keys & PROFILE_BY_COMM)
+		who = thread_comm(builder->profile->trace, sample->thread);
+	if (keys & PROFILE_BY_CPU)
+		cpu = sample->cpu;
+	builder->last_thread = sample->thread;
+	builder->last_cpu = sample->cpu;
+	builder->last_class = class_find(builder, who, cpu);
+	return builder->last_class;
+}
+
+/* --- one sample ------------------------------------------------------------------------------- */
+
+/* The last place of an array is for all that are behind it. */
+static uint32_t clamped(uint32_t number, uint32_t nr)
+{
+	return number < nr ? number : nr - 1;
+}
+
+/* A stream is an event on a CPU, or of a thread where events are inherited. */
+static struct profile_stream *stream_of(struct builder *builder, const struct trace_sample *sample)
+{
+	bool by_cpu = trace_run(builder->profile->trace)->flags & TRACE_RUN_CGROUP;
+	uint32_t number = by_cpu ? sample->cpu : sample->thread;
+
+	return &builder->streams[clamped(number, builder->nr_streams)];
+}
+
+static double square(double x)
+{
+	return x * x;
+}
+
+/* The difference between a stream's latest sample and its next one; row NULL: there is none. */
+static void stream_step(struct profile *profile, struct profile_stream *stream, uint32_t row,
+                        uint64_t weight)
+{
+	if (stream->row == row + 1) {
+		if (weight != stream->weight)
+			profile->rows[row].variance +=
+				square((double)weight - (double)stream->weight) / 2;
+	} else {
+		if (stream->row)
+			profile->rows[stream->row - 1].variance +=
+				square((double)stream->weight) / 2;
+		if (row != PROFILE_NONE)
+			profile->rows[row].variance += square((double)weight) / 2;
+	}
+	stream->row = row + 1;
+	stream->weight = weight;
+}
+
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t floor)
+{
+	struct profile *profile = builder->profile;
+	uint32_t bucket = clamped(sample->level - floor, PROFILE_NR_BUCKETS);
+	uint32_t class = class_of(builder, sample), node;
+	struct profile_row *row;
+
+	node = class == PROFILE_NONE ? PROFILE_NONE : builder_leaf(builder, class, sample);
+	if (node == PROFILE_NONE)
+		return -ENOMEM;
+	profile->nodes[node].self += sample->weight;
+	row = &profile->rows[profile->nodes[node].row];
+	row->self += sample->weight;
+	row->samples++;
+	row->buckets[bucket]++;
+	profile->buckets[bucket]++;
+	stream_step(profile, stream_of(builder, sample), profile->nodes[node].row, sample->weight);
+	profile->samples++;
+	profile->sampled += sample->weight;
+	if (sample->weight > profile->max_weight)
+		profile->max_weight = sample->weight;
+	builder->by_thread[clamped(sample->thread, builder->nr_threads)] += sample->weight;
+	return 0;
+}
+
+static int add_samples(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	struct trace_walk *walk = trace_walk_new(profile->trace, profile->config.event);
+	struct trace_sample sample;
+	int got = -ENOMEM;
+
+	if (!walk)
+		return got;
+	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		if (sample.time < profile->config.from || sample.time >= profile->config.to)
+			continue;
+		got = add_sample(builder, &sample, event->floor);
+		if (got)
+			break;
+	}
+	trace_walk_free(walk);
+	return got;
+}
+
+static void end_streams(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	for (uint32_t i = 0; i < builder->nr_streams; i++)
+		stream_step(profile, &builder->streams[i], PROFILE_NONE, 0);
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].samples)
+			profile->rows[i].variance += square((double)profile->max_weight);
+}
+
+/* --- exact totals ----------------------------------------------------------------------------- */
+
+/* What the kernel counted for a command and no sample stands for, as a row of its own. */
+static int add_unsampled(struct builder *builder, const struct trace_command *command,
+                         uint64_t sampled)
+{
+	struct profile *profile = builder->profile;
+	uint32_t class = builder_add_class(builder), row;
+
+	row = class == PROFILE_NONE ? class : builder_row(builder, class, PROFILE_NONE);
+	if (row == PROFILE_NONE)
+		return -ENOMEM;
+	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
+	profile->classes[class].comm = command->comm;
+	profile->rows[row].self = profile->rows[row].total = command->exact - sampled;
+	profile->total += command->exact - sampled;
+	profile->unsampled[profile->nr_unsampled++] = (struct profile_unsampled){
+		.comm = command->comm,
+		.row = row,
+		.sampled = sampled,
+		.exact = command->exact,
+	};
+	return 0;
+}
+
+/* Exact totals are of event 0 and of the whole run. */
+static bool exact_wanted(const struct profile *profile)
+{
+	return profile->config.event == 0 && profile->config.from == 0 &&
+	       profile->config.to == UINT64_MAX;
+}
+
+static void sum_commands(const struct builder *builder, const struct map64 *by_comm,
+                         uint64_t *sampled)
+{
+	const struct trace *trace = builder->profile->trace;
+
+	for (uint32_t i = 0; i + 1 < builder->nr_threads; i++) {
+		uint32_t command = map64_get(by_comm, thread_comm(trace, i));
+
+		if (builder->by_thread[i] && command != UINT32_MAX)
+			sampled[command] += builder->by_thread[i];
+	}
+}
+
+static int add_all_unsampled(struct builder *builder, uint32_t nr)
+{
+	struct profile *profile = builder->profile;
+	uint64_t *sampled = calloc(nr, sizeof(*sampled));
+	struct map64 by_comm = {0};
+	const struct trace_command *command;
+	int err = sampled ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		command = trace_command(profile->trace, i);
+		if (map64_get(&by_comm, command->comm) == UINT32_MAX)
+			err = map64_add(&by_comm, command->comm, i);
+	}
+	if (!err)
+		sum_commands(builder, &by_comm, sampled);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		command = trace_command(profile->trace, i);
+		/* Less than one sample is what sampling rounds off. */
+		if (command->flags & TRACE_THREAD_EXACT &&
+		    command->exact > sampled[i] + profile->max_weight)
+			err = add_unsampled(builder, command, sampled[i]);
+	}
+	map64_fini(&by_comm);
+	free(sampled);
+	return err;
+}
+
+static int complete(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	uint32_t nr = 0;
+
+	end_streams(builder);
+	profile_sum(profile);
+	profile->total = profile->sampled;
+	while (trace_command(profile->trace, nr))
+		nr++;
+	if (!nr || !exact_wanted(profile))
+		return 0;
+	profile->unsampled = calloc(nr, sizeof(*profile->unsampled));
+	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static uint32_t count_threads(const struct trace *trace)
+{
+	uint32_t nr = 0;
+
+	while (trace_thread(trace, nr))
+		nr++;
+	return nr;
+}
+
+static uint32_t count_cpus(const struct trace *trace)
+{
+	const struct trace_stream *stream;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
+		if (stream->cpu < MAX_CPUS && stream->cpu >= nr)
+			nr = stream->cpu + 1;
+	return nr;
+}
+
+/* One more of each: for numbers that a file makes up. */
+static int builder_init(struct builder *builder, struct profile *profile)
+{
+	const struct trace *trace = profile->trace;
+	uint32_t cpus = count_cpus(trace), threads = count_threads(trace);
+
+	builder->profile = profile;
+	builder->nr_threads = threads + 1;
+	builder->nr_streams = (trace_run(trace)->flags & TRACE_RUN_CGROUP ? cpus : threads) + 1;
+	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
+	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
+	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
+	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
+	return builder->by_thread && builder->streams && builder->cache && builder->chain ? 0
+	                                                                                  : -ENOMEM;
+}
+
+static void builder_fini(struct builder *builder)
+{
+	map64_fini(&builder->class_by_key);
+	map64_fini(&builder->row_by_key);
+	map64_fini(&builder->node_by_key);
+	map64_fini(&builder->context_nodes);
+	free(builder->by_thread);
+	free(builder->streams);
+	free(builder->cache);
+	free(builder->chain);
+}
+
+struct profile *profile_new(const struct trace *trace, const struct profile_config *config)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+	struct builder builder = {0};
+	int err = -ENOMEM;
+
+	if (!profile)
+		goto out;
+	profile->trace = trace;
+	profile->config = *config;
+	frame_names_init(&profile->names, trace,
+	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE));
+	err = builder_init(&builder, profile);
+	if (!err && trace_event(trace, config->event))
+		err = add_samples(&builder);
+	if (!err)
+		err = complete(&builder);
+out:
+	builder_fini(&builder);
+	if (!err)
+		return profile;
+	profile_free(profile);
+	errno = -err;
+	return NULL;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	frame_names_fini(&profile->names);
+	free(profile->classes);
+	free(profile->rows);
+	free(profile->nodes);
+	free(profile->unsampled);
+	free(profile);
+}
+
+double profile_error(const struct profile_row *row)
+{
+	return 1.96 * sqrt(row->variance);
+}

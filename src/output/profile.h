@@ -1,0 +1,99 @@
+/*
+ * A profile: the samples of one event added up, by function and by call path.
+ *
+ *     sample → class (thread, command, CPU: as asked for) → the class's tree of call paths
+ *            → row: (class, name) with what was spent in it and below it
+ *
+ * Weights are in the event's unit; a sample stands for its period times 2^floor of them.
+ *
+ * Error bars. Samples are evenly spaced and programs have phases, so the variance of a row's weight
+ * is estimated from successive differences within each stream:
+ *
+ *     Var = w² + ½ Σ over streams Σ over i = 1 … n + 1 of (w_i y_i − w_(i−1) y_(i−1))²
+ *
+ * where y_i says whether sample i is in the row, and is 0 beyond both ends. With one weight w in a
+ * stream the inner sum adds w² wherever y changes. y starts and ends as 0, so it changes twice for
+ * every run of successive samples in the row: Var = w² + Σ over streams of w² · runs. The leading
+ * w² is of the event's largest weight; it keeps a single sample from looking certain.
+ */
+#ifndef OUTPUT_PROFILE_H
+#define OUTPUT_PROFILE_H
+
+#include "output/frame_names.h"
+
+enum profile_keys {
+	PROFILE_BY_SYMBOL = FRAME_BY_SYMBOL,
+	PROFILE_BY_MODULE = FRAME_BY_MODULE,
+	PROFILE_BY_THREAD = 4,
+	PROFILE_BY_COMM = 8,
+	PROFILE_BY_CPU = 16,
+};
+
+struct profile_config {
+	uint32_t event;
+	unsigned keys;     /* enum profile_keys: what makes rows different */
+	uint64_t from, to; /* ns of the trace's clock: samples in [from, to) */
+};
+
+#define PROFILE_NONE       UINT32_MAX
+#define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
+
+struct profile_class {
+	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
+	uint32_t comm;        /* string; 0 where it makes no difference */
+	uint32_t root;        /* node: of its tree of call paths */
+};
+
+struct profile_row {
+	uint32_t class, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
+	uint64_t self, total; /* total: recursion counted once */
+	uint64_t samples;
+	double variance; /* of self */
+	uint32_t buckets[PROFILE_NR_BUCKETS];
+};
+
+/* A call path of one class: its parent's and a function. Parents come before their children. */
+struct profile_node {
+	uint32_t parent;        /* PROFILE_NONE: the root of a class, which is no function */
+	uint32_t row : 31;      /* of a root: the class */
+	uint32_t recursive : 1; /* its row is among its ancestors' */
+	uint64_t self, total;
+};
+
+/* A command whose exact total is known, and is more than its samples stand for. */
+struct profile_unsampled {
+	uint32_t comm; /* string */
+	uint32_t row;
+	uint64_t sampled, exact;
+};
+
+struct profile {
+	const struct trace *trace;
+	struct profile_config config;
+	struct frame_names names;
+	struct profile_class *classes;
+	struct profile_row *rows;
+	struct profile_node *nodes;
+	struct profile_unsampled *unsampled;
+	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled;
+	uint64_t samples, sampled;            /* in all rows; sampled: weight */
+	uint64_t total;                       /* weight, what was not sampled included */
+	uint64_t max_weight;                  /* of one sample */
+	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
+};
+
+/* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
+struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
+void profile_free(struct profile *profile);
+
+/* Half the width of the 95 % interval of a row's self. */
+double profile_error(const struct profile_row *row);
+
+/*
+ * Whether the levels of the buffer, each of which samples the whole run evenly, tell different
+ * things of a row: then the samples march in step with the program and neither weight nor error is
+ * to be believed. Rows with few samples are never blamed.
+ */
+bool profile_in_lockstep(const struct profile *profile, const struct profile_row *row);
+
+#endif

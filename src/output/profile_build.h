@@ -1,0 +1,45 @@
+/* How a profile is made; for profile.c and profile_tree.c alone. */
+#ifndef OUTPUT_PROFILE_BUILD_H
+#define OUTPUT_PROFILE_BUILD_H
+
+#include "output/profile.h"
+
+#define LEAF_CACHE_SIZE (1 << 15)
+#define CHAIN_SIZE      (1 << 13) /* the deepest stack: a file may pretend that one is endless */
+
+/* Where a (class, context, leaf) led last time. */
+struct leaf_cache {
+	uint64_t leaf;
+	uint32_t class, context;
+	uint32_t node; /* + 1; 0: empty */
+};
+
+/* The latest sample of a stream: its row is open until the next one tells. */
+struct profile_stream {
+	uint32_t row; /* + 1; 0: none yet */
+	uint64_t weight;
+};
+
+struct builder {
+	struct profile *profile;
+	uint32_t rooms[3]; /* of classes, rows and nodes */
+	struct map64 class_by_key, row_by_key, node_by_key, context_nodes;
+	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
+	struct leaf_cache *cache;
+	struct profile_stream *streams;
+	uint64_t *by_thread; /* weights */
+	uint32_t nr_streams, nr_threads;
+	uint32_t *chain; /* contexts on the way up */
+};
+
+/* The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. */
+uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
+
+/* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
+uint32_t builder_add_class(struct builder *builder);
+uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
+
+/* Adds up what is below every node, and with it the rows' totals. */
+void profile_sum(struct profile *profile);
+
+#endif

@@ -1,0 +1,175 @@
+#include "output/profile_build.h"
+
+#include "symbolize/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Doubles an array that is full; returns the number of a new zeroed entry, or PROFILE_NONE. */
+static uint32_t add_entry(void **entries, uint32_t *nr, uint32_t *room, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (*nr == *room) {
+		grown = *nr < PROFILE_NONE / 4 ? reallocarray(*entries, wanted, size) : NULL;
+		if (!grown)
+			return PROFILE_NONE;
+		*entries = grown;
+		*room = wanted;
+	}
+	memset((char *)*entries + *nr * size, 0, size);
+	return (*nr)++;
+}
+
+static uint32_t add_node(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	return add_entry((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
+	                 sizeof(*profile->nodes));
+}
+
+uint32_t builder_add_class(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	uint32_t class = add_entry((void **)&profile->classes, &profile->nr_classes,
+	                           &builder->rooms[0], sizeof(*profile->classes));
+	uint32_t root = add_node(builder);
+
+	if (class == PROFILE_NONE || root == PROFILE_NONE)
+		return PROFILE_NONE;
+	profile->classes[class].root = root;
+	profile->nodes[root].parent = PROFILE_NONE;
+	profile->nodes[root].row = class & 0x7fffffff;
+	return class;
+}
+
+uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
+{
+	struct profile *profile = builder->profile;
+	uint64_t key = (uint64_t) class << 32 | name;
+	uint32_t row = map64_get(&builder->row_by_key, key);
+
+	if (row != PROFILE_NONE)
+		return row;
+	row = add_entry((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
+	                sizeof(*profile->rows));
+	if (row == PROFILE_NONE || map64_add(&builder->row_by_key, key, row))
+		return PROFILE_NONE;
+	profile->rows[row].class = class;
+	profile->rows[row].name = name;
+	return row;
+}
+
+static bool row_above(const struct profile *profile, uint32_t node, uint32_t row)
+{
+	for (; profile->nodes[node].parent != PROFILE_NONE; node = profile->nodes[node].parent)
+		if (profile->nodes[node].row == row)
+			return true;
+	return false;
+}
+
+/* The node below `parent` for this frame. */
+static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t parent, uint64_t frame)
+{
+	struct profile *profile = builder->profile;
+	uint32_t name = frame_names_find(&profile->names, frame);
+	uint64_t key = (uint64_t)parent << 32 | name;
+	uint32_t node, row;
+
+	if (name == PROFILE_NONE)
+		return PROFILE_NONE;
+	node = map64_get(&builder->node_by_key, key);
+	if (node != PROFILE_NONE)
+		return node;
+	row = builder_row(builder, class, name);
+	node = add_node(builder);
+	if (row == PROFILE_NONE || node == PROFILE_NONE ||
+	    map64_add(&builder->node_by_key, key, node))
+		return PROFILE_NONE;
+	profile->nodes[node].parent = parent;
+	profile->nodes[node].row = row & 0x7fffffff;
+	profile->nodes[node].recursive = row_above(profile, parent, row);
+	return node;
+}
+
+/*
+ * Notes the contexts from this one up to the first that has a node already, whose node it returns;
+ * else the node to hang the last one below. A context that does not reach a root in the file hangs
+ * below [truncated].
+ */
+static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context, uint32_t *depth)
+{
+	uint32_t node, root = builder->profile->classes[class].root;
+	uint64_t frame;
+
+	for (*depth = 0; context != NODE_NONE; ++*depth) {
+		node = map64_get(&builder->context_nodes, (uint64_t) class << 32 | context);
+		if (node != PROFILE_NONE)
+			return node;
+		if (*depth == CHAIN_SIZE)
+			return child_of(builder, class, root, FRAME_TRUNCATED);
+		builder->chain[*depth] = context;
+		if (!trace_node(builder->profile->trace, context, &frame, &context))
+			return child_of(builder, class, root, FRAME_TRUNCATED);
+	}
+	return root;
+}
+
+/* The profile's node of a context. */
+static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t context)
+{
+	uint32_t depth, parent, node = climb(builder, class, context, &depth);
+	uint64_t frame;
+
+	while (depth && node != PROFILE_NONE) {
+		context = builder->chain[--depth];
+		if (trace_node(builder->profile->trace, context, &frame, &parent))
+			node = child_of(builder, class, node, frame);
+		if (node == PROFILE_NONE ||
+		    map64_add(&builder->context_nodes, (uint64_t) class << 32 | context, node))
+			return PROFILE_NONE;
+	}
+	return node;
+}
+
+static struct leaf_cache *cache_slot(struct builder *builder, uint32_t class,
+                                     const struct trace_sample *sample)
+{
+	uint64_t hash = (sample->leaf ^ (uint64_t)sample->context << 24 ^ (uint64_t) class << 56) *
+	                0x9e3779b97f4a7c15;
+
+	static_assert(LEAF_CACHE_SIZE == 1 << (64 - 49), "the hash gives 15 bits");
+	return &builder->cache[hash >> 49];
+}
+
+uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
+{
+	struct leaf_cache *slot = cache_slot(builder, class, sample);
+	uint32_t node;
+
+	if (slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
+	    slot->class == class)
+		return slot->node - 1;
+	node = context_node(builder, class, sample->context);
+	if (node != PROFILE_NONE)
+		node = child_of(builder, class, node, sample->leaf);
+	if (node != PROFILE_NONE)
+		*slot = (struct leaf_cache){sample->leaf, class, sample->context, node + 1};
+	return node;
+}
+
+void profile_sum(struct profile *profile)
+{
+	for (uint32_t i = profile->nr_nodes; i-- > 0;) {
+		struct profile_node *node = &profile->nodes[i];
+
+		node->total += node->self;
+		if (node->parent == PROFILE_NONE)
+			continue;
+		profile->nodes[node->parent].total += node->total;
+		if (!node->recursive)
+			profile->rows[node->row].total += node->total;
+	}
+}

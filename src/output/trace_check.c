@@ -1,0 +1,91 @@
+#include "output/trace_file.h"
+
+#include <stddef.h>
+
+#define MIN_BIN_SHIFT 9
+#define MAX_BIN_SHIFT 24
+#define MIN_SUB_SHIFT 8
+#define MAX_EVENTS    256 /* a bin's kind is a byte */
+
+static bool entries_readable(const struct section *section, size_t size, size_t alignment)
+{
+	return section->found && section->entry_size >= size &&
+	       section->entry_size % alignment == 0;
+}
+
+#define READABLE(section, type) \
+	entries_readable(&trace->sections[section], sizeof(type), _Alignof(type))
+
+static const char *check_sizes(const struct trace *trace)
+{
+	if (!READABLE(TRACE_RUN, struct trace_run) || trace->sections[TRACE_RUN].nr != 1)
+		return "it does not say what was run";
+	if (!READABLE(TRACE_EVENTS, struct trace_event) ||
+	    trace->sections[TRACE_EVENTS].nr > MAX_EVENTS)
+		return "its events make no sense";
+	if (!READABLE(TRACE_STREAMS, struct trace_stream) ||
+	    !READABLE(TRACE_MODULES, struct trace_module) ||
+	    !READABLE(TRACE_THREADS, struct trace_thread) ||
+	    !READABLE(TRACE_COMMANDS, struct trace_command) ||
+	    !READABLE(TRACE_REDUCTIONS, struct trace_reduction) ||
+	    !READABLE(TRACE_SYMBOLS, struct trace_symbol) || !READABLE(TRACE_GRANULES, uint32_t))
+		return "a table is missing, or has entries of another kind";
+	return NULL;
+}
+
+static const char *check_strings(const struct trace *trace)
+{
+	const struct section *strings = &trace->sections[TRACE_STRINGS];
+
+	if (!strings->found || strings->entry_size != 1 || !strings->nr || strings->at[0] ||
+	    strings->at[strings->nr - 1])
+		return "its strings make no sense";
+	return NULL;
+}
+
+/* Bins are numbered in the order of their places, so that none can be counted twice. */
+static const char *check_bins(const struct trace *trace)
+{
+	const struct section *granules = &trace->sections[TRACE_GRANULES];
+	const struct section *bins = &trace->sections[TRACE_BINS];
+	const struct trace_run *run = trace_run(trace);
+	uint32_t nr = 0;
+
+	if (run->bin_shift < MIN_BIN_SHIFT || run->bin_shift > MAX_BIN_SHIFT ||
+	    run->sub_shift < MIN_SUB_SHIFT || run->sub_shift >= run->bin_shift)
+		return "its bins are of an impossible size";
+	if (!bins->found || bins->entry_size != 1U << run->bin_shift)
+		return "its bins are not of the size that it states";
+	for (uint32_t i = 0; i < granules->nr; i++) {
+		const uint32_t *number = section_entry(granules, i);
+
+		if (*number && *number != ++nr)
+			return "its bins are out of order";
+	}
+	return nr == bins->nr ? NULL : "bins are missing";
+}
+
+static const char *check_symbols(const struct trace *trace)
+{
+	const struct trace_symbol *last = NULL, *symbol;
+
+	for (uint32_t i = 0; (symbol = trace_symbol(trace, i)); i++, last = symbol) {
+		if (symbol->lo >= symbol->hi)
+			return "its symbols make no sense";
+		if (last && (last->module > symbol->module ||
+		             (last->module == symbol->module && last->hi > symbol->lo)))
+			return "its symbols are out of order";
+	}
+	return NULL;
+}
+
+const char *trace_check(const struct trace *trace)
+{
+	const char *wrong = check_sizes(trace);
+
+	if (!wrong)
+		wrong = check_strings(trace);
+	if (!wrong)
+		wrong = check_bins(trace);
+	return wrong ? wrong : check_symbols(trace);
+}

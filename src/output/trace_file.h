@@ -1,0 +1,51 @@
+/* What is behind a struct trace; for the files that trace.h promises, alone. */
+#ifndef OUTPUT_TRACE_FILE_H
+#define OUTPUT_TRACE_FILE_H
+
+#include "output/trace.h"
+
+struct section {
+	const unsigned char *at;
+	uint32_t nr, entry_size;
+	bool found;
+};
+
+/* The periods of one event, ready for the look-up of every sample. */
+struct weights {
+	uint64_t any;
+	uint64_t *by_cpu; /* 0: as any */
+	uint32_t nr;
+};
+
+struct trace {
+	const unsigned char *memory;
+	size_t size;
+	struct section sections[NR_TRACE_SECTIONS];
+	unsigned bin_shift, sub_shift;
+	struct weights *weights; /* by event */
+};
+
+static inline const void *section_entry(const struct section *section, uint32_t index)
+{
+	return index < section->nr ? section->at + (size_t)index * section->entry_size : NULL;
+}
+
+/* Whether a bin holds records that count. */
+static inline bool trace_bin_live(const struct trace *trace, const struct bin *bin)
+{
+	const struct trace_event *event = trace_event(trace, bin->kind);
+
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) && event &&
+	       bin->level >= event->floor;
+}
+
+/*
+ * Checks that the sections of a file whose checksums are right fit together, so far as reading in
+ * place relies on it. NULL, or what is wrong.
+ */
+const char *trace_check(const struct trace *trace);
+
+/* The units that a sample of this event on this CPU stands for. */
+uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu);
+
+#endif

@@ -1,0 +1,257 @@
+#include "output/trace_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a bin with samples stands among all: lists come one after the other, each in order. */
+struct place {
+	uint32_t list; /* kind and level */
+	uint32_t sequence;
+	const struct bin *bin;
+};
+
+/* The samples of one kind and level, at the next one. */
+struct list {
+	const struct place *at, *end; /* the bins that follow */
+	struct trace_sample sample;
+	struct code_cursor *cursor;
+};
+
+struct trace_walk {
+	const struct trace *trace;
+	struct place *places;
+	size_t nr_places, room;
+	struct list *lists;
+	uint32_t *heap; /* lists that have a sample, the oldest first */
+	uint32_t nr_lists, nr_heap;
+	int error;
+};
+
+/* --- finding the bins ------------------------------------------------------------------------- */
+
+static int add_place(struct trace_walk *walk, const struct bin *bin)
+{
+	size_t room = walk->room ? 2 * walk->room : 256;
+	struct place *places;
+
+	if (walk->nr_places == walk->room) {
+		places = reallocarray(walk->places, room, sizeof(*places));
+		if (!places)
+			return -ENOMEM;
+		walk->places = places;
+		walk->room = room;
+	}
+	walk->places[walk->nr_places++] = (struct place){
+		.list = (uint32_t)bin->kind << 8 | bin->level,
+		.sequence = bin->sequence,
+		.bin = bin,
+	};
+	return 0;
+}
+
+static int add_bin(struct trace_walk *walk, const struct bin *bin, uint32_t event)
+{
+	if (bin->use != BIN_SAMPLES || !trace_bin_live(walk->trace, bin) ||
+	    (event != TRACE_ALL_EVENTS && event != bin->kind))
+		return 0;
+	return add_place(walk, bin);
+}
+
+static int add_granule(struct trace_walk *walk, const unsigned char *granule, uint32_t event)
+{
+	const struct trace *trace = walk->trace;
+	const struct bin *bin = (const void *)granule;
+	int err = 0;
+
+	if (bin->size_shift == trace->bin_shift)
+		return add_bin(walk, bin, event);
+	for (size_t at = 0; at < (size_t)1 << trace->bin_shift && !err;
+	     at += (size_t)1 << trace->sub_shift) {
+		bin = (const void *)(granule + at);
+		err = bin->size_shift == trace->sub_shift ? add_bin(walk, bin, event) : 0;
+	}
+	return err;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->list != y->list)
+		return x->list < y->list ? -1 : 1;
+	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static int find_places(struct trace_walk *walk, uint32_t event)
+{
+	const struct section *bins = &walk->trace->sections[TRACE_BINS];
+	int err = 0;
+
+	for (uint32_t i = 0; i < bins->nr && !err; i++)
+		err = add_granule(walk, section_entry(bins, i), event);
+	if (walk->nr_places)
+		qsort(walk->places, walk->nr_places, sizeof(*walk->places), compare_places);
+	return err;
+}
+
+/* --- one list --------------------------------------------------------------------------------- */
+
+static void fill_sample(const struct trace *trace, struct trace_sample *sample,
+                        const struct code_sample *coded)
+{
+	sample->time = coded->time;
+	sample->weight = trace_weight(trace, sample->event, coded->cpu);
+	sample->thread = coded->thread;
+	sample->cpu = coded->cpu;
+	sample->leaf = coded->leaf;
+	sample->context = coded->context;
+}
+
+/* 1 with the list's next sample, 0 at its end, -EBADMSG. */
+static int list_next(const struct trace *trace, struct list *list)
+{
+	struct code_sample coded;
+	int got;
+
+	for (;;) {
+		got = code_next(list->cursor, &coded);
+		if (got == 1)
+			fill_sample(trace, &list->sample, &coded);
+		if (got || list->at == list->end)
+			return got;
+		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
+		if (got)
+			return got;
+		list->at++;
+	}
+}
+
+static int list_open(const struct trace *trace, struct list *list, const struct place *first,
+                     const struct place *end)
+{
+	list->cursor = calloc(1, sizeof(*list->cursor));
+	if (!list->cursor)
+		return -ENOMEM;
+	list->at = first;
+	list->end = end;
+	list->sample.event = first->list >> 8;
+	list->sample.level = first->list & 0xff;
+	return list_next(trace, list);
+}
+
+/* --- all lists -------------------------------------------------------------------------------- */
+
+static bool older(const struct trace_walk *walk, uint32_t a, uint32_t b)
+{
+	const struct trace_sample *x = &walk->lists[walk->heap[a]].sample;
+	const struct trace_sample *y = &walk->lists[walk->heap[b]].sample;
+
+	return x->time < y->time || (x->time == y->time && walk->heap[a] < walk->heap[b]);
+}
+
+static void heap_swap(struct trace_walk *walk, uint32_t a, uint32_t b)
+{
+	uint32_t list = walk->heap[a];
+
+	walk->heap[a] = walk->heap[b];
+	walk->heap[b] = list;
+}
+
+static void heap_sink(struct trace_walk *walk, uint32_t at)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= walk->nr_heap)
+			return;
+		if (child + 1 < walk->nr_heap && older(walk, child + 1, child))
+			child++;
+		if (!older(walk, child, at))
+			return;
+		heap_swap(walk, at, child);
+		at = child;
+	}
+}
+
+static int open_lists(struct trace_walk *walk)
+{
+	const struct place *place = walk->places, *end = place + walk->nr_places, *next;
+	int got = 0;
+
+	for (; place < end && got >= 0; place = next) {
+		next = place + 1;
+		while (next < end && next->list == place->list)
+			next++;
+		got = list_open(walk->trace, &walk->lists[walk->nr_lists], place, next);
+		if (got == 1)
+			walk->heap[walk->nr_heap++] = walk->nr_lists;
+		walk->nr_lists++;
+	}
+	for (uint32_t i = walk->nr_heap / 2; i-- > 0;)
+		heap_sink(walk, i);
+	return got < 0 ? got : 0;
+}
+
+static uint32_t count_lists(const struct trace_walk *walk)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < walk->nr_places; i++)
+		nr += !i || walk->places[i].list != walk->places[i - 1].list;
+	return nr;
+}
+
+struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
+{
+	struct trace_walk *walk = calloc(1, sizeof(*walk));
+	uint32_t nr;
+
+	if (!walk)
+		return NULL;
+	walk->trace = trace;
+	if (find_places(walk, event))
+		goto out;
+	nr = count_lists(walk);
+	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
+	walk->heap = calloc(nr + 1, sizeof(*walk->heap));
+	if (!walk->lists || !walk->heap)
+		goto out;
+	walk->error = open_lists(walk);
+	if (walk->error != -ENOMEM)
+		return walk;
+out:
+	trace_walk_free(walk);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void trace_walk_free(struct trace_walk *walk)
+{
+	if (!walk)
+		return;
+	for (uint32_t i = 0; i < walk->nr_lists; i++)
+		free(walk->lists[i].cursor);
+	free(walk->lists);
+	free(walk->heap);
+	free(walk->places);
+	free(walk);
+}
+
+int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
+{
+	struct list *list;
+	int got;
+
+	if (walk->error || !walk->nr_heap)
+		return walk->error;
+	list = &walk->lists[walk->heap[0]];
+	*sample = list->sample;
+	got = list_next(walk->trace, list);
+	if (got < 0)
+		walk->error = got;
+	if (got != 1)
+		walk->heap[0] = walk->heap[--walk->nr_heap];
+	heap_sink(walk, 0);
+	return 1;
+}

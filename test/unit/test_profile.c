@@ -1,0 +1,491 @@
+#include "trace_world.h"
+
+#include <errno.h>
+#include <math.h>
+#include <xxhash.h>
+
+#include "output/profile.h"
+
+/* --- names for a trace ------------------------------------------------------------------------ */
+
+enum { FUNCTION_SIZE = 20, NR_FUNCTIONS = 25 };
+
+static const char *function_name(uint32_t module, uint32_t number)
+{
+	static char name[32];
+
+	if (number % 5 == 4)
+		return ""; /* bounds alone */
+	sprintf(name, "f%u%s", number % 7, module == 2 ? "_app" : "");
+	return name;
+}
+
+static void add_section(FILE *file, struct trace_entry *entry, const void *bytes, size_t size)
+{
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	entry->offset = (uint64_t)ftell(file);
+	entry->size = size;
+	entry->checksum = XXH3_64bits(bytes, size);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	while (ftell(file) % 8)
+		fputc(0, file);
+}
+
+/* Gives the file symbols: two in three functions of every module have one. */
+static void add_symbols(const char *path)
+{
+	struct {
+		struct trace_header header;
+		struct trace_entry entries[NR_TRACE_SECTIONS - 1];
+	} head;
+	struct trace_entry *strings = &head.entries[TRACE_STRINGS - 1];
+	struct trace_symbol symbols[4 * NR_FUNCTIONS];
+	FILE *file = fopen(path, "r+");
+	char *pool = calloc(1, 1 << 16);
+	size_t size, nr = 0;
+
+	assert_int_equal(fread(&head, sizeof(head), 1, file), 1);
+	size = strings->size;
+	fseek(file, (long)strings->offset, SEEK_SET);
+	assert_int_equal(fread(pool, 1, size, file), size);
+	for (uint32_t m = 1; m < 4; m++) {
+		for (uint32_t f = 0; f < NR_FUNCTIONS; f++) {
+			const char *name = function_name(m, f);
+			struct trace_symbol *symbol = &symbols[nr];
+			size_t at = 0;
+
+			if (f % 3 == 2)
+				continue;
+			/* each string once, as in every trace */
+			while (at < size && strcmp(pool + at, name) != 0)
+				at += strlen(pool + at) + 1;
+			strcpy(pool + at, name);
+			if (at == size)
+				size += strlen(name) + 1;
+			*symbol = (struct trace_symbol){.module = m,
+			                                .lo = f * FUNCTION_SIZE,
+			                                .hi = (f + 1) * FUNCTION_SIZE,
+			                                .name = (uint32_t)at};
+			nr++;
+		}
+	}
+	add_section(file, strings, pool, size);
+	add_section(file, &head.entries[TRACE_SYMBOLS - 1], symbols, nr * sizeof(*symbols));
+	head.header.size = (uint64_t)ftell(file);
+	head.header.checksum = 0;
+	head.header.checksum = XXH3_64bits(&head, sizeof(head));
+	rewind(file);
+	assert_int_equal(fwrite(&head, sizeof(head), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	free(pool);
+}
+
+/* --- the oracle: every row from its definition ------------------------------------------------ */
+
+enum { MAX_ROWS = 4000, MAX_FRAMES = MAX_DEPTH + 2 };
+
+struct seen {
+	struct trace_sample sample;
+	uint64_t frames[MAX_FRAMES];
+	size_t depth;
+	char self[128];
+};
+
+struct oracle {
+	const struct trace *trace;
+	unsigned keys;
+	struct seen *seen;
+	size_t nr;
+};
+
+static void frame_text(const struct oracle *o, uint64_t frame, char *text)
+{
+	const char *path = module_paths[frame >> 32];
+	uint32_t number = (uint32_t)frame / FUNCTION_SIZE;
+	const char *name = function_name((uint32_t)(frame >> 32), number);
+	bool symbol = number % 3 != 2 && number < NR_FUNCTIONS;
+
+	*text = 0;
+	if (o->keys & PROFILE_BY_SYMBOL) {
+		if (!(frame >> 32))
+			text += sprintf(text, "special %u", (unsigned)frame);
+		else if (symbol && *name)
+			text += sprintf(text, "%s", name);
+		else if (symbol) /* nameless ones of two numbers stay apart */
+			text += sprintf(text, "%s:%u bounds %x", path, (unsigned)(frame >> 32),
+			                number * FUNCTION_SIZE);
+		else
+			text += sprintf(text, "%s:%u %x", path, (unsigned)(frame >> 32),
+			                (uint32_t)frame);
+	}
+	if (o->keys & PROFILE_BY_MODULE)
+		sprintf(text, " in %s", frame >> 32 ? path : frame & 1 ? "[t]" : "[u]");
+}
+
+static void class_text(const struct oracle *o, const struct trace_sample *s, char *text)
+{
+	*text = 0;
+	if (o->keys & PROFILE_BY_THREAD)
+		text += sprintf(text, " thread %u", s->thread);
+	if (o->keys & PROFILE_BY_COMM)
+		text += sprintf(text, " comm %s", s->thread % 2 ? "app" : "sh");
+	if (o->keys & PROFILE_BY_CPU)
+		sprintf(text, " cpu %u", s->cpu);
+}
+
+static void row_text(const struct oracle *o, const struct trace_sample *s, uint64_t frame,
+                     char *text)
+{
+	frame_text(o, frame, text);
+	class_text(o, s, text + strlen(text));
+}
+
+static void oracle_open(struct oracle *o, const struct trace *trace,
+                        const struct profile_config *config)
+{
+	struct trace_walk *walk = trace_walk_new(trace, config->event);
+	struct trace_sample sample;
+
+	*o = (struct oracle){.trace = trace, .keys = config->keys};
+	o->seen = calloc(40000, sizeof(*o->seen));
+	while (trace_walk_next(walk, &sample) == 1) {
+		struct seen *seen = &o->seen[o->nr];
+
+		if (sample.time < config->from || sample.time >= config->to)
+			continue;
+		seen->sample = sample;
+		seen->depth = trace_stack(trace, &sample, seen->frames, MAX_FRAMES);
+		row_text(o, &sample, seen->frames[0], seen->self);
+		assert_true(++o->nr < 40000);
+	}
+	trace_walk_free(walk);
+}
+
+static uint64_t oracle_total(const struct oracle *o, const char *row)
+{
+	uint64_t total = 0;
+	char text[128];
+
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct seen *seen = &o->seen[i];
+		size_t f = 0;
+
+		for (; f < seen->depth; f++) {
+			row_text(o, &seen->sample, seen->frames[f], text);
+			if (!strcmp(text, row))
+				break;
+		}
+		total += f < seen->depth ? seen->sample.weight : 0;
+	}
+	return total;
+}
+
+/* The formula of profile.h, word by word. */
+static double oracle_variance(const struct oracle *o, const char *row)
+{
+	bool by_cpu = trace_run(o->trace)->flags & TRACE_RUN_CGROUP;
+	double variance = 0, w = 0;
+
+	for (uint32_t stream = 0; stream < 100; stream++) {
+		double last = 0;
+
+		for (size_t i = 0; i < o->nr; i++) {
+			const struct trace_sample *s = &o->seen[i].sample;
+			double now = strcmp(o->seen[i].self, row) ? 0 : (double)s->weight;
+
+			if ((double)s->weight > w)
+				w = (double)s->weight;
+			if ((by_cpu ? s->cpu : s->thread) != stream)
+				continue;
+			variance += (now - last) * (now - last) / 2;
+			last = now;
+		}
+		variance += last * last / 2;
+	}
+	return variance + w * w;
+}
+
+static void profile_row_text(const struct oracle *o, const struct profile *profile,
+                             const struct profile_row *row, char *text)
+{
+	const struct profile_class *class = &profile->classes[row->class];
+	struct trace_sample sample = {.thread = class->thread, .cpu = class->cpu};
+
+	if (o->keys & PROFILE_BY_COMM && !(o->keys & PROFILE_BY_THREAD))
+		sample.thread = !strcmp(trace_string(o->trace, class->comm), "app");
+	row_text(o, &sample, profile->names.names[row->name].frame, text);
+}
+
+static void check_row(const struct oracle *o, const struct profile *profile,
+                      const struct profile_row *row)
+{
+	uint64_t self = 0, samples = 0;
+	char text[128];
+
+	profile_row_text(o, profile, row, text);
+	for (size_t i = 0; i < o->nr; i++) {
+		if (strcmp(o->seen[i].self, text) != 0)
+			continue;
+		self += o->seen[i].sample.weight;
+		samples++;
+	}
+	assert_int_equal(row->self, self);
+	assert_int_equal(row->samples, samples);
+	assert_int_equal(row->total, oracle_total(o, text));
+	if (samples)
+		assert_true(fabs(row->variance / oracle_variance(o, text) - 1) < 1e-9);
+	else
+		assert_true(row->variance == 0);
+}
+
+static void check_sums(const struct oracle *o, const struct profile *profile)
+{
+	uint64_t rows = 0, nodes = 0, roots = 0, weight = 0;
+
+	for (size_t i = 0; i < o->nr; i++)
+		weight += o->seen[i].sample.weight;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		rows += profile->rows[i].self;
+	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
+		nodes += profile->nodes[i].self;
+		roots += profile->nodes[i].parent == PROFILE_NONE ? profile->nodes[i].total : 0;
+	}
+	assert_int_equal(profile->samples, o->nr);
+	assert_int_equal(profile->sampled, weight);
+	assert_int_equal(profile->total, weight);
+	assert_int_equal(rows, weight);
+	assert_int_equal(nodes, weight);
+	assert_int_equal(roots, weight);
+}
+
+static void compare(const struct trace *trace, const struct profile_config *config)
+{
+	struct profile *profile = profile_new(trace, config);
+	struct oracle o;
+
+	assert_non_null(profile);
+	oracle_open(&o, trace, config);
+	check_sums(&o, profile);
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		check_row(&o, profile, &profile->rows[i]);
+	free(o.seen);
+	profile_free(profile);
+}
+
+static struct trace *written(struct world *w, size_t nr, uint32_t flags, uint32_t more_symbols)
+{
+	put_many(w, nr);
+	tables_run(w->tables)->flags = flags;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	if (more_symbols)
+		add_symbols(w->path);
+	return open_good(w->path);
+}
+
+static void rows_are_what_they_mean(void **state)
+{
+	static const unsigned keys[] = {
+		PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+		PROFILE_BY_SYMBOL,
+		PROFILE_BY_MODULE,
+		PROFILE_BY_THREAD,
+		PROFILE_BY_COMM | PROFILE_BY_SYMBOL,
+		PROFILE_BY_CPU | PROFILE_BY_MODULE | PROFILE_BY_THREAD,
+		0,
+	};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = written(&w, 3000, TRACE_RUN_CGROUP, true);
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		compare(trace, &(struct profile_config){.keys = keys[i], .to = UINT64_MAX});
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void streams_are_threads_without_a_cgroup(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = written(&w, 2000, 0, true);
+	compare(trace, &config);
+	config.event = 1;
+	compare(trace, &config);
+	config.event = 7;
+	compare(trace, &config);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void parts_of_the_run(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = written(&w, 1500, TRACE_RUN_CGROUP, true);
+	config.from = w.all[400].sample.time;
+	config.to = w.all[900].sample.time;
+	compare(trace, &config);
+	config.to = config.from;
+	compare(trace, &config);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- error bars ------------------------------------------------------------------------------- */
+
+static void put_one(struct world *w, uint32_t leaf, unsigned level, uint32_t cpu)
+{
+	struct hmb_sample sample = {
+		.time = (uint64_t)(1000 + w->nr++) << TIME_SHIFT,
+		.step = 97081,
+		.cpu = cpu,
+		.leaf = frame_make(2, leaf),
+		.level = level,
+	};
+
+	hmb_put(w->hmb, &sample);
+}
+
+/* The proof's example: with one weight the variance counts runs. */
+static void uniform_weights_count_runs(void **state)
+{
+	static const char *const order = "aabbbaba"; /* a: 3 runs, b: 2 */
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+	double square = (double)base_periods[0] * (double)base_periods[0];
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (const char *c = order; *c; c++)
+		put_one(&w, (uint32_t)*c, 0, 0);
+	w.nr = 0;
+	trace = written(&w, 0, TRACE_RUN_CGROUP, false);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->nr_rows, 2);
+	assert_true(fabs(profile->rows[0].variance / square - 4) < 1e-9);
+	assert_true(fabs(profile->rows[1].variance / square - 3) < 1e-9);
+	assert_true(fabs(profile_error(&profile->rows[1]) / (double)base_periods[0] -
+	                 1.96 * sqrt(3)) < 1e-6);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- lockstep --------------------------------------------------------------------------------- */
+
+static unsigned rows_in_lockstep(struct world *w)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct trace *trace = (w->nr = 0, written(w, 0, TRACE_RUN_CGROUP, false));
+	struct profile *profile = profile_new(trace, &config);
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		nr += profile_in_lockstep(profile, &profile->rows[i]);
+	profile_free(profile);
+	trace_close(trace);
+	return nr;
+}
+
+static void lockstep_is_noticed(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1 << 20);
+	/* Every second sample, and so all of level 0, meets the same function. */
+	for (unsigned n = 1; n <= 4000; n++)
+		put_one(&w, n % 2 ? 1 : 2, lambda(n), 0);
+	assert_int_equal(rows_in_lockstep(&w), 2);
+	world_close(&w);
+}
+
+static void chance_and_phases_are_no_lockstep(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (unsigned run = 0; run < 60; run++) {
+		world_open(&w, 1 << 20);
+		w.seed = run;
+		for (unsigned n = 1; n <= 4000; n++) {
+			uint32_t chance = rnd(&w, 10) < 3, phase = n / 37 % 5 == 0;
+
+			put_one(&w, run % 2 ? chance : phase, lambda(n), 0);
+		}
+		assert_int_equal(rows_in_lockstep(&w), 0);
+		world_close(&w);
+	}
+}
+
+/* --- exact totals ----------------------------------------------------------------------------- */
+
+static void what_was_not_sampled_is_a_row(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+	                                .to = UINT64_MAX};
+	struct trace_command *command;
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned n = 0; n < 10; n++)
+		put_one(&w, 5, 0, 0); /* thread 0 is "sh" */
+	w.nr = 0;
+	command = tables_command(w.tables, tables_string(w.tables, "sh"));
+	command->exact = 13 * base_periods[0];
+	command->flags = TRACE_THREAD_EXACT;
+	command = tables_command(w.tables, tables_string(w.tables, "fork"));
+	command->exact = 7 * base_periods[0];
+	command->flags = TRACE_THREAD_EXACT;
+	command = tables_command(w.tables, tables_string(w.tables, "app"));
+	command->exact = base_periods[0];
+	command->flags = TRACE_THREAD_EXACT;
+	trace = written(&w, 0, 0, false);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->sampled, 10 * base_periods[0]);
+	assert_int_equal(profile->total, 20 * base_periods[0]);
+	assert_int_equal(profile->nr_unsampled, 2);
+	assert_int_equal(profile->nr_rows, 3);
+	assert_int_equal(profile->rows[profile->unsampled[0].row].self, 3 * base_periods[0]);
+	assert_string_equal(trace_string(trace, profile->unsampled[1].comm), "fork");
+	assert_int_equal(profile->rows[profile->unsampled[1].row].name, PROFILE_NONE);
+	profile_free(profile);
+	/* Not known for a part of the run. */
+	config.from = 1;
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->nr_unsampled, 0);
+	assert_int_equal(profile->total, profile->sampled);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_what_they_mean),
+		cmocka_unit_test(streams_are_threads_without_a_cgroup),
+		cmocka_unit_test(parts_of_the_run),
+		cmocka_unit_test(uniform_weights_count_runs),
+		cmocka_unit_test(lockstep_is_noticed),
+		cmocka_unit_test(chance_and_phases_are_no_lockstep),
+		cmocka_unit_test(what_was_not_sampled_is_a_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,564 @@
+#include "trace_world.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+extern const char __executable_start; /* the linker knows */
+
+/* --- what is written is read ------------------------------------------------------------------ */
+
+static void check_sample(const struct world *w, const struct trace *trace, const struct kept *k,
+                         const struct trace_sample *got)
+{
+	uint64_t frames[MAX_DEPTH + 2];
+	const struct hmb_sample *s = &k->sample;
+	size_t depth = trace_stack(trace, got, frames, MAX_DEPTH + 2);
+
+	assert_int_equal(got->time, s->time);
+	assert_int_equal(got->event, s->kind);
+	assert_int_equal(got->level, s->level);
+	assert_int_equal(got->thread, s->thread);
+	assert_int_equal(got->cpu, s->cpu);
+	assert_int_equal(got->weight, (base_periods[s->kind] + s->cpu)
+	                                      << hmb_floor(w->hmb, s->kind));
+	assert_int_equal(frames[0], s->leaf);
+	if (frames[1] == 1 && depth > 1) {
+		/* folded: a part of the callers next to the leaf has no room in the tree */
+		assert_true(depth <= s->path_size + 1);
+		for (size_t i = 2; i < depth; i++)
+			assert_int_equal(frames[depth + 1 - i], k->path[s->path_size + 1 - i]);
+		return;
+	}
+	assert_int_equal(depth, s->path_size + 1);
+	for (size_t i = 1; i < depth; i++)
+		assert_int_equal(frames[i], k->path[i - 1]);
+}
+
+static void check_samples(const struct world *w, const struct trace *trace, uint32_t event)
+{
+	struct trace_walk *walk = trace_walk_new(trace, event);
+	struct trace_sample got;
+
+	assert_non_null(walk);
+	for (size_t i = 0; i < w->nr; i++) {
+		const struct kept *k = &w->all[i];
+
+		if (!survived(w, k) || (event != TRACE_ALL_EVENTS && event != k->sample.kind))
+			continue;
+		assert_int_equal(trace_walk_next(walk, &got), 1);
+		check_sample(w, trace, k, &got);
+	}
+	assert_int_equal(trace_walk_next(walk, &got), 0);
+	assert_int_equal(trace_walk_next(walk, &got), 0);
+	trace_walk_free(walk);
+}
+
+static void check_tables(const struct world *w, const struct trace *trace)
+{
+	assert_int_equal(trace_run(trace)->nr_cpus, NR_CPUS);
+	assert_string_equal(trace_string(trace, trace_run(trace)->command),
+	                    "./app\x1f-x\x1f\x1b[31m");
+	assert_string_equal(trace_string(trace, trace_event(trace, 1)->name), "page-faults");
+	assert_null(trace_event(trace, NR_EVENTS));
+	assert_string_equal(trace_string(trace, trace_module(trace, 3)->path), "/usr/lib/libx.so");
+	assert_int_equal(trace_thread(trace, 5)->tid, 105);
+	assert_null(trace_thread(trace, 6));
+	assert_int_equal(trace_command(trace, 0)->tasks, 6);
+	assert_string_equal(trace_string(trace, UINT32_MAX), "");
+	for (uint32_t k = 0; k < NR_EVENTS; k++) {
+		const struct trace_event *event = trace_event(trace, k);
+
+		assert_int_equal(event->floor, hmb_floor(w->hmb, k));
+		assert_int_equal(event->taken, w->hmb->ledger->taken[k]);
+		assert_int_equal(event->stored, w->hmb->kinds[k].stored);
+	}
+	for (uint32_t i = 0; i < w->hmb->ledger->nr_reductions; i++)
+		assert_int_equal(trace_reduction(trace, i)->bins,
+		                 w->hmb->ledger->reductions[i].bins);
+	assert_null(trace_reduction(trace, w->hmb->ledger->nr_reductions));
+}
+
+static void write_and_compare(size_t budget, size_t nr)
+{
+	struct world w;
+	struct trace *trace;
+	struct stat stat_now;
+	uint64_t bytes;
+
+	world_open(&w, budget);
+	put_many(&w, nr);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, &bytes), 0);
+	assert_int_equal(stat(w.path, &stat_now), 0);
+	assert_int_equal(stat_now.st_size, bytes);
+	assert_int_equal(stat_now.st_mode & 0777, 0600);
+	assert_true(bytes < budget + 32768);
+	trace = open_good(w.path);
+	check_tables(&w, trace);
+	check_samples(&w, trace, TRACE_ALL_EVENTS);
+	check_samples(&w, trace, 0);
+	check_samples(&w, trace, 1);
+	check_samples(&w, trace, 99);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void an_empty_run(void **state)
+{
+	(void)state;
+	write_and_compare(64 << 10, 0);
+}
+
+static void a_short_run(void **state)
+{
+	(void)state;
+	write_and_compare(256 << 10, 500);
+}
+
+static void a_run_with_reductions(void **state)
+{
+	(void)state;
+	write_and_compare(64 << 10, 30000);
+	write_and_compare(1 << 20, 60000);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void names_are_found(void **state)
+{
+	struct module_table *modules = module_table_new();
+	struct symbolizer *symbolizer = symbolizer_new(modules);
+	char exe[PATH_MAX] = {0};
+	struct module_file file = {.path = exe, .pid = getpid()};
+	struct module *module;
+	const struct trace_symbol *symbol;
+	struct hmb_sample sample = {.time = 5000, .thread = 1, .step = 97081};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	module = module_table_file(modules, &file);
+	assert_non_null(module);
+	assert_int_equal(module->id, 1);
+	world_open(&w, 64 << 10);
+	sample.leaf = frame_make(
+		1, (uint32_t)((uintptr_t)names_are_found - (uintptr_t)&__executable_start) + 4);
+	hmb_put(w.hmb, &sample);
+	assert_int_equal(trace_write(w.path, w.tables, modules, symbolizer, NULL), 0);
+	trace = open_good(w.path);
+	symbol = trace_symbol(trace, trace_find_symbol(trace, sample.leaf));
+	assert_non_null(symbol);
+	assert_string_equal(trace_string(trace, symbol->name), "names_are_found");
+	assert_int_equal(trace_find_symbol(trace, frame_make(1, symbol->hi)), UINT32_MAX);
+	assert_int_equal(trace_find_symbol(trace, frame_make(1, symbol->lo - 1)), UINT32_MAX);
+	assert_int_equal(trace_find_symbol(trace, frame_make(2, symbol->lo)), UINT32_MAX);
+	assert_int_equal(trace_find_symbol(trace, frame_make(0, symbol->lo)), UINT32_MAX);
+	trace_close(trace);
+	world_close(&w);
+	symbolizer_free(symbolizer);
+	module_table_free(modules);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void an_older_trace_is_kept(void **state)
+{
+	struct world w;
+	struct trace *trace;
+	char old[128], link[128];
+	struct stat stat_now;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	snprintf(old, sizeof(old), "%s.old", w.path);
+	snprintf(link, sizeof(link), "%s/link", w.folder);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	put(&w);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(old);
+	assert_int_equal(trace_event(trace, 0)->stored + trace_event(trace, 1)->stored, 0);
+	trace_close(trace);
+	trace = open_good(w.path);
+	assert_int_equal(trace_event(trace, 0)->stored + trace_event(trace, 1)->stored, 1);
+	trace_close(trace);
+	/* A link stays one. */
+	assert_int_equal(symlink(w.path, link), 0);
+	assert_int_equal(trace_write(link, w.tables, NULL, NULL, NULL), 0);
+	assert_int_equal(lstat(link, &stat_now), 0);
+	assert_true(S_ISLNK(stat_now.st_mode));
+	unlink(link);
+	world_close(&w);
+}
+
+static void failures_leave_no_trace(void **state)
+{
+	struct world w;
+	struct rlimit limit, old_limit;
+	char path[128];
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 2000);
+	snprintf(path, sizeof(path), "%s/none/x.atr", w.folder);
+	assert_int_equal(trace_write(path, w.tables, NULL, NULL, NULL), -ENOENT);
+	assert_int_equal(trace_write(w.folder, w.tables, NULL, NULL, NULL), -EISDIR);
+	assert_int_equal(trace_write("/dev/full", w.tables, NULL, NULL, NULL), -ENOSPC);
+	assert_int_equal(trace_write("/dev/null", w.tables, NULL, NULL, NULL), 0);
+	assert_int_equal(access("/dev/null.old", F_OK), -1);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	/* As a full disk: the older trace stays as it was. */
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+	limit = old_limit;
+	limit.rlim_cur = 8192;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
+	trace_close(open_good(w.path));
+	snprintf(path, sizeof(path), "%s.old", w.path);
+	assert_int_equal(access(path, F_OK), -1);
+	world_close(&w);
+}
+
+/* The end of a killed recorder: a record that is announced, and one that is cut in two. */
+static void torn_bins_are_repaired(void **state)
+{
+	struct world w;
+	struct trace *trace;
+	unsigned torn = 0;
+	uint64_t stored = 0;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 300);
+	for (unsigned l = 0; l < NR_LEVELS; l++) {
+		struct bin *bin = w.hmb->kinds[0].levels[l].open;
+
+		if (!bin || bin->nr_records < 2)
+			continue;
+		if (torn++ % 2)
+			bin->nr_records++;
+		else
+			bin->record_bytes--;
+	}
+	assert_true(torn > 2);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	stored = w.hmb->kinds[0].stored - (torn + 1) / 2;
+	assert_int_equal(trace_event(trace, 0)->stored, stored);
+	assert_int_equal(trace_run(trace)->malformed, (torn + 1) / 2);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- damaged files ---------------------------------------------------------------------------- */
+
+struct bytes {
+	unsigned char *at;
+	size_t size;
+};
+
+static struct bytes read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	struct bytes bytes = {malloc(1 << 20), 0};
+
+	assert_non_null(file);
+	bytes.size = fread(bytes.at, 1, 1 << 20, file);
+	assert_true(bytes.size < 1 << 20);
+	fclose(file);
+	return bytes;
+}
+
+/* A file in memory: damaged ones are many. */
+struct scratch {
+	int fd;
+	char path[64];
+};
+
+static void scratch_open(struct scratch *scratch, const struct bytes *bytes)
+{
+	scratch->fd = memfd_create("trace", MFD_CLOEXEC);
+	assert_true(scratch->fd >= 0);
+	sprintf(scratch->path, "/proc/self/fd/%d", scratch->fd);
+	assert_int_equal(pwrite(scratch->fd, bytes->at, bytes->size, 0), bytes->size);
+}
+
+static void scratch_put(const struct scratch *scratch, size_t at, const void *bytes, size_t size)
+{
+	assert_int_equal(pwrite(scratch->fd, bytes, size, (off_t)at), size);
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+	return XXH3_64bits_withSeed(bytes, size, hash);
+}
+
+static uint64_t digest_entries(const struct trace *trace, uint64_t hash)
+{
+	const void *entry;
+
+	hash = mix(hash, trace_run(trace), sizeof(struct trace_run));
+	for (uint32_t i = 0; (entry = trace_event(trace, i)); i++)
+		hash = mix(hash, entry, sizeof(struct trace_event));
+	for (uint32_t i = 0; (entry = trace_stream(trace, i)); i++)
+		hash = mix(hash, entry, sizeof(struct trace_stream));
+	for (uint32_t i = 0; (entry = trace_module(trace, i)); i++)
+		hash = mix(hash, entry, sizeof(struct trace_module));
+	for (uint32_t i = 0; (entry = trace_thread(trace, i)); i++)
+		hash = mix(hash, trace_string(trace, trace_thread(trace, i)->comm), 1);
+	for (uint32_t i = 0; (entry = trace_command(trace, i)); i++)
+		hash = mix(hash, entry, sizeof(struct trace_command));
+	for (uint32_t i = 0; (entry = trace_reduction(trace, i)); i++)
+		hash = mix(hash, entry, sizeof(struct trace_reduction));
+	return hash;
+}
+
+/* Everything that a reader can see of a trace. */
+static uint64_t digest(const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	uint64_t hash = digest_entries(trace, 1), frames[MAX_DEPTH];
+	struct trace_sample sample = {0};
+	size_t depth;
+	int got;
+
+	assert_non_null(walk);
+	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		depth = trace_stack(trace, &sample, frames, MAX_DEPTH);
+		hash = mix(hash, &sample.time, sizeof(sample.time));
+		hash = mix(hash, frames, (depth < MAX_DEPTH ? depth : MAX_DEPTH) * sizeof(*frames));
+		trace_find_symbol(trace, sample.leaf);
+		if (trace_thread(trace, sample.thread))
+			hash++;
+	}
+	assert_true(got == 0 || got == -EBADMSG);
+	trace_walk_free(walk);
+	return hash + (uint64_t)got;
+}
+
+static uint64_t digest_file(const char *path)
+{
+	struct trace *trace = open_good(path);
+	uint64_t hash = digest(trace);
+
+	trace_close(trace);
+	return hash;
+}
+
+static void small_trace(struct world *w)
+{
+	world_open(w, 64 << 10);
+	put_many(w, 60);
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+}
+
+static void every_byte_flipped(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct scratch scratch;
+	struct bytes bytes;
+	unsigned refused = 0;
+	uint64_t hash;
+	struct world w;
+
+	(void)state;
+	small_trace(&w);
+	hash = digest_file(w.path);
+	bytes = read_file(w.path);
+	scratch_open(&scratch, &bytes);
+	for (size_t i = 0; i < bytes.size; i++) {
+		unsigned char flipped = bytes.at[i] ^ 0x41;
+		struct trace *trace;
+
+		scratch_put(&scratch, i, &flipped, 1);
+		trace = trace_open(scratch.path, why);
+		if (trace)
+			assert_int_equal(digest(trace), hash);
+		else
+			assert_true(strlen(why) > 20);
+		refused += !trace;
+		trace_close(trace);
+		scratch_put(&scratch, i, &bytes.at[i], 1);
+	}
+	/* Only the padding between sections says nothing. */
+	assert_true(refused + 11 * 7 >= bytes.size);
+	close(scratch.fd);
+	free(bytes.at);
+	world_close(&w);
+}
+
+static void every_length(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct scratch scratch;
+	struct bytes bytes;
+	struct world w;
+
+	(void)state;
+	small_trace(&w);
+	bytes = read_file(w.path);
+	scratch_open(&scratch, &bytes);
+	for (size_t size = bytes.size; size-- > 0;) {
+		assert_int_equal(ftruncate(scratch.fd, (off_t)size), 0);
+		assert_null(trace_open(scratch.path, why));
+		assert_true(strlen(why) > 20);
+	}
+	close(scratch.fd);
+	free(bytes.at);
+	world_close(&w);
+}
+
+static void other_files_are_named(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct trace_header *header;
+	struct scratch scratch;
+	struct bytes bytes;
+	struct world w;
+
+	(void)state;
+	small_trace(&w);
+	bytes = read_file(w.path);
+	header = (void *)bytes.at;
+	header->version = 7;
+	scratch_open(&scratch, &bytes);
+	assert_null(trace_open(scratch.path, why));
+	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 1)"));
+	assert_null(trace_open(w.folder, why));
+	assert_non_null(strstr(why, "not a regular file"));
+	assert_null(trace_open("/none/such", why));
+	assert_non_null(strstr(why, "cannot read '/none/such': No such file"));
+	assert_null(trace_open("/proc/self/status", why));
+	assert_non_null(strstr(why, "empty"));
+	scratch_put(&scratch, 0, "PERFILE2", 8);
+	assert_null(trace_open(scratch.path, why));
+	assert_non_null(strstr(why, "not a trace of adaptrace"));
+	close(scratch.fd);
+	free(bytes.at);
+	world_close(&w);
+}
+
+/* --- files that lie --------------------------------------------------------------------------- */
+
+static void fix_checksums(struct bytes bytes)
+{
+	struct trace_header *header = (void *)bytes.at;
+	struct trace_entry *entries = (void *)(header + 1);
+
+	for (uint32_t i = 0; i < header->nr_sections; i++)
+		if (entries[i].offset < bytes.size &&
+		    entries[i].size <= bytes.size - entries[i].offset)
+			entries[i].checksum =
+				XXH3_64bits(bytes.at + entries[i].offset, entries[i].size);
+	header->checksum = 0;
+	header->checksum =
+		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
+}
+
+static void mutate(struct world *w, struct bytes bytes)
+{
+	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+	size_t nr = 1 + rnd(w, 8), head = sizeof(struct trace_header);
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = head + rnd(w, bytes.size - head);
+
+		if (rnd(w, 2))
+			bytes.at[at] = (unsigned char)rnd(w, 256);
+		else
+			bytes.at[at] = values[rnd(w, sizeof(values))];
+	}
+	fix_checksums(bytes);
+}
+
+/* The checksums are right and the rest is anything. */
+static void lies_do_no_harm(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct scratch scratch;
+	struct bytes good, bad;
+	unsigned opened = 0;
+	struct world w;
+
+	(void)state;
+	small_trace(&w);
+	good = read_file(w.path);
+	bad = read_file(w.path);
+	scratch_open(&scratch, &good);
+	for (unsigned i = 0; i < 4000; i++) {
+		struct trace *trace;
+
+		memcpy(bad.at, good.at, good.size);
+		mutate(&w, bad);
+		scratch_put(&scratch, 0, bad.at, bad.size);
+		trace = trace_open(scratch.path, why);
+		if (trace)
+			digest(trace);
+		opened += trace != NULL;
+		trace_close(trace);
+	}
+	assert_true(opened > 1000);
+	close(scratch.fd);
+	free(good.at);
+	free(bad.at);
+	world_close(&w);
+}
+
+/* Nodes that are their own callers: a stack ends all the same. */
+static void endless_stacks_end(void **state)
+{
+	struct world w;
+	struct trace *trace;
+	struct trace_walk *walk;
+	struct trace_sample sample;
+	uint64_t frames[2];
+	size_t deepest = 0;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 60);
+	for (unsigned l = 0; l < NR_LEVELS; l++) {
+		struct bin *bin = w.hmb->kinds[0].levels[l].open;
+
+		for (uint32_t n = 0; bin && n < bin->node_bytes; n += sizeof(struct node)) {
+			unsigned char *at =
+				(unsigned char *)bin + bin_size(bin) - n - sizeof(struct node);
+
+			((struct node *)(void *)at)->parent =
+				(uint32_t)((size_t)(at - w.hmb->arena.memory) / NODE_UNIT);
+		}
+	}
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	walk = trace_walk_new(trace, 0);
+	while (trace_walk_next(walk, &sample) == 1) {
+		size_t depth = trace_stack(trace, &sample, frames, 2);
+
+		if (depth > deepest)
+			deepest = depth;
+	}
+	assert_in_range(deepest, 60000, 70000);
+	trace_walk_free(walk);
+	trace_close(trace);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_run),           cmocka_unit_test(a_short_run),
+		cmocka_unit_test(a_run_with_reductions),  cmocka_unit_test(names_are_found),
+		cmocka_unit_test(an_older_trace_is_kept), cmocka_unit_test(failures_leave_no_trace),
+		cmocka_unit_test(torn_bins_are_repaired), cmocka_unit_test(every_byte_flipped),
+		cmocka_unit_test(every_length),           cmocka_unit_test(other_files_are_named),
+		cmocka_unit_test(lies_do_no_harm),        cmocka_unit_test(endless_stacks_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

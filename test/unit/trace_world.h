@@ -1,0 +1,156 @@
+/* A synthetic run: random samples put into a real buffer with real tables, for tests of traces. */
+#ifndef TEST_TRACE_WORLD_H
+#define TEST_TRACE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/trace.h"
+#include "output/trace_write.h"
+
+enum { MAX_DEPTH = 30, NR_EVENTS = 2, NR_CPUS = 3, TIME_SHIFT = 6 };
+
+static const uint64_t base_periods[NR_EVENTS] = {97081, 1009};
+
+/* A file that was mapped again under another number, as after an update. */
+static const char *const module_paths[] = {"[unknown]", "/usr/lib/libx.so", "/opt/app",
+                                           "/usr/lib/libx.so"};
+
+struct kept {
+	struct hmb_sample sample;
+	uint64_t path[MAX_DEPTH];
+};
+
+/* A run that is recorded, and everything that was put into it. */
+struct world {
+	char folder[64], path[96];
+	struct tables *tables;
+	struct hmb *hmb;
+	struct kept *all;
+	size_t nr, room;
+	uint64_t seed;
+};
+
+static inline uint64_t rnd(struct world *w, uint64_t below)
+{
+	w->seed = w->seed * 6364136223846793005 + 1442695040888963407;
+	return (w->seed >> 33) % below;
+}
+
+static inline void describe(struct world *w)
+{
+	struct tables *t = w->tables;
+	struct trace_run *run = tables_run(t);
+
+	run->command = tables_string(t, "./app\x1f-x\x1f\x1b[31m");
+	run->start = 1000;
+	run->nr_cpus = NR_CPUS;
+	run->stacks = TRACE_STACKS_DWARF;
+	for (uint32_t k = 0; k < NR_EVENTS; k++) {
+		struct trace_event *event = tables_add_event(t);
+
+		event->name = tables_string(t, k ? "page-faults" : "cpu-clock");
+		event->base_period = base_periods[k];
+		for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+			*tables_add_stream(t) = (struct trace_stream){
+				.event = k, .cpu = cpu, .base_period = base_periods[k] + cpu};
+	}
+	for (uint16_t i = 0; i < 4; i++)
+		tables_module(t, i)->path = tables_string(t, module_paths[i]);
+	for (int i = 0; i < 6; i++)
+		tables_add_thread(t, 100, 100 + i, tables_string(t, i % 2 ? "app" : "sh"), 0);
+	tables_command(t, tables_string(t, "app"))->tasks = 6;
+}
+
+static inline void world_open(struct world *w, size_t budget)
+{
+	struct hmb_config config = {
+		.size = budget, .nr_kinds = NR_EVENTS, .max_path = MAX_DEPTH, .truncated_frame = 1};
+
+	*w = (struct world){.seed = 7};
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
+	w->tables = tables_new(budget, w->path);
+	assert_non_null(w->tables);
+	describe(w);
+	for (unsigned k = 0; k < NR_EVENTS; k++)
+		config.kinds[k].time_shift = TIME_SHIFT;
+	config.memory = tables_arena(w->tables);
+	config.ledger = tables_ledger(w->tables);
+	w->hmb = hmb_new(&config);
+	assert_non_null(w->hmb);
+}
+
+static inline void world_close(struct world *w)
+{
+	char old[128];
+
+	snprintf(old, sizeof(old), "%s.old", w->path);
+	unlink(old);
+	unlink(w->path);
+	assert_int_equal(rmdir(w->folder), 0); /* nothing else is left in it */
+	hmb_free(w->hmb);
+	tables_free(w->tables);
+	free(w->all);
+}
+
+static inline void put(struct world *w)
+{
+	struct kept *k;
+
+	if (w->nr == w->room) {
+		w->room = w->room ? 2 * w->room : 256;
+		w->all = realloc(w->all, w->room * sizeof(*w->all));
+	}
+	k = &w->all[w->nr];
+	k->sample = (struct hmb_sample){
+		.kind = rnd(w, 4) == 0,
+		.time = (1000 + w->nr * 300) << TIME_SHIFT,
+		.thread = (uint32_t)rnd(w, 6),
+		.cpu = (uint32_t)rnd(w, NR_CPUS),
+		.leaf = (1 + rnd(w, 3)) << 32 | rnd(w, 50),
+		.path_size = (unsigned)rnd(w, MAX_DEPTH),
+		.level = lambda(rnd(w, 1 << 20)),
+		.step = 97081,
+	};
+	for (unsigned i = 0; i < k->sample.path_size; i++)
+		k->path[i] = (uint64_t)2 << 32 | (rnd(w, 3) + i * 16);
+	k->sample.path = k->path;
+	hmb_put(w->hmb, &k->sample);
+	w->nr++;
+}
+
+static inline void put_many(struct world *w, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		put(w);
+	/* Paths were pointed to before the array moved. */
+	for (size_t i = 0; i < w->nr; i++)
+		w->all[i].sample.path = w->all[i].path;
+}
+
+static inline bool survived(const struct world *w, const struct kept *k)
+{
+	return k->sample.level >= hmb_floor(w->hmb, k->sample.kind);
+}
+
+static inline struct trace *open_good(const char *path)
+{
+	char why[TRACE_WHY_SIZE];
+	struct trace *trace = trace_open(path, why);
+
+	if (!trace)
+		fail_msg("%s", why);
+	assert_string_equal(why, "");
+	return trace;
+}
+
+#endif
