@@ -71,16 +71,16 @@ struct module {
 	enum module_kind kind;
 	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[anon]" */
 	struct build_id build_id;
-	dev_t dev;   /* MODULE_FILE: identity, with ino */
+	dev_t dev; /* MODULE_FILE: identity, with ino */
 	ino_t ino;
 	uint64_t window; /* MODULE_KERNEL, MODULE_ANON: the high half of its addresses */
-	pid_t pid;	 /* MODULE_ANON: whose; a perf map or jitdump is found by it */
-	uid_t uid;	 /* MODULE_ANON: the owner of the process, who alone may name its code */
-	pid_t ns_pid;	 /* MODULE_ANON: pid as the process itself knows it, in its container */
+	pid_t pid;       /* MODULE_ANON: whose; a perf map or jitdump is found by it */
+	uid_t uid;       /* MODULE_ANON: the owner of the process, who alone may name its code */
+	pid_t ns_pid;    /* MODULE_ANON: pid as the process itself knows it, in its container */
 	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
 	struct segment segments[MODULE_MAX_SEGMENTS];
 	void *unwind; /* the unwinder's: its rules for this module; see unwind.h */
-	int fd;	      /* the table's; may be closed and opened again: ask module_fd() */
+	int fd;       /* the table's; may be closed and opened again: ask module_fd() */
 };
 
 /*
@@ -102,11 +102,12 @@ struct module *module_table_get(const struct module_table *table, uint16_t id);
 /* What a mapping record says of a file. */
 struct module_file {
 	const char *path;
-	pid_t pid;		   /* through whose mount namespace the path is meant */
-	uint64_t start, end;	   /* the mapping: finds the file itself where it was deleted */
-	dev_t dev;		   /* 0 with build_id: not known */
+	pid_t pid;           /* through whose mount namespace the path is meant */
+	uint64_t start, end; /* the mapping: finds the file itself where it was deleted */
+	dev_t dev;           /* 0 with build_id: not known */
 	ino_t ino;
-	uint64_t ino_generation; /* tells a file from an earlier one with its number; 0: not known */
+	uint64_t
+		ino_generation; /* tells a file from an earlier one with its number; 0: not known */
 	struct build_id build_id;
 };
 

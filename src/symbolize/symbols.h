@@ -39,8 +39,8 @@ void symbolizer_free(struct symbolizer *symbolizer);
  * Finds the functions of n offsets of one module; offsets ascend and are distinct. Strings passed
  * to fn live until it returns. 0, -ENOMEM, or what fn returned if that was not 0.
  */
-int symbolizer_module(struct symbolizer *symbolizer, struct module *module,
-		      const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg);
+int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
+                      size_t n, symbol_fn *fn, void *arg);
 
 void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats);
 

@@ -63,15 +63,16 @@ NOINLINE static double multiply(unsigned n)
 
 static void *work(void *arg)
 {
-	uint32_t block[SIZE], seed = (uint32_t)(uintptr_t)arg;
+	uint32_t *block = malloc(SIZE * sizeof(*block)), seed = (uint32_t)(uintptr_t)arg;
 	uint64_t result = 0;
 
 	do {
 		fill_block(block, seed++);
-		result ^= hash_block((unsigned char *)block, sizeof(block));
+		result ^= hash_block((unsigned char *)block, SIZE * sizeof(*block));
 		sort_block(block);
 		result += (uint64_t)multiply(64);
 	} while (cpu_seconds() < seconds);
+	free(block);
 	return (void *)(uintptr_t)result;
 }
 
