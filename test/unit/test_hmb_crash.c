@@ -147,7 +147,7 @@ static void check_wreck(struct wreck *w)
 
 	w->taken = w->ledger->taken[0] + w->ledger->taken[1];
 	w->seen = calloc(w->taken + 1, 1);
-	for (size_t at = 0; at + bin_bytes <= w->size; at += step) {
+	for (size_t at = 0; at < w->arena.nr_bins * bin_bytes; at += step) {
 		const struct bin *bin = (void *)((unsigned char *)w->memory + at);
 
 		step = bin->size_shift == w->arena.sub_shift ? bin_size(bin) : bin_bytes;
