@@ -450,7 +450,8 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    bin->node_bytes % sizeof(struct node) || bin->time_shift > 40 || bin->level >= 64)
+	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
+	    bin->level >= 64)
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;

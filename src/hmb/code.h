@@ -29,10 +29,11 @@
 
 #include "hmb/arena.h"
 
-#define CODE_MAX_PAIRS  1024
-#define CODE_MAX_LEAVES 1024
-#define CODE_MAX_SITES  256
-#define CODE_MAX_RECORD 64 /* no record is longer */
+#define CODE_MAX_PAIRS      1024
+#define CODE_MAX_LEAVES     1024
+#define CODE_MAX_SITES      256
+#define CODE_MAX_RECORD     64 /* no record is longer */
+#define CODE_MAX_TIME_SHIFT 40
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 
