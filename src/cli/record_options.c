@@ -55,8 +55,8 @@ int size_parse(const char *text, size_t *size)
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-	if (end[shift > 0] != '\0' && strcmp(end + (shift > 0), "B") != 0 &&
-	    strcmp(end + (shift > 0), "iB") != 0)
+	end += shift > 0;
+	if (*end && strcmp(end, "B") != 0 && !(shift && !strcmp(end, "iB")))
 		return -EINVAL;
 	if (errno || value > SIZE_MAX >> shift)
 		return -ERANGE;

@@ -58,6 +58,12 @@ void ring_refresh(struct ring *ring)
 {
 	/* Pairs with the kernel's release in perf_output_put_handle(). */
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	/* More than fits, or between records: nothing that is there can be trusted. */
+	if (ring_fill(ring) > ring->size || ring->head % 8) {
+		ring->broken = true;
+		ring->head &= ~(uint64_t)7;
+		ring->tail = ring->head;
+	}
 }
 
 const void *ring_peek(struct ring *ring, size_t *size)

@@ -20,7 +20,7 @@ struct ring {
 	uint64_t tail;          /* consumed up to here */
 	uint64_t head;          /* the kernel's, as of ring_refresh() */
 	unsigned char *wrapped; /* room for a record that wraps around, 64 KiB; 8-byte aligned */
-	bool broken;            /* a record's size made no sense: the rest is skipped */
+	bool broken;            /* a size made no sense: what was there is skipped */
 };
 
 /*
