@@ -1,6 +1,7 @@
 #include "cli/record_options.h"
 
 #include "cli/output_name.h"
+#include "cli/period.h"
 #include "cli/say.h"
 
 #include <argp.h>
@@ -29,7 +30,7 @@ static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
-	{"count", 'c', "PERIOD", 0, "Start sampling counters every PERIOD events", 0},
+	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
@@ -290,6 +291,19 @@ static int default_event(struct options *options)
 	return parse_event(options, "cpu-clock");
 }
 
+static int settle_period(const struct options *options, const struct event *event)
+{
+	uint64_t asked = event->period ? event->period : options->period;
+	uint64_t given = period_base(event, options->frequency, options->period);
+
+	if (event->unit == EVENT_COUNT && options->frequency > 0)
+		return wrong("-F is for clocks, not for", event->name, "try -c PERIOD");
+	if (event->unit == EVENT_NS && asked && given != asked)
+		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
+		    (unsigned long long)asked, event->name, (unsigned long long)given);
+	return 0;
+}
+
 static int settle_output(struct options *options)
 {
 	const char *why, *pattern = options->output;
@@ -313,7 +327,7 @@ static int settle(struct options *options)
 	if (!options->nr_events && default_event(options))
 		return EXIT_USAGE;
 	for (unsigned e = 0; e < options->nr_events; e++)
-		if (settle_event(options, e))
+		if (settle_event(options, e) || settle_period(options, &options->events[e]))
 			return EXIT_USAGE;
 	return 0;
 }
