@@ -291,17 +291,22 @@ static int default_event(struct options *options)
 	return parse_event(options, "cpu-clock");
 }
 
-static int settle_period(const struct options *options, const struct event *event)
+static bool has_clock(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_NS)
+			return true;
+	return false;
+}
+
+static void settle_period(const struct options *options, const struct event *event)
 {
 	uint64_t asked = event->period ? event->period : options->period;
 	uint64_t given = period_base(event, options->frequency, options->period);
 
-	if (event->unit == EVENT_COUNT && options->frequency > 0)
-		return wrong("-F is for clocks, not for", event->name, "try -c PERIOD");
 	if (event->unit == EVENT_NS && asked && given != asked)
 		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
-	return 0;
 }
 
 static int settle_output(struct options *options)
@@ -326,9 +331,13 @@ static int settle(struct options *options)
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
 		return EXIT_USAGE;
-	for (unsigned e = 0; e < options->nr_events; e++)
-		if (settle_event(options, e) || settle_period(options, &options->events[e]))
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (settle_event(options, e))
 			return EXIT_USAGE;
+		settle_period(options, &options->events[e]);
+	}
+	if (options->frequency > 0 && !has_clock(options))
+		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;
 }
 
