@@ -16,6 +16,7 @@
 #define MAX_SECTIONS 256
 #define MAX_CPUS     (1 << 16) /* whose own periods are looked up */
 #define MAX_DEPTH    (1 << 16) /* of a stack; a file may pretend that one is endless */
+#define NODE_SHIFT   4 /* NODE_UNIT */
 #define MAX_WEIGHT   ((uint64_t)1 << 56)
 
 static_assert(NR_TRACE_SECTIONS <= MAX_SECTIONS, "a trace of this version can be read");
@@ -405,6 +406,20 @@ bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint3
 	*frame = found.frame;
 	*parent = found.parent;
 	return true;
+}
+
+uint32_t trace_node_number(const struct trace *trace, uint32_t node)
+{
+	unsigned shift = trace->bin_shift - NODE_SHIFT;
+	const uint32_t *number = section_entry(&trace->sections[TRACE_GRANULES], node >> shift);
+
+	return number && *number ? (*number - 1) << shift | (node & ((1U << shift) - 1))
+	                         : UINT32_MAX;
+}
+
+uint32_t trace_node_limit(const struct trace *trace)
+{
+	return trace->sections[TRACE_BINS].nr << (trace->bin_shift - NODE_SHIFT);
 }
 
 size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,

@@ -51,6 +51,13 @@ struct trace_sample {
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
 
 /*
+ * A small number of a node, for arrays of what is known of nodes: below trace_node_limit(), which is
+ * at most a sixteenth of the file's size. UINT32_MAX: it lies in no bin of the file.
+ */
+uint32_t trace_node_number(const struct trace *trace, uint32_t node);
+uint32_t trace_node_limit(const struct trace *trace);
+
+/*
  * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does
  * not have in full ends in FRAME_TRUNCATED.
  */
