@@ -109,10 +109,10 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t floor)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t lowest)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - floor, PROFILE_NR_BUCKETS);
+	uint32_t bucket = clamped(sample->level - lowest, PROFILE_NR_BUCKETS);
 	uint32_t class = class_of(builder, sample), node;
 	struct profile_row *row;
 
@@ -147,7 +147,7 @@ static int add_samples(struct builder *builder)
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
 		if (sample.time < profile->config.from || sample.time >= profile->config.to)
 			continue;
-		got = add_sample(builder, &sample, event->floor);
+		got = add_sample(builder, &sample, trace_shift(event));
 		if (got)
 			break;
 	}

@@ -99,7 +99,7 @@ static uint32_t known_context(const struct builder *builder, uint32_t class, uin
 	uint32_t number;
 
 	if (class)
-		return map64_get(&builder->more_context_nodes, (uint64_t)class << 32 | context);
+		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
 	number = trace_node_number(builder->profile->trace, context);
 	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
 }
@@ -109,7 +109,7 @@ static int know_context(struct builder *builder, uint32_t class, uint32_t contex
 	uint32_t number;
 
 	if (class)
-		return map64_add(&builder->more_context_nodes, (uint64_t)class << 32 | context,
+		return map64_add(&builder->more_context_nodes, (uint64_t) class << 32 | context,
 		                 node);
 	number = trace_node_number(builder->profile->trace, context);
 	if (number != UINT32_MAX)
