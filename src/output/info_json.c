@@ -168,8 +168,11 @@ static struct json_object *commands(const struct trace *trace, const struct shar
 
 	for (uint32_t i = 0; i < shares->nr_commands; i++) {
 		const struct trace_command *command = trace_command(trace, i);
-		struct json_object *object = json_object_new_object();
+		struct json_object *object;
 
+		if (command_unused(command))
+			continue;
+		object = json_object_new_object();
 		add_text(object, "comm", trace, command->comm);
 		add(object, "tasks", command->tasks);
 		add(object, "stored", shares->commands[i].stored);

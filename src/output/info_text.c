@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define MAX_ROWS 10 /* of threads and of commands */
-#define LABEL    "  %-12s"
+#define LABEL    "  %-15s"
 
 static void put_string(FILE *to, const char *label, const struct trace *trace, uint32_t string)
 {
@@ -275,6 +275,8 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++) {
 		const struct trace_command *command = trace_command(trace, order[i]);
 
+		if (command_unused(command))
+			continue;
 		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
 		          command->comm);
 		fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,

@@ -186,7 +186,7 @@ static void put_thread_title(const struct table_text *table, char *text)
 
 	report_cell(profile, row, PROFILE_BY_THREAD, text);
 	text_quantity(weight, (double)table->whole, event->unit);
-	fprintf(table->to, "\n%s", paint(table->options, BOLD));
+	fprintf(table->to, "%s%s", table->first ? "\n" : "", paint(table->options, BOLD));
 	text_put(table->to, text, 0);
 	fprintf(table->to, ": %.2f%%, %s%s%s\n", percent((double)table->whole, profile->total),
 	        weight, row->name == PROFILE_NONE ? " [unsampled]" : "",
@@ -221,7 +221,8 @@ static int put_threads(struct table_text *table)
 			err = put_table(table);
 	}
 	if (hidden && !table->options->quiet)
-		fprintf(table->to, "\n%u more threads; --all shows them\n", hidden);
+		fprintf(table->to, "\n%u more thread%s; --all shows them\n", hidden,
+		        hidden == 1 ? "" : "s");
 	free(text);
 	return err;
 }

@@ -9,6 +9,11 @@ bool thread_unused(const struct trace_thread *thread)
 	return !thread->tid && !(thread->flags & TRACE_THREAD_FOLDED);
 }
 
+bool command_unused(const struct trace_command *command)
+{
+	return !command->tasks && !command->exact;
+}
+
 static int add_samples(struct shares *shares, const struct trace *trace)
 {
 	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);

@@ -152,22 +152,20 @@ void text_put_command(FILE *to, const char *command)
 
 /* --- quantities ------------------------------------------------------------------------------- */
 
+/* Four digits in all behind a unit that is not the first, or as many behind the point as said. */
 static void scaled(char text[TEXT_SIZE], double value, double step, const char *const *units,
-                   unsigned nr)
+                   unsigned nr, int digits)
 {
 	unsigned i = 0;
 
-	/* Three digits behind the point at most, four digits in all. */
 	while (i + 1 < nr && value >= 0.9995 * step) {
 		value /= step;
 		i++;
 	}
-	snprintf(text, TEXT_SIZE, "%.*f%s%s",
-	         i == 0           ? 0
-	         : value < 9.9995 ? 3
-	         : value < 99.995 ? 2
-	                          : 1,
-	         value, *units[i] ? " " : "", units[i]);
+	if (digits < 0)
+		digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
+	snprintf(text, TEXT_SIZE, "%.*f%s%s", i ? digits : 0, value, *units[i] ? " " : "",
+	         units[i]);
 }
 
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
@@ -176,18 +174,18 @@ void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
 	static const char *const counts[] = {"", "thousand", "million", "billion", "trillion"};
 
 	if (unit == TRACE_NS)
-		scaled(text, value, 1000, times, 4);
+		scaled(text, value, 1000, times, 4, -1);
 	else if (value < 100000)
 		snprintf(text, TEXT_SIZE, "%.0f", value);
 	else
-		scaled(text, value, 1000, counts, 5);
+		scaled(text, value, 1000, counts, 5, -1);
 }
 
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
-	scaled(text, (double)bytes, 1024, units, 5);
+	scaled(text, (double)bytes, 1024, units, 5, 1);
 }
 
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
