@@ -9,7 +9,11 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
+	{"report", "show functions by their share", cmd_report},
+	{"info", "show what was measured, how, and how well", cmd_info},
+	{"dump", "show every stored sample", cmd_dump},
 	{"list", "show the events that can be sampled here", cmd_list},
+	{"recover", "make a trace of what a killed recorder left", cmd_recover},
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

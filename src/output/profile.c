@@ -109,10 +109,10 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t floor)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t lowest)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - floor, PROFILE_NR_BUCKETS);
+	uint32_t bucket = clamped(sample->level - lowest, PROFILE_NR_BUCKETS);
 	uint32_t class = class_of(builder, sample), node;
 	struct profile_row *row;
 
@@ -147,7 +147,7 @@ static int add_samples(struct builder *builder)
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
 		if (sample.time < profile->config.from || sample.time >= profile->config.to)
 			continue;
-		got = add_sample(builder, &sample, event->floor);
+		got = add_sample(builder, &sample, trace_shift(event));
 		if (got)
 			break;
 	}
@@ -289,8 +289,12 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
 	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
-	return builder->by_thread && builder->streams && builder->cache && builder->chain ? 0
-	                                                                                  : -ENOMEM;
+	builder->context_nodes =
+		calloc(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
+	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
+	    !builder->context_nodes)
+		return -ENOMEM;
+	return 0;
 }
 
 static void builder_fini(struct builder *builder)
@@ -298,7 +302,8 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
-	map64_fini(&builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->streams);
 	free(builder->cache);

@@ -16,6 +16,7 @@
 #define MAX_SECTIONS 256
 #define MAX_CPUS     (1 << 16) /* whose own periods are looked up */
 #define MAX_DEPTH    (1 << 16) /* of a stack; a file may pretend that one is endless */
+#define NODE_SHIFT   4         /* NODE_UNIT */
 #define MAX_WEIGHT   ((uint64_t)1 << 56)
 
 static_assert(NR_TRACE_SECTIONS <= MAX_SECTIONS, "a trace of this version can be read");
@@ -192,6 +193,11 @@ static uint64_t scaled(uint64_t period, uint32_t floor)
 	return period << floor;
 }
 
+uint64_t trace_period(const struct trace_event *event, uint32_t shift)
+{
+	return scaled(event->base_period, shift);
+}
+
 static int weights_grow(struct weights *weights, uint32_t cpu)
 {
 	uint64_t *by_cpu;
@@ -216,12 +222,12 @@ static int weights_add(struct trace *trace, const struct trace_stream *stream)
 		return 0;
 	weights = &trace->weights[stream->event];
 	if (stream->cpu == TRACE_ANY_CPU)
-		weights->any = scaled(stream->base_period, event->floor);
+		weights->any = scaled(stream->base_period, trace_shift(event));
 	if (stream->cpu >= MAX_CPUS)
 		return 0;
 	if (weights_grow(weights, stream->cpu))
 		return -ENOMEM;
-	weights->by_cpu[stream->cpu] = scaled(stream->base_period, event->floor);
+	weights->by_cpu[stream->cpu] = scaled(stream->base_period, trace_shift(event));
 	return 0;
 }
 
@@ -235,7 +241,7 @@ static int weights_init(struct trace *trace)
 	if (!trace->weights)
 		return -ENOMEM;
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		trace->weights[i].any = scaled(event->base_period, event->floor);
+		trace->weights[i].any = trace_period(event, trace_shift(event));
 	for (uint32_t i = 0; (stream = trace_stream(trace, i)) && !err; i++)
 		err = weights_add(trace, stream);
 	return err;
@@ -405,6 +411,20 @@ bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint3
 	*frame = found.frame;
 	*parent = found.parent;
 	return true;
+}
+
+uint32_t trace_node_number(const struct trace *trace, uint32_t node)
+{
+	unsigned shift = trace->bin_shift - NODE_SHIFT;
+	const uint32_t *number = section_entry(&trace->sections[TRACE_GRANULES], node >> shift);
+
+	return number && *number ? (*number - 1) << shift | (node & ((1U << shift) - 1))
+	                         : UINT32_MAX;
+}
+
+uint32_t trace_node_limit(const struct trace *trace)
+{
+	return trace->sections[TRACE_BINS].nr << (trace->bin_shift - NODE_SHIFT);
 }
 
 size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,

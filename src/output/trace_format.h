@@ -97,8 +97,8 @@ struct trace_run {
 enum trace_unit { TRACE_NS, TRACE_COUNT };
 
 /*
- * An event that was sampled. A stored sample of it stands for
- * period(event, CPU) << floor units, with the stream's period.
+ * An event that was sampled. A stored sample of it stands for base_period << max(floor,
+ * initial_shift) units, with the base_period of its stream.
  */
 struct trace_event {
 	uint32_t name;          /* string */
