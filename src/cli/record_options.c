@@ -280,7 +280,10 @@ static int default_event(struct options *options)
 	error = event_parse(&cycles, "cycles", why);
 	if (!error)
 		error = event_probe(&cycles);
-	if (!error || error == -EACCES || error == -EPERM)
+	/* Permission is asked for before existence. */
+	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(&cycles))
+		error = event_probe(&cycles);
+	if (!error)
 		return parse_event(options, "cycles");
 	if (options->period) {
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
