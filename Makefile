@@ -16,7 +16,7 @@ UNIT    := $(wildcard test/unit/test_*.c)
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
+PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev uthash-dev \
               libunwind-dev libxxhash-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev python3 procps valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy

@@ -335,6 +335,7 @@ static void on_tick(struct session *s)
 		slow_down(s);
 	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
+	tasks_tick(&s->tasks, now_ns() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
 }

@@ -59,7 +59,8 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	json_object_object_add(object, "samples", json_number(row->samples));
 	json_object_object_add(object, "error", json_number((uint64_t)(profile_error(row) + 0.5)));
 	if (unsampled) {
-		json_object_object_add(object, "unsampled", json_object_new_boolean(true));
+		json_object_object_add(object, unsampled->unobserved ? "unobserved" : "unsampled",
+		                       json_object_new_boolean(true));
 		json_object_object_add(object, "sampled", json_number(unsampled->sampled));
 		json_object_object_add(object, "exact", json_number(unsampled->exact));
 	}

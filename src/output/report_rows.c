@@ -103,17 +103,18 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
                            enum profile_keys key, char text[CELL_SIZE])
 {
 	const char *comm = trace_string(profile->trace, profile->classes[row->class].comm);
+	const char *what = profile_unsampled_name(report_unsampled(profile, row));
 	bool named = profile->config.keys & PROFILE_BY_SYMBOL;
 
 	switch (key) {
 	case PROFILE_BY_SYMBOL:
-		snprintf(text, CELL_SIZE, "[unsampled]");
+		snprintf(text, CELL_SIZE, "%s", what);
 		break;
 	case PROFILE_BY_CPU:
 		snprintf(text, CELL_SIZE, "-");
 		break;
 	default:
-		snprintf(text, CELL_SIZE, "%s%s", comm, named ? "" : " [unsampled]");
+		snprintf(text, CELL_SIZE, "%s%s%s", comm, named ? "" : " ", named ? "" : what);
 	}
 }
 

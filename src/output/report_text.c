@@ -324,8 +324,9 @@ static void put_unsampled(const struct tree_text *tree)
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
 		const struct profile_unsampled *u = &profile->unsampled[i];
 
-		fprintf(tree->to, "%7.2f%%  %8s  [unsampled] ",
-		        percent((double)(u->exact - u->sampled), profile->total), "");
+		fprintf(tree->to, "%7.2f%%  %8s  %s ",
+		        percent((double)(u->exact - u->sampled), profile->total), "",
+		        profile_unsampled_name(u));
 		text_put(tree->to, trace_string(profile->trace, u->comm), 0);
 		fputc('\n', tree->to);
 	}

@@ -149,7 +149,8 @@ struct trace_command {
 	uint32_t comm;  /* string */
 	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks */
 	uint64_t tasks;
-	uint64_t exact; /* of event 0 */
+	uint64_t exact;      /* of event 0 */
+	uint64_t unobserved; /* ns of CPU time after the kernel stopped observing tasks */
 };
 
 struct trace_reduction {

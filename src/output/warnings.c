@@ -143,6 +143,14 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		const struct profile_unsampled *u = &profile->unsampled[i];
 
 		text_quantity(exact, (double)u->exact, event->unit);
+		if (u->unobserved) {
+			warn(warner,
+			     "%s executed a setuid or unreadable program, which the kernel does "
+			     "not "
+			     "let inherited events observe: %s are [unobserved]",
+			     trace_string(profile->trace, u->comm), exact);
+			continue;
+		}
 		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is [unsampled]",
 		     trace_string(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
 		     exact);
