@@ -102,6 +102,7 @@ static struct json_object *samples(const struct trace *trace)
 	add(object, "late", run->late);
 	add(object, "malformed", run->malformed);
 	add(object, "lost_records", run->lost_records);
+	add(object, "unobserved", run->unobserved);
 	return object;
 }
 

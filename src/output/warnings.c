@@ -79,6 +79,11 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     "the kernel dropped %llu records of mappings and tasks: some code and "
 		     "threads may have wrong names",
 		     (unsigned long long)run->lost_records);
+	if (run->unobserved)
+		warn(&warner,
+		     "the kernel stopped observing %llu processes that executed a setuid program "
+		     "or one that they may not read",
+		     (unsigned long long)run->unobserved);
 	if (run->malformed)
 		warn(&warner, "%llu records made no sense and were left out",
 		     (unsigned long long)run->malformed);

@@ -126,6 +126,16 @@ static void a_run_with_reductions(void **state)
 	write_and_compare(1 << 20, 60000);
 }
 
+/* The sizes that the page adaptrace-trace(5) states; grown ones are for it to learn. */
+static void the_page_is_right(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct trace_run), 224);
+	assert_int_equal(sizeof(struct trace_event), 40);
+	assert_int_equal(sizeof(struct trace_stream), 32);
+	assert_int_equal(sizeof(struct trace_command), 24);
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static void names_are_found(void **state)
