@@ -44,7 +44,7 @@ uint64_t period_base(const struct event *event, double frequency, uint64_t perio
 		frequency = (double)event->freq;
 	if (event->period)
 		period = event->period;
-	else
+	else if (!period)
 		period = beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
 	return period > LEAST_CLOCK_NS ? period : LEAST_CLOCK_NS;
 }

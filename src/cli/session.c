@@ -192,9 +192,10 @@ static int open_buffer(struct session *s)
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: 1/1024 of the period is enough. */
+		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)2048 << config.kinds[e].time_shift <= period)
+		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
 	s->hmb = hmb_new(&config);
@@ -402,6 +403,7 @@ static int finish(struct session *s)
 		return EXIT_ADAPTRACE;
 	}
 	s->written = true;
+	status_warnings(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;

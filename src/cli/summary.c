@@ -144,7 +144,7 @@ void summary_progress(struct session *s)
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
-	run->malformed = s->malformed;
+	run->malformed = s->malformed + sampler_broken(s->sampler);
 	run->truncated_stacks = s->truncated;
 	run->stitched_stacks = s->stitched;
 	run->folded_contexts = s->hmb->truncated;

@@ -213,6 +213,11 @@ uint64_t sampler_late(const struct sampler *sampler)
 	return sampler->merge.late;
 }
 
+uint64_t sampler_broken(const struct sampler *sampler)
+{
+	return sampler->merge.broken;
+}
+
 uint64_t sampler_latency(const struct sampler *sampler)
 {
 	return sampler->latency;

@@ -102,6 +102,8 @@ int sampler_next(struct sampler *sampler, struct record *record, struct sampler_
 
 /* Records delivered behind the merge front so far. */
 uint64_t sampler_late(const struct sampler *sampler);
+/* How often the contents of a ring made no sense and were skipped. */
+uint64_t sampler_broken(const struct sampler *sampler);
 /* The longest time that a record waited for sampler_next(), ns. */
 uint64_t sampler_latency(const struct sampler *sampler);
 

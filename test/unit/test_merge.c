@@ -223,7 +223,7 @@ static void broken_ring(void **state)
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 12);
 	assert_false(next(r, &record));
-	assert_true(r->rings[0].ring.broken);
+	assert_int_equal(r->merge.broken, 1);
 	put(r, 0, 20, 5);
 	merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
