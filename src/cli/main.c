@@ -1,8 +1,10 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name, *what;
@@ -27,10 +29,26 @@ static int usage(FILE *to, int status)
 	return status;
 }
 
+/*
+ * Who was started without one of the standard descriptors must not get another file for it, and
+ * messages into that. What we execute is without them again.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
+	fill_standard_descriptors();
 	if (!name)
 		return usage(stderr, 2);
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
