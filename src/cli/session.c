@@ -396,6 +396,7 @@ static int finish(struct session *s)
 	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, &bytes);
 	symbolizer_free(symbolizer);
 	if (error) {
+		tables_keep(s->tables);
 		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
 		    tables_recoverable(s->tables)
 		            ? "make room and run 'adaptrace recover', or choose another place with "
@@ -403,7 +404,6 @@ static int finish(struct session *s)
 		            : "the trace is lost");
 		return EXIT_ADAPTRACE;
 	}
-	s->written = true;
 	status_warnings(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
@@ -484,9 +484,7 @@ static void close_session(struct session *s)
 	unwinder_free(s->unwinder);
 	module_table_free(s->modules);
 	hmb_free(s->hmb);
-	/* What could not be written stays for recover. */
-	if (s->written || !s->launched)
-		tables_free(s->tables);
+	tables_free(s->tables);
 	free(s->streams);
 	free(s->rates);
 	free(s->throttled);

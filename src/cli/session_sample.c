@@ -80,10 +80,11 @@ static struct stream *stream_of(struct session *s, struct task *task,
 	if (s->way == SAMPLER_CGROUP)
 		return &s->streams[(unsigned)source->event * sampler_nr_cpus(s->sampler) +
 		                   source->cpu];
+	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
+	 * with each sample. */
 	if (!task->streams_started) {
 		for (unsigned e = 0; e < s->options->nr_events; e++)
-			task->streams[e] =
-				stream_start(s->options->seed, s->nr_streams++, s->shift[e]);
+			task->streams[e] = stream_start(s->options->seed, s->nr_streams++, 0);
 		task->streams_started = true;
 	}
 	return &task->streams[source->event];
