@@ -47,6 +47,12 @@ $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
+# make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+	@mkdir -p $(@D)
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+		-o $@ $^ $(LDLIBS)
+
 $(BUILD)/targets/%: test/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm

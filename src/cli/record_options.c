@@ -1,5 +1,6 @@
 #include "cli/record_options.h"
 
+#include "cli/output_name.h"
 #include "cli/say.h"
 
 #include <argp.h>
@@ -15,7 +16,6 @@
 #define DEFAULT_BUDGET     ((size_t)100 << 20)
 #define DEFAULT_STACK_SIZE 16384
 #define MOST_STACK_SIZE    65528
-#define DEFAULT_OUTPUT     "adaptrace.atr"
 
 enum {
 	OPT_OVERHEAD = 256,
@@ -31,7 +31,8 @@ static const struct argp_option argp_options[] = {
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling counters every PERIOD events", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
-	{"output", 'o', "FILE", 0, "Write the trace here (" DEFAULT_OUTPUT ")", 0},
+	{"output", 'o', "FILE", 0,
+         "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
          0},
@@ -289,6 +290,14 @@ static int default_event(struct options *options)
 	return parse_event(options, "cpu-clock");
 }
 
+static int settle_output(struct options *options)
+{
+	const char *why, *pattern = options->output;
+
+	options->output = output_name(pattern, &why);
+	return options->output ? 0 : wrong("cannot write to", pattern ? pattern : "", why);
+}
+
 static int settle(struct options *options)
 {
 	if (!options->command && !options->attach) {
@@ -299,6 +308,8 @@ static int settle(struct options *options)
 		say("a command and -p exclude each other");
 		return EXIT_USAGE;
 	}
+	if (settle_output(options))
+		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
 		return EXIT_USAGE;
 	for (unsigned e = 0; e < options->nr_events; e++)
@@ -321,7 +332,6 @@ int record_options(struct options *options, int argc, char **argv)
 
 	argv[0] = "adaptrace record";
 	*options = (struct options){
-		.output = DEFAULT_OUTPUT,
 		.budget = DEFAULT_BUDGET,
 		.stacks = TRACE_STACKS_DWARF,
 		.stack_size = DEFAULT_STACK_SIZE,

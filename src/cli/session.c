@@ -402,6 +402,7 @@ static int finish(struct session *s)
 		return EXIT_ADAPTRACE;
 	}
 	s->written = true;
+	status_warnings(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;

@@ -31,6 +31,7 @@ static void model_reset(struct code_model *model, uint64_t base_time)
 	model->time = base_time;
 	model->raw_leaf = 0;
 	model->raw_context = 0;
+	model->nr_leaves = 0;
 	model->nr_pairs = 0;
 	model->nr_sites = 0;
 	model->site = 0;
@@ -71,6 +72,16 @@ static struct code_site *add_site(struct code_model *model, uint32_t thread, uin
 	go_to_site(model, number);
 	model->nr_sites++;
 	return &model->sites[number];
+}
+
+/* Notes a leaf that is spelt out; false where no more are numbered. */
+static bool add_leaf(struct code_model *model, uint64_t leaf)
+{
+	model->raw_leaf = leaf;
+	if (model->nr_leaves == CODE_MAX_LEAVES)
+		return false;
+	model->leaves[model->nr_leaves++] = leaf;
+	return true;
 }
 
 static uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t leaf)
@@ -116,19 +127,6 @@ static unsigned char *put_control(unsigned char *at, uint64_t residual, enum cod
 	*at++ = (unsigned char)((TIME_DIRECT + log_bytes) << 2 | where);
 	for (unsigned i = 0; i < 1U << log_bytes; i++)
 		*at++ = (unsigned char)(rest >> 8 * i);
-	return at;
-}
-
-static unsigned char *put_leaf(struct code_model *model, unsigned char *at, uint64_t leaf)
-{
-	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
-	uint64_t distance =
-		(uint64_t)(int64_t)(int32_t)((uint32_t)leaf - (uint32_t)model->raw_leaf);
-
-	at = put_varint(at, zigzag(distance) << 1 | moved);
-	if (moved)
-		at = put_varint(at, FRAME_MODULE(leaf));
-	model->raw_leaf = leaf;
 	return at;
 }
 
@@ -203,6 +201,34 @@ static uint16_t *find_context(struct code_encoder *encoder, uint32_t context)
 	}
 }
 
+static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
+{
+	for (uint32_t i = where_hash(0, leaf);; i++) {
+		uint16_t *slot = &encoder->leaf_slots[i % (2 * CODE_MAX_LEAVES)];
+
+		if (!*slot || encoder->model.leaves[*slot - 1] == leaf)
+			return slot;
+	}
+}
+
+static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
+{
+	struct code_model *model = &encoder->model;
+	uint16_t *slot = find_leaf(encoder, leaf);
+	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
+	uint64_t distance =
+		(uint64_t)(int64_t)(int32_t)((uint32_t)leaf - (uint32_t)model->raw_leaf);
+
+	if (*slot)
+		return put_varint(at, (*slot - 1U) << 1 | 1);
+	at = put_varint(at, zigzag(distance) << 2 | (unsigned)moved << 1);
+	if (moved)
+		at = put_varint(at, FRAME_MODULE(leaf));
+	if (add_leaf(model, leaf))
+		*slot = (uint16_t)model->nr_leaves;
+	return at;
+}
+
 static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *at,
                                    uint64_t residual, const struct code_sample *sample,
                                    uint16_t *pair_slot)
@@ -218,7 +244,7 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 		at = put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, sample->context);
 	}
-	at = put_leaf(model, at, sample->leaf);
+	at = put_leaf(encoder, at, sample->leaf);
 	number = add_pair(model, sample->context, sample->leaf);
 	if (number == CODE_MAX_PAIRS)
 		return at;
@@ -235,6 +261,7 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	model_reset(&encoder->model, bin->base_time);
 	memset(encoder->pair_slots, 0, sizeof(encoder->pair_slots));
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
+	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 
@@ -357,11 +384,18 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 static uint64_t get_leaf(struct code_cursor *cursor)
 {
 	struct code_model *model = &cursor->model;
-	uint64_t code = get_varint(cursor);
-	uint64_t module = code & 1 ? get_varint(cursor) & 0xffff : FRAME_MODULE(model->raw_leaf);
-	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 1);
+	uint64_t code = get_varint(cursor), module = FRAME_MODULE(model->raw_leaf);
+	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 2);
 
-	model->raw_leaf = module << 32 | offset;
+	if (code & 1) {
+		if (code >> 1 < model->nr_leaves)
+			return model->leaves[code >> 1];
+		cursor->at = NULL;
+		return 0;
+	}
+	if (code & 2)
+		module = get_varint(cursor) & 0xffff;
+	add_leaf(model, module << 32 | offset);
 	return model->raw_leaf;
 }
 
@@ -416,7 +450,8 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    bin->node_bytes % sizeof(struct node) || bin->time_shift > 40 || bin->level >= 64)
+	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
+	    bin->level >= 64)
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;

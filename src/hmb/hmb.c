@@ -4,12 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool config_valid(const struct hmb_config *config)
+{
+	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
+	    config->nr_kinds > HMB_MAX_KINDS)
+		return false;
+	for (unsigned k = 0; k < config->nr_kinds; k++)
+		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT)
+			return false;
+	return true;
+}
+
 struct hmb *hmb_new(const struct hmb_config *config)
 {
 	struct hmb *hmb;
 
-	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
-	    config->nr_kinds > HMB_MAX_KINDS) {
+	if (!config_valid(config)) {
 		errno = EINVAL;
 		return NULL;
 	}
