@@ -6,6 +6,7 @@
 #define CLI_COMMANDS_H
 
 int cmd_record(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
+	{"convert", "turn a trace into what other tools read", cmd_convert},
 	{"list", "show the events that can be sampled here", cmd_list},
 };
 
