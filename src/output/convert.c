@@ -1,6 +1,16 @@
 #include "output/convert.h"
 
+#include "output/otf2.h"
+
 static const struct converter converters[] = {
+	{.name = "otf2",
+         .what = "an OTF2 archive: for Vampir, Scalasca, TAU, ViTE and otf2-print",
+         .suffix = "-otf2",
+#ifdef HAVE_OTF2
+         .to_folder = otf2_write,
+         .known = otf2_knows,
+#endif
+         .missing = "libopen-trace-format2-dev"},
 	{.name = "folded",
          .what = "stacks with weights, one a line: for flamegraph.pl, inferno and scripts",
          .suffix = ".folded",
