@@ -14,6 +14,7 @@ static const struct command {
 	{"report", "show functions by their share", cmd_report},
 	{"info", "show what was measured, how, and how well", cmd_info},
 	{"dump", "show every stored sample", cmd_dump},
+	{"convert", "turn a trace into what other tools read", cmd_convert},
 	{"list", "show the events that can be sampled here", cmd_list},
 	{"recover", "make a trace of what a killed recorder left", cmd_recover},
 };
