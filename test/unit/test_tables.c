@@ -5,7 +5,6 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "output/image.h"
 #include "output/tables.h"
 
 enum { BUDGET = 128 << 10 };
@@ -223,16 +223,23 @@ static void too_many_tasks_share(void **state)
 
 /* --- images ----------------------------------------------------------------------------------- */
 
-static size_t nr_images(void)
+/* The name that an image of this trace has; other recorders may run meanwhile. */
+static void image_path(const char *trace_path, char path[PATH_MAX])
 {
-	char pattern[64];
-	glob_t found;
-	size_t nr;
+	struct image probe;
 
-	sprintf(pattern, "/dev/shm/adaptrace-%u-*", geteuid());
-	nr = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
-	globfree(&found);
-	return nr;
+	assert_int_equal(image_create(&probe, 4096, trace_path), 0);
+	snprintf(path, PATH_MAX, "%s", probe.name ? probe.name : "none");
+	image_close(&probe);
+}
+
+static size_t nr_images(const char *trace_path)
+{
+	char path[PATH_MAX], old[PATH_MAX + 4];
+
+	image_path(trace_path, path);
+	snprintf(old, sizeof(old), "%s.old", path);
+	return !access(path, F_OK) + !access(old, F_OK);
 }
 
 /* A recorder that is killed after it has stored a little. */
@@ -282,13 +289,13 @@ static void need_images(const char *path)
 static void a_killed_recorder_leaves_an_image(void **state)
 {
 	struct place *place = *state;
-	size_t before = nr_images(), budget;
+	size_t before = nr_images(place->path), budget;
 
 	need_images(place->path);
 	record_and_die(place->path, "one");
-	assert_int_equal(nr_images(), before + 1);
+	assert_int_equal(nr_images(place->path), before + 1);
 	recover_and_check(place->path, "one");
-	assert_int_equal(nr_images(), before);
+	assert_int_equal(nr_images(place->path), before);
 	assert_null(tables_recover(place->path, &budget));
 	assert_int_equal(errno, ENOENT);
 }
@@ -314,7 +321,7 @@ static void a_living_recorder_is_left_alone(void **state)
 static void one_leftover_is_kept(void **state)
 {
 	struct place *place = *state;
-	size_t before = nr_images();
+	size_t before = nr_images(place->path);
 	struct tables *tables;
 
 	need_images(place->path);
@@ -327,7 +334,7 @@ static void one_leftover_is_kept(void **state)
 	record_and_die(place->path, "three");
 	recover_and_check(place->path, "three");
 	recover_and_check(place->path, "two");
-	assert_int_equal(nr_images(), before);
+	assert_int_equal(nr_images(place->path), before);
 }
 
 static void kept_on_request(void **state)
@@ -349,17 +356,6 @@ static void kept_on_request(void **state)
 	tables_free(tables);
 }
 
-static void image_path(char path[PATH_MAX])
-{
-	char pattern[64];
-	glob_t found;
-
-	sprintf(pattern, "/dev/shm/adaptrace-%u-*", geteuid());
-	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-	strcpy(path, found.gl_pathv[0]);
-	globfree(&found);
-}
-
 static void only_the_users_own_is_recovered(void **state)
 {
 	struct place *place = *state;
@@ -367,10 +363,10 @@ static void only_the_users_own_is_recovered(void **state)
 	size_t budget;
 
 	need_images(place->path);
-	if (nr_images())
+	if (nr_images(place->path))
 		skip();
 	record_and_die(place->path, "one");
-	image_path(path);
+	image_path(place->path, path);
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_null(tables_recover(place->path, &budget));
 	assert_int_equal(errno, EACCES);
@@ -398,10 +394,10 @@ static void headers_are_checked(void **state)
 	unsigned refused = 0;
 
 	need_images(place->path);
-	if (nr_images())
+	if (nr_images(place->path))
 		skip();
 	record_and_die(place->path, "one");
-	image_path(path);
+	image_path(place->path, path);
 	for (unsigned at = 0; at < 80; at++) {
 		int fd = open(path, O_RDWR);
 		unsigned char byte, flipped;
