@@ -43,7 +43,7 @@ int cmd_dump(int argc, char **argv)
 		parse_option,
 		"[FILE]",
 		"Prints every stored sample, one a line, oldest first.\vFILE is adaptrace.atr if "
-	        "not given.",
+		"not given.",
 		NULL,
 		NULL,
 		NULL,

@@ -43,7 +43,7 @@ int cmd_info(int argc, char **argv)
 		parse_option,
 		"[FILE]",
 		"Shows what a trace holds: what was measured, how, and how well.\vFILE is "
-	        "adaptrace.atr if not given.",
+		"adaptrace.atr if not given.",
 		NULL,
 		NULL,
 		NULL,
