@@ -131,7 +131,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 
 int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 {
-	return i < sampler->nr_cpus ? sampler->owner_fds[i] : -1;
+	return i < 2 * sampler->nr_cpus ? sampler->owner_fds[i] : -1;
 }
 
 void sampler_drain(struct sampler *sampler, bool all)

@@ -10,9 +10,9 @@
  *                   which one is enabled. A step enables the next rung and disables the last, which
  *                   does reach running threads.
  *
- * Rings. Per CPU two, each owned by a dummy event: a small one for mmap, comm, fork and exit
- * records, so that a flood of samples cannot crowd them out, and a large one for samples. Sampling
- * events write into it by redirection, and can be closed while it stays mapped.
+ * Rings. Per CPU two, each owned by a dummy event of this process: a small one for mmap, comm, fork
+ * and exit records, so that a flood of samples cannot crowd them out, and a large one for samples.
+ * All other events write into them by redirection.
  *
  * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
