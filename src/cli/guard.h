@@ -5,8 +5,8 @@
  * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
  * loop pays), times the frequency; of counters the same while running, for their frequency is not
  * known before. While running: the recorder's own CPU time over the target's, as far as samples can
- * have caused it, and whether the kernel throttles or loses samples. Whatever exceeds its share slows sampling down
- * by one doubling of the period, by the same means as a full buffer does.
+ * have caused it, and whether the kernel throttles or loses samples. Whatever exceeds its share
+ * slows sampling down by one doubling of the period, by the same means as a full buffer does.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H

@@ -276,3 +276,15 @@ uint64_t sampler_exact_ended(const struct sampler *sampler)
 {
 	return sampler->exact_ended;
 }
+
+uint64_t sampler_total(const struct sampler *sampler, unsigned event)
+{
+	uint64_t total = 0;
+
+	if (sampler->way == SAMPLER_LADDER)
+		return event ? 0 : sampler_exact(sampler);
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		total += read_count(sampler, *sampler_fd(sampler, &sampler->events[event], 0, 0, c),
+		                    false);
+	return total;
+}

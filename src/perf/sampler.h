@@ -112,6 +112,12 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cp
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
+/*
+ * The kernel's own total of an event, whatever it sampled of it. SAMPLER_CGROUP: of all events;
+ * SAMPLER_LADDER: of event 0, with exact. 0: not known.
+ */
+uint64_t sampler_total(const struct sampler *sampler, unsigned event);
+
 /* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
 uint64_t sampler_exact(const struct sampler *sampler);
 /* The part of it that RECORD_READs have said so far. */
