@@ -262,9 +262,12 @@ static void hurry(void)
 static void count_trouble(struct session *s, const struct record *record,
                           const struct sampler_source *source)
 {
+	/* Lost mappings and tasks do not come back by slower sampling. */
+	if (source->event < 0)
+		return;
 	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
 		s->guard.troubles++;
-	if (record->type == RECORD_THROTTLE && source->event >= 0)
+	if (record->type == RECORD_THROTTLE)
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
 }
 

@@ -180,6 +180,7 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
+		event->exact = sampler_total(s->sampler, (unsigned)e);
 	}
 }
 
@@ -209,7 +210,9 @@ void summary_totals(struct session *s)
 	run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
+	run->records = hmb_record_bytes(s->hmb);
 	total_exact(s);
+	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);
 }

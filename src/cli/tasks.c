@@ -397,6 +397,12 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 	count_unobserved(tasks);
 }
 
+void tasks_end(struct tasks *tasks)
+{
+	reap_until(tasks, UINT64_MAX);
+	count_unobserved(tasks);
+}
+
 /* --- looking up ------------------------------------------------------------------------------- */
 
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)

@@ -77,6 +77,9 @@ void tasks_record(struct tasks *tasks, const struct record *record);
 /* Now and then, with the time up to which records have been entered: looks after ended tasks. */
 void tasks_tick(struct tasks *tasks, uint64_t time);
 
+/* At the end: no more records come. */
+void tasks_end(struct tasks *tasks);
+
 /* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
 

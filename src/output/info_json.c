@@ -50,6 +50,7 @@ static struct json_object *one_event(const struct trace *trace, const struct tra
 	add(object, "initial_period", trace_period(event, event->initial_shift));
 	add(object, "final_period", trace_period(event, trace_shift(event)));
 	add(object, "taken", event->taken);
+	json_object_object_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
 	add(object, "stored", event->stored);
 	return object;
 }
@@ -71,6 +72,7 @@ static struct json_object *memory(const struct trace_run *run)
 	add(object, "budget", run->budget);
 	add(object, "used", run->used);
 	add(object, "contexts", run->contexts);
+	add(object, "records", run->records);
 	add(object, "peak_rss", run->peak_rss);
 	return object;
 }

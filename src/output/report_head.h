@@ -10,6 +10,6 @@
 void report_head_run(FILE *to, const struct trace *trace, const char *name);
 
 /* "cpu-clock: 12345 samples, one each 1.553 ms (644 Hz); began with 97.1 µs" */
-void report_head_event(FILE *to, const struct trace *trace, uint32_t event);
+void report_head_event(FILE *to, const struct trace *trace, uint32_t index);
 
 #endif

@@ -115,23 +115,20 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 
 static bool header_checksum_right(const struct trace *trace)
 {
-	struct trace_header header;
-	size_t directory;
+	struct trace_header header = *(const struct trace_header *)(const void *)trace->memory;
 	XXH3_state_t *hash = XXH3_createState();
-	uint64_t checksum;
+	uint64_t stated = header.checksum, found;
 
 	if (!hash)
 		return false;
-	memcpy(&header, trace->memory, sizeof(header));
-	checksum = header.checksum;
 	header.checksum = 0;
-	directory = header.nr_sections * sizeof(struct trace_entry);
 	XXH3_64bits_reset(hash);
 	XXH3_64bits_update(hash, &header, sizeof(header));
-	XXH3_64bits_update(hash, trace->memory + sizeof(header), directory);
-	header.checksum = XXH3_64bits_digest(hash);
+	XXH3_64bits_update(hash, trace->memory + sizeof(header),
+	                   header.nr_sections * sizeof(struct trace_entry));
+	found = XXH3_64bits_digest(hash);
 	XXH3_freeState(hash);
-	return header.checksum == checksum;
+	return found == stated;
 }
 
 static bool entry_fits(const struct trace *trace, const struct trace_entry *entry)

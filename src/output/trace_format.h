@@ -91,6 +91,7 @@ struct trace_run {
 	uint64_t refused_modules, folded_threads, refused_strings;
 	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
 	uint64_t seed;
+	uint64_t records;    /* bytes of samples alone */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 };
 
@@ -107,6 +108,7 @@ struct trace_event {
 	uint32_t initial_shift; /* sampling started at base_period << initial_shift */
 	uint32_t floor;         /* in the end */
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
+	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */

@@ -4,7 +4,8 @@
 #include <stdarg.h>
 
 /* Rows that are blamed by name at most. */
-#define MAX_BLAMED 3
+#define MISSED_SHARE 50 /* 1/50 of the total missing is worth a word */
+#define MAX_BLAMED   3
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
 
@@ -120,6 +121,22 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 		     trace_string(profile->trace, event->name), (unsigned long long)throttled);
 }
 
+/* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
+static void warn_of_coverage(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
+	char exact[TEXT_SIZE];
+
+	if (profile->config.from || profile->config.to != UINT64_MAX || profile->nr_unsampled ||
+	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
+		return;
+	text_quantity(exact, (double)event->exact, event->unit);
+	warn(warner, "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest",
+	     100 * share(profile->sampled, event->exact), exact,
+	     trace_string(profile->trace, event->name));
+}
+
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
 {
 	char symbol[FRAME_TEXT_SIZE];
@@ -170,6 +187,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	const struct warner warner = {fn, arg};
 
 	warn_of_losses(profile, &warner);
+	warn_of_coverage(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_unsampled(profile, &warner);
 }

@@ -24,8 +24,8 @@ struct ring {
 };
 
 /*
- * Maps the ring of a perf event, of at most `size` bytes (a power of two, at least a page). Where
- * less is permitted, less is mapped. 0 or -errno.
+ * Maps the ring of a perf event, of `size` bytes (a power of two, at least a page). 0 or -errno:
+ * -EPERM where that is more than may be locked.
  */
 int ring_map(struct ring *ring, int fd, size_t size);
 void ring_unmap(struct ring *ring);
