@@ -136,12 +136,10 @@ static int units_find(struct dwarf *dwarf)
 int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max)
 {
 	unsigned section;
-	GElf_Ehdr ehdr;
 	int err = 0;
 
 	*dwarf = (struct dwarf){.work = 1 << 20};
-	/* In an object file addresses are still to be filled in. */
-	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_type == ET_REL || !dwarf_is_in(elf))
+	if (!dwarf_is_in(elf))
 		return -ENODATA;
 	for (section = 0; section < NR_DWARF_SECTIONS && !err; section++) {
 		err = section_read(dwarf, elf, section, &max);

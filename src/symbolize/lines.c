@@ -112,7 +112,9 @@ static uint32_t scope_new(struct unit_walk *walk)
 	struct lines *lines = walk->lines;
 	const struct dwarf_die *die = walk->die;
 	size_t room = lines->room ? 2 * lines->room : 1024;
+	struct dwarf *dwarf;
 	struct scope *scope;
+	uint64_t origin;
 
 	if (lines->nr_scopes == MAX_SCOPES)
 		return walk->caller;
@@ -129,7 +131,10 @@ static uint32_t scope_new(struct unit_walk *walk)
 	*scope = (struct scope){
 		.dwarf = walk->unit.dwarf, .origin = die->offset, .caller = walk->caller};
 	if (die->tag == DW_TAG_inlined_subroutine) {
-		dwarf_die_reference(&walk->unit, die, DIE_ORIGIN, &scope->dwarf, &scope->origin);
+		if (dwarf_die_reference(&walk->unit, die, DIE_ORIGIN, &dwarf, &origin)) {
+			scope->dwarf = dwarf;
+			scope->origin = origin;
+		}
 		scope->call_file = file_path(walk, die->attrs[DIE_CALL_FILE].value);
 		scope->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
 	}
