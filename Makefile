@@ -17,8 +17,8 @@ BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
 PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
-              libunwind-dev libxxhash-dev
-PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev python3 procps valgrind
+              libopen-trace-format2-dev libunwind-dev libxxhash-dev pkg-config uthash-dev
+PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps python3 python3-otf2 valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
 LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lm
@@ -26,6 +26,14 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g
 DEFS    := -D_GNU_SOURCE -DADAPTRACE_VERSION='"$(VERSION)"'
+# Everything works without libotf2 but convert --otf2, which then says so.
+ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
+DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
+LDLIBS  += $(shell pkg-config --libs otf2)
+else
+LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
+endif
+
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -MMD -MP $(SAN) $(CFLAGS)
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o)
@@ -46,6 +54,12 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+
+# make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+	@mkdir -p $(@D)
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c
 	@mkdir -p $(@D)

@@ -71,3 +71,17 @@ void status_final(const struct session *s, uint64_t bytes)
 	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)lost(s),
 	    s->options->output, (double)bytes / MIB);
 }
+
+void status_warnings(const struct session *s)
+{
+	if (s->left_cgroup)
+		say("the target moved itself to another cgroup: it was not sampled there; "
+		    "--inherit follows it");
+	if (s->tasks.unobserved)
+		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
+		    "not let inherited events observe",
+		    (unsigned long long)s->tasks.unobserved, s->tasks.unobserved == 1 ? "" : "es");
+	if (s->unknown_abi)
+		say("the callers in %llu samples of 32-bit programs are not known",
+		    (unsigned long long)s->unknown_abi);
+}

@@ -144,7 +144,7 @@ void summary_progress(struct session *s)
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
-	run->malformed = s->malformed;
+	run->malformed = s->malformed + sampler_broken(s->sampler);
 	run->truncated_stacks = s->truncated;
 	run->stitched_stacks = s->stitched;
 	run->folded_contexts = s->hmb->truncated;
@@ -180,6 +180,7 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
+		event->exact = sampler_total(s->sampler, (unsigned)e);
 	}
 }
 
@@ -209,7 +210,9 @@ void summary_totals(struct session *s)
 	run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
+	run->records = hmb_record_bytes(s->hmb);
 	total_exact(s);
+	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);
 }

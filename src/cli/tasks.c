@@ -79,6 +79,12 @@ void tasks_fini(struct tasks *tasks)
 {
 	struct task *task, *next;
 
+	while (tasks->unobserved_list) {
+		struct unobserved *u = tasks->unobserved_list;
+
+		tasks->unobserved_list = u->next;
+		free(u);
+	}
 	HASH_ITER(hh, tasks->tasks, task, next)
 	{
 		drop_task(tasks, task);
@@ -122,32 +128,87 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	tasks->newest_ended = task;
 }
 
-/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
-static bool lives_on(const struct task *task)
+/* CPU time of a process and of its reaped children, ns; false: it does not run any more. */
+static bool cpu_time(pid_t pid, uint64_t *own, uint64_t *children)
 {
-	char path[32], state = 'X';
+	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long user, system, child_user, child_system;
+	char path[32], line[1024], state, *behind = NULL;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)task->tid);
-	f = task->tid == task->process->pid ? fopen(path, "re") : NULL;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 'X';
+	if (fgets(line, sizeof(line), f))
+		behind = strrchr(line, ')');
 	fclose(f);
+	if (!behind ||
+	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+	           &state, &user, &system, &child_user, &child_system) != 5)
+		return false;
+	*own = (user + system) * tick_ns;
+	*children = (child_user + child_system) * tick_ns;
 	return !strchr("ZXx", state);
+}
+
+/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
+static bool lives_on(const struct task *task, uint64_t *children)
+{
+	uint64_t own;
+
+	return task->tid == task->process->pid && cpu_time(task->tid, &own, children);
+}
+
+/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
+static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
+{
+	struct unobserved *u = calloc(1, sizeof(*u));
+
+	tasks->unobserved++;
+	if (!u)
+		return;
+	*u = (struct unobserved){
+		.pid = task->tid,
+		.comm = task->comm,
+		.before = task->observed + children,
+		.next = tasks->unobserved_list,
+	};
+	tasks->unobserved_list = u;
+}
+
+static void count_unobserved(struct tasks *tasks)
+{
+	for (struct unobserved **at = &tasks->unobserved_list, *u; (u = *at);) {
+		uint64_t own, children, now;
+
+		if (!cpu_time(u->pid, &own, &children)) {
+			*at = u->next;
+			free(u);
+			continue;
+		}
+		now = own + children;
+		if (now > u->before + u->counted) {
+			tables_command(tasks->tables, u->comm)->unobserved +=
+				now - u->before - u->counted;
+			u->counted = now - u->before;
+		}
+		at = &u->next;
+	}
 }
 
 static void reap_oldest(struct tasks *tasks)
 {
 	struct task *task = tasks->oldest_ended;
+	uint64_t children;
 
 	tasks->oldest_ended = task->next_ended;
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(task)) {
-		tasks->unobserved += tasks->inherited;
+	if (lives_on(task, &children)) {
+		if (tasks->inherited)
+			note_unobserved(tasks, task, children);
 		task->ended = 0;
 		return;
 	}
@@ -293,6 +354,7 @@ static void on_read(struct tasks *tasks, const struct record *record)
 
 	if (!task)
 		return;
+	task->observed += record->read.value;
 	command = tables_command(tasks->tables, task->comm);
 	command->exact += record->read.value;
 	command->flags |= TRACE_THREAD_EXACT;
@@ -326,6 +388,19 @@ void tasks_record(struct tasks *tasks, const struct record *record)
 	default:
 		break;
 	}
+}
+
+void tasks_tick(struct tasks *tasks, uint64_t time)
+{
+	if (time > ENDED_GRACE_NS)
+		reap_until(tasks, time - ENDED_GRACE_NS);
+	count_unobserved(tasks);
+}
+
+void tasks_end(struct tasks *tasks)
+{
+	reap_until(tasks, UINT64_MAX);
+	count_unobserved(tasks);
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */

@@ -65,19 +65,21 @@ static struct bin *take_whole(struct arena *arena)
 	return bin;
 }
 
-/* Makes a whole bin into free sub-bins. It stays carved for good: the levels need them again. */
+/*
+ * Makes a whole bin into free sub-bins. It stays carved for good: the levels need them again. The
+ * first sub-bin comes last, for its header tells a reader that the others are there.
+ */
 static bool carve(struct arena *arena)
 {
 	unsigned char *whole = (void *)take_whole(arena);
-	size_t step = (size_t)1 << arena->sub_shift;
 
 	if (!whole)
 		return false;
-	for (size_t at = 0; at < (size_t)1 << arena->bin_shift; at += step) {
-		struct bin *sub = (void *)(whole + at);
+	for (size_t at = (size_t)1 << arena->bin_shift; at;) {
+		struct bin *sub = (void *)(whole + (at -= (size_t)1 << arena->sub_shift));
 
 		memset(sub, 0, sizeof(*sub));
-		sub->size_shift = (uint8_t)arena->sub_shift;
+		__atomic_store_n(&sub->size_shift, (uint8_t)arena->sub_shift, __ATOMIC_RELEASE);
 		bin_list_append(arena, &arena->free_sub, sub);
 		arena->nr_free_sub++;
 	}
@@ -101,12 +103,14 @@ struct bin *arena_take(struct arena *arena, enum bin_use use, bool sub)
 	if (!bin)
 		return NULL;
 	size_shift = bin->size_shift;
+	/* Whoever reads this after a crash must not see one use with the counts of another. */
+	bin->use = BIN_FREE;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	*bin = (struct bin){
 		.next = BIN_NONE,
 		.size_shift = size_shift,
 		.sequence = ++arena->sequence,
 	};
-	/* Whoever reads this memory after a crash must not see the new use with old counts. */
 	__atomic_store_n(&bin->use, (uint8_t)use, __ATOMIC_RELEASE);
 	return bin;
 }

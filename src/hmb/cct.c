@@ -136,6 +136,12 @@ static bool tree_full(const struct hmb *hmb)
 	return hmb_context_bytes(hmb) >= hmb->arena.size / 2;
 }
 
+/* The [truncated] nodes come on top of the tree's half; beyond this there is one for all. */
+static bool folds_full(const struct hmb *hmb)
+{
+	return hmb_context_bytes(hmb) >= hmb->arena.size / 2 + hmb->arena.size / 32;
+}
+
 static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,
                      uint64_t hash)
 {
@@ -143,6 +149,8 @@ static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t 
 	struct cct_key key = key_of(hash_extend(hash, frame), frame);
 	uint32_t node = cct_index_find(hmb, key, sample->level);
 
+	if (node == NODE_NONE && parent != NODE_NONE && folds_full(hmb))
+		return fold(hmb, sample, NODE_NONE, hash_root(sample->kind));
 	hmb->truncated++;
 	return node != NODE_NONE ? node : add_node(hmb, sample, parent, key);
 }
@@ -162,7 +170,7 @@ static uint32_t walk(struct hmb *hmb, const struct hmb_sample *sample,
 	while (at-- > start) {
 		struct cct_key key = recent_key(recent, at);
 
-		if (tree_full(hmb) && cct_index_find(hmb, key, 0) == NODE_NONE)
+		if (tree_full(hmb))
 			return fold(hmb, sample, node, hash);
 		node = add_node(hmb, sample, node, key);
 		if (node == NODE_NONE)

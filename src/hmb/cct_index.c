@@ -87,15 +87,16 @@ uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned leve
 	return NODE_NONE;
 }
 
-/* Enters a node that the page does not hold yet and has room for. */
+/* Enters a node that the page has room for, unless it is there. */
 static void page_add(const struct cct_index *index, struct bin *page, uint64_t tag, uint32_t node)
 {
-	uint32_t *slots = page_slots(page);
+	uint32_t *slots = page_slots(page), entry = entry_mark(index, tag) | node;
 	uint32_t i = first_slot(index, tag);
 
-	while (slots[i])
-		i = next_slot(index, i);
-	slots[i] = entry_mark(index, tag) | node;
+	for (; slots[i]; i = next_slot(index, i))
+		if (slots[i] == entry)
+			return;
+	slots[i] = entry;
 	page->nr_records++;
 }
 
@@ -105,19 +106,27 @@ static void page_clear(const struct cct_index *index, struct bin *page)
 	page->nr_records = 0;
 }
 
+/* Whether the entry's node is live and the one that was entered: its tag belongs on this page. */
+static bool entry_live(const struct hmb *hmb, const struct bin *page, uint32_t entry)
+{
+	uint32_t node = entry_node(&hmb->cct.index, entry);
+	uint64_t tag;
+
+	if (node == NODE_NONE || !node_live(hmb, node, 0))
+		return false;
+	tag = node_tag(node_at(&hmb->arena, node));
+	return entry - node == entry_mark(&hmb->cct.index, tag) && page_of(hmb, tag) == page;
+}
+
 /* Moves the page's live entries into the scratch space and returns their number. */
 static uint32_t page_drain(struct hmb *hmb, struct bin *page)
 {
 	struct cct_index *index = &hmb->cct.index;
 	uint32_t *slots = page_slots(page), nr = 0;
 
-	for (uint32_t i = 0; i < index->page_slots; i++) {
-		uint32_t node = entry_node(index, slots[i]);
-
-		if (node && node_live(hmb, node, 0) &&
-		    page_of(hmb, node_tag(node_at(&hmb->arena, node))) == page)
-			index->scratch[nr++] = node;
-	}
+	for (uint32_t i = 0; i < index->page_slots; i++)
+		if (entry_live(hmb, page, slots[i]))
+			index->scratch[nr++] = entry_node(index, slots[i]);
 	page_clear(index, page);
 	return nr;
 }

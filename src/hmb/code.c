@@ -31,6 +31,7 @@ static void model_reset(struct code_model *model, uint64_t base_time)
 	model->time = base_time;
 	model->raw_leaf = 0;
 	model->raw_context = 0;
+	model->nr_leaves = 0;
 	model->nr_pairs = 0;
 	model->nr_sites = 0;
 	model->site = 0;
@@ -71,6 +72,16 @@ static struct code_site *add_site(struct code_model *model, uint32_t thread, uin
 	go_to_site(model, number);
 	model->nr_sites++;
 	return &model->sites[number];
+}
+
+/* Numbers a leaf that was written as an offset; false where no more are numbered. */
+static bool add_leaf(struct code_model *model, uint64_t leaf)
+{
+	model->raw_leaf = leaf;
+	if (model->nr_leaves == CODE_MAX_LEAVES)
+		return false;
+	model->leaves[model->nr_leaves++] = leaf;
+	return true;
 }
 
 static uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t leaf)
@@ -119,19 +130,6 @@ static unsigned char *put_control(unsigned char *at, uint64_t residual, enum cod
 	return at;
 }
 
-static unsigned char *put_leaf(struct code_model *model, unsigned char *at, uint64_t leaf)
-{
-	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
-	uint64_t distance =
-		(uint64_t)(int64_t)(int32_t)((uint32_t)leaf - (uint32_t)model->raw_leaf);
-
-	at = put_varint(at, zigzag(distance) << 1 | moved);
-	if (moved)
-		at = put_varint(at, FRAME_MODULE(leaf));
-	model->raw_leaf = leaf;
-	return at;
-}
-
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
 	at = put_varint(at, zigzag((uint64_t)context - model->raw_context));
@@ -173,10 +171,10 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 
 static uint32_t where_hash(uint32_t context, uint64_t leaf)
 {
-	return (uint32_t)((leaf * 0x9e3779b97f4a7c15 ^ context * 0xd6e8feb86659fd93) >> 53);
+	return (uint32_t)((leaf * 0x9e3779b97f4a7c15 ^ context * 0xd6e8feb86659fd93) >> 52);
 }
 
-static_assert(2 * CODE_MAX_PAIRS == 1 << 11, "where_hash() gives 11 bits");
+static_assert(2 * CODE_MAX_PAIRS == 1 << 12, "where_hash() gives 12 bits");
 
 /* The slot of the pair, or the empty slot where it belongs. */
 static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
@@ -203,6 +201,66 @@ static uint16_t *find_context(struct code_encoder *encoder, uint32_t context)
 	}
 }
 
+static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
+{
+	for (uint32_t i = where_hash(0, leaf);; i++) {
+		uint16_t *slot = &encoder->leaf_slots[i % (2 * CODE_MAX_LEAVES)];
+
+		if (!*slot || encoder->model.leaves[*slot - 1] == leaf)
+			return slot;
+	}
+}
+
+static uint64_t offset_distance(uint64_t to, uint64_t from)
+{
+	return zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from));
+}
+
+static unsigned char *put_known_leaf(unsigned char *at, unsigned slot)
+{
+	return put_varint(at, (slot - 1U) << 1 | 1);
+}
+
+static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
+{
+	if (add_leaf(&encoder->model, leaf) && !*slot)
+		*slot = (uint16_t)encoder->model.nr_leaves;
+}
+
+/* A leaf about which nothing is known. */
+static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
+{
+	const struct code_model *model = &encoder->model;
+	uint16_t *slot = find_leaf(encoder, leaf);
+	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
+
+	if (*slot)
+		return put_known_leaf(at, *slot);
+	at = put_varint(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
+	if (moved)
+		at = put_varint(at, FRAME_MODULE(leaf));
+	note_leaf(encoder, slot, leaf);
+	return at;
+}
+
+/* A leaf of the same context as another, and so mostly of the same function. */
+static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char *at, uint64_t leaf,
+                                    uint64_t near)
+{
+	uint16_t *slot = find_leaf(encoder, leaf);
+	uint64_t distance = offset_distance(leaf, near);
+
+	if (*slot && *slot <= distance)
+		return put_known_leaf(at, *slot);
+	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
+		*at++ = 0;
+		return put_leaf(encoder, at, leaf);
+	}
+	at = put_varint(at, distance << 1);
+	note_leaf(encoder, slot, leaf);
+	return at;
+}
+
 static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *at,
                                    uint64_t residual, const struct code_sample *sample,
                                    uint16_t *pair_slot)
@@ -214,11 +272,12 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 	if (*context_slot) {
 		at = put_control(at, residual, WHERE_CONTEXT);
 		at = put_number(at, *context_slot - 1U);
+		at = put_leaf_near(encoder, at, sample->leaf, model->pairs[*context_slot - 1].leaf);
 	} else {
 		at = put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, sample->context);
+		at = put_leaf(encoder, at, sample->leaf);
 	}
-	at = put_leaf(model, at, sample->leaf);
 	number = add_pair(model, sample->context, sample->leaf);
 	if (number == CODE_MAX_PAIRS)
 		return at;
@@ -235,6 +294,7 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	model_reset(&encoder->model, bin->base_time);
 	memset(encoder->pair_slots, 0, sizeof(encoder->pair_slots));
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
+	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 
@@ -354,15 +414,39 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 	return rest + TIME_DIRECT;
 }
 
+static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
+{
+	if (number < cursor->model.nr_leaves)
+		return cursor->model.leaves[number];
+	cursor->at = NULL;
+	return 0;
+}
+
 static uint64_t get_leaf(struct code_cursor *cursor)
 {
 	struct code_model *model = &cursor->model;
-	uint64_t code = get_varint(cursor);
-	uint64_t module = code & 1 ? get_varint(cursor) & 0xffff : FRAME_MODULE(model->raw_leaf);
-	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 1);
+	uint64_t code = get_varint(cursor), module = FRAME_MODULE(model->raw_leaf);
+	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 2);
 
-	model->raw_leaf = module << 32 | offset;
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
+	if (code & 2)
+		module = get_varint(cursor) & 0xffff;
+	add_leaf(model, module << 32 | offset);
 	return model->raw_leaf;
+}
+
+static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
+{
+	uint64_t code = get_varint(cursor), leaf;
+
+	if (!code)
+		return get_leaf(cursor);
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
+	leaf = (near & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)near + unzigzag(code >> 1));
+	add_leaf(&cursor->model, leaf);
+	return leaf;
 }
 
 static uint32_t get_context(struct code_cursor *cursor)
@@ -397,6 +481,7 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 
 	if (where == WHERE_RAW) {
 		pair->context = get_context(cursor);
+		pair->leaf = get_leaf(cursor);
 	} else {
 		number = get_number(cursor);
 		if (number >= model->nr_pairs)
@@ -404,8 +489,8 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 		*pair = model->pairs[number];
 		if (where == WHERE_PAIR)
 			return 0;
+		pair->leaf = get_leaf_near(cursor, pair->leaf);
 	}
-	pair->leaf = get_leaf(cursor);
 	add_pair(model, pair->context, pair->leaf);
 	return 0;
 }
@@ -416,7 +501,8 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    bin->node_bytes % sizeof(struct node) || bin->time_shift > 40 || bin->level >= 64)
+	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
+	    bin->level >= 64)
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;

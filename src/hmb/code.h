@@ -13,9 +13,13 @@
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected), 60 … 63: 1, 2, 4, 8 more bytes hold it
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of a pair with the
- *              same context, leaf | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
+ *              same context, near | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
  *     number:  one byte below 240, else 240 + high bits, low byte
- *     leaf:    varint of zigzag(offset - last raw offset) · 2 + (module differs), [varint module]
+ *     leaf:    varint of number · 2 + 1 for one that was written as an offset before, numbered in
+ *              order of appearance; else of zigzag(offset - last offset) · 4 + (other module) · 2,
+ *              [varint module]
+ *     near:    the leaf behind WHERE_CONTEXT: number · 2 + 1 likewise; or zigzag(offset - offset of
+ *              the pair's leaf) · 2 in the same module; or 0 and a leaf as above
  *     context: varint of zigzag(node number - last raw node number)
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
  *              62: number in the next byte, 63: a new one: varint thread, CPU, step
@@ -27,9 +31,11 @@
 
 #include "hmb/arena.h"
 
-#define CODE_MAX_PAIRS  1024
-#define CODE_MAX_SITES  256
-#define CODE_MAX_RECORD 64 /* no record is longer */
+#define CODE_MAX_PAIRS      2048
+#define CODE_MAX_LEAVES     2048
+#define CODE_MAX_SITES      256
+#define CODE_MAX_RECORD     64 /* no record is longer */
+#define CODE_MAX_TIME_SHIFT 40
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 
@@ -59,18 +65,21 @@ struct code_model {
 	uint64_t time; /* of the last record, in time units */
 	uint64_t raw_leaf;
 	uint32_t raw_context;
-	uint32_t nr_pairs, nr_sites; /* nr_sites goes on counting: the ring's oldest is replaced */
+	uint32_t nr_leaves, nr_pairs,
+		nr_sites; /* nr_sites goes on counting: the ring's oldest is replaced */
 	uint8_t site;
+	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 26 KiB. */
+/* The model with ways to find things in it; 76 KiB. */
 struct code_encoder {
 	struct code_model model;
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
 	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
-	uint16_t site_slots[2 * CODE_MAX_SITES];    /* by (thread, CPU): a hint, to be checked */
+	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];
+	uint16_t site_slots[2 * CODE_MAX_SITES]; /* by (thread, CPU): a hint, to be checked */
 };
 
 /* Before the first record of a bin; sets the bin's base time. */

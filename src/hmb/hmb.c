@@ -4,12 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool config_valid(const struct hmb_config *config)
+{
+	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
+	    config->nr_kinds > HMB_MAX_KINDS)
+		return false;
+	for (unsigned k = 0; k < config->nr_kinds; k++)
+		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT)
+			return false;
+	return true;
+}
+
 struct hmb *hmb_new(const struct hmb_config *config)
 {
 	struct hmb *hmb;
 
-	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
-	    config->nr_kinds > HMB_MAX_KINDS) {
+	if (!config_valid(config)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -243,6 +253,26 @@ size_t hmb_used(const struct hmb *hmb)
 
 	return ((size_t)(arena->nr_bins - arena->nr_free) << arena->bin_shift) -
 	       ((size_t)arena->nr_free_sub << arena->sub_shift);
+}
+
+static size_t list_record_bytes(const struct arena *arena, const struct bin_list *list)
+{
+	size_t sum = 0;
+
+	for (uint32_t ref = list->first; ref != BIN_NONE; ref = bin_at(arena, ref)->next)
+		sum += bin_at(arena, ref)->record_bytes;
+	return sum;
+}
+
+size_t hmb_record_bytes(const struct hmb *hmb)
+{
+	size_t sum = 0;
+
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		for (unsigned l = hmb_floor(hmb, k); l < NR_LEVELS; l++)
+			sum += list_record_bytes(&hmb->arena, &hmb->kinds[k].levels[l].bins) +
+			       list_record_bytes(&hmb->arena, &hmb->kinds[k].levels[l].sub_bins);
+	return sum;
 }
 
 size_t hmb_context_bytes(const struct hmb *hmb)

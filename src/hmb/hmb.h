@@ -68,9 +68,9 @@ struct hmb_sample {
 	uint64_t time; /* ns */
 	uint64_t step; /* ns from sample to sample of this level in this stream; 0: unknown */
 	uint32_t thread, cpu;
-	uint64_t leaf;
+	uint64_t leaf;        /* of a frame 48 bits count */
 	const uint64_t *path; /* the callers' frames, innermost first */
-	unsigned path_size;
+	unsigned path_size;   /* above max_path: its outermost frames and truncated_frame stay */
 };
 
 /* Every level that was closed, in order. */
@@ -141,6 +141,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 
 /* Bytes that hold something: whole bins that are not free. At most the budget. */
 size_t hmb_used(const struct hmb *hmb);
+/* Bytes of records alone; walks all bins. */
+size_t hmb_record_bytes(const struct hmb *hmb);
 /* Bytes of nodes and their index. */
 size_t hmb_context_bytes(const struct hmb *hmb);
 

@@ -134,20 +134,25 @@ static uint64_t shown_offset(const struct trace *trace, uint64_t frame)
 	return frame_offset(frame);
 }
 
-void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE])
+const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE])
 {
 	const struct trace_symbol *symbol = trace_symbol(trace, trace_find_symbol(trace, frame));
 
-	if (!frame_module(frame)) {
-		snprintf(text, FRAME_TEXT_SIZE, "%s", special_text(frame));
-		return;
-	}
-	if (symbol && symbol->name) {
-		snprintf(text, FRAME_TEXT_SIZE, "%s", trace_string(trace, symbol->name));
-		return;
-	}
+	if (!frame_module(frame))
+		return special_text(frame);
+	if (symbol && symbol->name)
+		return trace_string(trace, symbol->name);
 	if (symbol)
 		frame = frame_make(frame_module(frame), symbol->lo);
 	snprintf(text, FRAME_TEXT_SIZE, "%s+0x%llx", frame_module_text(trace, frame),
 	         (unsigned long long)shown_offset(trace, frame));
+	return text;
+}
+
+void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE])
+{
+	const char *symbol = frame_symbol(trace, frame, text);
+
+	if (symbol != text)
+		snprintf(text, FRAME_TEXT_SIZE, "%s", symbol);
 }

@@ -39,6 +39,9 @@ uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
 #define FRAME_TEXT_SIZE 4096
 void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
 
+/* The same at its full length: in the file, or in text where it has to be made. */
+const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
+
 /* The file name of a module's path; an empty string for special frames. */
 const char *frame_module_text(const struct trace *trace, uint64_t frame);
 

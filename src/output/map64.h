@@ -4,9 +4,14 @@
 
 #include <stdint.h>
 
+/* Together, for a look-up in a large table waits for one line of memory, and should for no more. */
+struct map64_slot {
+	uint64_t key;
+	uint32_t value; /* + 1; 0: free */
+};
+
 struct map64 {
-	uint64_t *keys;
-	uint32_t *values; /* + 1; 0: free */
+	struct map64_slot *slots;
 	uint32_t nr, nr_slots, shift;
 };
 

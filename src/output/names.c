@@ -27,19 +27,19 @@ static uint32_t name_offset(struct names *names, const char *name)
 	return names->string_base + offset;
 }
 
-static int names_grow(struct names *names)
+static struct trace_symbol *names_add(struct names *names)
 {
 	size_t room = names->room ? 2 * names->room : 1024;
-	struct trace_symbol *symbols;
+	struct trace_symbol *symbols = names->symbols;
 
-	if (names->nr < names->room)
-		return 0;
-	symbols = reallocarray(names->symbols, room, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	names->symbols = symbols;
-	names->room = room;
-	return 0;
+	if (names->nr == names->room) {
+		symbols = reallocarray(symbols, room, sizeof(*symbols));
+		if (!symbols)
+			return NULL;
+		names->symbols = symbols;
+		names->room = room;
+	}
+	return &symbols[names->nr++];
 }
 
 /* Functions come in ascending order; where two overlap, the later one keeps what is left of it. */
@@ -47,17 +47,17 @@ static int name_function(struct namer *namer, uint32_t offset, const struct symb
 {
 	struct names *names = namer->names;
 	struct trace_symbol *last = names->nr ? &names->symbols[names->nr - 1] : NULL;
+	struct trace_symbol *added;
 	uint32_t lo = symbol->lo;
-	int err;
 
 	if (last && last->module == namer->module && lo < last->hi)
 		lo = last->hi;
 	if (offset < lo || offset >= symbol->hi)
 		return 0;
-	err = names_grow(names);
-	if (err)
-		return err;
-	names->symbols[names->nr++] = (struct trace_symbol){
+	added = names_add(names);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct trace_symbol){
 		.module = namer->module,
 		.lo = lo,
 		.hi = symbol->hi,

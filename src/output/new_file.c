@@ -15,8 +15,8 @@ static void new_file_fini(struct new_file *file)
 	*file = (struct new_file){0};
 }
 
-/* A name in the same folder, and so on the same file system. */
-static char *temporary_name(const char *path)
+/* Being in the same folder it is on the same file system. */
+char *new_file_temporary(const char *path)
 {
 	char *copy = strdup(path), *name = NULL;
 
@@ -38,7 +38,7 @@ static int open_temporary(struct new_file *file)
 {
 	int fd;
 
-	file->temporary = temporary_name(file->path);
+	file->temporary = new_file_temporary(file->path);
 	if (!file->temporary)
 		return -ENOMEM;
 	fd = mkostemp(file->temporary, O_CLOEXEC);
@@ -95,12 +95,26 @@ static int replace(const struct new_file *file, const char *old)
 	return err;
 }
 
+static int give_unused_name(const struct new_file *file)
+{
+	if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(file->temporary, file->path))
+		return -errno;
+	unlink(file->temporary);
+	return 0;
+}
+
 static int give_name(const struct new_file *file)
 {
 	char *old;
 	int err;
 
-	if (access(file->path, F_OK))
+	if (file->existing == NEW_FILE_REFUSE)
+		return give_unused_name(file);
+	if (file->existing == NEW_FILE_REPLACE || access(file->path, F_OK))
 		return rename(file->temporary, file->path) ? -errno : 0;
 	if (asprintf(&old, "%s.old", file->path) < 0)
 		return -ENOMEM;

@@ -1,21 +1,32 @@
 /*
- * A file that appears under its name only when it is whole. What has the name already is kept as
- * NAME.old, in one step where the file system can do that.
+ * A file that appears under its name only when it is whole. What has the name already is by default
+ * kept as NAME.old, in one step where the file system can do that.
  */
 #ifndef OUTPUT_NEW_FILE_H
 #define OUTPUT_NEW_FILE_H
 
 #include <stdio.h>
 
+/* What happens to a file that has the name when the new one is whole. */
+enum new_file_existing {
+	NEW_FILE_KEEP_OLD,
+	NEW_FILE_REPLACE,
+	NEW_FILE_REFUSE, /* it stays, and closing gives -EEXIST */
+};
+
 struct new_file {
 	FILE *file;
-	char *path;      /* links resolved */
-	char *temporary; /* NULL: a device or pipe, written to as it is */
+	enum new_file_existing existing; /* may be changed while the file is open */
+	char *path;                      /* links resolved */
+	char *temporary;                 /* NULL: a device or pipe, written to as it is */
 };
 
 /* 0 or -errno. The file is readable by its user alone. */
 int new_file_open(struct new_file *file, const char *path);
 /* Closes the file and gives it its name; or, after an error or if refused, leaves all as it was. */
 int new_file_close(struct new_file *file, int err);
+
+/* A name for a file or folder in the same folder as path, for mkstemp(); NULL: no memory. */
+char *new_file_temporary(const char *path);
 
 #endif

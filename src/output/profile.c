@@ -109,10 +109,10 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t floor)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t lowest)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - floor, PROFILE_NR_BUCKETS);
+	uint32_t bucket = clamped(sample->level - lowest, PROFILE_NR_BUCKETS);
 	uint32_t class = class_of(builder, sample), node;
 	struct profile_row *row;
 
@@ -147,7 +147,7 @@ static int add_samples(struct builder *builder)
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
 		if (sample.time < profile->config.from || sample.time >= profile->config.to)
 			continue;
-		got = add_sample(builder, &sample, event->floor);
+		got = add_sample(builder, &sample, trace_shift(event));
 		if (got)
 			break;
 	}
@@ -169,8 +169,7 @@ static void end_streams(struct builder *builder)
 /* --- exact totals ----------------------------------------------------------------------------- */
 
 /* What the kernel counted for a command and no sample stands for, as a row of its own. */
-static int add_unsampled(struct builder *builder, const struct trace_command *command,
-                         uint64_t sampled)
+static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
 {
 	struct profile *profile = builder->profile;
 	uint32_t class = builder_add_class(builder), row;
@@ -179,15 +178,12 @@ static int add_unsampled(struct builder *builder, const struct trace_command *co
 	if (row == PROFILE_NONE)
 		return -ENOMEM;
 	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
-	profile->classes[class].comm = command->comm;
-	profile->rows[row].self = profile->rows[row].total = command->exact - sampled;
-	profile->total += command->exact - sampled;
-	profile->unsampled[profile->nr_unsampled++] = (struct profile_unsampled){
-		.comm = command->comm,
-		.row = row,
-		.sampled = sampled,
-		.exact = command->exact,
-	};
+	profile->classes[class].comm = unsampled->comm;
+	profile->rows[row].self = unsampled->exact - unsampled->sampled;
+	profile->rows[row].total = profile->rows[row].self;
+	profile->total += profile->rows[row].self;
+	profile->unsampled[profile->nr_unsampled] = *unsampled;
+	profile->unsampled[profile->nr_unsampled++].row = row;
 	return 0;
 }
 
@@ -211,6 +207,23 @@ static void sum_commands(const struct builder *builder, const struct map64 *by_c
 	}
 }
 
+static int add_missing(struct builder *builder, const struct trace_command *command,
+                       uint64_t sampled)
+{
+	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact, false};
+	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved, true};
+	int err = 0;
+
+	/* Less than one sample is what sampling rounds off. */
+	if (command->flags & TRACE_THREAD_EXACT &&
+	    command->exact > sampled + builder->profile->max_weight)
+		err = add_unsampled(builder, &short_tasks);
+	if (!err && command->unobserved &&
+	    trace_event(builder->profile->trace, 0)->unit == TRACE_NS)
+		err = add_unsampled(builder, &unseen);
+	return err;
+}
+
 static int add_all_unsampled(struct builder *builder, uint32_t nr)
 {
 	struct profile *profile = builder->profile;
@@ -228,10 +241,7 @@ static int add_all_unsampled(struct builder *builder, uint32_t nr)
 		sum_commands(builder, &by_comm, sampled);
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		command = trace_command(profile->trace, i);
-		/* Less than one sample is what sampling rounds off. */
-		if (command->flags & TRACE_THREAD_EXACT &&
-		    command->exact > sampled[i] + profile->max_weight)
-			err = add_unsampled(builder, command, sampled[i]);
+		err = add_missing(builder, command, sampled[i]);
 	}
 	map64_fini(&by_comm);
 	free(sampled);
@@ -250,7 +260,7 @@ static int complete(struct builder *builder)
 		nr++;
 	if (!nr || !exact_wanted(profile))
 		return 0;
-	profile->unsampled = calloc(nr, sizeof(*profile->unsampled));
+	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
 	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
 }
 
@@ -289,8 +299,12 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
 	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
-	return builder->by_thread && builder->streams && builder->cache && builder->chain ? 0
-	                                                                                  : -ENOMEM;
+	builder->context_nodes =
+		calloc(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
+	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
+	    !builder->context_nodes)
+		return -ENOMEM;
+	return 0;
 }
 
 static void builder_fini(struct builder *builder)
@@ -298,7 +312,8 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
-	map64_fini(&builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->streams);
 	free(builder->cache);

@@ -23,7 +23,9 @@ struct profile_stream {
 struct builder {
 	struct profile *profile;
 	uint32_t rooms[3]; /* of classes, rows and nodes */
-	struct map64 class_by_key, row_by_key, node_by_key, context_nodes;
+	struct map64 class_by_key, row_by_key, node_by_key;
+	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
+	struct map64 more_context_nodes; /* of all others */
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
 	struct leaf_cache *cache;
 	struct profile_stream *streams;

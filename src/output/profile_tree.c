@@ -94,6 +94,29 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 	return node;
 }
 
+static uint32_t known_context(const struct builder *builder, uint32_t class, uint32_t context)
+{
+	uint32_t number;
+
+	if (class)
+		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
+	number = trace_node_number(builder->profile->trace, context);
+	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+}
+
+static int know_context(struct builder *builder, uint32_t class, uint32_t context, uint32_t node)
+{
+	uint32_t number;
+
+	if (class)
+		return map64_add(&builder->more_context_nodes, (uint64_t) class << 32 | context,
+		                 node);
+	number = trace_node_number(builder->profile->trace, context);
+	if (number != UINT32_MAX)
+		builder->context_nodes[number] = node + 1;
+	return 0;
+}
+
 /*
  * Notes the contexts from this one up to the first that has a node already, whose node it returns;
  * else the node to hang the last one below. A context that does not reach a root in the file hangs
@@ -105,7 +128,7 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 	uint64_t frame;
 
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
-		node = map64_get(&builder->context_nodes, (uint64_t) class << 32 | context);
+		node = known_context(builder, class, context);
 		if (node != PROFILE_NONE)
 			return node;
 		if (*depth == CHAIN_SIZE)
@@ -127,8 +150,7 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 		context = builder->chain[--depth];
 		if (trace_node(builder->profile->trace, context, &frame, &parent))
 			node = child_of(builder, class, node, frame);
-		if (node == PROFILE_NONE ||
-		    map64_add(&builder->context_nodes, (uint64_t) class << 32 | context, node))
+		if (node == PROFILE_NONE || know_context(builder, class, context, node))
 			return PROFILE_NONE;
 	}
 	return node;

@@ -20,7 +20,7 @@ static const char *check_sizes(const struct trace *trace)
 {
 	if (!READABLE(TRACE_RUN, struct trace_run) || trace->sections[TRACE_RUN].nr != 1)
 		return "it does not say what was run";
-	if (!READABLE(TRACE_EVENTS, struct trace_event) ||
+	if (!READABLE(TRACE_EVENTS, struct trace_event) || !trace->sections[TRACE_EVENTS].nr ||
 	    trace->sections[TRACE_EVENTS].nr > MAX_EVENTS)
 		return "its events make no sense";
 	if (!READABLE(TRACE_STREAMS, struct trace_stream) ||

@@ -93,14 +93,15 @@ struct trace_run {
 	uint64_t refused_modules, folded_threads, refused_strings;
 	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
 	uint64_t seed;
+	uint64_t records;    /* bytes of samples alone */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 };
 
 enum trace_unit { TRACE_NS, TRACE_COUNT };
 
 /*
- * An event that was sampled. A stored sample of it stands for
- * period(event, CPU) << floor units, with the stream's period.
+ * An event that was sampled. A stored sample of it stands for base_period << max(floor,
+ * initial_shift) units, with the base_period of its stream.
  */
 struct trace_event {
 	uint32_t name;          /* string */
@@ -109,6 +110,7 @@ struct trace_event {
 	uint32_t initial_shift; /* sampling started at base_period << initial_shift */
 	uint32_t floor;         /* in the end */
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
+	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
@@ -151,7 +153,8 @@ struct trace_command {
 	uint32_t comm;  /* string */
 	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks */
 	uint64_t tasks;
-	uint64_t exact; /* of event 0 */
+	uint64_t exact;      /* of event 0 */
+	uint64_t unobserved; /* ns of CPU time after the kernel stopped observing tasks */
 };
 
 struct trace_reduction {

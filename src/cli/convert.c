@@ -1,0 +1,329 @@
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "output/convert.h"
+#include "output/new_file.h"
+#include "output/new_folder.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct convert_options {
+	const struct converter *converter;
+	const char *output, *event, *file;
+	bool force, quiet;
+};
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Beside the trace: x.atr becomes x.folded, or x-otf2. */
+static char *default_output(const struct convert_options *options)
+{
+	size_t size = strlen(options->file);
+	char *name;
+
+	if (size > 4 && !strcmp(options->file + size - 4, ".atr"))
+		size -= 4;
+	if (asprintf(&name, "%.*s%s", (int)size, options->file, options->converter->suffix) < 0)
+		return NULL;
+	return name;
+}
+
+/* Where -o names the archive's first file its folder is meant. */
+static char *wanted_output(const struct convert_options *options)
+{
+	static const char anchor[] = "/traces.otf2";
+	size_t size = strlen(options->output);
+
+	if (options->converter->to_folder) {
+		if (size > strlen(anchor) &&
+		    !strcmp(options->output + size - strlen(anchor), anchor))
+			size -= strlen(anchor);
+		while (size > 1 && options->output[size - 1] == '/')
+			size--;
+	}
+	return strndup(options->output, size);
+}
+
+static char *scratch_folder(const char *output)
+{
+	const char *folder = getenv("TMPDIR");
+	char *copy, *name;
+
+	if (!strcmp(output, "-"))
+		return strdup(folder && *folder ? folder : "/var/tmp");
+	copy = strdup(output);
+	name = copy ? strdup(dirname(copy)) : NULL;
+	free(copy);
+	return name;
+}
+
+/* --- which event ------------------------------------------------------------------------------ */
+
+static void complain_event(const struct trace *trace, const char *wanted)
+{
+	const struct trace_event *event;
+	char known[512] = "";
+	size_t size = 0;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)) && size < sizeof(known); i++)
+		size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s", i ? ", " : "",
+		                         trace_string(trace, event->name));
+	say("the trace has no event '%s'; it has: %s", wanted, known);
+}
+
+static int find_event(const struct trace *trace, const char *wanted, uint32_t *found)
+{
+	const struct trace_event *event;
+
+	*found = 0;
+	for (uint32_t i = 0; wanted && (event = trace_event(trace, i)); i++) {
+		*found = i;
+		if (!strcmp(trace_string(trace, event->name), wanted))
+			return 0;
+	}
+	if (wanted)
+		complain_event(trace, wanted);
+	return wanted ? -EINVAL : 0;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int to_standard_output(struct conversion *conversion, const struct converter *converter)
+{
+	int err = converter->to_file(conversion, stdout);
+
+	if (!err && (ferror(stdout) || fflush(stdout)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+static int to_named_file(struct conversion *conversion, const struct converter *converter,
+                         const char *output, bool force)
+{
+	struct new_file file;
+	int err = new_file_open(&file, output);
+
+	if (err)
+		return err;
+	file.existing = force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
+	return new_file_close(&file, converter->to_file(conversion, file.file));
+}
+
+static int to_named_folder(struct conversion *conversion, const struct converter *converter,
+                           const char *output, bool force)
+{
+	struct new_folder folder;
+	int err = new_folder_open(&folder, output, force, converter->known);
+
+	if (err)
+		return err;
+	return new_folder_close(&folder, converter->to_folder(conversion, folder.temporary));
+}
+
+/* Before a long conversion; what appears meanwhile is found when the result gets its name. */
+static int check_output(const struct convert_options *options, const char *output)
+{
+	const struct converter *converter = options->converter;
+	struct stat stat_now;
+
+	if (!strcmp(output, "-")) {
+		if (converter->to_folder)
+			say("--%s writes a folder, not to standard output; name it with -o",
+			    converter->name);
+		else if (!converter->text && isatty(STDOUT_FILENO))
+			say("--%s does not write to a terminal; redirect it or name a file with -o",
+			    converter->name);
+		else
+			return 0;
+		return -EINVAL;
+	}
+	if (options->force || stat(output, &stat_now))
+		return 0;
+	if (!S_ISREG(stat_now.st_mode) && !S_ISDIR(stat_now.st_mode))
+		return 0; /* a device or pipe */
+	say("'%s' exists; replace it with --force or name another with -o", output);
+	return -EEXIST;
+}
+
+static void complain(const struct convert_options *options, const char *output, int err)
+{
+	if (err == -EBADMSG)
+		say("cannot convert '%s': its records make no sense; record again", options->file);
+	else if (err == -EEXIST && options->force)
+		say("'%s' is not replaced: it holds more than an archive; name another with -o",
+		    output);
+	else if (err == -EEXIST)
+		say("'%s' exists; replace it with --force or name another with -o", output);
+	else if (err != -EINTR)
+		say("cannot write '%s': %s", strcmp(output, "-") ? output : "standard output",
+		    strerror(-err));
+}
+
+static int write_output(const struct convert_options *options, struct conversion *conversion,
+                        const char *output)
+{
+	const struct converter *converter = options->converter;
+	bool standard = !strcmp(output, "-");
+	struct progress progress;
+	int err;
+
+	progress_begin(&progress, !standard, options->quiet);
+	conversion->tick = progress_tick;
+	conversion->arg = &progress;
+	if (standard)
+		err = to_standard_output(conversion, converter);
+	else if (converter->to_folder)
+		err = to_named_folder(conversion, converter, output, options->force);
+	else
+		err = to_named_file(conversion, converter, output, options->force);
+	progress_end(&progress);
+	if (err)
+		complain(options, output, err);
+	return err;
+}
+
+static int convert_trace(const struct convert_options *options, const struct trace *trace)
+{
+	char *output = options->output ? wanted_output(options) : default_output(options);
+	char *scratch = output ? scratch_folder(output) : NULL;
+	struct conversion conversion = {.trace = trace, .scratch = scratch};
+	int err = -ENOMEM;
+
+	if (!scratch)
+		say("no memory");
+	else
+		err = find_event(trace, options->event, &conversion.event);
+	if (!err)
+		err = check_output(options, output);
+	if (!err)
+		err = write_output(options, &conversion, output);
+	free(output);
+	free(scratch);
+	return err ? 1 : 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100 };
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct convert_options *options = state->input;
+	const struct converter *converter =
+		key >= KEY_CONVERTER ? converter_at((unsigned)key - KEY_CONVERTER) : NULL;
+
+	if (converter && options->converter && options->converter != converter)
+		argp_error(state, "--%s or --%s: one at a time", options->converter->name,
+		           converter->name);
+	if (converter) {
+		options->converter = converter;
+		return 0;
+	}
+	switch (key) {
+	case 'e':
+		options->event = arg;
+		return 0;
+	case 'f':
+		options->force = true;
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			argp_error(state, "one trace at a time; '%s' is the second", arg);
+		options->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->converter)
+			argp_error(state, "name a format, for example --flamegraph");
+		if (options->output && !*options->output)
+			argp_error(state, "the output's name is empty");
+		if (options->event && options->converter && !options->converter->one_event)
+			argp_error(state, "--%s writes all events: --event does not apply",
+			           options->converter->name);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The formats' options, and then the rest. */
+static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
+{
+	static const struct argp_option rest[] = {
+		{NULL, 0, NULL, 0, "Options:", 2},
+		{"event", 'e', "EVENT", 0, "The event, for formats of one (the first)", 2},
+		{"force", 'f', NULL, 0, "Replace the output if it exists", 2},
+		{"output", 'o', "FILE", 0,
+	         "Write here; -: to standard output (beside the trace, with its name)", 2},
+		{"quiet", 'q', NULL, 0, "Show no progress", 2},
+		{0},
+	};
+	const struct converter *converter;
+	unsigned nr = 0;
+
+	known[nr++] = (struct argp_option){.doc = "Formats:", .group = 1};
+	for (unsigned i = 0; i < MAX_CONVERTERS && (converter = converter_at(i)); i++)
+		known[nr++] = (struct argp_option){.name = converter->name,
+		                                   .key = (int)(KEY_CONVERTER + i),
+		                                   .doc = converter->what,
+		                                   .group = 1};
+	memcpy(&known[nr], rest, sizeof(rest));
+}
+
+static int convert_file(const struct convert_options *options)
+{
+	const struct converter *converter = options->converter;
+	char why[TRACE_WHY_SIZE];
+	struct trace *trace;
+	int status;
+
+	if (!converter->to_file && !converter->to_folder) {
+		say("this adaptrace was built without --%s; install %s and build it again",
+		    converter->name, converter->missing);
+		return 1;
+	}
+	trace = trace_open(options->file, why);
+	if (!trace) {
+		say("%s", why);
+		return 1;
+	}
+	status = convert_trace(options, trace);
+	trace_close(trace);
+	return status;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct argp_option known[MAX_CONVERTERS + 8];
+	char name[] = "adaptrace convert";
+	const struct argp argp = {
+		known,
+		parse_option,
+		"--FORMAT [FILE]",
+		"Turn a trace into what other tools read.\v"
+		"FILE is adaptrace.atr if none is named. The output appears under its name when "
+		"it is whole, and an existing one is kept unless --force is given.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct convert_options options = {.file = "adaptrace.atr"};
+
+	list_options(known);
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+		return 1;
+	return convert_file(&options);
+}

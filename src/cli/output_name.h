@@ -1,0 +1,12 @@
+/* The name of the trace to write, with what tells the ranks of a job apart. */
+#ifndef CLI_OUTPUT_NAME_H
+#define CLI_OUTPUT_NAME_H
+
+/*
+ * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means
+ * adaptrace.atr, or adaptrace.%r.atr where an MPI launcher started us. A string to free, or NULL:
+ * why says in words for a user what is wrong with the pattern.
+ */
+char *output_name(const char *pattern, const char **why);
+
+#endif

@@ -1,0 +1,65 @@
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_NS 1000000000 /* shorter work shows nothing */
+#define EVERY_NS 200000000
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void progress_begin(struct progress *progress, bool hold, bool quiet)
+{
+	*progress = (struct progress){.hold = hold};
+	progress->next = !quiet && isatty(STDERR_FILENO) ? now_ns() + FIRST_NS : UINT64_MAX;
+	sigemptyset(&progress->held);
+	for (unsigned i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&progress->held, ending[i]);
+	if (hold)
+		sigprocmask(SIG_BLOCK, &progress->held, &progress->old_mask);
+}
+
+void progress_end(struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+	if (progress->hold)
+		sigprocmask(SIG_SETMASK, &progress->old_mask, NULL);
+}
+
+static bool signal_waits(const struct progress *progress)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (unsigned i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (sigismember(&pending, ending[i]) &&
+		    !sigismember(&progress->old_mask, ending[i]))
+			return true;
+	return false;
+}
+
+int progress_tick(void *arg, double share)
+{
+	struct progress *progress = arg;
+	uint64_t now = progress->next == UINT64_MAX ? 0 : now_ns();
+
+	if (progress->hold && signal_waits(progress))
+		return -EINTR;
+	if (progress->next == UINT64_MAX || now < progress->next)
+		return 0;
+	progress->next = now + EVERY_NS;
+	progress->shown = true;
+	fprintf(stderr, "\radaptrace: %3.0f %% converted", 100 * share);
+	return 0;
+}

@@ -1,0 +1,46 @@
+#include "output/convert.h"
+
+#include "output/otf2.h"
+
+static const struct converter converters[] = {
+	{.name = "otf2",
+         .what = "an OTF2 archive: for Vampir, Scalasca, TAU, ViTE and otf2-print",
+         .suffix = "-otf2",
+#ifdef HAVE_OTF2
+         .to_folder = otf2_write,
+         .known = otf2_knows,
+#endif
+         .missing = "libopen-trace-format2-dev"},
+	{.name = "folded",
+         .what = "stacks with weights, one a line: for flamegraph.pl, inferno and scripts",
+         .suffix = ".folded",
+         .text = true,
+         .one_event = true,
+         .to_file = folded_write},
+};
+
+const struct converter *converter_at(unsigned index)
+{
+	return index < sizeof(converters) / sizeof(*converters) ? &converters[index] : NULL;
+}
+
+void convert_plan(struct conversion *conversion, unsigned walks, uint32_t event)
+{
+	const struct trace_event *entry;
+
+	conversion->steps = conversion->all_steps = 0;
+	for (uint32_t i = 0; (entry = trace_event(conversion->trace, i)); i++)
+		if (event == TRACE_ALL_EVENTS || event == i)
+			conversion->all_steps += walks * entry->stored;
+}
+
+int convert_tick(struct conversion *conversion)
+{
+	double share = conversion->all_steps
+	                       ? (double)conversion->steps / (double)conversion->all_steps
+	                       : 0;
+
+	if (!conversion->tick)
+		return 0;
+	return conversion->tick(conversion->arg, share < 1 ? share : 1);
+}

@@ -1,0 +1,55 @@
+/*
+ * Converters: what a trace can be turned into, one file per format.
+ *
+ * A converter reads the trace through output/trace.h and writes one file, or one folder. Weights,
+ * never counts, are what it writes: a sample stands for its period. Memory grows with the call
+ * paths of a trace, not with its samples; what has to be sorted goes through a nameless file in
+ * the scratch folder.
+ */
+#ifndef OUTPUT_CONVERT_H
+#define OUTPUT_CONVERT_H
+
+#include "output/trace.h"
+
+#include <stdio.h>
+
+struct conversion {
+	const struct trace *trace;
+	uint32_t event;      /* of formats for one event */
+	const char *scratch; /* a folder with room for 16 bytes a sample */
+	/* Called now and then with the share that is done; not 0: give up with this error. */
+	int (*tick)(void *arg, double share);
+	void *arg;
+	uint64_t steps, all_steps; /* samples seen, in all walks; the converter's */
+};
+
+struct converter {
+	const char *name;   /* of its option */
+	const char *what;   /* "for Vampir" */
+	const char *suffix; /* of its file or folder, instead of the trace's .atr */
+	bool text;          /* may go to a terminal */
+	bool one_event;     /* writes conversion.event only */
+	/* One of the two; neither: this program was built without `missing`. 0 or -errno. */
+	int (*to_file)(struct conversion *conversion, FILE *file);
+	int (*to_folder)(struct conversion *conversion, const char *folder);
+	/* Of a folder: whether a file below it is one that this converter writes. */
+	bool (*known)(const char *path);
+	const char *missing; /* a package */
+};
+
+/* NULL: there are no more. */
+const struct converter *converter_at(unsigned index);
+
+/* For converters: how many walks over these events there will be, then every sample. 0 or -errno.
+ */
+void convert_plan(struct conversion *conversion, unsigned walks, uint32_t event);
+int convert_tick(struct conversion *conversion);
+
+static inline int convert_step(struct conversion *conversion)
+{
+	return ++conversion->steps % (1 << 16) ? 0 : convert_tick(conversion);
+}
+
+int folded_write(struct conversion *conversion, FILE *file);
+
+#endif

@@ -1,0 +1,144 @@
+#include "output/escape.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The length that a first byte announces and the least character that needs it; 0: none. */
+static unsigned announced(unsigned char first, uint32_t *c, uint32_t *least)
+{
+	static const uint32_t least_of[5] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned size = first < 0x80             ? 1
+	                : (first & 0xe0) == 0xc0 ? 2
+	                : (first & 0xf0) == 0xe0 ? 3
+	                : (first & 0xf8) == 0xf0 ? 4
+	                                         : 0;
+
+	*c = size == 1 ? first : first & (0x7f >> size);
+	*least = least_of[size];
+	return size;
+}
+
+uint32_t escape_next(const char **text)
+{
+	const unsigned char *at = (const unsigned char *)*text;
+	uint32_t c, least;
+	unsigned size = announced(*at, &c, &least);
+
+	if (!*at)
+		return 0;
+	for (unsigned i = 1; i < size; i++) {
+		if ((at[i] & 0xc0) != 0x80) { /* the end of the text, too */
+			size = 0;
+			break;
+		}
+		c = c << 6 | (at[i] & 0x3f);
+	}
+	if (!size || c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
+		++*text;
+		return ESCAPE_BAD;
+	}
+	*text += size;
+	return c;
+}
+
+unsigned escape_encode(uint32_t c, char bytes[4])
+{
+	unsigned size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	if (size == 1) {
+		bytes[0] = (char)c;
+		return size;
+	}
+	for (unsigned i = size - 1; i > 0; i--, c >>= 6)
+		bytes[i] = (char)(0x80 | (c & 0x3f));
+	bytes[0] = (char)((0xf00 >> size & 0xf0) | c);
+	return size;
+}
+
+static void put(FILE *file, uint32_t c)
+{
+	char bytes[4];
+
+	fwrite_unlocked(bytes, 1, escape_encode(c, bytes), file);
+}
+
+/* C0, DEL, C1, line and paragraph separators. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
+}
+
+void escape_json(FILE *file, const char *text)
+{
+	uint32_t c;
+
+	putc_unlocked('"', file);
+	while ((c = escape_next(&text))) {
+		if (is_control(c) || c == '<' || c == '>' || c == '&' || c == '\'')
+			fprintf(file, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(file, "\\%c", (char)c);
+		else
+			put(file, c);
+	}
+	putc_unlocked('"', file);
+}
+
+static const char *xml_entity(uint32_t c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void escape_xml(FILE *file, const char *text)
+{
+	uint32_t c;
+
+	while ((c = escape_next(&text))) {
+		const char *entity = xml_entity(c);
+
+		if (entity)
+			fputs(entity, file);
+		else /* XML has no way to write these */
+			put(file, is_control(c) || c == 0xfffe || c == 0xffff ? ESCAPE_BAD : c);
+	}
+}
+
+void escape_line(FILE *file, const char *text, const char * not, char instead)
+{
+	uint32_t c;
+
+	while ((c = escape_next(&text))) {
+		if (is_control(c))
+			c = ESCAPE_BAD;
+		else if (c < 0x80 && strchr(not, (int)c))
+			c = (unsigned char)instead;
+		put(file, c);
+	}
+}
+
+char *escape_copy(const char *text)
+{
+	char *copy = malloc(3 * strlen(text) + 1), *to = copy; /* ESCAPE_BAD takes three bytes */
+	uint32_t c;
+
+	if (!copy)
+		return NULL;
+	while ((c = escape_next(&text)))
+		to += escape_encode(is_control(c) ? ESCAPE_BAD : c, to);
+	*to = 0;
+	return copy;
+}

@@ -1,0 +1,79 @@
+/*
+ * The call paths of a trace, each with a number: what formats with tables of stacks refer to.
+ *
+ *     sample → path: (path of the caller, place)        place: a function, or an address in it
+ *
+ * Numbers are given in order of appearance, and so a caller's path comes before its callees'. A
+ * stack that does not reach its root in the file hangs below [truncated].
+ */
+#ifndef OUTPUT_PATHS_H
+#define OUTPUT_PATHS_H
+
+#include "output/frame_names.h"
+
+#define PATH_NONE UINT32_MAX
+
+enum path_detail {
+	PATHS_BY_FUNCTION, /* every address of a function is one place */
+	PATHS_BY_ADDRESS,
+};
+
+struct place {
+	uint64_t frame;    /* PATHS_BY_FUNCTION: one of it */
+	uint32_t function; /* in names */
+};
+
+struct path {
+	uint32_t caller; /* PATH_NONE: a root */
+	uint32_t place;
+};
+
+/* Where a (context, leaf) led last time. */
+struct path_cache {
+	uint64_t leaf;
+	uint32_t context;
+	uint32_t path; /* + 1; 0: empty */
+};
+
+struct paths {
+	const struct trace *trace;
+	enum path_detail detail;
+	struct frame_names names; /* by symbol and module */
+	struct place *places;
+	struct path *paths;
+	uint32_t nr_places, nr_paths, places_room, paths_room;
+	struct map64 place_by_key, path_by_key, path_by_context;
+	struct path_cache *cache;
+	uint32_t *chain;
+};
+
+/* 0 or -ENOMEM; to be given to paths_fini() in either case. */
+int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail);
+void paths_fini(struct paths *paths);
+
+/* The number of a sample's path; PATH_NONE: no memory. */
+uint32_t paths_find(struct paths *paths, const struct trace_sample *sample);
+
+/* How many functions a path has, for all of them; NULL: no memory. To be freed. */
+uint32_t *paths_depths(const struct paths *paths);
+
+/* A function's name, in the file or in text. */
+static inline const char *paths_function(const struct paths *paths, uint32_t function,
+                                         char text[FRAME_TEXT_SIZE])
+{
+	return frame_symbol(paths->trace, paths->names.names[function].frame, text);
+}
+
+/* The path of the module that a function is in; "" of special frames. */
+static inline const char *paths_module(const struct paths *paths, uint32_t function)
+{
+	return trace_string(paths->trace, paths->names.names[function].module);
+}
+
+/* The function at the leaf of a path. */
+static inline uint32_t paths_leaf(const struct paths *paths, uint32_t path)
+{
+	return paths->places[paths->paths[path].place].function;
+}
+
+#endif

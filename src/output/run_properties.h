@@ -1,0 +1,18 @@
+/*
+ * What a trace says of its run, as names and texts: for formats with a place for notes. Nothing of
+ * it is in the samples themselves.
+ */
+#ifndef OUTPUT_RUN_PROPERTIES_H
+#define OUTPUT_RUN_PROPERTIES_H
+
+#include "output/trace.h"
+
+/* Stops, and returns it, when fn returns not 0. Names are [A-Z0-9_:], values any bytes. */
+typedef int run_property_fn(void *arg, const char *name, const char *value);
+int run_properties(const struct trace *trace, run_property_fn *fn, void *arg);
+
+/* "cpu-clock: period 1553296, memory" */
+void reduction_text(const struct trace *trace, const struct trace_reduction *reduction, char *text,
+                    size_t size);
+
+#endif

@@ -1,0 +1,268 @@
+#include "output/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUFFERS_SIZE    (1 << 20) /* samples, of all threads together */
+#define MIN_BUFFER_SIZE 16
+#define MAX_BUFFER_SIZE 4096
+
+static int open_nameless(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *name;
+
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&name, "%s/.adaptrace-XXXXXX", folder) < 0)
+		return -ENOMEM;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	else
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+static struct spool_thread *thread_of(struct spool *spool, uint32_t thread)
+{
+	return &spool->threads[thread < spool->nr_threads ? thread : spool->nr_threads - 1];
+}
+
+/* --- the first walk: who has how many --------------------------------------------------------- */
+
+static int count_samples(struct spool *spool, struct conversion *conversion, uint32_t event)
+{
+	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
+	struct trace_sample sample;
+	int got = -errno, err;
+
+	if (!walk)
+		return got;
+	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		thread_of(spool, sample.thread)->nr++;
+		err = convert_step(conversion);
+		if (err) {
+			got = err;
+			break;
+		}
+	}
+	trace_walk_free(walk);
+	return got;
+}
+
+static int make_room(struct spool *spool)
+{
+	uint64_t start = 0;
+	uint32_t active = 0;
+
+	for (uint32_t i = 0; i < spool->nr_threads; i++) {
+		spool->threads[i].start = start;
+		start += spool->threads[i].nr;
+		spool->threads[i].buffer = spool->threads[i].nr ? ++active : 0;
+	}
+	spool->buffer_size = BUFFERS_SIZE / (active + 1);
+	if (spool->buffer_size > MAX_BUFFER_SIZE)
+		spool->buffer_size = MAX_BUFFER_SIZE;
+	if (spool->buffer_size < MIN_BUFFER_SIZE)
+		spool->buffer_size = MIN_BUFFER_SIZE;
+	spool->buffers = calloc((size_t)(active + 1) * spool->buffer_size, sizeof(*spool->buffers));
+	return spool->buffers ? 0 : -ENOMEM;
+}
+
+/* --- the second walk: to their places --------------------------------------------------------- */
+
+static struct spool_sample *buffer_of(const struct spool *spool, const struct spool_thread *thread)
+{
+	return &spool->buffers[(size_t)(thread->buffer - 1) * spool->buffer_size];
+}
+
+static int flush_thread(struct spool *spool, struct spool_thread *thread)
+{
+	const char *at = (const char *)buffer_of(spool, thread);
+	size_t left = thread->buffered * sizeof(struct spool_sample);
+	off_t place = (off_t)((thread->start + thread->done) * sizeof(struct spool_sample));
+
+	while (left) {
+		ssize_t written = pwrite(spool->fd, at, left, place);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written ? -errno : -ENOSPC;
+		at += written;
+		place += written;
+		left -= (size_t)written;
+	}
+	thread->done += thread->buffered;
+	thread->buffered = 0;
+	return 0;
+}
+
+static uint32_t find_source(struct spool *spool, const struct trace_sample *sample)
+{
+	uint64_t key = (uint64_t)sample->event << 32 | sample->cpu;
+	uint32_t source = map64_get(&spool->source_by_key, key);
+	uint32_t room = spool->sources_room ? 2 * spool->sources_room : 64;
+	struct spool_source *grown;
+
+	if (source != UINT32_MAX)
+		return source;
+	if (spool->nr_sources == spool->sources_room) {
+		grown = reallocarray(spool->sources, room, sizeof(*grown));
+		if (!grown)
+			return UINT32_MAX;
+		spool->sources = grown;
+		spool->sources_room = room;
+	}
+	if (map64_add(&spool->source_by_key, key, spool->nr_sources))
+		return UINT32_MAX;
+	spool->sources[spool->nr_sources] = (struct spool_source){
+		.event = sample->event, .cpu = sample->cpu, .weight = sample->weight};
+	return spool->nr_sources++;
+}
+
+static void note_time(struct spool *spool, struct spool_thread *thread, uint64_t time)
+{
+	if (!spool->last_time || time < spool->first_time)
+		spool->first_time = time;
+	if (time > spool->last_time)
+		spool->last_time = time;
+	if (time > thread->last_time)
+		thread->last_time = time;
+}
+
+static int store_sample(struct spool *spool, struct paths *paths, const struct trace_sample *sample)
+{
+	struct spool_thread *thread = thread_of(spool, sample->thread);
+	uint32_t path = paths_find(paths, sample), source = find_source(spool, sample);
+
+	if (path == PATH_NONE || source == UINT32_MAX)
+		return -ENOMEM;
+	if (thread->done + thread->buffered == thread->nr) /* the file changes as we read it */
+		return -EBADMSG;
+	note_time(spool, thread, sample->time);
+	buffer_of(spool, thread)[thread->buffered++] =
+		(struct spool_sample){thread->last_time, path, source};
+	return thread->buffered == spool->buffer_size ? flush_thread(spool, thread) : 0;
+}
+
+static int store_samples(struct spool *spool, struct conversion *conversion, struct paths *paths,
+                         uint32_t event)
+{
+	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
+	struct trace_sample sample;
+	int got = -errno, err = 0;
+
+	if (!walk)
+		return got;
+	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		err = store_sample(spool, paths, &sample);
+		if (!err)
+			err = convert_step(conversion);
+		if (err)
+			break;
+	}
+	trace_walk_free(walk);
+	if (!err)
+		err = got;
+	for (uint32_t i = 0; i < spool->nr_threads && !err; i++)
+		if (spool->threads[i].buffered)
+			err = flush_thread(spool, &spool->threads[i]);
+	free(spool->buffers);
+	spool->buffers = NULL;
+	return err;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int spool_init(struct spool *spool, struct conversion *conversion, struct paths *paths,
+                      uint32_t event)
+{
+	int err;
+
+	while (trace_thread(conversion->trace, spool->nr_threads))
+		spool->nr_threads++;
+	spool->nr_threads++;
+	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
+	spool->fd = open_nameless(conversion->scratch);
+	if (!spool->threads || spool->fd < 0)
+		return spool->threads ? spool->fd : -ENOMEM;
+	err = count_samples(spool, conversion, event);
+	if (!err)
+		err = make_room(spool);
+	return err ? err : store_samples(spool, conversion, paths, event);
+}
+
+struct spool *spool_new(struct conversion *conversion, struct paths *paths, uint32_t event)
+{
+	struct spool *spool = calloc(1, sizeof(*spool));
+	int err;
+
+	if (!spool)
+		return NULL;
+	spool->fd = -1;
+	err = spool_init(spool, conversion, paths, event);
+	if (!err)
+		return spool;
+	spool_free(spool);
+	errno = -err;
+	return NULL;
+}
+
+void spool_free(struct spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->fd >= 0)
+		close(spool->fd);
+	map64_fini(&spool->source_by_key);
+	free(spool->threads);
+	free(spool->sources);
+	free(spool->buffers);
+	free(spool);
+}
+
+void spool_open(struct spool *spool, uint32_t thread)
+{
+	spool->at = spool->threads[thread].start;
+	spool->end = spool->at + spool->threads[thread].nr;
+	spool->nr_read = spool->next_read = 0;
+}
+
+static int refill(struct spool *spool)
+{
+	uint64_t wanted = spool->end - spool->at;
+	ssize_t size;
+
+	if (wanted > SPOOL_READ)
+		wanted = SPOOL_READ;
+	do
+		size = pread(spool->fd, spool->read, wanted * sizeof(*spool->read),
+		             (off_t)(spool->at * sizeof(*spool->read)));
+	while (size < 0 && errno == EINTR);
+	if (size < 0)
+		return -errno;
+	spool->nr_read = (uint32_t)((size_t)size / sizeof(*spool->read));
+	spool->next_read = 0;
+	spool->at += spool->nr_read;
+	return spool->nr_read ? 0 : -EIO;
+}
+
+int spool_next(struct spool *spool, struct spool_sample *sample)
+{
+	int err;
+
+	if (spool->next_read == spool->nr_read) {
+		if (spool->at == spool->end)
+			return 0;
+		err = refill(spool);
+		if (err)
+			return err;
+	}
+	*sample = spool->read[spool->next_read++];
+	return 1;
+}

@@ -1,0 +1,59 @@
+/*
+ * The samples of a trace grouped by thread, each thread's in order of time: for formats that want
+ * one thread after the other. They lie in a nameless file, 16 bytes each, so that memory does not
+ * grow with them.
+ */
+#ifndef OUTPUT_SPOOL_H
+#define OUTPUT_SPOOL_H
+
+#include "output/convert.h"
+#include "output/paths.h"
+
+struct spool_sample {
+	uint64_t time; /* ns; within a thread never less than the one before */
+	uint32_t path;
+	uint32_t source;
+};
+
+/* Samples of one event on one CPU all weigh the same. */
+struct spool_source {
+	uint32_t event, cpu;
+	uint64_t weight;
+};
+
+struct spool_thread {
+	uint64_t start, nr; /* its samples' places in the file */
+	uint64_t done;      /* written so far */
+	uint64_t last_time;
+	uint32_t buffer; /* its number + 1; 0: none */
+	uint32_t buffered;
+};
+
+#define SPOOL_READ 1024
+
+struct spool {
+	struct spool_thread *threads; /* as in the trace, and a last one for numbers made up */
+	struct spool_source *sources;
+	uint32_t nr_threads, nr_sources, sources_room;
+	uint64_t first_time, last_time; /* of all samples; 0: there are none */
+	struct map64 source_by_key;
+	struct spool_sample *buffers;
+	uint32_t buffer_size;
+	int fd;
+	/* what is being read */
+	uint64_t at, end;
+	uint32_t nr_read, next_read;
+	struct spool_sample read[SPOOL_READ];
+};
+
+#define SPOOL_WALKS 2 /* over the trace, for convert_plan() */
+
+/* Spools an event, or all; paths are found meanwhile. NULL with errno. */
+struct spool *spool_new(struct conversion *conversion, struct paths *paths, uint32_t event);
+void spool_free(struct spool *spool);
+
+/* Starts reading a thread; then 1 with a sample, 0 at the end, -errno. */
+void spool_open(struct spool *spool, uint32_t thread);
+int spool_next(struct spool *spool, struct spool_sample *sample);
+
+#endif

@@ -1,0 +1,111 @@
+"""convert_check.py FORMAT OUTPUT SUMS: reads a converted trace the way its own tools do, and compares
+what every function got with SUMS, from a walk over the samples of the trace (make_trace sums).
+
+convert_check.py shares FORMAT OUTPUT REDUCED: whether a trace whose period doubled again and again
+shows the same shares as one that was never reduced, within what its number of samples allows."""
+import collections
+import json
+import sys
+import unicodedata
+
+
+def clean(name):
+    """A name in a format that cannot hold control characters."""
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in name)
+
+
+# Each reader returns {event: {function: (self, total)}}; total None: the format does not tell.
+# The event is None where a format has one only and does not name it.
+
+def tally(stacks):
+    """(stack of names from the root, weight) added up, recursion counted once."""
+    self_, total = collections.Counter(), collections.Counter()
+    for stack, weight in stacks:
+        self_[stack[-1]] += weight
+        for name in set(stack):
+            total[name] += weight
+    return {name: (self_[name], total[name]) for name in total}
+
+
+def read_folded(path):
+    def stacks():
+        for line in open(path, encoding="utf-8", newline="\n"):
+            stack, weight = line.rstrip("\n").rsplit(" ", 1)
+            yield stack.split(";")[1:], int(weight)
+    return {None: tally(stacks())}
+
+
+def folded_name(name):
+    return clean(name).replace(";", ":")
+
+
+def read_otf2(path):
+    import otf2
+    self_ = collections.defaultdict(collections.Counter)
+    total = collections.defaultdict(collections.Counter)
+    with otf2.reader.open(path + "/traces.otf2") as trace:
+        above = {}
+
+        def names(context):
+            if context not in above:
+                above[context] = {context.region.name} | (
+                    names(context.parent) if context.parent is not None else set())
+            return above[context]
+        for _, event in trace.events:
+            generator = event.interrupt_generator
+            self_[generator.name][event.calling_context.region.name] += generator.period
+            for name in names(event.calling_context):
+                total[generator.name][name] += generator.period
+    return {event: {name: (self_[event][name], total[event][name]) for name in total[event]}
+            for event in total}
+
+
+FORMATS = {
+    "folded": (read_folded, folded_name),
+    "otf2": (read_otf2, clean),
+}
+
+
+def wanted(sums, rename):
+    functions = {}
+    for name, f in sums["functions"].items():
+        old = functions.get(rename(name), (0, 0))
+        functions[rename(name)] = (old[0] + f["self"], old[1] + f["total"])
+    return functions
+
+
+def compare(fmt, output, sums):
+    read, rename = FORMATS[fmt]
+    events = {e["name"]: e for e in json.load(open(sums, encoding="utf-8"))["events"]}
+    for event, functions in read(output).items():
+        want = wanted(events[event] if event else next(iter(events.values())), rename)
+        seen = {name for name, (self_, _) in functions.items() if self_}
+        missing = {name for name, (self_, _) in want.items() if self_} - seen
+        assert not missing, "missing: %r" % sorted(missing)[:3]
+        for name, (self_, total) in functions.items():
+            assert name in want, "unknown function %r" % name
+            assert self_ == want[name][0], (name, "self", self_, want[name][0])
+            # Functions of one name in two modules are recursive only for those who merge them.
+            assert total is None or total == want[name][1], (name, "total", total, want[name][1])
+        print("%s: %s: %d functions" % (fmt, event or "the event", len(functions)))
+
+
+def shares(fmt, output, reduced):
+    def of(path):
+        events = FORMATS[fmt][0](path)
+        functions = events.get("cpu-clock") or events[None]
+        total = sum(self_ for self_, _ in functions.values())
+        return {name: self_ / total for name, (self_, _) in functions.items() if self_}
+    want, got = of(output), of(reduced)
+    assert set(want) == set(got), (sorted(want), sorted(got))
+    for name, share in want.items():
+        error = 4 * (share * (1 - share) / 2900) ** 0.5  # of the samples that are left
+        assert abs(got[name] - share) < error, (name, share, got[name], error)
+    print("%s: shares hold: %r" % (fmt, {n: round(s, 3) for n, s in got.items()}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "shares":
+        shares(*sys.argv[2:])
+    else:
+        compare(*sys.argv[1:])

@@ -1,0 +1,296 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmb/hmb.h"
+
+/* The buffer at its edges: the smallest budgets, the longest paths, far too many of them. */
+
+enum { TRUNCATED = 1 };
+
+static uint64_t seed = 1;
+
+static uint64_t rnd(uint64_t below)
+{
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return (seed >> 33) % below;
+}
+
+static struct hmb *buffer_new(size_t size, unsigned nr_kinds, unsigned max_path)
+{
+	struct hmb_config config = {.size = size,
+	                            .nr_kinds = nr_kinds,
+	                            .max_path = max_path,
+	                            .truncated_frame = TRUNCATED};
+	struct hmb *hmb;
+
+	config.memory = aligned_alloc(4096, size);
+	memset(config.memory, 0, size);
+	hmb = hmb_new(&config);
+	assert_non_null(hmb);
+	return hmb;
+}
+
+static void buffer_free(struct hmb *hmb)
+{
+	void *memory = hmb->arena.memory;
+
+	hmb_free(hmb);
+	free(memory);
+}
+
+struct census {
+	const struct hmb *hmb;
+	unsigned char *seen; /* nodes */
+	uint64_t nodes, records, truncated;
+};
+
+static void count_path(struct census *c, uint32_t node)
+{
+	const struct arena *arena = &c->hmb->arena;
+
+	c->truncated += node && node_at(arena, node)->frame == TRUNCATED;
+	for (; node != NODE_NONE && !c->seen[node]; node = node_at(arena, node)->parent) {
+		assert_true(hmb_bin_live(c->hmb, node_bin(arena, node)));
+		c->seen[node] = 1;
+		c->nodes++;
+	}
+}
+
+static void count_list(struct census *c, const struct bin_list *list)
+{
+	static struct code_cursor cursor;
+	struct code_sample got;
+	const struct bin *bin;
+
+	for (uint32_t ref = list->first; ref != BIN_NONE; ref = bin->next) {
+		bin = bin_at(&c->hmb->arena, ref);
+		assert_true(hmb_bin_live(c->hmb, bin));
+		assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+		for (; code_next(&cursor, &got) == 1; c->records++)
+			count_path(c, got.context);
+		assert_int_equal(cursor.left, 0);
+	}
+}
+
+/* Decodes everything: what the buffer counts is there, and every live node is needed. */
+static uint64_t check_all(const struct hmb *hmb)
+{
+	struct census c = {.hmb = hmb, .seen = calloc(hmb->arena.size / NODE_UNIT, 1)};
+	uint64_t stored = 0;
+
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		stored += hmb->kinds[k].stored;
+		for (unsigned l = hmb_floor(hmb, k); l < NR_LEVELS; l++) {
+			count_list(&c, &hmb->kinds[k].levels[l].sub_bins);
+			count_list(&c, &hmb->kinds[k].levels[l].bins);
+		}
+	}
+	assert_int_equal(c.records, stored);
+	assert_int_equal(c.nodes, hmb->cct.nr_nodes);
+	free(c.seen);
+	return c.truncated;
+}
+
+static void wrong_configurations_are_refused(void **state)
+{
+	static const struct {
+		size_t size;
+		unsigned nr_kinds, time_shift;
+	} rows[] = {
+		{0, 1, 0},
+		{ARENA_MIN_SIZE - 1, 1, 0},
+		{ARENA_MAX_SIZE + 1, 1, 0},
+		{SIZE_MAX, 1, 0},
+		{ARENA_MIN_SIZE, 0, 0},
+		{ARENA_MIN_SIZE, HMB_MAX_KINDS + 1, 0},
+		{ARENA_MIN_SIZE, 1, CODE_MAX_TIME_SHIFT + 1},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct hmb_config config = {
+			.size = rows[i].size, .nr_kinds = rows[i].nr_kinds, .max_path = 10};
+
+		config.kinds[0].time_shift = rows[i].time_shift;
+		errno = 0;
+		assert_null(hmb_new(&config));
+		assert_int_equal(errno, EINVAL);
+	}
+	hmb_free(NULL);
+}
+
+/* Paths of the greatest length, through frames that differ at the leaf, the root or anywhere. */
+static void the_longest_paths_fit_the_smallest_budget(void **state)
+{
+	enum { DEPTH = 1000 };
+	static uint64_t path[DEPTH];
+
+	(void)state;
+	for (unsigned way = 0; way < 4; way++) {
+		struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 1, DEPTH);
+
+		for (uint64_t n = 1; n <= 3000; n++) {
+			struct hmb_sample s = {.level = lambda(n),
+			                       .time = n,
+			                       .leaf = n % 7,
+			                       .path = path,
+			                       .path_size = DEPTH};
+
+			for (unsigned i = 0; i < DEPTH; i++)
+				path[i] = 100 + i;
+			if (way == 1)
+				path[0] = n;
+			if (way == 2)
+				path[DEPTH - 1] = n;
+			if (way == 3)
+				path[rnd(DEPTH)] = n;
+			hmb_put(hmb, &s);
+			assert_true(hmb_used(hmb) <= ARENA_MIN_SIZE);
+			if (n % 500 == 0)
+				check_all(hmb);
+		}
+		assert_int_equal(hmb->ledger->taken[0], 3000);
+		assert_true(hmb->kinds[0].stored > 0);
+		buffer_free(hmb);
+	}
+}
+
+/* What is longer than a path may be ends in [truncated] below its outermost frames. */
+static void a_path_that_is_too_long_keeps_its_root(void **state)
+{
+	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 1, 3);
+	static const uint64_t path[] = {15, 14, 13, 12, 11};
+	struct hmb_sample s = {.path = path};
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		const struct node *node;
+		uint32_t number;
+
+		s.path_size = 1 + i % 5;
+		s.path = path + 5 - s.path_size;
+		number = cct_intern(hmb, &s);
+		node = node_at(&hmb->arena, number);
+		if (s.path_size > 3) {
+			assert_int_equal(node->frame, TRUNCATED);
+			node = node_at(&hmb->arena, node->parent);
+			assert_int_equal(node->frame, 13);
+		} else {
+			assert_int_equal(node->frame, s.path[0]);
+		}
+	}
+	assert_int_equal(hmb->cct.nr_nodes, 4);
+	assert_int_equal(hmb->truncated, 8);
+	buffer_free(hmb);
+}
+
+/* Recursion: 100,000 contexts, far more than fit. */
+static void too_many_contexts_are_folded_visibly(void **state)
+{
+	enum { DEPTH = 200, CONTEXTS = 100000 };
+	size_t size = 1 << 20, most = 0;
+	struct hmb *hmb = buffer_new(size, 1, DEPTH);
+	struct stream stream = stream_start(3, 4, 0);
+	uint64_t path[DEPTH];
+
+	(void)state;
+	for (uint64_t i = 0; i < 2 * CONTEXTS; i++) {
+		uint64_t context = i * 7919 % CONTEXTS;
+		struct hmb_sample s = {.level = stream_next(&stream),
+		                       .time = i * 1000,
+		                       .leaf = i % 5,
+		                       .path_size = 1 + (unsigned)(context % DEPTH),
+		                       .path = path};
+
+		for (unsigned f = 0; f < s.path_size; f++) /* 500 roots, 200 deep each */
+			path[s.path_size - 1 - f] = context / DEPTH * 1000 + f + 2;
+		hmb_put(hmb, &s);
+		if (hmb_context_bytes(hmb) > most)
+			most = hmb_context_bytes(hmb);
+	}
+	assert_true(check_all(hmb) > 0);
+	assert_true(hmb->truncated > 0);
+	assert_true(most <= size / 2 + size / 32 + ((size_t)1 << hmb->arena.bin_shift));
+	assert_true(hmb->kinds[0].stored > 1000);
+	buffer_free(hmb);
+}
+
+/* Many kinds and streams of all levels in little room: most of it waits in bins that fill slowly.
+ */
+static void all_kinds_live_in_the_smallest_budget(void **state)
+{
+	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, HMB_MAX_KINDS, 30);
+	uint64_t path[30], taken = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		struct hmb_sample s = {.kind = (unsigned)rnd(HMB_MAX_KINDS),
+		                       .level = (unsigned)rnd(NR_LEVELS),
+		                       .time = i,
+		                       .thread = (uint32_t)rnd(1000),
+		                       .cpu = (uint32_t)rnd(1000),
+		                       .leaf = rnd(1000),
+		                       .path_size = (unsigned)rnd(31),
+		                       .path = path};
+
+		for (unsigned f = 0; f < 30; f++)
+			path[f] = rnd(3) + 2;
+		hmb_put(hmb, &s);
+		if (i % 10000 == 0)
+			check_all(hmb);
+	}
+	check_all(hmb);
+	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
+		taken += hmb->ledger->taken[k];
+	assert_int_equal(taken, 100000);
+	buffer_free(hmb);
+}
+
+/* Closing goes on to the last level, and what is closed stays closed. */
+static void everything_can_be_closed(void **state)
+{
+	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 2, 4);
+	struct hmb_sample s = {.path = (const uint64_t[]){5, 6, 7}, .path_size = 3};
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		s.level = i % NR_LEVELS;
+		s.kind = i % 3 == 0;
+		hmb_put(hmb, &s);
+	}
+	for (unsigned i = 0; i < NR_LEVELS + 5; i++)
+		hmb_close_lowest(hmb, 1, i, HMB_CAUSE_OVERHEAD);
+	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
+	assert_int_equal(hmb->ledger->nr_reductions, NR_LEVELS);
+	assert_int_equal(hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb->kinds[1].bytes, 0);
+	s.kind = 1;
+	assert_false(hmb_put(hmb, &s));
+	check_all(hmb);
+	for (unsigned i = 0; i < NR_LEVELS; i++)
+		hmb_close_lowest(hmb, 0, i, HMB_CAUSE_OVERHEAD);
+	check_all(hmb);
+	assert_int_equal(hmb->cct.nr_nodes, 0);
+	assert_int_equal(hmb_used(hmb), (size_t)hmb->cct.index.nr_pages << hmb->arena.bin_shift);
+	buffer_free(hmb);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_configurations_are_refused),
+		cmocka_unit_test(the_longest_paths_fit_the_smallest_budget),
+		cmocka_unit_test(a_path_that_is_too_long_keeps_its_root),
+		cmocka_unit_test(too_many_contexts_are_folded_visibly),
+		cmocka_unit_test(all_kinds_live_in_the_smallest_budget),
+		cmocka_unit_test(everything_can_be_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
