@@ -44,6 +44,15 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 /* The index of the function that holds a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
 
+/*
+ * The source of a frame that occurs in the trace, and of the calls that were inlined there,
+ * innermost first; the last one's function is the frame's symbol. Writes at most max and returns
+ * how many; 0: none is known.
+ */
+#define TRACE_MAX_CHAIN 128
+size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
+                          size_t max);
+
 struct trace_sample {
 	uint32_t event, level;
 	uint64_t time;   /* ns */

@@ -33,6 +33,30 @@ static const char *check_sizes(const struct trace *trace)
 	return NULL;
 }
 
+/* Which older traces do not have. */
+static const char *check_lines(const struct trace *trace)
+{
+	const struct section *sources = &trace->sections[TRACE_SOURCES];
+	const struct section *lines = &trace->sections[TRACE_LINES];
+	const struct trace_line *last = NULL, *line;
+	const struct trace_source *source;
+
+	if ((sources->found && !READABLE(TRACE_SOURCES, struct trace_source)) ||
+	    (lines->found && !READABLE(TRACE_LINES, struct trace_line)))
+		return "its lines have entries of another kind";
+	for (uint32_t i = 0; (source = section_entry(sources, i)); i++)
+		if (source->caller > i)
+			return "its sources are out of order";
+	for (uint32_t i = 0; (line = section_entry(lines, i)); i++, last = line) {
+		if (line->source > sources->nr)
+			return "lines have sources that are missing";
+		if (last && (last->module > line->module ||
+		             (last->module == line->module && last->offset >= line->offset)))
+			return "its lines are out of order";
+	}
+	return NULL;
+}
+
 static const char *check_strings(const struct trace *trace)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];
@@ -87,5 +111,7 @@ const char *trace_check(const struct trace *trace)
 		wrong = check_strings(trace);
 	if (!wrong)
 		wrong = check_bins(trace);
-	return wrong ? wrong : check_symbols(trace);
+	if (!wrong)
+		wrong = check_symbols(trace);
+	return wrong ? wrong : check_lines(trace);
 }

@@ -31,6 +31,8 @@ enum trace_section {
 	TRACE_GRANULES, /* uint32_t: for each whole bin of the arena its number in BINS + 1, or 0 */
 	TRACE_BINS,     /* whole bins, as they were in the arena */
 	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
+	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
+	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
 	NR_TRACE_SECTIONS
 };
 
@@ -170,5 +172,24 @@ struct trace_symbol {
 	uint32_t name;   /* string; 0: bounds of a function without a name */
 };
 static_assert(sizeof(struct trace_symbol) == 16, "fixed by the format");
+
+/* A place in the source code, inside a function or a call that was inlined. */
+struct trace_source {
+	uint32_t function; /* string; 0: not an inlined one, but that of the symbol */
+	uint32_t file;     /* string; 0: not known */
+	uint32_t line;     /* 0: none in particular */
+	uint32_t caller; /* where the call was inlined: an earlier source's index + 1; 0: nowhere */
+};
+static_assert(sizeof(struct trace_source) == 16, "fixed by the format");
+
+/*
+ * The source of the frames in the bins from this offset on, up to the next entry or the end of the
+ * function. Of addresses that are no frames in the bins it says nothing.
+ */
+struct trace_line {
+	uint32_t module, offset;
+	uint32_t source; /* index + 1; 0: not known */
+};
+static_assert(sizeof(struct trace_line) == 12, "fixed by the format");
 
 #endif
