@@ -72,6 +72,6 @@ int main(int argc, char **argv)
 		explore(count, ns);
 		settle(2 * ns);
 	}
-	printf("used %.6f\n", used_seconds());
+	print_used();
 	return 0;
 }
