@@ -260,7 +260,8 @@ static void add_sample(struct sums *sums, const struct trace_sample *sample)
 			function->total += sample->weight;
 		function->seen = sums->n;
 	}
-	if (!sums->threads[sample->thread].samples++)
+	if (!sums->threads[sample->thread].samples++ ||
+	    sample->time < sums->threads[sample->thread].first)
 		sums->threads[sample->thread].first = sample->time;
 	if (sample->time > sums->threads[sample->thread].last)
 		sums->threads[sample->thread].last = sample->time;
