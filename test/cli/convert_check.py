@@ -60,9 +60,27 @@ def read_otf2(path):
             for event in total}
 
 
+def read_speedscope(path):
+    profile = json.load(open(path, encoding="utf-8"))
+    frames = [f["name"] for f in profile["shared"]["frames"]]
+    stacks = collections.defaultdict(list)
+    for p in profile["profiles"]:
+        assert p["type"] == "sampled" and len(p["samples"]) == len(p["weights"])
+        assert p["endValue"] == sum(p["weights"])
+        event = "cpu-clock" if p["unit"] == "nanoseconds" else p["name"].rsplit(": ", 1)[1]
+        stacks[event] += [([frames[i] for i in stack], weight)
+                          for stack, weight in zip(p["samples"], p["weights"])]
+    return {event: tally(stacks[event]) for event in stacks}
+
+
+def same(name):
+    return name
+
+
 FORMATS = {
     "folded": (read_folded, folded_name),
     "otf2": (read_otf2, clean),
+    "speedscope": (read_speedscope, same),
 }
 
 
