@@ -26,6 +26,11 @@ static const struct converter converters[] = {
          .suffix = ".speedscope.json",
          .text = true,
          .to_file = speedscope_write},
+	{.name = "firefox",
+         .what = "a processed profile for profiler.firefox.com, compressed",
+         .suffix = ".firefox.json.gz",
+         .one_event = true,
+         .to_file = firefox_write},
 };
 
 const struct converter *converter_at(unsigned index)

@@ -57,6 +57,7 @@ void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t ev
 /* The command line as a JSON string. */
 void convert_command_json(const struct trace *trace, FILE *file);
 
+int firefox_write(struct conversion *conversion, FILE *file);
 int speedscope_write(struct conversion *conversion, FILE *file);
 int folded_write(struct conversion *conversion, FILE *file);
 
