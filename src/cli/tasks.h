@@ -57,9 +57,9 @@ struct tasks {
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved *unobserved_list;
-	uint64_t now;        /* of the newest record, ns */
-	pid_t first;         /* the target as forked by us; 0: attached */
-	uint32_t first_comm; /* what it was called when it ended */
+	uint64_t now;                    /* of the newest record, ns */
+	pid_t first;                     /* the target as forked by us; 0: attached */
+	uint32_t first_comm;             /* what it was called when it ended */
 	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
 };
 

@@ -7,7 +7,7 @@ need_sampling
 weigh() { # REDUCTIONS ARGUMENTS-OF-RECORD...
 	least=$1; shift
 	echo "-- $*"
-	recorded "$@" "$TARGETS/quarters" 2 0.5 >said
+	recorded "$@" "$TARGETS/quarters" 2 1.2 >said
 	check "$least" <<'END'
 import sys
 import recording
