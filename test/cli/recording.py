@@ -59,6 +59,11 @@ def stood_still():
     return stolen + (sum(said()["stalled"]) if os.path.exists("said") else 0)
 
 
+def allowance(info):
+    """The same, and the samples of event 0 that were lost on a busy machine, in seconds."""
+    return stood_still() + info["samples"]["lost"] * info["events"][0]["final_period"] / 1e9
+
+
 def close(actual, expected, share, allowed=0.0):
     """Equal but for a share of the expected and an absolute allowance."""
     off = actual - expected

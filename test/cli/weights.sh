@@ -16,7 +16,7 @@ used, = recording.said()["used"]
 info = recording.info()
 samples = recording.samples()
 total = sum(sample["weight"] for sample in samples)
-assert recording.close(total / 1e9, used, 0.03, recording.stood_still())
+assert recording.close(total / 1e9, used, 0.03, recording.allowance(info))
 assert sum(command["weight"] for command in info["commands"]) == total
 assert sum(thread["weight"] for thread in info["threads"]) == total
 assert recording.report()["sampled_weight"] == total
@@ -24,7 +24,7 @@ assert len(info["reductions"]) >= int(sys.argv[1]), info["reductions"]
 # Both threads used the same.
 by_thread = sorted(recording.weights(samples, "tid").values())
 chance = 4 * samples[0]["weight"] / 1e9 * (len(samples) / 2) ** 0.5
-assert recording.close(by_thread[-2] / 1e9, used / 2, 0.03, chance + recording.stood_still())
+assert recording.close(by_thread[-2] / 1e9, used / 2, 0.03, chance + recording.allowance(info))
 END
 }
 

@@ -50,23 +50,31 @@ __attribute__((constructor)) static void share_stalled(void)
 		abort();
 }
 
-enum { STEPS = 250, LEAP_NS = 4000000 };
+#define LEAP_NS 4000000
 
-/* Until this thread has used so much CPU time since it began, with few looks at the clock. */
+/* The CPU time of this thread, which is looked at often. */
+static uint64_t look(void)
+{
+	static __thread uint64_t before;
+	uint64_t now = thread_ns(), leap = now - before;
+
+	if (before && leap > LEAP_NS)
+		__atomic_fetch_add(stalled, leap, __ATOMIC_RELAXED);
+	before = now;
+	return now;
+}
+
+/* Until this thread has used so much CPU time since it began. The clock is read every half ms. */
 NOINLINE static void burn_until(uint64_t ns)
 {
 	volatile uint64_t x = 1;
-	uint64_t now = thread_ns(), before;
+	uint64_t now;
 
-	while (now < ns) {
+	while ((now = look()) < ns) {
 		uint64_t steps = (ns - now) / 4000;
 
-		for (steps = steps < 1 ? 1 : steps > STEPS ? STEPS : steps; steps; steps--)
+		for (steps = steps < 1 ? 1 : steps > 250 ? 250 : steps; steps; steps--)
 			x = burn_step(x);
-		before = now;
-		now = thread_ns();
-		if (now - before > LEAP_NS)
-			__atomic_fetch_add(stalled, now - before, __ATOMIC_RELAXED);
 	}
 }
 
