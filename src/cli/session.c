@@ -416,7 +416,8 @@ static int finish(struct session *s)
 
 static int setup_failed(int error)
 {
-	say("cannot start recording: %s", strerror(-error));
+	say("cannot start recording: %s%s", strerror(-error),
+	    error == -EMFILE ? "; raise 'ulimit -n'" : "");
 	return EXIT_ADAPTRACE;
 }
 

@@ -96,11 +96,12 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
 	if (rungs >= SAMPLER_MAX_RUNGS)
 		return SAMPLER_MAX_RUNGS;
+	rungs = rungs ? rungs : 1;
 	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu sampling periods instead of %d; "
+	         "%zu file descriptors allow only %zu of %d sampling periods; "
 	         "'ulimit -n' raises the limit",
 	         limit, rungs, SAMPLER_MAX_RUNGS);
-	return rungs ? (unsigned)rungs : 1;
+	return (unsigned)rungs;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
