@@ -6,10 +6,12 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXIT_USAGE         125
@@ -290,12 +292,33 @@ static int default_event(struct options *options)
 	return parse_event(options, "cpu-clock");
 }
 
+/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+static int check_place(const char *path)
+{
+	char *copy = strdup(path);
+	struct stat there;
+	int error = 0;
+
+	if (!copy)
+		return ENOMEM;
+	if (stat(path, &there) || S_ISREG(there.st_mode))
+		error = access(dirname(copy), W_OK | X_OK) ? errno : 0;
+	else if (S_ISDIR(there.st_mode))
+		error = EISDIR;
+	free(copy);
+	return error;
+}
+
 static int settle_output(struct options *options)
 {
 	const char *why, *pattern = options->output;
+	int error;
 
 	options->output = output_name(pattern, &why);
-	return options->output ? 0 : wrong("cannot write to", pattern ? pattern : "", why);
+	if (!options->output)
+		return wrong("cannot write to", pattern ? pattern : "", why);
+	error = check_place(options->output);
+	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
 static int settle(struct options *options)
