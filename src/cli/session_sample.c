@@ -16,19 +16,29 @@ static uint64_t frame_of(struct session *s, const struct space *space, uint64_t 
 	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
 }
 
+/* There is always room for it behind a stack of any length. */
+static unsigned add_truncated(struct session *s, unsigned nr)
+{
+	s->truncated++;
+	s->frames[nr++] = FRAME_TRUNCATED;
+	return nr;
+}
+
 /* Appends the parts of a call chain; the first address behind a mark is exact, others return. */
 static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
                           unsigned nr)
 {
 	bool exact = true;
 
-	for (size_t i = 0; i < record->sample.chain_size && nr < SESSION_MAX_STACK; i++) {
+	for (size_t i = 0; i < record->sample.chain_size; i++) {
 		uint64_t address = record->sample.chain[i];
 
 		if (is_mark(address)) {
 			exact = true;
 			continue;
 		}
+		if (nr >= s->options->max_stack)
+			return add_truncated(s, nr);
 		s->frames[nr++] = frame_of(s, space, exact ? address : address - 1);
 		exact = false;
 	}
@@ -50,11 +60,7 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
-	if (end == UNWIND_TRUNCATED) {
-		s->truncated++;
-		s->frames[nr++] = FRAME_TRUNCATED;
-	}
-	return nr;
+	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
 }
 
 /* The stack, leaf first. */
