@@ -62,7 +62,7 @@ $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
 	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
-$(BUILD)/targets/%: test/targets/%.c
+$(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 

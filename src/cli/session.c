@@ -138,6 +138,7 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		kernel |= !options->events[e].attr.exclude_kernel;
 	if (options->stacks == TRACE_STACKS_NONE)
 		return;
+	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
 	config->user_chain = options->stacks == TRACE_STACKS_FP;
 	if (options->stacks != TRACE_STACKS_DWARF)

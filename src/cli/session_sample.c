@@ -16,32 +16,30 @@ static uint64_t frame_of(struct session *s, const struct space *space, uint64_t 
 	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
 }
 
-/* There is always room for it behind a stack of any length. */
-static unsigned add_truncated(struct session *s, unsigned nr)
-{
-	s->truncated++;
-	s->frames[nr++] = FRAME_TRUNCATED;
-	return nr;
-}
-
-/* Appends the parts of a call chain; the first address behind a mark is exact, others return. */
+/* At most max parts of a call chain; the first address behind a mark is exact, others return. */
 static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
-                          unsigned nr)
+                          unsigned max)
 {
 	bool exact = true;
+	unsigned nr = 0;
 
-	for (size_t i = 0; i < record->sample.chain_size; i++) {
+	for (size_t i = 0; i < record->sample.chain_size && nr < max; i++) {
 		uint64_t address = record->sample.chain[i];
 
 		if (is_mark(address)) {
 			exact = true;
 			continue;
 		}
-		if (nr >= s->options->max_stack)
-			return add_truncated(s, nr);
 		s->frames[nr++] = frame_of(s, space, exact ? address : address - 1);
 		exact = false;
 	}
+	return nr;
+}
+
+static unsigned add_truncated(struct session *s, unsigned nr)
+{
+	s->truncated++;
+	s->frames[nr++] = FRAME_TRUNCATED;
 	return nr;
 }
 
@@ -63,16 +61,27 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
 }
 
+/* Call chains of this length have been cut. */
+static unsigned longest_chain(const struct session *s)
+{
+	unsigned max = s->options->max_stack;
+
+	if (s->options->stacks == TRACE_STACKS_FP && max > sampler_max_chain(s->sampler))
+		max = sampler_max_chain(s->sampler);
+	return max;
+}
+
 /* The stack, leaf first. */
 static unsigned build_stack(struct session *s, const struct space *space,
                             const struct record *record)
 {
-	unsigned nr = add_chain(s, space, record, 0);
+	unsigned max = longest_chain(s), nr = add_chain(s, space, record, max);
 
+	if (nr == max)
+		return add_truncated(s, nr);
 	if (!nr && (record->sample.in_kernel || !record->sample.regs))
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
-	if (nr < s->options->max_stack && record->sample.regs && !record->sample.regs_32 &&
-	    s->unwinder)
+	if (record->sample.regs && !record->sample.regs_32 && s->unwinder)
 		return add_unwound(s, space, record, nr);
 	if (!nr)
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
