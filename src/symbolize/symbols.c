@@ -1,9 +1,9 @@
 #include "symbolize/symbols.h"
-#include "symbolize/demangle.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
+#include "symbolize/readable.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -88,8 +88,7 @@ static void name_show(struct symbolizer *symbolizer, enum module_kind kind, cons
 		size = DEMANGLED_MAX - 64;
 	memcpy(linkage, name, size);
 	linkage[size] = '\0';
-	if (!demangle(linkage, text))
-		memcpy(text, linkage, size + 1);
+	name_readable(linkage, text);
 	strncat(text, suffix, 63);
 	strncat(linkage, suffix, 63);
 }
@@ -167,13 +166,19 @@ static bool elf_choose(const struct table_symbol *symbol, const struct table_sym
 	return true;
 }
 
+/* Adds the lines, and the name where debug information knows it better. */
 static void sources_add(struct elf_names *names, struct source *sources, size_t index,
                         struct symbol *symbol)
 {
+	const char *name;
+
 	if (!names->lines)
 		return;
 	symbol->nr_sources = lines_chain(names->lines, index, sources);
 	symbol->sources = sources;
+	name = symbol->nr_sources ? sources[symbol->nr_sources - 1].function : NULL;
+	if (name && (!symbol->name || name_is_of(symbol->name, name)))
+		symbol->name = name;
 }
 
 static int elf_names_tell(struct elf_names *names, const struct query *query)
