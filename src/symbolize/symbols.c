@@ -1,5 +1,6 @@
 #include "symbolize/symbols.h"
 #include "symbolize/elf_symbols.h"
+#include "symbolize/jitdump.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
@@ -285,17 +286,27 @@ static int query_kernel(const struct query *query, const struct module *module)
 
 static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 {
-	return query_tell(arg, offset, symbol, false);
+	struct query *query = arg;
+
+	query->symbolizer->shown = NULL; /* the same place may hold another name by now */
+	return query_tell(query, offset, symbol, false);
 }
 
 static int query_anon(struct query *query, const struct module *module)
 {
-	char *text = perf_map_read(module);
-	int err = 0;
+	const uint32_t window = (uint32_t)module->window;
+	int fd = jitdump_files_find(module_table_jitdumps(query->symbolizer->modules), module->pid);
+	int err = -ENOENT;
+	char *text;
 
-	if (text)
-		err = perf_map_lookup(text, (uint32_t)module->window, query->offsets, query->n,
-		                      map_symbol, query);
+	if (fd >= 0)
+		err = jitdump_lookup(fd, window, query->offsets, query->n, map_symbol, query);
+	if (err != -ENOENT)
+		return err;
+	text = perf_map_read(module);
+	if (!text)
+		return 0;
+	err = perf_map_lookup(text, window, query->offsets, query->n, map_symbol, query);
 	free(text);
 	return err;
 }
