@@ -17,11 +17,12 @@ BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
 PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
-              libopen-trace-format2-dev libunwind-dev libxxhash-dev pkg-config uthash-dev
+              libopen-trace-format2-dev libunwind-dev libxxhash-dev pkg-config uthash-dev \
+              zlib1g-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps python3 python3-otf2 valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lm
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g

@@ -44,8 +44,10 @@ static int list_threads(pid_t pid, pid_t **threads)
 		more[nr++] = tid;
 	}
 	closedir(dir);
+	if (!nr)
+		return -ESRCH;
 	qsort(*threads, (size_t)nr, sizeof(pid_t), compare_tids);
-	return nr ? nr : -ESRCH;
+	return nr;
 }
 
 /* Whether every thread of `now` was among those that the events were opened for. */
@@ -73,7 +75,7 @@ static int try_open(struct session *s, bool *settled)
 	error = session_open_sampler(s, threads, (size_t)nr);
 	if (!error) {
 		nr_after = list_threads(s->options->attach, &after);
-		*settled = all_known(threads, nr, after, nr_after);
+		*settled = nr_after <= 0 || all_known(threads, nr, after, nr_after);
 	}
 	free(threads);
 	free(after);

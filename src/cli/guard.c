@@ -56,7 +56,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	                          : (double)(now - guard->since) * nr_cpus;
 	price = 2.0 * (double)guard->price * (double)guard->unbounded;
 	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-	exceeded = guard->troubles || (target > WINDOW_NS / 10 &&
+	exceeded = guard->troubles || (target > 0.1 * WINDOW_NS &&
 	                               (own_cost(guard, cpu) > guard->max_overhead * target ||
 	                                price > guard->max_overhead * target));
 	*guard = (struct guard){

@@ -190,7 +190,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'g':
 		return parse_call_graph(options, arg);
 	case 'o':
-		options->output = arg;
+		options->output_pattern = arg;
 		return 0;
 	case 'q':
 		options->quiet = true;
@@ -314,10 +314,10 @@ static void settle_period(const struct options *options, const struct event *eve
 
 static int settle_output(struct options *options)
 {
-	const char *why, *pattern = options->output;
+	const char *pattern = options->output_pattern;
+	const char *why = output_name(pattern, options->output);
 
-	options->output = output_name(pattern, &why);
-	return options->output ? 0 : wrong("cannot write to", pattern ? pattern : "", why);
+	return why ? wrong("cannot write to", pattern ? pattern : "", why) : 0;
 }
 
 static int settle(struct options *options)

@@ -15,12 +15,15 @@
 #include "perf/sampler.h"
 #include "symbolize/unwind.h"
 
+#include <limits.h>
+
 #define SESSION_MAX_STACK 1024
 
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
-	const char *output;
+	const char *output_pattern; /* NULL: the default */
+	char output[PATH_MAX];
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;

@@ -184,19 +184,15 @@ static void total_events(struct session *s)
 	}
 }
 
-/* The first task is counted by the root events; everything else said READ when it ended. */
+/* One task is counted by the root events; everything else said READ when it ended. */
 static void total_exact(struct session *s)
 {
 	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
 	struct trace_command *command;
-	struct task *task;
 
 	if (all <= ended || !s->options->command)
 		return;
-	task = tasks_of_sample(&s->tasks, s->launch.pid, s->launch.pid);
-	if (!task)
-		return;
-	command = tables_command(s->tables, task->comm);
+	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
 	command->exact += all - ended;
 	command->flags |= TRACE_THREAD_EXACT;
 }

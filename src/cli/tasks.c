@@ -118,6 +118,34 @@ static void leave_thread(struct tasks *tasks, struct task *task, uint64_t time)
 	task->thread = NO_THREAD;
 }
 
+static void unlist_ended(struct tasks *tasks, struct task *task)
+{
+	struct task *before = NULL, *at = tasks->oldest_ended;
+
+	if (!task->ended)
+		return;
+	for (; at && at != task; at = at->next_ended)
+		before = at;
+	if (!at)
+		return;
+	if (before)
+		before->next_ended = task->next_ended;
+	else
+		tasks->oldest_ended = task->next_ended;
+	if (tasks->newest_ended == task)
+		tasks->newest_ended = before;
+	task->next_ended = NULL;
+	task->ended = 0;
+}
+
+/* At once: its number belongs to another one now, so its end must have been lost. */
+static void replace_task(struct tasks *tasks, struct task *task)
+{
+	unlist_ended(tasks, task);
+	leave_thread(tasks, task, tasks->now);
+	drop_task(tasks, task);
+}
+
 static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	if (task->ended)
@@ -199,6 +227,36 @@ static void count_unobserved(struct tasks *tasks)
 	}
 }
 
+/* For tasks_root_comm(): what is remembered of a task that goes. */
+static void note_total(struct tasks *tasks, const struct task *task)
+{
+	if (task->tid == tasks->first)
+		tasks->first_comm = task->comm;
+	if (task->told_exact)
+		return;
+	tasks->nr_silent++;
+	tasks->silent_comm = task->comm;
+}
+
+uint32_t tasks_root_comm(const struct tasks *tasks)
+{
+	pid_t tid = tasks->first;
+	unsigned nr = tasks->nr_silent;
+	uint32_t comm = tasks->silent_comm;
+	const struct task *first;
+
+	for (const struct task *task = tasks->oldest_ended; task; task = task->next_ended) {
+		if (task->told_exact)
+			continue;
+		nr++;
+		comm = task->comm;
+	}
+	if (nr == 1)
+		return comm;
+	HASH_FIND_INT(tasks->tasks, &tid, first);
+	return first ? first->comm : tasks->first_comm;
+}
+
 static void reap_oldest(struct tasks *tasks)
 {
 	struct task *task = tasks->oldest_ended;
@@ -215,6 +273,7 @@ static void reap_oldest(struct tasks *tasks)
 		return;
 	}
 	leave_thread(tasks, task, task->ended);
+	note_total(tasks, task);
 	drop_task(tasks, task);
 }
 
@@ -245,10 +304,11 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 	struct task *parent, *task;
 
 	reap_tid(tasks, tid);
+	task = find_task(tasks, tid);
+	if (task)
+		replace_task(tasks, task);
 	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
 	process = find_process(tasks, pid);
-	if (find_task(tasks, tid))
-		return;
 	if (!process)
 		process = add_process(tasks, pid, parent ? parent->process : NULL);
 	if (!process)
@@ -266,6 +326,44 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 		end_task(tasks, task, record->time);
 }
 
+/*
+ * All other threads of the process are gone. One that executed, not being the first, has taken the
+ * first's number: the first said EXIT, and its own old number never will.
+ */
+static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	struct task *other, *next;
+
+	task->process->awaits_exec = false;
+	unlist_ended(tasks, task);
+	if (task->process->nr_tasks > 1) {
+		HASH_ITER(hh, tasks->tasks, other, next)
+		{
+			if (other->process != task->process || other == task)
+				continue;
+			other->told_exact |= !other->ended;
+			end_task(tasks, other, time);
+		}
+	}
+	if (tasks->forget)
+		tasks->forget(tasks->forget_arg, task->tid);
+	space_clear(task->process->space);
+	leave_thread(tasks, task, time);
+}
+
+static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
+{
+	struct trace_thread *thread = tables_thread(tasks->tables, task->thread);
+
+	if (!thread)
+		return;
+	/* One that is shared keeps the name of those that share it. */
+	if (thread->flags & TRACE_THREAD_FOLDED)
+		task->thread = NO_THREAD;
+	else
+		thread->comm = comm;
+}
+
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
 	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
@@ -273,19 +371,14 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 
 	if (!task)
 		return;
-	if (record->comm.exec) {
-		task->process->awaits_exec = false;
-		tasks->forget(tasks->forget_arg, task->tid);
-		space_clear(task->process->space);
-		leave_thread(tasks, task, record->time);
-	}
+	if (record->comm.exec)
+		on_exec(tasks, task, record->time);
 	if (comm == task->comm)
 		return;
 	tables_command(tasks->tables, task->comm)->tasks--;
 	tables_command(tasks->tables, comm)->tasks++;
 	task->comm = comm;
-	if (task->thread != NO_THREAD)
-		tables_thread(tasks->tables, task->thread)->comm = comm;
+	rename_thread(tasks, task, comm);
 }
 
 static bool is_file(const char *path)
@@ -358,6 +451,7 @@ static void on_read(struct tasks *tasks, const struct record *record)
 	if (!task)
 		return;
 	task->observed += record->read.value;
+	task->told_exact = true;
 	command = tables_command(tasks->tables, task->comm);
 	command->exact += record->read.value;
 	command->flags |= TRACE_THREAD_EXACT;
@@ -370,6 +464,8 @@ static void on_read(struct tasks *tasks, const struct record *record)
 
 void tasks_record(struct tasks *tasks, const struct record *record)
 {
+	if (record->time > tasks->now)
+		tasks->now = record->time;
 	if (record->time > ENDED_GRACE_NS)
 		reap_until(tasks, record->time - ENDED_GRACE_NS);
 	switch (record->type) {
@@ -413,10 +509,12 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 	struct task *task = find_task(tasks, tid);
 	struct process *process;
 
-	if (task)
-		return task;
 	if (pid <= 0 || tid <= 0)
 		return NULL;
+	if (task && task->process->pid == pid)
+		return task;
+	if (task)
+		replace_task(tasks, task);
 	process = find_process(tasks, pid);
 	if (!process)
 		process = add_process(tasks, pid, NULL);
@@ -443,6 +541,7 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 	if (!task)
 		return -ENOMEM;
 	task->process->awaits_exec = true;
+	tasks->first = pid;
 	return 0;
 }
 

@@ -31,6 +31,7 @@ struct task {
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	struct task *next_ended;
 	bool streams_started;
+	bool told_exact; /* a READ record said its exact total */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one an event, where streams are threads */
 };
@@ -56,6 +57,10 @@ struct tasks {
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved *unobserved_list;
+	uint64_t now;                    /* of the newest record, ns */
+	pid_t first;                     /* the target as forked by us; 0: attached */
+	uint32_t first_comm;             /* what it was called when it ended */
+	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
 };
 
 /*
@@ -82,6 +87,13 @@ void tasks_end(struct tasks *tasks);
 
 /* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
+
+/*
+ * The command whose exact total the root events still hold. They say no READ; mostly they are the
+ * first task's, but the kernel swaps whole contexts between tasks, and then some other one ends
+ * without a READ.
+ */
+uint32_t tasks_root_comm(const struct tasks *tasks);
 
 /* The task's slot in the table of threads, taken at the first call. */
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);

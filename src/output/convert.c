@@ -1,6 +1,10 @@
 #include "output/convert.h"
 
+#include "output/escape.h"
 #include "output/otf2.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const struct converter converters[] = {
 	{.name = "otf2",
@@ -17,6 +21,16 @@ static const struct converter converters[] = {
          .text = true,
          .one_event = true,
          .to_file = folded_write},
+	{.name = "speedscope",
+         .what = "JSON for speedscope.app",
+         .suffix = ".speedscope.json",
+         .text = true,
+         .to_file = speedscope_write},
+	{.name = "firefox",
+         .what = "a processed profile for profiler.firefox.com, compressed",
+         .suffix = ".firefox.json.gz",
+         .one_event = true,
+         .to_file = firefox_write},
 };
 
 const struct converter *converter_at(unsigned index)
@@ -43,4 +57,26 @@ int convert_tick(struct conversion *conversion)
 	if (!conversion->tick)
 		return 0;
 	return conversion->tick(conversion->arg, share < 1 ? share : 1);
+}
+
+void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
+                         char text[CONVERT_TEXT_SIZE])
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+	const struct trace_event *name = event ? trace_event(trace, event) : NULL;
+
+	snprintf(text, CONVERT_TEXT_SIZE, "%.64s %d%s%.64s",
+	         entry ? trace_string(trace, entry->comm) : "[unknown]", entry ? entry->tid : 0,
+	         name ? ": " : "", name ? trace_string(trace, name->name) : "");
+}
+
+void convert_command_json(const struct trace *trace, FILE *file)
+{
+	char *command = strdup(trace_string(trace, trace_run(trace)->command));
+
+	for (char *c = command; c && *c; c++)
+		if (*c == '\x1f')
+			*c = ' ';
+	escape_json(file, command ? command : "");
+	free(command);
 }

@@ -50,6 +50,15 @@ static inline int convert_step(struct conversion *conversion)
 	return ++conversion->steps % (1 << 16) ? 0 : convert_tick(conversion);
 }
 
+/* "app 1234", and ": page-faults" if the event is not the first; any bytes. */
+#define CONVERT_TEXT_SIZE 256
+void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
+                         char text[CONVERT_TEXT_SIZE]);
+/* The command line as a JSON string. */
+void convert_command_json(const struct trace *trace, FILE *file);
+
+int firefox_write(struct conversion *conversion, FILE *file);
+int speedscope_write(struct conversion *conversion, FILE *file);
 int folded_write(struct conversion *conversion, FILE *file);
 
 #endif

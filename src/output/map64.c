@@ -11,11 +11,23 @@ void map64_fini(struct map64 *map)
 	*map = (struct map64){0};
 }
 
+static uint32_t first_slot(const struct map64 *map, uint64_t key)
+{
+	uint64_t hash = (key ^ key >> 32) * 0x9e3779b97f4a7c15;
+
+	return (uint32_t)(hash >> (64 - map->shift));
+}
+
+void map64_prefetch(const struct map64 *map, uint64_t key)
+{
+	if (map->nr)
+		__builtin_prefetch(&map->slots[first_slot(map, key)]);
+}
+
 /* The slot of the key, or the free one where it belongs. */
 static struct map64_slot *find_slot(const struct map64 *map, uint64_t key)
 {
-	uint64_t hash = (key ^ key >> 32) * 0x9e3779b97f4a7c15;
-	uint32_t i = (uint32_t)(hash >> (64 - map->shift));
+	uint32_t i = first_slot(map, key);
 
 	while (map->slots[i].value && map->slots[i].key != key)
 		i = (i + 1) & (map->nr_slots - 1);

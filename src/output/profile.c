@@ -109,18 +109,13 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t lowest)
+static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - lowest, PROFILE_NR_BUCKETS);
-	uint32_t class = class_of(builder, sample), node;
-	struct profile_row *row;
+	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
+	struct profile_row *row = &profile->rows[profile->nodes[node].row];
 
-	node = class == PROFILE_NONE ? PROFILE_NONE : builder_leaf(builder, class, sample);
-	if (node == PROFILE_NONE)
-		return -ENOMEM;
 	profile->nodes[node].self += sample->weight;
-	row = &profile->rows[profile->nodes[node].row];
 	row->self += sample->weight;
 	row->samples++;
 	row->buckets[bucket]++;
@@ -131,28 +126,71 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[clamped(sample->thread, builder->nr_threads)] += sample->weight;
+}
+
+/*
+ * Large trees are all over memory, so that a sample by itself would wait for it several times. The
+ * samples of a batch wait together: each step asks for what the next one needs.
+ */
+#define BATCH_SIZE 32
+
+struct batch {
+	struct trace_sample samples[BATCH_SIZE];
+	uint32_t nodes[BATCH_SIZE];
+	unsigned nr;
+};
+
+/* 1 while there may be more, 0 at the end, -EBADMSG. */
+static int batch_fill(struct batch *batch, struct trace_walk *walk,
+                      const struct profile_config *config)
+{
+	int got = 1;
+
+	for (batch->nr = 0; batch->nr < BATCH_SIZE && got == 1;) {
+		struct trace_sample *sample = &batch->samples[batch->nr];
+
+		got = trace_walk_next(walk, sample);
+		if (got == 1 && sample->time >= config->from && sample->time < config->to)
+			batch->nr++;
+	}
+	return got;
+}
+
+static int batch_add(struct builder *builder, struct batch *batch)
+{
+	for (unsigned i = 0; i < batch->nr; i++)
+		builder_announce(builder, &batch->samples[i]);
+	for (unsigned i = 0; i < batch->nr; i++)
+		builder_approach(builder, &batch->samples[i]);
+	for (unsigned i = 0; i < batch->nr; i++) {
+		uint32_t class = class_of(builder, &batch->samples[i]);
+
+		batch->nodes[i] = class == PROFILE_NONE
+		                          ? PROFILE_NONE
+		                          : builder_leaf(builder, class, &batch->samples[i]);
+		if (batch->nodes[i] == PROFILE_NONE)
+			return -ENOMEM;
+		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
+	}
+	for (unsigned i = 0; i < batch->nr; i++)
+		add_sample(builder, &batch->samples[i], batch->nodes[i]);
 	return 0;
 }
 
 static int add_samples(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	struct trace_walk *walk = trace_walk_new(profile->trace, profile->config.event);
-	struct trace_sample sample;
-	int got = -ENOMEM;
+	struct batch batch;
+	int got = walk ? 1 : -ENOMEM, err = 0;
 
-	if (!walk)
-		return got;
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		if (sample.time < profile->config.from || sample.time >= profile->config.to)
-			continue;
-		got = add_sample(builder, &sample, trace_shift(event));
-		if (got)
-			break;
+	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
+	while (got == 1 && !err) {
+		got = batch_fill(&batch, walk, &profile->config);
+		err = batch_add(builder, &batch);
 	}
 	trace_walk_free(walk);
-	return got;
+	return err ? err : got;
 }
 
 static void end_streams(struct builder *builder)

@@ -31,11 +31,19 @@ struct builder {
 	struct profile_stream *streams;
 	uint64_t *by_thread; /* weights */
 	uint32_t nr_streams, nr_threads;
+	uint32_t lowest; /* level that was kept in the end */
 	uint32_t *chain; /* contexts on the way up */
 };
 
 /* The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. */
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
+
+/*
+ * Ask for the memory that builder_leaf() will need for a sample, in two steps; for the first class,
+ * which is the only one as a rule.
+ */
+void builder_announce(struct builder *builder, const struct trace_sample *sample);
+void builder_approach(struct builder *builder, const struct trace_sample *sample);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);

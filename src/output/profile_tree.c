@@ -166,13 +166,41 @@ static struct leaf_cache *cache_slot(struct builder *builder, uint32_t class,
 	return &builder->cache[hash >> 49];
 }
 
+static bool cache_holds(const struct leaf_cache *slot, uint32_t class,
+                        const struct trace_sample *sample)
+{
+	return slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
+	       slot->class == class;
+}
+
+void builder_announce(struct builder *builder, const struct trace_sample *sample)
+{
+	uint32_t number = trace_node_number(builder->profile->trace, sample->context);
+
+	__builtin_prefetch(cache_slot(builder, 0, sample));
+	if (number != UINT32_MAX)
+		__builtin_prefetch(&builder->context_nodes[number]);
+}
+
+void builder_approach(struct builder *builder, const struct trace_sample *sample)
+{
+	const struct leaf_cache *slot = cache_slot(builder, 0, sample);
+	uint32_t parent, name;
+
+	if (cache_holds(slot, 0, sample))
+		return;
+	parent = known_context(builder, 0, sample->context);
+	name = frame_names_known(&builder->profile->names, sample->leaf);
+	if (parent != PROFILE_NONE && name != PROFILE_NONE)
+		map64_prefetch(&builder->node_by_key, (uint64_t)parent << 32 | name);
+}
+
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
 {
 	struct leaf_cache *slot = cache_slot(builder, class, sample);
 	uint32_t node;
 
-	if (slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
-	    slot->class == class)
+	if (cache_holds(slot, class, sample))
 		return slot->node - 1;
 	node = context_node(builder, class, sample->context);
 	if (node != PROFILE_NONE)

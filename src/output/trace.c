@@ -56,17 +56,19 @@ static int complain_errno(const struct complaint *complaint, int error)
 static int map_descriptor(struct trace *trace, int fd, const struct complaint *complaint)
 {
 	struct stat stat;
-	void *memory;
+	void *memory = MAP_FAILED;
 
 	if (fstat(fd, &stat))
-		return complain_errno(complaint, errno);
-	if (!S_ISREG(stat.st_mode))
-		return complain(complaint, "not a regular file; name a trace of adaptrace record");
-	if (!stat.st_size)
-		return complain(complaint, "it is empty; record again");
-	memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		complain_errno(complaint, errno);
+	else if (!S_ISREG(stat.st_mode))
+		complain(complaint, "not a regular file; name a trace of adaptrace record");
+	else if (!stat.st_size)
+		complain(complaint, "it is empty; record again");
+	else if ((memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
+	         MAP_FAILED)
+		complain_errno(complaint, errno);
 	if (memory == MAP_FAILED)
-		return complain_errno(complaint, errno);
+		return -EBADMSG;
 	trace->memory = memory;
 	trace->size = (size_t)stat.st_size;
 	return 0;
@@ -76,8 +78,10 @@ static int map_file(struct trace *trace, const struct complaint *complaint)
 {
 	int fd = open(complaint->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 
-	if (fd < 0)
-		return complain_errno(complaint, errno);
+	if (fd < 0) {
+		complain_errno(complaint, errno);
+		return -EBADMSG;
+	}
 	err = map_descriptor(trace, fd, complaint);
 	close(fd);
 	return err;

@@ -296,6 +296,19 @@ static bool kernel_counts_lost(void)
 	return fd >= 0;
 }
 
+static const char *way_out(int error)
+{
+	switch (error) {
+	case -EMFILE:
+		return "; raise 'ulimit -n'";
+	case -EACCES:
+	case -EPERM:
+		return "; other users' processes take root or CAP_PERFMON";
+	default:
+		return "";
+	}
+}
+
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
 	int error = allocate(s, config, affordable_rungs(s, config));
@@ -316,7 +329,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 		error = -ESRCH;
 	if (error && !why[0])
 		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-		         error == -EMFILE ? "; raise 'ulimit -n'" : "");
+		         way_out(error));
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
 	return error;

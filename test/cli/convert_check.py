@@ -4,6 +4,7 @@ what every function got with SUMS, from a walk over the samples of the trace (ma
 convert_check.py shares FORMAT OUTPUT REDUCED: whether a trace whose period doubled again and again
 shows the same shares as one that was never reduced, within what its number of samples allows."""
 import collections
+import gzip
 import json
 import sys
 import unicodedata
@@ -60,9 +61,52 @@ def read_otf2(path):
             for event in total}
 
 
+def read_speedscope(path):
+    profile = json.load(open(path, encoding="utf-8"))
+    frames = [f["name"] for f in profile["shared"]["frames"]]
+    stacks = collections.defaultdict(list)
+    for p in profile["profiles"]:
+        assert p["type"] == "sampled" and len(p["samples"]) == len(p["weights"])
+        assert p["endValue"] == sum(p["weights"])
+        event = "cpu-clock" if p["unit"] == "nanoseconds" else p["name"].rsplit(": ", 1)[1]
+        stacks[event] += [([frames[i] for i in stack], weight)
+                          for stack, weight in zip(p["samples"], p["weights"])]
+    return {event: tally(stacks[event]) for event in stacks}
+
+
+def read_firefox(path):
+    profile = json.loads(gzip.open(path).read().decode("utf-8"))
+    shared = profile["shared"]
+    for table in shared.values():
+        for name, column in table.items() if isinstance(table, dict) else ():
+            assert name == "length" or len(column) == table["length"], name
+    strings, frames = shared["stringArray"], shared["frameTable"]
+    functions = [strings[i] for i in shared["funcTable"]["name"]]
+    stacks = []
+    for frame, prefix in zip(shared["stackTable"]["frame"], shared["stackTable"]["prefix"]):
+        stacks.append((stacks[prefix] if prefix is not None else []) +
+                      [functions[frames["func"][frame]]])
+
+    def samples():
+        for thread in profile["threads"]:
+            table = thread["samples"]
+            unit = {"tracing-ms": 10**6, "samples": 1}[table["weightType"]]
+            assert table["time"] == sorted(table["time"])
+            assert table["length"] == len(table["stack"]) == len(table["weight"])
+            for stack, weight in zip(table["stack"], table["weight"]):
+                yield stacks[stack], round(weight * unit)
+    return {None: tally(samples())}
+
+
+def same(name):
+    return name
+
+
 FORMATS = {
     "folded": (read_folded, folded_name),
     "otf2": (read_otf2, clean),
+    "firefox": (read_firefox, same),
+    "speedscope": (read_speedscope, same),
 }
 
 

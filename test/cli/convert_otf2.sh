@@ -19,5 +19,5 @@ diff -r -x traces.otf2 named plain-otf2
 echo precious >named/traces/mine
 "$ADAPTRACE" convert --otf2 --force -o named plain.atr && fail "a file of the user's was removed"
 grep -q precious named/traces/mine
-"$ADAPTRACE" convert --otf2 -o - plain.atr >out && fail "a folder went to a pipe"
+"$ADAPTRACE" convert --otf2 -o - plain.atr >piped && fail "a folder went to a pipe"
 exit 0

@@ -185,12 +185,12 @@ static void make_hostile(struct run *run)
 	static const char *const names[] = {
 		"./app\x1f-x\x1f\x1b[31m",
 		"a\"quoted\" 'name' \\ with \\n",
-		"</script><script>alert(1)</script>",
-		"<img src=x onerror=alert(1)> &amp; ]]> --> <!-- <![CDATA[",
+		"</script><script>document.title='owned'</script>",
+		"<img src=x onerror=\"document.title='owned'\"> &amp; ]]> --> <!-- <![CDATA[",
 		"line\nbreak\ttab\rreturn \x01\x02\x1b[2J\x7f",
 		"bad \xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80 utf8 \xc3",
 		"semi;colon; space 42",
-		"javascript:alert(1)//${alert(1)}`",
+		"javascript:document.title='owned'//${document.title='owned'}`",
 		"fn=(1) evil\nfn=x",
 		"\xe2\x80\xa8\xe2\x80\xa9\xc2\x85 \xf0\x9f\x98\x80 \xd7\x90",
 		"operator()(int) const::{lambda(auto:1&&)#1}<T[3], std::map<int, char>>",
@@ -260,7 +260,8 @@ static void add_sample(struct sums *sums, const struct trace_sample *sample)
 			function->total += sample->weight;
 		function->seen = sums->n;
 	}
-	if (!sums->threads[sample->thread].samples++)
+	if (!sums->threads[sample->thread].samples++ ||
+	    sample->time < sums->threads[sample->thread].first)
 		sums->threads[sample->thread].first = sample->time;
 	if (sample->time > sums->threads[sample->thread].last)
 		sums->threads[sample->thread].last = sample->time;

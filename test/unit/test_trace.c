@@ -130,10 +130,10 @@ static void a_run_with_reductions(void **state)
 static void the_page_is_right(void **state)
 {
 	(void)state;
-	assert_int_equal(sizeof(struct trace_run), 224);
-	assert_int_equal(sizeof(struct trace_event), 40);
+	assert_int_equal(sizeof(struct trace_run), 232);
+	assert_int_equal(sizeof(struct trace_event), 48);
 	assert_int_equal(sizeof(struct trace_stream), 32);
-	assert_int_equal(sizeof(struct trace_command), 24);
+	assert_int_equal(sizeof(struct trace_command), 32);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -1,0 +1,243 @@
+/*
+ * speedscope's own format: one sampled profile for every thread and event, all with the same table
+ * of functions. A run of samples with one stack is written as one with their weight.
+ */
+#include "output/convert.h"
+#include "output/escape.h"
+#include "output/spool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct speedscope {
+	struct conversion *conversion;
+	struct paths paths;
+	struct spool *spool;
+	FILE *file;
+	uint32_t *depths, *chain;
+	bool *seen; /* by event, in the thread at hand */
+	uint32_t nr_events;
+	unsigned nr_profiles;
+};
+
+/* Samples of one event and thread, that follow each other and have one stack. */
+struct run {
+	uint32_t path;
+	uint64_t weight;
+};
+
+struct runs {
+	struct spool *spool;
+	uint32_t event;
+	struct run next;
+	bool started, ended;
+};
+
+static void runs_open(struct runs *runs, struct spool *spool, uint32_t thread, uint32_t event)
+{
+	*runs = (struct runs){.spool = spool, .event = event};
+	spool_open(spool, thread);
+}
+
+/* 1 with a run, 0 at the end, -errno. */
+static int runs_next(struct runs *runs, struct run *run)
+{
+	struct spool_sample sample;
+	int got = 0;
+
+	while (!runs->ended && (got = spool_next(runs->spool, &sample)) == 1) {
+		const struct spool_source *source = &runs->spool->sources[sample.source];
+		struct run done = runs->next;
+
+		if (source->event != runs->event)
+			continue;
+		if (runs->started && sample.path == done.path) {
+			runs->next.weight += source->weight;
+			continue;
+		}
+		runs->next = (struct run){sample.path, source->weight};
+		if (runs->started) {
+			*run = done;
+			return 1;
+		}
+		runs->started = true;
+	}
+	if (got < 0 || runs->ended || !runs->started)
+		return got;
+	runs->ended = true;
+	*run = runs->next;
+	return 1;
+}
+
+/* --- one profile ------------------------------------------------------------------------------ */
+
+static void print_stack(const struct speedscope *speedscope, uint32_t path)
+{
+	uint32_t depth = speedscope->depths[path], at = depth;
+
+	for (; path != PATH_NONE; path = speedscope->paths.paths[path].caller)
+		speedscope->chain[--at] = paths_leaf(&speedscope->paths, path);
+	for (; at < depth; at++)
+		fprintf(speedscope->file, "%s%" PRIu32, at ? "," : "[", speedscope->chain[at]);
+	putc_unlocked(']', speedscope->file);
+}
+
+static int print_samples(struct speedscope *speedscope, uint32_t thread, uint32_t event)
+{
+	const char *separator = "";
+	struct runs runs;
+	struct run run;
+	int got, err;
+
+	runs_open(&runs, speedscope->spool, thread, event);
+	while ((got = runs_next(&runs, &run)) == 1) {
+		fputs(separator, speedscope->file);
+		separator = ",\n";
+		print_stack(speedscope, run.path);
+		err = convert_step(speedscope->conversion);
+		if (err)
+			return err;
+	}
+	return got;
+}
+
+static int print_weights(struct speedscope *speedscope, uint32_t thread, uint32_t event,
+                         uint64_t *total)
+{
+	const char *separator = "";
+	struct runs runs;
+	struct run run;
+	int got;
+
+	*total = 0;
+	runs_open(&runs, speedscope->spool, thread, event);
+	while ((got = runs_next(&runs, &run)) == 1) {
+		fprintf(speedscope->file, "%s%" PRIu64, separator, run.weight);
+		separator = ",";
+		*total += run.weight;
+	}
+	return got;
+}
+
+static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_t event)
+{
+	const struct trace *trace = speedscope->conversion->trace;
+	const struct trace_event *entry = trace_event(trace, event);
+	char text[CONVERT_TEXT_SIZE];
+	FILE *file = speedscope->file;
+	uint64_t total;
+	int err;
+
+	convert_thread_text(trace, thread, event, text);
+	fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":", speedscope->nr_profiles++ ? "," : "");
+	escape_json(file, text);
+	fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[\n",
+	        entry->unit == TRACE_NS ? "nanoseconds" : "none");
+	err = print_samples(speedscope, thread, event);
+	if (err)
+		return err;
+	fputs("],\n\"weights\":[", file);
+	err = print_weights(speedscope, thread, event, &total);
+	fprintf(file, "],\n\"endValue\":%" PRIu64 "}", total);
+	return err;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void print_functions(const struct speedscope *speedscope)
+{
+	const struct paths *paths = &speedscope->paths;
+	char text[FRAME_TEXT_SIZE];
+
+	fputs(",\n\"shared\":{\"frames\":[", speedscope->file);
+	for (uint32_t i = 0; i < paths->names.nr; i++) {
+		fprintf(speedscope->file, "%s\n{\"name\":", i ? "," : "");
+		escape_json(speedscope->file, paths_function(paths, i, text));
+		if (paths->names.names[i].module) {
+			fputs(",\"file\":", speedscope->file);
+			escape_json(speedscope->file, paths_module(paths, i));
+		}
+		putc('}', speedscope->file);
+	}
+	fputs("]}", speedscope->file);
+}
+
+static int find_events(struct speedscope *speedscope, uint32_t thread)
+{
+	struct spool_sample sample;
+	int got;
+
+	for (uint32_t i = 0; i < speedscope->nr_events; i++)
+		speedscope->seen[i] = false;
+	spool_open(speedscope->spool, thread);
+	while ((got = spool_next(speedscope->spool, &sample)) == 1)
+		speedscope->seen[speedscope->spool->sources[sample.source].event] = true;
+	return got;
+}
+
+static int print_thread(struct speedscope *speedscope, uint32_t thread)
+{
+	int err = find_events(speedscope, thread);
+
+	for (uint32_t i = 0; i < speedscope->nr_events && !err; i++)
+		if (speedscope->seen[i])
+			err = print_profile(speedscope, thread, i);
+	return err;
+}
+
+static int print_all(struct speedscope *speedscope)
+{
+	const struct trace *trace = speedscope->conversion->trace;
+	int err = 0;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"",
+	      speedscope->file);
+	fputs(",\n\"exporter\":\"adaptrace " ADAPTRACE_VERSION "\",\"name\":", speedscope->file);
+	convert_command_json(trace, speedscope->file);
+	print_functions(speedscope);
+	fputs(",\n\"profiles\":[", speedscope->file);
+	for (uint32_t i = 0; i < speedscope->spool->nr_threads && !err; i++)
+		err = print_thread(speedscope, i);
+	fputs("]}\n", speedscope->file);
+	return err;
+}
+
+static int prepare(struct speedscope *speedscope)
+{
+	uint32_t deepest = 0;
+
+	if (paths_init(&speedscope->paths, speedscope->conversion->trace, PATHS_BY_FUNCTION))
+		return -ENOMEM;
+	speedscope->spool = spool_new(speedscope->conversion, &speedscope->paths, TRACE_ALL_EVENTS);
+	if (!speedscope->spool)
+		return -errno;
+	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
+		speedscope->nr_events++;
+	speedscope->seen = calloc(speedscope->nr_events + 1, sizeof(*speedscope->seen));
+	speedscope->depths = paths_depths(&speedscope->paths);
+	if (!speedscope->seen || !speedscope->depths)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < speedscope->paths.nr_paths; i++)
+		if (speedscope->depths[i] > deepest)
+			deepest = speedscope->depths[i];
+	speedscope->chain = calloc(deepest + 1, sizeof(*speedscope->chain));
+	return speedscope->chain ? 0 : -ENOMEM;
+}
+
+int speedscope_write(struct conversion *conversion, FILE *file)
+{
+	struct speedscope speedscope = {.conversion = conversion, .file = file};
+	int err;
+
+	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
+	err = prepare(&speedscope);
+	if (!err)
+		err = print_all(&speedscope);
+	paths_fini(&speedscope.paths);
+	spool_free(speedscope.spool);
+	free(speedscope.seen);
+	free(speedscope.depths);
+	free(speedscope.chain);
+	return err;
+}

@@ -1,0 +1,34 @@
+# The Firefox Profiler: its tables, and the profiler's own program where npm has installed it.
+. test/cli/convert_traces.inc
+check_format firefox .firefox.json.gz
+zcat reduced.firefox.json.gz | grep -q '"what":"cpu-clock: period 194162, memory"' ||
+	fail "reductions are no markers"
+"$ADAPTRACE" convert --firefox -e page-faults -o faults.json.gz plain.atr
+zcat faults.json.gz | grep -q '"weightType":"samples"' || fail "page faults are no milliseconds"
+
+if ! command -v profiler-cli >/dev/null; then
+	echo "the profiler itself was not asked: no @firefox-devtools/profiler-cli from npm"
+	exit 0
+fi
+export HOME="$dir"
+for kind in reduced hostile; do
+	profiler-cli load $kind.firefox.json.gz >log || fail "the profiler does not load $kind: $(cat log)"
+	profiler-cli profile info >$kind.info
+	threads=$(grep -o 't-[0-9]*: ' $kind.info | tr -d ': ' | sort -u)
+	for t in $threads; do profiler-cli thread functions --thread $t --limit 0 --json; done >functions
+	profiler-cli stop --all >/dev/null
+	"$python" - functions $kind.json <<'EOF'
+import collections, json, sys
+text, seen, at = open(sys.argv[1]).read(), collections.Counter(), 0
+while at < len(text.rstrip()):
+    thread, at = json.JSONDecoder().raw_decode(text, at)
+    while at < len(text) and text[at].isspace():
+        at += 1
+    for f in thread["functions"]:
+        seen[f["name"]] += f["selfSamples"]
+want = json.load(open(sys.argv[2]))["events"][0]["functions"]
+assert len(want) > 5
+for name, f in want.items():
+    assert abs(seen[name] * 1e6 - f["self"]) < 1e3, (name, seen[name], f)
+EOF
+done
