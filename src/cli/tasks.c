@@ -1,5 +1,7 @@
 #include "cli/tasks.h"
 
+#include "symbolize/jitdump.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -403,6 +405,7 @@ static struct module *module_of(struct tasks *tasks, const struct record *record
 	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return module_table_vdso(tasks->modules);
+	jitdump_files_add(module_table_jitdumps(tasks->modules), &file);
 	return is_file(record->mmap.path) ? module_table_file(tasks->modules, &file) : NULL;
 }
 
