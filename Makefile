@@ -18,7 +18,7 @@ TARGETS := $(wildcard test/targets/*.c)
 
 PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
               libopen-trace-format2-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
-              pkg-config protobuf-c-compiler zlib1g-dev
+              pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
               python3-otf2 valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy

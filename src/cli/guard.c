@@ -3,6 +3,8 @@
 #include <time.h>
 
 #define WINDOW_NS 1000000000
+/* More than taking in and unwinding a sample ever costs for long. */
+#define MOST_SAMPLE_NS 50000
 
 uint64_t guard_cpu_time(void)
 {
@@ -29,23 +31,34 @@ unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
 	return shift;
 }
 
+/*
+ * The recorder's CPU time that fewer samples could save. Tasks and mappings cost as well, and a
+ * target that floods us with them must not lose its samples for it.
+ */
+static double own_cost(const struct guard *guard, uint64_t cpu)
+{
+	double own = (double)(cpu - guard->cpu_since);
+	double most = (double)guard->samples * MOST_SAMPLE_NS;
+
+	return own < most ? own : most;
+}
+
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = guard_cpu_time();
-	double own, target, price, wall;
+	double target, price;
 	bool exceeded;
 
 	if (guard->max_overhead <= 0 || now - guard->since < WINDOW_NS)
 		return false;
-	wall = (double)(now - guard->since) * nr_cpus;
-	own = (double)(cpu - guard->cpu_since);
 	/* Where no clock tells the target's time, the machine's stands for it. */
-	target = guard->target_ns ? (double)guard->target_ns : wall;
-	price = guard->target_ns ? 0 : 2.0 * (double)guard->price * (double)guard->samples;
+	target = guard->target_ns ? (double)guard->target_ns
+	                          : (double)(now - guard->since) * nr_cpus;
+	price = 2.0 * (double)guard->price * (double)guard->unbounded;
 	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-	exceeded = guard->troubles ||
-	           (target > WINDOW_NS / 10 &&
-	            (own > guard->max_overhead * target || price > guard->max_overhead * wall));
+	exceeded = guard->troubles || (target > WINDOW_NS / 10 &&
+	                               (own_cost(guard, cpu) > guard->max_overhead * target ||
+	                                price > guard->max_overhead * target));
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,

@@ -3,9 +3,10 @@
  *
  * Two costs are watched, each against the same share of the target's time. Before the start: the
  * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
- * loop pays), times the frequency. While running: the recorder's own CPU time over the target's,
- * and whether the kernel throttles or loses samples. Whatever exceeds its share slows sampling down
- * by one doubling of the period, by the same means as a full buffer does.
+ * loop pays), times the frequency; of counters the same while running, for their frequency is not
+ * known before. While running: the recorder's own CPU time over the target's, as far as samples can
+ * have caused it, and whether the kernel throttles or loses samples. Whatever exceeds its share
+ * slows sampling down by one doubling of the period, by the same means as a full buffer does.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H
@@ -20,6 +21,7 @@ struct guard {
 	uint64_t cpu_since;  /* the recorder's CPU time then */
 	uint64_t target_ns;  /* sampled CPU time of the target in the window */
 	uint64_t samples;    /* taken in the window */
+	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
 	uint64_t troubles;   /* samples lost and throttlings in the window */
 };
 

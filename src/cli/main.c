@@ -1,16 +1,22 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name, *what;
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
+	{"report", "show functions by their share", cmd_report},
+	{"info", "show what was measured, how, and how well", cmd_info},
+	{"dump", "show every stored sample", cmd_dump},
 	{"convert", "turn a trace into what other tools read", cmd_convert},
 	{"list", "show the events that can be sampled here", cmd_list},
+	{"recover", "make a trace of what a killed recorder left", cmd_recover},
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -24,10 +30,26 @@ static int usage(FILE *to, int status)
 	return status;
 }
 
+/*
+ * Who was started without one of the standard descriptors must not get another file for it, and
+ * messages into that. What we execute is without them again.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
+	fill_standard_descriptors();
 	if (!name)
 		return usage(stderr, 2);
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))

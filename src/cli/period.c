@@ -1,6 +1,8 @@
 #include "cli/period.h"
 
 #define DEFAULT_CLOCK_NS 100000
+/* The kernel's clocks tick every 10 us at most, whatever is asked for; CPUs are up to 2 % apart. */
+#define LEAST_CLOCK_NS 10211
 
 static bool is_prime(uint64_t n)
 {
@@ -36,11 +38,13 @@ static uint64_t guess(const struct event *event)
 
 uint64_t period_base(const struct event *event, double frequency, uint64_t period)
 {
-	if (event->period)
-		return event->period;
 	if (event->unit == EVENT_COUNT)
-		return period ? period : guess(event);
+		return event->period ? event->period : period ? period : guess(event);
 	if (event->freq)
 		frequency = (double)event->freq;
-	return beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
+	if (event->period)
+		period = event->period;
+	else if (!period)
+		period = beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
+	return period > LEAST_CLOCK_NS ? period : LEAST_CLOCK_NS;
 }

@@ -1,6 +1,7 @@
 #include "cli/record_options.h"
 
 #include "cli/output_name.h"
+#include "cli/period.h"
 #include "cli/say.h"
 
 #include <argp.h>
@@ -29,7 +30,7 @@ static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
-	{"count", 'c', "PERIOD", 0, "Start sampling counters every PERIOD events", 0},
+	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
@@ -55,8 +56,8 @@ int size_parse(const char *text, size_t *size)
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-	if (end[shift > 0] != '\0' && strcmp(end + (shift > 0), "B") != 0 &&
-	    strcmp(end + (shift > 0), "iB") != 0)
+	end += shift > 0;
+	if (*end && strcmp(end, "B") != 0 && !(shift && !strcmp(end, "iB")))
 		return -EINVAL;
 	if (errno || value > SIZE_MAX >> shift)
 		return -ERANGE;
@@ -279,7 +280,10 @@ static int default_event(struct options *options)
 	error = event_parse(&cycles, "cycles", why);
 	if (!error)
 		error = event_probe(&cycles);
-	if (!error || error == -EACCES || error == -EPERM)
+	/* Permission is asked for before existence. */
+	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(&cycles))
+		error = event_probe(&cycles);
+	if (!error)
 		return parse_event(options, "cycles");
 	if (options->period) {
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
@@ -288,6 +292,24 @@ static int default_event(struct options *options)
 	if (!options->quiet)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
+}
+
+static bool has_clock(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_NS)
+			return true;
+	return false;
+}
+
+static void settle_period(const struct options *options, const struct event *event)
+{
+	uint64_t asked = event->period ? event->period : options->period;
+	uint64_t given = period_base(event, options->frequency, options->period);
+
+	if (event->unit == EVENT_NS && asked && given != asked)
+		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
+		    (unsigned long long)asked, event->name, (unsigned long long)given);
 }
 
 static int settle_output(struct options *options)
@@ -312,9 +334,13 @@ static int settle(struct options *options)
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
 		return EXIT_USAGE;
-	for (unsigned e = 0; e < options->nr_events; e++)
+	for (unsigned e = 0; e < options->nr_events; e++) {
 		if (settle_event(options, e))
 			return EXIT_USAGE;
+		settle_period(options, &options->events[e]);
+	}
+	if (options->frequency > 0 && !has_clock(options))
+		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;
 }
 

@@ -192,9 +192,10 @@ static int open_buffer(struct session *s)
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: 1/1024 of the period is enough. */
+		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)2048 << config.kinds[e].time_shift <= period)
+		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
 	s->hmb = hmb_new(&config);
@@ -261,9 +262,12 @@ static void hurry(void)
 static void count_trouble(struct session *s, const struct record *record,
                           const struct sampler_source *source)
 {
+	/* Lost mappings and tasks do not come back by slower sampling. */
+	if (source->event < 0)
+		return;
 	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
 		s->guard.troubles++;
-	if (record->type == RECORD_THROTTLE && source->event >= 0)
+	if (record->type == RECORD_THROTTLE)
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
 }
 
@@ -334,6 +338,7 @@ static void on_tick(struct session *s)
 		slow_down(s);
 	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
+	tasks_tick(&s->tasks, now_ns() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
 }
@@ -394,6 +399,7 @@ static int finish(struct session *s)
 	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, &bytes);
 	symbolizer_free(symbolizer);
 	if (error) {
+		tables_keep(s->tables);
 		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
 		    tables_recoverable(s->tables)
 		            ? "make room and run 'adaptrace recover', or choose another place with "
@@ -401,7 +407,6 @@ static int finish(struct session *s)
 		            : "the trace is lost");
 		return EXIT_ADAPTRACE;
 	}
-	s->written = true;
 	status_warnings(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
@@ -482,9 +487,7 @@ static void close_session(struct session *s)
 	unwinder_free(s->unwinder);
 	module_table_free(s->modules);
 	hmb_free(s->hmb);
-	/* What could not be written stays for recover. */
-	if (s->written || !s->launched)
-		tables_free(s->tables);
+	tables_free(s->tables);
 	free(s->streams);
 	free(s->rates);
 	free(s->throttled);

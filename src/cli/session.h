@@ -64,7 +64,7 @@ struct session {
 	uint64_t *throttled;                  /* [event][cpu] */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
-	bool launched, target_ended, interrupted, written, left_cgroup, status_shown;
+	bool launched, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];

@@ -80,10 +80,11 @@ static struct stream *stream_of(struct session *s, struct task *task,
 	if (s->way == SAMPLER_CGROUP)
 		return &s->streams[(unsigned)source->event * sampler_nr_cpus(s->sampler) +
 		                   source->cpu];
+	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
+	 * with each sample. */
 	if (!task->streams_started) {
 		for (unsigned e = 0; e < s->options->nr_events; e++)
-			task->streams[e] =
-				stream_start(s->options->seed, s->nr_streams++, s->shift[e]);
+			task->streams[e] = stream_start(s->options->seed, s->nr_streams++, 0);
 		task->streams_started = true;
 	}
 	return &task->streams[source->event];
@@ -120,6 +121,23 @@ static void follow_floor(struct session *s, unsigned event)
 	sampler_slow(s->sampler, event, floor, &time);
 }
 
+/* The first clock, if there is one, tells the target's time. */
+static void tell_guard(struct session *s, const struct sampler_source *source)
+{
+	const struct event *events = s->options->events;
+	unsigned event = (unsigned)source->event;
+
+	s->guard.samples++;
+	if (events[event].unit == EVENT_COUNT) {
+		s->guard.unbounded++;
+		return;
+	}
+	for (unsigned e = 0; e < event; e++)
+		if (events[e].unit == EVENT_NS)
+			return;
+	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
@@ -141,10 +159,7 @@ void session_sample(struct session *s, const struct record *record,
 		.time = record->time,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
-	s->guard.samples++;
-	if (s->options->events[sample.kind].unit == EVENT_NS)
-		s->guard.target_ns += sampler_base_period(s->sampler, sample.kind, source->cpu)
-		                      << source->shift;
+	tell_guard(s, source);
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);

@@ -144,7 +144,7 @@ void summary_progress(struct session *s)
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
-	run->malformed = s->malformed;
+	run->malformed = s->malformed + sampler_broken(s->sampler);
 	run->truncated_stacks = s->truncated;
 	run->stitched_stacks = s->stitched;
 	run->folded_contexts = s->hmb->truncated;
@@ -180,22 +180,19 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
+		event->exact = sampler_total(s->sampler, (unsigned)e);
 	}
 }
 
-/* The first task is counted by the root events; everything else said READ when it ended. */
+/* One task is counted by the root events; everything else said READ when it ended. */
 static void total_exact(struct session *s)
 {
 	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
 	struct trace_command *command;
-	struct task *task;
 
 	if (all <= ended || !s->options->command)
 		return;
-	task = tasks_of_sample(&s->tasks, s->launch.pid, s->launch.pid);
-	if (!task)
-		return;
-	command = tables_command(s->tables, task->comm);
+	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
 	command->exact += all - ended;
 	command->flags |= TRACE_THREAD_EXACT;
 }
@@ -209,7 +206,9 @@ void summary_totals(struct session *s)
 	run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
+	run->records = hmb_record_bytes(s->hmb);
 	total_exact(s);
+	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);
 }

@@ -79,6 +79,12 @@ void tasks_fini(struct tasks *tasks)
 {
 	struct task *task, *next;
 
+	while (tasks->unobserved_list) {
+		struct unobserved *u = tasks->unobserved_list;
+
+		tasks->unobserved_list = u->next;
+		free(u);
+	}
 	HASH_ITER(hh, tasks->tasks, task, next)
 	{
 		drop_task(tasks, task);
@@ -110,6 +116,34 @@ static void leave_thread(struct tasks *tasks, struct task *task, uint64_t time)
 	task->thread = NO_THREAD;
 }
 
+static void unlist_ended(struct tasks *tasks, struct task *task)
+{
+	struct task *before = NULL, *at = tasks->oldest_ended;
+
+	if (!task->ended)
+		return;
+	for (; at && at != task; at = at->next_ended)
+		before = at;
+	if (!at)
+		return;
+	if (before)
+		before->next_ended = task->next_ended;
+	else
+		tasks->oldest_ended = task->next_ended;
+	if (tasks->newest_ended == task)
+		tasks->newest_ended = before;
+	task->next_ended = NULL;
+	task->ended = 0;
+}
+
+/* At once: its number belongs to another one now, so its end must have been lost. */
+static void replace_task(struct tasks *tasks, struct task *task)
+{
+	unlist_ended(tasks, task);
+	leave_thread(tasks, task, tasks->now);
+	drop_task(tasks, task);
+}
+
 static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	if (task->ended)
@@ -122,36 +156,122 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	tasks->newest_ended = task;
 }
 
-/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
-static bool lives_on(const struct task *task)
+/* CPU time of a process and of its reaped children, ns; false: it does not run any more. */
+static bool cpu_time(pid_t pid, uint64_t *own, uint64_t *children)
 {
-	char path[32], state = 'X';
+	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long user, system, child_user, child_system;
+	char path[32], line[1024], state, *behind = NULL;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)task->tid);
-	f = task->tid == task->process->pid ? fopen(path, "re") : NULL;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 'X';
+	if (fgets(line, sizeof(line), f))
+		behind = strrchr(line, ')');
 	fclose(f);
+	if (!behind ||
+	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+	           &state, &user, &system, &child_user, &child_system) != 5)
+		return false;
+	*own = (user + system) * tick_ns;
+	*children = (child_user + child_system) * tick_ns;
 	return !strchr("ZXx", state);
+}
+
+/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
+static bool lives_on(const struct task *task, uint64_t *children)
+{
+	uint64_t own;
+
+	return task->tid == task->process->pid && cpu_time(task->tid, &own, children);
+}
+
+/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
+static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
+{
+	struct unobserved *u = calloc(1, sizeof(*u));
+
+	tasks->unobserved++;
+	if (!u)
+		return;
+	*u = (struct unobserved){
+		.pid = task->tid,
+		.comm = task->comm,
+		.before = task->observed + children,
+		.next = tasks->unobserved_list,
+	};
+	tasks->unobserved_list = u;
+}
+
+static void count_unobserved(struct tasks *tasks)
+{
+	for (struct unobserved **at = &tasks->unobserved_list, *u; (u = *at);) {
+		uint64_t own, children, now;
+
+		if (!cpu_time(u->pid, &own, &children)) {
+			*at = u->next;
+			free(u);
+			continue;
+		}
+		now = own + children;
+		if (now > u->before + u->counted) {
+			tables_command(tasks->tables, u->comm)->unobserved +=
+				now - u->before - u->counted;
+			u->counted = now - u->before;
+		}
+		at = &u->next;
+	}
+}
+
+/* For tasks_root_comm(): what is remembered of a task that goes. */
+static void note_total(struct tasks *tasks, const struct task *task)
+{
+	if (task->tid == tasks->first)
+		tasks->first_comm = task->comm;
+	if (task->told_exact)
+		return;
+	tasks->nr_silent++;
+	tasks->silent_comm = task->comm;
+}
+
+uint32_t tasks_root_comm(const struct tasks *tasks)
+{
+	pid_t tid = tasks->first;
+	unsigned nr = tasks->nr_silent;
+	uint32_t comm = tasks->silent_comm;
+	const struct task *first;
+
+	for (const struct task *task = tasks->oldest_ended; task; task = task->next_ended) {
+		if (task->told_exact)
+			continue;
+		nr++;
+		comm = task->comm;
+	}
+	if (nr == 1)
+		return comm;
+	HASH_FIND_INT(tasks->tasks, &tid, first);
+	return first ? first->comm : tasks->first_comm;
 }
 
 static void reap_oldest(struct tasks *tasks)
 {
 	struct task *task = tasks->oldest_ended;
+	uint64_t children;
 
 	tasks->oldest_ended = task->next_ended;
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(task)) {
-		tasks->unobserved += tasks->inherited;
+	if (lives_on(task, &children)) {
+		if (tasks->inherited)
+			note_unobserved(tasks, task, children);
 		task->ended = 0;
 		return;
 	}
 	leave_thread(tasks, task, task->ended);
+	note_total(tasks, task);
 	drop_task(tasks, task);
 }
 
@@ -182,10 +302,11 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 	struct task *parent, *task;
 
 	reap_tid(tasks, tid);
+	task = find_task(tasks, tid);
+	if (task)
+		replace_task(tasks, task);
 	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
 	process = find_process(tasks, pid);
-	if (find_task(tasks, tid))
-		return;
 	if (!process)
 		process = add_process(tasks, pid, parent ? parent->process : NULL);
 	if (!process)
@@ -203,6 +324,44 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 		end_task(tasks, task, record->time);
 }
 
+/*
+ * All other threads of the process are gone. One that executed, not being the first, has taken the
+ * first's number: the first said EXIT, and its own old number never will.
+ */
+static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	struct task *other, *next;
+
+	task->process->awaits_exec = false;
+	unlist_ended(tasks, task);
+	if (task->process->nr_tasks > 1) {
+		HASH_ITER(hh, tasks->tasks, other, next)
+		{
+			if (other->process != task->process || other == task)
+				continue;
+			other->told_exact |= !other->ended;
+			end_task(tasks, other, time);
+		}
+	}
+	if (tasks->forget)
+		tasks->forget(tasks->forget_arg, task->tid);
+	space_clear(task->process->space);
+	leave_thread(tasks, task, time);
+}
+
+static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
+{
+	struct trace_thread *thread = tables_thread(tasks->tables, task->thread);
+
+	if (!thread)
+		return;
+	/* One that is shared keeps the name of those that share it. */
+	if (thread->flags & TRACE_THREAD_FOLDED)
+		task->thread = NO_THREAD;
+	else
+		thread->comm = comm;
+}
+
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
 	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
@@ -210,19 +369,14 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 
 	if (!task)
 		return;
-	if (record->comm.exec) {
-		task->process->awaits_exec = false;
-		tasks->forget(tasks->forget_arg, task->tid);
-		space_clear(task->process->space);
-		leave_thread(tasks, task, record->time);
-	}
+	if (record->comm.exec)
+		on_exec(tasks, task, record->time);
 	if (comm == task->comm)
 		return;
 	tables_command(tasks->tables, task->comm)->tasks--;
 	tables_command(tasks->tables, comm)->tasks++;
 	task->comm = comm;
-	if (task->thread != NO_THREAD)
-		tables_thread(tasks->tables, task->thread)->comm = comm;
+	rename_thread(tasks, task, comm);
 }
 
 static bool is_file(const char *path)
@@ -293,6 +447,8 @@ static void on_read(struct tasks *tasks, const struct record *record)
 
 	if (!task)
 		return;
+	task->observed += record->read.value;
+	task->told_exact = true;
 	command = tables_command(tasks->tables, task->comm);
 	command->exact += record->read.value;
 	command->flags |= TRACE_THREAD_EXACT;
@@ -305,6 +461,8 @@ static void on_read(struct tasks *tasks, const struct record *record)
 
 void tasks_record(struct tasks *tasks, const struct record *record)
 {
+	if (record->time > tasks->now)
+		tasks->now = record->time;
 	if (record->time > ENDED_GRACE_NS)
 		reap_until(tasks, record->time - ENDED_GRACE_NS);
 	switch (record->type) {
@@ -328,6 +486,19 @@ void tasks_record(struct tasks *tasks, const struct record *record)
 	}
 }
 
+void tasks_tick(struct tasks *tasks, uint64_t time)
+{
+	if (time > ENDED_GRACE_NS)
+		reap_until(tasks, time - ENDED_GRACE_NS);
+	count_unobserved(tasks);
+}
+
+void tasks_end(struct tasks *tasks)
+{
+	reap_until(tasks, UINT64_MAX);
+	count_unobserved(tasks);
+}
+
 /* --- looking up ------------------------------------------------------------------------------- */
 
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
@@ -335,10 +506,12 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 	struct task *task = find_task(tasks, tid);
 	struct process *process;
 
-	if (task)
-		return task;
 	if (pid <= 0 || tid <= 0)
 		return NULL;
+	if (task && task->process->pid == pid)
+		return task;
+	if (task)
+		replace_task(tasks, task);
 	process = find_process(tasks, pid);
 	if (!process)
 		process = add_process(tasks, pid, NULL);
@@ -365,6 +538,7 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 	if (!task)
 		return -ENOMEM;
 	task->process->awaits_exec = true;
+	tasks->first = pid;
 	return 0;
 }
 

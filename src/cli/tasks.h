@@ -25,13 +25,24 @@ struct process {
 struct task {
 	pid_t tid; /* key */
 	struct process *process;
-	uint32_t comm;   /* string */
-	uint32_t thread; /* slot in the tables; NO_THREAD until the first sample */
-	uint64_t ended;  /* ns; 0: lives */
+	uint32_t comm;     /* string */
+	uint32_t thread;   /* slot in the tables; NO_THREAD until the first sample */
+	uint64_t ended;    /* ns; 0: lives */
+	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	struct task *next_ended;
 	bool streams_started;
+	bool told_exact; /* a READ record said its exact total */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one an event, where streams are threads */
+};
+
+/* A process that executed a setuid or unreadable program: /proc tells what it uses from then on. */
+struct unobserved {
+	pid_t pid;
+	uint32_t comm;
+	uint64_t before;  /* ns of CPU time when it was noticed */
+	uint64_t counted; /* of what came later, already in the command's totals */
+	struct unobserved *next;
 };
 
 struct tasks {
@@ -45,6 +56,11 @@ struct tasks {
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
+	struct unobserved *unobserved_list;
+	uint64_t now;        /* of the newest record, ns */
+	pid_t first;         /* the target as forked by us; 0: attached */
+	uint32_t first_comm; /* what it was called when it ended */
+	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
 };
 
 /*
@@ -63,8 +79,21 @@ int tasks_add_running(struct tasks *tasks, pid_t pid);
 /* Enters what a record says, unless it is a sample. */
 void tasks_record(struct tasks *tasks, const struct record *record);
 
+/* Now and then, with the time up to which records have been entered: looks after ended tasks. */
+void tasks_tick(struct tasks *tasks, uint64_t time);
+
+/* At the end: no more records come. */
+void tasks_end(struct tasks *tasks);
+
 /* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
+
+/*
+ * The command whose exact total the root events still hold. They say no READ; mostly they are the
+ * first task's, but the kernel swaps whole contexts between tasks, and then some other one ends
+ * without a READ.
+ */
+uint32_t tasks_root_comm(const struct tasks *tasks);
 
 /* The task's slot in the table of threads, taken at the first call. */
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);

@@ -74,7 +74,7 @@ static struct code_site *add_site(struct code_model *model, uint32_t thread, uin
 	return &model->sites[number];
 }
 
-/* Notes a leaf that is spelt out; false where no more are numbered. */
+/* Numbers a leaf that was written as an offset; false where no more are numbered. */
 static bool add_leaf(struct code_model *model, uint64_t leaf)
 {
 	model->raw_leaf = leaf;
@@ -171,10 +171,10 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 
 static uint32_t where_hash(uint32_t context, uint64_t leaf)
 {
-	return (uint32_t)((leaf * 0x9e3779b97f4a7c15 ^ context * 0xd6e8feb86659fd93) >> 53);
+	return (uint32_t)((leaf * 0x9e3779b97f4a7c15 ^ context * 0xd6e8feb86659fd93) >> 52);
 }
 
-static_assert(2 * CODE_MAX_PAIRS == 1 << 11, "where_hash() gives 11 bits");
+static_assert(2 * CODE_MAX_PAIRS == 1 << 12, "where_hash() gives 12 bits");
 
 /* The slot of the pair, or the empty slot where it belongs. */
 static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
@@ -211,21 +211,53 @@ static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
 	}
 }
 
+static uint64_t offset_distance(uint64_t to, uint64_t from)
+{
+	return zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from));
+}
+
+static unsigned char *put_known_leaf(unsigned char *at, unsigned slot)
+{
+	return put_varint(at, (slot - 1U) << 1 | 1);
+}
+
+static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
+{
+	if (add_leaf(&encoder->model, leaf) && !*slot)
+		*slot = (uint16_t)encoder->model.nr_leaves;
+}
+
+/* A leaf about which nothing is known. */
 static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
 {
-	struct code_model *model = &encoder->model;
+	const struct code_model *model = &encoder->model;
 	uint16_t *slot = find_leaf(encoder, leaf);
 	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
-	uint64_t distance =
-		(uint64_t)(int64_t)(int32_t)((uint32_t)leaf - (uint32_t)model->raw_leaf);
 
 	if (*slot)
-		return put_varint(at, (*slot - 1U) << 1 | 1);
-	at = put_varint(at, zigzag(distance) << 2 | (unsigned)moved << 1);
+		return put_known_leaf(at, *slot);
+	at = put_varint(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
 	if (moved)
 		at = put_varint(at, FRAME_MODULE(leaf));
-	if (add_leaf(model, leaf))
-		*slot = (uint16_t)model->nr_leaves;
+	note_leaf(encoder, slot, leaf);
+	return at;
+}
+
+/* A leaf of the same context as another, and so mostly of the same function. */
+static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char *at, uint64_t leaf,
+                                    uint64_t near)
+{
+	uint16_t *slot = find_leaf(encoder, leaf);
+	uint64_t distance = offset_distance(leaf, near);
+
+	if (*slot && *slot <= distance)
+		return put_known_leaf(at, *slot);
+	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
+		*at++ = 0;
+		return put_leaf(encoder, at, leaf);
+	}
+	at = put_varint(at, distance << 1);
+	note_leaf(encoder, slot, leaf);
 	return at;
 }
 
@@ -240,11 +272,12 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 	if (*context_slot) {
 		at = put_control(at, residual, WHERE_CONTEXT);
 		at = put_number(at, *context_slot - 1U);
+		at = put_leaf_near(encoder, at, sample->leaf, model->pairs[*context_slot - 1].leaf);
 	} else {
 		at = put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, sample->context);
+		at = put_leaf(encoder, at, sample->leaf);
 	}
-	at = put_leaf(encoder, at, sample->leaf);
 	number = add_pair(model, sample->context, sample->leaf);
 	if (number == CODE_MAX_PAIRS)
 		return at;
@@ -381,22 +414,39 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 	return rest + TIME_DIRECT;
 }
 
+static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
+{
+	if (number < cursor->model.nr_leaves)
+		return cursor->model.leaves[number];
+	cursor->at = NULL;
+	return 0;
+}
+
 static uint64_t get_leaf(struct code_cursor *cursor)
 {
 	struct code_model *model = &cursor->model;
 	uint64_t code = get_varint(cursor), module = FRAME_MODULE(model->raw_leaf);
 	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 2);
 
-	if (code & 1) {
-		if (code >> 1 < model->nr_leaves)
-			return model->leaves[code >> 1];
-		cursor->at = NULL;
-		return 0;
-	}
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
 	if (code & 2)
 		module = get_varint(cursor) & 0xffff;
 	add_leaf(model, module << 32 | offset);
 	return model->raw_leaf;
+}
+
+static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
+{
+	uint64_t code = get_varint(cursor), leaf;
+
+	if (!code)
+		return get_leaf(cursor);
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
+	leaf = (near & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)near + unzigzag(code >> 1));
+	add_leaf(&cursor->model, leaf);
+	return leaf;
 }
 
 static uint32_t get_context(struct code_cursor *cursor)
@@ -431,6 +481,7 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 
 	if (where == WHERE_RAW) {
 		pair->context = get_context(cursor);
+		pair->leaf = get_leaf(cursor);
 	} else {
 		number = get_number(cursor);
 		if (number >= model->nr_pairs)
@@ -438,8 +489,8 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 		*pair = model->pairs[number];
 		if (where == WHERE_PAIR)
 			return 0;
+		pair->leaf = get_leaf_near(cursor, pair->leaf);
 	}
-	pair->leaf = get_leaf(cursor);
 	add_pair(model, pair->context, pair->leaf);
 	return 0;
 }

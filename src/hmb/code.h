@@ -13,11 +13,13 @@
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected), 60 … 63: 1, 2, 4, 8 more bytes hold it
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of a pair with the
- *              same context, leaf | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
+ *              same context, near | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
  *     number:  one byte below 240, else 240 + high bits, low byte
- *     leaf:    varint of number · 2 + 1 for a leaf that was spelt out before, numbered in order of
- *              appearance; else of zigzag(offset - last spelt offset) · 4 + (module differs) · 2,
+ *     leaf:    varint of number · 2 + 1 for one that was written as an offset before, numbered in
+ *              order of appearance; else of zigzag(offset - last offset) · 4 + (other module) · 2,
  *              [varint module]
+ *     near:    the leaf behind WHERE_CONTEXT: number · 2 + 1 likewise; or zigzag(offset - offset of
+ *              the pair's leaf) · 2 in the same module; or 0 and a leaf as above
  *     context: varint of zigzag(node number - last raw node number)
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
  *              62: number in the next byte, 63: a new one: varint thread, CPU, step
@@ -29,8 +31,8 @@
 
 #include "hmb/arena.h"
 
-#define CODE_MAX_PAIRS      1024
-#define CODE_MAX_LEAVES     1024
+#define CODE_MAX_PAIRS      2048
+#define CODE_MAX_LEAVES     2048
 #define CODE_MAX_SITES      256
 #define CODE_MAX_RECORD     64 /* no record is longer */
 #define CODE_MAX_TIME_SHIFT 40
@@ -71,7 +73,7 @@ struct code_model {
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 38 KiB. */
+/* The model with ways to find things in it; 76 KiB. */
 struct code_encoder {
 	struct code_model model;
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */

@@ -255,6 +255,26 @@ size_t hmb_used(const struct hmb *hmb)
 	       ((size_t)arena->nr_free_sub << arena->sub_shift);
 }
 
+static size_t list_record_bytes(const struct arena *arena, const struct bin_list *list)
+{
+	size_t sum = 0;
+
+	for (uint32_t ref = list->first; ref != BIN_NONE; ref = bin_at(arena, ref)->next)
+		sum += bin_at(arena, ref)->record_bytes;
+	return sum;
+}
+
+size_t hmb_record_bytes(const struct hmb *hmb)
+{
+	size_t sum = 0;
+
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		for (unsigned l = hmb_floor(hmb, k); l < NR_LEVELS; l++)
+			sum += list_record_bytes(&hmb->arena, &hmb->kinds[k].levels[l].bins) +
+			       list_record_bytes(&hmb->arena, &hmb->kinds[k].levels[l].sub_bins);
+	return sum;
+}
+
 size_t hmb_context_bytes(const struct hmb *hmb)
 {
 	return hmb->cct.nr_nodes * sizeof(struct node) +

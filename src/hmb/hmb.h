@@ -141,6 +141,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 
 /* Bytes that hold something: whole bins that are not free. At most the budget. */
 size_t hmb_used(const struct hmb *hmb);
+/* Bytes of records alone; walks all bins. */
+size_t hmb_record_bytes(const struct hmb *hmb);
 /* Bytes of nodes and their index. */
 size_t hmb_context_bytes(const struct hmb *hmb);
 

@@ -34,6 +34,11 @@ void frame_names_fini(struct frame_names *names);
 
 /* The number of a frame's name; UINT32_MAX: no memory. */
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
+/* The same if it was found before, else UINT32_MAX. */
+static inline uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
+{
+	return map64_get(&names->by_frame, frame);
+}
 
 /* "main", or "libx.so+0x12", or "[unknown]", as it is in the file: with any bytes. */
 #define FRAME_TEXT_SIZE 4096

@@ -7,25 +7,36 @@
 
 void map64_fini(struct map64 *map)
 {
-	free(map->keys);
-	free(map->values);
+	free(map->slots);
 	*map = (struct map64){0};
 }
 
-/* The slot of the key, or the free one where it belongs. */
-static uint32_t map64_slot(const struct map64 *map, uint64_t key)
+static uint32_t first_slot(const struct map64 *map, uint64_t key)
 {
 	uint64_t hash = (key ^ key >> 32) * 0x9e3779b97f4a7c15;
-	uint32_t i = (uint32_t)(hash >> (64 - map->shift));
 
-	while (map->values[i] && map->keys[i] != key)
+	return (uint32_t)(hash >> (64 - map->shift));
+}
+
+void map64_prefetch(const struct map64 *map, uint64_t key)
+{
+	if (map->nr)
+		__builtin_prefetch(&map->slots[first_slot(map, key)]);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static struct map64_slot *find_slot(const struct map64 *map, uint64_t key)
+{
+	uint32_t i = first_slot(map, key);
+
+	while (map->slots[i].value && map->slots[i].key != key)
 		i = (i + 1) & (map->nr_slots - 1);
-	return i;
+	return &map->slots[i];
 }
 
 uint32_t map64_get(const struct map64 *map, uint64_t key)
 {
-	return map->nr ? map->values[map64_slot(map, key)] - 1 : UINT32_MAX;
+	return map->nr ? find_slot(map, key)->value - 1 : UINT32_MAX;
 }
 
 static int map64_grow(struct map64 *map)
@@ -35,21 +46,12 @@ static int map64_grow(struct map64 *map)
 	if (grown.shift > 31)
 		return -ENOMEM;
 	grown.nr_slots = 1U << grown.shift;
-	grown.keys = malloc(grown.nr_slots * sizeof(*grown.keys));
-	grown.values = calloc(grown.nr_slots, sizeof(*grown.values));
-	if (!grown.keys || !grown.values) {
-		map64_fini(&grown);
+	grown.slots = calloc(grown.nr_slots, sizeof(*grown.slots));
+	if (!grown.slots)
 		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < map->nr_slots; i++) {
-		uint32_t to;
-
-		if (!map->values[i])
-			continue;
-		to = map64_slot(&grown, map->keys[i]);
-		grown.keys[to] = map->keys[i];
-		grown.values[to] = map->values[i];
-	}
+	for (uint32_t i = 0; i < map->nr_slots; i++)
+		if (map->slots[i].value)
+			*find_slot(&grown, map->slots[i].key) = map->slots[i];
 	map64_fini(map);
 	*map = grown;
 	return 0;
@@ -57,13 +59,12 @@ static int map64_grow(struct map64 *map)
 
 int map64_add(struct map64 *map, uint64_t key, uint32_t value)
 {
-	uint32_t i;
+	struct map64_slot *slot;
 
 	if ((uint64_t)map->nr * 4 >= (uint64_t)map->nr_slots * 3 && map64_grow(map))
 		return -ENOMEM;
-	i = map64_slot(map, key);
-	map->keys[i] = key;
-	map->values[i] = value + 1;
-	map->nr++;
+	slot = find_slot(map, key);
+	map->nr += !slot->value;
+	*slot = (struct map64_slot){key, value + 1};
 	return 0;
 }

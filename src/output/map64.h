@@ -4,9 +4,14 @@
 
 #include <stdint.h>
 
+/* Together, for a look-up in a large table waits for one line of memory, and should for no more. */
+struct map64_slot {
+	uint64_t key;
+	uint32_t value; /* + 1; 0: free */
+};
+
 struct map64 {
-	uint64_t *keys;
-	uint32_t *values; /* + 1; 0: free */
+	struct map64_slot *slots;
 	uint32_t nr, nr_slots, shift;
 };
 
@@ -15,6 +20,8 @@ void map64_fini(struct map64 *map);
 
 /* UINT32_MAX: not there. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
+/* Asks for the memory that map64_get() will need. */
+void map64_prefetch(const struct map64 *map, uint64_t key);
 /* A key that is not there yet; value is below UINT32_MAX. 0 or -ENOMEM. */
 int map64_add(struct map64 *map, uint64_t key, uint32_t value);
 

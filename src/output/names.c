@@ -27,44 +27,80 @@ static uint32_t name_offset(struct names *names, const char *name)
 	return names->string_base + offset;
 }
 
-static int names_grow(struct names *names)
+static struct trace_symbol *names_add(struct names *names)
 {
 	size_t room = names->room ? 2 * names->room : 1024;
-	struct trace_symbol *symbols;
+	struct trace_symbol *symbols = names->symbols;
 
-	if (names->nr < names->room)
-		return 0;
-	symbols = reallocarray(names->symbols, room, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	names->symbols = symbols;
-	names->room = room;
-	return 0;
+	if (names->nr == names->room) {
+		symbols = reallocarray(symbols, room, sizeof(*symbols));
+		if (!symbols)
+			return NULL;
+		names->symbols = symbols;
+		names->room = room;
+	}
+	return &symbols[names->nr++];
 }
 
 /* Functions come in ascending order; where two overlap, the later one keeps what is left of it. */
-static int name_function(void *arg, uint32_t offset, const struct symbol *symbol)
+static int name_function(struct namer *namer, uint32_t offset, const struct symbol *symbol)
 {
-	struct namer *namer = arg;
 	struct names *names = namer->names;
 	struct trace_symbol *last = names->nr ? &names->symbols[names->nr - 1] : NULL;
+	struct trace_symbol *added;
 	uint32_t lo = symbol->lo;
-	int err;
 
 	if (last && last->module == namer->module && lo < last->hi)
 		lo = last->hi;
 	if (offset < lo || offset >= symbol->hi)
 		return 0;
-	err = names_grow(names);
-	if (err)
-		return err;
-	names->symbols[names->nr++] = (struct trace_symbol){
+	added = names_add(names);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct trace_symbol){
 		.module = namer->module,
 		.lo = lo,
 		.hi = symbol->hi,
 		.name = name_offset(names, symbol->name),
 	};
 	return 0;
+}
+
+/* From the function inwards, so that each source knows the one around it. */
+static int name_sources(struct names *names, const struct symbol *symbol, uint32_t *number)
+{
+	size_t i = symbol->nr_sources;
+	int err = 0;
+
+	*number = 0;
+	while (i-- > 0 && !err) {
+		const struct source *from = &symbol->sources[i];
+		struct trace_source source = {
+			.file = name_offset(names, from->file),
+			.line = from->line,
+			.caller = *number,
+		};
+
+		if (i + 1 < symbol->nr_sources)
+			source.function = name_offset(names, from->function ? from->function : "?");
+		err = source_table_put(&names->lines, &source, number);
+	}
+	return err;
+}
+
+static int name_frame(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct namer *namer = arg;
+	struct names *names = namer->names;
+	struct trace_line line = {.module = namer->module, .offset = offset};
+	int err = name_function(namer, offset, symbol);
+
+	if (!err)
+		err = name_sources(names, symbol, &line.source);
+	if (err || !names->nr || names->symbols[names->nr - 1].module != line.module ||
+	    names->symbols[names->nr - 1].lo > offset)
+		return err;
+	return source_table_line(&names->lines, &line, names->symbols[names->nr - 1].lo);
 }
 
 /* The frames from `first` on that are of its module, as offsets; returns how many. */
@@ -95,7 +131,7 @@ static int name_all(struct names *names, struct module_table *modules,
 
 		nr = module_offsets(frames, i, offsets);
 		if (id && module)
-			err = symbolizer_module(symbolizer, module, offsets, nr, name_function,
+			err = symbolizer_module(symbolizer, module, offsets, nr, name_frame,
 			                        &namer);
 	}
 	free(offsets);
@@ -120,6 +156,7 @@ int names_init(struct names *names, struct module_table *modules, struct symboli
 	err = name_all(names, modules, symbolizer, frames);
 	symbolizer_stats(symbolizer, &stats);
 	names->kernel_hidden = stats.kernel_hidden;
+	names->refused += names->lines.refused;
 	if (err)
 		names_fini(names);
 	return err;
@@ -130,6 +167,7 @@ void names_fini(struct names *names)
 	if (names->strings.memory)
 		munmap(names->strings.memory, MAX_NAME_BYTES);
 	string_pool_fini(&names->strings);
+	source_table_fini(&names->lines);
 	free(names->symbols);
 	*names = (struct names){0};
 }

@@ -1,8 +1,9 @@
-/* The symbol table of a trace: the functions of all frames that its bins mention. */
+/* The symbol table of a trace: the functions and lines of all frames that its bins mention. */
 #ifndef OUTPUT_NAMES_H
 #define OUTPUT_NAMES_H
 
 #include "output/frame_set.h"
+#include "output/source_table.h"
 #include "output/string_pool.h"
 #include "output/trace_format.h"
 #include "symbolize/symbols.h"
@@ -10,9 +11,10 @@
 struct names {
 	struct trace_symbol *symbols;
 	size_t nr, room;
+	struct source_table lines;
 	struct string_pool strings; /* of the names; empty at first */
 	uint32_t string_base;       /* added to their offsets */
-	uint64_t refused;           /* names that found no room */
+	uint64_t refused;           /* names and lines that found no room */
 	bool kernel_hidden;
 };
 

@@ -109,18 +109,13 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t floor)
+static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - floor, PROFILE_NR_BUCKETS);
-	uint32_t class = class_of(builder, sample), node;
-	struct profile_row *row;
+	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
+	struct profile_row *row = &profile->rows[profile->nodes[node].row];
 
-	node = class == PROFILE_NONE ? PROFILE_NONE : builder_leaf(builder, class, sample);
-	if (node == PROFILE_NONE)
-		return -ENOMEM;
 	profile->nodes[node].self += sample->weight;
-	row = &profile->rows[profile->nodes[node].row];
 	row->self += sample->weight;
 	row->samples++;
 	row->buckets[bucket]++;
@@ -131,28 +126,71 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[clamped(sample->thread, builder->nr_threads)] += sample->weight;
+}
+
+/*
+ * Large trees are all over memory, so that a sample by itself would wait for it several times. The
+ * samples of a batch wait together: each step asks for what the next one needs.
+ */
+#define BATCH_SIZE 32
+
+struct batch {
+	struct trace_sample samples[BATCH_SIZE];
+	uint32_t nodes[BATCH_SIZE];
+	unsigned nr;
+};
+
+/* 1 while there may be more, 0 at the end, -EBADMSG. */
+static int batch_fill(struct batch *batch, struct trace_walk *walk,
+                      const struct profile_config *config)
+{
+	int got = 1;
+
+	for (batch->nr = 0; batch->nr < BATCH_SIZE && got == 1;) {
+		struct trace_sample *sample = &batch->samples[batch->nr];
+
+		got = trace_walk_next(walk, sample);
+		if (got == 1 && sample->time >= config->from && sample->time < config->to)
+			batch->nr++;
+	}
+	return got;
+}
+
+static int batch_add(struct builder *builder, struct batch *batch)
+{
+	for (unsigned i = 0; i < batch->nr; i++)
+		builder_announce(builder, &batch->samples[i]);
+	for (unsigned i = 0; i < batch->nr; i++)
+		builder_approach(builder, &batch->samples[i]);
+	for (unsigned i = 0; i < batch->nr; i++) {
+		uint32_t class = class_of(builder, &batch->samples[i]);
+
+		batch->nodes[i] = class == PROFILE_NONE
+		                          ? PROFILE_NONE
+		                          : builder_leaf(builder, class, &batch->samples[i]);
+		if (batch->nodes[i] == PROFILE_NONE)
+			return -ENOMEM;
+		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
+	}
+	for (unsigned i = 0; i < batch->nr; i++)
+		add_sample(builder, &batch->samples[i], batch->nodes[i]);
 	return 0;
 }
 
 static int add_samples(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	struct trace_walk *walk = trace_walk_new(profile->trace, profile->config.event);
-	struct trace_sample sample;
-	int got = -ENOMEM;
+	struct batch batch;
+	int got = walk ? 1 : -ENOMEM, err = 0;
 
-	if (!walk)
-		return got;
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		if (sample.time < profile->config.from || sample.time >= profile->config.to)
-			continue;
-		got = add_sample(builder, &sample, event->floor);
-		if (got)
-			break;
+	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
+	while (got == 1 && !err) {
+		got = batch_fill(&batch, walk, &profile->config);
+		err = batch_add(builder, &batch);
 	}
 	trace_walk_free(walk);
-	return got;
+	return err ? err : got;
 }
 
 static void end_streams(struct builder *builder)
@@ -169,8 +207,7 @@ static void end_streams(struct builder *builder)
 /* --- exact totals ----------------------------------------------------------------------------- */
 
 /* What the kernel counted for a command and no sample stands for, as a row of its own. */
-static int add_unsampled(struct builder *builder, const struct trace_command *command,
-                         uint64_t sampled)
+static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
 {
 	struct profile *profile = builder->profile;
 	uint32_t class = builder_add_class(builder), row;
@@ -179,15 +216,12 @@ static int add_unsampled(struct builder *builder, const struct trace_command *co
 	if (row == PROFILE_NONE)
 		return -ENOMEM;
 	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
-	profile->classes[class].comm = command->comm;
-	profile->rows[row].self = profile->rows[row].total = command->exact - sampled;
-	profile->total += command->exact - sampled;
-	profile->unsampled[profile->nr_unsampled++] = (struct profile_unsampled){
-		.comm = command->comm,
-		.row = row,
-		.sampled = sampled,
-		.exact = command->exact,
-	};
+	profile->classes[class].comm = unsampled->comm;
+	profile->rows[row].self = unsampled->exact - unsampled->sampled;
+	profile->rows[row].total = profile->rows[row].self;
+	profile->total += profile->rows[row].self;
+	profile->unsampled[profile->nr_unsampled] = *unsampled;
+	profile->unsampled[profile->nr_unsampled++].row = row;
 	return 0;
 }
 
@@ -211,6 +245,23 @@ static void sum_commands(const struct builder *builder, const struct map64 *by_c
 	}
 }
 
+static int add_missing(struct builder *builder, const struct trace_command *command,
+                       uint64_t sampled)
+{
+	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact, false};
+	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved, true};
+	int err = 0;
+
+	/* Less than one sample is what sampling rounds off. */
+	if (command->flags & TRACE_THREAD_EXACT &&
+	    command->exact > sampled + builder->profile->max_weight)
+		err = add_unsampled(builder, &short_tasks);
+	if (!err && command->unobserved &&
+	    trace_event(builder->profile->trace, 0)->unit == TRACE_NS)
+		err = add_unsampled(builder, &unseen);
+	return err;
+}
+
 static int add_all_unsampled(struct builder *builder, uint32_t nr)
 {
 	struct profile *profile = builder->profile;
@@ -228,10 +279,7 @@ static int add_all_unsampled(struct builder *builder, uint32_t nr)
 		sum_commands(builder, &by_comm, sampled);
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		command = trace_command(profile->trace, i);
-		/* Less than one sample is what sampling rounds off. */
-		if (command->flags & TRACE_THREAD_EXACT &&
-		    command->exact > sampled[i] + profile->max_weight)
-			err = add_unsampled(builder, command, sampled[i]);
+		err = add_missing(builder, command, sampled[i]);
 	}
 	map64_fini(&by_comm);
 	free(sampled);
@@ -250,7 +298,7 @@ static int complete(struct builder *builder)
 		nr++;
 	if (!nr || !exact_wanted(profile))
 		return 0;
-	profile->unsampled = calloc(nr, sizeof(*profile->unsampled));
+	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
 	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
 }
 
@@ -289,8 +337,12 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
 	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
-	return builder->by_thread && builder->streams && builder->cache && builder->chain ? 0
-	                                                                                  : -ENOMEM;
+	builder->context_nodes =
+		calloc(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
+	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
+	    !builder->context_nodes)
+		return -ENOMEM;
+	return 0;
 }
 
 static void builder_fini(struct builder *builder)
@@ -298,7 +350,8 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
-	map64_fini(&builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->streams);
 	free(builder->cache);

@@ -65,7 +65,14 @@ struct profile_unsampled {
 	uint32_t comm; /* string */
 	uint32_t row;
 	uint64_t sampled, exact;
+	bool unobserved; /* by the kernel: sampled is 0, exact what was used meanwhile */
 };
+
+/* "[unsampled]" or "[unobserved]" */
+static inline const char *profile_unsampled_name(const struct profile_unsampled *unsampled)
+{
+	return unsampled->unobserved ? "[unobserved]" : "[unsampled]";
+}
 
 struct profile {
 	const struct trace *trace;

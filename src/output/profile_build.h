@@ -23,17 +23,27 @@ struct profile_stream {
 struct builder {
 	struct profile *profile;
 	uint32_t rooms[3]; /* of classes, rows and nodes */
-	struct map64 class_by_key, row_by_key, node_by_key, context_nodes;
+	struct map64 class_by_key, row_by_key, node_by_key;
+	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
+	struct map64 more_context_nodes; /* of all others */
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
 	struct leaf_cache *cache;
 	struct profile_stream *streams;
 	uint64_t *by_thread; /* weights */
 	uint32_t nr_streams, nr_threads;
+	uint32_t lowest; /* level that was kept in the end */
 	uint32_t *chain; /* contexts on the way up */
 };
 
 /* The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. */
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
+
+/*
+ * Ask for the memory that builder_leaf() will need for a sample, in two steps; for the first class,
+ * which is the only one as a rule.
+ */
+void builder_announce(struct builder *builder, const struct trace_sample *sample);
+void builder_approach(struct builder *builder, const struct trace_sample *sample);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);

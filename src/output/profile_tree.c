@@ -94,6 +94,29 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 	return node;
 }
 
+static uint32_t known_context(const struct builder *builder, uint32_t class, uint32_t context)
+{
+	uint32_t number;
+
+	if (class)
+		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
+	number = trace_node_number(builder->profile->trace, context);
+	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+}
+
+static int know_context(struct builder *builder, uint32_t class, uint32_t context, uint32_t node)
+{
+	uint32_t number;
+
+	if (class)
+		return map64_add(&builder->more_context_nodes, (uint64_t) class << 32 | context,
+		                 node);
+	number = trace_node_number(builder->profile->trace, context);
+	if (number != UINT32_MAX)
+		builder->context_nodes[number] = node + 1;
+	return 0;
+}
+
 /*
  * Notes the contexts from this one up to the first that has a node already, whose node it returns;
  * else the node to hang the last one below. A context that does not reach a root in the file hangs
@@ -105,7 +128,7 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 	uint64_t frame;
 
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
-		node = map64_get(&builder->context_nodes, (uint64_t) class << 32 | context);
+		node = known_context(builder, class, context);
 		if (node != PROFILE_NONE)
 			return node;
 		if (*depth == CHAIN_SIZE)
@@ -127,8 +150,7 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 		context = builder->chain[--depth];
 		if (trace_node(builder->profile->trace, context, &frame, &parent))
 			node = child_of(builder, class, node, frame);
-		if (node == PROFILE_NONE ||
-		    map64_add(&builder->context_nodes, (uint64_t) class << 32 | context, node))
+		if (node == PROFILE_NONE || know_context(builder, class, context, node))
 			return PROFILE_NONE;
 	}
 	return node;
@@ -144,13 +166,41 @@ static struct leaf_cache *cache_slot(struct builder *builder, uint32_t class,
 	return &builder->cache[hash >> 49];
 }
 
+static bool cache_holds(const struct leaf_cache *slot, uint32_t class,
+                        const struct trace_sample *sample)
+{
+	return slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
+	       slot->class == class;
+}
+
+void builder_announce(struct builder *builder, const struct trace_sample *sample)
+{
+	uint32_t number = trace_node_number(builder->profile->trace, sample->context);
+
+	__builtin_prefetch(cache_slot(builder, 0, sample));
+	if (number != UINT32_MAX)
+		__builtin_prefetch(&builder->context_nodes[number]);
+}
+
+void builder_approach(struct builder *builder, const struct trace_sample *sample)
+{
+	const struct leaf_cache *slot = cache_slot(builder, 0, sample);
+	uint32_t parent, name;
+
+	if (cache_holds(slot, 0, sample))
+		return;
+	parent = known_context(builder, 0, sample->context);
+	name = frame_names_known(&builder->profile->names, sample->leaf);
+	if (parent != PROFILE_NONE && name != PROFILE_NONE)
+		map64_prefetch(&builder->node_by_key, (uint64_t)parent << 32 | name);
+}
+
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
 {
 	struct leaf_cache *slot = cache_slot(builder, class, sample);
 	uint32_t node;
 
-	if (slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
-	    slot->class == class)
+	if (cache_holds(slot, class, sample))
 		return slot->node - 1;
 	node = context_node(builder, class, sample->context);
 	if (node != PROFILE_NONE)

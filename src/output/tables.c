@@ -151,6 +151,22 @@ static void strings_init(struct tables *tables)
 	tables->strings.arg = tables;
 }
 
+/* The header is complete before the image has a name. */
+static void begin(struct tables *tables, size_t budget)
+{
+	tables->header = (void *)tables->image.memory;
+	*tables->header = (struct image_header){
+		.magic = IMAGE_MAGIC,
+		.version = IMAGE_VERSION,
+		.layout = layout_hash(&tables->layout),
+		.size = tables->layout.size,
+		.budget = budget,
+		.nr = {[TRACE_RUN] = 1},
+	};
+	strings_init(tables);
+	tables_string(tables, "");
+}
+
 struct tables *tables_new(size_t budget, const char *trace_path)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
@@ -168,18 +184,7 @@ struct tables *tables_new(size_t budget, const char *trace_path)
 		err = tables_map(tables, trace_path);
 	if (err)
 		goto out;
-	tables->header = (void *)tables->image.memory;
-	strings_init(tables);
-	table_publish(tables, TRACE_RUN, 1);
-	tables_string(tables, "");
-	*tables->header = (struct image_header){
-		.magic = IMAGE_MAGIC,
-		.version = IMAGE_VERSION,
-		.layout = layout_hash(&tables->layout),
-		.size = tables->layout.size,
-		.budget = budget,
-		.nr = {[TRACE_RUN] = 1, [TRACE_STRINGS] = tables->header->nr[TRACE_STRINGS]},
-	};
+	begin(tables, budget);
 	image_publish(&tables->image);
 	return tables;
 out:

@@ -16,6 +16,7 @@
 #define MAX_SECTIONS 256
 #define MAX_CPUS     (1 << 16) /* whose own periods are looked up */
 #define MAX_DEPTH    (1 << 16) /* of a stack; a file may pretend that one is endless */
+#define NODE_SHIFT   4         /* NODE_UNIT */
 #define MAX_WEIGHT   ((uint64_t)1 << 56)
 
 static_assert(NR_TRACE_SECTIONS <= MAX_SECTIONS, "a trace of this version can be read");
@@ -55,17 +56,19 @@ static int complain_errno(const struct complaint *complaint, int error)
 static int map_descriptor(struct trace *trace, int fd, const struct complaint *complaint)
 {
 	struct stat stat;
-	void *memory;
+	void *memory = MAP_FAILED;
 
 	if (fstat(fd, &stat))
-		return complain_errno(complaint, errno);
-	if (!S_ISREG(stat.st_mode))
-		return complain(complaint, "not a regular file; name a trace of adaptrace record");
-	if (!stat.st_size)
-		return complain(complaint, "it is empty; record again");
-	memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		complain_errno(complaint, errno);
+	else if (!S_ISREG(stat.st_mode))
+		complain(complaint, "not a regular file; name a trace of adaptrace record");
+	else if (!stat.st_size)
+		complain(complaint, "it is empty; record again");
+	else if ((memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
+	         MAP_FAILED)
+		complain_errno(complaint, errno);
 	if (memory == MAP_FAILED)
-		return complain_errno(complaint, errno);
+		return -EBADMSG;
 	trace->memory = memory;
 	trace->size = (size_t)stat.st_size;
 	return 0;
@@ -75,8 +78,10 @@ static int map_file(struct trace *trace, const struct complaint *complaint)
 {
 	int fd = open(complaint->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 
-	if (fd < 0)
-		return complain_errno(complaint, errno);
+	if (fd < 0) {
+		complain_errno(complaint, errno);
+		return -EBADMSG;
+	}
 	err = map_descriptor(trace, fd, complaint);
 	close(fd);
 	return err;
@@ -114,23 +119,20 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 
 static bool header_checksum_right(const struct trace *trace)
 {
-	struct trace_header header;
-	size_t directory;
+	struct trace_header header = *(const struct trace_header *)(const void *)trace->memory;
 	XXH3_state_t *hash = XXH3_createState();
-	uint64_t checksum;
+	uint64_t stated = header.checksum, found;
 
 	if (!hash)
 		return false;
-	memcpy(&header, trace->memory, sizeof(header));
-	checksum = header.checksum;
 	header.checksum = 0;
-	directory = header.nr_sections * sizeof(struct trace_entry);
 	XXH3_64bits_reset(hash);
 	XXH3_64bits_update(hash, &header, sizeof(header));
-	XXH3_64bits_update(hash, trace->memory + sizeof(header), directory);
-	header.checksum = XXH3_64bits_digest(hash);
+	XXH3_64bits_update(hash, trace->memory + sizeof(header),
+	                   header.nr_sections * sizeof(struct trace_entry));
+	found = XXH3_64bits_digest(hash);
 	XXH3_freeState(hash);
-	return header.checksum == checksum;
+	return found == stated;
 }
 
 static bool entry_fits(const struct trace *trace, const struct trace_entry *entry)
@@ -192,6 +194,11 @@ static uint64_t scaled(uint64_t period, uint32_t floor)
 	return period << floor;
 }
 
+uint64_t trace_period(const struct trace_event *event, uint32_t shift)
+{
+	return scaled(event->base_period, shift);
+}
+
 static int weights_grow(struct weights *weights, uint32_t cpu)
 {
 	uint64_t *by_cpu;
@@ -216,12 +223,12 @@ static int weights_add(struct trace *trace, const struct trace_stream *stream)
 		return 0;
 	weights = &trace->weights[stream->event];
 	if (stream->cpu == TRACE_ANY_CPU)
-		weights->any = scaled(stream->base_period, event->floor);
+		weights->any = scaled(stream->base_period, trace_shift(event));
 	if (stream->cpu >= MAX_CPUS)
 		return 0;
 	if (weights_grow(weights, stream->cpu))
 		return -ENOMEM;
-	weights->by_cpu[stream->cpu] = scaled(stream->base_period, event->floor);
+	weights->by_cpu[stream->cpu] = scaled(stream->base_period, trace_shift(event));
 	return 0;
 }
 
@@ -235,7 +242,7 @@ static int weights_init(struct trace *trace)
 	if (!trace->weights)
 		return -ENOMEM;
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		trace->weights[i].any = scaled(event->base_period, event->floor);
+		trace->weights[i].any = trace_period(event, trace_shift(event));
 	for (uint32_t i = 0; (stream = trace_stream(trace, i)) && !err; i++)
 		err = weights_add(trace, stream);
 	return err;
@@ -405,6 +412,20 @@ bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint3
 	*frame = found.frame;
 	*parent = found.parent;
 	return true;
+}
+
+uint32_t trace_node_number(const struct trace *trace, uint32_t node)
+{
+	unsigned shift = trace->bin_shift - NODE_SHIFT;
+	const uint32_t *number = section_entry(&trace->sections[TRACE_GRANULES], node >> shift);
+
+	return number && *number ? (*number - 1) << shift | (node & ((1U << shift) - 1))
+	                         : UINT32_MAX;
+}
+
+uint32_t trace_node_limit(const struct trace *trace)
+{
+	return trace->sections[TRACE_BINS].nr << (trace->bin_shift - NODE_SHIFT);
 }
 
 size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,

@@ -32,8 +32,26 @@ const struct trace_command *trace_command(const struct trace *trace, uint32_t in
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
 
+/* The shift that sampling ended with: stored samples stand for their base period << this. */
+static inline uint32_t trace_shift(const struct trace_event *event)
+{
+	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
+}
+
+/* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
+uint64_t trace_period(const struct trace_event *event, uint32_t shift);
+
 /* The index of the function that holds a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
+
+/*
+ * The source of a frame that occurs in the trace, and of the calls that were inlined there,
+ * innermost first; the last one's function is the frame's symbol. Writes at most max and returns
+ * how many; 0: none is known.
+ */
+#define TRACE_MAX_CHAIN 128
+size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
+                          size_t max);
 
 struct trace_sample {
 	uint32_t event, level;
@@ -49,6 +67,13 @@ struct trace_sample {
  * there is no such node, or the file lies.
  */
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
+
+/*
+ * A small number of a node, for arrays of what is known of nodes: below trace_node_limit(), which
+ * is at most a sixteenth of the file's size. UINT32_MAX: it lies in no bin of the file.
+ */
+uint32_t trace_node_number(const struct trace *trace, uint32_t node);
+uint32_t trace_node_limit(const struct trace *trace);
 
 /*
  * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does

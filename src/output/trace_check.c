@@ -20,7 +20,7 @@ static const char *check_sizes(const struct trace *trace)
 {
 	if (!READABLE(TRACE_RUN, struct trace_run) || trace->sections[TRACE_RUN].nr != 1)
 		return "it does not say what was run";
-	if (!READABLE(TRACE_EVENTS, struct trace_event) ||
+	if (!READABLE(TRACE_EVENTS, struct trace_event) || !trace->sections[TRACE_EVENTS].nr ||
 	    trace->sections[TRACE_EVENTS].nr > MAX_EVENTS)
 		return "its events make no sense";
 	if (!READABLE(TRACE_STREAMS, struct trace_stream) ||
@@ -30,6 +30,30 @@ static const char *check_sizes(const struct trace *trace)
 	    !READABLE(TRACE_REDUCTIONS, struct trace_reduction) ||
 	    !READABLE(TRACE_SYMBOLS, struct trace_symbol) || !READABLE(TRACE_GRANULES, uint32_t))
 		return "a table is missing, or has entries of another kind";
+	return NULL;
+}
+
+/* Which older traces do not have. */
+static const char *check_lines(const struct trace *trace)
+{
+	const struct section *sources = &trace->sections[TRACE_SOURCES];
+	const struct section *lines = &trace->sections[TRACE_LINES];
+	const struct trace_line *last = NULL, *line;
+	const struct trace_source *source;
+
+	if ((sources->found && !READABLE(TRACE_SOURCES, struct trace_source)) ||
+	    (lines->found && !READABLE(TRACE_LINES, struct trace_line)))
+		return "its lines have entries of another kind";
+	for (uint32_t i = 0; (source = section_entry(sources, i)); i++)
+		if (source->caller > i)
+			return "its sources are out of order";
+	for (uint32_t i = 0; (line = section_entry(lines, i)); i++, last = line) {
+		if (line->source > sources->nr)
+			return "lines have sources that are missing";
+		if (last && (last->module > line->module ||
+		             (last->module == line->module && last->offset >= line->offset)))
+			return "its lines are out of order";
+	}
 	return NULL;
 }
 
@@ -87,5 +111,7 @@ const char *trace_check(const struct trace *trace)
 		wrong = check_strings(trace);
 	if (!wrong)
 		wrong = check_bins(trace);
-	return wrong ? wrong : check_symbols(trace);
+	if (!wrong)
+		wrong = check_symbols(trace);
+	return wrong ? wrong : check_lines(trace);
 }

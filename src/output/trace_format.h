@@ -31,6 +31,8 @@ enum trace_section {
 	TRACE_GRANULES, /* uint32_t: for each whole bin of the arena its number in BINS + 1, or 0 */
 	TRACE_BINS,     /* whole bins, as they were in the arena */
 	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
+	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
+	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
 	NR_TRACE_SECTIONS
 };
 
@@ -91,14 +93,15 @@ struct trace_run {
 	uint64_t refused_modules, folded_threads, refused_strings;
 	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
 	uint64_t seed;
+	uint64_t records;    /* bytes of samples alone */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 };
 
 enum trace_unit { TRACE_NS, TRACE_COUNT };
 
 /*
- * An event that was sampled. A stored sample of it stands for
- * period(event, CPU) << floor units, with the stream's period.
+ * An event that was sampled. A stored sample of it stands for base_period << max(floor,
+ * initial_shift) units, with the base_period of its stream.
  */
 struct trace_event {
 	uint32_t name;          /* string */
@@ -107,6 +110,7 @@ struct trace_event {
 	uint32_t initial_shift; /* sampling started at base_period << initial_shift */
 	uint32_t floor;         /* in the end */
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
+	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
@@ -149,7 +153,8 @@ struct trace_command {
 	uint32_t comm;  /* string */
 	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks */
 	uint64_t tasks;
-	uint64_t exact; /* of event 0 */
+	uint64_t exact;      /* of event 0 */
+	uint64_t unobserved; /* ns of CPU time after the kernel stopped observing tasks */
 };
 
 struct trace_reduction {
@@ -167,5 +172,24 @@ struct trace_symbol {
 	uint32_t name;   /* string; 0: bounds of a function without a name */
 };
 static_assert(sizeof(struct trace_symbol) == 16, "fixed by the format");
+
+/* A place in the source code, inside a function or a call that was inlined. */
+struct trace_source {
+	uint32_t function; /* string; 0: not an inlined one, but that of the symbol */
+	uint32_t file;     /* string; 0: not known */
+	uint32_t line;     /* 0: none in particular */
+	uint32_t caller; /* where the call was inlined: an earlier source's index + 1; 0: nowhere */
+};
+static_assert(sizeof(struct trace_source) == 16, "fixed by the format");
+
+/*
+ * The source of the frames in the bins from this offset on, up to the next entry or the end of the
+ * function. Of addresses that are no frames in the bins it says nothing.
+ */
+struct trace_line {
+	uint32_t module, offset;
+	uint32_t source; /* index + 1; 0: not known */
+};
+static_assert(sizeof(struct trace_line) == 12, "fixed by the format");
 
 #endif

@@ -18,12 +18,18 @@ struct list {
 	struct code_cursor *cursor;
 };
 
+/* With the time at hand: the heap is gone through for every sample. */
+struct turn {
+	uint64_t time;
+	uint32_t list;
+};
+
 struct trace_walk {
 	const struct trace *trace;
 	struct place *places;
 	size_t nr_places, room;
 	struct list *lists;
-	uint32_t *heap; /* lists that have a sample, the oldest first */
+	struct turn *heap; /* lists that have a sample, the oldest first */
 	uint32_t nr_lists, nr_heap;
 	int error;
 };
@@ -142,36 +148,25 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 
 /* --- all lists -------------------------------------------------------------------------------- */
 
-static bool older(const struct trace_walk *walk, uint32_t a, uint32_t b)
+static bool older(const struct turn *a, const struct turn *b)
 {
-	const struct trace_sample *x = &walk->lists[walk->heap[a]].sample;
-	const struct trace_sample *y = &walk->lists[walk->heap[b]].sample;
-
-	return x->time < y->time || (x->time == y->time && walk->heap[a] < walk->heap[b]);
+	return a->time < b->time || (a->time == b->time && a->list < b->list);
 }
 
-static void heap_swap(struct trace_walk *walk, uint32_t a, uint32_t b)
+/* Puts a turn in at a place whose own is out of date, or below it. */
+static void heap_sink(struct trace_walk *walk, uint32_t at, struct turn turn)
 {
-	uint32_t list = walk->heap[a];
+	struct turn *heap = walk->heap;
 
-	walk->heap[a] = walk->heap[b];
-	walk->heap[b] = list;
-}
-
-static void heap_sink(struct trace_walk *walk, uint32_t at)
-{
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= walk->nr_heap)
-			return;
-		if (child + 1 < walk->nr_heap && older(walk, child + 1, child))
+	for (uint32_t child = 2 * at + 1; child < walk->nr_heap; child = 2 * at + 1) {
+		if (child + 1 < walk->nr_heap && older(&heap[child + 1], &heap[child]))
 			child++;
-		if (!older(walk, child, at))
-			return;
-		heap_swap(walk, at, child);
+		if (!older(&heap[child], &turn))
+			break;
+		heap[at] = heap[child];
 		at = child;
 	}
+	heap[at] = turn;
 }
 
 static int open_lists(struct trace_walk *walk)
@@ -185,11 +180,12 @@ static int open_lists(struct trace_walk *walk)
 			next++;
 		got = list_open(walk->trace, &walk->lists[walk->nr_lists], place, next);
 		if (got == 1)
-			walk->heap[walk->nr_heap++] = walk->nr_lists;
+			walk->heap[walk->nr_heap++] = (struct turn){
+				walk->lists[walk->nr_lists].sample.time, walk->nr_lists};
 		walk->nr_lists++;
 	}
 	for (uint32_t i = walk->nr_heap / 2; i-- > 0;)
-		heap_sink(walk, i);
+		heap_sink(walk, i, walk->heap[i]);
 	return got < 0 ? got : 0;
 }
 
@@ -240,18 +236,22 @@ void trace_walk_free(struct trace_walk *walk)
 
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 {
+	struct turn turn;
 	struct list *list;
 	int got;
 
 	if (walk->error || !walk->nr_heap)
 		return walk->error;
-	list = &walk->lists[walk->heap[0]];
+	turn = walk->heap[0];
+	list = &walk->lists[turn.list];
 	*sample = list->sample;
 	got = list_next(walk->trace, list);
+	if (got == 1)
+		turn.time = list->sample.time;
+	else
+		turn = walk->heap[--walk->nr_heap];
 	if (got < 0)
 		walk->error = got;
-	if (got != 1)
-		walk->heap[0] = walk->heap[--walk->nr_heap];
-	heap_sink(walk, 0);
+	heap_sink(walk, 0, turn);
 	return 1;
 }

@@ -90,6 +90,12 @@ static struct table section_table(const struct writer *writer, enum trace_sectio
 	case TRACE_SYMBOLS:
 		return (struct table){writer->names.symbols, writer->names.nr,
 		                      sizeof(struct trace_symbol)};
+	case TRACE_SOURCES:
+		return (struct table){writer->names.lines.sources, writer->names.lines.nr_sources,
+		                      sizeof(struct trace_source)};
+	case TRACE_LINES:
+		return (struct table){writer->names.lines.lines, writer->names.lines.nr_lines,
+		                      sizeof(struct trace_line)};
 	default:
 		return table;
 	}

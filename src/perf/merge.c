@@ -42,6 +42,8 @@ static bool oldest(struct merge *merge, struct merge_ring *ring, uint64_t *time)
 	size_t size;
 	const void *raw = ring_peek(&ring->ring, &size);
 
+	merge->broken += ring->ring.broken;
+	ring->ring.broken = false;
 	if (!raw)
 		return false;
 	*time = record_time(raw, size, ring->format);

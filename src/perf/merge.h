@@ -24,6 +24,7 @@ struct merge {
 	uint64_t horizon; /* only records before it come out */
 	uint64_t front;   /* the newest time that came out */
 	uint64_t late;
+	uint64_t broken; /* rings of which the rest had to be skipped */
 	struct merge_ring *current;
 };
 

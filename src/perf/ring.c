@@ -16,18 +16,12 @@ int ring_map(struct ring *ring, int fd, size_t size)
 	*ring = (struct ring){.wrapped = aligned_alloc(8, MAX_RECORD)};
 	if (!ring->wrapped)
 		return -ENOMEM;
-	for (;; size /= 2) {
-		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (memory != MAP_FAILED)
-			break;
-		/* EPERM: over the limit of locked memory; a smaller ring may fit. */
-		if ((errno != EPERM && errno != ENOMEM) || size <= page) {
-			int error = errno;
+	memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED) {
+		int error = errno;
 
-			free(ring->wrapped);
-			ring->wrapped = NULL;
-			return -error;
-		}
+		ring_unmap(ring);
+		return -error;
 	}
 	ring_attach(ring, memory, (unsigned char *)memory + page, size, ring->wrapped);
 	return 0;
@@ -58,6 +52,12 @@ void ring_refresh(struct ring *ring)
 {
 	/* Pairs with the kernel's release in perf_output_put_handle(). */
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	/* More than fits, or between records: nothing that is there can be trusted. */
+	if (ring_fill(ring) > ring->size || ring->head % 8) {
+		ring->broken = true;
+		ring->head &= ~(uint64_t)7;
+		ring->tail = ring->head;
+	}
 }
 
 const void *ring_peek(struct ring *ring, size_t *size)

@@ -20,12 +20,12 @@ struct ring {
 	uint64_t tail;          /* consumed up to here */
 	uint64_t head;          /* the kernel's, as of ring_refresh() */
 	unsigned char *wrapped; /* room for a record that wraps around, 64 KiB; 8-byte aligned */
-	bool broken;            /* a record's size made no sense: the rest is skipped */
+	bool broken;            /* a size made no sense: what was there is skipped */
 };
 
 /*
- * Maps the ring of a perf event, of at most `size` bytes (a power of two, at least a page). Where
- * less is permitted, less is mapped. 0 or -errno.
+ * Maps the ring of a perf event, of `size` bytes (a power of two, at least a page). 0 or -errno:
+ * -EPERM where that is more than may be locked.
  */
 int ring_map(struct ring *ring, int fd, size_t size);
 void ring_unmap(struct ring *ring);

@@ -131,7 +131,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 
 int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 {
-	return i < sampler->nr_cpus ? sampler->owner_fds[i] : -1;
+	return i < 2 * sampler->nr_cpus ? sampler->owner_fds[i] : -1;
 }
 
 void sampler_drain(struct sampler *sampler, bool all)
@@ -213,6 +213,11 @@ uint64_t sampler_late(const struct sampler *sampler)
 	return sampler->merge.late;
 }
 
+uint64_t sampler_broken(const struct sampler *sampler)
+{
+	return sampler->merge.broken;
+}
+
 uint64_t sampler_latency(const struct sampler *sampler)
 {
 	return sampler->latency;
@@ -270,4 +275,16 @@ uint64_t sampler_exact(const struct sampler *sampler)
 uint64_t sampler_exact_ended(const struct sampler *sampler)
 {
 	return sampler->exact_ended;
+}
+
+uint64_t sampler_total(const struct sampler *sampler, unsigned event)
+{
+	uint64_t total = 0;
+
+	if (sampler->way == SAMPLER_LADDER)
+		return event ? 0 : sampler_exact(sampler);
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		total += read_count(sampler, *sampler_fd(sampler, &sampler->events[event], 0, 0, c),
+		                    false);
+	return total;
 }

@@ -10,9 +10,9 @@
  *                   which one is enabled. A step enables the next rung and disables the last, which
  *                   does reach running threads.
  *
- * Rings. Per CPU two, each owned by a dummy event: a small one for mmap, comm, fork and exit
- * records, so that a flood of samples cannot crowd them out, and a large one for samples. Sampling
- * events write into it by redirection, and can be closed while it stays mapped.
+ * Rings. Per CPU two, each owned by a dummy event of this process: a small one for mmap, comm, fork
+ * and exit records, so that a flood of samples cannot crowd them out, and a large one for samples.
+ * All other events write into them by redirection.
  *
  * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
@@ -102,6 +102,8 @@ int sampler_next(struct sampler *sampler, struct record *record, struct sampler_
 
 /* Records delivered behind the merge front so far. */
 uint64_t sampler_late(const struct sampler *sampler);
+/* How often the contents of a ring made no sense and were skipped. */
+uint64_t sampler_broken(const struct sampler *sampler);
 /* The longest time that a record waited for sampler_next(), ns. */
 uint64_t sampler_latency(const struct sampler *sampler);
 
@@ -109,6 +111,12 @@ uint64_t sampler_latency(const struct sampler *sampler);
 uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
+
+/*
+ * The kernel's own total of an event, whatever it sampled of it. SAMPLER_CGROUP: of all events;
+ * SAMPLER_LADDER: of event 0, with exact. 0: not known.
+ */
+uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
 /* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
 uint64_t sampler_exact(const struct sampler *sampler);

@@ -6,35 +6,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-#define SIDE_RING_SIZE ((size_t)128 << 10)
-#define SAMPLE_TRAILER \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
-static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
-{
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-}
 
 /* Opens an event for target number t on a CPU, for the way of this sampler. */
 static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
-	int fd;
-
-	attr->size = sizeof(*attr);
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
-	attr->sample_id_all = 1;
 	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_CGROUP)
-		fd = perf_event_open(attr, s->cgroup, s->cpus[c], PERF_FLAG_PID_CGROUP);
-	else
-		fd = perf_event_open(attr, s->tasks[t], s->cpus[c], 0);
-	return fd < 0 ? -errno : fd;
+		return sampler_event_open(attr, s->cgroup, s->cpus[c], PERF_FLAG_PID_CGROUP);
+	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
 }
 
 static void *grid(size_t nr, size_t size)
@@ -106,7 +87,7 @@ static size_t descriptor_limit(void)
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + s->nr_cpus + grid_size * (1 + config->exact);
+	size_t fixed = 64 + 2 * s->nr_cpus + grid_size * (1 + config->exact);
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
@@ -122,6 +103,14 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
+
+/* Lets an event, or why there is none, write into a ring. A task that has ended needs none. */
+static int redirect(int fd, int owner)
+{
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : fd;
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) ? -errno : 0;
+}
 
 static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, unsigned cpu)
 {
@@ -141,34 +130,7 @@ static int compare_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static struct perf_event_attr dummy_attr(void)
-{
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = SAMPLE_TRAILER,
-		.exclude_kernel = 1,
-		.watermark = 1,
-	};
-}
-
-static int map_ring(struct sampler *s, unsigned index, unsigned cpu, int fd, size_t size,
-                    const struct record_format *format)
-{
-	struct merge_ring *ring = &s->rings[index];
-	int error = ring_map(&ring->ring, fd, size);
-
-	ring->cpu = cpu;
-	ring->format = format;
-	if (!error && ring->ring.size < size && !s->shortage[0])
-		snprintf(s->shortage, sizeof(s->shortage),
-		         "locked memory allows only %zu KiB of ring per CPU instead of %zu KiB; "
-		         "raise 'ulimit -l' or sysctl kernel.perf_event_mlock_kb",
-		         ring->ring.size >> 10, size >> 10);
-	return error;
-}
-
-/* The dummy for mmap, comm, fork and exit records; the first target's owns the ring. */
+/* The dummies for mmap, comm, fork and exit records. */
 static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
 	int *fd = &s->side_fds[t * s->nr_cpus + c];
@@ -178,56 +140,38 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 		attr->build_id = 0;
 		*fd = open_for(s, attr, t, c);
 	}
-	if (*fd == -ESRCH && t)
-		return 0;
-	if (*fd < 0)
-		return *fd;
-	if (!t)
-		return map_ring(s, 2 * c, c, *fd, SIDE_RING_SIZE, &s->side_format);
-	return ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, s->side_fds[c]) ? -errno : 0;
+	return redirect(*fd, s->owner_fds[2 * c]);
 }
 
-static int open_rings(struct sampler *s, const struct sampler_config *config, unsigned c)
+static int open_sides(struct sampler *s, unsigned c)
 {
-	struct perf_event_attr side = dummy_attr(), owner = dummy_attr();
-	int error;
+	struct perf_event_attr attr = sampler_dummy();
+	int error = 0;
 
-	side.mmap = side.mmap2 = side.comm = side.comm_exec = side.task = 1;
-	side.build_id = 1;
-	side.wakeup_watermark = SIDE_RING_SIZE / 4;
-	owner.wakeup_watermark = (uint32_t)(config->ring_size / 4);
-	for (unsigned t = 0; t < s->nr_targets; t++) {
-		error = open_side(s, &side, t, c);
-		if (error)
-			return error;
-	}
-	s->owner_fds[c] = open_for(s, &owner, 0, c);
-	if (s->owner_fds[c] < 0)
-		return s->owner_fds[c];
-	return map_ring(s, 2 * c + 1, c, s->owner_fds[c], config->ring_size, &s->sample_format);
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	attr.build_id = 1;
+	for (unsigned t = 0; !error && t < s->nr_targets; t++)
+		error = open_side(s, &attr, t, c);
+	return error;
 }
 
 /* The inherited counter beside event 0 whose READ records say what each task really used. */
 static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
 	struct perf_event_attr attr = config->events[0].attr;
+	int error = 0;
 
-	attr.sample_type = SAMPLE_TRAILER;
+	attr.sample_type = SAMPLER_TRAILER;
 	attr.inherit_stat = 1;
 	attr.disabled = config->on_exec;
 	attr.enable_on_exec = config->on_exec;
-	for (unsigned t = 0; t < s->nr_targets; t++) {
+	for (unsigned t = 0; !error && t < s->nr_targets; t++) {
 		int *fd = &s->exact_fds[t * s->nr_cpus + c];
 
 		*fd = open_for(s, &attr, t, c);
-		if (*fd == -ESRCH && t)
-			continue;
-		if (*fd < 0)
-			return *fd;
-		if (ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, s->side_fds[c]))
-			return -errno;
+		error = redirect(*fd, s->owner_fds[2 * c]);
 	}
-	return 0;
+	return error;
 }
 
 static void fill_attr(struct sampler *s, const struct sampler_config *config, unsigned e)
@@ -237,7 +181,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 	*attr = config->events[e].attr;
 	attr->disabled = 1;
 	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
-	attr->sample_type = SAMPLE_TRAILER | PERF_SAMPLE_IP;
+	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = !config->kernel_chain;
@@ -265,15 +209,9 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	if (rung)
 		attr.enable_on_exec = 0;
 	*fd = open_for(s, &attr, t, c);
-	if (*fd == -ESRCH && t) {
-		*fd = -1;
-		return 0;
-	}
-	if (*fd < 0)
-		return *fd;
-	error = note_id(s, *fd, e, rung, c);
-	if (!error && ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, s->owner_fds[c]))
-		error = -errno;
+	error = redirect(*fd, s->owner_fds[2 * c + 1]);
+	if (!error && *fd >= 0)
+		error = note_id(s, *fd, e, rung, c);
 	return error;
 }
 
@@ -331,7 +269,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->max_ids = cells * rungs * config->nr_events;
 	s->ids = grid(s->max_ids, sizeof(*s->ids));
 	s->side_fds = fd_grid(cells);
-	s->owner_fds = fd_grid(s->nr_cpus);
+	s->owner_fds = fd_grid(2 * s->nr_cpus);
 	s->rings = grid(2 * s->nr_cpus, sizeof(*s->rings));
 	s->nr_events = config->nr_events;
 	if (config->exact)
@@ -348,23 +286,37 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 /* PERF_FORMAT_LOST came with Linux 6.0; who asks an older kernel for it gets EINVAL. */
 static bool kernel_counts_lost(void)
 {
-	struct perf_event_attr attr = dummy_attr();
+	struct perf_event_attr attr = sampler_dummy();
 	int fd;
 
-	attr.size = sizeof(attr);
 	attr.read_format = PERF_FORMAT_LOST;
-	fd = perf_event_open(&attr, 0, -1, 0);
+	fd = sampler_event_open(&attr, 0, -1, 0);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+static const char *way_out(int error)
+{
+	switch (error) {
+	case -EMFILE:
+		return "; raise 'ulimit -n'";
+	case -EACCES:
+	case -EPERM:
+		return "; other users' processes take root or CAP_PERFMON";
+	default:
+		return "";
+	}
 }
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
 	int error = allocate(s, config, affordable_rungs(s, config));
 
+	if (!error)
+		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
 	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
-		error = open_rings(s, config, c);
+		error = open_sides(s, c);
 		if (!error && config->exact)
 			error = open_exact(s, config, c);
 	}
@@ -373,9 +325,11 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 		if (error)
 			event_explain(&config->events[e], error, why);
 	}
+	if (!error && !s->nr_ids)
+		error = -ESRCH;
 	if (error && !why[0])
 		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-		         error == -EMFILE ? "; raise 'ulimit -n'" : "");
+		         way_out(error));
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
 	return error;
@@ -394,7 +348,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->counts_lost = kernel_counts_lost();
-	s->side_format.sample_type = SAMPLE_TRAILER;
+	s->side_format.sample_type = SAMPLER_TRAILER;
 	if (!s->tasks || find_cpus(s)) {
 		error = -ENOMEM;
 		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
@@ -424,10 +378,9 @@ void sampler_close(struct sampler *s)
 		free(s->events[e].lost);
 	}
 	close_all(s->exact_fds, cells);
-	for (unsigned i = 0; s->rings && i < 2 * s->nr_cpus; i++)
-		ring_unmap(&s->rings[i].ring);
 	close_all(s->side_fds, cells);
-	close_all(s->owner_fds, s->nr_cpus);
+	sampler_close_rings(s);
+	free(s->owner_fds);
 	merge_fini(&s->merge);
 	free(s->rings);
 	free(s->ids);

@@ -5,11 +5,15 @@
 #include "perf/merge.h"
 #include "perf/sampler.h"
 
+/* What every record says of itself. */
+#define SAMPLER_TRAILER \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
 /* The kernel events of one sampled event: fds[(rung * nr_targets + target) * nr_cpus + cpu]. */
 struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
-	int *fds;              /* -1: not open (a task that ended meanwhile) */
+	int *fds;              /* < 0: not open (a task that ended meanwhile) */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
@@ -36,9 +40,9 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records */
-	int *owner_fds;       /* [cpu]: owns the ring of samples */
-	int *exact_fds;       /* [target][cpu]; NULL: not wanted */
+	int *side_fds;  /* [target][cpu]: mmap, comm, fork, exit records */
+	int *owner_fds; /* [2 * cpu]: owns the side ring, [2 * cpu + 1]: the ring of samples */
+	int *exact_fds; /* [target][cpu]; NULL: not wanted */
 	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
@@ -58,5 +62,14 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 }
 
 uint64_t sampler_now(void);
+
+/* An event with the sampler's clock. A descriptor or -errno. */
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+/* One that counts nothing. */
+struct perf_event_attr sampler_dummy(void);
+
+/* On all CPUs, all alike: of the size wanted, or as large as may be locked. 0, or -errno. */
+int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);
+void sampler_close_rings(struct sampler *s);
 
 #endif

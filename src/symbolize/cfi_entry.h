@@ -6,7 +6,7 @@
 #define SYMBOLIZE_CFI_ENTRY_H
 
 #include "symbolize/cfi.h"
-#include "symbolize/cfi_cursor.h"
+#include "symbolize/cursor.h"
 
 struct cfi_entry {
 	uint64_t offset, size; /* in its section, with the length field */

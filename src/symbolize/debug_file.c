@@ -84,20 +84,27 @@ static int try_file(const char *path, const struct module *module, const struct 
 	return -ENOENT;
 }
 
-static int try_build_id(const struct module *module)
+#define BUILD_ID_PATH (sizeof(DEBUG_FOLDER "/.build-id/.debug") + 2 * BUILD_ID_MAX + 2)
+
+static bool build_id_path(const struct build_id *id, char path[BUILD_ID_PATH])
 {
-	const struct build_id *id = &module->build_id;
-	char path[sizeof(DEBUG_FOLDER "/.build-id/.debug") + 2 * BUILD_ID_MAX + 2];
 	size_t at;
 	unsigned i;
 
 	if (id->size < 2)
-		return -ENOENT;
+		return false;
 	at = (size_t)sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", id->bytes[0]);
 	for (i = 1; i < id->size; i++)
 		at += (size_t)sprintf(path + at, "%02x", id->bytes[i]);
 	memcpy(path + at, ".debug", sizeof(".debug"));
-	return try_file(path, module, NULL);
+	return true;
+}
+
+static int try_build_id(const struct module *module)
+{
+	char path[BUILD_ID_PATH];
+
+	return build_id_path(&module->build_id, path) ? try_file(path, module, NULL) : -ENOENT;
 }
 
 /* As gdb has always searched. The module's own folder may be anybody's: the contents must fit. */
@@ -131,4 +138,95 @@ int debug_file_open(const struct module *module, Elf *elf)
 	if (fd < 0 && elf && debuglink_read(elf, &link))
 		fd = try_debuglink(module, &link);
 	return fd;
+}
+
+/* -- what dwz made ----------------------------------------------------------------------------- */
+
+/* The name of a file, and its build-id. */
+struct altlink {
+	char name[PATH_MAX];
+	struct build_id id;
+};
+
+static bool altlink_read(Elf *elf, struct altlink *link)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *section = elf_section_find(elf, SHT_PROGBITS, ".gnu_debugaltlink", &shdr);
+	Elf_Data *data = section ? elf_section_data(section, 2 * PATH_MAX) : NULL;
+	size_t size, left;
+
+	if (!data)
+		return false;
+	size = strnlen(data->d_buf, data->d_size);
+	if (!size || size >= PATH_MAX || size == data->d_size)
+		return false;
+	memcpy(link->name, data->d_buf, size + 1);
+	left = data->d_size - size - 1;
+	if (left < 2 || left > BUILD_ID_MAX)
+		return false;
+	link->id.size = (uint8_t)left;
+	memcpy(link->id.bytes, (const char *)data->d_buf + size + 1, left);
+	return true;
+}
+
+/* Such files have no program headers to find notes by. */
+static bool note_matches(int fd, const struct build_id *id)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Shdr shdr;
+	Elf_Scn *section = elf_section_find(elf, SHT_NOTE, ".note.gnu.build-id", &shdr);
+	Elf_Data *data = section ? elf_section_data(section, 4096) : NULL;
+	size_t name, desc;
+	bool matches = false;
+	GElf_Nhdr note;
+
+	if (data && gelf_getnote(data, 0, &note, &name, &desc) > 0)
+		matches = note.n_type == NT_GNU_BUILD_ID && note.n_descsz == id->size &&
+		          !memcmp((const char *)data->d_buf + desc, id->bytes, id->size);
+	elf_end(elf);
+	return matches;
+}
+
+static int try_alt(const char *path, const struct build_id *id)
+{
+	struct elf_headers headers;
+	int fd = target_file_open(path, 0, NULL);
+
+	if (fd < 0)
+		return -ENOENT;
+	if (!elf_headers_read(fd, &headers) && headers.nr_sections < 1000 && note_matches(fd, id))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* Names are relative to the file that they are in. */
+static int try_beside(const struct altlink *link, int fd)
+{
+	char self[32], path[2 * PATH_MAX], *slash;
+	ssize_t size;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	size = readlink(self, path, PATH_MAX - 1);
+	if (size <= 0 || path[0] != '/')
+		return -ENOENT;
+	path[size] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash + 1, link->name);
+	return try_alt(path, &link->id);
+}
+
+int debug_alt_open(Elf *elf, int fd)
+{
+	char path[BUILD_ID_PATH];
+	struct altlink link;
+	int alt = -ENOENT;
+
+	if (!altlink_read(elf, &link))
+		return -ENOENT;
+	if (build_id_path(&link.id, path))
+		alt = try_alt(path, &link.id);
+	if (alt >= 0)
+		return alt;
+	return link.name[0] == '/' ? try_alt(link.name, &link.id) : try_beside(&link, fd);
 }

@@ -17,6 +17,13 @@
 int debug_file_open(const struct module *module, Elf *elf);
 
 /*
+ * Opens the file that dwz moved common debug information to, by the build-id or the name in the
+ * .gnu_debugaltlink of an ELF file that is open as fd. One with another build-id is never taken.
+ * The descriptor, or -ENOENT.
+ */
+int debug_alt_open(Elf *elf, int fd);
+
+/*
  * Unpacks .gnu_debugdata, the symbol table that some distributions leave in stripped files. A
  * descriptor of an ELF file, or -errno.
  */

@@ -1,5 +1,6 @@
 #include "symbolize/elf_image.h"
 #include "symbolize/debug_file.h"
+#include "symbolize/dwarf.h"
 #include "symbolize/headers.h"
 
 #include <errno.h>
@@ -26,20 +27,20 @@ static Elf *elf_open(int fd)
 	return NULL;
 }
 
-static bool has_symtab(Elf *elf)
+bool elf_has_symtab(Elf *elf)
 {
 	GElf_Shdr shdr;
 
 	return elf_section_find(elf, SHT_SYMTAB, NULL, &shdr) != NULL;
 }
 
-/* Where the file itself has not all its symbols. */
+/* Where the file itself has not all its symbols, or no debug information. */
 static void find_debug(struct elf_image *image, const struct module *module)
 {
 	image->debug_fd = debug_file_open(module, image->main);
 	if (image->debug_fd >= 0)
 		image->debug = elf_open(image->debug_fd);
-	if (image->debug || !image->main)
+	if (image->debug || !image->main || elf_has_symtab(image->main))
 		return;
 	image->mini_fd = mini_debug_open(image->main);
 	if (image->mini_fd >= 0)
@@ -50,17 +51,30 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 {
 	int fd = module_fd(table, module), err = fd < 0 ? -errno : 0;
 
-	*image = (struct elf_image){.main_fd = -1, .debug_fd = -1, .mini_fd = -1};
+	*image = (struct elf_image){.main_fd = -1, .debug_fd = -1, .mini_fd = -1, .alt_fd = -1};
 	if (fd >= 0)
 		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->main_fd >= 0)
 		image->main = elf_open(image->main_fd);
-	if (!image->main || !has_symtab(image->main))
+	if (!image->main || !elf_has_symtab(image->main) || !dwarf_is_in(image->main))
 		find_debug(image, module);
 	if (image->main || image->debug)
 		return 0;
 	elf_image_close(image);
 	return err ? err : -ENOEXEC;
+}
+
+Elf *elf_image_dwarf(struct elf_image *image)
+{
+	bool in_main = image->main && dwarf_is_in(image->main);
+	Elf *elf = in_main ? image->main : image->debug;
+
+	if (!elf || image->alt)
+		return elf;
+	image->alt_fd = debug_alt_open(elf, in_main ? image->main_fd : image->debug_fd);
+	if (image->alt_fd >= 0)
+		image->alt = elf_open(image->alt_fd);
+	return elf;
 }
 
 static void elf_close(Elf *elf, int fd)
@@ -75,6 +89,7 @@ void elf_image_close(struct elf_image *image)
 	elf_close(image->main, image->main_fd);
 	elf_close(image->debug, image->debug_fd);
 	elf_close(image->mini, image->mini_fd);
+	elf_close(image->alt, image->alt_fd);
 }
 
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr)

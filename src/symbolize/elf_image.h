@@ -16,12 +16,17 @@ struct elf_image {
 	Elf *main;  /* NULL: the file is gone, only its debug file is left */
 	Elf *debug; /* the separate debug file with the same build-id, or NULL */
 	Elf *mini;  /* the symbols packed into .gnu_debugdata where there are no others, or NULL */
-	int main_fd, debug_fd, mini_fd;
+	Elf *alt;   /* what dwz moved out of the debug information of several files, or NULL */
+	int main_fd, debug_fd, mini_fd, alt_fd;
 };
 
 /* 0 or -errno: -ESTALE when another file has taken the module's place. */
 int elf_image_open(struct elf_image *image, struct module_table *table, struct module *module);
+/* The one with debug information, or NULL. The first call opens what belongs to it. */
+Elf *elf_image_dwarf(struct elf_image *image);
 void elf_image_close(struct elf_image *image);
+
+bool elf_has_symtab(Elf *elf);
 
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);

@@ -13,7 +13,7 @@
 
 struct map_array {
 	unsigned refs;
-	uint64_t generation;
+	uint64_t generation; /* 0: not computed since the last change */
 	size_t nr, size;
 	struct mapping maps[];
 };
@@ -89,7 +89,15 @@ pid_t space_pid(const struct space *space)
 
 uint64_t space_generation(const struct space *space)
 {
-	return space->array ? space->array->generation : 0;
+	struct map_array *array = space->array;
+
+	if (!array)
+		return 0;
+	/* Not with each change: a target that maps in a loop would have us hash half a megabyte
+	 * every time. */
+	if (!array->generation)
+		array->generation = XXH3_64bits(array->maps, array->nr * sizeof(array->maps[0]));
+	return array->generation;
 }
 
 void space_clear(struct space *space)
@@ -205,6 +213,6 @@ int space_map(struct space *space, const struct mapping *map)
 	        (array->nr - splice.last) * sizeof(array->maps[0]));
 	memcpy(array->maps + splice.first, splice.with, splice.nr * sizeof(splice.with[0]));
 	array->nr = nr;
-	array->generation = XXH3_64bits(array->maps, nr * sizeof(array->maps[0]));
+	array->generation = 0;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "symbolize/demangle.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/kernel_symbols.h"
+#include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/target_file.h"
 
@@ -18,6 +19,7 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	const char *shown; /* the raw name that the texts were made of */
 	bool shown_plt;
+	struct source sources[LINES_MAX_CHAIN];
 	char linkage[DEMANGLED_MAX];
 	char text[DEMANGLED_MAX + 64];
 };
@@ -96,7 +98,7 @@ static int query_tell(const struct query *query, uint32_t offset, const struct s
                       bool plt)
 {
 	struct symbolizer *symbolizer = query->symbolizer;
-	struct symbol symbol = {.lo = raw->lo, .hi = raw->hi};
+	struct symbol symbol = *raw;
 
 	if (raw->name) {
 		name_show(symbolizer, query->kind, raw->name, plt);
@@ -112,16 +114,19 @@ static int query_tell(const struct query *query, uint32_t offset, const struct s
 struct elf_names {
 	struct elf_image image;
 	struct symbol_table symbols, frames;
-	bool have_frames; /* read when the first offset needs them */
+	bool have_frames;    /* read when the first offset needs them */
+	struct lines *lines; /* or NULL */
 };
 
 static int elf_names_read(struct elf_names *names)
 {
 	Elf *const files[] = {names->image.main, names->image.debug, names->image.mini};
+	bool complete = names->image.main && elf_has_symtab(names->image.main);
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < sizeof(files) / sizeof(*files) && !err; i++)
+	/* A debug file has the same symbols again. */
+	for (i = 0; i < (complete ? 1 : sizeof(files) / sizeof(*files)) && !err; i++)
 		if (files[i])
 			err = elf_symbols_add(&names->symbols, files[i]);
 	if (!err && names->image.main)
@@ -162,6 +167,15 @@ static bool elf_choose(const struct table_symbol *symbol, const struct table_sym
 	return true;
 }
 
+static void sources_add(struct elf_names *names, struct source *sources, size_t index,
+                        struct symbol *symbol)
+{
+	if (!names->lines)
+		return;
+	symbol->nr_sources = lines_chain(names->lines, index, sources);
+	symbol->sources = sources;
+}
+
 static int elf_names_tell(struct elf_names *names, const struct query *query)
 {
 	struct symbol_sweep symbols = {.table = &names->symbols},
@@ -179,8 +193,10 @@ static int elf_names_tell(struct elf_names *names, const struct query *query)
 				err = frames_read(names);
 			frame = err ? NULL : symbol_sweep_to(&frames, query->offsets[i]);
 		}
-		if (!err && elf_choose(symbol, frame, &chosen))
-			err = query_tell(query, query->offsets[i], &chosen, symbol && symbol->plt);
+		if (err || !elf_choose(symbol, frame, &chosen))
+			continue;
+		sources_add(names, query->symbolizer->sources, i, &chosen);
+		err = query_tell(query, query->offsets[i], &chosen, symbol && symbol->plt);
 	}
 	return err;
 }
@@ -204,8 +220,12 @@ static int query_elf(const struct query *query, struct module *module)
 		return 0;
 	}
 	err = elf_names_read(&names);
-	if (!err)
+	if (!err) {
+		names.lines = lines_new(&names.image, query->offsets, query->n);
+		symbolizer->stats.lines_refused += !names.lines && errno != ENODATA;
 		err = elf_names_tell(&names, query);
+	}
+	lines_free(names.lines);
 	symbol_table_fini(&names.symbols);
 	symbol_table_fini(&names.frames);
 	elf_image_close(&names.image);

@@ -5,12 +5,14 @@
  * use is one module's tables. Sources, best first: .symtab of the file or its separate debug file,
  * .dynsym and mini-debuginfo; the stubs of the PLT as "name@plt"; the bounds of the function from
  * the call frame information where no symbol covers an address; /proc/kallsyms for the kernel;
- * /tmp/perf-PID.map for code made at run time. Nothing is asked of a debuginfod server.
+ * /tmp/perf-PID.map for code made at run time. Lines and inlined functions come from DWARF, in the
+ * file or its separate debug file. Nothing is asked of a debuginfod server.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
 
 #include "symbolize/module.h"
+#include "symbolize/source.h"
 
 #include <stdbool.h>
 
@@ -19,6 +21,13 @@ struct symbol {
 	uint32_t lo, hi;
 	const char *name;    /* as people write it; NULL: bounds without a name */
 	const char *linkage; /* as the linker knows it, where that differs; else NULL */
+	/*
+	 * Of the offset asked for: its source, and those of the calls that were inlined there,
+	 * innermost first. The last one's function is this symbol, or NULL. None where there is no
+	 * debug information.
+	 */
+	const struct source *sources;
+	size_t nr_sources;
 };
 
 /* Called in ascending order of offsets, once per offset that lies in a function. */
@@ -30,6 +39,7 @@ struct symbolizer;
 struct symbolizer_stats {
 	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
 	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
+	uint64_t lines_refused; /* modules whose debug information is more than memory allows */
 };
 
 struct symbolizer *symbolizer_new(struct module_table *modules);

@@ -57,7 +57,7 @@ static inline void bench_figure(const char *what, double measured, const char *y
 {
 	printf("  %-46s %10.2f   %-34s ", what, measured, yardstick);
 	if (yard > 0)
-		printf("%10.2f %8.2f   %s\n", yard, measured / yard, goal);
+		printf("%10.2f %8.3g   %s\n", yard, measured / yard, goal);
 	else
 		printf("%10s %8s   %s\n", "", "", goal);
 }

@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "program.h"
 
-enum { TURNS = 3, RECORD = 48 };
+enum { TURNS = 5, RECORD = 48 };
 
 static const size_t MB = 1000000;
 
@@ -51,7 +51,8 @@ static void cool(void)
 {
 	static unsigned char other[64 << 20];
 
-	memset(other, 1, sizeof(other));
+	for (size_t i = 0; i < sizeof(other); i += 64)
+		other[i]++;
 	BENCH_KEEP(other[0]);
 }
 

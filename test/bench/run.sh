@@ -3,7 +3,11 @@
 # print figures and judge nothing.
 set -eu
 build=$1 pattern=${2:-}
-for b in test/bench/bench_*.c; do
-	name=$(basename "$b" .c)
-	case $name in *"$pattern"*) "$build/bench/$name" ;; esac
+for b in test/bench/bench_*.c test/bench/bench_*.py; do
+	name=$(basename "${b%.*}")
+	case $name in *"$pattern"*) ;; *) continue ;; esac
+	case $b in
+	*.c) "$build/bench/$name" ;;
+	*) python3 "$b" "$build" ;;
+	esac
 done

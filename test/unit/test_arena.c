@@ -74,7 +74,7 @@ static void all_of_it_can_be_taken_and_given_back(void **state)
 {
 	size_t size = (64 << 10) + 1000;
 	void *memory = zeroed(size);
-	struct bin *bins[64 * 4];
+	struct bin *bins[64 * 4] = {NULL};
 	struct arena arena;
 
 	(void)state;

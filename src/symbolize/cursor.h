@@ -2,8 +2,8 @@
  * A cursor over bytes that nobody vouches for. Whatever does not fit reads as 0 and leaves the
  * cursor bad, at its end: check once, after a run of reads.
  */
-#ifndef SYMBOLIZE_CFI_CURSOR_H
-#define SYMBOLIZE_CFI_CURSOR_H
+#ifndef SYMBOLIZE_CURSOR_H
+#define SYMBOLIZE_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,29 @@
+#include "cli/reading.h"
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct trace *reading_open(const char *path)
+{
+	char why[TRACE_WHY_SIZE];
+	struct trace *trace = trace_open(path, why);
+
+	if (!trace)
+		say("%s", why);
+	return trace;
+}
+
+int reading_done(const char *path, int err)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		say("cannot write to standard output: %s", strerror(errno));
+		return 1;
+	}
+	if (err == -EBADMSG)
+		say("cannot read '%s': its samples make no sense; record again", path);
+	else if (err)
+		say("cannot read '%s': %s", path, strerror(-err));
+	return err ? 1 : 0;
+}

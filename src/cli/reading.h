@@ -1,0 +1,15 @@
+/* What the commands that read a trace have in common. */
+#ifndef CLI_READING_H
+#define CLI_READING_H
+
+#include "output/trace.h"
+
+#define DEFAULT_TRACE "adaptrace.atr"
+
+/* NULL: told on standard error. */
+struct trace *reading_open(const char *path);
+
+/* The exit status of a command that wrote to standard output: err or a write error is told. */
+int reading_done(const char *path, int err);
+
+#endif

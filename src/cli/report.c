@@ -1,0 +1,295 @@
+/*
+ * adaptrace report: where the time went, or whatever was sampled.
+ */
+#include "cli/commands.h"
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "output/report.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT 40
+
+enum {
+	OPT_JSON = 256,
+	OPT_SORT,
+	OPT_TREE,
+	OPT_PER_THREAD,
+	OPT_TIME,
+	OPT_LIMIT,
+	OPT_ALL,
+	OPT_NO_HEADER
+};
+
+struct report_command {
+	const char *path, *event, *time;
+	bool json;
+	struct report_options options;
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static const struct argp_option options_known[] = {
+	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
+	{"sort", 's', "KEYS", 0, "rows and columns: symbol, module, thread, comm, cpu", 0},
+	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
+	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
+	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
+	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
+	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
+	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
+	{"quiet", 'q', NULL, 0, "rows alone", 0},
+	{0},
+};
+
+static enum profile_keys key_named(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum profile_keys key;
+	} keys[] = {
+		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
+		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
+		{"cpu", PROFILE_BY_CPU},
+	};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(name, keys[i].name))
+			return keys[i].key;
+	return 0;
+}
+
+static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
+{
+	unsigned seen = 0;
+	char *name;
+
+	options->nr_keys = 0;
+	while ((name = strsep(&text, ","))) {
+		enum profile_keys key = key_named(name);
+
+		if (!key)
+			argp_error(state,
+			           "cannot sort by '%s'; keys are symbol, module, thread, "
+			           "comm and cpu, separated by commas",
+			           name);
+		if (seen & key)
+			argp_error(state, "key '%s' is there twice", name);
+		seen |= key;
+		options->keys[options->nr_keys++] = key;
+	}
+}
+
+static void parse_limit(struct argp_state *state, const char *text, struct report_options *options)
+{
+	char *end;
+	unsigned long limit;
+
+	errno = 0;
+	limit = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
+		argp_error(state, "cannot limit rows to '%s'; give a number from 1 on", text);
+	options->limit = (uint32_t)limit;
+}
+
+static error_t parse_format(int key, struct report_command *command)
+{
+	switch (key) {
+	case OPT_PER_THREAD:
+		command->options.per_thread = true;
+		return 0;
+	case OPT_TREE:
+		command->options.tree = true;
+		return 0;
+	case OPT_ALL:
+		command->options.limit = UINT32_MAX;
+		command->options.all = true;
+		return 0;
+	case OPT_JSON:
+		command->json = true;
+		return 0;
+	case OPT_NO_HEADER:
+		command->options.no_header = true;
+		return 0;
+	case 'q':
+		command->options.quiet = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct report_command *command = state->input;
+
+	switch (key) {
+	case 'e':
+		command->event = arg;
+		return 0;
+	case 's':
+		parse_keys(state, arg, &command->options);
+		return 0;
+	case OPT_TIME:
+		command->time = arg;
+		return 0;
+	case OPT_LIMIT:
+		parse_limit(state, arg, &command->options);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (command->path)
+			argp_error(state, "one trace at a time; '%s' is the second", arg);
+		command->path = arg;
+		return 0;
+	default:
+		return parse_format(key, command);
+	}
+}
+
+/* --- what needs the trace --------------------------------------------------------------------- */
+
+/* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
+static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
+{
+	double length = run->end > run->start ? (double)(run->end - run->start) : 0, value;
+	char *end;
+
+	if (!*text)
+		return 0;
+	value = strtod(text, &end);
+	if (end == text || !isfinite(value) || value < 0 || value > 1e9)
+		return -EINVAL;
+	if (!strcmp(end, "%"))
+		value = value / 100 * length;
+	else if (!*end || !strcmp(end, "s"))
+		value *= 1e9;
+	else
+		return -EINVAL;
+	*time = run->start + (uint64_t)value;
+	return 0;
+}
+
+static int parse_span(const struct trace_run *run, const char *text, struct report_options *options)
+{
+	char from[64];
+	const char *comma = strchr(text, ',');
+
+	if (!comma || (size_t)(comma - text) >= sizeof(from))
+		return -EINVAL;
+	memcpy(from, text, (size_t)(comma - text));
+	from[comma - text] = 0;
+	if (parse_time(run, from, &options->from) || parse_time(run, comma + 1, &options->to) ||
+	    options->from >= options->to)
+		return -EINVAL;
+	/* The last sample belongs to the last part. */
+	if (options->to >= run->end && run->end > run->start)
+		options->to = UINT64_MAX;
+	return 0;
+}
+
+static int find_event(const struct trace *trace, const char *name, uint32_t *found)
+{
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		if (!strcmp(trace_string(trace, event->name), name)) {
+			*found = i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int complete_options(const struct trace *trace, struct report_command *command)
+{
+	struct report_options *options = &command->options;
+
+	if (command->event && find_event(trace, command->event, &options->event)) {
+		say("event '%s' is not in '%s'; adaptrace info shows those that are",
+		    command->event, command->path);
+		return -ENOENT;
+	}
+	if (command->time && parse_span(trace_run(trace), command->time, options)) {
+		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
+		    "start, or as in 25%%,50%%",
+		    command->time);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void know_terminal(struct report_options *options)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		options->width = size.ws_col;
+	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+static int report(struct report_command *command)
+{
+	struct trace *trace = reading_open(command->path);
+	int status = 1, err;
+
+	if (!trace)
+		return 1;
+	err = complete_options(trace, command);
+	if (err == -EINVAL)
+		status = 2;
+	if (!err) {
+		if (command->json)
+			err = report_json(stdout, trace, &command->options);
+		else
+			err = report_text(stdout, trace, command->path, &command->options);
+		status = reading_done(command->path, err);
+	}
+	trace_close(trace);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	char name[] = "adaptrace report";
+	const struct argp argp = {
+		options_known,
+		parse_option,
+		"[FILE]",
+		"Shows what a recorded program spent, by function: in the function itself (self) "
+		"and with all that it called (total).\v"
+		"FILE is adaptrace.atr if not given.\n\n"
+		"  adaptrace report --tree\n"
+		"  adaptrace report --sort comm,symbol\n"
+		"  adaptrace report --time 50%,",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct report_command command = {.options = {
+						 .event = TRACE_ALL_EVENTS,
+						 .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+						 .nr_keys = 2,
+						 .to = UINT64_MAX,
+					 }};
+
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
+		return 2;
+	if (!command.path)
+		command.path = DEFAULT_TRACE;
+	if (!command.options.limit)
+		command.options.limit = command.json ? UINT32_MAX : DEFAULT_LIMIT;
+	know_terminal(&command.options);
+	return report(&command);
+}

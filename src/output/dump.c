@@ -1,0 +1,173 @@
+#include "output/dump.h"
+#include "output/frame_names.h"
+#include "output/json_text.h"
+#include "output/text.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_FRAMES (1 << 17) /* no stack of a trace is deeper */
+
+/* Objects of frames, which most samples share with earlier ones. */
+#define CACHE_SIZE 4096
+
+struct cached_frame {
+	uint64_t frame;
+	struct json_object *object;
+};
+
+struct dump {
+	FILE *to;
+	const struct trace *trace;
+	uint64_t *frames;
+	size_t nr_frames;
+	struct cached_frame *cache;
+	char text[FRAME_TEXT_SIZE];
+};
+
+static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
+{
+	*dump = (struct dump){
+		.to = to,
+		.trace = trace,
+		.frames = calloc(MAX_FRAMES, sizeof(*dump->frames)),
+		.cache = calloc(CACHE_SIZE, sizeof(*dump->cache)),
+	};
+	return dump->frames && dump->cache ? 0 : -ENOMEM;
+}
+
+static void dump_fini(struct dump *dump)
+{
+	for (size_t i = 0; dump->cache && i < CACHE_SIZE; i++)
+		json_object_put(dump->cache[i].object);
+	free(dump->cache);
+	free(dump->frames);
+}
+
+static const char *sample_comm(const struct dump *dump, const struct trace_sample *sample)
+{
+	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
+
+	return thread ? trace_string(dump->trace, thread->comm) : "";
+}
+
+/* Whether the outermost frame is where its thread began. */
+static bool complete(const struct dump *dump)
+{
+	uint64_t root = dump->frames[dump->nr_frames - 1];
+
+	return trace_run(dump->trace)->stacks != TRACE_STACKS_NONE && frame_module(root) != 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void put_text(struct dump *dump, const struct trace_sample *sample)
+{
+	const struct trace_event *event = trace_event(dump->trace, sample->event);
+	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
+
+	fprintf(dump->to, "%llu.%09llu  ", (unsigned long long)(sample->time / 1000000000),
+	        (unsigned long long)(sample->time % 1000000000));
+	text_put(dump->to, sample_comm(dump, sample), 0);
+	fprintf(dump->to, " %d/%d  [%u]  ", thread ? thread->pid : 0, thread ? thread->tid : 0,
+	        sample->cpu);
+	text_put(dump->to, trace_string(dump->trace, event->name), 0);
+	fprintf(dump->to, " %llu  ", (unsigned long long)sample->weight);
+	for (size_t i = 0; i < dump->nr_frames; i++) {
+		frame_symbol_text(dump->trace, dump->frames[i], dump->text);
+		fputs(i ? " < " : "", dump->to);
+		text_put(dump->to, dump->text, 0);
+	}
+	fputc('\n', dump->to);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static struct json_object *frame_object(struct dump *dump, uint64_t frame)
+{
+	const struct trace_symbol *symbol =
+		trace_symbol(dump->trace, trace_find_symbol(dump->trace, frame));
+	const char *module = frame_module_text(dump->trace, frame);
+	struct json_object *object = json_object_new_object();
+	bool special = !frame_module(frame);
+
+	frame_symbol_text(dump->trace, frame, dump->text);
+	json_object_object_add(object, "symbol",
+	                       special || (symbol && symbol->name) ? json_text(dump->text) : NULL);
+	json_object_object_add(object, "module", special ? NULL : json_text(module));
+	json_object_object_add(object, "offset", special ? NULL : json_number(frame_offset(frame)));
+	/* Lines are not in traces of this version. */
+	json_object_object_add(object, "file", NULL);
+	json_object_object_add(object, "line", NULL);
+	json_object_object_add(object, "inlined", json_object_new_boolean(false));
+	return object;
+}
+
+static struct json_object *cached_object(struct dump *dump, uint64_t frame)
+{
+	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
+
+	if (!cached->object || cached->frame != frame) {
+		json_object_put(cached->object);
+		cached->object = frame_object(dump, frame);
+		cached->frame = frame;
+	}
+	return json_object_get(cached->object);
+}
+
+static void put_json(struct dump *dump, const struct trace_sample *sample)
+{
+	const struct trace_event *event = trace_event(dump->trace, sample->event);
+	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
+	struct json_object *object = json_object_new_object(), *stack = json_object_new_array();
+
+	json_object_object_add(object, "time_ns", json_number(sample->time));
+	json_object_object_add(object, "pid", json_object_new_int(thread ? thread->pid : 0));
+	json_object_object_add(object, "tid", json_object_new_int(thread ? thread->tid : 0));
+	json_object_object_add(object, "comm", json_text(sample_comm(dump, sample)));
+	json_object_object_add(object, "cpu", json_number(sample->cpu));
+	json_object_object_add(object, "event", json_text(trace_string(dump->trace, event->name)));
+	json_object_object_add(object, "level", json_number(sample->level));
+	json_object_object_add(object, "weight", json_number(sample->weight));
+	json_object_object_add(object, "counters", json_object_new_object());
+	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
+	for (size_t i = 0; i < dump->nr_frames; i++)
+		json_object_array_add(stack, cached_object(dump, dump->frames[i]));
+	json_object_object_add(object, "stack", stack);
+	json_put(dump->to, object);
+	fputc('\n', dump->to);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int dump_all(FILE *to, const struct trace *trace,
+                    void (*put)(struct dump *dump, const struct trace_sample *sample))
+{
+	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct trace_sample sample;
+	struct dump dump;
+	int got = dump_init(&dump, to, trace);
+
+	if (!walk && !got)
+		got = -ENOMEM;
+	while (!got && !ferror(to) && (got = trace_walk_next(walk, &sample)) == 1) {
+		dump.nr_frames = trace_stack(trace, &sample, dump.frames, MAX_FRAMES);
+		put(&dump, &sample);
+		got = 0;
+	}
+	trace_walk_free(walk);
+	dump_fini(&dump);
+	return got;
+}
+
+int dump_text(FILE *to, const struct trace *trace)
+{
+	return dump_all(to, trace, put_text);
+}
+
+int dump_json(FILE *to, const struct trace *trace)
+{
+	return dump_all(to, trace, put_json);
+}

@@ -1,0 +1,263 @@
+#include "hmb/hmb.h"
+#include "output/info.h"
+#include "output/json_text.h"
+#include "output/shares.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void add(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_number(value));
+}
+
+static void add_text(struct json_object *object, const char *key, const struct trace *trace,
+                     uint32_t string)
+{
+	json_object_object_add(object, key, json_text(trace_string(trace, string)));
+}
+
+static void add_flag(struct json_object *object, const char *key, bool value)
+{
+	json_object_object_add(object, key, json_object_new_boolean(value));
+}
+
+static void add_exact(struct json_object *object, uint32_t flags, uint64_t exact)
+{
+	json_object_object_add(object, "exact",
+	                       flags & TRACE_THREAD_EXACT ? json_number(exact) : NULL);
+}
+
+static struct json_object *command_line(const char *command)
+{
+	struct json_object *array = json_object_new_array();
+	char *copy = strdup(command), *rest = copy, *argument;
+
+	while ((argument = strsep(&rest, "\x1f")))
+		json_object_array_add(array, json_text(argument));
+	free(copy);
+	return array;
+}
+
+static struct json_object *one_event(const struct trace *trace, const struct trace_event *event)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "name", trace, event->name);
+	json_object_object_add(object, "unit",
+	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
+	add(object, "base_period", event->base_period);
+	add(object, "initial_period", trace_period(event, event->initial_shift));
+	add(object, "final_period", trace_period(event, trace_shift(event)));
+	add(object, "taken", event->taken);
+	json_object_object_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
+	add(object, "stored", event->stored);
+	return object;
+}
+
+static struct json_object *all_events(const struct trace *trace)
+{
+	struct json_object *array = json_object_new_array();
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		json_object_array_add(array, one_event(trace, event));
+	return array;
+}
+
+static struct json_object *memory(const struct trace_run *run)
+{
+	struct json_object *object = json_object_new_object();
+
+	add(object, "budget", run->budget);
+	add(object, "used", run->used);
+	add(object, "contexts", run->contexts);
+	add(object, "records", run->records);
+	add(object, "peak_rss", run->peak_rss);
+	return object;
+}
+
+static struct json_object *samples(const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+	struct json_object *object = json_object_new_object();
+	uint64_t taken = 0, stored = 0, lost = 0, throttled = 0;
+	const struct trace_event *event;
+	const struct trace_stream *stream;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		taken += event->taken;
+		stored += event->stored;
+	}
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
+		lost += stream->lost;
+		throttled += stream->throttled;
+	}
+	add(object, "taken", taken);
+	add(object, "stored", stored);
+	add(object, "reduced", taken - stored);
+	add(object, "lost", lost);
+	add(object, "throttled", throttled);
+	add(object, "truncated_stacks", run->truncated_stacks);
+	add(object, "stitched_stacks", run->stitched_stacks);
+	add(object, "folded_contexts", run->folded_contexts);
+	add(object, "late", run->late);
+	add(object, "malformed", run->malformed);
+	add(object, "lost_records", run->lost_records);
+	add(object, "unobserved", run->unobserved);
+	return object;
+}
+
+static const char *cause_text(uint32_t cause)
+{
+	static const char *const texts[] = {
+		[HMB_CAUSE_MEMORY] = "memory",
+		[HMB_CAUSE_OVERHEAD] = "overhead",
+		[HMB_CAUSE_SHARE] = "share",
+	};
+
+	return cause < sizeof(texts) / sizeof(*texts) ? texts[cause] : "unknown";
+}
+
+static struct json_object *reductions(const struct trace *trace)
+{
+	struct json_object *array = json_object_new_array();
+	const struct trace_reduction *reduction;
+
+	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
+		struct json_object *object = json_object_new_object();
+		const struct trace_event *event = trace_event(trace, reduction->event);
+
+		add(object, "time_ns", reduction->time);
+		add_text(object, "event", trace, event ? event->name : 0);
+		json_object_object_add(object, "cause",
+		                       json_object_new_string(cause_text(reduction->cause)));
+		add(object, "floor", reduction->floor);
+		add(object, "period", event ? trace_period(event, reduction->floor) : 0);
+		add(object, "bins", reduction->bins);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *threads(const struct trace *trace, const struct shares *shares)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < shares->nr_threads; i++) {
+		const struct trace_thread *thread = trace_thread(trace, i);
+		struct json_object *object;
+
+		if (thread_unused(thread))
+			continue;
+		object = json_object_new_object();
+		json_object_object_add(object, "pid", json_object_new_int(thread->pid));
+		json_object_object_add(object, "tid", json_object_new_int(thread->tid));
+		add_text(object, "comm", trace, thread->comm);
+		add(object, "stored", shares->threads[i].stored);
+		add(object, "weight", shares->threads[i].weight);
+		add_exact(object, thread->flags, thread->exact);
+		add(object, "start_ns", thread->start);
+		json_object_object_add(object, "end_ns",
+		                       thread->end ? json_number(thread->end) : NULL);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *commands(const struct trace *trace, const struct shares *shares)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < shares->nr_commands; i++) {
+		const struct trace_command *command = trace_command(trace, i);
+		struct json_object *object;
+
+		if (command_unused(command))
+			continue;
+		object = json_object_new_object();
+		add_text(object, "comm", trace, command->comm);
+		add(object, "tasks", command->tasks);
+		add(object, "stored", shares->commands[i].stored);
+		add(object, "weight", shares->commands[i].weight);
+		add_exact(object, command->flags, command->exact);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static const char *stacks_text(uint32_t stacks)
+{
+	static const char *const texts[] = {
+		[TRACE_STACKS_NONE] = "none",
+		[TRACE_STACKS_FP] = "fp",
+		[TRACE_STACKS_DWARF] = "dwarf",
+	};
+
+	return stacks < sizeof(texts) / sizeof(*texts) ? texts[stacks] : "unknown";
+}
+
+static void add_run(struct json_object *object, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	add(object, "format_version", TRACE_VERSION);
+	add_text(object, "version", trace, run->version);
+	json_object_object_add(object, "command", command_line(trace_string(trace, run->command)));
+	json_object_object_add(object, "exit_status",
+	                       run->exit_status < 0 ? NULL : json_object_new_int(run->exit_status));
+	json_object_object_add(object, "pid", json_object_new_int(run->pid));
+	add_text(object, "directory", trace, run->directory);
+	add_text(object, "host", trace, run->host);
+	add_text(object, "kernel", trace, run->kernel);
+	add_text(object, "cpu_model", trace, run->cpu_model);
+	add(object, "nr_cpus", run->nr_cpus);
+	add(object, "start_time_ns", run->real_start);
+	add(object, "start_ns", run->start);
+	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
+}
+
+static void add_method(struct json_object *object, const struct trace_run *run)
+{
+	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
+	json_object_object_add(
+		object, "counting",
+		json_object_new_string(run->flags & TRACE_RUN_CGROUP ? "cgroup" : "inherit"));
+	json_object_object_add(object, "max_overhead",
+	                       json_object_new_double(run->max_overhead / 10.0));
+	add(object, "sample_price_ns", run->sample_price);
+	add(object, "recorder_cpu_ns", run->recorder_cpu);
+	add(object, "drain_latency_ns", run->drain_latency);
+	add(object, "seed", run->seed);
+	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
+	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
+	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
+	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
+	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
+	add(object, "refused_modules", run->refused_modules);
+	add(object, "folded_threads", run->folded_threads);
+	add(object, "refused_strings", run->refused_strings);
+}
+
+int info_json(FILE *to, const struct trace *trace)
+{
+	struct json_object *object;
+	struct shares shares;
+	int err = shares_init(&shares, trace);
+
+	if (err)
+		return err;
+	object = json_object_new_object();
+	add_run(object, trace);
+	add_method(object, trace_run(trace));
+	json_object_object_add(object, "events", all_events(trace));
+	json_object_object_add(object, "memory", memory(trace_run(trace)));
+	json_object_object_add(object, "samples", samples(trace));
+	json_object_object_add(object, "reductions", reductions(trace));
+	json_object_object_add(object, "threads", threads(trace, &shares));
+	json_object_object_add(object, "commands", commands(trace, &shares));
+	json_put(to, object);
+	fputc('\n', to);
+	shares_fini(&shares);
+	return 0;
+}

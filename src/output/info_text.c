@@ -1,0 +1,338 @@
+#include "hmb/hmb.h"
+#include "output/info.h"
+#include "output/shares.h"
+#include "output/text.h"
+#include "output/warnings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_ROWS 10 /* of threads and of commands */
+#define LABEL    "  %-15s"
+
+static void put_string(FILE *to, const char *label, const struct trace *trace, uint32_t string)
+{
+	if (!string)
+		return;
+	fprintf(to, LABEL, label);
+	text_put(to, trace_string(trace, string), 0);
+	fputc('\n', to);
+}
+
+static void put_time(FILE *to, const char *label, uint64_t ns)
+{
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)ns, TRACE_NS);
+	fprintf(to, LABEL "%s\n", label, text);
+}
+
+/* --- what was measured ------------------------------------------------------------------------ */
+
+static void put_exit(FILE *to, const struct trace_run *run)
+{
+	fprintf(to, LABEL, "exit");
+	if (run->exit_status < 0)
+		fputs("unknown\n", to);
+	else if (run->exit_status > 128)
+		fprintf(to, "killed by signal %d\n", run->exit_status - 128);
+	else
+		fprintf(to, "status %d\n", run->exit_status);
+}
+
+static void put_start(FILE *to, const struct trace_run *run)
+{
+	time_t seconds = (time_t)(run->real_start / 1000000000);
+	char date[TEXT_SIZE];
+	struct tm tm;
+
+	if (run->real_start && localtime_r(&seconds, &tm) &&
+	    strftime(date, sizeof(date), "%F %T %z", &tm))
+		fprintf(to, LABEL "%s\n", "started", date);
+}
+
+static void put_run(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	fprintf(to, "what was measured\n" LABEL, "command");
+	text_put_command(to, trace_string(trace, run->command));
+	fputc('\n', to);
+	put_string(to, "directory", trace, run->directory);
+	if (run->flags & TRACE_RUN_ATTACHED)
+		fprintf(to, LABEL "process %d, which was running already\n", "attached to",
+		        run->pid);
+	put_exit(to, run);
+	put_start(to, run);
+	put_time(to, "wall time", run->end > run->start ? run->end - run->start : 0);
+	put_string(to, "host", trace, run->host);
+	put_string(to, "kernel", trace, run->kernel);
+	put_string(to, "processor", trace, run->cpu_model);
+	fprintf(to, LABEL "%u\n", "CPUs", run->nr_cpus);
+}
+
+/* --- how -------------------------------------------------------------------------------------- */
+
+static void put_period(FILE *to, const struct trace_event *event, uint32_t shift)
+{
+	uint64_t period = trace_period(event, shift);
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)period, event->unit);
+	fprintf(to, "every %s", text);
+	if (event->unit != TRACE_NS)
+		return;
+	text_rate(text, period, event->unit);
+	fprintf(to, " (%s)", text);
+}
+
+static void put_event(FILE *to, const struct trace *trace, const struct trace_event *event)
+{
+	fprintf(to, LABEL, "event");
+	text_put(to, trace_string(trace, event->name), 0);
+	fputs(": one sample ", to);
+	put_period(to, event, event->initial_shift);
+	if (trace_shift(event) != event->initial_shift) {
+		fputs(" at first, ", to);
+		put_period(to, event, trace_shift(event));
+		fputs(" in the end", to);
+	}
+	fprintf(to, "\n" LABEL "%llu samples taken, %llu of them stored\n", "",
+	        (unsigned long long)event->taken, (unsigned long long)event->stored);
+}
+
+static void put_method(FILE *to, const struct trace *trace)
+{
+	static const char *const stacks[] = {
+		[TRACE_STACKS_NONE] = "none",
+		[TRACE_STACKS_FP] = "by frame pointers",
+		[TRACE_STACKS_DWARF] = "by call frame information",
+	};
+	const struct trace_run *run = trace_run(trace);
+	const struct trace_event *event;
+
+	fputs("\nhow\n", to);
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		put_event(to, trace, event);
+	fprintf(to, LABEL "%s\n", "counting",
+	        run->flags & TRACE_RUN_CGROUP
+	                ? "per CPU, in the program's own cgroup: short tasks count in full"
+	                : "per thread, inherited: short tasks are seen less, and shown as "
+	                  "[unsampled] where their exact total is known");
+	fprintf(to, LABEL "%s\n", "stacks",
+	        run->stacks <= TRACE_STACKS_DWARF ? stacks[run->stacks] : "unknown");
+	put_string(to, "adaptrace", trace, run->version);
+	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
+}
+
+static void put_reductions(FILE *to, const struct trace *trace)
+{
+	static const char *const causes[] = {
+		[HMB_CAUSE_MEMORY] = "the buffer was full",
+		[HMB_CAUSE_OVERHEAD] = "sampling cost too much",
+		[HMB_CAUSE_SHARE] = "events had more than their share",
+	};
+	uint64_t start = trace_run(trace)->start;
+	const struct trace_reduction *r;
+	char when[TEXT_SIZE], period[TEXT_SIZE];
+
+	for (uint32_t i = 0; (r = trace_reduction(trace, i)); i++) {
+		const struct trace_event *event = trace_event(trace, r->event);
+
+		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
+		text_quantity(period, event ? (double)trace_period(event, r->floor) : 0,
+		              event ? event->unit : TRACE_COUNT);
+		fprintf(to, LABEL "%9s  ", i ? "" : "reductions", when);
+		text_put(to, event ? trace_string(trace, event->name) : "?", 0);
+		fprintf(to, " to every %s: %s\n", period,
+		        r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause] : "unknown");
+	}
+}
+
+static void put_memory(FILE *to, const struct trace_run *run)
+{
+	char used[TEXT_SIZE], budget[TEXT_SIZE], contexts[TEXT_SIZE];
+
+	text_bytes(used, run->used);
+	text_bytes(budget, run->budget);
+	text_bytes(contexts, run->contexts);
+	fprintf(to, LABEL "%s of %s, call paths %s of it\n", "buffer", used, budget, contexts);
+	if (run->peak_rss) {
+		text_bytes(used, run->peak_rss);
+		fprintf(to, LABEL "%s at most\n", "recorder", used);
+	}
+}
+
+/* --- how well --------------------------------------------------------------------------------- */
+
+static void put_count(FILE *to, const char *label, uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(to, LABEL "%llu %s\n", label, (unsigned long long)count, what);
+}
+
+static void put_cost(FILE *to, const struct trace_run *run)
+{
+	char price[TEXT_SIZE];
+	double wall = (double)(run->end > run->start ? run->end - run->start : 0);
+
+	if (run->sample_price) {
+		text_quantity(price, (double)run->sample_price, TRACE_NS);
+		fprintf(to, LABEL "%s of the program's time each", "samples cost", price);
+		if (run->max_overhead)
+			fprintf(to, "; at most %.1f %% were allowed", run->max_overhead / 10.0);
+		fputc('\n', to);
+	}
+	if (run->recorder_cpu && wall > 0) {
+		text_quantity(price, (double)run->recorder_cpu, TRACE_NS);
+		fprintf(to, LABEL "%s of CPU time (%.2f %% of one CPU)\n", "recorder used", price,
+		        100 * (double)run->recorder_cpu / wall);
+	}
+	if (run->drain_latency)
+		put_time(to, "longest wait", run->drain_latency);
+}
+
+static void put_warning(void *arg, const char *text)
+{
+	fprintf(arg, LABEL, "warning");
+	text_put(arg, text, 0);
+	fputc('\n', arg);
+}
+
+static void put_quality(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+	uint64_t lost = 0, throttled = 0;
+	const struct trace_stream *stream;
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
+		lost += stream->lost;
+		throttled += stream->throttled;
+	}
+	fputs("\nhow well\n", to);
+	fprintf(to, LABEL "%llu samples, %llu other records; throttled %llu times\n", "lost",
+	        (unsigned long long)lost, (unsigned long long)run->lost_records,
+	        (unsigned long long)throttled);
+	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
+	put_count(to, "", run->stitched_stacks, "were completed from the stack before");
+	put_count(to, "", run->folded_contexts, "found no room for their whole path");
+	put_count(to, "late", run->late, "records came behind their turn");
+	put_count(to, "names", run->refused_strings, "found no room");
+	put_count(to, "modules", run->refused_modules, "found no room");
+	put_count(to, "threads", run->folded_threads, "share a line with others of their command");
+	put_cost(to, run);
+	warnings_of_run(trace, put_warning, to);
+}
+
+/* --- who -------------------------------------------------------------------------------------- */
+
+static int compare_shares(const void *a, const void *b, void *arg)
+{
+	const struct share *x = (const struct share *)arg + *(const uint32_t *)a;
+	const struct share *y = (const struct share *)arg + *(const uint32_t *)b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->stored != y->stored)
+		return x->stored < y->stored ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static uint32_t *in_order(struct share *shares, uint32_t nr)
+{
+	uint32_t *order = calloc(nr + 1UL, sizeof(*order));
+
+	for (uint32_t i = 0; order && i < nr; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, nr, sizeof(*order), compare_shares, shares);
+	return order;
+}
+
+static void put_share(FILE *to, const struct trace *trace, const struct share *share,
+                      uint32_t flags, uint64_t exact, uint32_t comm)
+{
+	enum trace_unit unit = trace_event(trace, 0)->unit;
+	char weight[TEXT_SIZE], total[TEXT_SIZE] = "-";
+
+	text_quantity(weight, (double)share->weight, unit);
+	if (flags & TRACE_THREAD_EXACT)
+		text_quantity(total, (double)exact, unit);
+	fprintf(to, "  %10llu  %10s  %10s  ", (unsigned long long)share->stored, weight, total);
+	text_put(to, trace_string(trace, comm), 0);
+}
+
+static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = shares->nr_commands;
+
+	if (!order)
+		return -ENOMEM;
+	if (nr)
+		fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact", "command");
+	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++) {
+		const struct trace_command *command = trace_command(trace, order[i]);
+
+		if (command_unused(command))
+			continue;
+		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
+		          command->comm);
+		fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
+		        command->tasks == 1 ? "" : "s");
+	}
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(order);
+	return 0;
+}
+
+static int put_threads(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	uint32_t *order = in_order(shares->threads, shares->nr_threads), nr = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shares->nr_threads; i++) {
+		const struct trace_thread *thread = trace_thread(trace, order[i]);
+
+		if (thread_unused(thread) || nr++ >= MAX_ROWS)
+			continue;
+		if (nr == 1)
+			fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact",
+			        "thread");
+		put_share(to, trace, &shares->threads[order[i]], thread->flags, thread->exact,
+		          thread->comm);
+		if (thread->flags & TRACE_THREAD_FOLDED)
+			fputs(" (many)\n", to);
+		else
+			fprintf(to, " %d/%d\n", thread->pid, thread->tid);
+	}
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(order);
+	return 0;
+}
+
+int info_text(FILE *to, const struct trace *trace, const char *name)
+{
+	struct shares shares;
+	int err = shares_init(&shares, trace);
+
+	if (err)
+		return err;
+	text_put(to, name, 0);
+	fputs("\n\n", to);
+	put_run(to, trace);
+	put_method(to, trace);
+	put_memory(to, trace_run(trace));
+	put_reductions(to, trace);
+	put_quality(to, trace);
+	fputs("\nwho\n", to);
+	err = put_commands(to, trace, &shares);
+	if (!err)
+		err = put_threads(to, trace, &shares);
+	shares_fini(&shares);
+	return err;
+}

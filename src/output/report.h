@@ -1,0 +1,32 @@
+/* Reports: what a profile says, for people and for programs. */
+#ifndef OUTPUT_REPORT_H
+#define OUTPUT_REPORT_H
+
+#include "output/profile.h"
+
+#include <stdio.h>
+
+#define REPORT_MAX_KEYS 5
+
+struct report_options {
+	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
+	enum profile_keys keys[REPORT_MAX_KEYS];
+	unsigned nr_keys; /* columns, in this order */
+	bool per_thread;  /* a table for every thread */
+	bool tree;        /* call paths from the roots down, instead of a table */
+	bool no_header;   /* columns' names alone */
+	bool quiet;       /* rows alone */
+	uint64_t from, to;
+	uint32_t limit; /* rows of a table; UINT32_MAX: all */
+	bool all;       /* small branches of trees, too */
+	unsigned width; /* columns of the terminal; 0: it is none, nothing is cut */
+	bool color;
+};
+
+/* Prints to `to`. 0, -ENOMEM, -EBADMSG; write errors are for the caller to find. */
+int report_text(FILE *to, const struct trace *trace, const char *name,
+                const struct report_options *options);
+/* One JSON object in one line. */
+int report_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+#endif

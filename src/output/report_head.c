@@ -1,0 +1,60 @@
+#include "output/report_head.h"
+#include "output/text.h"
+
+#include <time.h>
+
+static void put_exit(FILE *to, const struct trace_run *run)
+{
+	if (run->exit_status > 128)
+		fprintf(to, " (killed by signal %d)", run->exit_status - 128);
+	else if (run->exit_status > 0)
+		fprintf(to, " (exit status %d)", run->exit_status);
+	else if (run->flags & TRACE_RUN_ATTACHED)
+		fprintf(to, " (attached to process %d)", run->pid);
+}
+
+static void put_date(FILE *to, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	char date[TEXT_SIZE];
+	struct tm tm;
+
+	if (real_ns && localtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%F %T", &tm))
+		fprintf(to, ", %s", date);
+}
+
+void report_head_run(FILE *to, const struct trace *trace, const char *name)
+{
+	const struct trace_run *run = trace_run(trace);
+	char wall[TEXT_SIZE];
+
+	text_put(to, name, 0);
+	fputs(": ", to);
+	text_put_command(to, trace_string(trace, run->command));
+	put_exit(to, run);
+	text_quantity(wall, run->end > run->start ? (double)(run->end - run->start) : 0, TRACE_NS);
+	fprintf(to, "\n%s on ", wall);
+	text_put(to, trace_string(trace, run->host), 0);
+	fprintf(to, ", %u CPU%s", run->nr_cpus, run->nr_cpus == 1 ? "" : "s");
+	put_date(to, run->real_start);
+	fputc('\n', to);
+}
+
+void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
+{
+	const struct trace_event *event = trace_event(trace, index);
+	uint64_t initial = trace_period(event, event->initial_shift);
+	uint64_t final = trace_period(event, trace_shift(event));
+	char first[TEXT_SIZE], last[TEXT_SIZE], rate[TEXT_SIZE];
+
+	text_quantity(first, (double)initial, event->unit);
+	text_quantity(last, (double) final, event->unit);
+	text_rate(rate, final, event->unit);
+	text_put(to, trace_string(trace, event->name), 0);
+	fprintf(to, ": %llu samples, one every %s", (unsigned long long)event->stored, last);
+	if (event->unit == TRACE_NS)
+		fprintf(to, " (%s)", rate);
+	if (final != initial)
+		fprintf(to, ", at first every %s", first);
+	fputc('\n', to);
+}

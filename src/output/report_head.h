@@ -1,0 +1,15 @@
+/* The lines above a report: what was run, how long, and how it was sampled. */
+#ifndef OUTPUT_REPORT_HEAD_H
+#define OUTPUT_REPORT_HEAD_H
+
+#include "output/trace.h"
+
+#include <stdio.h>
+
+/* "./app -x: exit status 0", "12.3 s on host, 2 CPUs, 21 Nov 2026 17:00:01" */
+void report_head_run(FILE *to, const struct trace *trace, const char *name);
+
+/* "cpu-clock: 12345 samples, one each 1.553 ms (644 Hz); began with 97.1 µs" */
+void report_head_event(FILE *to, const struct trace *trace, uint32_t index);
+
+#endif

@@ -1,0 +1,144 @@
+#include "output/report_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static uint64_t class_weight(const struct profile *profile, uint32_t class)
+{
+	return profile->nodes[profile->classes[class].root].total;
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct profile *profile = arg;
+	const struct profile_row *x = &profile->rows[*(const uint32_t *)a];
+	const struct profile_row *y = &profile->rows[*(const uint32_t *)b];
+	int order = descending(x->self, y->self);
+
+	if (!order)
+		order = descending(x->total, y->total);
+	return order ? order : (x > y) - (x < y);
+}
+
+static int compare_in_classes(const void *a, const void *b, void *arg)
+{
+	const struct profile *profile = arg;
+	uint32_t x = profile->rows[*(const uint32_t *)a].class;
+	uint32_t y = profile->rows[*(const uint32_t *)b].class;
+	int order;
+
+	if (x == y)
+		return compare_rows(a, b, arg);
+	order = descending(class_weight(profile, x), class_weight(profile, y));
+	return order ? order : x < y ? -1 : 1;
+}
+
+int report_rows_init(struct report_rows *rows, const struct profile *profile, bool by_class)
+{
+	*rows = (struct report_rows){
+		.profile = profile,
+		.rows = calloc(profile->nr_rows + 1UL, sizeof(*rows->rows)),
+	};
+	if (!rows->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].total)
+			rows->rows[rows->nr++] = i;
+	qsort_r(rows->rows, rows->nr, sizeof(*rows->rows),
+	        by_class ? compare_in_classes : compare_rows, (void *)(uintptr_t)profile);
+	return 0;
+}
+
+void report_rows_fini(struct report_rows *rows)
+{
+	free(rows->rows);
+	rows->rows = NULL;
+}
+
+uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first)
+{
+	uint32_t end = first + 1, class = rows->profile->rows[rows->rows[first]].class;
+
+	while (end < rows->nr && rows->profile->rows[rows->rows[end]].class == class)
+		end++;
+	return end;
+}
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+const struct profile_unsampled *report_unsampled(const struct profile *profile,
+                                                 const struct profile_row *row)
+{
+	if (row->name != PROFILE_NONE)
+		return NULL;
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++)
+		if (&profile->rows[profile->unsampled[i].row] == row)
+			return &profile->unsampled[i];
+	return NULL;
+}
+
+void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+	const char *comm = entry ? trace_string(trace, entry->comm) : "[unknown]";
+
+	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
+		snprintf(text, CELL_SIZE, "%s%s", comm, entry ? " (many)" : "");
+	else if (entry->pid == entry->tid)
+		snprintf(text, CELL_SIZE, "%s %d", comm, entry->tid);
+	else
+		snprintf(text, CELL_SIZE, "%s %d/%d", comm, entry->pid, entry->tid);
+}
+
+/* What was not sampled has a command, and nothing more is known. */
+static void unsampled_cell(const struct profile *profile, const struct profile_row *row,
+                           enum profile_keys key, char text[CELL_SIZE])
+{
+	const char *comm = trace_string(profile->trace, profile->classes[row->class].comm);
+	const char *what = profile_unsampled_name(report_unsampled(profile, row));
+	bool named = profile->config.keys & PROFILE_BY_SYMBOL;
+
+	switch (key) {
+	case PROFILE_BY_SYMBOL:
+		snprintf(text, CELL_SIZE, "%s", what);
+		break;
+	case PROFILE_BY_CPU:
+		snprintf(text, CELL_SIZE, "-");
+		break;
+	default:
+		snprintf(text, CELL_SIZE, "%s%s%s", comm, named ? "" : " ", named ? "" : what);
+	}
+}
+
+static void class_cell(const struct profile *profile, const struct profile_class *class,
+                       enum profile_keys key, char text[CELL_SIZE])
+{
+	if (key == PROFILE_BY_CPU)
+		snprintf(text, CELL_SIZE, "%u", class->cpu);
+	else if (key == PROFILE_BY_COMM)
+		snprintf(text, CELL_SIZE, "%s", trace_string(profile->trace, class->comm));
+	else
+		report_thread_text(profile->trace, class->thread, text);
+}
+
+void report_cell(const struct profile *profile, const struct profile_row *row,
+                 enum profile_keys key, char text[CELL_SIZE])
+{
+	if (row->name == PROFILE_NONE)
+		unsampled_cell(profile, row, key, text);
+	else if (key == PROFILE_BY_SYMBOL)
+		frame_symbol_text(profile->trace, profile->names.names[row->name].frame, text);
+	else if (key == PROFILE_BY_MODULE)
+		snprintf(text, CELL_SIZE, "%s",
+		         frame_module_text(profile->trace, profile->names.names[row->name].frame));
+	else
+		class_cell(profile, &profile->classes[row->class], key, text);
+}

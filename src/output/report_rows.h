@@ -1,0 +1,32 @@
+/* The rows of a report in their order, cell by cell. */
+#ifndef OUTPUT_REPORT_ROWS_H
+#define OUTPUT_REPORT_ROWS_H
+
+#include "output/report.h"
+
+/* The rows that anything was spent in, by class if wanted, and then by self, most first. */
+struct report_rows {
+	const struct profile *profile;
+	uint32_t *rows;
+	uint32_t nr;
+};
+
+int report_rows_init(struct report_rows *rows, const struct profile *profile, bool by_class);
+void report_rows_fini(struct report_rows *rows);
+
+/* The end of the rows of the same class as the one at `first`. */
+uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first);
+
+/* What a row says in the column of a key, as it is in the file. */
+#define CELL_SIZE FRAME_TEXT_SIZE
+void report_cell(const struct profile *profile, const struct profile_row *row,
+                 enum profile_keys key, char text[CELL_SIZE]);
+
+/* "comm 17" or "comm 17/18" (process and thread) */
+void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE]);
+
+/* The command that a row of what was not sampled is for; NULL: a row of samples. */
+const struct profile_unsampled *report_unsampled(const struct profile *profile,
+                                                 const struct profile_row *row);
+
+#endif

@@ -1,0 +1,416 @@
+#include "output/report.h"
+#include "output/report_head.h"
+#include "output/report_rows.h"
+#include "output/report_tree.h"
+#include "output/text.h"
+#include "output/warnings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
+#define AMBER "\033[33m"
+#define PLAIN "\033[0m"
+
+#define MAX_PAD     72  /* longer names push the rest of their row aside */
+#define MIN_COLUMN  16  /* no name is cut shorter */
+#define MAX_INDENT  120 /* deeper branches stay there */
+#define SMALL_SHARE 0.005
+
+/* One table on its way out. */
+struct table_text {
+	FILE *to;
+	const struct report_options *options;
+	const struct profile *profile;
+	const struct report_rows *rows;
+	uint32_t first, end;
+	uint64_t whole; /* what 100 % is */
+	unsigned widths[REPORT_MAX_KEYS];
+};
+
+static const char *paint(const struct report_options *options, const char *color)
+{
+	return options->color ? color : "";
+}
+
+static double percent(double part, uint64_t whole)
+{
+	return whole ? 100 * part / (double)whole : 0;
+}
+
+static const char *key_title(enum profile_keys key)
+{
+	switch (key) {
+	case PROFILE_BY_SYMBOL:
+		return "symbol";
+	case PROFILE_BY_MODULE:
+		return "module";
+	case PROFILE_BY_THREAD:
+		return "thread";
+	case PROFILE_BY_COMM:
+		return "comm";
+	default:
+		return "cpu";
+	}
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static uint32_t rows_shown(const struct table_text *table)
+{
+	uint32_t nr = table->end - table->first;
+
+	return nr < table->options->limit ? nr : table->options->limit;
+}
+
+static const struct profile_row *table_row(const struct table_text *table, uint32_t i)
+{
+	return &table->profile->rows[table->rows->rows[table->first + i]];
+}
+
+/* On a terminal the widest column, which is the symbol's as a rule, gives what is missing. */
+static void fit_terminal(struct table_text *table)
+{
+	unsigned used = 38, widest = 0;
+
+	for (unsigned k = 0; k < table->options->nr_keys; k++) {
+		used += table->widths[k] + 2;
+		if (table->widths[k] > table->widths[widest])
+			widest = k;
+	}
+	if (!table->options->width || used <= table->options->width)
+		return;
+	used -= table->options->width;
+	table->widths[widest] = table->widths[widest] > used + MIN_COLUMN
+	                                ? table->widths[widest] - used
+	                                : MIN_COLUMN;
+}
+
+static void measure(struct table_text *table, char *text)
+{
+	for (unsigned k = 0; k < table->options->nr_keys; k++) {
+		unsigned *width = &table->widths[k];
+
+		*width = text_put(NULL, key_title(table->options->keys[k]), 0);
+		for (uint32_t i = 0; i < rows_shown(table); i++) {
+			unsigned columns;
+
+			report_cell(table->profile, table_row(table, i), table->options->keys[k],
+			            text);
+			columns = text_put(NULL, text, 0);
+			if (columns > *width && (columns <= MAX_PAD || table->options->width))
+				*width = columns;
+		}
+	}
+	fit_terminal(table);
+}
+
+static void put_titles(const struct table_text *table)
+{
+	const struct report_options *options = table->options;
+
+	fprintf(table->to, "%s%8s %10s  %8s  %8s", paint(options, BOLD), "self", "± error", "total",
+	        "samples");
+	for (unsigned k = 0; k < options->nr_keys; k++) {
+		fputs("  ", table->to);
+		if (k + 1 < options->nr_keys)
+			text_put_padded(table->to, key_title(options->keys[k]), table->widths[k]);
+		else
+			fputs(key_title(options->keys[k]), table->to);
+	}
+	fprintf(table->to, "%s\n", paint(options, PLAIN));
+}
+
+static void put_cell(const struct table_text *table, unsigned k, const char *text)
+{
+	unsigned width = table->widths[k], used;
+
+	fputs("  ", table->to);
+	used = text_put(table->to, text, table->options->width ? width : 0);
+	if (used < width && k + 1 < table->options->nr_keys)
+		fprintf(table->to, "%*s", (int)(width - used), "");
+}
+
+static void put_row(const struct table_text *table, const struct profile_row *row, char *text)
+{
+	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
+	        percent((double)row->self, table->whole), percent(profile_error(row), table->whole),
+	        percent((double)row->total, table->whole), (unsigned long long)row->samples);
+	for (unsigned k = 0; k < table->options->nr_keys; k++) {
+		report_cell(table->profile, row, table->options->keys[k], text);
+		put_cell(table, k, text);
+	}
+	fputc('\n', table->to);
+}
+
+static void put_rest(const struct table_text *table)
+{
+	uint32_t shown = rows_shown(table), nr = table->end - table->first - shown;
+	uint64_t self = 0;
+
+	if (!nr || table->options->quiet)
+		return;
+	for (uint32_t i = shown; i < table->end - table->first; i++)
+		self += table_row(table, i)->self;
+	fprintf(table->to, "%s%7.2f%%  in %u more row%s; --all shows them%s\n",
+	        paint(table->options, DIM), percent((double)self, table->whole), nr,
+	        nr == 1 ? "" : "s", paint(table->options, PLAIN));
+}
+
+static int put_table(struct table_text *table)
+{
+	char *text = malloc(CELL_SIZE);
+
+	if (!text)
+		return -ENOMEM;
+	measure(table, text);
+	if (!table->options->quiet)
+		put_titles(table);
+	for (uint32_t i = 0; i < rows_shown(table); i++)
+		put_row(table, table_row(table, i), text);
+	put_rest(table);
+	free(text);
+	return 0;
+}
+
+/* --- a table for every thread ----------------------------------------------------------------- */
+
+static void put_thread_title(const struct table_text *table, char *text)
+{
+	const struct profile *profile = table->profile;
+	const struct profile_row *row = table_row(table, 0);
+	char weight[TEXT_SIZE];
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+
+	report_cell(profile, row, PROFILE_BY_THREAD, text);
+	text_quantity(weight, (double)table->whole, event->unit);
+	fprintf(table->to, "%s%s", table->first ? "\n" : "", paint(table->options, BOLD));
+	text_put(table->to, text, 0);
+	fprintf(table->to, ": %.2f%%, %s%s%s\n", percent((double)table->whole, profile->total),
+	        weight, row->name == PROFILE_NONE ? " [unsampled]" : "",
+	        paint(table->options, PLAIN));
+}
+
+static uint64_t class_whole(const struct table_text *table)
+{
+	const struct profile *profile = table->profile;
+	const struct profile_row *row = table_row(table, 0);
+
+	return row->name == PROFILE_NONE ? row->self
+	                                 : profile->nodes[profile->classes[row->class].root].total;
+}
+
+static int put_threads(struct table_text *table)
+{
+	uint32_t end = table->end, shown = 0, hidden = 0;
+	char *text = malloc(CELL_SIZE);
+	int err = text ? 0 : -ENOMEM;
+
+	for (uint32_t next = 0; next < end && !err; next = table->end) {
+		table->first = next;
+		table->end = report_rows_class_end(table->rows, next);
+		table->whole = class_whole(table);
+		if (shown++ >= table->options->limit) {
+			hidden++;
+			continue;
+		}
+		put_thread_title(table, text);
+		if (table_row(table, 0)->name != PROFILE_NONE)
+			err = put_table(table);
+	}
+	if (hidden && !table->options->quiet)
+		fprintf(table->to, "\n%u more thread%s; --all shows them\n", hidden,
+		        hidden == 1 ? "" : "s");
+	free(text);
+	return err;
+}
+
+static int put_tables(FILE *to, const struct profile *profile, const struct report_options *options)
+{
+	struct report_rows rows;
+	int err = report_rows_init(&rows, profile, options->per_thread);
+	struct table_text table = {
+		.to = to,
+		.options = options,
+		.profile = profile,
+		.rows = &rows,
+		.end = rows.nr,
+		.whole = profile->total,
+	};
+
+	if (err)
+		return err;
+	err = options->per_thread ? put_threads(&table) : put_table(&table);
+	report_rows_fini(&rows);
+	return err;
+}
+
+/* --- trees ------------------------------------------------------------------------------------ */
+
+struct tree_text {
+	FILE *to;
+	const struct report_options *options;
+	const struct report_tree *tree;
+	char *text;
+};
+
+static void put_sum(const struct tree_text *tree, const struct report_branch *branch, int indent)
+{
+	uint64_t whole = tree->tree->profile->total;
+
+	if (tree->options->quiet)
+		return;
+	fprintf(tree->to, "%7.2f%%  %8s  %*s%s(%u more, small)%s\n",
+	        percent((double)branch->total, whole), "", indent, "", paint(tree->options, DIM),
+	        branch->nr, paint(tree->options, PLAIN));
+}
+
+static void put_node(const struct tree_text *tree, uint32_t number, int indent)
+{
+	const struct profile *profile = tree->tree->profile;
+	const struct profile_node *node = &profile->nodes[number];
+	const struct profile_row *row = &profile->rows[node->row];
+	unsigned width = tree->options->width, room;
+
+	fprintf(tree->to, "%7.2f%%  %7.2f%%  %*s", percent((double)node->total, profile->total),
+	        percent((double)node->self, profile->total), indent, "");
+	room = width > 20U + (unsigned)indent + MIN_COLUMN ? width - 20U - (unsigned)indent
+	                                                   : MIN_COLUMN;
+	report_cell(profile, row, PROFILE_BY_SYMBOL, tree->text);
+	text_put(tree->to, tree->text, width ? room : 0);
+	fputc('\n', tree->to);
+}
+
+/* No stack is deeper than profiles are, and so is this recursion. */
+static void put_branches(const struct tree_text *tree, uint32_t parent, int indent)
+{
+	size_t nr;
+	const struct report_branch *branch = report_tree_children(tree->tree, parent, &nr);
+
+	for (; nr; nr--, branch++) {
+		if (branch->node == PROFILE_NONE) {
+			put_sum(tree, branch, indent);
+			continue;
+		}
+		put_node(tree, branch->node, indent);
+		put_branches(tree, branch->node, indent < MAX_INDENT ? indent + 2 : indent);
+	}
+}
+
+/* The tree of a class, under its name if there are several. */
+static void put_class(const struct tree_text *tree, const struct profile_class *class)
+{
+	const struct profile *profile = tree->tree->profile;
+	uint64_t total = profile->nodes[class->root].total;
+
+	if (!total)
+		return;
+	if (profile->config.keys & PROFILE_BY_THREAD) {
+		report_thread_text(profile->trace, class->thread, tree->text);
+		fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
+		text_put(tree->to, tree->text, 0);
+		fprintf(tree->to, ": %.2f%%%s\n", percent((double)total, profile->total),
+		        paint(tree->options, PLAIN));
+	}
+	put_branches(tree, class->root, 0);
+}
+
+static void put_unsampled(const struct tree_text *tree)
+{
+	const struct profile *profile = tree->tree->profile;
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
+		const struct profile_unsampled *u = &profile->unsampled[i];
+
+		fprintf(tree->to, "%7.2f%%  %8s  %s ",
+		        percent((double)(u->exact - u->sampled), profile->total), "",
+		        profile_unsampled_name(u));
+		text_put(tree->to, trace_string(profile->trace, u->comm), 0);
+		fputc('\n', tree->to);
+	}
+}
+
+static int put_tree(FILE *to, const struct profile *profile, const struct report_options *options)
+{
+	double least = options->all ? 0 : SMALL_SHARE;
+	struct report_tree branches;
+	struct tree_text tree = {to, options, &branches, malloc(CELL_SIZE)};
+	int err = tree.text ? report_tree_init(&branches, profile,
+	                                       (uint64_t)(least * (double)profile->total))
+	                    : -ENOMEM;
+
+	if (!err) {
+		if (!options->quiet)
+			fprintf(to, "%s%8s  %8s  %s%s\n", paint(options, BOLD), "total", "self",
+			        "call path", paint(options, PLAIN));
+		for (uint32_t i = 0; i < profile->nr_classes; i++)
+			put_class(&tree, &profile->classes[i]);
+		put_unsampled(&tree);
+		report_tree_fini(&branches);
+	}
+	free(tree.text);
+	return err;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+struct warning_text {
+	FILE *to;
+	const struct report_options *options;
+};
+
+static void put_warning(void *arg, const char *text)
+{
+	const struct warning_text *warning = arg;
+
+	fprintf(warning->to, "%swarning: ", paint(warning->options, AMBER));
+	text_put(warning->to, text, 0);
+	fprintf(warning->to, "%s\n", paint(warning->options, PLAIN));
+}
+
+static int put_event(FILE *to, const struct trace *trace, uint32_t event,
+                     const struct report_options *options)
+{
+	struct profile_config config = {.event = event, .from = options->from, .to = options->to};
+	struct profile *profile;
+	struct warning_text warning = {to, options};
+	int err;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		config.keys |= options->keys[k];
+	if (options->per_thread)
+		config.keys |= PROFILE_BY_THREAD;
+	profile = profile_new(trace, &config);
+	if (!profile)
+		return -errno;
+	if (!options->quiet && !options->no_header) {
+		report_head_event(to, trace, event);
+		warnings_of_profile(profile, put_warning, &warning);
+		fputc('\n', to);
+	}
+	err = options->tree ? put_tree(to, profile, options) : put_tables(to, profile, options);
+	profile_free(profile);
+	return err;
+}
+
+int report_text(FILE *to, const struct trace *trace, const char *name,
+                const struct report_options *options)
+{
+	struct warning_text warning = {to, options};
+	int err = 0;
+
+	if (!options->quiet && !options->no_header) {
+		report_head_run(to, trace, name);
+		warnings_of_run(trace, put_warning, &warning);
+	}
+	for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
+		if (options->event != TRACE_ALL_EVENTS && options->event != i)
+			continue;
+		if (i && options->event == TRACE_ALL_EVENTS)
+			fputc('\n', to);
+		err = put_event(to, trace, i, options);
+	}
+	return err;
+}

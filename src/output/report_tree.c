@@ -1,0 +1,104 @@
+#include "output/report_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int compare_branches(const void *a, const void *b)
+{
+	const struct report_branch *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if ((x->node == PROFILE_NONE) != (y->node == PROFILE_NONE))
+		return x->node == PROFILE_NONE ? 1 : -1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static bool shown(const struct profile *profile, uint32_t node, uint64_t least)
+{
+	return profile->nodes[node].total >= least && profile->nodes[node].total;
+}
+
+/* Small nodes below shown ones are summed; what is below small ones is in them already. */
+static size_t collect(struct report_tree *tree, uint64_t least, uint32_t *sums)
+{
+	const struct profile *profile = tree->profile;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
+		const struct profile_node *node = &profile->nodes[i];
+		struct report_branch branch = {node->parent, i, 1, node->total};
+
+		if (node->parent == PROFILE_NONE || !node->total ||
+		    !(profile->nodes[node->parent].parent == PROFILE_NONE ||
+		      shown(profile, node->parent, least)))
+			continue;
+		if (!shown(profile, i, least)) {
+			if (sums[node->parent]) {
+				tree->branches[sums[node->parent] - 1].nr++;
+				tree->branches[sums[node->parent] - 1].total += node->total;
+				continue;
+			}
+			sums[node->parent] = (uint32_t)nr + 1;
+			branch.node = PROFILE_NONE;
+		}
+		tree->branches[nr++] = branch;
+	}
+	return nr;
+}
+
+/* At most one sum for each shown node, and one for each root. */
+static size_t count_most(const struct profile *profile, uint64_t least)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < profile->nr_nodes; i++)
+		nr += shown(profile, i, least) || profile->nodes[i].parent == PROFILE_NONE;
+	return 2 * nr + 1;
+}
+
+int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least)
+{
+	uint32_t *sums = calloc(profile->nr_nodes + 1UL, sizeof(*sums));
+
+	*tree = (struct report_tree){
+		.profile = profile,
+		.branches = calloc(count_most(profile, least), sizeof(*tree->branches)),
+	};
+	if (sums && tree->branches) {
+		tree->nr = collect(tree, least, sums);
+		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
+		free(sums);
+		return 0;
+	}
+	free(sums);
+	report_tree_fini(tree);
+	return -ENOMEM;
+}
+
+void report_tree_fini(struct report_tree *tree)
+{
+	free(tree->branches);
+	tree->branches = NULL;
+}
+
+const struct report_branch *report_tree_children(const struct report_tree *tree, uint32_t node,
+                                                 size_t *nr)
+{
+	size_t low = 0, high = tree->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tree->branches[middle].parent < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*nr = 0;
+	while (low + *nr < tree->nr && tree->branches[low + *nr].parent == node)
+		++*nr;
+	return &tree->branches[low];
+}

@@ -1,0 +1,29 @@
+/* The branches of a profile's trees that are worth showing. */
+#ifndef OUTPUT_REPORT_TREE_H
+#define OUTPUT_REPORT_TREE_H
+
+#include "output/profile.h"
+
+/* A node, or the sum of those too small to show below one. */
+struct report_branch {
+	uint32_t parent; /* node */
+	uint32_t node;   /* PROFILE_NONE: a sum */
+	uint32_t nr;     /* of a sum */
+	uint64_t total;
+};
+
+struct report_tree {
+	const struct profile *profile;
+	struct report_branch *branches; /* by parent, and then by total, most first, sums last */
+	size_t nr;
+};
+
+/* Branches with at least this weight. 0 or -ENOMEM. */
+int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least);
+void report_tree_fini(struct report_tree *tree);
+
+/* The branches below a node (its children): the first, and how many. */
+const struct report_branch *report_tree_children(const struct report_tree *tree, uint32_t node,
+                                                 size_t *nr);
+
+#endif

@@ -1,0 +1,80 @@
+#include "output/shares.h"
+#include "output/map64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool thread_unused(const struct trace_thread *thread)
+{
+	return !thread->tid && !(thread->flags & TRACE_THREAD_FOLDED);
+}
+
+bool command_unused(const struct trace_command *command)
+{
+	return !command->tasks && !command->exact;
+}
+
+static int add_samples(struct shares *shares, const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct trace_sample sample;
+	int got;
+
+	if (!walk)
+		return -errno;
+	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		if (sample.thread >= shares->nr_threads)
+			continue;
+		shares->threads[sample.thread].stored++;
+		shares->threads[sample.thread].weight += sample.event ? 0 : sample.weight;
+	}
+	trace_walk_free(walk);
+	return got;
+}
+
+static int sum_commands(struct shares *shares, const struct trace *trace)
+{
+	struct map64 by_comm = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < shares->nr_commands && !err; i++)
+		if (map64_get(&by_comm, trace_command(trace, i)->comm) == UINT32_MAX)
+			err = map64_add(&by_comm, trace_command(trace, i)->comm, i);
+	for (uint32_t i = 0; i < shares->nr_threads && !err; i++) {
+		uint32_t command = map64_get(&by_comm, trace_thread(trace, i)->comm);
+
+		if (command == UINT32_MAX)
+			continue;
+		shares->commands[command].stored += shares->threads[i].stored;
+		shares->commands[command].weight += shares->threads[i].weight;
+	}
+	map64_fini(&by_comm);
+	return err;
+}
+
+int shares_init(struct shares *shares, const struct trace *trace)
+{
+	int err = -ENOMEM;
+
+	*shares = (struct shares){0};
+	while (trace_thread(trace, shares->nr_threads))
+		shares->nr_threads++;
+	while (trace_command(trace, shares->nr_commands))
+		shares->nr_commands++;
+	shares->threads = calloc(shares->nr_threads + 1UL, sizeof(*shares->threads));
+	shares->commands = calloc(shares->nr_commands + 1UL, sizeof(*shares->commands));
+	if (shares->threads && shares->commands)
+		err = add_samples(shares, trace);
+	if (!err)
+		err = sum_commands(shares, trace);
+	if (err)
+		shares_fini(shares);
+	return err;
+}
+
+void shares_fini(struct shares *shares)
+{
+	free(shares->threads);
+	free(shares->commands);
+	*shares = (struct shares){0};
+}

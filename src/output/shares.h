@@ -1,0 +1,26 @@
+/* How the stored samples spread over threads and commands. */
+#ifndef OUTPUT_SHARES_H
+#define OUTPUT_SHARES_H
+
+#include "output/trace.h"
+
+struct share {
+	uint64_t stored; /* samples of all events */
+	uint64_t weight; /* of event 0 */
+};
+
+struct shares {
+	struct share *threads, *commands; /* by their numbers in the trace */
+	uint32_t nr_threads, nr_commands;
+};
+
+/* 0, -ENOMEM, -EBADMSG. */
+int shares_init(struct shares *shares, const struct trace *trace);
+void shares_fini(struct shares *shares);
+
+/* Whether a slot of the table of threads was given back and belongs to nobody. */
+bool thread_unused(const struct trace_thread *thread);
+/* Whether a command was mentioned and never ran. */
+bool command_unused(const struct trace_command *command);
+
+#endif

@@ -1,0 +1,199 @@
+#include "output/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool continues(const char *at, unsigned nr)
+{
+	for (unsigned i = 1; i <= nr; i++)
+		if (((unsigned char)at[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+unsigned text_decode(const char *at, uint32_t *character)
+{
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+	unsigned char first = (unsigned char)*at;
+	unsigned more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+
+	if (first < 0x80) {
+		*character = first;
+		return 1;
+	}
+	if (first < 0xc2 || first > 0xf4 || !continues(at, more))
+		return 0;
+	*character = first & (0x3f >> more);
+	for (unsigned i = 1; i <= more; i++)
+		*character = *character << 6 | ((unsigned char)at[i] & 0x3f);
+	if (*character < least[more] || *character > 0x10ffff ||
+	    (*character >= 0xd800 && *character < 0xe000))
+		return 0;
+	return more + 1;
+}
+
+/* Controls, and marks that change what is seen of their neighbours. */
+static bool harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
+	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
+}
+
+/* One character as it is shown, and the columns it takes; returns the bytes it had. */
+static unsigned shown(const char *at, char piece[16], unsigned *columns)
+{
+	uint32_t character;
+	unsigned size = text_decode(at, &character);
+
+	if (!size || (harmful(character) && character < 0x80)) {
+		*columns = (unsigned)sprintf(piece, "\\x%02x", (unsigned char)*at);
+		return 1;
+	}
+	if (harmful(character)) {
+		*columns = (unsigned)sprintf(piece, "\\u{%x}", character);
+		return size;
+	}
+	memcpy(piece, at, size);
+	piece[size] = 0;
+	*columns = 1;
+	return size;
+}
+
+static unsigned columns_of(const char *name)
+{
+	unsigned total = 0, columns;
+	char piece[16];
+
+	while (*name) {
+		name += shown(name, piece, &columns);
+		total += columns;
+	}
+	return total;
+}
+
+unsigned text_put(FILE *to, const char *name, unsigned width)
+{
+	unsigned total = columns_of(name), used = 0, columns;
+	char piece[16];
+
+	if (!to || !width || total <= width)
+		width = total;
+	if (!to)
+		return total;
+	while (*name) {
+		name += shown(name, piece, &columns);
+		if (used + columns > width - (total > width)) {
+			fputs("…", to);
+			return used + 1;
+		}
+		fputs(piece, to);
+		used += columns;
+	}
+	return used;
+}
+
+void text_put_padded(FILE *to, const char *name, unsigned width)
+{
+	unsigned used = text_put(to, name, 0);
+
+	if (used < width)
+		fprintf(to, "%*s", (int)(width - used), "");
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static bool plain(const char *argument, size_t size)
+{
+	static const char *const signs = "%+,-./:=@_";
+
+	for (size_t i = 0; i < size; i++) {
+		char c = argument[i];
+
+		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !strchr(signs, c))
+			return false;
+	}
+	return size > 0;
+}
+
+static void put_argument(FILE *to, const char *argument, size_t size)
+{
+	const char *quote = plain(argument, size) ? "" : "'";
+	char piece[16];
+	unsigned columns;
+
+	fputs(quote, to);
+	for (const char *end = argument + size; argument < end;) {
+		if (*argument == '\'') {
+			fputs("'\\''", to);
+			argument++;
+			continue;
+		}
+		argument += shown(argument, piece, &columns);
+		fputs(piece, to);
+	}
+	fputs(quote, to);
+}
+
+void text_put_command(FILE *to, const char *command)
+{
+	for (;;) {
+		size_t size = strcspn(command, "\x1f");
+
+		put_argument(to, command, size);
+		if (!command[size])
+			return;
+		fputc(' ', to);
+		command += size + 1;
+	}
+}
+
+/* --- quantities ------------------------------------------------------------------------------- */
+
+/* Four digits in all behind a unit that is not the first, or as many behind the point as said. */
+static void scaled(char text[TEXT_SIZE], double value, double step, const char *const *units,
+                   unsigned nr, int digits)
+{
+	unsigned i = 0;
+
+	while (i + 1 < nr && value >= 0.9995 * step) {
+		value /= step;
+		i++;
+	}
+	if (digits < 0)
+		digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
+	snprintf(text, TEXT_SIZE, "%.*f%s%s", i ? digits : 0, value, *units[i] ? " " : "",
+	         units[i]);
+}
+
+void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
+{
+	static const char *const times[] = {"ns", "µs", "ms", "s"};
+	static const char *const counts[] = {"", "thousand", "million", "billion", "trillion"};
+
+	if (unit == TRACE_NS)
+		scaled(text, value, 1000, times, 4, -1);
+	else if (value < 100000)
+		snprintf(text, TEXT_SIZE, "%.0f", value);
+	else
+		scaled(text, value, 1000, counts, 5, -1);
+}
+
+void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+
+	scaled(text, (double)bytes, 1024, units, 5, 1);
+}
+
+void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
+{
+	double hz = period ? 1e9 / (double)period : 0;
+
+	if (unit == TRACE_NS)
+		snprintf(text, TEXT_SIZE, "%.*f Hz", hz < 10 ? 2 : hz < 100 ? 1 : 0, hz);
+	else
+		snprintf(text, TEXT_SIZE, "1 in %llu", (unsigned long long)period);
+}

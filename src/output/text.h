@@ -1,0 +1,35 @@
+/*
+ * Text for people. Names come from the profiled programs and may hold anything: what could act on a
+ * terminal or mislead the eye (control characters, bytes that are no UTF-8, marks that reverse the
+ * writing direction) is shown as \xNN or \u{NNNN}.
+ */
+#ifndef OUTPUT_TEXT_H
+#define OUTPUT_TEXT_H
+
+#include "output/trace_format.h"
+
+#include <stdio.h>
+
+#define TEXT_SIZE 64
+
+/* Prints a name, cut to `width` columns if not 0; returns the columns used. to: NULL: only counts.
+ */
+unsigned text_put(FILE *to, const char *name, unsigned width);
+
+/* The same, filled up with blanks to `width` columns, and never cut. */
+void text_put_padded(FILE *to, const char *name, unsigned width);
+
+/* Arguments separated by '\x1f', as a shell would take them. */
+void text_put_command(FILE *to, const char *command);
+
+/* "1.553 ms", or "1009" for what is counted. */
+void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
+/* "61.2 MiB" */
+void text_bytes(char text[TEXT_SIZE], uint64_t bytes);
+/* "644 Hz" of a period in ns; "1 in 1009" of others. */
+void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
+
+/* The bytes of a UTF-8 character and its number; 0: it is none. */
+unsigned text_decode(const char *at, uint32_t *character);
+
+#endif

@@ -1,0 +1,193 @@
+#include "output/warnings.h"
+#include "output/text.h"
+
+#include <stdarg.h>
+
+/* Rows that are blamed by name at most. */
+#define MISSED_SHARE 50 /* 1/50 of the total missing is worth a word */
+#define MAX_BLAMED   3
+/* From what share on something is worth a line. */
+#define WORTH_SAYING 0.005
+
+struct warner {
+	warning_fn *fn;
+	void *arg;
+};
+
+__attribute__((format(printf, 2, 3))) static void warn(const struct warner *warner,
+                                                       const char *format, ...)
+{
+	char text[WARNING_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	warner->fn(warner->arg, text);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void warn_of_flags(const struct trace_run *run, const struct warner *warner)
+{
+	if (run->flags & TRACE_RUN_RECOVERED)
+		warn(warner, "the recorder was killed: this is what it had taken in until then");
+	if (run->flags & TRACE_RUN_LEFT_CGROUP)
+		warn(warner, "a process moved itself to another cgroup and was not sampled there");
+	if (run->flags & TRACE_RUN_USER_ONLY)
+		warn(warner, "the kernel was not sampled, for want of permission");
+	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
+		warn(warner, "functions of the kernel have no names: its addresses are hidden "
+		             "(see /proc/sys/kernel/kptr_restrict)");
+}
+
+static uint64_t all_stored(const struct trace *trace)
+{
+	const struct trace_event *event;
+	uint64_t stored = 0;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		stored += event->stored;
+	return stored;
+}
+
+static uint64_t all_taken(const struct trace *trace)
+{
+	const struct trace_event *event;
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		taken += event->taken;
+	return taken;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
+{
+	const struct trace_run *run = trace_run(trace);
+	const struct warner warner = {fn, arg};
+	uint64_t taken = all_taken(trace);
+
+	if (!all_stored(trace))
+		warn(&warner, "no samples: the program used too little of what was sampled");
+	warn_of_flags(run, &warner);
+	if (run->lost_records)
+		warn(&warner,
+		     "the kernel dropped %llu records of mappings and tasks: some code and "
+		     "threads may have wrong names",
+		     (unsigned long long)run->lost_records);
+	if (run->unobserved)
+		warn(&warner,
+		     "the kernel stopped observing %llu processes that executed a setuid program "
+		     "or one that they may not read",
+		     (unsigned long long)run->unobserved);
+	if (run->malformed)
+		warn(&warner, "%llu records made no sense and were left out",
+		     (unsigned long long)run->malformed);
+	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
+		warn(&warner, "%.1f %% of the stacks do not reach their root",
+		     100 * share(run->truncated_stacks, taken));
+	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
+		warn(&warner,
+		     "%.1f %% of the call paths found no room and end in [truncated]; "
+		     "a larger budget (-m) keeps them",
+		     100 * share(run->folded_contexts, taken));
+}
+
+/* --- one event -------------------------------------------------------------------------------- */
+
+static void warn_of_losses(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	uint64_t lost = 0, throttled = 0;
+	const struct trace_stream *stream;
+
+	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++) {
+		if (stream->event != profile->config.event)
+			continue;
+		lost += stream->lost;
+		throttled += stream->throttled;
+	}
+	if (lost)
+		warn(warner, "%llu samples of %s were lost (%.2f %%)", (unsigned long long)lost,
+		     trace_string(profile->trace, event->name),
+		     100 * share(lost, lost + event->taken));
+	if (throttled)
+		warn(warner, "the kernel throttled %s %llu times: bursts are under-sampled",
+		     trace_string(profile->trace, event->name), (unsigned long long)throttled);
+}
+
+/* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
+static void warn_of_coverage(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
+	char exact[TEXT_SIZE];
+
+	if (profile->config.from || profile->config.to != UINT64_MAX || profile->nr_unsampled ||
+	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
+		return;
+	text_quantity(exact, (double)event->exact, event->unit);
+	warn(warner, "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest",
+	     100 * share(profile->sampled, event->exact), exact,
+	     trace_string(profile->trace, event->name));
+}
+
+static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
+{
+	char symbol[FRAME_TEXT_SIZE];
+	unsigned blamed = 0;
+
+	for (uint32_t i = 0; i < profile->nr_rows && blamed < MAX_BLAMED; i++) {
+		const struct profile_row *row = &profile->rows[i];
+
+		if (!profile_in_lockstep(profile, row))
+			continue;
+		frame_symbol_text(profile->trace, profile->names.names[row->name].frame, symbol);
+		warn(warner,
+		     "sampling marched in step with '%.200s': its share depends on which samples "
+		     "are asked, and its error is larger than stated; record with another period",
+		     symbol);
+		blamed++;
+	}
+}
+
+static void warn_of_unsampled(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, 0);
+	char exact[TEXT_SIZE];
+
+	for (uint32_t i = 0; i < profile->nr_unsampled && i < MAX_BLAMED; i++) {
+		const struct profile_unsampled *u = &profile->unsampled[i];
+
+		text_quantity(exact, (double)u->exact, event->unit);
+		if (u->unobserved) {
+			warn(warner,
+			     "%s executed a setuid or unreadable program, which the kernel does "
+			     "not "
+			     "let inherited events observe: %s are [unobserved]",
+			     trace_string(profile->trace, u->comm), exact);
+			continue;
+		}
+		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is [unsampled]",
+		     trace_string(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
+		     exact);
+	}
+	if (profile->nr_unsampled > MAX_BLAMED)
+		warn(warner, "and %u more commands have a part that is [unsampled]",
+		     profile->nr_unsampled - MAX_BLAMED);
+}
+
+void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)
+{
+	const struct warner warner = {fn, arg};
+
+	warn_of_losses(profile, &warner);
+	warn_of_coverage(profile, &warner);
+	warn_of_lockstep(profile, &warner);
+	warn_of_unsampled(profile, &warner);
+}

@@ -1,0 +1,118 @@
+/*
+ * The rings of a sampler. They belong to dummy events of this process, one a ring, into which all
+ * other events are redirected: so a ring does not depend on any task of the target, and its owner
+ * polls as long as we live (the events of a task that has ended poll as hung up for ever).
+ */
+#include "perf/permission.h"
+#include "perf/sampler_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIDE_RING_SIZE ((size_t)128 << 10)
+#define LEAST_SIZE     ((size_t)64 << 10)
+
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
+	attr->sample_id_all = 1;
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+struct perf_event_attr sampler_dummy(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = SAMPLER_TRAILER,
+		.exclude_kernel = 1,
+	};
+}
+
+static int ring_open(struct sampler *s, unsigned index, size_t size,
+                     const struct record_format *format)
+{
+	struct merge_ring *ring = &s->rings[index];
+	struct perf_event_attr attr = sampler_dummy();
+	int fd;
+
+	attr.watermark = 1;
+	attr.wakeup_watermark = (uint32_t)(size / 4);
+	fd = sampler_event_open(&attr, 0, s->cpus[index / 2], 0);
+	if (fd < 0)
+		return fd;
+	s->owner_fds[index] = fd;
+	ring->cpu = index / 2;
+	ring->format = format;
+	return ring_map(&ring->ring, fd, size);
+}
+
+static int open_all(struct sampler *s, size_t size)
+{
+	size_t side = size < SIDE_RING_SIZE ? size : SIDE_RING_SIZE;
+	int error = 0;
+
+	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+		error = ring_open(s, 2 * c, side, &s->side_format);
+		if (!error)
+			error = ring_open(s, 2 * c + 1, size, &s->sample_format);
+	}
+	return error;
+}
+
+void sampler_close_rings(struct sampler *s)
+{
+	for (unsigned i = 0; s->rings && s->owner_fds && i < 2 * s->nr_cpus; i++) {
+		ring_unmap(&s->rings[i].ring);
+		if (s->owner_fds[i] >= 0)
+			close(s->owner_fds[i]);
+		s->owner_fds[i] = -1;
+	}
+}
+
+/* No smaller than a few samples, else none would ever fit. */
+static size_t least_size(uint32_t stack_size)
+{
+	size_t least = LEAST_SIZE;
+
+	while (least < (size_t)3 * stack_size)
+		least *= 2;
+	return least;
+}
+
+static void explain_locked(const struct sampler *s, size_t size, char *why)
+{
+	struct permission permission;
+
+	permission_read(&permission);
+	permission_explain(&permission, PERMISSION_RINGS, 2 * s->nr_cpus * size, why, WHY_SIZE);
+}
+
+int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why)
+{
+	size_t least = least_size(stack_size), size = wanted > least ? wanted : least;
+	int error = open_all(s, size);
+
+	/* All alike: the CPU with the smallest ring would lose samples first. */
+	while ((error == -EPERM || error == -ENOMEM) && size > least) {
+		sampler_close_rings(s);
+		size /= 2;
+		error = open_all(s, size);
+	}
+	if (error == -EPERM)
+		explain_locked(s, size, why);
+	if (!error && size < wanted)
+		snprintf(s->shortage, sizeof(s->shortage),
+		         "locked memory allows only %zu KiB of ring per CPU instead of %zu KiB; "
+		         "raise 'ulimit -l' or sysctl kernel.perf_event_mlock_kb",
+		         size >> 10, wanted >> 10);
+	return error;
+}

@@ -1,0 +1,175 @@
+#include "symbolize/dwarf.h"
+#include "symbolize/dwarf_unit.h"
+#include "symbolize/elf_image.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Compilers emit no unit in less: a header and an entry. */
+#define UNIT_SIZE_MIN 12
+
+static const char *const names[NR_DWARF_SECTIONS] = {
+	[DWARF_INFO] = "info",
+	[DWARF_ABBREV] = "abbrev",
+	[DWARF_LINE] = "line",
+	[DWARF_STR] = "str",
+	[DWARF_LINE_STR] = "line_str",
+	[DWARF_RANGES] = "ranges",
+	[DWARF_RNGLISTS] = "rnglists",
+	[DWARF_ADDR] = "addr",
+	[DWARF_STR_OFFSETS] = "str_offsets",
+};
+
+/* ".debug_info", or ".zdebug_info" where older tools have compressed it. */
+static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, GElf_Shdr *shdr, bool *old)
+{
+	char name[32];
+	Elf_Scn *found;
+
+	*old = false;
+	snprintf(name, sizeof(name), ".debug_%s", names[section]);
+	found = elf_section_find(elf, SHT_PROGBITS, name, shdr);
+	if (found)
+		return found;
+	*old = true;
+	snprintf(name, sizeof(name), ".zdebug_%s", names[section]);
+	return elf_section_find(elf, SHT_PROGBITS, name, shdr);
+}
+
+bool dwarf_is_in(Elf *elf)
+{
+	GElf_Shdr shdr;
+	bool old;
+
+	return elf && section_find(elf, DWARF_INFO, &shdr, &old);
+}
+
+/* The size that an old compressed section will have: "ZLIB" and the highest byte first. */
+static uint64_t old_size(Elf_Scn *section)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	uint64_t size = 0;
+	unsigned i;
+
+	if (!data || !data->d_buf || data->d_size < 12 || memcmp(data->d_buf, "ZLIB", 4))
+		return UINT64_MAX;
+	for (i = 4; i < 12; i++)
+		size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+	return size;
+}
+
+/* Replaces the contents in memory by what they stand for, if that is not beyond max. */
+static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
+{
+	GElf_Chdr chdr;
+
+	if (shdr->sh_size > max)
+		return -EFBIG;
+	if (old) {
+		if (old_size(section) > max)
+			return -EFBIG;
+		return elf_compress_gnu(section, 0, 0) > 0 ? 0 : -EBADMSG;
+	}
+	if (!(shdr->sh_flags & SHF_COMPRESSED))
+		return 0;
+	if (!gelf_getchdr(section, &chdr))
+		return -EBADMSG;
+	if (chdr.ch_size > max)
+		return -EFBIG;
+	return elf_compress(section, 0, 0) > 0 ? 0 : -EBADMSG;
+}
+
+static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section section, size_t *max)
+{
+	struct dwarf_bytes *bytes = &dwarf->sections[section];
+	GElf_Shdr shdr;
+	bool old;
+	Elf_Scn *found = section_find(elf, section, &shdr, &old);
+	Elf_Data *data;
+	int err;
+
+	if (!found || !shdr.sh_size)
+		return 0;
+	err = unpack(found, &shdr, old, *max);
+	if (err == -EFBIG)
+		return err;
+	data = err ? NULL : elf_section_data(found, *max);
+	if (!data)
+		return 0;
+	*max -= data->d_size;
+	*bytes = (struct dwarf_bytes){data->d_buf, data->d_size};
+	if (section != DWARF_STR && section != DWARF_LINE_STR)
+		return 0;
+	while (bytes->size && bytes->data[bytes->size - 1])
+		bytes->size--;
+	return 0;
+}
+
+/* The offsets of the units, as far as their sizes make sense. */
+static int units_find(struct dwarf *dwarf)
+{
+	size_t room = dwarf->sections[DWARF_INFO].size / UNIT_SIZE_MIN / 64 + 64;
+	uint64_t *units = NULL, *more, offset = 0;
+	struct cursor cursor;
+
+	for (;;) {
+		if (!units || dwarf->nr_units == room) {
+			room *= 2;
+			more = reallocarray(units, room, sizeof(*units));
+			if (!more)
+				break;
+			units = more;
+		}
+		cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
+		if (!dwarf_length(&cursor, NULL) || !dwarf_step(dwarf, 1)) {
+			dwarf->units = units;
+			return 0;
+		}
+		units[dwarf->nr_units++] = offset;
+		offset = (uint64_t)(cursor.end - dwarf->sections[DWARF_INFO].data);
+	}
+	free(units);
+	return -ENOMEM;
+}
+
+int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max)
+{
+	unsigned section;
+	int err = 0;
+
+	*dwarf = (struct dwarf){.work = 1 << 20};
+	if (!dwarf_is_in(elf))
+		return -ENODATA;
+	for (section = 0; section < NR_DWARF_SECTIONS && !err; section++) {
+		err = section_read(dwarf, elf, section, &max);
+		/* Real files come to less than one step a byte. */
+		dwarf->work += 8 * (uint64_t)dwarf->sections[section].size;
+	}
+	if (!err)
+		err = units_find(dwarf);
+	return err;
+}
+
+void dwarf_close(struct dwarf *dwarf)
+{
+	dwarf_abbrevs_put(dwarf->recent);
+	free(dwarf->units);
+	*dwarf = (struct dwarf){0};
+}
+
+struct cursor dwarf_cursor(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
+{
+	const struct dwarf_bytes *bytes = &dwarf->sections[section];
+	struct cursor cursor = {.at = bytes->data, .end = bytes->data + bytes->size};
+
+	cursor_take(&cursor, offset);
+	return cursor;
+}
+
+const char *dwarf_string(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
+{
+	const struct dwarf_bytes *bytes = &dwarf->sections[section];
+
+	return offset < bytes->size ? (const char *)bytes->data + offset : NULL;
+}

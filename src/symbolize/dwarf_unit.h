@@ -1,0 +1,95 @@
+/*
+ * Units and entries of .debug_info: a unit is what came of one source file; its entries (DIEs)
+ * describe it in a tree, written in the order of a walk that visits parents first.
+ */
+#ifndef SYMBOLIZE_DWARF_UNIT_H
+#define SYMBOLIZE_DWARF_UNIT_H
+
+#include "symbolize/dwarf.h"
+
+/* The attributes that are read; all others are stepped over. */
+enum die_attr {
+	DIE_NAME,
+	DIE_LINKAGE_NAME,
+	DIE_ORIGIN, /* abstract_origin or specification: where the rest is said */
+	DIE_LOW_PC,
+	DIE_HIGH_PC,
+	DIE_RANGES,
+	DIE_CALL_FILE,
+	DIE_CALL_LINE,
+	DIE_STMT_LIST,
+	DIE_COMP_DIR,
+	DIE_STR_BASE,
+	DIE_ADDR_BASE,
+	DIE_RANGES_BASE,
+	NR_DIE_ATTRS
+};
+
+/* A number as it is in the file; of a string written in place its offset in .debug_info. */
+struct dwarf_attr {
+	uint16_t form; /* 0: not there */
+	uint64_t value;
+};
+
+struct dwarf_die {
+	uint64_t offset; /* in .debug_info */
+	uint16_t tag;    /* 0: the end of a list of children */
+	bool has_children;
+	struct dwarf_attr attrs[NR_DIE_ATTRS];
+};
+
+struct dwarf_unit {
+	struct dwarf *dwarf;
+	struct dwarf_abbrevs *abbrevs;
+	uint64_t offset, first, end; /* in .debug_info: header, first entry, next unit */
+	uint8_t version, address_size, offset_size;
+	uint64_t str_base, addr_base, ranges_base; /* where its parts of tables begin */
+	uint64_t low_pc;                           /* ranges are relative to it */
+	struct dwarf_die root;
+};
+
+/*
+ * A length as it begins units and tables, in 4 bytes or 12, which ends the cursor where it says;
+ * offset_size (may be NULL): of what follows. False: it does not fit.
+ */
+bool dwarf_length(struct cursor *cursor, uint8_t *offset_size);
+
+/* 0; -EBADMSG: it makes no sense or is of an unknown kind; -ENOMEM. */
+int dwarf_unit_open(struct dwarf_unit *unit, struct dwarf *dwarf, uint64_t offset);
+void dwarf_unit_close(struct dwarf_unit *unit);
+
+struct cursor dwarf_unit_cursor(const struct dwarf_unit *unit, uint64_t offset);
+
+/*
+ * Reads the entry at the cursor, and leaves the cursor behind it. Attributes are read only of
+ * entries that wanted (may be NULL: all) says yes to by their tag. False: the end, or damage.
+ */
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (*wanted)(int tag),
+                    struct dwarf_die *die);
+
+/* NULL: not there, or not a string. */
+const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                             enum die_attr attr);
+
+/* Where an attribute refers to another entry: its file and offset. False: nowhere. */
+bool dwarf_die_reference(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                         enum die_attr attr, struct dwarf **dwarf, uint64_t *offset);
+
+/* Of an attribute in another table than .debug_info. False: its form is not known there. */
+bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint16_t form,
+                     uint64_t *value);
+/* NULL: it is no string. in_place: what to return for a string written in place. */
+const char *dwarf_form_string(const struct dwarf_unit *unit, struct dwarf_attr attr,
+                              const char *in_place);
+
+/* An address, or the number of one in a table. */
+bool dwarf_address(const struct dwarf_unit *unit, struct dwarf_attr attr, uint64_t *addr);
+
+/* Called with each range of addresses [lo, hi), lo < hi. False ends it. */
+typedef bool dwarf_range_fn(void *arg, uint64_t lo, uint64_t hi);
+void dwarf_die_ranges(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                      dwarf_range_fn *fn, void *arg);
+
+void dwarf_abbrevs_put(struct dwarf_abbrevs *abbrevs);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Lines: where in the source code an address comes from, and which functions were inlined there.
+ *
+ * Asked for all addresses of one module at once. Each unit of debug information that has code at
+ * one of them is read once, and what is kept of it is what these addresses need: a line each, and
+ * the inlined calls around them.
+ */
+#ifndef SYMBOLIZE_LINES_H
+#define SYMBOLIZE_LINES_H
+
+#include "symbolize/elf_image.h"
+#include "symbolize/source.h"
+
+struct lines;
+
+/*
+ * Finds the lines of n ascending, distinct offsets. The offsets must stay where they are. NULL with
+ * errno; ENODATA: there is no debug information, EFBIG: more than is read.
+ */
+struct lines *lines_new(struct elf_image *image, const uint32_t *offsets, size_t n);
+void lines_free(struct lines *lines);
+
+#define LINES_MAX_CHAIN 128 /* callers beyond are left out, except the last */
+
+/*
+ * The source of the offset with this index, and of the calls that were inlined there, innermost
+ * first. The last one is in the function that the symbol is of. How many; 0: nothing is known.
+ */
+size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN]);
+
+#endif

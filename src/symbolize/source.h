@@ -1,0 +1,13 @@
+/* A place in the source code, inside a function. */
+#ifndef SYMBOLIZE_SOURCE_H
+#define SYMBOLIZE_SOURCE_H
+
+#include <stdint.h>
+
+struct source {
+	const char *function; /* as people write it; NULL: not known */
+	const char *file;     /* NULL: not known */
+	uint32_t line;        /* 0: none in particular */
+};
+
+#endif

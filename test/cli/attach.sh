@@ -1,0 +1,43 @@
+#!/bin/sh
+# Attaching to a running process with several threads: they are sampled, and those that start later
+# too; Ctrl-C ends the recording and leaves the process as it was.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+"$TARGETS/grower" 3 >said &
+target=$!
+background="$background $target"
+await grep -q ready said
+
+start_recording -p $target -o attached.atr
+kill -USR1 $target
+await grep -q 'later done' said
+kill -INT $recorder
+wait $recorder || fail "record -p ended with $?"
+
+kill -0 $target || fail "the target is gone"
+grep -q '^State:.*[SR]' /proc/$target/status || fail "$(grep State /proc/$target/status)"
+kill -USR1 $target
+await sh -c '[ $(grep -c "later done" said) = 2 ]'
+kill -USR2 $target
+wait $target || fail "the target ended with $?"
+
+check $target <<'END'
+import sys
+import recording
+
+pid = int(sys.argv[1])
+info = recording.info("attached.atr")
+assert info["attached"] and info["pid"] == pid
+commands = {command["comm"]: command for command in info["commands"]}
+assert recording.close(commands["later"]["weight"] / 1e9, 0.5, 0.05, recording.stolen())
+assert commands["later"]["tasks"] == 1
+assert commands["early"]["tasks"] == 3
+early = [thread for thread in info["threads"] if thread["comm"] == "early"]
+assert len(early) == 3 and all(thread["stored"] > 50 for thread in early), early
+# Stacks of threads that were there before reach their root, too.
+samples = [s for s in recording.samples("attached.atr") if s["comm"] == "early"]
+rooted = [s for s in samples if any(f["symbol"] == "early" for f in s["stack"])]
+assert len(rooted) > 0.9 * len(samples), (len(rooted), len(samples))
+END
+pass

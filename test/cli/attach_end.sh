@@ -1,0 +1,32 @@
+#!/bin/sh
+# A recording of a running process ends with it, by status 0, whatever the process' own was.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+mkfifo gate
+sh -c 'echo ready; read line; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 5' \
+	<gate >said &
+target=$!
+background="$background $target"
+exec 3>gate
+await grep -q ready said
+start_recording -p $target
+echo go >&3
+wait $recorder || fail "record -p ended with $?"
+wait $target
+[ $? = 5 ] || fail "the target ended with $?"
+check <<'END'
+import recording
+assert recording.info()["samples"]["stored"] > 20
+END
+
+# A process that is gone, one that never was, and one of somebody else.
+"$ADAPTRACE" record -q -p $target 2>said && fail "attached to a dead process"
+grep -q "process $target" said || fail "$(cat said)"
+if [ "$(id -u)" = 0 ]; then
+	cp "$ADAPTRACE" . && chmod 755 adaptrace
+	as_user ./adaptrace record -q -e cpu-clock -p 1 -o /dev/null 2>said
+	[ $? = 125 ] || fail "attached to somebody else's process"
+	tail -1 said | grep -q 'ermission denied.*CAP_PERFMON' || fail "$(cat said)"
+fi
+pass

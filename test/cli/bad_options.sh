@@ -1,0 +1,38 @@
+#!/bin/sh
+# Wrong wishes get one clear line that names what is wrong, exit status 125, and no trace.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+expect() { # WORDS-OF-THE-MESSAGE ARGUMENTS...
+	words=$1; shift
+	"$ADAPTRACE" record -q "$@" >out 2>said
+	status=$?
+	[ "$status" = 125 ] || fail "record $* ended with $status: $(cat said)"
+	[ "$(wc -l <said)" = 1 ] || fail "record $* said: $(cat said)"
+	grep -q "^adaptrace: .*$words" said || fail "record $* said: $(cat said)"
+	[ ! -s out ] || fail "record $* wrote to standard output: $(cat out)"
+	[ ! -e adaptrace.atr ] || fail "record $* left a trace"
+}
+
+expect "'0'.*64K" -m 0 true
+expect "'5X'" -m 5X true
+expect "'-1'" -m -1 true
+expect "'999999G'" -m 999999G true
+expect "'60K'.*64K" -m 60K true
+expect "'cycels'.*cycles" -e cycels true
+expect "no-such:event" -e no-such:event true
+expect "'0'" -F 0 true
+expect "'fast'" -F fast true
+expect "'0'" -c 0 true
+expect "'lbr'.*dwarf" -g lbr true
+expect "'101'" --max-overhead 101 true
+expect "'0'" -p 0
+expect "'1x'" -p 1x
+expect "exclude" -p 1 true
+expect "nothing to record"
+expect "process" -p 4194303
+# A counter that this machine has not.
+if ! "$ADAPTRACE" record -q -o probe.atr -e cycles:u true 2>/dev/null; then
+	expect "'cycles:u'" -e cycles:u true
+fi
+pass

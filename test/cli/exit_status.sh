@@ -1,0 +1,35 @@
+#!/bin/sh
+# The exit status is the target's own, and adaptrace's failures have numbers that env's have.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+expect() { # STATUS ARGUMENTS-OF-RECORD...
+	expected=$1; shift
+	record "$@" 2>said
+	status=$?
+	[ "$status" = "$expected" ] || fail "record $* ended with $status, not $expected: $(cat said)"
+}
+
+expect 0 true
+expect 3 sh -c 'exit 3'
+expect 255 sh -c 'exit 255'
+expect 143 sh -c 'kill -TERM $$'
+expect 137 sh -c 'kill -KILL $$'
+expect 139 sh -c 'ulimit -c 0; kill -SEGV $$'
+expect 0 -- true
+expect 127 no-such-command
+expect 127 ./no-such-command
+expect 126 "$work"
+touch plain && expect 126 ./plain
+printf '#!/no/such/shell\n' >script && chmod +x script && expect 127 ./script
+expect 125 --no-such-option true
+expect 125 -e no-such-event true
+expect 125
+# What could not be executed leaves no trace of it.
+rm -f adaptrace.atr
+expect 127 no-such-command
+[ ! -e adaptrace.atr ] || fail "a trace of nothing was written"
+for file in /dev/shm/adaptrace*; do
+	[ ! -e "$file" ] || [ ! -O "$file" ] || echo "left behind (by somebody): $file"
+done
+pass

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Another reader of traces, written from adaptrace-trace(5) alone.
+
+Prints what `adaptrace dump --json` prints, so far as both can know it: one JSON array a line, of
+time, pid, tid, command, CPU, event, level, weight and the frames of the stack as numbers, sorted.
+"""
+import json
+import struct
+import sys
+
+SECTIONS = dict(RUN=1, STRINGS=2, EVENTS=3, STREAMS=4, MODULES=5, THREADS=6, COMMANDS=7,
+                REDUCTIONS=8, GRANULES=9, BINS=10, SYMBOLS=11)
+ANY_CPU = 0xffffffff
+
+
+class Trace:
+    def __init__(self, data):
+        magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
+        assert magic == b'ADAPTRC\0' and version == 1 and size == len(data)
+        self.data = data
+        self.sections = {}
+        for i in range(nr):
+            kind, step, at, size, _ = struct.unpack_from('<IIQQQ', data, 32 + 32 * i)
+            self.sections[kind] = (at, step, size // step)
+        run, = self.entries('RUN', '<' + 'I' * 8 + 'ii' + 'I' * 4)
+        self.bin_shift, self.sub_shift = run[11], run[12]
+        self.events = list(self.entries('EVENTS', '<IIQIIQQ'))
+        self.periods = {(s[0], s[1]): s[2] for s in self.entries('STREAMS', '<IIQQQ')}
+        self.threads = list(self.entries('THREADS', '<iiIIQQQ'))
+        self.granules = [g for g, in self.entries('GRANULES', '<I')]
+
+    def entries(self, name, layout):
+        at, step, nr = self.sections[SECTIONS[name]]
+        for i in range(nr):
+            yield struct.unpack_from(layout, self.data, at + i * step)
+
+    def string(self, offset):
+        at = self.sections[SECTIONS['STRINGS']][0] + offset
+        return self.data[at:self.data.index(b'\0', at)].decode(errors='replace')
+
+    def weight(self, event, cpu):
+        _, _, base, shift, floor, _, _ = self.events[event]
+        base = self.periods.get((event, cpu), self.periods.get((event, ANY_CPU), base))
+        return base << max(shift, floor)
+
+    def stack(self, leaf, node):
+        frames = [leaf]
+        while node:
+            at = 16 * node
+            number = self.granules[at >> self.bin_shift]
+            at = (self.sections[SECTIONS['BINS']][0] + (number - 1 << self.bin_shift) +
+                  at % (1 << self.bin_shift))
+            frame, _, node = struct.unpack_from('<QII', self.data, at)
+            frames.append(frame & (1 << 48) - 1)
+        return frames
+
+    def bins(self):
+        first, size, nr = self.sections[SECTIONS['BINS']]
+        for at in range(first, first + nr * size, size):
+            if self.data[at + 7] == self.bin_shift:
+                yield at
+            else:
+                yield from range(at, at + size, 1 << self.sub_shift)
+
+    def samples(self):
+        for at in self.bins():
+            (_, use, event, level, shift, _, record_bytes, _, nr, base, time_shift) = \
+                struct.unpack_from('<IBBBBIIIIQB', self.data, at)
+            if use != 1 or level < self.events[event][4]:
+                continue
+            records = Records(self.data[at + 40:at + 40 + record_bytes], base)
+            for _ in range(nr):
+                time, thread, cpu, context, leaf = records.next()
+                yield event, level, time << time_shift, thread, cpu, context, leaf
+            assert records.at == len(records.data)
+
+
+def unzigzag(value):
+    return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
+
+
+class Records:
+    def __init__(self, data, base):
+        self.data, self.at, self.time = data, 0, base
+        self.sites, self.nr_sites, self.site = {}, 0, 0
+        self.pairs, self.leaves = [], []
+        self.raw_leaf = self.raw_context = 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def number(self):
+        byte = self.byte()
+        return byte if byte < 240 else 240 + 256 * (byte - 240) + self.byte()
+
+    def switch(self, code):
+        number = code
+        if code == 63:
+            number = self.nr_sites % 256
+            self.nr_sites += 1
+            thread, cpu, step = self.varint(), self.varint(), self.varint()
+            self.sites[number] = dict(thread=thread, cpu=cpu, step=step, next=number,
+                                      last=self.time - step)
+        elif code == 62:
+            number = self.byte()
+        if self.nr_sites > 1 or code != 63:
+            self.sites[self.site]['next'] = number
+        self.site = number
+
+    def new_leaf(self, module, offset):
+        leaf = module << 32 | offset & 0xffffffff
+        if len(self.leaves) < 2048:
+            self.leaves.append(leaf)
+        self.raw_leaf = leaf
+        return leaf
+
+    def leaf(self):
+        value = self.varint()
+        if value % 2:
+            return self.leaves[value >> 1]
+        module = self.varint() if value & 2 else self.raw_leaf >> 32
+        return self.new_leaf(module, self.raw_leaf + unzigzag(value >> 2))
+
+    def near(self, leaf):
+        value = self.varint()
+        if not value:
+            return self.leaf()
+        if value % 2:
+            return self.leaves[value >> 1]
+        return self.new_leaf(leaf >> 32, leaf + unzigzag(value >> 1))
+
+    def where(self, how):
+        if how == 2:
+            self.raw_context = self.raw_context + unzigzag(self.varint()) & 0xffffffff
+            pair = self.raw_context, self.leaf()
+        else:
+            pair = self.pairs[self.number()]
+            if how == 0:
+                return pair
+            pair = pair[0], self.near(pair[1])
+        if len(self.pairs) < 2048:
+            self.pairs.append(pair)
+        return pair
+
+    def next(self):
+        control = self.byte()
+        if control & 3 == 3:
+            self.switch(control >> 2)
+            control = self.byte()
+        else:
+            self.site = self.sites[self.site]['next']
+        site, residual = self.sites[self.site], control >> 2
+        if residual >= 60:
+            size = 1 << residual - 60
+            residual = 60 + int.from_bytes(self.data[self.at:self.at + size], 'little')
+            self.at += size
+        self.time = (site['last'] + site['step'] + unzigzag(residual)) % 2**64
+        site['last'] = self.time
+        context, leaf = self.where(control & 3)
+        return self.time, site['thread'], site['cpu'], context, leaf
+
+
+def from_file(path):
+    trace = Trace(open(path, 'rb').read())
+    for event, level, time, thread, cpu, context, leaf in trace.samples():
+        pid, tid, comm = trace.threads[thread][:3]
+        yield [time, pid, tid, trace.string(comm), cpu, trace.string(trace.events[event][0]),
+               level, trace.weight(event, cpu),
+               [f & 0xffffffff if f >> 32 else None for f in trace.stack(leaf, context)]]
+
+
+def from_dump(lines):
+    for line in lines:
+        d = json.loads(line)
+        yield [d['time_ns'], d['pid'], d['tid'], d['comm'], d['cpu'], d['event'], d['level'],
+               d['weight'], [f['offset'] for f in d['stack']]]
+
+
+if __name__ == '__main__':
+    ours, theirs = sorted(from_file(sys.argv[1]), key=str), sorted(from_dump(sys.stdin), key=str)
+    for a, b in zip(ours, theirs):
+        if a != b:
+            sys.exit(f'read {a}\ndump {b}')
+    if len(ours) != len(theirs):
+        sys.exit(f'read {len(ours)} samples, dump has {len(theirs)}')
+    print(f'{len(ours)} samples agree')

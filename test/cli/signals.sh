@@ -1,0 +1,75 @@
+#!/bin/sh
+# Ctrl-C reaches the target as it does without us, other signals are passed on, and the trace is
+# written whatever ends the target.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+check <<'END'
+import os
+import signal
+import subprocess
+import sys
+import time
+import recording
+
+HANDLER = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(7))
+signal.signal(signal.SIGHUP, lambda *args: print("hup", flush=True))
+signal.signal(signal.SIGINT, lambda *args: print("int", flush=True))
+print("ready", flush=True)
+while True:
+    time.sleep(0.1)
+"""
+
+
+def start(*command):
+    recorder = subprocess.Popen(
+        [recording.ADAPTRACE, "record", "-q", "--max-overhead", "0", *command],
+        stdout=subprocess.PIPE, text=True, start_new_session=True, restore_signals=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    assert recorder.stdout.readline() == "ready\n"
+    return recorder
+
+
+def ended(recorder, status):
+    rest = recorder.stdout.read()
+    assert recorder.wait() == status, recorder.returncode
+    assert recording.info()["exit_status"] == status
+    os.unlink("adaptrace.atr")
+    return rest
+
+
+SIMPLE = ["sh", "-c", "echo ready; while :; do :; done"]
+
+# As a terminal does it: the whole group gets it.
+recorder = start(*SIMPLE)
+os.killpg(recorder.pid, signal.SIGINT)
+ended(recorder, 130)
+
+# Passed on.
+for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    recorder = start(*SIMPLE)
+    recorder.send_signal(number)
+    ended(recorder, 128 + number)
+
+# A target that handles them has its own way, once each.
+recorder = start("python3", "-c", HANDLER)
+recorder.send_signal(signal.SIGHUP)
+assert recorder.stdout.readline() == "hup\n"
+os.killpg(recorder.pid, signal.SIGINT)
+assert recorder.stdout.readline() == "int\n"
+time.sleep(0.2)
+recorder.send_signal(signal.SIGTERM)
+rest = ended(recorder, 7)
+print("then:", repr(rest))
+
+# Stopped and continued, as by Ctrl-Z and fg.
+recorder = start("python3", "-c", HANDLER)
+os.killpg(recorder.pid, signal.SIGSTOP)
+time.sleep(0.1)
+os.killpg(recorder.pid, signal.SIGCONT)
+recorder.send_signal(signal.SIGTERM)
+ended(recorder, 7)
+END
+pass

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Help goes to standard output and is a success; wrong usage goes to standard error and is none.
+. "$(dirname "$0")/scenario"
+
+expect() { # STATUS STREAM ARGUMENTS...
+	expected=$1 stream=$2; shift 2
+	"$ADAPTRACE" "$@" >out 2>err
+	status=$?
+	[ "$status" = "$expected" ] || fail "adaptrace $* ended with $status: $(cat err)"
+	[ -s "$stream" ] || fail "adaptrace $* said nothing on $stream"
+	case $stream in out) other=err ;; *) other=out ;; esac
+	[ ! -s $other ] || fail "adaptrace $* wrote to $other: $(cat $other)"
+}
+
+commands=$("$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for command in record list report info dump recover; do
+	echo "$commands" | grep -qx $command || fail "help does not show $command"
+done
+expect 0 out help
+expect 0 out --help
+expect 0 out --version
+expect 2 err
+expect 2 err no-such-command
+for command in $commands; do
+	expect 0 out $command --help
+	expected=2
+	[ $command = record ] && expected=125
+	expect $expected err $command --no-such-option
+done
+# Every option of record that its help shows is understood.
+for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); do
+	"$ADAPTRACE" record $option 2>&1 </dev/null | grep -q "unrecognized option" &&
+		fail "$option is in the help alone"
+done
+pass

@@ -1,0 +1,9 @@
+/* burn SECONDS: uses so much CPU time, and says how much it was in the end. */
+#include "burn.h"
+
+int main(int argc, char **argv)
+{
+	burn_until((uint64_t)(atof(argc > 1 ? argv[1] : "1") * 1e9));
+	printf("used %.6f\n", used_seconds());
+	return 0;
+}

@@ -1,0 +1,96 @@
+#include "cli/guard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define SECOND ((uint64_t)1000000000)
+
+/* A window of one second in which the recorder used this much more than nothing. */
+static struct guard window(uint64_t own_ns)
+{
+	struct guard guard;
+
+	guard_init(&guard, 0.05, 10000);
+	guard.since = 1;
+	guard.cpu_since = guard_cpu_time() - own_ns;
+	return guard;
+}
+
+static void test_initial_shift(void **state)
+{
+	struct guard guard;
+
+	(void)state;
+	guard_init(&guard, 0.05, 10000);
+	assert_int_equal(guard_initial_shift(&guard, 400000), 0);
+	assert_int_equal(guard_initial_shift(&guard, 399999), 1);
+	assert_int_equal(guard_initial_shift(&guard, 97081), 3);
+	guard_init(&guard, 0, 10000);
+	assert_int_equal(guard_initial_shift(&guard, 1), 0);
+}
+
+static void test_own_time(void **state)
+{
+	struct guard guard = window(SECOND / 2);
+
+	(void)state;
+	guard.target_ns = SECOND;
+	guard.samples = 10000;
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	/* the window has begun anew */
+	assert_false(guard_exceeded(&guard, SECOND + 2, 1));
+	assert_int_equal(guard.samples, 0);
+}
+
+/* A flood of mappings or tasks is no reason to sample less. */
+static void test_own_time_without_samples(void **state)
+{
+	struct guard guard = window(SECOND);
+
+	(void)state;
+	guard.target_ns = SECOND;
+	guard.samples = 100;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+static void test_price_of_counters(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.target_ns = SECOND;
+	guard.samples = 10000;
+	guard.unbounded = 10000;
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	guard = window(0);
+	guard.target_ns = SECOND;
+	guard.samples = 10000;
+	guard.unbounded = 100;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+static void test_troubles(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.troubles = 1;
+	assert_false(guard_exceeded(&guard, SECOND, 1)); /* not over yet */
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_initial_shift),
+		cmocka_unit_test(test_own_time),
+		cmocka_unit_test(test_own_time_without_samples),
+		cmocka_unit_test(test_price_of_counters),
+		cmocka_unit_test(test_troubles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,660 @@
+/* Lines and inlined functions: compared with what addr2line says, and of files that lie. */
+#include "symbolize/lines.h"
+#include "symbolize/symbols.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+struct fixture {
+	struct module_table *table;
+	struct symbolizer *symbolizer;
+	char dir[64];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	strcpy(f->dir, "/tmp/test_lines.XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	f->table = module_table_new();
+	f->symbolizer = symbolizer_new(f->table);
+	assert_non_null(f->symbolizer);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	symbolizer_free(f->symbolizer);
+	module_table_free(f->table);
+	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
+	assert_int_equal(system(command), 0);
+	free(f);
+	return 0;
+}
+
+static bool run(struct fixture *f, const char *command)
+{
+	char line[PATH_MAX + 256];
+
+	snprintf(line, sizeof(line), "cd %s && (%s) >/dev/null 2>&1", f->dir, command);
+	return system(line) == 0;
+}
+
+static const char *in_dir(struct fixture *f, const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
+	return path;
+}
+
+static void write_file(struct fixture *f, const char *name, const char *text)
+{
+	FILE *file = fopen(in_dir(f, name), "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static struct module *module_of(struct fixture *f, const char *path)
+{
+	const struct module_file file = {.path = path, .pid = getpid()};
+	struct module *module = module_table_file(f->table, &file);
+
+	assert_non_null(module);
+	return module;
+}
+
+/* -- against addr2line ------------------------------------------------------------------------- */
+
+#define MAX_ADDRS 4000
+
+/* What addr2line prints for an address: function and place in turns. */
+struct oracle {
+	FILE *text;
+	char line[65536];
+	unsigned nr, equal, deepest;
+};
+
+static bool oracle_line(struct oracle *oracle)
+{
+	if (!fgets(oracle->line, sizeof(oracle->line), oracle->text))
+		return false;
+	oracle->line[strcspn(oracle->line, "\n")] = '\0';
+	return true;
+}
+
+static bool oracle_seek(struct oracle *oracle, uint32_t offset)
+{
+	char head[32];
+
+	snprintf(head, sizeof(head), "0x%016x", offset);
+	while (strcmp(oracle->line, head) != 0)
+		if (!oracle_line(oracle))
+			return false;
+	return true;
+}
+
+/* "/a/b.c:12 (discriminator 3)", "??:?" */
+static bool place_equal(char *place, const struct source *source)
+{
+	char *colon = strrchr(place, ':'), real[2][PATH_MAX];
+
+	if (strstr(place, " (discriminator"))
+		*strstr(place, " (discriminator") = '\0';
+	colon = strrchr(place, ':');
+	assert_non_null(colon);
+	*colon = '\0';
+	/* Of functions without debug information it knows the name of the object file. */
+	if (!strchr(place, '/'))
+		return !source->file;
+	if ((uint32_t)strtoul(colon + 1, NULL, 10) != source->line || !source->file)
+		return false;
+	return !strcmp(place, source->file) ||
+	       (realpath(place, real[0]) && realpath(source->file, real[1]) &&
+	        !strcmp(real[0], real[1]));
+}
+
+/* With the line "0x..." read. Names of inlined functions count, the outermost is the symbol. */
+static bool chain_equal(struct oracle *oracle, const struct symbol *symbol)
+{
+	struct source none = {0};
+	bool equal = true;
+	size_t i = 0;
+	char name[65536];
+	const struct source *source;
+
+	while (oracle_line(oracle) && strncmp(oracle->line, "0x", 2) != 0) {
+		strcpy(name, oracle->line);
+		assert_true(oracle_line(oracle));
+		source = i < symbol->nr_sources ? &symbol->sources[i] : &none;
+		equal &= place_equal(oracle->line, source);
+		if (i + 1 < symbol->nr_sources)
+			equal &= source->function && !strcmp(source->function, name);
+		i++;
+	}
+	if (i > oracle->deepest)
+		oracle->deepest = (unsigned)i;
+	return equal && (i == symbol->nr_sources || !symbol->nr_sources);
+}
+
+static int compare(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct oracle *oracle = arg;
+	bool equal;
+
+	assert_true(oracle_seek(oracle, offset));
+	equal = chain_equal(oracle, symbol);
+	if (!equal && oracle->nr - oracle->equal < 3)
+		print_message("%x in %s differs\n", offset, symbol->name);
+	oracle->nr++;
+	oracle->equal += equal;
+	return 0;
+}
+
+/* Addresses spread over the code: every step-th byte. */
+static size_t offsets_make(const struct module *module, uint32_t *offsets)
+{
+	uint32_t lo = (uint32_t)module->segments[0].vaddr,
+		 size = (uint32_t)module->segments[0].size;
+	uint32_t step = size / MAX_ADDRS + 1, i;
+	size_t n = 0;
+
+	for (i = 64; i < size && n < MAX_ADDRS; i += step)
+		offsets[n++] = lo + i;
+	return n;
+}
+
+static bool oracle_start(struct fixture *f, struct oracle *oracle, const char *path,
+                         const uint32_t *offsets, size_t n)
+{
+	FILE *file = fopen(in_dir(f, "addrs"), "we");
+	char command[PATH_MAX + 64];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		fprintf(file, "%x\n", offsets[i]);
+	fclose(file);
+	snprintf(command, sizeof(command), "addr2line -afiC -e %s <addrs >lines", path);
+	*oracle = (struct oracle){0};
+	if (!run(f, command))
+		return false;
+	oracle->text = fopen(in_dir(f, "lines"), "re");
+	return oracle->text != NULL;
+}
+
+static void check_file(struct fixture *f, const char *name, unsigned deepest)
+{
+	const char *path = *name == '/' ? name : strdupa(in_dir(f, name));
+	struct module *module = module_of(f, path);
+	static uint32_t offsets[MAX_ADDRS];
+	static struct oracle oracle;
+	size_t n = offsets_make(module, offsets);
+
+	if (!oracle_start(f, &oracle, path, offsets, n))
+		skip();
+	assert_int_equal(symbolizer_module(f->symbolizer, module, offsets, n, compare, &oracle), 0);
+	fclose(oracle.text);
+	print_message("%u of %u equal, chains of %u\n", oracle.equal, oracle.nr, oracle.deepest);
+	assert_true(oracle.nr > n / 2);
+	assert_true(oracle.deepest >= deepest);
+	assert_true(oracle.nr - oracle.equal <= oracle.nr / 1000);
+}
+
+static void own_program(void **state)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+
+	assert_true(dladdr((void *)(uintptr_t)own_program, &info));
+	assert_non_null(realpath(info.dli_fname, path));
+	check_file(*state, path, 2);
+}
+
+/* Calls in calls, over two files: each level of the template is inlined into the one above. */
+static const char deep_h[] = "template <int N> struct level {\n"
+			     "	template <class T> static inline T f(T x)\n"
+			     "	{\n"
+			     "		if (x > N * 7)\n"
+			     "			return level<N - 1>::f(x * 3) ^ N;\n"
+			     "		return level<N - 1>::f(x + N) + x % (N + 1);\n"
+			     "	}\n"
+			     "};\n"
+			     "template <> struct level<0> {\n"
+			     "	template <class T> static inline T f(T x) { return x * x; }\n"
+			     "};\n";
+static const char deep_cc[] = "#include \"deep.h\"\n"
+			      "namespace ns {\n"
+			      "struct thing {\n"
+			      "	int a[64];\n"
+			      "	int sum(int k) const\n"
+			      "	{\n"
+			      "		int s = 0;\n"
+			      "		for (int i = 0; i < 64; i++)\n"
+			      "			s += level<5>::f(a[i]) + twice(k);\n"
+			      "		return s;\n"
+			      "	}\n"
+			      "	static inline int twice(int k) { return level<3>::f(k) * 2; }\n"
+			      "};\n"
+			      "}\n"
+			      "static ns::thing t;\n"
+			      "int main(int argc, char **)\n"
+			      "{\n"
+			      "	for (int i = 0; i < 64; i++)\n"
+			      "		t.a[i] = level<4>::f(argc + i);\n"
+			      "	return t.sum(argc) & 127;\n"
+			      "}\n";
+
+static bool make_deep(struct fixture *f, const char *options)
+{
+	char command[512];
+
+	write_file(f, "deep.h", deep_h);
+	write_file(f, "deep.cc", deep_cc);
+	snprintf(command, sizeof(command), "%s deep.cc -o deep", options);
+	return run(f, command);
+}
+
+static void deep_inlining(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!make_deep(f, "g++ -O2 -gdwarf-4"))
+		skip();
+	check_file(f, "deep", 6);
+}
+
+static void dwarf_5(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!make_deep(f, "g++ -O2 -gdwarf-5"))
+		skip();
+	check_file(f, "deep", 6);
+}
+
+static void clang(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!make_deep(f, "clang++ -O2 -gdwarf-4"))
+		skip();
+	check_file(f, "deep", 3);
+}
+
+static void link_time_optimized(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f, "a.c",
+	           "int g(int *p); int f(int x) { int a[9]; for (int i = 0; i < x % 9; "
+	           "i++)\n a[i] = x;\n return g(a); }\n");
+	write_file(f, "b.c",
+	           "static int h(int x)\n{\n return x * 7 % 5; }\n"
+	           "int g(int *p)\n{\n return h(p[1]) + h(p[3]); }\n");
+	write_file(f, "c.c", "int f(int x);\nint main(int c, char **v)\n{\n return f(c); }\n");
+	if (!run(f, "cc -O2 -gdwarf-4 -flto a.c b.c c.c -o lto"))
+		skip();
+	check_file(f, "lto", 2);
+}
+
+/* -- where debug information can be ------------------------------------------------------------ */
+
+enum { INNER_LINE = __LINE__ + 4 };
+
+static inline __attribute__((always_inline)) int inner(int x)
+{
+	__asm__ volatile(".globl lines_probe\nlines_probe: nop" : "+r"(x));
+	return x;
+}
+
+enum { MIDDLE_LINE = __LINE__ + 4 };
+
+static inline __attribute__((always_inline)) int middle(int x)
+{
+	return inner(x + 1) * x;
+}
+
+enum { OUTER_LINE = __LINE__ + 4 };
+
+static __attribute__((noinline, noclone)) int outer(int x)
+{
+	return middle(x) + x;
+}
+
+extern const char lines_probe[];
+
+struct answer {
+	unsigned nr;
+	struct source chain[8];
+	char names[8][64], files[8][PATH_MAX];
+	size_t nr_sources;
+	char name[64];
+};
+
+static int keep(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct answer *answer = arg;
+	size_t i;
+
+	(void)offset;
+	answer->nr++;
+	snprintf(answer->name, sizeof(answer->name), "%s", symbol->name ? symbol->name : "");
+	answer->nr_sources = symbol->nr_sources;
+	for (i = 0; i < symbol->nr_sources && i < 8; i++) {
+		const struct source *source = &symbol->sources[i];
+
+		answer->chain[i] = *source;
+		snprintf(answer->names[i], 64, "%s", source->function ? source->function : "");
+		snprintf(answer->files[i], PATH_MAX, "%s", source->file ? source->file : "");
+	}
+	return 0;
+}
+
+static struct answer ask(struct fixture *f, struct module *module, uint32_t offset)
+{
+	struct answer answer = {0};
+
+	assert_int_equal(symbolizer_module(f->symbolizer, module, &offset, 1, keep, &answer), 0);
+	return answer;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	return strlen(text) >= strlen(end) && !strcmp(text + strlen(text) - strlen(end), end);
+}
+
+static void known_places(void **state)
+{
+	static const uint32_t lines[] = {INNER_LINE, MIDDLE_LINE, OUTER_LINE};
+	struct fixture *f = *state;
+	struct answer answer;
+	char path[PATH_MAX];
+	Dl_info info;
+	size_t i;
+
+	assert_true(dladdr(lines_probe, &info));
+	assert_non_null(realpath(info.dli_fname, path));
+	answer = ask(f, module_of(f, path), (uint32_t)(lines_probe - (char *)info.dli_fbase));
+	assert_int_equal(answer.nr_sources, 3);
+	assert_string_equal(answer.names[0], "inner");
+	assert_string_equal(answer.names[1], "middle");
+	assert_string_equal(answer.name, "outer");
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(answer.chain[i].line, lines[i]);
+		assert_true(ends_in(answer.files[i], "/test/unit/test_lines.c"));
+	}
+}
+
+/* Inlined into each other in one place whose address the symbol "place" has. */
+static const char code[] = "static inline __attribute__((always_inline)) int in(int x)\n"
+			   "{\n"
+			   "	__asm__(\".globl place\\nplace: nop\" : \"+r\"(x));\n"
+			   "	return x;\n"
+			   "}\n"
+			   "int keep(int x)\n"
+			   "{\n"
+			   "	return in(x) + 1;\n"
+			   "}\n"
+			   "__attribute__((cold, section(\".text.far\"))) int far(int x)\n"
+			   "{\n"
+			   "	return x * 3;\n"
+			   "}\n";
+
+static bool make_library(struct fixture *f, const char *options)
+{
+	char command[512];
+
+	write_file(f, "a.c", code);
+	snprintf(command, sizeof(command),
+	         "cc -shared -fPIC -O1 -nostdlib -Wl,--build-id=sha1 %s a.c -o a.so", options);
+	return run(f, command);
+}
+
+static uint32_t place_of(struct fixture *f)
+{
+	unsigned value = 0;
+	FILE *file;
+
+	assert_true(run(f, "nm a.so | grep ' place$' >place"));
+	file = fopen(in_dir(f, "place"), "re");
+	assert_int_equal(fscanf(file, "%x", &value), 1);
+	fclose(file);
+	return value;
+}
+
+static void check_place(struct fixture *f, const char *name, uint32_t place)
+{
+	struct answer answer = ask(f, module_of(f, in_dir(f, name)), place);
+
+	assert_int_equal(answer.nr_sources, 2);
+	assert_string_equal(answer.names[0], "in");
+	assert_true(ends_in(answer.files[0], "/a.c"));
+	assert_int_equal(answer.chain[0].line, 3);
+	assert_int_equal(answer.chain[1].line, 8);
+}
+
+static void compressed(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t place;
+
+	if (!make_library(f, "-g") ||
+	    !run(f, "objcopy --compress-debug-sections=zlib a.so b.so &&"
+	            "objcopy --compress-debug-sections=zlib-gnu a.so c.so"))
+		skip();
+	place = place_of(f);
+	check_place(f, "a.so", place);
+	check_place(f, "b.so", place);
+	check_place(f, "c.so", place);
+}
+
+static void versions(void **state)
+{
+	static const char *const options[] = {"-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5",
+	                                      "-gdwarf-5 -gdwarf64"};
+	struct fixture *f = *state;
+	char name[16], command[64];
+	unsigned i;
+
+	for (i = 0; i < 5; i++) {
+		if (!make_library(f, options[i]))
+			skip();
+		snprintf(name, sizeof(name), "%u.so", i);
+		snprintf(command, sizeof(command), "cp a.so %s", name);
+		assert_true(run(f, command));
+		check_place(f, name, place_of(f));
+	}
+}
+
+/* Symbols in the program, lines in the debug file. */
+static void separate_file(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!make_library(f, "-g") ||
+	    !run(f, "objcopy --only-keep-debug a.so a.debug && objcopy -g "
+	            "--add-gnu-debuglink=a.debug a.so b.so"))
+		skip();
+	check_place(f, "b.so", place_of(f));
+}
+
+/* Common parts in a third file. */
+static void shared_by_dwz(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+	uint32_t place;
+
+	if (!make_library(f, "-g") ||
+	    !run(f, "cc -shared -fPIC -O1 -nostdlib -g -Wl,--build-id=sha1 -DX=1 a.c -o b.so &&"
+	            "dwz -m common a.so b.so && cp a.so c.so && readelf -S a.so | "
+	            "grep debugaltlink"))
+		skip();
+	place = place_of(f);
+	check_place(f, "a.so", place);
+	/* Without it, or with another one, names are missing and lines are not. */
+	assert_true(run(f, "mv common d && cp a.so common"));
+	answer = ask(f, module_of(f, in_dir(f, "c.so")), place);
+	assert_int_equal(answer.chain[0].line, 3);
+}
+
+static void no_lines_no_harm(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	if (!make_library(f, "-g0"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+	assert_int_equal(answer.nr, 1);
+	assert_int_equal(answer.nr_sources, 0);
+}
+
+/* -- hostile files ----------------------------------------------------------------------------- */
+
+struct bytes {
+	unsigned char *data;
+	size_t size;
+};
+
+static struct bytes file_read(const char *path)
+{
+	struct bytes bytes = {0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(fstat(fd, &st), 0);
+	bytes.size = (size_t)st.st_size;
+	bytes.data = malloc(bytes.size);
+	assert_non_null(bytes.data);
+	assert_int_equal(pread(fd, bytes.data, bytes.size, 0), bytes.size);
+	close(fd);
+	return bytes;
+}
+
+/* Any answer will do, if there is one. */
+static void try_bytes(int fd, const struct bytes *bytes, uint32_t place)
+{
+	struct module_table *table = module_table_new();
+	struct symbolizer *symbolizer = symbolizer_new(table);
+	char path[32];
+	const struct module_file file = {.path = path};
+	struct answer answer = {0};
+	uint32_t offsets[128], i;
+
+	sprintf(path, "/proc/self/fd/%d", fd);
+	assert_int_equal(pwrite(fd, bytes->data, bytes->size, 0), bytes->size);
+	for (i = 0; i < 128; i++)
+		offsets[i] = place - 64 + i;
+	assert_int_equal(symbolizer_module(symbolizer, module_table_file(table, &file), offsets,
+	                                   128, keep, &answer),
+	                 0);
+	symbolizer_free(symbolizer);
+	module_table_free(table);
+}
+
+static bool is_debug(const struct bytes *bytes, const Elf64_Shdr *section)
+{
+	const Elf64_Ehdr *ehdr = (const void *)bytes->data;
+	const Elf64_Shdr *shdr = (const void *)(bytes->data + ehdr->e_shoff);
+	const char *names = (const char *)bytes->data + shdr[ehdr->e_shstrndx].sh_offset;
+
+	return !strncmp(names + section->sh_name, ".debug_", 7) ||
+	       !strncmp(names + section->sh_name, ".zdebug", 7);
+}
+
+static void damage_section(int fd, struct bytes *bytes, const Elf64_Shdr *section, uint32_t place)
+{
+	static const unsigned char flips[] = {0x01, 0x80, 0xff, 0x7f, 0x08};
+	size_t i, n = 0;
+	unsigned char byte;
+
+	for (i = section->sh_offset; i < section->sh_offset + section->sh_size; i++) {
+		byte = bytes->data[i];
+		bytes->data[i] ^= flips[n++ % sizeof(flips)];
+		try_bytes(fd, bytes, place);
+		bytes->data[i] = n % 2 ? 0 : 0xff;
+		try_bytes(fd, bytes, place);
+		bytes->data[i] = byte;
+	}
+}
+
+/* Every byte of debug information, one after the other. */
+static void damage(struct fixture *f, const char *name)
+{
+	struct bytes bytes = file_read(in_dir(f, name));
+	const Elf64_Ehdr *ehdr = (const void *)bytes.data;
+	Elf64_Shdr *shdr = malloc(ehdr->e_shnum * sizeof(*shdr));
+	int fd = memfd_create("hostile", MFD_CLOEXEC);
+	uint32_t place = place_of(f);
+	unsigned i, nr = 0;
+
+	memcpy(shdr, bytes.data + ehdr->e_shoff, ehdr->e_shnum * sizeof(*shdr));
+	for (i = 0; i < ehdr->e_shnum; i++) {
+		if (!is_debug(&bytes, &shdr[i]))
+			continue;
+		damage_section(fd, &bytes, &shdr[i], place);
+		nr++;
+	}
+	assert_true(nr >= 4);
+	close(fd);
+	free(shdr);
+	free(bytes.data);
+}
+
+static void damaged(void **state)
+{
+	static const char *const options[] = {"-gdwarf-4", "-gdwarf-5", "-gdwarf-5 -gz"};
+	struct fixture *f = *state;
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		if (sizeof(long) != 8 || !make_library(f, options[i]))
+			skip();
+		damage(f, "a.so");
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(known_places),
+		TEST(own_program),
+		TEST(deep_inlining),
+		TEST(dwarf_5),
+		TEST(clang),
+		TEST(link_time_optimized),
+		TEST(compressed),
+		TEST(versions),
+		TEST(separate_file),
+		TEST(shared_by_dwz),
+		TEST(no_lines_no_harm),
+		TEST(damaged),
+	};
+
+	if (outer(0) != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

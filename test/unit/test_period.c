@@ -1,0 +1,120 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "cli/period.h"
+
+static const struct event clock_event = {.name = "cpu-clock", .unit = EVENT_NS};
+
+static struct event counter(uint32_t type, uint64_t config)
+{
+	return (struct event){.unit = EVENT_COUNT, .attr = {.type = type, .config = config}};
+}
+
+static bool is_prime(uint64_t n)
+{
+	for (uint64_t d = 2; d * d <= n; d++)
+		if (!(n % d))
+			return false;
+	return n > 1;
+}
+
+static void clocks_start_at_10_kHz(void **state)
+{
+	(void)state;
+	assert_int_equal(period_base(&clock_event, 0, 0), 97081);
+	assert_int_equal(period_base(&clock_event, 10000, 0), 97081);
+}
+
+/* A little faster than asked for, never slower, and never in lockstep with round times. */
+static void clocks_are_prime_and_beside_the_round(void **state)
+{
+	static const double frequencies[] = {0.01, 1, 99, 100, 997, 1000, 4000, 49999, 90000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(frequencies) / sizeof(frequencies[0]); i++) {
+		double round = 1e9 / frequencies[i];
+		uint64_t period = period_base(&clock_event, frequencies[i], 0);
+
+		assert_true(is_prime(period));
+		assert_true((double)period < round * 0.98);
+		assert_true((double)period > round * 0.95);
+	}
+}
+
+static void counters_start_as_asked_for(void **state)
+{
+	struct event cycles = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	(void)state;
+	assert_int_equal(period_base(&cycles, 0, 1000), 1000);
+	assert_int_equal(period_base(&cycles, 0, 1), 1);
+	assert_int_equal(period_base(&cycles, 500, 1000), 1000);
+}
+
+static void counters_start_with_a_guess(void **state)
+{
+	static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_RAW, 17};
+	struct event event;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		event = counter(types[i], PERF_COUNT_HW_CACHE_MISSES);
+		assert_true(period_base(&event, 0, 0) > 1000);
+		assert_true(is_prime(period_base(&event, 0, 0)));
+	}
+	/* Rare ones are all wanted. */
+	event = counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_int_equal(period_base(&event, 0, 0), 1);
+	event = counter(PERF_TYPE_TRACEPOINT, 300);
+	assert_int_equal(period_base(&event, 0, 0), 1);
+}
+
+static void what_the_name_says_goes_first(void **state)
+{
+	struct event event = clock_event;
+
+	(void)state;
+	event.freq = 100;
+	assert_int_equal(period_base(&event, 10000, 0), period_base(&clock_event, 100, 0));
+	event.freq = 0;
+	event.period = 12345;
+	assert_int_equal(period_base(&event, 10000, 0), 12345);
+	event = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	event.period = 4711;
+	assert_int_equal(period_base(&event, 0, 1000), 4711);
+}
+
+/* A shorter period is stretched by the kernel without a word, and weights would be wrong. */
+static void clocks_are_no_faster_than_the_kernels(void **state)
+{
+	struct event event = clock_event;
+
+	(void)state;
+	assert_true(period_base(&clock_event, 100000, 0) * 98 / 100 >= 10000);
+	assert_true(period_base(&clock_event, 1e12, 0) * 98 / 100 >= 10000);
+	event.freq = UINT64_MAX;
+	assert_true(period_base(&event, 0, 0) * 98 / 100 >= 10000);
+	event.freq = 0;
+	event.period = 1;
+	assert_true(period_base(&event, 0, 0) * 98 / 100 >= 10000);
+	event.unit = EVENT_COUNT;
+	assert_int_equal(period_base(&event, 0, 0), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clocks_start_at_10_kHz),
+		cmocka_unit_test(clocks_are_prime_and_beside_the_round),
+		cmocka_unit_test(counters_start_as_asked_for),
+		cmocka_unit_test(counters_start_with_a_guess),
+		cmocka_unit_test(what_the_name_says_goes_first),
+		cmocka_unit_test(clocks_are_no_faster_than_the_kernels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

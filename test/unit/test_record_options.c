@@ -1,0 +1,210 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/record_options.h"
+
+static size_t size_of(const char *text)
+{
+	size_t size;
+
+	assert_int_equal(size_parse(text, &size), 0);
+	return size;
+}
+
+static void sizes(void **state)
+{
+	(void)state;
+	assert_int_equal(size_of("0"), 0);
+	assert_int_equal(size_of("4096"), 4096);
+	assert_int_equal(size_of("64K"), 65536);
+	assert_int_equal(size_of("64k"), 65536);
+	assert_int_equal(size_of("100M"), (size_t)100 << 20);
+	assert_int_equal(size_of("1G"), (size_t)1 << 30);
+	assert_int_equal(size_of("2GiB"), (size_t)2 << 30);
+	assert_int_equal(size_of("2MB"), (size_t)2 << 20);
+	assert_int_equal(size_of("512B"), 512);
+	assert_int_equal(size_of("18446744073709551615"), SIZE_MAX);
+	assert_int_equal(size_of("17179869183G"), (size_t)17179869183 << 30);
+}
+
+static void sizes_that_are_none(void **state)
+{
+	static const char *const texts[] = {"",      "M",   "-1",  "+1",   " 1",  "1.5M",
+	                                    "0x10",  "5X",  "1MM", "1MiM", "1 M", "1M ",
+	                                    "1KiBs", "1e6", "1iB", "nan",  "１",  "1,000"};
+	size_t size = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_int_equal(size_parse(texts[i], &size), -EINVAL);
+	assert_int_equal(size_parse("18446744073709551616", &size), -ERANGE);
+	assert_int_equal(size_parse("17179869184G", &size), -ERANGE);
+	assert_int_equal(size_parse("99999999999999999999999K", &size), -ERANGE);
+	assert_int_equal(size, 42);
+}
+
+#define MOST_ARGS 16
+
+static int parse(struct options *options, char *const *args)
+{
+	static char *argv[MOST_ARGS + 1];
+	int argc = 1;
+
+	argv[0] = (char *)"record";
+	while (args[argc - 1]) {
+		argv[argc] = args[argc - 1];
+		argc++;
+	}
+	argv[argc] = NULL;
+	return record_options(options, argc, argv);
+}
+
+/* A wrong option ends the process that reads it. */
+static int status_of(char *const *args)
+{
+	int status, null;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct options options;
+
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		_exit(parse(&options, args));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define ARGS(...) ((char *const[]){__VA_ARGS__, NULL})
+
+static void defaults(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "true")), 0);
+	assert_int_equal(options.budget, (size_t)100 << 20);
+	assert_string_equal(options.output, "adaptrace.atr");
+	assert_int_equal(options.stacks, TRACE_STACKS_DWARF);
+	assert_int_equal(options.stack_size, 16384);
+	assert_true(options.max_overhead == 0.05);
+	assert_int_equal(options.nr_events, 1);
+	assert_string_equal(options.command[0], "true");
+	assert_null(options.command[1]);
+	assert_int_equal(options.attach, 0);
+}
+
+/* The command's options are its own. */
+static void the_command_begins_at_the_first_word(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ARGS("-m", "1M", "-e", "cpu-clock:u", "ls", "-m", "2M")),
+	                 0);
+	assert_int_equal(options.budget, 1 << 20);
+	assert_string_equal(options.command[1], "-m");
+	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "--", "-x", "--", "y")), 0);
+	assert_string_equal(options.command[0], "-x");
+	assert_string_equal(options.command[1], "--");
+}
+
+static void everything(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
+	                                      "--max-overhead=2.5", "--seed=7", "--inherit",
+	                                      "--unwinder=libunwind", "--max-stack=9",
+	                                      "-ecpu-clock:u", "-epage-faults:u", "true")),
+	                 0);
+	assert_true(options.quiet && options.inherit);
+	assert_int_equal(options.budget, 65536);
+	assert_true(options.frequency == 99.5);
+	assert_int_equal(options.stacks, TRACE_STACKS_FP);
+	assert_string_equal(options.output, "other");
+	assert_true(options.max_overhead == 0.025);
+	assert_int_equal(options.seed, 7);
+	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
+	assert_int_equal(options.max_stack, 9);
+	assert_int_equal(options.nr_events, 2);
+	assert_int_equal(parse(&options, ARGS("-gdwarf,4K", "-ecpu-clock:u", "true")), 0);
+	assert_int_equal(options.stack_size, 4096);
+	assert_int_equal(parse(&options, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
+	assert_int_equal(options.budget, 65536); /* whole pages */
+}
+
+static void wrong_values(void **state)
+{
+	static char *const wrong[][2] = {
+		{"-m", "0"},
+		{"-m", "5X"},
+		{"-m", "63K"},
+		{"-m", "99999G"},
+		{"-m", ""},
+		{"-F", "0"},
+		{"-F", "-1"},
+		{"-F", "nan"},
+		{"-F", "1e9"},
+		{"-F", "10k"},
+		{"-c", "0"},
+		{"-c", "many"},
+		{"-g", "lbr"},
+		{"-g", "dwarf,"},
+		{"-g", "dwarf,1"},
+		{"-g", "dwarf,1M"},
+		{"-e", "no-such-thing"},
+		{"-e", ""},
+		{"-p", "0"},
+		{"-p", "-1"},
+		{"-p", "self"},
+		{"-p", "1e30"},
+		{"--max-overhead", "-1"},
+		{"--max-overhead", "101"},
+		{"--max-overhead", "inf"},
+		{"--max-stack", "0"},
+		{"--max-stack", "1025"},
+		{"--seed", "x"},
+		{"--unwinder", "x"},
+		{"--no-such-option", "1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(status_of(ARGS(wrong[i][0], wrong[i][1], "true")), 125);
+}
+
+static void nothing_to_do(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(ARGS("-q")), 125);
+	assert_int_equal(status_of(ARGS("-m")), 125);
+	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(sizes_that_are_none),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(the_command_begins_at_the_first_word),
+		cmocka_unit_test(everything),
+		cmocka_unit_test(wrong_values),
+		cmocka_unit_test(nothing_to_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

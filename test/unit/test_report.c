@@ -1,0 +1,378 @@
+#include "trace_world.h"
+
+#include <json-c/json.h>
+#include <sys/mman.h>
+#include <xxhash.h>
+
+#include "output/dump.h"
+#include "output/info.h"
+#include "output/report.h"
+
+static const struct report_options by_function = {
+	.event = TRACE_ALL_EVENTS,
+	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.nr_keys = 2,
+	.to = UINT64_MAX,
+	.limit = UINT32_MAX,
+};
+
+struct page {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+static void page_open(struct page *page)
+{
+	page->file = open_memstream(&page->text, &page->size);
+	assert_non_null(page->file);
+}
+
+static struct json_object *page_parse(struct page *page)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(1000); /* trees are deep */
+	struct json_object *object;
+
+	fclose(page->file);
+	object = json_tokener_parse_ex(tokener, page->text, (int)strlen(page->text) + 1);
+	json_tokener_free(tokener);
+	if (!object)
+		fail_msg("no JSON: %.200s", page->text);
+	free(page->text);
+	return object;
+}
+
+static struct trace *record(struct world *w, size_t budget, size_t nr)
+{
+	world_open(w, budget);
+	put_many(w, nr);
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	tables_run(w->tables)->end = 1000 + (nr * 300 << TIME_SHIFT);
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	return open_good(w->path);
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		fail_msg("no member %s", key);
+	return value;
+}
+
+static uint64_t number(struct json_object *object, const char *key)
+{
+	return json_object_get_uint64(member(object, key));
+}
+
+/* --- reports ---------------------------------------------------------------------------------- */
+
+static uint64_t sum_of(struct json_object *array, const char *key)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		sum += number(json_object_array_get_idx(array, i), key);
+	return sum;
+}
+
+static struct json_object *report(const struct trace *trace, const struct report_options *options)
+{
+	struct page page;
+
+	page_open(&page);
+	assert_int_equal(report_json(page.file, trace, options), 0);
+	return page_parse(&page);
+}
+
+static void functions_add_up(void **state)
+{
+	struct trace *trace;
+	struct json_object *object, *events, *functions;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 5000);
+	object = report(trace, &by_function);
+	events = member(object, "events");
+	assert_int_equal(json_object_array_length(events), NR_EVENTS);
+	for (size_t i = 0; i < NR_EVENTS; i++) {
+		struct json_object *event = json_object_array_get_idx(events, i);
+
+		functions = member(event, "functions");
+		assert_int_equal(sum_of(functions, "self"), number(event, "total_weight"));
+		assert_int_equal(sum_of(functions, "samples"), trace_event(trace, i)->stored);
+		for (size_t f = 1; f < json_object_array_length(functions); f++)
+			assert_true(number(json_object_array_get_idx(functions, f), "self") <=
+			            number(json_object_array_get_idx(functions, f - 1), "self"));
+	}
+	assert_string_equal(json_object_get_string(member(object, "event")), "cpu-clock");
+	json_object_put(object);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void threads_add_up(void **state)
+{
+	struct report_options options = by_function;
+	struct json_object *object, *threads;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 3000);
+	options.per_thread = true;
+	options.event = 1;
+	object = report(trace, &options);
+	threads = member(object, "threads");
+	assert_int_equal(json_object_array_length(threads), 6);
+	assert_int_equal(sum_of(threads, "total_weight"), number(object, "total_weight"));
+	for (size_t i = 0; i < 6; i++) {
+		struct json_object *thread = json_object_array_get_idx(threads, i);
+
+		assert_int_equal(sum_of(member(thread, "functions"), "self"),
+		                 number(thread, "total_weight"));
+	}
+	json_object_put(object);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* Every branch's total is its self and its children's totals; nothing is dropped silently. */
+static uint64_t check_branch(struct json_object *branch)
+{
+	struct json_object *children = member(branch, "children");
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < json_object_array_length(children); i++) {
+		struct json_object *child = json_object_array_get_idx(children, i), *others;
+
+		sum += number(child, "total");
+		if (!json_object_object_get_ex(child, "others", &others))
+			assert_int_equal(number(child, "self") + check_branch(child),
+			                 number(child, "total"));
+	}
+	return sum;
+}
+
+static void trees_add_up(void **state)
+{
+	struct report_options options = by_function;
+	struct json_object *object;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 3000);
+	options.tree = true;
+	options.event = 0;
+	for (unsigned all = 0; all < 2; all++) {
+		options.all = all;
+		object = report(trace, &options);
+		assert_int_equal(
+			check_branch(json_object_array_get_idx(member(object, "trees"), 0)),
+			number(object, "total_weight"));
+		json_object_put(object);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* The sum of the percentages of self, the line for the rest included. */
+static void text_shows_all(void **state)
+{
+	struct report_options options = by_function;
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 3000);
+	options.event = 0;
+	options.no_header = true;
+	for (options.limit = 3; options.limit < 100; options.limit += 40) {
+		double sum = 0;
+		unsigned rows = 0;
+
+		page_open(&page);
+		assert_int_equal(report_text(page.file, trace, "x.atr", &options), 0);
+		fclose(page.file);
+		for (char *line = strchr(page.text, '\n'); line[1]; line = strchr(line + 1, '\n')) {
+			sum += strtod(line + 1, NULL);
+			rows++;
+		}
+		assert_int_equal(rows, options.limit + 1);
+		assert_true(sum > 99.7 && sum < 100.3);
+		assert_null(strchr(page.text, '\033'));
+		free(page.text);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void names_act_on_nothing(void **state)
+{
+	struct report_options options = by_function;
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 100);
+	page_open(&page);
+	assert_int_equal(report_text(page.file, trace, "\033c.atr", &options), 0);
+	assert_int_equal(info_text(page.file, trace, "\033c.atr"), 0);
+	assert_int_equal(dump_text(page.file, trace), 0);
+	fclose(page.file);
+	assert_non_null(strstr(page.text, "'\\x1b[31m'"));
+	assert_null(strchr(page.text, '\033'));
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- info and dump ---------------------------------------------------------------------------- */
+
+static void info_accounts_for_all(void **state)
+{
+	struct json_object *object, *samples, *reductions;
+	struct trace *trace;
+	struct page page;
+	struct world w;
+	uint64_t taken = 0;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 20000);
+	page_open(&page);
+	assert_int_equal(info_json(page.file, trace), 0);
+	object = page_parse(&page);
+	samples = member(object, "samples");
+	for (unsigned k = 0; k < NR_EVENTS; k++)
+		taken += w.hmb->ledger->taken[k];
+	assert_int_equal(number(samples, "taken"), taken);
+	assert_int_equal(number(samples, "taken"),
+	                 number(samples, "stored") + number(samples, "reduced"));
+	reductions = member(object, "reductions");
+	assert_int_equal(json_object_array_length(reductions), w.hmb->ledger->nr_reductions);
+	assert_int_equal(sum_of(member(object, "threads"), "stored"), number(samples, "stored"));
+	assert_int_equal(json_object_array_length(member(object, "command")), 3);
+	json_object_put(object);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void dump_has_every_sample(void **state)
+{
+	struct trace *trace;
+	struct page page;
+	struct world w;
+	uint64_t nr = 0, last = 0;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 3000);
+	page_open(&page);
+	assert_int_equal(dump_json(page.file, trace), 0);
+	fclose(page.file);
+	for (char *line = page.text, *end; *line; line = end + 1) {
+		struct json_object *object;
+
+		end = strchr(line, '\n');
+		*end = 0;
+		object = json_tokener_parse(line);
+		assert_non_null(object);
+		assert_true(number(object, "time_ns") >= last);
+		last = number(object, "time_ns");
+		assert_true(json_object_array_length(member(object, "stack")) >= 1);
+		json_object_put(object);
+		nr++;
+	}
+	assert_int_equal(nr, trace_event(trace, 0)->stored + trace_event(trace, 1)->stored);
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- files that lie --------------------------------------------------------------------------- */
+
+static void fix_checksums(unsigned char *bytes, size_t size)
+{
+	struct trace_header *header = (void *)bytes;
+	struct trace_entry *entries = (void *)(header + 1);
+
+	for (uint32_t i = 0; i < header->nr_sections; i++)
+		if (entries[i].offset < size && entries[i].size <= size - entries[i].offset)
+			entries[i].checksum =
+				XXH3_64bits(bytes + entries[i].offset, entries[i].size);
+	header->checksum = 0;
+	header->checksum =
+		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
+}
+
+static void report_all(const struct trace *trace)
+{
+	struct report_options options = by_function;
+	struct page page;
+
+	options.limit = 5;
+	page_open(&page);
+	info_text(page.file, trace, "x.atr");
+	info_json(page.file, trace);
+	dump_text(page.file, trace);
+	dump_json(page.file, trace);
+	report_text(page.file, trace, "x.atr", &options);
+	options.tree = true;
+	report_text(page.file, trace, "x.atr", &options);
+	options.per_thread = true;
+	report_json(page.file, trace, &options);
+	fclose(page.file);
+	free(page.text);
+}
+
+static void lies_do_no_harm(void **state)
+{
+	char why[TRACE_WHY_SIZE], path[64];
+	unsigned char *good, *bad;
+	size_t size, head = sizeof(struct trace_header);
+	struct trace *trace;
+	struct world w;
+	FILE *file;
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	(void)state;
+	trace_close(record(&w, 64 << 10, 60));
+	good = malloc(1 << 18);
+	bad = malloc(1 << 18);
+	file = fopen(w.path, "r");
+	size = fread(good, 1, 1 << 18, file);
+	fclose(file);
+	sprintf(path, "/proc/self/fd/%d", fd);
+	for (unsigned i = 0; i < 250; i++) {
+		memcpy(bad, good, size);
+		for (uint64_t n = 1 + rnd(&w, 6); n; n--)
+			bad[head + rnd(&w, size - head)] =
+				(unsigned char)(rnd(&w, 2) ? 0xff : rnd(&w, 256));
+		fix_checksums(bad, size);
+		assert_int_equal(pwrite(fd, bad, size, 0), size);
+		trace = trace_open(path, why);
+		if (trace)
+			report_all(trace);
+		trace_close(trace);
+	}
+	close(fd);
+	free(good);
+	free(bad);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_add_up),      cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(trees_add_up),          cmocka_unit_test(text_shows_all),
+		cmocka_unit_test(names_act_on_nothing),  cmocka_unit_test(info_accounts_for_all),
+		cmocka_unit_test(dump_has_every_sample), cmocka_unit_test(lies_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

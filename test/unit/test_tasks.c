@@ -1,0 +1,406 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/tasks.h"
+
+enum { BUDGET = 128 << 10, GRACE = 200000000 };
+
+/* Numbers of processes that do not exist. */
+#define PID(n) ((uint32_t)(0x40000000 + (n)))
+
+struct world {
+	char folder[64], path[96];
+	struct tables *tables;
+	struct module_table *modules;
+	struct tasks tasks;
+	unsigned forgotten;
+};
+
+static void forget(void *arg, pid_t tid)
+{
+	struct world *w = arg;
+
+	(void)tid;
+	w->forgotten++;
+}
+
+static int setup_with(void **state, unsigned nr_streams)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
+	w->tables = tables_new(BUDGET, w->path);
+	w->modules = module_table_new();
+	assert_non_null(w->tables);
+	assert_non_null(w->modules);
+	tables_ledger(w->tables)->nr_kinds = 2;
+	tasks_init(&w->tasks, w->tables, w->modules, nr_streams, forget, w);
+	*state = w;
+	return 0;
+}
+
+static int setup_cgroup(void **state)
+{
+	return setup_with(state, 0);
+}
+
+static int setup_ladder(void **state)
+{
+	return setup_with(state, 2);
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	tasks_fini(&w->tasks);
+	module_table_free(w->modules);
+	tables_free(w->tables);
+	rmdir(w->folder);
+	free(w);
+	return 0;
+}
+
+static void say_fork(struct world *w, uint32_t parent, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct record record = {.type = RECORD_FORK, .pid = pid, .tid = tid, .time = time};
+
+	record.fork.parent_pid = record.fork.parent_tid = parent;
+	tasks_record(&w->tasks, &record);
+}
+
+static void say_exit(struct world *w, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct record record = {.type = RECORD_EXIT, .pid = pid, .tid = tid, .time = time};
+
+	tasks_record(&w->tasks, &record);
+}
+
+static void say_comm(struct world *w, uint32_t pid, uint32_t tid, const char *comm, bool exec,
+                     uint64_t time)
+{
+	struct record record = {.type = RECORD_COMM, .pid = pid, .tid = tid, .time = time};
+
+	record.comm.comm = comm;
+	record.comm.exec = exec;
+	tasks_record(&w->tasks, &record);
+}
+
+static void say_mmap(struct world *w, uint32_t pid, uint64_t start, uint64_t end, const char *path)
+{
+	struct record record = {.type = RECORD_MMAP, .pid = pid, .tid = pid, .time = 1};
+
+	record.mmap.start = start;
+	record.mmap.end = end;
+	record.mmap.path = path;
+	tasks_record(&w->tasks, &record);
+}
+
+static void say_read(struct world *w, uint32_t pid, uint32_t tid, uint64_t value, uint64_t time)
+{
+	struct record record = {.type = RECORD_READ, .pid = pid, .tid = tid, .time = time};
+
+	record.read.value = value;
+	tasks_record(&w->tasks, &record);
+}
+
+static struct trace_command *command(struct world *w, const char *comm)
+{
+	return tables_command(w->tables, tables_string(w->tables, comm));
+}
+
+static struct task *task(struct world *w, uint32_t pid, uint32_t tid)
+{
+	return tasks_of_sample(&w->tasks, (pid_t)pid, (pid_t)tid);
+}
+
+static unsigned nr_tasks(struct world *w)
+{
+	return HASH_COUNT(w->tasks.tasks);
+}
+
+static void start(struct world *w)
+{
+	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)PID(0)), 0);
+	say_comm(w, PID(0), PID(0), "app", true, 1);
+}
+
+static void nothing_counts_before_exec(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)PID(0)), 0);
+	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
+	say_comm(w, PID(0), PID(0), "renamed", false, 1);
+	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
+	say_comm(w, PID(0), PID(0), "app", true, 2);
+	assert_false(task(w, PID(0), PID(0))->process->awaits_exec);
+	assert_int_equal(command(w, "app")->tasks, 1);
+	assert_int_equal(command(w, "renamed")->tasks, 0);
+}
+
+static void threads_share_their_process(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(w, PID(0), PID(0), PID(1), 2);
+	assert_int_equal(nr_tasks(w), 2);
+	assert_int_equal(HASH_COUNT(w->tasks.processes), 1);
+	assert_ptr_equal(task(w, PID(0), PID(1))->process, task(w, PID(0), PID(0))->process);
+	assert_int_equal(command(w, "app")->tasks, 2);
+	say_comm(w, PID(0), PID(1), "worker", false, 3);
+	assert_int_equal(command(w, "app")->tasks, 1);
+	assert_int_equal(command(w, "worker")->tasks, 1);
+	assert_int_equal(task(w, PID(0), PID(0))->comm, tables_string(w->tables, "app"));
+}
+
+static void children_inherit_mappings_until_exec(void **state)
+{
+	struct world *w = *state;
+	const struct space *space;
+
+	start(w);
+	say_mmap(w, PID(0), 0x10000, 0x20000, "//anon");
+	say_fork(w, PID(0), PID(1), PID(1), 2);
+	space = task(w, PID(1), PID(1))->process->space;
+	assert_non_null(space_lookup(space, 0x10000));
+	assert_null(space_lookup(space, 0x20000));
+	say_mmap(w, PID(1), 0x30000, 0x31000, "//anon");
+	space = task(w, PID(0), PID(0))->process->space;
+	assert_null(space_lookup(space, 0x30000));
+	w->forgotten = 0;
+	say_comm(w, PID(1), PID(1), "child", true, 3);
+	assert_int_equal(w->forgotten, 1);
+	space = task(w, PID(1), PID(1))->process->space;
+	assert_null(space_lookup(space, 0x10000));
+	space = task(w, PID(0), PID(0))->process->space;
+	assert_non_null(space_lookup(space, 0x10000));
+}
+
+/* READ comes after EXIT, and late records later still: then a task is gone. */
+static void ended_tasks_stay_for_a_moment(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(w, PID(0), PID(1), PID(1), 10);
+	say_exit(w, PID(1), PID(1), 20);
+	say_read(w, PID(1), PID(1), 300, 30);
+	assert_int_equal(nr_tasks(w), 2);
+	assert_int_equal(command(w, "app")->exact, 300);
+	assert_true(command(w, "app")->flags & TRACE_THREAD_EXACT);
+	w->forgotten = 0;
+	say_fork(w, PID(0), PID(0), PID(2), 20 + GRACE);
+	assert_int_equal(nr_tasks(w), 2);
+	assert_int_equal(w->forgotten, 1);
+	say_read(w, PID(1), PID(1), 300, 40 + GRACE); /* of nobody */
+	assert_int_equal(command(w, "app")->exact, 300);
+	assert_int_equal(command(w, "app")->tasks, 3);
+}
+
+static void a_reused_number_is_a_new_task(void **state)
+{
+	struct world *w = *state;
+	uint32_t old, new;
+
+	start(w);
+	say_fork(w, PID(0), PID(1), PID(1), 10);
+	say_comm(w, PID(1), PID(1), "first", true, 11);
+	old = tasks_thread(&w->tasks, task(w, PID(1), PID(1)), 12);
+	assert_int_equal(tasks_thread(&w->tasks, task(w, PID(1), PID(1)), 13), old);
+	tables_thread_stored(w->tables, old, 0, 5); /* a sample of it is kept */
+	say_exit(w, PID(1), PID(1), 20);
+	say_fork(w, PID(0), PID(1), PID(1), 21);
+	assert_int_equal(nr_tasks(w), 2);
+	assert_int_equal(task(w, PID(1), PID(1))->ended, 0);
+	assert_int_equal(task(w, PID(1), PID(1))->comm, tables_string(w->tables, "app"));
+	new = tasks_thread(&w->tasks, task(w, PID(1), PID(1)), 22);
+	assert_int_not_equal(old, new);
+	assert_int_equal(tables_thread(w->tables, old)->end, 20);
+}
+
+static void exec_begins_a_new_thread_entry(void **state)
+{
+	struct world *w = *state;
+	uint32_t before, after;
+
+	start(w);
+	before = tasks_thread(&w->tasks, task(w, PID(0), PID(0)), 2);
+	tables_thread_stored(w->tables, before, 0, 5);
+	say_comm(w, PID(0), PID(0), "next", true, 3);
+	after = tasks_thread(&w->tasks, task(w, PID(0), PID(0)), 4);
+	assert_int_not_equal(before, after);
+	assert_int_equal(tables_thread(w->tables, before)->comm, tables_string(w->tables, "app"));
+	assert_int_equal(tables_thread(w->tables, after)->comm, tables_string(w->tables, "next"));
+}
+
+/* With lost records a sample may be the first that is heard of a task. */
+static void samples_of_strangers(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	assert_non_null(task(w, PID(5), PID(6)));
+	assert_int_equal(task(w, PID(5), PID(6))->process->pid, PID(5));
+	assert_int_equal(task(w, PID(0), PID(7))->comm, tables_string(w->tables, "app"));
+	assert_null(task(w, 0, 0));
+	assert_null(task(w, UINT32_MAX, UINT32_MAX)); /* exited while it was sampled */
+	say_fork(w, PID(90), PID(91), PID(91), 5);    /* of an unknown parent */
+	assert_non_null(task(w, PID(91), PID(91)));
+}
+
+static void wait_until_stopped(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+}
+
+/* The kernel says EXIT of a process that executes a setuid program, and goes on in silence. */
+static void exit_of_the_living_is_unobserved(void **state)
+{
+	struct world *w = *state;
+	pid_t pid = fork();
+
+	if (!pid) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	wait_until_stopped(pid);
+	start(w);
+	say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, 10);
+	say_exit(w, (uint32_t)pid, (uint32_t)pid, 20);
+	say_fork(w, PID(0), PID(0), PID(1), 20 + GRACE);
+	assert_int_equal(w->tasks.unobserved, w->tasks.inherited);
+	assert_int_equal(nr_tasks(w), 3);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A million processes cost no more than those that live. */
+static void a_fork_storm_leaves_nothing(void **state)
+{
+	struct world *w = *state;
+	uint64_t time = 1;
+
+	start(w);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint32_t pid = PID(1 + i % 30000);
+
+		time += 1000000;
+		say_fork(w, PID(0), pid, pid, time);
+		say_comm(w, pid, pid, i % 2 ? "cc" : "as", true, time + 1);
+		say_exit(w, pid, pid, time + 100);
+		say_read(w, pid, pid, 7, time + 200);
+	}
+	assert_true(nr_tasks(w) < 300);
+	assert_int_equal(command(w, "cc")->tasks, 50000);
+	assert_int_equal(command(w, "cc")->exact, 350000);
+	assert_int_equal(command(w, "app")->tasks, 1);
+	assert_int_equal(HASH_COUNT(w->tasks.processes), nr_tasks(w));
+}
+
+static uint64_t seed = 11;
+
+static uint32_t below(uint32_t n)
+{
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)(seed >> 33) % n;
+}
+
+/* Records in every wrong order, as after losses. */
+static void any_order_is_survived(void **state)
+{
+	static const char *const paths[] = {"//anon", "[vdso]", "/no/such/file", "", "/memfd:x"};
+	struct world *w = *state;
+	uint64_t time = 1;
+
+	start(w);
+	for (unsigned i = 0; i < 50000; i++) {
+		uint32_t pid = PID(below(20)), tid = PID(below(40));
+		struct task *sampled;
+
+		time += below(10000000);
+		switch (below(7)) {
+		case 0:
+			say_fork(w, PID(below(20)), pid, tid, time);
+			break;
+		case 1:
+			say_exit(w, pid, tid, time - below(1000) % time);
+			break;
+		case 2:
+			say_comm(w, pid, tid, below(2) ? "x" : "y", below(2), time);
+			break;
+		case 3:
+			say_mmap(w, pid, below(1 << 30), below(1 << 30), paths[below(5)]);
+			break;
+		case 4:
+			say_read(w, pid, tid, below(100), time);
+			break;
+		default:
+			sampled = task(w, pid, tid);
+			if (sampled)
+				tasks_thread(&w->tasks, sampled, time);
+		}
+	}
+	assert_true(nr_tasks(w) <= 61);
+	assert_true(HASH_COUNT(w->tasks.processes) <= nr_tasks(w));
+}
+
+static void running_processes_are_read_from_proc(void **state)
+{
+	struct world *w = *state;
+	struct task *self;
+	const struct mapping *mapping;
+
+	assert_int_equal(tasks_add_running(&w->tasks, getpid()), 0);
+	self = task(w, (uint32_t)getpid(), (uint32_t)getpid());
+	assert_string_equal(tables_string_at(w->tables, self->comm), "test_tasks");
+	assert_false(self->process->awaits_exec);
+	mapping = space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped);
+	assert_non_null(mapping);
+	assert_int_equal(mapping->module->kind, MODULE_FILE);
+	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
+}
+
+#define CGROUP(test) cmocka_unit_test_setup_teardown(test, setup_cgroup, teardown)
+#define LADDER(test)                                                   \
+	{                                                              \
+#test "_inherited", test, setup_ladder, teardown, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CGROUP(nothing_counts_before_exec),
+		CGROUP(threads_share_their_process),
+		CGROUP(children_inherit_mappings_until_exec),
+		LADDER(ended_tasks_stay_for_a_moment),
+		CGROUP(a_reused_number_is_a_new_task),
+		LADDER(a_reused_number_is_a_new_task),
+		CGROUP(exec_begins_a_new_thread_entry),
+		CGROUP(samples_of_strangers),
+		CGROUP(exit_of_the_living_is_unobserved),
+		LADDER(exit_of_the_living_is_unobserved),
+		LADDER(a_fork_storm_leaves_nothing),
+		CGROUP(any_order_is_survived),
+		LADDER(any_order_is_survived),
+		CGROUP(running_processes_are_read_from_proc),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

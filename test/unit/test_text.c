@@ -1,0 +1,156 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/json_text.h"
+#include "output/text.h"
+
+struct page {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+static void page_open(struct page *page)
+{
+	page->file = open_memstream(&page->text, &page->size);
+	assert_non_null(page->file);
+}
+
+static void page_expect(struct page *page, const char *expected)
+{
+	fclose(page->file);
+	assert_string_equal(page->text, expected);
+	free(page->text);
+}
+
+static void expect_put(const char *name, unsigned width, const char *expected, unsigned columns)
+{
+	struct page page;
+
+	page_open(&page);
+	assert_int_equal(text_put(page.file, name, width), columns);
+	page_expect(&page, expected);
+}
+
+static void plain_names_stay(void **state)
+{
+	(void)state;
+	expect_put("std::vector<int>::push_back(int&&)", 0, "std::vector<int>::push_back(int&&)",
+	           34);
+	expect_put("größe", 0, "größe", 5);
+	expect_put("日本", 0, "日本", 2);
+	expect_put("", 0, "", 0);
+	assert_int_equal(text_put(NULL, "größe", 2), 5);
+}
+
+static void harm_is_shown(void **state)
+{
+	(void)state;
+	expect_put("\033[2Jx", 0, "\\x1b[2Jx", 8);
+	expect_put("a\nb\tc\r\x7f", 0, "a\\x0ab\\x09c\\x0d\\x7f", 19);
+	expect_put("\xc2\x9b", 0, "\\u{9b}", 6);              /* CSI in one character */
+	expect_put("\xe2\x80\xae", 0, "\\u{202e}", 8);        /* right to left */
+	expect_put("\xff\xc0\xaf", 0, "\\xff\\xc0\\xaf", 12); /* overlong */
+	expect_put("\xed\xa0\x80", 0, "\\xed\\xa0\\x80", 12); /* a surrogate */
+	expect_put("\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80", 16);
+	expect_put("x\xe2\x82", 0, "x\\xe2\\x82", 9); /* cut off */
+}
+
+static void long_names_are_cut(void **state)
+{
+	(void)state;
+	expect_put("abcdef", 6, "abcdef", 6);
+	expect_put("abcdef", 5, "abcd…", 5);
+	expect_put("größer", 4, "grö…", 4);
+	expect_put("ab\033cd", 5, "ab…", 3);
+}
+
+static void padding_counts_columns(void **state)
+{
+	struct page page;
+
+	(void)state;
+	page_open(&page);
+	text_put_padded(page.file, "größe", 7);
+	fputc('|', page.file);
+	page_expect(&page, "größe  |");
+}
+
+static void commands_can_be_pasted(void **state)
+{
+	struct page page;
+
+	(void)state;
+	page_open(&page);
+	text_put_command(page.file, "sh\x1f-c\x1f"
+	                            "echo 'a' $B\x1f\x1f./x\033");
+	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
+}
+
+static void expect_quantity(double value, enum trace_unit unit, const char *expected)
+{
+	char text[TEXT_SIZE];
+
+	text_quantity(text, value, unit);
+	assert_string_equal(text, expected);
+}
+
+static void quantities_have_units(void **state)
+{
+	char text[TEXT_SIZE];
+
+	(void)state;
+	expect_quantity(0, TRACE_NS, "0 ns");
+	expect_quantity(999, TRACE_NS, "999 ns");
+	expect_quantity(97081, TRACE_NS, "97.08 µs");
+	expect_quantity(1553296, TRACE_NS, "1.553 ms");
+	expect_quantity(999999, TRACE_NS, "1.000 ms");
+	expect_quantity(12345678901.0, TRACE_NS, "12.35 s");
+	expect_quantity(1e13, TRACE_NS, "10000.0 s");
+	expect_quantity(1009, TRACE_COUNT, "1009");
+	expect_quantity(2500000, TRACE_COUNT, "2.500 million");
+	text_bytes(text, 100 << 20);
+	assert_string_equal(text, "100.0 MiB");
+	text_bytes(text, 17);
+	assert_string_equal(text, "17 bytes");
+	text_rate(text, 1553296, TRACE_NS);
+	assert_string_equal(text, "644 Hz");
+}
+
+static void expect_json(const char *name, const char *expected)
+{
+	struct page page;
+
+	page_open(&page);
+	json_put(page.file, json_text(name));
+	page_expect(&page, expected);
+}
+
+static void json_is_valid_whatever_it_holds(void **state)
+{
+	(void)state;
+	expect_json("a/b \"c\" \\", "\"a/b \\\"c\\\" \\\\\"");
+	expect_json("\033\n", "\"\\u001b\\n\"");
+	expect_json("gr\xc3\xb6\xc3", "\"gr\xc3\xb6\xef\xbf\xbd\"");
+	expect_json("\xff", "\"\xef\xbf\xbd\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_names_stay),
+		cmocka_unit_test(harm_is_shown),
+		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(padding_counts_columns),
+		cmocka_unit_test(commands_can_be_pasted),
+		cmocka_unit_test(quantities_have_units),
+		cmocka_unit_test(json_is_valid_whatever_it_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
