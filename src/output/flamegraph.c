@@ -115,7 +115,7 @@ static void place_nodes(struct flame *flame)
 /* --- the picture ------------------------------------------------------------------------------ */
 
 struct box {
-	const char *name, *more; /* more: behind the name; NULL: nothing */
+	const char *name, *more; /* more: behind the name, after a blank; NULL: nothing */
 	uint64_t left, self, total;
 	uint32_t depth;
 	bool kernel;
@@ -175,7 +175,7 @@ static void print_box(const struct flame *flame, const struct box *box)
 	        box->self, box->total);
 	escape_xml(flame->file, box->name);
 	if (box->more)
-		escape_xml(flame->file, box->more);
+		fprintf(flame->file, " %s", box->more);
 	fputs(" (", flame->file);
 	print_weight(flame, box->total);
 	fprintf(flame->file,
@@ -222,7 +222,7 @@ static void print_unsampled(const struct flame *flame)
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 		struct box box = {
 			.name = trace_string(flame->trace, profile->unsampled[i].comm),
-			.more = " [not sampled: short tasks]",
+			.more = profile_unsampled_name(&profile->unsampled[i]),
 			.left = left,
 			.self = weight,
 			.total = weight,

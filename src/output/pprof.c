@@ -2,7 +2,8 @@
  * pprof's profile.proto, compressed: one sample for every call path and thread, with a value for
  * each event. It is written message by message: what follows another in a file is merged with it.
  *
- * Locations are the places of paths, with the addresses that addr2line takes; functions are names.
+ * Locations are addresses, as addr2line takes them, each with its line and those of the calls that
+ * were inlined there. A function is a name in a file.
  */
 #include "output/convert.h"
 #include "output/escape.h"
@@ -19,7 +20,7 @@
 
 struct mapping {
 	uint64_t end; /* of the highest address seen */
-	bool used;
+	bool used, lines;
 };
 
 struct pprof {
@@ -31,6 +32,9 @@ struct pprof {
 	uint32_t nr_mappings;
 	FILE *file;
 	struct map64 strings; /* by the trace's */
+	/* Functions by file, and the number of their name or, of inlined ones, its string. */
+	struct map64 functions, inlined;
+	uint64_t nr_functions;
 	int64_t nr_strings;
 	int error; /* the first one */
 };
@@ -125,24 +129,53 @@ static void put_run(struct pprof *pprof)
 
 /* --- functions, mappings, locations ----------------------------------------------------------- */
 
-static void put_functions(struct pprof *pprof)
+static uint64_t add_function(struct pprof *pprof, int64_t name, uint32_t file)
 {
-	const struct frame_names *names = &pprof->paths.names;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
+
+	function.id = ++pprof->nr_functions;
+	function.name = function.system_name = name;
+	function.filename = find_string(pprof, file);
+	part.n_function = 1;
+	part.function = &functions;
+	put(pprof, &part);
+	return function.id;
+}
+
+static int64_t name_of(struct pprof *pprof, uint32_t function)
+{
+	uint32_t symbol = pprof->paths.names.names[function].symbol;
 	char text[FRAME_TEXT_SIZE];
 
-	for (uint32_t i = 0; i < names->nr && !pprof->error; i++) {
-		Pprof__Profile part = PPROF__PROFILE__INIT;
-		Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
+	return symbol ? find_string(pprof, symbol)
+	              : add_string(pprof, paths_function(&pprof->paths, function, text));
+}
 
-		function.id = i + 1;
-		function.name = names->names[i].symbol
-		                        ? find_string(pprof, names->names[i].symbol)
-		                        : add_string(pprof, paths_function(&pprof->paths, i, text));
-		function.system_name = function.name;
-		part.n_function = 1;
-		part.function = &functions;
-		put(pprof, &part);
-	}
+static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t file)
+{
+	uint64_t key = (uint64_t)function << 32 | file, id;
+	uint32_t known = map64_get(&pprof->functions, key);
+
+	if (known != UINT32_MAX)
+		return known;
+	id = add_function(pprof, name_of(pprof, function), file);
+	if (map64_add(&pprof->functions, key, (uint32_t)id))
+		pprof->error = -ENOMEM;
+	return id;
+}
+
+static uint64_t find_inlined(struct pprof *pprof, const struct trace_source *source)
+{
+	uint64_t key = (uint64_t)source->function << 32 | source->file, id;
+	uint32_t known = map64_get(&pprof->inlined, key);
+
+	if (known != UINT32_MAX)
+		return known;
+	id = add_function(pprof, find_string(pprof, source->function), source->file);
+	if (map64_add(&pprof->inlined, key, (uint32_t)id))
+		pprof->error = -ENOMEM;
+	return id;
 }
 
 static uint64_t address_of(const struct pprof *pprof, uint64_t frame)
@@ -164,6 +197,7 @@ static void note_mappings(struct pprof *pprof)
 		if (!frame_module(frame) || frame_module(frame) >= pprof->nr_mappings)
 			continue;
 		mapping->used = true;
+		mapping->lines |= pprof->paths.places[i].file != 0;
 		if (address >= mapping->end)
 			mapping->end = address + 1;
 	}
@@ -196,31 +230,60 @@ static void put_mappings(struct pprof *pprof)
 		mapping.filename = find_string(pprof, module->path);
 		mapping.build_id = add_build_id(pprof, module);
 		mapping.has_functions = true;
+		mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
+			pprof->mappings[i].lines;
 		part.n_mapping = 1;
 		part.mapping = &mappings;
 		put(pprof, &part);
 	}
 }
 
+/* The lines of a place, innermost first; the last one is of its own function. */
+static size_t find_lines(struct pprof *pprof, const struct place *place,
+                         Pprof__Line lines[TRACE_MAX_CHAIN])
+{
+	struct trace_source chain[TRACE_MAX_CHAIN];
+	size_t nr = trace_inline_chain(pprof->trace, place->frame, chain, TRACE_MAX_CHAIN);
+
+	/* A chain that the file does not have in full says nothing of the function itself. */
+	if (!nr || chain[nr - 1].caller)
+		nr = 1;
+	for (size_t i = 0; i < nr; i++) {
+		pprof__line__init(&lines[i]);
+		if (i + 1 < nr) {
+			lines[i].function_id = find_inlined(pprof, &chain[i]);
+			lines[i].line = chain[i].line;
+		}
+	}
+	lines[nr - 1].function_id = find_function(pprof, place->function, place->file);
+	lines[nr - 1].line = place->line;
+	return nr;
+}
+
+static void put_location(struct pprof *pprof, uint32_t number)
+{
+	const struct place *place = &pprof->paths.places[number];
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
+	Pprof__Line lines[TRACE_MAX_CHAIN], *list[TRACE_MAX_CHAIN];
+
+	location.id = number + 1;
+	if (frame_module(place->frame) < pprof->nr_mappings)
+		location.mapping_id = frame_module(place->frame);
+	location.address = address_of(pprof, place->frame);
+	location.n_line = find_lines(pprof, place, lines);
+	location.line = list;
+	for (size_t i = 0; i < location.n_line; i++)
+		list[i] = &lines[i];
+	part.n_location = 1;
+	part.location = &locations;
+	put(pprof, &part);
+}
+
 static void put_locations(struct pprof *pprof)
 {
-	for (uint32_t i = 0; i < pprof->paths.nr_places && !pprof->error; i++) {
-		const struct place *place = &pprof->paths.places[i];
-		Pprof__Profile part = PPROF__PROFILE__INIT;
-		Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
-		Pprof__Line line = PPROF__LINE__INIT, *lines = &line;
-
-		line.function_id = place->function + 1;
-		location.id = i + 1;
-		if (frame_module(place->frame) < pprof->nr_mappings)
-			location.mapping_id = frame_module(place->frame);
-		location.address = address_of(pprof, place->frame);
-		location.n_line = 1;
-		location.line = &lines;
-		part.n_location = 1;
-		part.location = &locations;
-		put(pprof, &part);
-	}
+	for (uint32_t i = 0; i < pprof->paths.nr_places && !pprof->error; i++)
+		put_location(pprof, i);
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -320,7 +383,6 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	pprof.error = prepare(&pprof);
 	if (!pprof.error) {
 		put_run(&pprof);
-		put_functions(&pprof);
 		put_mappings(&pprof);
 		put_locations(&pprof);
 		put_samples(&pprof);
@@ -329,6 +391,8 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	paths_fini(&pprof.paths);
 	tally_fini(&pprof.tally);
 	map64_fini(&pprof.strings);
+	map64_fini(&pprof.functions);
+	map64_fini(&pprof.inlined);
 	free(pprof.mappings);
 	return pprof.error;
 }
