@@ -41,6 +41,16 @@ static const struct converter converters[] = {
          .what = "profile.proto, compressed: for pprof and what reads its profiles",
          .suffix = ".pb.gz",
          .to_file = pprof_write},
+	{.name = "perf-script",
+         .what = "the text of perf script, which other programs parse",
+         .suffix = ".perf.txt",
+         .text = true,
+         .to_file = perf_script_write},
+	{.name = "callgrind",
+         .what = "costs by line and call: for KCachegrind and callgrind_annotate",
+         .suffix = ".callgrind.out",
+         .text = true,
+         .to_file = callgrind_write},
 };
 
 const struct converter *converter_at(unsigned index)

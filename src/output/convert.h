@@ -59,6 +59,8 @@ char *convert_command(const struct trace *trace);
 /* The same as a JSON string. */
 void convert_command_json(const struct trace *trace, FILE *file);
 
+int callgrind_write(struct conversion *conversion, FILE *file);
+int perf_script_write(struct conversion *conversion, FILE *file);
 int firefox_write(struct conversion *conversion, FILE *file);
 int pprof_write(struct conversion *conversion, FILE *file);
 int speedscope_write(struct conversion *conversion, FILE *file);

@@ -177,11 +177,41 @@ def read_pprof_functions(path):
     return {event: tally(stacks[event]) for event in stacks}
 
 
+def read_callgrind(path):
+    """As callgrind_annotate understands it; inclusive costs of recursive functions it counts twice."""
+    functions = {}
+    for event in ("cpu_clock", "page_faults"):
+        out = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show=" + event,
+                              "--sort=" + event, path], stdout=subprocess.PIPE, check=True).stdout
+        self_ = collections.Counter()
+        for line in out.decode("utf-8").splitlines():
+            match = re.match(r"\s*([\d,]+) \([ \d.]+%\)  (?:[^:]*):(.*?)(?: \[[^]]*\])?$", line)
+            if match:
+                self_[match.group(2)] += int(match.group(1).replace(",", ""))
+        functions[event.replace("_", "-")] = {name: (self_[name], None) for name in self_}
+    return functions
+
+
+def read_perf_script(path):
+    stacks = collections.defaultdict(list)
+    for sample in open(path, encoding="utf-8", newline="\n").read().split("\n\n"):
+        lines = sample.split("\n")
+        if not lines[0]:
+            continue
+        head = re.match(r"(\S+) (\d+)/(\d+) \[\d+\] [\d.]+: +(\d+) (\S+): $", lines[0])
+        frames = [re.match(r"\t +[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \([^()]*\)$", line).group(1)
+                  for line in lines[1:]]
+        stacks[head.group(5)].append((frames[::-1], int(head.group(4))))
+    return {event: tally(stacks[event]) for event in stacks}
+
+
 def same(name):
     return name
 
 
 FORMATS = {
+    "callgrind": (read_callgrind, clean),
+    "perf-script": (read_perf_script, clean),
     "folded": (read_folded, folded_name),
     "flamegraph": (read_flamegraph, clean),
     "otf2": (read_otf2, clean),
