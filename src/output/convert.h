@@ -59,6 +59,7 @@ char *convert_command(const struct trace *trace);
 /* The same as a JSON string. */
 void convert_command_json(const struct trace *trace, FILE *file);
 
+int chrome_write(struct conversion *conversion, FILE *file);
 int callgrind_write(struct conversion *conversion, FILE *file);
 int perf_script_write(struct conversion *conversion, FILE *file);
 int firefox_write(struct conversion *conversion, FILE *file);

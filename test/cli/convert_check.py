@@ -205,6 +205,28 @@ def read_perf_script(path):
     return {event: tally(stacks[event]) for event in stacks}
 
 
+def read_chrome(path):
+    threads = collections.defaultdict(list)
+    for e in json.load(open(path, encoding="utf-8"))["traceEvents"]:
+        if e["ph"] == "X":
+            start = round(1000 * e["ts"])
+            threads[e["tid"]].append((start, start + round(1000 * e["dur"]), e))
+    self_, total = collections.Counter(), collections.Counter()
+    for slices in threads.values():
+        above = []
+        for start, end, e in sorted(slices, key=lambda s: s[0]):
+            assert start < end
+            while above and above[-1][0] <= start:
+                above.pop()
+            # Strictly within its caller: no viewer can take one for the other.
+            assert not above or end < above[-1][0], "slices overlap"
+            above.append((end, e["name"]))
+            self_[e["name"]] += e["args"]["self"]
+            for name in {name for _, name in above}:
+                total[name] += e["args"]["self"]
+    return {None: {name: (self_[name], total[name]) for name in total}}
+
+
 def same(name):
     return name
 
@@ -212,6 +234,7 @@ def same(name):
 FORMATS = {
     "callgrind": (read_callgrind, clean),
     "perf-script": (read_perf_script, clean),
+    "chrome": (read_chrome, same),
     "folded": (read_folded, folded_name),
     "flamegraph": (read_flamegraph, clean),
     "otf2": (read_otf2, clean),
