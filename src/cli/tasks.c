@@ -1,5 +1,7 @@
 #include "cli/tasks.h"
 
+#include "symbolize/jitdump.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -364,7 +366,7 @@ static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
 
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
-	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
+	uint32_t comm = tables_comm(tasks->tables, record->comm.comm);
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 
 	if (!task)
@@ -403,6 +405,7 @@ static struct module *module_of(struct tasks *tasks, const struct record *record
 	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return module_table_vdso(tasks->modules);
+	jitdump_files_add(module_table_jitdumps(tasks->modules), &file);
 	return is_file(record->mmap.path) ? module_table_file(tasks->modules, &file) : NULL;
 }
 
@@ -553,7 +556,7 @@ static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
 		comm[strcspn(comm, "\n")] = '\0';
 	if (f)
 		fclose(f);
-	return tables_string(tasks->tables, comm);
+	return tables_comm(tasks->tables, comm);
 }
 
 /* One line of /proc/PID/maps as the record that the kernel would have written. */

@@ -254,11 +254,20 @@ static uint64_t spread_period(uint64_t base, unsigned cpu)
 	return cpu ? base + (uint64_t)((double)base * 0.04 * turn) - base / 50 : base;
 }
 
+/* No rung's period may reach the kernel's sign bit. */
+static unsigned possible_rungs(uint64_t base, unsigned shift, unsigned rungs)
+{
+	while (rungs > 1 && shift + 2 * (rungs - 1) >= (unsigned)__builtin_clzll(base) - 2)
+		rungs--;
+	return rungs;
+}
+
 static int prepare_event(struct sampler *s, const struct sampler_config *config, unsigned e,
                          unsigned rungs)
 {
 	struct sampler_event *event = &s->events[e];
 
+	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
