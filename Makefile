@@ -17,12 +17,14 @@ BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
 PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
-              libopen-trace-format2-dev libunwind-dev libxxhash-dev pkg-config uthash-dev \
-              zlib1g-dev
-PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps python3 python3-otf2 valgrind
+              libopen-trace-format2-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
+              pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
+PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
+              python3-otf2 valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty -lz -lm
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty \
+           -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g
@@ -35,9 +37,9 @@ else
 LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
 endif
 
-ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -MMD -MP $(SAN) $(CFLAGS)
+ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP $(SAN) $(CFLAGS)
 
-OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o)
+OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
 all: $(BUILD)/adaptrace $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
 
@@ -47,6 +49,15 @@ $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/generated/pprof.pb-c.c: src/output/pprof.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) --proto_path=src/output $<
+
+$(BUILD)/generated/pprof.pb-c.o: $(BUILD)/generated/pprof.pb-c.c
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/src/output/pprof.o: | $(BUILD)/generated/pprof.pb-c.c
 
 $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 	@mkdir -p $(@D)
@@ -62,7 +73,7 @@ $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
 	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
-$(BUILD)/targets/%: test/targets/%.c
+$(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 

@@ -89,6 +89,7 @@ int session_attach(struct session *s)
 
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);
+		s->sampler = NULL;
 		error = try_open(s, &settled);
 	}
 	if (error)

@@ -37,15 +37,24 @@ static uint64_t now_ns(void)
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
+/* A blocked signal arrives even where it is ignored: what nohup asks for must be looked at. */
+static bool under_nohup(void)
+{
+	struct sigaction action;
+
+	return !sigaction(SIGHUP, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 static int open_signals(struct session *s)
 {
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE};
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGPIPE);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&mask, signals[i]);
+	if (!under_nohup())
+		sigaddset(&mask, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &mask, &s->old_mask))
 		return -errno;
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -89,7 +98,7 @@ static void choose_way(struct session *s)
 	if (s->options->inherit || !s->options->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
 		return;
-	if (cgroup_add(&s->cgroup, s->launch.pid))
+	if (cgroup_probe(&s->cgroup) || cgroup_add(&s->cgroup, s->launch.pid))
 		cgroup_remove(&s->cgroup);
 	else
 		s->way = SAMPLER_CGROUP;
@@ -129,6 +138,7 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		kernel |= !options->events[e].attr.exclude_kernel;
 	if (options->stacks == TRACE_STACKS_NONE)
 		return;
+	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
 	config->user_chain = options->stacks == TRACE_STACKS_FP;
 	if (options->stacks != TRACE_STACKS_DWARF)
@@ -419,6 +429,23 @@ static int setup_failed(int error)
 	return EXIT_ADAPTRACE;
 }
 
+/* All that is left to do between the opening of the sampler and the start. */
+static int get_ready(struct session *s)
+{
+	int error = open_loop(s);
+
+	if (error)
+		return error;
+	if (sampler_shortage(s->sampler))
+		say("%s", sampler_shortage(s->sampler));
+	summary_start(s);
+	error = open_streams(s);
+	hurry();
+	s->start = s->guard.since = now_ns();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	return error;
+}
+
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
@@ -429,17 +456,9 @@ static int record_launched(struct session *s)
 	if (!error && session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
 	if (!error)
-		error = open_streams(s);
-	if (!error)
-		error = open_loop(s);
+		error = get_ready(s);
 	if (error)
 		return setup_failed(error);
-	if (sampler_shortage(s->sampler))
-		say("%s", sampler_shortage(s->sampler));
-	summary_start(s);
-	hurry();
-	s->start = s->guard.since = now_ns();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	error = sampler_enable(s->sampler);
 	if (error)
 		return setup_failed(error);
@@ -464,15 +483,9 @@ static int record_attached(struct session *s)
 	}
 	if (session_attach(s))
 		return EXIT_ADAPTRACE;
-	error = open_streams(s);
-	if (!error)
-		error = open_loop(s);
+	error = get_ready(s);
 	if (error)
 		return setup_failed(error);
-	summary_start(s);
-	hurry();
-	s->start = s->guard.since = now_ns();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	run(s);
 	return finish(s);
 }
@@ -491,7 +504,7 @@ static void close_session(struct session *s)
 	free(s->streams);
 	free(s->rates);
 	free(s->throttled);
-	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }
 

@@ -366,7 +366,7 @@ static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
 
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
-	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
+	uint32_t comm = tables_comm(tasks->tables, record->comm.comm);
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 
 	if (!task)
@@ -556,7 +556,7 @@ static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
 		comm[strcspn(comm, "\n")] = '\0';
 	if (f)
 		fclose(f);
-	return tables_string(tasks->tables, comm);
+	return tables_comm(tasks->tables, comm);
 }
 
 /* One line of /proc/PID/maps as the record that the kernel would have written. */

@@ -21,6 +21,12 @@ static const struct converter converters[] = {
          .text = true,
          .one_event = true,
          .to_file = folded_write},
+	{.name = "flamegraph",
+         .what = "a flame graph: one SVG for a browser, to zoom and to search in",
+         .suffix = ".svg",
+         .text = true,
+         .one_event = true,
+         .to_file = flamegraph_write},
 	{.name = "speedscope",
          .what = "JSON for speedscope.app",
          .suffix = ".speedscope.json",
@@ -31,6 +37,26 @@ static const struct converter converters[] = {
          .suffix = ".firefox.json.gz",
          .one_event = true,
          .to_file = firefox_write},
+	{.name = "pprof",
+         .what = "profile.proto, compressed: for pprof and what reads its profiles",
+         .suffix = ".pb.gz",
+         .to_file = pprof_write},
+	{.name = "chrome",
+         .what = "Trace Event JSON: slices of time for Perfetto and chrome://tracing",
+         .suffix = ".trace.json",
+         .text = true,
+         .one_event = true,
+         .to_file = chrome_write},
+	{.name = "perf-script",
+         .what = "the text of perf script, which other programs parse",
+         .suffix = ".perf.txt",
+         .text = true,
+         .to_file = perf_script_write},
+	{.name = "callgrind",
+         .what = "costs by line and call: for KCachegrind and callgrind_annotate",
+         .suffix = ".callgrind.out",
+         .text = true,
+         .to_file = callgrind_write},
 };
 
 const struct converter *converter_at(unsigned index)
@@ -70,13 +96,20 @@ void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t ev
 	         name ? ": " : "", name ? trace_string(trace, name->name) : "");
 }
 
-void convert_command_json(const struct trace *trace, FILE *file)
+char *convert_command(const struct trace *trace)
 {
 	char *command = strdup(trace_string(trace, trace_run(trace)->command));
 
 	for (char *c = command; c && *c; c++)
 		if (*c == '\x1f')
 			*c = ' ';
+	return command;
+}
+
+void convert_command_json(const struct trace *trace, FILE *file)
+{
+	char *command = convert_command(trace);
+
 	escape_json(file, command ? command : "");
 	free(command);
 }

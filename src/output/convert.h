@@ -54,11 +54,18 @@ static inline int convert_step(struct conversion *conversion)
 #define CONVERT_TEXT_SIZE 256
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
                          char text[CONVERT_TEXT_SIZE]);
-/* The command line as a JSON string. */
+/* The command line, to be freed; NULL: no memory. */
+char *convert_command(const struct trace *trace);
+/* The same as a JSON string. */
 void convert_command_json(const struct trace *trace, FILE *file);
 
+int chrome_write(struct conversion *conversion, FILE *file);
+int callgrind_write(struct conversion *conversion, FILE *file);
+int perf_script_write(struct conversion *conversion, FILE *file);
 int firefox_write(struct conversion *conversion, FILE *file);
+int pprof_write(struct conversion *conversion, FILE *file);
 int speedscope_write(struct conversion *conversion, FILE *file);
+int flamegraph_write(struct conversion *conversion, FILE *file);
 int folded_write(struct conversion *conversion, FILE *file);
 
 #endif

@@ -5,7 +5,7 @@
  *     samples.stack → stackTable (frame, prefix) → frameTable → funcTable → name, resource → lib
  *
  * Numbers of stacks are those of paths; of frames those of places; of functions those of names. The
- * strings are the functions' names, then the modules', then the rest.
+ * strings are the functions' names, then the modules', the source files', and the rest.
  */
 #include "output/convert.h"
 #include "output/escape.h"
@@ -33,8 +33,12 @@ struct firefox {
 	struct map64 libs;  /* by the string of the path */
 	uint32_t *lib_name; /* functions whose modules they are */
 	uint32_t nr_libs;
-	uint64_t start;  /* ns: time 0 */
-	bool time_event; /* weights are ns */
+	struct map64 files;  /* numbers by the string of the path */
+	uint32_t *file_name; /* and the strings */
+	uint32_t nr_files;
+	uint32_t *file_of_function; /* number + 1; 0: not known */
+	uint64_t start;             /* ns: time 0 */
+	bool time_event;            /* weights are ns */
 };
 
 static const struct trace_module *module_of(const struct firefox *firefox, uint32_t function)
@@ -144,6 +148,29 @@ static void print_resource_name(const struct firefox *firefox, uint32_t row)
 	fprintf(firefox->file, "%" PRIu32, firefox->paths.names.nr + row);
 }
 
+static void print_frame_line(const struct firefox *firefox, uint32_t row)
+{
+	uint32_t line = firefox->paths.places[row].line;
+
+	if (line)
+		fprintf(firefox->file, "%" PRIu32, line);
+	else
+		fputs("null", firefox->file);
+}
+
+static void print_function_source(const struct firefox *firefox, uint32_t row)
+{
+	if (firefox->file_of_function[row])
+		fprintf(firefox->file, "%" PRIu32, firefox->file_of_function[row] - 1);
+	else
+		fputs("null", firefox->file);
+}
+
+static void print_file_name(const struct firefox *firefox, uint32_t row)
+{
+	fprintf(firefox->file, "%" PRIu32, firefox->paths.names.nr + firefox->nr_libs + row);
+}
+
 /* --- the shared tables ------------------------------------------------------------------------ */
 
 static int find_libs(struct firefox *firefox)
@@ -161,6 +188,34 @@ static int find_libs(struct firefox *firefox)
 		if (map64_add(&firefox->libs, module, firefox->nr_libs))
 			return -ENOMEM;
 		firefox->lib_name[firefox->nr_libs++] = i;
+	}
+	return 0;
+}
+
+/* A function is in the file of its first line that is known. */
+static int find_files(struct firefox *firefox)
+{
+	const struct paths *paths = &firefox->paths;
+
+	firefox->file_name = calloc((size_t)paths->nr_places + 1, sizeof(*firefox->file_name));
+	firefox->file_of_function =
+		calloc((size_t)paths->names.nr + 1, sizeof(*firefox->file_of_function));
+	if (!firefox->file_name || !firefox->file_of_function)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < paths->nr_places; i++) {
+		const struct place *place = &paths->places[i];
+		uint32_t number = map64_get(&firefox->files, place->file);
+
+		if (!place->file)
+			continue;
+		if (number == UINT32_MAX) {
+			number = firefox->nr_files++;
+			firefox->file_name[number] = place->file;
+			if (map64_add(&firefox->files, place->file, number))
+				return -ENOMEM;
+		}
+		if (!firefox->file_of_function[place->function])
+			firefox->file_of_function[place->function] = number + 1;
 	}
 	return 0;
 }
@@ -223,6 +278,10 @@ static void print_strings(const struct firefox *firefox)
 		                              firefox->paths.names.names[function].frame));
 		fputs(",\n", firefox->file);
 	}
+	for (uint32_t i = 0; i < firefox->nr_files; i++) {
+		escape_json(firefox->file, trace_string(firefox->trace, firefox->file_name[i]));
+		fputs(",\n", firefox->file);
+	}
 	fputs("\"Reduction\"]", firefox->file);
 }
 
@@ -238,7 +297,7 @@ static void print_frames(const struct firefox *firefox)
 	print_column(firefox, "func", nr, print_frame_function);
 	print_same(firefox, "nativeSymbol", nr, "null");
 	print_same(firefox, "innerWindowID", nr, "0");
-	print_same(firefox, "line", nr, "null");
+	print_column(firefox, "line", nr, print_frame_line);
 	print_same(firefox, "column", nr, "null");
 	print_length(firefox, nr);
 }
@@ -252,7 +311,7 @@ static void print_functions(const struct firefox *firefox)
 	print_same(firefox, "isJS", nr, "false");
 	print_same(firefox, "relevantForJS", nr, "false");
 	print_column(firefox, "resource", nr, print_function_resource);
-	print_same(firefox, "source", nr, "null");
+	print_column(firefox, "source", nr, print_function_source);
 	print_same(firefox, "lineNumber", nr, "null");
 	print_same(firefox, "columnNumber", nr, "null");
 	print_length(firefox, nr);
@@ -276,8 +335,11 @@ static void print_shared(const struct firefox *firefox)
 	print_frames(firefox);
 	print_functions(firefox);
 	fputs("\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
-	      "\"length\":0},\n\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n",
+	      "\"length\":0},\n\"sources\":{",
 	      firefox->file);
+	print_same(firefox, "uuid", firefox->nr_files, "null");
+	print_column(firefox, "filename", firefox->nr_files, print_file_name);
+	print_length(firefox, firefox->nr_files);
 	print_strings(firefox);
 	fputs("},\n", firefox->file);
 }
@@ -444,7 +506,7 @@ static void print_markers(const struct firefox *firefox, bool wanted)
 	fputs("],\n\"name\":[", file);
 	for (uint32_t i = 0; i < nr; i++)
 		fprintf(file, "%s%" PRIu32, i ? "," : "",
-		        firefox->paths.names.nr + firefox->nr_libs);
+		        firefox->paths.names.nr + firefox->nr_libs + firefox->nr_files);
 	fputs("],\n", file);
 	print_same(firefox, "endTime", nr, "null");
 	print_same(firefox, "phase", nr, "0");
@@ -515,7 +577,7 @@ static int prepare(struct firefox *firefox)
 {
 	struct spool *spool;
 
-	if (paths_init(&firefox->paths, firefox->trace, PATHS_BY_FUNCTION))
+	if (paths_init(&firefox->paths, firefox->trace, PATHS_BY_LINE))
 		return -ENOMEM;
 	spool = firefox->spool =
 		spool_new(firefox->conversion, &firefox->paths, firefox->conversion->event);
@@ -526,7 +588,7 @@ static int prepare(struct firefox *firefox)
 		firefox->start = spool->first_time;
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
-	return find_libs(firefox);
+	return find_libs(firefox) || find_files(firefox) ? -ENOMEM : 0;
 }
 
 int firefox_write(struct conversion *conversion, FILE *file)
@@ -546,5 +608,8 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	spool_free(firefox.spool);
 	map64_fini(&firefox.libs);
 	free(firefox.lib_name);
+	map64_fini(&firefox.files);
+	free(firefox.file_name);
+	free(firefox.file_of_function);
 	return err;
 }

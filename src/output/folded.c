@@ -87,7 +87,7 @@ static int print_profile(struct folding *folding)
 		const struct profile_unsampled *unsampled = &profile->unsampled[i];
 
 		print_comm(folding, unsampled->comm);
-		fprintf(folding->file, ";[not sampled: short tasks] %" PRIu64 "\n",
+		fprintf(folding->file, ";%s %" PRIu64 "\n", profile_unsampled_name(unsampled),
 		        profile->rows[unsampled->row].self);
 	}
 	return err;

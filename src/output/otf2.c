@@ -32,7 +32,7 @@ struct archive {
 	struct paths paths;
 	struct spool *spool;
 	uint32_t *depths; /* by path */
-	uint32_t *generator_of_source, *group_of_thread;
+	uint32_t *generator_of_source, *group_of_thread, *source_of_place;
 	struct generator *generators;
 	struct group *groups;
 	uint32_t nr_generators, nr_groups, nr_threads;
@@ -371,6 +371,25 @@ static void write_regions(struct archive *archive)
 	}
 }
 
+/* Places without a line have none; the others' numbers are free of gaps. */
+static void write_locations_in_source(struct archive *archive)
+{
+	const struct paths *paths = &archive->paths;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < paths->nr_places && !archive->error; i++) {
+		const struct place *place = &paths->places[i];
+
+		archive->source_of_place[i] = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+		if (!place->file)
+			continue;
+		archive->source_of_place[i] = nr;
+		check(archive, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
+				       archive->definitions, nr++,
+				       find_string(archive, place->file), place->line));
+	}
+}
+
 static void write_contexts(struct archive *archive)
 {
 	const struct paths *paths = &archive->paths;
@@ -414,6 +433,7 @@ static void write_global_definitions(struct archive *archive)
 	write_locations(archive);
 	write_regions(archive);
 	write_generators(archive);
+	write_locations_in_source(archive);
 	write_contexts(archive);
 	check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }
@@ -477,7 +497,7 @@ static int archive_init(struct archive *archive)
 {
 	struct spool *spool;
 
-	if (paths_init(&archive->paths, archive->trace, PATHS_BY_FUNCTION))
+	if (paths_init(&archive->paths, archive->trace, PATHS_BY_LINE))
 		return -ENOMEM;
 	spool = archive->spool = spool_new(archive->conversion, &archive->paths, TRACE_ALL_EVENTS);
 	if (!spool)
@@ -489,10 +509,13 @@ static int archive_init(struct archive *archive)
 	archive->generator_of_source =
 		calloc(spool->nr_sources + 1, sizeof(*archive->generator_of_source));
 	archive->group_of_thread = calloc(spool->nr_threads, sizeof(*archive->group_of_thread));
+	archive->source_of_place =
+		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
 	archive->groups = calloc(spool->nr_threads, sizeof(*archive->groups));
 	archive->nr_events = calloc(spool->nr_threads, sizeof(*archive->nr_events));
 	if (!archive->depths || !archive->generators || !archive->generator_of_source ||
-	    !archive->group_of_thread || !archive->groups || !archive->nr_events)
+	    !archive->group_of_thread || !archive->source_of_place || !archive->groups ||
+	    !archive->nr_events)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < spool->nr_sources; i++)
 		archive->generator_of_source[i] = find_generator(archive, &spool->sources[i]);
@@ -509,6 +532,7 @@ static void archive_fini(struct archive *archive)
 	free(archive->generators);
 	free(archive->generator_of_source);
 	free(archive->group_of_thread);
+	free(archive->source_of_place);
 	free(archive->groups);
 	free(archive->nr_events);
 }

@@ -15,15 +15,19 @@ int paths_init(struct paths *paths, const struct trace *trace, enum path_detail 
 	frame_names_init(&paths->names, trace, FRAME_BY_SYMBOL | FRAME_BY_MODULE);
 	paths->cache = calloc(1 << CACHE_SHIFT, sizeof(*paths->cache));
 	paths->chain = calloc(CHAIN_SIZE, sizeof(*paths->chain));
-	return paths->cache && paths->chain ? 0 : -ENOMEM;
+	paths->path_by_context =
+		calloc((size_t)trace_node_limit(trace) + 1, sizeof(*paths->path_by_context));
+	return paths->cache && paths->chain && paths->path_by_context ? 0 : -ENOMEM;
 }
 
 void paths_fini(struct paths *paths)
 {
 	frame_names_fini(&paths->names);
+	map64_fini(&paths->place_by_frame);
 	map64_fini(&paths->place_by_key);
+	map64_fini(&paths->line_by_key);
 	map64_fini(&paths->path_by_key);
-	map64_fini(&paths->path_by_context);
+	free(paths->path_by_context);
 	free(paths->places);
 	free(paths->paths);
 	free(paths->cache);
@@ -46,30 +50,74 @@ static int grow(void **entries, uint32_t nr, uint32_t *room, size_t size)
 	return 0;
 }
 
+/* The line of the frame's own function: the last one of the chain that starts with inlined calls.
+ */
+static void find_line(const struct paths *paths, struct place *place)
+{
+	struct trace_source chain[TRACE_MAX_CHAIN];
+	size_t nr;
+
+	if (paths->detail == PATHS_BY_FUNCTION)
+		return;
+	nr = trace_inline_chain(paths->trace, place->frame, chain, TRACE_MAX_CHAIN);
+	if (nr && chain[nr - 1].file && !chain[nr - 1].caller) {
+		place->file = chain[nr - 1].file;
+		place->line = chain[nr - 1].line;
+	}
+}
+
+/* A number for a line of a file, so that it fits into a key. */
+static int number_line(struct paths *paths, const struct place *place, uint32_t *number)
+{
+	uint64_t key = (uint64_t)place->file << 32 | place->line;
+
+	*number = map64_get(&paths->line_by_key, key);
+	if (*number != UINT32_MAX)
+		return 0;
+	*number = paths->line_by_key.nr;
+	return map64_add(&paths->line_by_key, key, *number);
+}
+
+static uint32_t add_place(struct paths *paths, const struct place *place)
+{
+	if (grow((void **)&paths->places, paths->nr_places, &paths->places_room,
+	         sizeof(*paths->places)))
+		return PATH_NONE;
+	paths->places[paths->nr_places] = *place;
+	return paths->nr_places++;
+}
+
+static uint32_t find_new_place(struct paths *paths, uint64_t frame)
+{
+	struct place place = {.frame = frame, .function = frame_names_find(&paths->names, frame)};
+	uint32_t number, line;
+	uint64_t key;
+
+	if (place.function == UINT32_MAX)
+		return PATH_NONE;
+	find_line(paths, &place);
+	if (paths->detail == PATHS_BY_ADDRESS)
+		return add_place(paths, &place);
+	if (number_line(paths, &place, &line))
+		return PATH_NONE;
+	key = (uint64_t)place.function << 32 | line;
+	number = map64_get(&paths->place_by_key, key);
+	if (number != PATH_NONE)
+		return number;
+	number = add_place(paths, &place);
+	return number == PATH_NONE || map64_add(&paths->place_by_key, key, number) ? PATH_NONE
+	                                                                           : number;
+}
+
 static uint32_t find_place(struct paths *paths, uint64_t frame)
 {
-	bool by_address = paths->detail == PATHS_BY_ADDRESS;
-	uint32_t function = 0, place;
-	uint64_t key = frame;
+	uint32_t place = map64_get(&paths->place_by_frame, frame);
 
-	if (by_address)
-		place = map64_get(&paths->place_by_key, key);
-	else {
-		function = frame_names_find(&paths->names, frame);
-		key = function;
-		place = function == UINT32_MAX ? PATH_NONE : map64_get(&paths->place_by_key, key);
-	}
-	if (place != PATH_NONE || function == UINT32_MAX)
+	if (place != PATH_NONE)
 		return place;
-	if (by_address)
-		function = frame_names_find(&paths->names, frame);
-	if (function == UINT32_MAX ||
-	    grow((void **)&paths->places, paths->nr_places, &paths->places_room,
-	         sizeof(*paths->places)) ||
-	    map64_add(&paths->place_by_key, key, paths->nr_places))
-		return PATH_NONE;
-	paths->places[paths->nr_places] = (struct place){.frame = frame, .function = function};
-	return paths->nr_places++;
+	place = find_new_place(paths, frame);
+	return place == PATH_NONE || map64_add(&paths->place_by_frame, frame, place) ? PATH_NONE
+	                                                                             : place;
 }
 
 /* Roots hang below number 0 in keys. */
@@ -91,6 +139,13 @@ static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
 	return paths->nr_paths++;
 }
 
+static uint32_t known_context(const struct paths *paths, uint32_t context)
+{
+	uint32_t number = trace_node_number(paths->trace, context);
+
+	return number == UINT32_MAX ? PATH_NONE : paths->path_by_context[number] - 1;
+}
+
 /*
  * Notes the contexts from this one up to the first whose path is known, which *path becomes; else
  * what the last one hangs below: PATH_NONE is a root.
@@ -101,7 +156,7 @@ static int climb(struct paths *paths, uint32_t context, uint32_t *path, uint32_t
 
 	*path = PATH_NONE;
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
-		*path = map64_get(&paths->path_by_context, context);
+		*path = known_context(paths, context);
 		if (*path != PATH_NONE)
 			return 0;
 		if (*depth < CHAIN_SIZE) {
@@ -126,8 +181,10 @@ static int find_context(struct paths *paths, uint32_t context, uint32_t *path)
 		if (!trace_node(paths->trace, context, &frame, &parent))
 			continue;
 		*path = find_path(paths, *path, frame);
-		if (*path == PATH_NONE || map64_add(&paths->path_by_context, context, *path))
+		if (*path == PATH_NONE)
 			err = -ENOMEM;
+		/* A node that could be read has a number. */
+		paths->path_by_context[trace_node_number(paths->trace, context)] = *path + 1;
 	}
 	return err;
 }

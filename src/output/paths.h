@@ -1,7 +1,7 @@
 /*
  * The call paths of a trace, each with a number: what formats with tables of stacks refer to.
  *
- *     sample → path: (path of the caller, place)        place: a function, or an address in it
+ *     sample → path: (path of the caller, place)    place: a function, a line or an address in it
  *
  * Numbers are given in order of appearance, and so a caller's path comes before its callees'. A
  * stack that does not reach its root in the file hangs below [truncated].
@@ -15,12 +15,14 @@
 
 enum path_detail {
 	PATHS_BY_FUNCTION, /* every address of a function is one place */
+	PATHS_BY_LINE,     /* every address of a line in it; of calls inlined there, the call's */
 	PATHS_BY_ADDRESS,
 };
 
 struct place {
-	uint64_t frame;    /* PATHS_BY_FUNCTION: one of it */
-	uint32_t function; /* in names */
+	uint64_t frame;      /* one of it */
+	uint32_t function;   /* in names */
+	uint32_t file, line; /* file: string; 0: not known, and PATHS_BY_FUNCTION */
 };
 
 struct path {
@@ -42,7 +44,8 @@ struct paths {
 	struct place *places;
 	struct path *paths;
 	uint32_t nr_places, nr_paths, places_room, paths_room;
-	struct map64 place_by_key, path_by_key, path_by_context;
+	struct map64 place_by_frame, place_by_key, line_by_key, path_by_key;
+	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */
 	struct path_cache *cache;
 	uint32_t *chain;
 };

@@ -39,12 +39,6 @@ static const char *cause_text(uint32_t cause)
 	return cause < sizeof(texts) / sizeof(*texts) ? texts[cause] : "unknown";
 }
 
-/* The nominal period that holds from this floor on. */
-static uint64_t period_at(const struct trace_event *event, uint32_t floor)
-{
-	return floor < 56 ? event->base_period << floor : UINT64_MAX;
-}
-
 void reduction_text(const struct trace *trace, const struct trace_reduction *reduction, char *text,
                     size_t size)
 {
@@ -52,7 +46,7 @@ void reduction_text(const struct trace *trace, const struct trace_reduction *red
 
 	snprintf(text, size, "%.64s: period %" PRIu64 ", %s",
 	         event ? trace_string(trace, event->name) : "[unknown]",
-	         event ? period_at(event, reduction->floor) : 0, cause_text(reduction->cause));
+	         event ? trace_period(event, reduction->floor) : 0, cause_text(reduction->cause));
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -100,6 +94,7 @@ static void tell_numbers(struct teller *teller)
 		{"MEMORY::BUDGET", run->budget},
 		{"MEMORY::USED", run->used},
 		{"MEMORY::CONTEXTS", run->contexts},
+		{"MEMORY::RECORDS", run->records},
 		{"MEMORY::PEAK_RSS", run->peak_rss},
 		{"RECORDER_CPU_NS", run->recorder_cpu},
 		{"SAMPLE_PRICE_NS", run->sample_price},
@@ -154,7 +149,6 @@ static void tell_of_event(struct teller *teller, uint32_t number, const char *wh
 static void tell_event(struct teller *teller, uint32_t number, const struct trace_event *event)
 {
 	struct losses losses = losses_of(teller->trace, number);
-	uint32_t first = event->initial_shift, last = event->floor > first ? event->floor : first;
 	char name[64];
 
 	snprintf(name, sizeof(name), "EVENT_%u::NAME", number);
@@ -162,13 +156,15 @@ static void tell_event(struct teller *teller, uint32_t number, const struct trac
 	snprintf(name, sizeof(name), "EVENT_%u::UNIT", number);
 	tell(teller, name, event->unit == TRACE_NS ? "ns" : "count");
 	tell_of_event(teller, number, "BASE_PERIOD", event->base_period);
-	tell_of_event(teller, number, "INITIAL_PERIOD", period_at(event, first));
-	tell_of_event(teller, number, "FINAL_PERIOD", period_at(event, last));
+	tell_of_event(teller, number, "INITIAL_PERIOD", trace_period(event, event->initial_shift));
+	tell_of_event(teller, number, "FINAL_PERIOD", trace_period(event, trace_shift(event)));
 	tell_of_event(teller, number, "TAKEN", event->taken);
 	tell_of_event(teller, number, "STORED", event->stored);
 	tell_of_event(teller, number, "REDUCED", event->taken - event->stored);
 	tell_of_event(teller, number, "LOST", losses.lost);
 	tell_of_event(teller, number, "THROTTLED", losses.throttled);
+	if (event->exact)
+		tell_of_event(teller, number, "EXACT", event->exact);
 }
 
 static void tell_stream(struct teller *teller, uint32_t number, const struct trace_stream *stream)
@@ -205,6 +201,8 @@ static void tell_task_totals(struct teller *teller, uint32_t number,
 	tell(teller, name, trace_string(teller->trace, command->comm));
 	snprintf(name, sizeof(name), "COMMAND_%u::TASKS", number);
 	tell_value(teller, name, "%" PRIu64, command->tasks);
+	snprintf(name, sizeof(name), "COMMAND_%u::UNOBSERVED_NS", number);
+	tell_value(teller, name, "%" PRIu64, command->unobserved);
 	if (!(command->flags & TRACE_THREAD_EXACT))
 		return;
 	snprintf(name, sizeof(name), "COMMAND_%u::EXACT", number);

@@ -3,11 +3,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
@@ -113,6 +116,23 @@ int cgroup_create(struct cgroup *cgroup)
 	return error;
 }
 
+int cgroup_probe(const struct cgroup *cgroup)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, cgroup->fd, sched_getcpu(), -1,
+	                      PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 static int move_to(const char *directory, pid_t pid)
 {
 	char file[PATH_MAX + 16], text[16];
@@ -153,12 +173,14 @@ void cgroup_remove(struct cgroup *cgroup)
 	close(cgroup->fd);
 	cgroup->fd = -1;
 	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
-	/* What forks meanwhile is found by another look. */
+	/* What forks meanwhile is found by another look; what is just dying needs a moment. */
 	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {
 		procs = fopen(file, "re");
 		while (procs && fscanf(procs, "%d", &pid) == 1)
 			move_to(cgroup->parent, pid);
 		if (procs)
 			fclose(procs);
+		if (tries >= 10)
+			usleep(1000);
 	}
 }

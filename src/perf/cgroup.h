@@ -18,6 +18,9 @@ struct cgroup {
 /* 0 or -errno: ENOENT where there is no version 2 hierarchy, EACCES, EROFS, EPERM. */
 int cgroup_create(struct cgroup *cgroup);
 
+/* Whether events can be bound to it: not where perf_event belongs to a version 1 hierarchy. */
+int cgroup_probe(const struct cgroup *cgroup);
+
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);
 

@@ -1,4 +1,5 @@
 #include "perf/sampler_state.h"
+#include "perf/text_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -174,6 +175,17 @@ static int open_exact(struct sampler *s, const struct sampler_config *config, un
 	return error;
 }
 
+/* More than the kernel's own limit is refused by it. */
+static unsigned longest_chain(unsigned wanted)
+{
+	int64_t limit;
+
+	if (text_file_number("/proc/sys/kernel/perf_event_max_stack", &limit) || limit < 1 ||
+	    limit > UINT16_MAX)
+		limit = PERF_MAX_STACK_DEPTH;
+	return wanted && wanted < limit ? wanted : (unsigned)limit;
+}
+
 static void fill_attr(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
 	struct perf_event_attr *attr = &s->events[e].attr;
@@ -186,7 +198,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = !config->kernel_chain;
 		attr->exclude_callchain_user = !config->user_chain;
-		attr->sample_max_stack = (uint16_t)config->max_stack;
+		attr->sample_max_stack = (uint16_t)s->max_chain;
 	}
 	if (config->stack_size) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -241,11 +253,20 @@ static uint64_t spread_period(uint64_t base, unsigned cpu)
 	return cpu ? base + (uint64_t)((double)base * 0.04 * turn) - base / 50 : base;
 }
 
+/* No rung's period may reach the kernel's sign bit. */
+static unsigned possible_rungs(uint64_t base, unsigned shift, unsigned rungs)
+{
+	while (rungs > 1 && shift + 2 * (rungs - 1) >= (unsigned)__builtin_clzll(base) - 2)
+		rungs--;
+	return rungs;
+}
+
 static int prepare_event(struct sampler *s, const struct sampler_config *config, unsigned e,
                          unsigned rungs)
 {
 	struct sampler_event *event = &s->events[e];
 
+	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
@@ -347,6 +368,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->cgroup = config->cgroup;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
+	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
 	s->side_format.sample_type = SAMPLER_TRAILER;
 	if (!s->tasks || find_cpus(s)) {

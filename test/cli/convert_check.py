@@ -6,8 +6,12 @@ shows the same shares as one that was never reduced, within what its number of s
 import collections
 import gzip
 import json
+import os
+import re
+import subprocess
 import sys
 import unicodedata
+import xml.etree.ElementTree
 
 
 def clean(name):
@@ -61,6 +65,29 @@ def read_otf2(path):
             for event in total}
 
 
+def read_flamegraph(path):
+    self_, total = collections.Counter(), collections.Counter()
+    svg = "{http://www.w3.org/2000/svg}"
+    boxes, above = [], []
+    for box in xml.etree.ElementTree.parse(path).getroot().find(svg + "g[@id='frames']"):
+        rect = box.find(svg + "rect")
+        boxes.append((box.find(svg + "title").text.rsplit(" (", 1)[0], float(rect.get("x")),
+                      float(rect.get("width")), int(rect.get("y")), box))
+    assert boxes[0][0] == "all"
+    bottom, row = boxes[0][3], 17
+    for name, x, width, y, box in sorted(boxes, key=lambda b: (b[1], -b[3], -b[2])):
+        depth = (bottom - y) // row
+        del above[depth:]
+        assert len(above) == depth, "a box in the air"
+        assert depth == 0 or x + width <= above[-1][1] + above[-1][2] + 1e-2, "it juts out"
+        if depth > 1:  # behind the command
+            self_[name] += int(box.get("data-self"))
+            if name not in [a[0] for a in above[2:]]:
+                total[name] += int(box.get("data-total"))
+        above.append((name, x, width))
+    return {None: {name: (self_[name], total[name]) for name in total}}
+
+
 def read_speedscope(path):
     profile = json.load(open(path, encoding="utf-8"))
     frames = [f["name"] for f in profile["shared"]["frames"]]
@@ -98,14 +125,121 @@ def read_firefox(path):
     return {None: tally(samples())}
 
 
+def read_pprof(path):
+    """By way of protoc --decode, which writes text: {field: [number, string or the same again]}."""
+    proto = os.path.join(os.path.dirname(__file__), "../../src/output/pprof.proto")
+    text = subprocess.run(["protoc", "--decode=pprof.Profile", "-I" + os.path.dirname(proto), proto],
+                          input=gzip.open(path).read(), stdout=subprocess.PIPE, check=True).stdout
+    top = collections.defaultdict(list)
+    levels = [top]
+    for line in text.decode("utf-8").splitlines():
+        line = line.strip()
+        if line == "}":
+            levels.pop()
+        elif line.endswith("{"):
+            levels.append(collections.defaultdict(list))
+            levels[-2][line[:-2]].append(levels[-1])
+        else:
+            field, value = line.split(": ", 1)
+            levels[-1][field].append(unquote(value) if value[0] == '"' else
+                                     value == "true" if value in ("true", "false") else int(value))
+    assert not any(field.isdigit() for field in top), "unknown fields"
+    return top
+
+
+def unquote(text):
+    """The C escapes of protoc."""
+    def one(match):
+        c = match.group(1)
+        return bytes([int(c, 8)]) if c.isdigit() else {b"n": b"\n", b"t": b"\t", b"r": b"\r"}.get(c, c)
+    raw = text[1:-1].encode("utf-8")
+    return re.sub(rb"\\([0-7]{3}|.)", lambda m: one(m), raw).decode("utf-8")
+
+
+def read_pprof_functions(path):
+    profile = read_pprof(path)
+    strings = profile["string_table"]
+    assert strings[0] == ""
+    functions = {f["id"][0]: strings[f["name"][0]] for f in profile["function"]}
+    mappings = {m["id"][0] for m in profile["mapping"]}
+    locations = {}  # the function's own line is the last one, behind what was inlined
+    for place in profile["location"]:
+        assert not place["mapping_id"] or place["mapping_id"][0] in mappings
+        locations[place["id"][0]] = functions[place["line"][-1]["function_id"][0]]
+    types = [strings[t["type"][0]] for t in profile["sample_type"]]
+    assert strings[profile["period_type"][0]["type"][0]] == types[0]
+    stacks = collections.defaultdict(list)
+    for sample in profile["sample"]:
+        stack = [locations[i] for i in sample["location_id"]]
+        for event, value in zip(types, sample["value"]):
+            if value:
+                stacks[event].append((stack[::-1], value))
+    return {event: tally(stacks[event]) for event in stacks}
+
+
+def read_callgrind(path):
+    """As callgrind_annotate understands it; inclusive costs of recursive functions it counts twice."""
+    functions = {}
+    for event in ("cpu_clock", "page_faults"):
+        out = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show=" + event,
+                              "--sort=" + event, path], stdout=subprocess.PIPE, check=True).stdout
+        self_ = collections.Counter()
+        for line in out.decode("utf-8").splitlines():
+            match = re.match(r"\s*([\d,]+) \([ \d.]+%\)  (?:[^:]*):(.*?)(?: \[[^]]*\])?$", line)
+            if match:
+                self_[match.group(2)] += int(match.group(1).replace(",", ""))
+        functions[event.replace("_", "-")] = {name: (self_[name], None) for name in self_}
+    return functions
+
+
+def read_perf_script(path):
+    stacks = collections.defaultdict(list)
+    for sample in open(path, encoding="utf-8", newline="\n").read().split("\n\n"):
+        lines = sample.split("\n")
+        if not lines[0]:
+            continue
+        head = re.match(r"(\S+) (\d+)/(\d+) \[\d+\] [\d.]+: +(\d+) (\S+): $", lines[0])
+        frames = [re.match(r"\t +[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \([^()]*\)$", line).group(1)
+                  for line in lines[1:]]
+        stacks[head.group(5)].append((frames[::-1], int(head.group(4))))
+    return {event: tally(stacks[event]) for event in stacks}
+
+
+def read_chrome(path):
+    threads = collections.defaultdict(list)
+    for e in json.load(open(path, encoding="utf-8"))["traceEvents"]:
+        if e["ph"] == "X":
+            start = round(1000 * e["ts"])
+            threads[e["tid"]].append((start, start + round(1000 * e["dur"]), e))
+    self_, total = collections.Counter(), collections.Counter()
+    for slices in threads.values():
+        above = []
+        for start, end, e in sorted(slices, key=lambda s: s[0]):
+            assert start < end
+            while above and above[-1][0] <= start:
+                above.pop()
+            # Strictly within its caller: no viewer can take one for the other.
+            assert not above or end < above[-1][0], "slices overlap"
+            above.append((end, e["name"]))
+            self_[e["name"]] += e["args"]["self"]
+            for name in {name for _, name in above}:
+                total[name] += e["args"]["self"]
+    return {None: {name: (self_[name], total[name]) for name in total}}
+
+
 def same(name):
     return name
 
 
 FORMATS = {
+    "callgrind": (read_callgrind, clean),
+    "perf-script": (read_perf_script, clean),
+    "chrome": (read_chrome, same),
     "folded": (read_folded, folded_name),
+    "flamegraph": (read_flamegraph, clean),
     "otf2": (read_otf2, clean),
     "firefox": (read_firefox, same),
+    "pprof": (read_pprof_functions, clean),
     "speedscope": (read_speedscope, same),
 }
 

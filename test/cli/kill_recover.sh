@@ -38,7 +38,7 @@ assert recording.report("killed.atr")["functions"]
 END
 
 "$ADAPTRACE" recover killed.atr 2>errors && fail "recovered twice"
-[ "$(wc -l <errors)" = 1 ] && grep -q 'nothing to recover' errors || fail "$(cat errors)"
+one_complaint errors 'nothing to recover' || fail "$(cat errors)"
 kill -USR2 $target
 await grep -q used said
 pass

@@ -28,7 +28,7 @@ for tid, marks in last.items():
     weights = [s["weight"] for s in recording.samples()
                if s["tid"] == tid and start <= s["time_ns"] < end]
     chance = 2 * max(weights) * len(weights) ** 0.5
-    assert recording.close(sum(weights), cpu_end - cpu_start, 0.05, chance + recording.stolen() * 1e9)
+    assert recording.close(sum(weights), cpu_end - cpu_start, 0.05, chance + recording.allowance(info) * 1e9)
 
 # The kernel delivered little more than what was worth keeping, not all at the first period.
 used, = recording.said()["used"]

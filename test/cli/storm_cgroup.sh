@@ -19,7 +19,7 @@ for comm in "short", "long":
     assert command["exact"] is None
     # A period that is long for so few samples: what is cut off at either end of a process is chance.
     chance = 2 * command["weight"] / 1e9 / max(command["stored"], 1) ** 0.5 / 5
-    assert recording.close(command["weight"] / 1e9, *said[comm], 0.05, chance + recording.stolen())
+    assert recording.close(command["weight"] / 1e9, *said[comm], 0.05, chance + recording.allowance(recording.info()))
 END
 }
 

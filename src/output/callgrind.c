@@ -1,0 +1,362 @@
+/*
+ * Callgrind's format, for KCachegrind and callgrind_annotate: what every line cost itself, and what
+ * the calls from it cost with all that they called. Sampling knows costs, not how often something
+ * was called: every call is stated as one.
+ */
+#include "output/convert.h"
+#include "output/escape.h"
+#include "output/tally.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Something that costs: a place itself, or calls from there to a function. */
+struct cost {
+	uint32_t place;
+	uint32_t callee;  /* function; PATH_NONE: itself */
+	uint32_t weights; /* its number in callgrind.weights */
+};
+
+struct callgrind {
+	struct conversion *conversion;
+	const struct trace *trace;
+	struct paths paths;
+	struct tally tally;
+	uint32_t nr_events;
+	uint64_t *self, *total; /* of each path: one an event */
+	struct cost *costs;
+	uint64_t *weights; /* one an event */
+	uint32_t nr_costs, room;
+	struct map64 cost_by_key;
+	struct map64 names[3]; /* numbers given in the file, + 1: see enum name */
+	uint32_t nr_names[3];
+	FILE *file;
+};
+
+enum name { NAME_OBJECT, NAME_FILE, NAME_FUNCTION };
+
+/* --- costs ------------------------------------------------------------------------------------ */
+
+static int grow(struct callgrind *callgrind)
+{
+	uint32_t room = callgrind->room ? 2 * callgrind->room : 256;
+	struct cost *costs;
+	uint64_t *weights;
+
+	if (callgrind->nr_costs < callgrind->room)
+		return 0;
+	costs = reallocarray(callgrind->costs, room, sizeof(*costs));
+	if (!costs)
+		return -ENOMEM;
+	callgrind->costs = costs;
+	weights = reallocarray(callgrind->weights, room, callgrind->nr_events * sizeof(*weights));
+	if (!weights)
+		return -ENOMEM;
+	callgrind->weights = weights;
+	callgrind->room = room;
+	return 0;
+}
+
+static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee,
+                    const uint64_t *weights)
+{
+	uint64_t key = (uint64_t)place << 32 | callee;
+	uint32_t number = map64_get(&callgrind->cost_by_key, key);
+	uint64_t *sums;
+
+	if (number == UINT32_MAX) {
+		number = callgrind->nr_costs;
+		if (grow(callgrind) || map64_add(&callgrind->cost_by_key, key, number))
+			return -ENOMEM;
+		callgrind->nr_costs++;
+		callgrind->costs[number] = (struct cost){place, callee, number};
+		memset(&callgrind->weights[(size_t)number * callgrind->nr_events], 0,
+		       callgrind->nr_events * sizeof(*sums));
+	}
+	sums = &callgrind->weights[(size_t)number * callgrind->nr_events];
+	for (uint32_t i = 0; i < callgrind->nr_events; i++)
+		sums[i] += weights[i];
+	return 0;
+}
+
+/* Whether the call that a path ends with is within another one of the same two functions. */
+static bool call_repeats(const struct paths *paths, uint32_t path)
+{
+	uint32_t callee = paths_leaf(paths, path), at = paths->paths[path].caller;
+	uint32_t caller = paths_leaf(paths, at);
+
+	for (; paths->paths[at].caller != PATH_NONE; at = paths->paths[at].caller)
+		if (paths_leaf(paths, at) == callee &&
+		    paths_leaf(paths, paths->paths[at].caller) == caller)
+			return true;
+	return false;
+}
+
+static bool is_zero(const uint64_t *weights, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (weights[i])
+			return false;
+	return true;
+}
+
+static int add_path(struct callgrind *callgrind, uint32_t path)
+{
+	const struct path *entry = &callgrind->paths.paths[path];
+	const uint64_t *self = &callgrind->self[(size_t)path * callgrind->nr_events];
+	const uint64_t *total = &callgrind->total[(size_t)path * callgrind->nr_events];
+	int err = 0;
+
+	if (!is_zero(self, callgrind->nr_events))
+		err = add_cost(callgrind, entry->place, PATH_NONE, self);
+	if (!err && entry->caller != PATH_NONE && !call_repeats(&callgrind->paths, path))
+		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place,
+		               paths_leaf(&callgrind->paths, path), total);
+	return err;
+}
+
+/* Callers come before callees. */
+static int sum_paths(struct callgrind *callgrind)
+{
+	size_t nr = (size_t)callgrind->paths.nr_paths * callgrind->nr_events;
+
+	callgrind->self = calloc(nr + 1, sizeof(*callgrind->self));
+	callgrind->total = calloc(nr + 1, sizeof(*callgrind->total));
+	if (!callgrind->self || !callgrind->total)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < callgrind->tally.nr; i++)
+		memcpy(&callgrind->self[(size_t)callgrind->tally.entries[i].path *
+		                        callgrind->nr_events],
+		       tally_weights(&callgrind->tally, i),
+		       callgrind->nr_events * sizeof(uint64_t));
+	memcpy(callgrind->total, callgrind->self, nr * sizeof(*callgrind->self));
+	for (uint32_t i = callgrind->paths.nr_paths; i-- > 0;) {
+		uint32_t caller = callgrind->paths.paths[i].caller;
+
+		if (caller == PATH_NONE)
+			continue;
+		for (uint32_t e = 0; e < callgrind->nr_events; e++)
+			callgrind->total[(size_t)caller * callgrind->nr_events + e] +=
+				callgrind->total[(size_t)i * callgrind->nr_events + e];
+	}
+	return 0;
+}
+
+static int compare_costs(const void *a, const void *b, void *arg)
+{
+	const struct paths *paths = arg;
+	const struct cost *x = a, *y = b;
+	uint32_t x_function = paths->places[x->place].function;
+	uint32_t y_function = paths->places[y->place].function;
+
+	if (x_function != y_function)
+		return x_function < y_function ? -1 : 1;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	/* What a place costs itself comes first. */
+	return x->callee + 1 < y->callee + 1 ? -1 : x->callee != y->callee;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* A name is written once, and afterwards its number. */
+static bool name_is_new(struct callgrind *callgrind, enum name kind, uint64_t key)
+{
+	struct map64 *map = &callgrind->names[kind];
+	uint32_t number = map64_get(map, key);
+
+	if (number != UINT32_MAX) {
+		fprintf(callgrind->file, "(%" PRIu32 ")", number);
+		return false;
+	}
+	number = ++callgrind->nr_names[kind];
+	fprintf(callgrind->file, "(%" PRIu32 ") ", number);
+	/* Without memory it is told again under another number, which is right as well. */
+	map64_add(map, key, number);
+	return true;
+}
+
+static void print_string(struct callgrind *callgrind, const char *key, enum name kind,
+                         uint32_t string)
+{
+	const char *text = trace_string(callgrind->trace, string);
+
+	fprintf(callgrind->file, "%s=", key);
+	if (name_is_new(callgrind, kind, string))
+		escape_line(callgrind->file, *text ? text : "???", "", 0);
+	putc('\n', callgrind->file);
+}
+
+static void print_function(struct callgrind *callgrind, const char *key, uint32_t function)
+{
+	char text[FRAME_TEXT_SIZE];
+
+	fprintf(callgrind->file, "%s=", key);
+	if (name_is_new(callgrind, NAME_FUNCTION, function))
+		escape_line(callgrind->file, paths_function(&callgrind->paths, function, text), "",
+		            0);
+	putc('\n', callgrind->file);
+}
+
+static void print_weights(const struct callgrind *callgrind, const uint64_t *weights)
+{
+	for (uint32_t i = 0; i < callgrind->nr_events; i++)
+		fprintf(callgrind->file, " %" PRIu64, weights[i]);
+	putc('\n', callgrind->file);
+}
+
+/* The file that a function is said to be in: that of its first place in the trace. */
+static uint32_t file_of(const uint32_t *files, uint32_t function)
+{
+	return files[function] ? files[function] - 1 : 0;
+}
+
+static void print_cost(struct callgrind *callgrind, const struct cost *cost, const uint32_t *files)
+{
+	const struct place *place = &callgrind->paths.places[cost->place];
+	const uint64_t *weights = &callgrind->weights[(size_t)cost->weights * callgrind->nr_events];
+
+	print_string(callgrind, "fi", NAME_FILE, place->file);
+	if (cost->callee != PATH_NONE) {
+		print_string(callgrind, "cob", NAME_OBJECT,
+		             callgrind->paths.names.names[cost->callee].module);
+		print_string(callgrind, "cfi", NAME_FILE, file_of(files, cost->callee));
+		print_function(callgrind, "cfn", cost->callee);
+		fputs("calls=1 0\n", callgrind->file);
+	}
+	fprintf(callgrind->file, "%" PRIu32, place->line);
+	print_weights(callgrind, weights);
+}
+
+static void print_costs(struct callgrind *callgrind, const uint32_t *files)
+{
+	uint32_t function = PATH_NONE;
+
+	for (uint32_t i = 0; i < callgrind->nr_costs; i++) {
+		const struct cost *cost = &callgrind->costs[i];
+		uint32_t now = callgrind->paths.places[cost->place].function;
+
+		if (now != function) {
+			putc('\n', callgrind->file);
+			print_string(callgrind, "ob", NAME_OBJECT,
+			             callgrind->paths.names.names[now].module);
+			print_string(callgrind, "fl", NAME_FILE, file_of(files, now));
+			print_function(callgrind, "fn", now);
+			function = now;
+		}
+		print_cost(callgrind, cost, files);
+	}
+}
+
+/* Event names are words. */
+static void print_event_name(FILE *file, const char *name)
+{
+	for (; *name; name++)
+		putc(isalnum((unsigned char)*name) && (unsigned char)*name < 0x80 ? *name : '_',
+		     file);
+}
+
+static void print_head(const struct callgrind *callgrind)
+{
+	const struct trace_event *event;
+	char *command = convert_command(callgrind->trace);
+	FILE *file = callgrind->file;
+
+	fputs("# callgrind format\nversion: 1\ncreator: adaptrace " ADAPTRACE_VERSION "\n", file);
+	fprintf(file, "pid: %d\ncmd: ", trace_run(callgrind->trace)->pid);
+	escape_line(file, command ? command : "", "", 0);
+	free(command);
+	fputs("\npart: 1\n\npositions: line\n", file);
+	for (uint32_t i = 0; (event = trace_event(callgrind->trace, i)); i++) {
+		const char *name = trace_string(callgrind->trace, event->name);
+
+		fputs("event: ", file);
+		print_event_name(file, name);
+		fputs(" : ", file);
+		escape_line(file, name, ":", '.');
+		fputs(event->unit == TRACE_NS ? " (ns)\n" : "\n", file);
+	}
+	fputs("events:", file);
+	for (uint32_t i = 0; (event = trace_event(callgrind->trace, i)); i++) {
+		putc(' ', file);
+		print_event_name(file, trace_string(callgrind->trace, event->name));
+	}
+	putc('\n', file);
+}
+
+static int print_all(struct callgrind *callgrind)
+{
+	const struct paths *paths = &callgrind->paths;
+	uint64_t *sums = calloc((size_t)callgrind->nr_events + 1, sizeof(*sums));
+	uint32_t *files = calloc((size_t)paths->names.nr + 1, sizeof(*files));
+
+	if (!sums || !files) {
+		free(sums);
+		free(files);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < paths->nr_places; i++)
+		if (!files[paths->places[i].function] && paths->places[i].file)
+			files[paths->places[i].function] = paths->places[i].file + 1;
+	for (size_t i = 0; i < (size_t)paths->nr_paths * callgrind->nr_events; i++)
+		sums[i % callgrind->nr_events] += callgrind->self[i];
+	print_head(callgrind);
+	fputs("summary:", callgrind->file);
+	print_weights(callgrind, sums);
+	print_costs(callgrind, files);
+	fputs("\ntotals:", callgrind->file);
+	print_weights(callgrind, sums);
+	free(sums);
+	free(files);
+	return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int prepare(struct callgrind *callgrind)
+{
+	int err;
+
+	if (paths_init(&callgrind->paths, callgrind->trace, PATHS_BY_LINE))
+		return -ENOMEM;
+	err = tally_init(&callgrind->tally, callgrind->conversion, &callgrind->paths, false);
+	if (err)
+		return err;
+	callgrind->nr_events = callgrind->tally.nr_events;
+	err = sum_paths(callgrind);
+	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
+		err = add_path(callgrind, i);
+		if (!err && i % 4096 == 0)
+			err = convert_tick(callgrind->conversion);
+	}
+	if (callgrind->nr_costs)
+		qsort_r(callgrind->costs, callgrind->nr_costs, sizeof(*callgrind->costs),
+		        compare_costs, &callgrind->paths);
+	return err;
+}
+
+int callgrind_write(struct conversion *conversion, FILE *file)
+{
+	struct callgrind callgrind = {
+		.conversion = conversion, .trace = conversion->trace, .file = file};
+	int err;
+
+	convert_plan(conversion, TALLY_WALKS, TRACE_ALL_EVENTS);
+	err = prepare(&callgrind);
+	if (!err)
+		err = print_all(&callgrind);
+	paths_fini(&callgrind.paths);
+	tally_fini(&callgrind.tally);
+	map64_fini(&callgrind.cost_by_key);
+	for (unsigned i = 0; i < 3; i++)
+		map64_fini(&callgrind.names[i]);
+	free(callgrind.self);
+	free(callgrind.total);
+	free(callgrind.costs);
+	free(callgrind.weights);
+	return err;
+}

@@ -1,0 +1,284 @@
+/*
+ * The Trace Event Format, which Perfetto and chrome://tracing open: what samples in a row have in
+ * common becomes a slice of time.
+ *
+ *     sample    a stands for the time before it   | t - weight … t |
+ *     slice     from the first sample with a call path to the last, as long as no time is missing
+ *
+ * What the samples of a slice stand for is in its arguments: "self" is the weight of those that
+ * were in the function itself, so their sum over all slices of a function is what it took.
+ *
+ * A slice begins and ends as many nanoseconds within its thread's outermost one as it is deep.
+ * Without that, which of two slices of the same time is the caller would depend on their order.
+ */
+#include "output/convert.h"
+#include "output/escape.h"
+#include "output/run_properties.h"
+#include "output/spool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct slice {
+	uint32_t path;
+	uint64_t start, self, samples;
+};
+
+struct chrome {
+	struct conversion *conversion;
+	const struct trace *trace;
+	struct paths paths;
+	struct spool *spool;
+	FILE *file;
+	uint32_t *depths, *chain;
+	struct slice *open; /* the slices of the thread at hand, outermost first */
+	uint32_t nr_open;
+	uint64_t until; /* ns: up to where they are open */
+	uint64_t start; /* ns: time 0 */
+	bool time_event;
+	const char *separator;
+};
+
+/* Nanoseconds as microseconds, exactly. */
+static void print_us(FILE *file, uint64_t ns)
+{
+	fprintf(file, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+}
+
+static void print_separator(struct chrome *chrome)
+{
+	fputs(chrome->separator, chrome->file);
+	chrome->separator = ",\n";
+}
+
+static void print_task(const struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+
+	fprintf(chrome->file, "\"pid\":%d,\"tid\":%d", entry ? entry->pid : 0,
+	        entry ? entry->tid : 0);
+}
+
+/* --- slices ----------------------------------------------------------------------------------- */
+
+static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
+{
+	const struct slice *slice = &chrome->open[depth];
+	uint32_t function = paths_leaf(&chrome->paths, slice->path);
+	uint64_t start = slice->start + depth, end = chrome->until - depth;
+	char text[FRAME_TEXT_SIZE];
+
+	print_separator(chrome);
+	fputs("{\"ph\":\"X\",", chrome->file);
+	print_task(chrome, thread);
+	fputs(",\"ts\":", chrome->file);
+	print_us(chrome->file, start - chrome->start);
+	fputs(",\"dur\":", chrome->file);
+	print_us(chrome->file, end - start);
+	fputs(",\"name\":", chrome->file);
+	escape_json(chrome->file, paths_function(&chrome->paths, function, text));
+	fputs(",\"cat\":", chrome->file);
+	escape_json(chrome->file,
+	            frame_module_text(chrome->trace, chrome->paths.names.names[function].frame));
+	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64 "}}",
+	        slice->self, slice->samples);
+}
+
+/* Ends all slices deeper than this. */
+static void close_slices(struct chrome *chrome, uint32_t thread, uint32_t depth)
+{
+	while (chrome->nr_open > depth)
+		print_slice(chrome, thread, --chrome->nr_open);
+}
+
+/* How many of the open slices a path has, too; its own chain is noted from the root. */
+static uint32_t common_depth(struct chrome *chrome, uint32_t path)
+{
+	uint32_t depth = chrome->depths[path], same = 0;
+
+	for (uint32_t at = depth; path != PATH_NONE; path = chrome->paths.paths[path].caller)
+		chrome->chain[--at] = path;
+	while (same < depth && same < chrome->nr_open &&
+	       chrome->open[same].path == chrome->chain[same])
+		same++;
+	return same;
+}
+
+/* What is left of a slice that begins and ends within others must be something. */
+static uint64_t least_length(const struct chrome *chrome, uint32_t path)
+{
+	return 2 * (uint64_t)chrome->depths[path] + 2;
+}
+
+/*
+ * A sample at `time` that stands for the `length` before it. When more than that is missing since
+ * the last sample the thread did not run.
+ */
+static void add_sample(struct chrome *chrome, uint32_t thread, const struct spool_sample *sample,
+                       uint64_t time, uint64_t length)
+{
+	uint64_t weight = chrome->spool->sources[sample->source].weight;
+	uint64_t start = time - chrome->start > length ? time - length : chrome->start;
+	uint32_t same;
+
+	if (start > chrome->until && time - chrome->until > 2 * length)
+		close_slices(chrome, thread, 0);
+	else
+		start = chrome->until;
+	same = common_depth(chrome, sample->path);
+	close_slices(chrome, thread, same);
+	for (; same < chrome->depths[sample->path]; same++)
+		chrome->open[chrome->nr_open++] =
+			(struct slice){.path = chrome->chain[same], .start = start};
+	chrome->until = time > start + least_length(chrome, sample->path)
+	                        ? time
+	                        : start + least_length(chrome, sample->path);
+	chrome->open[chrome->nr_open - 1].self += weight;
+	chrome->open[chrome->nr_open - 1].samples++;
+}
+
+/* Samples of what is counted stand for no time; they are told apart by their usual distance. */
+static uint64_t usual_distance(struct chrome *chrome, uint32_t thread)
+{
+	uint64_t nr = chrome->spool->threads[thread].nr;
+	struct spool_sample first;
+
+	spool_open(chrome->spool, thread);
+	if (nr < 2 || spool_next(chrome->spool, &first) != 1)
+		return 1000;
+	return (chrome->spool->threads[thread].last_time - first.time) / (nr - 1) + 1;
+}
+
+static int print_thread(struct chrome *chrome, uint32_t thread)
+{
+	uint64_t distance = chrome->time_event ? 0 : usual_distance(chrome, thread);
+	struct spool_sample sample;
+	int got, err = 0;
+
+	chrome->until = chrome->start;
+	spool_open(chrome->spool, thread);
+	while ((got = spool_next(chrome->spool, &sample)) == 1) {
+		uint64_t weight = chrome->spool->sources[sample.source].weight;
+
+		add_sample(chrome, thread, &sample, sample.time, distance ? distance : weight);
+		err = convert_step(chrome->conversion);
+		if (err)
+			return err;
+	}
+	close_slices(chrome, thread, 0);
+	return got;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void print_names(struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+	const char *comm = trace_string(chrome->trace, entry ? entry->comm : 0);
+	static const char *const names[] = {"process_name", "thread_name"};
+
+	for (unsigned i = entry && entry->pid == entry->tid ? 0 : 1; i < 2; i++) {
+		print_separator(chrome);
+		fprintf(chrome->file, "{\"ph\":\"M\",\"name\":\"%s\",", names[i]);
+		print_task(chrome, thread);
+		fputs(",\"args\":{\"name\":", chrome->file);
+		escape_json(chrome->file, comm);
+		fputs("}}", chrome->file);
+	}
+}
+
+static void print_reductions(struct chrome *chrome)
+{
+	const struct trace_reduction *reduction;
+	char text[CONVERT_TEXT_SIZE];
+
+	for (uint32_t i = 0; (reduction = trace_reduction(chrome->trace, i)); i++) {
+		reduction_text(chrome->trace, reduction, text, sizeof(text));
+		print_separator(chrome);
+		fprintf(chrome->file, "{\"ph\":\"i\",\"s\":\"g\",\"pid\":%d,\"tid\":%d,\"ts\":",
+		        trace_run(chrome->trace)->pid, trace_run(chrome->trace)->pid);
+		print_us(chrome->file,
+		         reduction->time > chrome->start ? reduction->time - chrome->start : 0);
+		fputs(",\"name\":\"Reduction\",\"args\":{\"since then\":", chrome->file);
+		escape_json(chrome->file, text);
+		fputs("}}", chrome->file);
+	}
+}
+
+static int print_property(void *arg, const char *name, const char *value)
+{
+	struct chrome *chrome = arg;
+
+	print_separator(chrome);
+	escape_json(chrome->file, name);
+	putc(':', chrome->file);
+	escape_json(chrome->file, value);
+	return 0;
+}
+
+static int print_all(struct chrome *chrome)
+{
+	int err = 0;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{", chrome->file);
+	run_properties(chrome->trace, print_property, chrome);
+	fputs("},\n\"traceEvents\":[\n", chrome->file);
+	chrome->separator = "";
+	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
+		if (!chrome->spool->threads[i].nr)
+			continue;
+		print_names(chrome, i);
+		err = print_thread(chrome, i);
+	}
+	print_reductions(chrome);
+	fputs("]}\n", chrome->file);
+	return err;
+}
+
+static int prepare(struct chrome *chrome)
+{
+	const struct trace_event *event = trace_event(chrome->trace, chrome->conversion->event);
+	uint32_t deepest = 0;
+
+	if (paths_init(&chrome->paths, chrome->trace, PATHS_BY_FUNCTION))
+		return -ENOMEM;
+	chrome->spool = spool_new(chrome->conversion, &chrome->paths, chrome->conversion->event);
+	if (!chrome->spool)
+		return -errno;
+	chrome->time_event = event && event->unit == TRACE_NS;
+	chrome->start = trace_run(chrome->trace)->start;
+	if (chrome->spool->last_time && chrome->spool->first_time < chrome->start)
+		chrome->start = chrome->spool->first_time;
+	chrome->depths = paths_depths(&chrome->paths);
+	if (!chrome->depths)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < chrome->paths.nr_paths; i++)
+		if (chrome->depths[i] > deepest)
+			deepest = chrome->depths[i];
+	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
+	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
+	return chrome->chain && chrome->open ? 0 : -ENOMEM;
+}
+
+int chrome_write(struct conversion *conversion, FILE *file)
+{
+	struct chrome chrome = {
+		.conversion = conversion,
+		.trace = conversion->trace,
+		.file = file,
+		.separator = "",
+	};
+	int err;
+
+	convert_plan(conversion, SPOOL_WALKS + 1, conversion->event);
+	err = prepare(&chrome);
+	if (!err)
+		err = print_all(&chrome);
+	paths_fini(&chrome.paths);
+	spool_free(chrome.spool);
+	free(chrome.depths);
+	free(chrome.chain);
+	free(chrome.open);
+	return err;
+}

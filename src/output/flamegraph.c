@@ -1,0 +1,322 @@
+/*
+ * A flame graph as one SVG: a box for every call path, as wide as its weight, callees above their
+ * callers and the heaviest at the left. The script in it (flamegraph_script.h) zooms and searches;
+ * without scripts the picture stays what it is.
+ *
+ * Boxes that nobody could see are left out, so that the file stays small.
+ */
+#include "output/convert.h"
+#include "output/escape.h"
+#include "output/flamegraph_script.h"
+#include "output/profile.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define WIDTH      1200.0
+#define HEAD       64
+#define ROW        17
+#define LETTER     7.2 /* about the width of one */
+#define MAX_BOXES  20000
+#define LEAST_PART 20000 /* of the whole, that is drawn */
+
+struct flame {
+	const struct trace *trace;
+	const struct profile *profile;
+	FILE *file;
+	uint32_t *start, *kids; /* children of node i: kids[start[i] … start[i + 1]); last: roots */
+	uint64_t *left;         /* weight to the left of a node */
+	uint32_t *depth;        /* the roots' is 1: 0 is the whole */
+	uint64_t least;         /* weight of what is drawn */
+	uint32_t deepest;
+	uint64_t nr_left_out;
+};
+
+/* --- the layout ------------------------------------------------------------------------------- */
+
+static uint32_t parent_of(const struct flame *flame, uint32_t node)
+{
+	uint32_t parent = flame->profile->nodes[node].parent;
+
+	return parent == PROFILE_NONE ? flame->profile->nr_nodes : parent;
+}
+
+static int compare_kids(const void *a, const void *b, void *arg)
+{
+	const struct profile *profile = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (profile->nodes[x].total != profile->nodes[y].total)
+		return profile->nodes[x].total > profile->nodes[y].total ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+/* Sorts the nodes by parent, and by weight below one. */
+static void find_kids(struct flame *flame)
+{
+	uint32_t nr = flame->profile->nr_nodes;
+
+	for (uint32_t i = 0; i < nr; i++)
+		flame->start[parent_of(flame, i) + 2]++;
+	for (uint32_t i = 1; i <= nr + 1; i++)
+		flame->start[i + 1] += flame->start[i];
+	for (uint32_t i = 0; i < nr; i++)
+		flame->kids[flame->start[parent_of(flame, i) + 1]++] = i;
+	for (uint32_t i = 0; i <= nr; i++)
+		qsort_r(flame->kids + flame->start[i], flame->start[i + 1] - flame->start[i],
+		        sizeof(*flame->kids), compare_kids, (void *)(uintptr_t)flame->profile);
+}
+
+static void place_kids(struct flame *flame, uint32_t node, uint64_t left, uint32_t depth)
+{
+	for (uint32_t i = flame->start[node]; i < flame->start[node + 1]; i++) {
+		uint32_t kid = flame->kids[i];
+
+		flame->left[kid] = left;
+		flame->depth[kid] = depth;
+		left += flame->profile->nodes[kid].total;
+	}
+}
+
+static bool drawn(const struct flame *flame, uint32_t node)
+{
+	return flame->profile->nodes[node].total &&
+	       flame->profile->nodes[node].total >= flame->least;
+}
+
+/* Parents come before their children, so a node's place is known when it is met. */
+static void place_nodes(struct flame *flame)
+{
+	const struct profile *profile = flame->profile;
+	uint64_t nr_drawn = UINT64_MAX;
+
+	place_kids(flame, profile->nr_nodes, 0, 1);
+	for (uint32_t i = 0; i < profile->nr_nodes; i++)
+		place_kids(flame, i, flame->left[i], flame->depth[i] + 1);
+	for (flame->least = profile->total / LEAST_PART; nr_drawn > MAX_BOXES;
+	     flame->least += flame->least / 2 + 1) {
+		nr_drawn = 0;
+		for (uint32_t i = 0; i < profile->nr_nodes; i++)
+			nr_drawn += drawn(flame, i);
+		if (nr_drawn <= MAX_BOXES)
+			break;
+	}
+	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
+		if (!drawn(flame, i))
+			flame->nr_left_out++;
+		else if (flame->depth[i] > flame->deepest)
+			flame->deepest = flame->depth[i];
+	}
+}
+
+/* --- the picture ------------------------------------------------------------------------------ */
+
+struct box {
+	const char *name, *more; /* more: behind the name, after a blank; NULL: nothing */
+	uint64_t left, self, total;
+	uint32_t depth;
+	bool kernel;
+};
+
+/* Warm colours by name, so that a function looks the same everywhere; the kernel's are colder. */
+static void print_fill(const struct flame *flame, const struct box *box)
+{
+	uint32_t hash = 2166136261;
+
+	for (const char *c = box->name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619;
+	if (!box->depth)
+		fputs("rgb(210,210,210)", flame->file);
+	else if (box->kernel)
+		fprintf(flame->file, "rgb(%u,%u,235)", 130 + hash % 50, 170 + (hash >> 8) % 40);
+	else
+		fprintf(flame->file, "rgb(%u,%u,%u)", 225 + hash % 30, 110 + (hash >> 8) % 110,
+		        50 + (hash >> 16) % 50);
+}
+
+static void print_weight(const struct flame *flame, uint64_t weight)
+{
+	const struct profile *profile = flame->profile;
+	const struct trace_event *event = trace_event(flame->trace, profile->config.event);
+
+	if (event && event->unit == TRACE_NS)
+		fprintf(flame->file, "%.3f ms", (double)weight / 1e6);
+	else
+		fprintf(flame->file, "%" PRIu64, weight);
+	if (profile->total)
+		fprintf(flame->file, ", %.2f %%", 100.0 * (double)weight / (double)profile->total);
+}
+
+/* As much of the name as the box has room for. */
+static void print_label(const struct flame *flame, const struct box *box, double width)
+{
+	unsigned room = width > 3 * LETTER ? (unsigned)(width / LETTER) - 1 : 0;
+	const char *at = box->name;
+	char bytes[5];
+	uint32_t c;
+
+	while (room-- && (c = escape_next(&at))) {
+		bytes[escape_encode(c, bytes)] = 0;
+		escape_xml(flame->file, bytes);
+	}
+}
+
+static void print_box(const struct flame *flame, const struct box *box)
+{
+	double scale = flame->profile->total ? WIDTH / (double)flame->profile->total : 0;
+	double x = (double)box->left * scale, width = (double)box->total * scale;
+	uint32_t y = HEAD + (flame->deepest - box->depth) * ROW;
+
+	fprintf(flame->file,
+	        "<g class=\"f\" data-self=\"%" PRIu64 "\" data-total=\"%" PRIu64 "\"><title>",
+	        box->self, box->total);
+	escape_xml(flame->file, box->name);
+	if (box->more)
+		fprintf(flame->file, " %s", box->more);
+	fputs(" (", flame->file);
+	print_weight(flame, box->total);
+	fprintf(flame->file,
+	        ")</title><rect x=\"%.4f\" y=\"%" PRIu32 "\" width=\"%.4f\" height=\"%d\" "
+	        "fill=\"",
+	        x, y, width, ROW - 1);
+	print_fill(flame, box);
+	fprintf(flame->file, "\"/><text x=\"%.2f\" y=\"%" PRIu32 "\">", x + 3, y + ROW - 5);
+	print_label(flame, box, width);
+	fputs("</text></g>\n", flame->file);
+}
+
+static void print_node(const struct flame *flame, uint32_t number)
+{
+	const struct profile *profile = flame->profile;
+	const struct profile_node *node = &profile->nodes[number];
+	char text[FRAME_TEXT_SIZE];
+	struct box box = {
+		.left = flame->left[number],
+		.self = node->self,
+		.total = node->total,
+		.depth = flame->depth[number],
+	};
+
+	if (node->parent == PROFILE_NONE) {
+		box.name = trace_string(flame->trace, profile->classes[node->row].comm);
+	} else {
+		uint64_t frame = profile->names.names[profile->rows[node->row].name].frame;
+		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
+
+		box.name = frame_symbol(flame->trace, frame, text);
+		box.kernel = frame_module(frame) && module && module->kind == MODULE_KERNEL;
+	}
+	print_box(flame, &box);
+}
+
+/* What no sample stands for is at the right of all that was sampled. */
+static void print_unsampled(const struct flame *flame)
+{
+	const struct profile *profile = flame->profile;
+	uint64_t left = profile->sampled;
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
+		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
+		struct box box = {
+			.name = trace_string(flame->trace, profile->unsampled[i].comm),
+			.more = profile_unsampled_name(&profile->unsampled[i]),
+			.left = left,
+			.self = weight,
+			.total = weight,
+			.depth = 1,
+		};
+
+		print_box(flame, &box);
+		left += weight;
+	}
+}
+
+static void print_head(const struct flame *flame)
+{
+	const struct trace_event *event = trace_event(flame->trace, flame->profile->config.event);
+	char *command = convert_command(flame->trace);
+	uint32_t height = HEAD + (flame->deepest + 1) * ROW + 8;
+
+	fprintf(flame->file,
+	        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %" PRIu32 "\" "
+	        "width=\"%d\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
+	        (int)WIDTH, height, (int)WIDTH, height, flamegraph_style);
+	fputs("<rect id=\"ground\" width=\"100%\" height=\"100%\"/>\n<text id=\"head\" x=\"10\" "
+	      "y=\"20\">",
+	      flame->file);
+	escape_xml(flame->file, event ? trace_string(flame->trace, event->name) : "");
+	fputs(": ", flame->file);
+	escape_xml(flame->file, command ? command : "");
+	free(command);
+	fputs("</text>\n<text id=\"what\" x=\"10\" y=\"44\"> </text>\n"
+	      "<text id=\"reset\" class=\"button\" x=\"1000\" y=\"44\">reset zoom</text>\n"
+	      "<text id=\"search\" class=\"button\" x=\"1120\" y=\"44\">search</text>\n"
+	      "<text id=\"matched\" x=\"700\" y=\"44\"> </text>\n",
+	      flame->file);
+	if (flame->nr_left_out)
+		fprintf(flame->file,
+		        "<desc>%" PRIu64 " call paths are too narrow to be seen</desc>\n",
+		        flame->nr_left_out);
+}
+
+static void print_picture(const struct flame *flame)
+{
+	struct box all = {.name = "all", .total = flame->profile->total};
+
+	print_head(flame);
+	fputs("<g id=\"frames\">\n", flame->file);
+	print_box(flame, &all);
+	for (uint32_t i = 0; i < flame->profile->nr_nodes; i++)
+		if (drawn(flame, i))
+			print_node(flame, i);
+	print_unsampled(flame);
+	fprintf(flame->file, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
+	        flamegraph_script);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int draw(struct flame *flame)
+{
+	size_t nr = flame->profile->nr_nodes;
+	int err = -ENOMEM;
+
+	flame->start = calloc(nr + 3, sizeof(*flame->start));
+	flame->kids = calloc(nr + 1, sizeof(*flame->kids));
+	flame->left = calloc(nr + 1, sizeof(*flame->left));
+	flame->depth = calloc(nr + 1, sizeof(*flame->depth));
+	if (flame->start && flame->kids && flame->left && flame->depth) {
+		flame->deepest = flame->profile->nr_unsampled ? 1 : 0;
+		find_kids(flame);
+		place_nodes(flame);
+		print_picture(flame);
+		err = 0;
+	}
+	free(flame->start);
+	free(flame->kids);
+	free(flame->left);
+	free(flame->depth);
+	return err;
+}
+
+int flamegraph_write(struct conversion *conversion, FILE *file)
+{
+	struct profile_config config = {
+		.event = conversion->event,
+		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM,
+		.to = UINT64_MAX,
+	};
+	struct profile *profile = profile_new(conversion->trace, &config);
+	struct flame flame = {.trace = conversion->trace, .profile = profile, .file = file};
+	int err;
+
+	if (!profile)
+		return -errno;
+	err = draw(&flame);
+	profile_free(profile);
+	return err;
+}

@@ -1,0 +1,398 @@
+/*
+ * pprof's profile.proto, compressed: one sample for every call path and thread, with a value for
+ * each event. It is written message by message: what follows another in a file is merged with it.
+ *
+ * Locations are addresses, as addr2line takes them, each with its line and those of the calls that
+ * were inlined there. A function is a name in a file.
+ */
+#include "output/convert.h"
+#include "output/escape.h"
+#include "output/gzip.h"
+#include "output/tally.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "pprof.pb-c.h"
+
+struct mapping {
+	uint64_t end; /* of the highest address seen */
+	bool used, lines;
+};
+
+struct pprof {
+	struct conversion *conversion;
+	const struct trace *trace;
+	struct paths paths;
+	struct tally tally;
+	struct mapping *mappings; /* by module */
+	uint32_t nr_mappings;
+	FILE *file;
+	struct map64 strings; /* by the trace's */
+	/* Functions by file, and the number of their name or, of inlined ones, its string. */
+	struct map64 functions, inlined;
+	uint64_t nr_functions;
+	int64_t nr_strings;
+	int error; /* the first one */
+};
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void put(struct pprof *pprof, const Pprof__Profile *part)
+{
+	size_t size = pprof__profile__get_packed_size(part);
+	uint8_t *bytes = malloc(size + 1);
+
+	if (!bytes) {
+		pprof->error = -ENOMEM;
+		return;
+	}
+	pprof__profile__pack(part, bytes);
+	fwrite(bytes, 1, size, pprof->file);
+	free(bytes);
+}
+
+static int64_t add_string(struct pprof *pprof, const char *text)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	char *copy;
+
+	if (!*text && pprof->nr_strings)
+		return 0;
+	copy = escape_copy(text);
+	if (!copy) {
+		pprof->error = -ENOMEM;
+		return 0;
+	}
+	part.n_string_table = 1;
+	part.string_table = &copy;
+	put(pprof, &part);
+	free(copy);
+	return pprof->nr_strings++;
+}
+
+/* A string of the trace. */
+static int64_t find_string(struct pprof *pprof, uint32_t offset)
+{
+	uint32_t string = map64_get(&pprof->strings, offset);
+
+	if (string != UINT32_MAX)
+		return string;
+	string = (uint32_t)add_string(pprof, trace_string(pprof->trace, offset));
+	if (map64_add(&pprof->strings, offset, string))
+		pprof->error = -ENOMEM;
+	return string;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void put_event(struct pprof *pprof, const struct trace_event *event, bool first)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT, *types = &type;
+
+	type.type = find_string(pprof, event->name);
+	type.unit = add_string(pprof, event->unit == TRACE_NS ? "nanoseconds" : "count");
+	part.n_sample_type = 1;
+	part.sample_type = &types;
+	if (first) {
+		part.period_type = &type;
+		part.period =
+			(int64_t)(event->base_period << (event->floor < 40 ? event->floor : 40));
+		part.default_sample_type = type.type;
+	}
+	put(pprof, &part);
+}
+
+static void put_run(struct pprof *pprof)
+{
+	const struct trace_run *run = trace_run(pprof->trace);
+	const struct trace_event *event;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	char *command = convert_command(pprof->trace);
+	int64_t comment;
+
+	add_string(pprof, "");
+	for (uint32_t i = 0; (event = trace_event(pprof->trace, i)); i++)
+		put_event(pprof, event, i == 0);
+	comment = add_string(pprof, command ? command : "");
+	free(command);
+	part.time_nanos = (int64_t)run->real_start;
+	part.duration_nanos = run->end > run->start ? (int64_t)(run->end - run->start) : 0;
+	part.n_comment = 1;
+	part.comment = &comment;
+	put(pprof, &part);
+}
+
+/* --- functions, mappings, locations ----------------------------------------------------------- */
+
+static uint64_t add_function(struct pprof *pprof, int64_t name, uint32_t file)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
+
+	function.id = ++pprof->nr_functions;
+	function.name = function.system_name = name;
+	function.filename = find_string(pprof, file);
+	part.n_function = 1;
+	part.function = &functions;
+	put(pprof, &part);
+	return function.id;
+}
+
+static int64_t name_of(struct pprof *pprof, uint32_t function)
+{
+	uint32_t symbol = pprof->paths.names.names[function].symbol;
+	char text[FRAME_TEXT_SIZE];
+
+	return symbol ? find_string(pprof, symbol)
+	              : add_string(pprof, paths_function(&pprof->paths, function, text));
+}
+
+static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t file)
+{
+	uint64_t key = (uint64_t)function << 32 | file, id;
+	uint32_t known = map64_get(&pprof->functions, key);
+
+	if (known != UINT32_MAX)
+		return known;
+	id = add_function(pprof, name_of(pprof, function), file);
+	if (map64_add(&pprof->functions, key, (uint32_t)id))
+		pprof->error = -ENOMEM;
+	return id;
+}
+
+static uint64_t find_inlined(struct pprof *pprof, const struct trace_source *source)
+{
+	uint64_t key = (uint64_t)source->function << 32 | source->file, id;
+	uint32_t known = map64_get(&pprof->inlined, key);
+
+	if (known != UINT32_MAX)
+		return known;
+	id = add_function(pprof, find_string(pprof, source->function), source->file);
+	if (map64_add(&pprof->inlined, key, (uint32_t)id))
+		pprof->error = -ENOMEM;
+	return id;
+}
+
+static uint64_t address_of(const struct pprof *pprof, uint64_t frame)
+{
+	const struct trace_module *module = trace_module(pprof->trace, frame_module(frame));
+
+	if (module && (module->kind == MODULE_KERNEL || module->kind == MODULE_ANON))
+		return module->window << 32 | frame_offset(frame);
+	return frame_offset(frame);
+}
+
+static void note_mappings(struct pprof *pprof)
+{
+	for (uint32_t i = 0; i < pprof->paths.nr_places; i++) {
+		uint64_t frame = pprof->paths.places[i].frame;
+		struct mapping *mapping = &pprof->mappings[frame_module(frame)];
+		uint64_t address = address_of(pprof, frame);
+
+		if (!frame_module(frame) || frame_module(frame) >= pprof->nr_mappings)
+			continue;
+		mapping->used = true;
+		mapping->lines |= pprof->paths.places[i].file != 0;
+		if (address >= mapping->end)
+			mapping->end = address + 1;
+	}
+}
+
+static int64_t add_build_id(struct pprof *pprof, const struct trace_module *module)
+{
+	char text[2 * sizeof(module->build_id) + 1] = "";
+
+	for (unsigned i = 0; i < module->build_id_size && i < sizeof(module->build_id); i++)
+		snprintf(text + (size_t)2 * i, 3, "%02x", module->build_id[i]);
+	return add_string(pprof, text);
+}
+
+static void put_mappings(struct pprof *pprof)
+{
+	note_mappings(pprof);
+	for (uint32_t i = 1; i < pprof->nr_mappings && !pprof->error; i++) {
+		const struct trace_module *module = trace_module(pprof->trace, i);
+		Pprof__Profile part = PPROF__PROFILE__INIT;
+		Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+
+		if (!pprof->mappings[i].used)
+			continue;
+		mapping.id = i;
+		mapping.memory_start = module->kind == MODULE_KERNEL || module->kind == MODULE_ANON
+		                               ? module->window << 32
+		                               : 0;
+		mapping.memory_limit = pprof->mappings[i].end;
+		mapping.filename = find_string(pprof, module->path);
+		mapping.build_id = add_build_id(pprof, module);
+		mapping.has_functions = true;
+		mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
+			pprof->mappings[i].lines;
+		part.n_mapping = 1;
+		part.mapping = &mappings;
+		put(pprof, &part);
+	}
+}
+
+/* The lines of a place, innermost first; the last one is of its own function. */
+static size_t find_lines(struct pprof *pprof, const struct place *place,
+                         Pprof__Line lines[TRACE_MAX_CHAIN])
+{
+	struct trace_source chain[TRACE_MAX_CHAIN];
+	size_t nr = trace_inline_chain(pprof->trace, place->frame, chain, TRACE_MAX_CHAIN);
+
+	/* A chain that the file does not have in full says nothing of the function itself. */
+	if (!nr || chain[nr - 1].caller)
+		nr = 1;
+	for (size_t i = 0; i < nr; i++) {
+		pprof__line__init(&lines[i]);
+		if (i + 1 < nr) {
+			lines[i].function_id = find_inlined(pprof, &chain[i]);
+			lines[i].line = chain[i].line;
+		}
+	}
+	lines[nr - 1].function_id = find_function(pprof, place->function, place->file);
+	lines[nr - 1].line = place->line;
+	return nr;
+}
+
+static void put_location(struct pprof *pprof, uint32_t number)
+{
+	const struct place *place = &pprof->paths.places[number];
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
+	Pprof__Line lines[TRACE_MAX_CHAIN], *list[TRACE_MAX_CHAIN];
+
+	location.id = number + 1;
+	if (frame_module(place->frame) < pprof->nr_mappings)
+		location.mapping_id = frame_module(place->frame);
+	location.address = address_of(pprof, place->frame);
+	location.n_line = find_lines(pprof, place, lines);
+	location.line = list;
+	for (size_t i = 0; i < location.n_line; i++)
+		list[i] = &lines[i];
+	part.n_location = 1;
+	part.location = &locations;
+	put(pprof, &part);
+}
+
+static void put_locations(struct pprof *pprof)
+{
+	for (uint32_t i = 0; i < pprof->paths.nr_places && !pprof->error; i++)
+		put_location(pprof, i);
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* What all samples have in common. */
+struct labels {
+	Pprof__Label labels[3], *list[3];
+};
+
+static void labels_init(struct labels *labels, struct pprof *pprof)
+{
+	static const char *const keys[] = {"thread", "pid", "tid"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		pprof__label__init(&labels->labels[i]);
+		labels->labels[i].key = add_string(pprof, keys[i]);
+		labels->list[i] = &labels->labels[i];
+	}
+}
+
+static size_t find_locations(const struct pprof *pprof, uint32_t path, uint64_t *locations)
+{
+	size_t nr = 0;
+
+	for (; path != PATH_NONE; path = pprof->paths.paths[path].caller)
+		locations[nr++] = pprof->paths.paths[path].place + 1;
+	return nr;
+}
+
+static void put_sample(struct pprof *pprof, struct labels *labels, uint32_t number,
+                       uint64_t *locations)
+{
+	const struct tally_entry *entry = &pprof->tally.entries[number];
+	const struct trace_thread *thread = trace_thread(pprof->trace, entry->thread);
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
+
+	labels->labels[0].str = thread ? find_string(pprof, thread->comm) : 0;
+	labels->labels[1].num = thread ? thread->pid : 0;
+	labels->labels[2].num = thread ? thread->tid : 0;
+	sample.n_label = thread ? 3 : 0;
+	sample.label = labels->list;
+	sample.n_location_id = find_locations(pprof, entry->path, locations);
+	sample.location_id = locations;
+	sample.n_value = pprof->tally.nr_events;
+	sample.value = (int64_t *)(uintptr_t)tally_weights(&pprof->tally, number);
+	part.n_sample = 1;
+	part.sample = &samples;
+	put(pprof, &part);
+}
+
+static void put_samples(struct pprof *pprof)
+{
+	uint32_t *depths = paths_depths(&pprof->paths), deepest = 0;
+	uint64_t *locations;
+	struct labels labels;
+
+	for (uint32_t i = 0; depths && i < pprof->paths.nr_paths; i++)
+		deepest = depths[i] > deepest ? depths[i] : deepest;
+	locations = depths ? calloc((size_t)deepest + 1, sizeof(*locations)) : NULL;
+	free(depths);
+	if (!locations) {
+		pprof->error = -ENOMEM;
+		return;
+	}
+	labels_init(&labels, pprof);
+	for (uint32_t i = 0; i < pprof->tally.nr && !pprof->error; i++) {
+		put_sample(pprof, &labels, i, locations);
+		if (!pprof->error && i % 4096 == 0)
+			pprof->error = convert_tick(pprof->conversion);
+	}
+	free(locations);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int prepare(struct pprof *pprof)
+{
+	if (paths_init(&pprof->paths, pprof->trace, PATHS_BY_ADDRESS))
+		return -ENOMEM;
+	while (trace_module(pprof->trace, pprof->nr_mappings))
+		pprof->nr_mappings++;
+	pprof->mappings = calloc(UINT16_MAX + 1, sizeof(*pprof->mappings));
+	if (!pprof->mappings)
+		return -ENOMEM;
+	return tally_init(&pprof->tally, pprof->conversion, &pprof->paths, true);
+}
+
+int pprof_write(struct conversion *conversion, FILE *file)
+{
+	struct pprof pprof = {.conversion = conversion, .trace = conversion->trace};
+
+	pprof.file = gzip_open(file);
+	if (!pprof.file)
+		return -errno;
+	convert_plan(conversion, TALLY_WALKS, TRACE_ALL_EVENTS);
+	pprof.error = prepare(&pprof);
+	if (!pprof.error) {
+		put_run(&pprof);
+		put_mappings(&pprof);
+		put_locations(&pprof);
+		put_samples(&pprof);
+	}
+	pprof.error = gzip_close(pprof.file, pprof.error);
+	paths_fini(&pprof.paths);
+	tally_fini(&pprof.tally);
+	map64_fini(&pprof.strings);
+	map64_fini(&pprof.functions);
+	map64_fini(&pprof.inlined);
+	free(pprof.mappings);
+	return pprof.error;
+}
