@@ -68,7 +68,10 @@ int tasks_add_running(struct tasks *tasks, pid_t pid);
 /* Enters what a record says, unless it is a sample. */
 void tasks_record(struct tasks *tasks, const struct record *record);
 
-/* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
+/*
+ * The task of a sample; one not heard of yet is made. What has no tid any more is its process's
+ * first. NULL: no memory, or not the target.
+ */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
 
 /*
