@@ -506,11 +506,14 @@ void tasks_end(struct tasks *tasks)
 
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 {
-	struct task *task = find_task(tasks, tid);
 	struct process *process;
+	struct task *task;
 
-	if (pid <= 0 || tid <= 0)
+	if (pid <= 0)
 		return NULL;
+	if (tid <= 0) /* a thread whose number was taken away: it is just being reaped */
+		tid = pid;
+	task = find_task(tasks, tid);
 	if (task && task->process->pid == pid)
 		return task;
 	if (task)

@@ -85,7 +85,10 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 /* At the end: no more records come. */
 void tasks_end(struct tasks *tasks);
 
-/* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
+/*
+ * The task of a sample; one not heard of yet is made. What has no tid any more is its process's
+ * first. NULL: no memory, or not the target.
+ */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
 
 /*
