@@ -24,7 +24,8 @@ enum {
 	OPT_TIME,
 	OPT_LIMIT,
 	OPT_ALL,
-	OPT_NO_HEADER
+	OPT_NO_HEADER,
+	OPT_NO_INLINE,
 };
 
 struct report_command {
@@ -37,13 +38,15 @@ struct report_command {
 
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
-	{"sort", 's', "KEYS", 0, "rows and columns: symbol, module, thread, comm, cpu", 0},
+	{"sort", 's', "KEYS", 0, "rows and columns: symbol, module, file, line, thread, comm, cpu",
+         0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "rows alone", 0},
 	{0},
@@ -57,7 +60,8 @@ static enum profile_keys key_named(const char *name)
 	} keys[] = {
 		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
 		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},
+		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
+		{"line", PROFILE_BY_LINE},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -77,8 +81,8 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 
 		if (!key)
 			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, thread, "
-			           "comm and cpu, separated by commas",
+			           "cannot sort by '%s'; keys are symbol, module, file, line, "
+			           "thread, comm and cpu, separated by commas",
 			           name);
 		if (seen & key)
 			argp_error(state, "key '%s' is there twice", name);
@@ -114,6 +118,9 @@ static error_t parse_format(int key, struct report_command *command)
 		return 0;
 	case OPT_JSON:
 		command->json = true;
+		return 0;
+	case OPT_NO_INLINE:
+		command->options.no_inline = true;
 		return 0;
 	case OPT_NO_HEADER:
 		command->options.no_header = true;

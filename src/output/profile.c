@@ -369,7 +369,8 @@ struct profile *profile_new(const struct trace *trace, const struct profile_conf
 	profile->trace = trace;
 	profile->config = *config;
 	frame_names_init(&profile->names, trace,
-	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE));
+	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE |
+	                                 PROFILE_BY_LINE | PROFILE_INLINED));
 	err = builder_init(&builder, profile);
 	if (!err && trace_event(trace, config->event))
 		err = add_samples(&builder);

@@ -27,6 +27,9 @@ enum profile_keys {
 	PROFILE_BY_THREAD = 4,
 	PROFILE_BY_COMM = 8,
 	PROFILE_BY_CPU = 16,
+	PROFILE_BY_FILE = FRAME_BY_FILE,
+	PROFILE_BY_LINE = FRAME_BY_LINE,
+	PROFILE_INLINED = FRAME_INLINED, /* inlined functions have rows and nodes, too */
 };
 
 struct profile_config {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define REPORT_MAX_KEYS 5
+#define REPORT_MAX_KEYS 7
 
 struct report_options {
 	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
@@ -19,6 +19,7 @@ struct report_options {
 	uint64_t from, to;
 	uint32_t limit; /* rows of a table; UINT32_MAX: all */
 	bool all;       /* small branches of trees, too */
+	bool no_inline; /* what was inlined belongs to the function around it */
 	unsigned width; /* columns of the terminal; 0: it is none, nothing is cut */
 	bool color;
 };

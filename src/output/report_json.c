@@ -28,6 +28,19 @@ static void add_thread(const struct trace *trace, uint32_t thread, struct json_o
 	                       json_text(entry ? trace_string(trace, entry->comm) : ""));
 }
 
+static void add_source(struct report_out *out, const struct profile_row *row, enum profile_keys key,
+                       struct json_object *object)
+{
+	static const struct frame_name none;
+	const struct frame_name *name =
+		row->name == PROFILE_NONE ? &none : &out->profile->names.names[row->name];
+
+	json_object_object_add(object, "file",
+	                       name->file ? json_text(trace_string(out->trace, name->file)) : NULL);
+	if (key == PROFILE_BY_LINE)
+		json_object_object_add(object, "line", name->line ? json_number(name->line) : NULL);
+}
+
 static void add_key(struct report_out *out, const struct profile_row *row, enum profile_keys key,
                     struct json_object *object)
 {
@@ -41,6 +54,8 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 	else if (key == PROFILE_BY_COMM)
 		json_object_object_add(object, "comm",
 		                       json_text(trace_string(out->trace, class->comm)));
+	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
+		add_source(out, row, key, object);
 	else if (key == PROFILE_BY_THREAD)
 		add_thread(out->trace, class->thread, object);
 	else if (class->cpu != PROFILE_NONE)
@@ -245,7 +260,12 @@ static int put_event_body(struct report_out *out)
 static int put_event(struct report_out *out, uint32_t event)
 {
 	const struct report_options *options = out->options;
-	struct profile_config config = {.event = event, .from = options->from, .to = options->to};
+	struct profile_config config = {
+		.event = event,
+		.keys = options->no_inline ? 0 : PROFILE_INLINED,
+		.from = options->from,
+		.to = options->to,
+	};
 	struct profile *profile;
 	int err;
 

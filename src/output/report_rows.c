@@ -111,6 +111,8 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
 		snprintf(text, CELL_SIZE, "%s", what);
 		break;
 	case PROFILE_BY_CPU:
+	case PROFILE_BY_FILE:
+	case PROFILE_BY_LINE:
 		snprintf(text, CELL_SIZE, "-");
 		break;
 	default:
@@ -129,16 +131,57 @@ static void class_cell(const struct profile *profile, const struct profile_class
 		report_thread_text(profile->trace, class->thread, text);
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "a.c", "a.c:12", or "12" where the file has a column of its own. */
+static void source_cell(const struct profile *profile, const struct frame_name *name,
+                        enum profile_keys key, char text[CELL_SIZE])
+{
+	const char *path = trace_string(profile->trace, name->file);
+
+	if (!name->file || (key == PROFILE_BY_LINE && !name->line))
+		snprintf(text, CELL_SIZE, "[unknown]");
+	else if (key == PROFILE_BY_FILE)
+		snprintf(text, CELL_SIZE, "%s", path);
+	else if (profile->config.keys & PROFILE_BY_FILE)
+		snprintf(text, CELL_SIZE, "%u", name->line);
+	else
+		snprintf(text, CELL_SIZE, "%s:%u", file_name(path), name->line);
+}
+
+static void name_cell(const struct profile *profile, uint32_t number, enum profile_keys key,
+                      char text[CELL_SIZE])
+{
+	const struct frame_name *name = &profile->names.names[number];
+	const char *symbol;
+
+	if (key == PROFILE_BY_MODULE) {
+		snprintf(text, CELL_SIZE, "%s", frame_module_text(profile->trace, name->frame));
+		return;
+	}
+	if (key != PROFILE_BY_SYMBOL) {
+		source_cell(profile, name, key, text);
+		return;
+	}
+	symbol = frame_name_symbol(&profile->names, number, text);
+	if (symbol != text)
+		snprintf(text, CELL_SIZE, "%s", symbol);
+}
+
 void report_cell(const struct profile *profile, const struct profile_row *row,
                  enum profile_keys key, char text[CELL_SIZE])
 {
+	const unsigned of_class = PROFILE_BY_THREAD | PROFILE_BY_COMM | PROFILE_BY_CPU;
+
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
-	else if (key == PROFILE_BY_SYMBOL)
-		frame_symbol_text(profile->trace, profile->names.names[row->name].frame, text);
-	else if (key == PROFILE_BY_MODULE)
-		snprintf(text, CELL_SIZE, "%s",
-		         frame_module_text(profile->trace, profile->names.names[row->name].frame));
-	else
+	else if (key & of_class)
 		class_cell(profile, &profile->classes[row->class], key, text);
+	else
+		name_cell(profile, row->name, key, text);
 }

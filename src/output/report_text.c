@@ -51,6 +51,10 @@ static const char *key_title(enum profile_keys key)
 		return "thread";
 	case PROFILE_BY_COMM:
 		return "comm";
+	case PROFILE_BY_FILE:
+		return "file";
+	case PROFILE_BY_LINE:
+		return "line";
 	default:
 		return "cpu";
 	}
@@ -373,7 +377,12 @@ static void put_warning(void *arg, const char *text)
 static int put_event(FILE *to, const struct trace *trace, uint32_t event,
                      const struct report_options *options)
 {
-	struct profile_config config = {.event = event, .from = options->from, .to = options->to};
+	struct profile_config config = {
+		.event = event,
+		.keys = options->no_inline ? 0 : PROFILE_INLINED,
+		.from = options->from,
+		.to = options->to,
+	};
 	struct profile *profile;
 	struct warning_text warning = {to, options};
 	int err;

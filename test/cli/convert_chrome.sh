@@ -5,7 +5,7 @@ grep -q '"since then":"cpu-clock: period 194162, memory"' reduced.trace.json || 
 if command -v profiler-cli >/dev/null; then # it imports this format, too
 	export HOME="$dir"
 	for kind in reduced hostile; do
-		profiler-cli load $kind.trace.json >log || fail "the profiler: $(cat log)"
+		profiler_load $kind.trace.json || fail "the profiler: $(cat log)"
 		profiler-cli stop --all >/dev/null
 	done
 fi

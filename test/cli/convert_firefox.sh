@@ -12,7 +12,7 @@ if ! command -v profiler-cli >/dev/null; then
 fi
 export HOME="$dir"
 for kind in reduced hostile; do
-	profiler-cli load $kind.firefox.json.gz >log || fail "the profiler does not load $kind: $(cat log)"
+	profiler_load $kind.firefox.json.gz || fail "the profiler does not load $kind: $(cat log)"
 	profiler-cli profile info >$kind.info
 	threads=$(grep -o 't-[0-9]*: ' $kind.info | tr -d ': ' | sort -u)
 	for t in $threads; do profiler-cli thread functions --thread $t --limit 0 --json; done >functions
