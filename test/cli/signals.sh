@@ -5,6 +5,7 @@
 need_sampling
 
 check <<'END'
+import atexit
 import os
 import signal
 import subprocess
@@ -28,8 +29,17 @@ def start(*command):
         [recording.ADAPTRACE, "record", "-q", "--max-overhead", "0", *command],
         stdout=subprocess.PIPE, text=True, start_new_session=True, restore_signals=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    atexit.register(end, recorder)
     assert recorder.stdout.readline() == "ready\n"
     return recorder
+
+
+def end(recorder):
+    """With everything that it started."""
+    try:
+        os.killpg(recorder.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def ended(recorder, status):
