@@ -57,7 +57,8 @@ watch setuid lost "$user"
 watch unreadable lost "$user"
 watch other observed "$user"
 watch other lost "" --inherit
-cd .. && need_cgroup && cd open || exit 1
+cd .. && (need_cgroup) >/dev/null 2>&1 || pass
+cd open || exit 1
 watch setuid observed ""
 watch other observed ""
 pass
