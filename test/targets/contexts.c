@@ -41,8 +41,8 @@ NOINLINE static void explore(unsigned count, uint64_t until)
 
 	while (depth < 31 && 1U << depth < count)
 		depth++;
-	for (unsigned path = 0; look() < until; path = (path + 1) % count)
-		turn(path, depth);
+	for (unsigned path = 0; path % 256 || look() < until; path++)
+		turn(path % count, depth);
 }
 
 NOINLINE static void settle(uint64_t until)

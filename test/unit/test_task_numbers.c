@@ -132,6 +132,7 @@ static void test_numbers_reused_after_lost_ends(void **state)
 	assert_int_equal(tasks_of_sample(&world->tasks, OTHER, WORKER)->process->pid, OTHER);
 	assert_null(world->tasks.oldest_ended);
 	assert_null(tasks_of_sample(&world->tasks, -1, -1));
+	assert_int_equal(tasks_of_sample(&world->tasks, LEADER, -1)->tid, LEADER);
 }
 
 static void test_order_of_ends(void **state)
