@@ -32,6 +32,7 @@ enum {
 	OPT_CALLERS,
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
+	OPT_ANNOTATE,
 };
 
 struct report_command {
@@ -51,6 +52,7 @@ static const struct argp_option options_known[] = {
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
 	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
 	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
+	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
@@ -174,6 +176,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->options.max_depth = parse_limit(state, "the depth", arg);
+		return 0;
+	case OPT_ANNOTATE:
+		parse_function(state, arg, PROFILE_ALL);
+		command->options.annotate = true;
 		return 0;
 	case OPT_CALLERS:
 		parse_function(state, arg, PROFILE_CALLERS);
@@ -350,7 +356,11 @@ static int report(struct report_command *command)
 			err = report_json(stdout, trace, &command->options);
 		else
 			err = report_text(stdout, trace, command->path, &command->options);
-		status = reading_done(command->path, err);
+		if (err == -E2BIG)
+			say("'%s' has too many callers to show; --max-depth leaves out the "
+			    "outer ones",
+			    command->options.function);
+		status = err == -E2BIG ? 1 : reading_done(command->path, err);
 	}
 	function_choice_fini(&command->choice);
 	trace_close(trace);

@@ -1,4 +1,5 @@
 #include "output/json_text.h"
+#include "output/report_annotation.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
@@ -327,7 +328,10 @@ static int put_event(struct report_out *out, uint32_t event)
 		return -errno;
 	out->profile = profile;
 	put_event_head(out);
-	err = out->view.direction == PROFILE_ALL ? put_tables(out) : put_view(out);
+	if (out->options->annotate)
+		err = report_annotation_json(out->to, profile, out->options);
+	else
+		err = out->view.direction == PROFILE_ALL ? put_tables(out) : put_view(out);
 	profile_free(profile);
 	return err;
 }

@@ -1,4 +1,5 @@
 #include "output/report.h"
+#include "output/report_annotation.h"
 #include "output/report_head.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
@@ -268,7 +269,9 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 		warnings_of_profile(profile, put_warning, &warning);
 		fputc('\n', to);
 	}
-	if (options->tree || options->direction != PROFILE_ALL)
+	if (options->annotate)
+		err = report_annotation_text(to, profile, options);
+	else if (options->tree || options->direction != PROFILE_ALL)
 		err = report_text_tree(to, profile, options, &view);
 	else
 		err = put_tables(to, profile, options);

@@ -217,7 +217,7 @@ static void put_view(const struct tree_text *tree)
 		fputs(": no sample is in it\n", tree->to);
 		return;
 	}
-	fprintf(tree->to, ": %.2f%% of all, of it %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
+	fprintf(tree->to, ": %.2f%% of all, %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
 	        percent((double)view->total, profile->total),
 	        percent((double)view->self, profile->total),
 	        percent(1.96 * sqrt(view->variance), profile->total),
