@@ -22,7 +22,7 @@ done
 home() { grep -lE "#include <($2)" src/*/*.[ch] | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
 home perf 'perfmon/'
 home output 'otf2/|zlib|protobuf-c'
-home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h'
+home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h|capstone'
 
 for h in src/*/*.h; do
 	printf '#include "%s"\n' "${h#src/}" |

@@ -120,11 +120,24 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
 	}
 }
 
-static void class_cell(const struct profile *profile, const struct profile_class *class,
+/* "comm 17" */
+static void process_text(const struct trace *trace, uint32_t process, char text[CELL_SIZE])
+{
+	const struct trace_thread *entry = trace_thread(trace, process);
+
+	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
+		report_thread_text(trace, process, text);
+	else
+		snprintf(text, CELL_SIZE, "%s %d", trace_string(trace, entry->comm), entry->pid);
+}
+
+void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE])
 {
 	if (key == PROFILE_BY_CPU)
 		snprintf(text, CELL_SIZE, "%u", class->cpu);
+	else if (key == PROFILE_BY_PROCESS)
+		process_text(profile->trace, class->process, text);
 	else if (key == PROFILE_BY_COMM)
 		snprintf(text, CELL_SIZE, "%s", trace_string(profile->trace, class->comm));
 	else
@@ -176,12 +189,10 @@ static void name_cell(const struct profile *profile, uint32_t number, enum profi
 void report_cell(const struct profile *profile, const struct profile_row *row,
                  enum profile_keys key, char text[CELL_SIZE])
 {
-	const unsigned of_class = PROFILE_BY_THREAD | PROFILE_BY_COMM | PROFILE_BY_CPU;
-
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
-	else if (key & of_class)
-		class_cell(profile, &profile->classes[row->class], key, text);
+	else if (key & REPORT_CLASS_KEYS)
+		report_class_text(profile, &profile->classes[row->class], key, text);
 	else
 		name_cell(profile, row->name, key, text);
 }
