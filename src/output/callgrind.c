@@ -323,7 +323,8 @@ static int prepare(struct callgrind *callgrind)
 
 	if (paths_init(&callgrind->paths, callgrind->trace, PATHS_BY_LINE))
 		return -ENOMEM;
-	err = tally_init(&callgrind->tally, callgrind->conversion, &callgrind->paths, false);
+	err = tally_init(&callgrind->tally, callgrind->conversion, &callgrind->paths,
+	                 &(struct tally_config){0});
 	if (err)
 		return err;
 	callgrind->nr_events = callgrind->tally.nr_events;
