@@ -109,6 +109,7 @@ bench: | deps-build
 	@test/bench/run.sh $(BUILD) $(T)
 
 lint: | deps-lint
+	@$(MAKE) --no-print-directory $(BUILD)/generated/pprof.pb-c.c
 	@test/lint.sh $(BUILD)
 
 # Debian packages that are missing are installed where that is possible, else named.

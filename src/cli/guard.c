@@ -43,6 +43,13 @@ static double own_cost(const struct guard *guard, uint64_t cpu)
 	return own < most ? own : most;
 }
 
+void guard_target_time(struct guard *guard, uint64_t target_ns)
+{
+	if (!guard->told_since)
+		guard->told_since = target_ns;
+	guard->target_ns = target_ns - guard->told_since;
+}
+
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = guard_cpu_time();
@@ -64,6 +71,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 		.price = guard->price,
 		.since = now,
 		.cpu_since = cpu,
+		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
 	};
 	return exceeded;
 }

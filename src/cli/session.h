@@ -80,6 +80,13 @@ int session_run(const struct options *options);
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
 
+/* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
+void session_choose_way(struct session *session);
+/* Measures the price of a sample and makes the buffer, the tables and what names need. */
+int session_open(struct session *session);
+/* The streams of an opened sampler; what the guard asked for becomes the first reductions. */
+int session_open_streams(struct session *session, uint64_t now);
+
 /* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
 int session_attach(struct session *session);
 /* The same for threads that are known. */

@@ -5,6 +5,7 @@
 #ifndef CLI_TASKS_H
 #define CLI_TASKS_H
 
+#include "cli/unobserved.h"
 #include "hmb/lambda.h"
 #include "output/tables.h"
 #include "perf/sampler.h"
@@ -34,15 +35,6 @@ struct task {
 	bool told_exact; /* a READ record said its exact total */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one an event, where streams are threads */
-};
-
-/* A process that executed a setuid or unreadable program: /proc tells what it uses from then on. */
-struct unobserved {
-	pid_t pid;
-	uint32_t comm;
-	uint64_t before;  /* ns of CPU time when it was noticed */
-	uint64_t counted; /* of what came later, already in the command's totals */
-	struct unobserved *next;
 };
 
 struct tasks {

@@ -1,6 +1,7 @@
 #include "output/otf2.h"
 
 #include "output/escape.h"
+#include "output/otf2_plan.h"
 #include "output/run_properties.h"
 #include "output/spool.h"
 
@@ -14,28 +15,13 @@
 #define DEFINITION_CHUNK (4 << 20)
 #define TEXT_SIZE        256
 
-/* Samples of one event with one weight. */
-struct generator {
-	uint32_t event;
-	uint64_t period;
-};
-
-/* A process, or all later tasks of a command. */
-struct group {
-	uint32_t comm; /* string of the trace */
-	int32_t pid;   /* 0: later tasks */
-};
-
 struct archive {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct paths paths;
 	struct spool *spool;
-	uint32_t *depths; /* by path */
-	uint32_t *generator_of_source, *group_of_thread, *source_of_place;
-	struct generator *generators;
-	struct group *groups;
-	uint32_t nr_generators, nr_groups, nr_threads;
+	uint32_t *depths, *source_of_place; /* by path, by place */
+	struct otf2_plan plan;
 	OTF2_Archive *otf2;
 	OTF2_GlobalDefWriter *definitions;
 	struct map64 strings; /* OTF2's number by the trace's */
@@ -127,55 +113,6 @@ static uint32_t find_string(struct archive *archive, uint32_t offset)
 	return string;
 }
 
-/* --- processes and periods -------------------------------------------------------------------- */
-
-static uint32_t add_group(struct archive *archive, struct map64 *by_key, uint64_t key,
-                          const struct group *group)
-{
-	uint32_t number = map64_get(by_key, key);
-
-	if (number != UINT32_MAX)
-		return number;
-	number = archive->nr_groups++;
-	archive->groups[number] = *group;
-	if (map64_add(by_key, key, number) && !archive->error)
-		archive->error = -ENOMEM;
-	return number;
-}
-
-/* Samples of threads that the file makes up are in a group of their own. */
-static void find_groups(struct archive *archive)
-{
-	struct map64 by_key = {0};
-
-	for (uint32_t i = 0; i < archive->nr_threads; i++) {
-		const struct trace_thread *thread = trace_thread(archive->trace, i);
-		struct group group = {0};
-		uint64_t key = UINT64_MAX;
-
-		if (thread) {
-			group = (struct group){.comm = thread->comm, .pid = thread->pid};
-			key = thread->pid ? (uint32_t)thread->pid : (uint64_t)thread->comm << 32;
-		}
-		archive->group_of_thread[i] = add_group(archive, &by_key, key, &group);
-		if (thread && thread->pid == thread->tid) /* it names the process */
-			archive->groups[archive->group_of_thread[i]].comm = thread->comm;
-	}
-	map64_fini(&by_key);
-}
-
-static uint32_t find_generator(struct archive *archive, const struct spool_source *source)
-{
-	uint32_t i = 0;
-
-	for (; i < archive->nr_generators; i++)
-		if (archive->generators[i].event == source->event &&
-		    archive->generators[i].period == source->weight)
-			return i;
-	archive->generators[i] = (struct generator){source->event, source->weight};
-	return archive->nr_generators++;
-}
-
 /* --- events ----------------------------------------------------------------------------------- */
 
 /*
@@ -186,9 +123,9 @@ static void write_sample(struct archive *archive, OTF2_EvtWriter *writer,
                          const struct spool_sample *sample)
 {
 	check(archive,
-	      OTF2_EvtWriter_CallingContextSample(writer, NULL, sample->time, sample->path,
-	                                          archive->depths[sample->path] + 1,
-	                                          archive->generator_of_source[sample->source]));
+	      OTF2_EvtWriter_CallingContextSample(
+		      writer, NULL, sample->time, sample->path, archive->depths[sample->path] + 1,
+		      archive->plan.generator_of_source[sample->source]));
 }
 
 static void write_location(struct archive *archive, uint32_t thread)
@@ -215,7 +152,7 @@ static void write_location(struct archive *archive, uint32_t thread)
 static void write_local_definitions(struct archive *archive)
 {
 	check(archive, OTF2_Archive_OpenDefFiles(archive->otf2));
-	for (uint32_t i = 0; i < archive->nr_threads && !archive->error; i++) {
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++) {
 		OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive->otf2, i);
 
 		if (!failed(archive, writer))
@@ -227,7 +164,7 @@ static void write_local_definitions(struct archive *archive)
 static void write_events(struct archive *archive)
 {
 	check(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
-	for (uint32_t i = 0; i < archive->nr_threads && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
 		write_location(archive, i);
 	check(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
 }
@@ -291,8 +228,8 @@ static void write_groups(struct archive *archive)
 {
 	uint32_t key = add_string(archive, "PID");
 
-	for (uint32_t i = 0; i < archive->nr_groups && !archive->error; i++) {
-		const struct group *group = &archive->groups[i];
+	for (uint32_t i = 0; i < archive->plan.nr_groups && !archive->error; i++) {
+		const struct otf2_group *group = &archive->plan.groups[i];
 		OTF2_AttributeValue pid = {.int32 = group->pid};
 		char text[TEXT_SIZE];
 		uint32_t name;
@@ -336,7 +273,7 @@ static void write_locations(struct archive *archive)
 
 	for (unsigned i = 0; i < 4; i++)
 		keys[i] = add_string(archive, names[i]);
-	for (uint32_t i = 0; i < archive->nr_threads && !archive->error; i++) {
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++) {
 		const struct trace_thread *thread = trace_thread(archive->trace, i);
 		char text[TEXT_SIZE];
 
@@ -346,7 +283,7 @@ static void write_locations(struct archive *archive)
 		check(archive, OTF2_GlobalDefWriter_WriteLocation(
 				       archive->definitions, i, add_string(archive, text),
 				       OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[i],
-				       archive->group_of_thread[i]));
+				       archive->plan.group_of_thread[i]));
 		if (thread)
 			write_location_properties(archive, keys, i);
 	}
@@ -408,8 +345,8 @@ static void write_contexts(struct archive *archive)
 /* The period is the weight of its samples: what one stands for in the end, after all doublings. */
 static void write_generators(struct archive *archive)
 {
-	for (uint32_t i = 0; i < archive->nr_generators && !archive->error; i++) {
-		const struct generator *generator = &archive->generators[i];
+	for (uint32_t i = 0; i < archive->plan.nr_generators && !archive->error; i++) {
+		const struct otf2_generator *generator = &archive->plan.generators[i];
 		const struct trace_event *event = trace_event(archive->trace, generator->event);
 		bool time = event->unit == TRACE_NS;
 
@@ -495,45 +432,28 @@ static void write_archive(struct archive *archive)
 
 static int archive_init(struct archive *archive)
 {
-	struct spool *spool;
-
 	if (paths_init(&archive->paths, archive->trace, PATHS_BY_LINE))
 		return -ENOMEM;
-	spool = archive->spool = spool_new(archive->conversion, &archive->paths, TRACE_ALL_EVENTS);
-	if (!spool)
+	archive->spool = spool_new(archive->conversion, &archive->paths, TRACE_ALL_EVENTS);
+	if (!archive->spool)
 		return -errno;
-	/* The spool's last thread is there for files that lie, and seldom used. */
-	archive->nr_threads = spool->nr_threads - !spool->threads[spool->nr_threads - 1].nr;
 	archive->depths = paths_depths(&archive->paths);
-	archive->generators = calloc(spool->nr_sources + 1, sizeof(*archive->generators));
-	archive->generator_of_source =
-		calloc(spool->nr_sources + 1, sizeof(*archive->generator_of_source));
-	archive->group_of_thread = calloc(spool->nr_threads, sizeof(*archive->group_of_thread));
 	archive->source_of_place =
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
-	archive->groups = calloc(spool->nr_threads, sizeof(*archive->groups));
-	archive->nr_events = calloc(spool->nr_threads, sizeof(*archive->nr_events));
-	if (!archive->depths || !archive->generators || !archive->generator_of_source ||
-	    !archive->group_of_thread || !archive->source_of_place || !archive->groups ||
-	    !archive->nr_events)
+	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
+	if (!archive->depths || !archive->source_of_place || !archive->nr_events)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < spool->nr_sources; i++)
-		archive->generator_of_source[i] = find_generator(archive, &spool->sources[i]);
-	find_groups(archive);
-	return archive->error;
+	return otf2_plan_init(&archive->plan, archive->trace, archive->spool);
 }
 
 static void archive_fini(struct archive *archive)
 {
 	paths_fini(&archive->paths);
 	spool_free(archive->spool);
+	otf2_plan_fini(&archive->plan);
 	map64_fini(&archive->strings);
 	free(archive->depths);
-	free(archive->generators);
-	free(archive->generator_of_source);
-	free(archive->group_of_thread);
 	free(archive->source_of_place);
-	free(archive->groups);
 	free(archive->nr_events);
 }
 

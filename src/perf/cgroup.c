@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -156,10 +157,30 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid)
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
 {
 	char file[32], path[PATH_MAX];
-	const char *name = strrchr(cgroup->path, '/');
+	const char *name = strrchr(cgroup->path, '/'), *at;
 
 	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-	return path_of(file, path) || strstr(path, name);
+	if (path_of(file, path))
+		return true;
+	at = strstr(path, name);
+	return at && (at[strlen(name)] == '\0' || at[strlen(name)] == '/');
+}
+
+uint64_t cgroup_cpu_time(const struct cgroup *cgroup)
+{
+	char file[PATH_MAX + 16];
+	uint64_t us = 0;
+	FILE *f;
+
+	if (cgroup->fd < 0)
+		return 0;
+	snprintf(file, sizeof(file), "%s/cpu.stat", cgroup->path);
+	f = fopen(file, "re");
+	if (f && fscanf(f, "usage_usec %" SCNu64, &us) != 1)
+		us = 0;
+	if (f)
+		fclose(f);
+	return us * 1000;
 }
 
 void cgroup_remove(struct cgroup *cgroup)

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct cgroup {
@@ -26,6 +27,9 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid);
 
 /* Whether a living process is (still) in it or below it; true where that cannot be known. */
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);
+
+/* CPU time of everything that ran in it, ns; 0: not known. */
+uint64_t cgroup_cpu_time(const struct cgroup *cgroup);
 
 /* Moves what still runs in it to the recorder's own, and removes it. */
 void cgroup_remove(struct cgroup *cgroup);

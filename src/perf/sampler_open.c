@@ -85,22 +85,32 @@ static size_t descriptor_limit(void)
 	return limit.rlim_cur;
 }
 
+/*
+ * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
+ * rungs, for the buffer's levels do the doublings between them.
+ */
+static unsigned wanted_rungs(unsigned nr_cpus)
+{
+	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+}
+
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + 2 * s->nr_cpus + grid_size * (1 + config->exact);
+	unsigned wanted = wanted_rungs(s->nr_cpus);
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
-	if (rungs >= SAMPLER_MAX_RUNGS)
-		return SAMPLER_MAX_RUNGS;
+	if (rungs >= wanted)
+		return wanted;
 	rungs = rungs ? rungs : 1;
 	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu of %d sampling periods; "
+	         "%zu file descriptors allow only %zu of %u sampling periods; "
 	         "'ulimit -n' raises the limit",
-	         limit, rungs, SAMPLER_MAX_RUNGS);
+	         limit, rungs, wanted);
 	return (unsigned)rungs;
 }
 

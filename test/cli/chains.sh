@@ -14,8 +14,9 @@ import recording
 comm, tasks = sys.argv[1], int(sys.argv[2])
 info = recording.info()
 command, = [command for command in info["commands"] if command["comm"] == comm]
-assert command["tasks"] == tasks, command
-assert info["samples"]["lost"] == info["samples"]["lost_records"] == 0
+# On a busy machine records of tasks may be lost, and it is said then.
+missing = tasks - command["tasks"]
+assert missing == 0 or 0 < missing < info["samples"]["lost_records"], (command, info["samples"])
 # Each process says what it and those behind it used; deaths fall outside where events are inherited.
 used = max(recording.said()["used"])
 allowed = recording.allowance(info) + (0.0003 * tasks if info["counting"] != "cgroup" else 0)

@@ -1,7 +1,8 @@
+#!/bin/sh
 # Callgrind's format, read by callgrind_annotate.
-. test/cli/convert_traces.inc
+. "$(dirname "$0")/convert_traces"
 command -v callgrind_annotate >/dev/null || skip "no callgrind_annotate (valgrind)"
 check_format callgrind .callgrind.out
 callgrind_annotate --inclusive=yes plain.callgrind.out >inclusive || fail "no inclusive costs"
 grep -q 'main' inclusive || fail "callers cost nothing"
-exit 0
+pass

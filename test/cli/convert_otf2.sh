@@ -1,7 +1,8 @@
+#!/bin/sh
 # OTF2, read by the library's own tools and its Python bindings.
-. test/cli/convert_traces.inc
+. "$(dirname "$0")/convert_traces"
 command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
-"$python" -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
 "$ADAPTRACE" convert --otf2 plain.atr -o out 2>&1 | grep 'built without' && skip "built without"
 check_format otf2 -otf2
 for kind in plain reduced hostile; do
@@ -10,7 +11,7 @@ for kind in plain reduced hostile; do
 	grep INVALID log && fail "references to nothing"
 	timeout 20 otf2-print -G $kind-otf2/traces.otf2 >>log 2>&1
 	grep -aP '[\x00-\x08\x0b-\x1f\x7f]' log && fail "control characters"
-	"$python" "$here/convert_otf2.py" $kind-otf2/traces.otf2 $kind.json
+	python3 "$here/convert_otf2.py" $kind-otf2/traces.otf2 $kind.json
 done
 otf2-marker reduced-otf2/traces.otf2 | grep -q 'cpu-clock: period 194162, memory'
 # -o may name the archive's first file; a folder with something else in it is never replaced.
@@ -20,4 +21,4 @@ echo precious >named/traces/mine
 "$ADAPTRACE" convert --otf2 --force -o named plain.atr && fail "a file of the user's was removed"
 grep -q precious named/traces/mine
 "$ADAPTRACE" convert --otf2 -o - plain.atr >piped && fail "a folder went to a pipe"
-exit 0
+pass

@@ -1,5 +1,6 @@
+#!/bin/sh
 # The text of perf script: its form, and FlameGraph's own script where it is installed.
-. test/cli/convert_traces.inc
+. "$(dirname "$0")/convert_traces"
 check_format perf-script .perf.txt
 collapse=$(command -v stackcollapse-perf.pl || ls /usr/share/flamegraph/stackcollapse-perf.pl 2>/dev/null || true)
 if [ -n "$collapse" ]; then
@@ -9,4 +10,4 @@ if [ -n "$collapse" ]; then
 else
 	echo "stackcollapse-perf.pl is not installed"
 fi
-exit 0
+pass

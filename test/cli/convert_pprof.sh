@@ -1,5 +1,6 @@
+#!/bin/sh
 # pprof's protobuf, decoded by protoc, and by pprof where Go is.
-. test/cli/convert_traces.inc
+. "$(dirname "$0")/convert_traces"
 command -v protoc >/dev/null || skip "no protoc (protobuf-compiler)"
 check_format pprof .pb.gz
 # Mappings with their build-ids, and the period of the first event.
@@ -9,4 +10,4 @@ grep -q '^period: 6213184$' text || fail "the period is not the last one"
 if command -v go >/dev/null && [ -s "$(go env GOROOT 2>/dev/null)/pkg/tool/$(go env GOOS GOARCH | paste -sd_)/pprof" ]; then
 	go tool pprof -top -unit=ns plain.pb.gz | grep -q half || fail "pprof does not read it"
 fi
-exit 0
+pass

@@ -1,11 +1,12 @@
+#!/bin/sh
 # speedscope: its schema, where npm has installed it, and the numbers.
-. test/cli/convert_traces.inc
+. "$(dirname "$0")/convert_traces"
 check_format speedscope .speedscope.json
 release=$(npm root -g 2>/dev/null)/speedscope/dist/release
 schema=$release/file-format-schema.json
-if [ -e "$schema" ] && "$python" -c 'import jsonschema' 2>/dev/null; then
+if [ -e "$schema" ] && python3 -c 'import jsonschema' 2>/dev/null; then
 	for kind in plain reduced hostile; do
-		"$python" -c 'import json, sys, jsonschema
+		python3 -c 'import json, sys, jsonschema
 jsonschema.validate(*(json.load(open(f)) for f in sys.argv[1:]))' $kind.speedscope.json "$schema"
 	done
 else
@@ -16,7 +17,7 @@ fi
 if [ -e "$release/index.html" ] && [ -n "$browser" ]; then
 	for kind in plain hostile; do
 		echo "speedscope.loadFileFromBase64('$kind.json', '$(base64 -w0 $kind.speedscope.json)')" >$kind.js
-		in_browser "file://$release/index.html#localProfilePath=$dir/$kind.js" >$kind.html
+		in_browser "file://$release/index.html#localProfilePath=$work/$kind.js" >$kind.html
 		grep -aq '<title>.* - speedscope</title>' $kind.html || fail "speedscope does not load $kind"
 		grep -aq '<title>owned' $kind.html && fail "a name was executed"
 	done
@@ -24,4 +25,4 @@ if [ -e "$release/index.html" ] && [ -n "$browser" ]; then
 else
 	echo "speedscope itself was not run: it is not installed by npm, or there is no chromium"
 fi
-exit 0
+pass

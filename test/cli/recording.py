@@ -56,7 +56,9 @@ def stood_still():
         with open(path) as file:
             return int(file.readline().split()[8])
     stolen = (ticks("/proc/stat") - ticks("stat")) / os.sysconf("SC_CLK_TCK")
-    return stolen + (sum(said()["stalled"]) if os.path.exists("said") else 0)
+    noticed = sum(said()["stalled"]) if os.path.exists("said") else 0
+    assert 0 <= stolen + noticed < 3600
+    return stolen + noticed
 
 
 def allowance(info):

@@ -31,6 +31,4 @@ END
 weigh 1 -m 64K -F 20000
 weigh 1 -m 64K --inherit -F 20000
 weigh 1 -m 64K --inherit -g fp -F 20000
-weigh 0 -m 64K -g none
-weigh 0 -F 1000 -g dwarf,4K
 pass

@@ -56,10 +56,11 @@ __attribute__((constructor)) static void share_stalled(void)
 static uint64_t look(void)
 {
 	static __thread uint64_t before;
-	uint64_t now = thread_ns(), leap = now - before;
+	uint64_t now = thread_ns();
 
-	if (before && leap > LEAP_NS)
-		__atomic_fetch_add(stalled, leap, __ATOMIC_RELAXED);
+	/* A forked process begins anew. */
+	if (before && now > before + LEAP_NS)
+		__atomic_fetch_add(stalled, now - before, __ATOMIC_RELAXED);
 	before = now;
 	return now;
 }

@@ -48,6 +48,7 @@ static void die(const char *what)
 static void describe(struct run *run)
 {
 	static const char *const modules[] = {"[unknown]", "/usr/lib/libx.so", "/opt/app"};
+	const char *last = run->names[run->nr_names - 1]; /* may be a path */
 	struct tables *t = run->tables;
 	struct trace_run *entry = tables_run(t);
 
@@ -71,8 +72,7 @@ static void describe(struct run *run)
 	for (uint16_t i = 0; i < 3; i++) {
 		struct trace_module *module = tables_module(t, i);
 
-		module->path =
-			tables_string(t, i == 2 ? run->names[run->nr_names - 1] : modules[i]);
+		module->path = tables_string(t, i == 2 && *last == '/' ? last : modules[i]);
 		module->kind = i ? MODULE_FILE : MODULE_SPECIAL;
 		module->build_id_size = i ? 20 : 0;
 		memset(module->build_id, 0xa0 + i, module->build_id_size);
@@ -163,6 +163,8 @@ static void make_big(struct run *run, uint64_t samples)
 {
 	static char texts[100][40];
 	static const char *names[100], *const comms[] = {"app"};
+	uint32_t function = 0;
+	unsigned depth = 10;
 
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "some_namespace::function_number_%u(int)", i);
@@ -174,8 +176,14 @@ static void make_big(struct run *run, uint64_t samples)
 	run->nr_comms = 1;
 	run->nr_threads = 8;
 	run_open(run, (size_t)1 << 30);
-	while (run->n < samples)
-		put(run, (uint32_t)rnd(run, 100), 10 + (unsigned)rnd(run, 20));
+	/* Programs stay where they are for a while. */
+	while (run->n < samples) {
+		if (rnd(run, 100) == 0) {
+			function = (uint32_t)rnd(run, 100);
+			depth = 10 + (unsigned)rnd(run, 20);
+		}
+		put(run, function, depth);
+	}
 	run_write(run);
 }
 

@@ -1,0 +1,41 @@
+/* The Firefox Profiler's tables that all threads share; for firefox.c and firefox_tables.c alone.
+ */
+#ifndef OUTPUT_FIREFOX_H
+#define OUTPUT_FIREFOX_H
+
+#include "output/spool.h"
+
+enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER };
+
+struct firefox {
+	struct conversion *conversion;
+	const struct trace *trace;
+	const struct trace_event *event;
+	struct paths paths;
+	struct spool *spool;
+	FILE *file;
+	struct map64 libs;  /* by the string of the path */
+	uint32_t *lib_name; /* functions whose modules they are */
+	uint32_t nr_libs;
+	struct map64 files;  /* numbers by the string of the path */
+	uint32_t *file_name; /* and the strings */
+	uint32_t nr_files;
+	uint32_t *file_of_function; /* number + 1; 0: not known */
+	uint64_t start;             /* ns: time 0 */
+	bool time_event;            /* weights are ns */
+};
+
+/* A column that says the same in every row. */
+void firefox_print_same(const struct firefox *firefox, const char *name, uint32_t nr,
+                        const char *value);
+
+/* What the tables refer to, when all paths are known. 0 or -ENOMEM. */
+int firefox_find_names(struct firefox *firefox);
+void firefox_free_names(struct firefox *firefox);
+
+/* The members "libs" and "shared" of the profile, with a comma behind. */
+void firefox_print_tables(const struct firefox *firefox);
+/* The number of the string "Reduction". */
+uint32_t firefox_reduction_string(const struct firefox *firefox);
+
+#endif

@@ -1,0 +1,35 @@
+#!/bin/sh
+# What a report says, every format says: of made-up traces, and of a recording with source lines
+# and several events.
+. "$(dirname "$0")/convert_traces"
+may_have() { "$ADAPTRACE" convert "--$1" -o may-have plain.atr 2>&1 | grep -q 'built without' && return 1
+	rm -rf may-have; }
+
+# As report has it: FORMAT SUFFIX TRACE
+compare() {
+	case $1 in
+	otf2) may_have otf2 && python3 -c 'import otf2' 2>/dev/null || return 0 ;;
+	pprof) command -v protoc >/dev/null || return 0 ;;
+	callgrind) command -v callgrind_annotate >/dev/null || return 0 ;;
+	esac
+	"$ADAPTRACE" convert --force "--$1" "$3.atr"
+	python3 "$here/convert_check.py" "$1" "$3$2" "$3.report"
+}
+
+all() {
+	"$ADAPTRACE" report --json -e cpu-clock "$1.atr" >"$1.report"
+	for format in folded:.folded flamegraph:.svg otf2:-otf2 speedscope:.speedscope.json \
+		firefox:.firefox.json.gz pprof:.pb.gz chrome:.trace.json perf-script:.perf.txt \
+		callgrind:.callgrind.out; do
+		compare "${format%%:*}" "${format#*:}" "$1"
+	done
+}
+
+all reduced
+need_sampling
+recorded -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
+all recorded
+# Its own lines are in what can hold them.
+"$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q 'work+0x.*/threads)' || fail "no work()"
+"$ADAPTRACE" convert --callgrind -o - recorded.atr | grep -q 'threads\.c$' || fail "no source file"
+pass
