@@ -85,10 +85,16 @@ const struct profile_unsampled *report_unsampled(const struct profile *profile,
 	return NULL;
 }
 
+/* A task whose beginning was not seen has none. */
+static const char *comm_text(const struct trace *trace, uint32_t comm)
+{
+	return comm ? trace_string(trace, comm) : "[unknown]";
+}
+
 void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
-	const char *comm = entry ? trace_string(trace, entry->comm) : "[unknown]";
+	const char *comm = comm_text(trace, entry ? entry->comm : 0);
 
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
 		snprintf(text, CELL_SIZE, "%s%s", comm, entry ? " (many)" : "");
@@ -128,7 +134,7 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
 		report_thread_text(trace, process, text);
 	else
-		snprintf(text, CELL_SIZE, "%s %d", trace_string(trace, entry->comm), entry->pid);
+		snprintf(text, CELL_SIZE, "%s %d", comm_text(trace, entry->comm), entry->pid);
 }
 
 void report_class_text(const struct profile *profile, const struct profile_class *class,
@@ -139,7 +145,7 @@ void report_class_text(const struct profile *profile, const struct profile_class
 	else if (key == PROFILE_BY_PROCESS)
 		process_text(profile->trace, class->process, text);
 	else if (key == PROFILE_BY_COMM)
-		snprintf(text, CELL_SIZE, "%s", trace_string(profile->trace, class->comm));
+		snprintf(text, CELL_SIZE, "%s", comm_text(profile->trace, class->comm));
 	else
 		report_thread_text(profile->trace, class->thread, text);
 }
