@@ -94,13 +94,26 @@ static int find_event(const struct trace *trace, const char *wanted, uint32_t *f
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+#define BUFFER_SIZE (256 << 10)
+
 static int to_standard_output(struct conversion *conversion, const struct converter *converter)
 {
-	int err = converter->to_file(conversion, stdout);
+	int err;
+
+	if (!converter->to_file)
+		return -EISDIR; /* refused with the options already */
+	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
+	err = converter->to_file(conversion, stdout);
 
 	if (!err && (ferror(stdout) || fflush(stdout)))
 		err = errno ? -errno : -EIO;
 	return err;
+}
+
+/* A signal that came too late for the converter is in time for its output. */
+static int finished(const struct conversion *conversion, int err)
+{
+	return err ? err : conversion->tick(conversion->arg, 1);
 }
 
 static int to_named_file(struct conversion *conversion, const struct converter *converter,
@@ -111,8 +124,10 @@ static int to_named_file(struct conversion *conversion, const struct converter *
 
 	if (err)
 		return err;
+	setvbuf(file.file, NULL, _IOFBF, BUFFER_SIZE);
 	file.existing = force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
-	return new_file_close(&file, converter->to_file(conversion, file.file));
+	err = converter->to_file(conversion, file.file);
+	return new_file_close(&file, finished(conversion, err));
 }
 
 static int to_named_folder(struct conversion *conversion, const struct converter *converter,
@@ -123,7 +138,8 @@ static int to_named_folder(struct conversion *conversion, const struct converter
 
 	if (err)
 		return err;
-	return new_folder_close(&folder, converter->to_folder(conversion, folder.temporary));
+	err = converter->to_folder(conversion, folder.temporary);
+	return new_folder_close(&folder, finished(conversion, err));
 }
 
 /* Before a long conversion; what appears meanwhile is found when the result gets its name. */
@@ -183,6 +199,7 @@ static int write_output(const struct convert_options *options, struct conversion
 	else
 		err = to_named_file(conversion, converter, output, options->force);
 	progress_end(&progress);
+	conversion->arg = NULL;
 	if (err)
 		complain(options, output, err);
 	return err;

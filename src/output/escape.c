@@ -63,6 +63,17 @@ static void put(FILE *file, uint32_t c)
 	fwrite_unlocked(bytes, 1, escape_encode(c, bytes), file);
 }
 
+/* Writes the characters at the start that need nothing, and steps over them. */
+static void put_plain(FILE *file, const char **text, const char * not )
+{
+	const char *end = *text;
+
+	while (*end >= 0x20 && *end < 0x7f && !strchr(not, *end))
+		end++;
+	fwrite_unlocked(*text, 1, (size_t)(end - *text), file);
+	*text = end;
+}
+
 /* C0, DEL, C1, line and paragraph separators. */
 static bool is_control(uint32_t c)
 {
@@ -74,7 +85,7 @@ void escape_json(FILE *file, const char *text)
 	uint32_t c;
 
 	putc_unlocked('"', file);
-	while ((c = escape_next(&text))) {
+	while (put_plain(file, &text, "<>&'\"\\"), (c = escape_next(&text))) {
 		if (is_control(c) || c == '<' || c == '>' || c == '&' || c == '\'')
 			fprintf(file, "\\u%04x", c);
 		else if (c == '"' || c == '\\')
@@ -107,7 +118,7 @@ void escape_xml(FILE *file, const char *text)
 {
 	uint32_t c;
 
-	while ((c = escape_next(&text))) {
+	while (put_plain(file, &text, "<>&'\""), (c = escape_next(&text))) {
 		const char *entity = xml_entity(c);
 
 		if (entity)
@@ -121,7 +132,7 @@ void escape_line(FILE *file, const char *text, const char * not, char instead)
 {
 	uint32_t c;
 
-	while ((c = escape_next(&text))) {
+	while (put_plain(file, &text, not ), (c = escape_next(&text))) {
 		if (is_control(c))
 			c = ESCAPE_BAD;
 		else if (c < 0x80 && strchr(not, (int)c))

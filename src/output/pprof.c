@@ -27,9 +27,11 @@ struct pprof {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct paths paths;
-	struct tally tally;
 	struct mapping *mappings; /* by module */
 	uint32_t nr_mappings;
+	Pprof__Label labels[3];
+	uint64_t *locations; /* of the sample at hand */
+	size_t locations_room;
 	FILE *file;
 	struct map64 strings; /* by the trace's */
 	/* Functions by file, and the number of their name or, of inlined ones, its string. */
@@ -289,79 +291,79 @@ static void put_locations(struct pprof *pprof)
 /* --- samples ---------------------------------------------------------------------------------- */
 
 /* What all samples have in common. */
-struct labels {
-	Pprof__Label labels[3], *list[3];
-};
-
-static void labels_init(struct labels *labels, struct pprof *pprof)
+static void find_labels(struct pprof *pprof)
 {
 	static const char *const keys[] = {"thread", "pid", "tid"};
 
 	for (unsigned i = 0; i < 3; i++) {
-		pprof__label__init(&labels->labels[i]);
-		labels->labels[i].key = add_string(pprof, keys[i]);
-		labels->list[i] = &labels->labels[i];
+		pprof__label__init(&pprof->labels[i]);
+		pprof->labels[i].key = add_string(pprof, keys[i]);
 	}
 }
 
-static size_t find_locations(const struct pprof *pprof, uint32_t path, uint64_t *locations)
+/* The numbers of a path's places, leaf first. */
+static size_t find_locations(struct pprof *pprof, uint32_t path)
 {
 	size_t nr = 0;
 
-	for (; path != PATH_NONE; path = pprof->paths.paths[path].caller)
-		locations[nr++] = pprof->paths.paths[path].place + 1;
+	for (; path != PATH_NONE; path = pprof->paths.paths[path].caller) {
+		if (nr == pprof->locations_room) {
+			size_t room = nr ? 2 * nr : 256;
+			uint64_t *grown = reallocarray(pprof->locations, room, sizeof(*grown));
+
+			if (!grown) {
+				pprof->error = -ENOMEM;
+				return 0;
+			}
+			pprof->locations = grown;
+			pprof->locations_room = room;
+		}
+		pprof->locations[nr++] = pprof->paths.paths[path].place + 1;
+	}
 	return nr;
 }
 
-static void put_sample(struct pprof *pprof, struct labels *labels, uint32_t number,
-                       uint64_t *locations)
+static void put_sample(struct pprof *pprof, const struct tally *tally, uint32_t number)
 {
-	const struct tally_entry *entry = &pprof->tally.entries[number];
+	const struct tally_entry *entry = &tally->entries[number];
 	const struct trace_thread *thread = trace_thread(pprof->trace, entry->thread);
+	Pprof__Label *labels[3] = {&pprof->labels[0], &pprof->labels[1], &pprof->labels[2]};
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 
-	labels->labels[0].str = thread ? find_string(pprof, thread->comm) : 0;
-	labels->labels[1].num = thread ? thread->pid : 0;
-	labels->labels[2].num = thread ? thread->tid : 0;
+	labels[0]->str = thread ? find_string(pprof, thread->comm) : 0;
+	labels[1]->num = thread ? thread->pid : 0;
+	labels[2]->num = thread ? thread->tid : 0;
 	sample.n_label = thread ? 3 : 0;
-	sample.label = labels->list;
-	sample.n_location_id = find_locations(pprof, entry->path, locations);
-	sample.location_id = locations;
-	sample.n_value = pprof->tally.nr_events;
-	sample.value = (int64_t *)(uintptr_t)tally_weights(&pprof->tally, number);
+	sample.label = labels;
+	sample.n_location_id = find_locations(pprof, entry->path);
+	sample.location_id = pprof->locations;
+	sample.n_value = tally->nr_events;
+	sample.value = (int64_t *)(uintptr_t)tally_weights(tally, number);
 	part.n_sample = 1;
 	part.sample = &samples;
 	put(pprof, &part);
 }
 
-static void put_samples(struct pprof *pprof)
+/* pprof adds up samples with the same locations and labels. */
+static int put_samples(void *arg, const struct tally *tally)
 {
-	uint32_t *depths = paths_depths(&pprof->paths), deepest = 0;
-	uint64_t *locations;
-	struct labels labels;
+	struct pprof *pprof = arg;
 
-	for (uint32_t i = 0; depths && i < pprof->paths.nr_paths; i++)
-		deepest = depths[i] > deepest ? depths[i] : deepest;
-	locations = depths ? calloc((size_t)deepest + 1, sizeof(*locations)) : NULL;
-	free(depths);
-	if (!locations) {
-		pprof->error = -ENOMEM;
-		return;
-	}
-	labels_init(&labels, pprof);
-	for (uint32_t i = 0; i < pprof->tally.nr && !pprof->error; i++) {
-		put_sample(pprof, &labels, i, locations);
-		if (!pprof->error && i % 4096 == 0)
-			pprof->error = convert_tick(pprof->conversion);
-	}
-	free(locations);
+	for (uint32_t i = 0; i < tally->nr && !pprof->error; i++)
+		put_sample(pprof, tally, i);
+	return pprof->error;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int prepare(struct pprof *pprof)
+/* Samples come first: what they refer to is known when all have been seen. */
+static int write_profile(struct pprof *pprof)
 {
+	const struct tally_config config = {.by_thread = true, .full = put_samples, .arg = pprof};
+	struct tally tally;
+	int err;
+
 	if (paths_init(&pprof->paths, pprof->trace, PATHS_BY_ADDRESS))
 		return -ENOMEM;
 	while (trace_module(pprof->trace, pprof->nr_mappings))
@@ -369,7 +371,15 @@ static int prepare(struct pprof *pprof)
 	pprof->mappings = calloc(UINT16_MAX + 1, sizeof(*pprof->mappings));
 	if (!pprof->mappings)
 		return -ENOMEM;
-	return tally_init(&pprof->tally, pprof->conversion, &pprof->paths, true);
+	put_run(pprof);
+	find_labels(pprof);
+	err = tally_init(&tally, pprof->conversion, &pprof->paths, &config);
+	tally_fini(&tally);
+	if (!err && !pprof->error) {
+		put_mappings(pprof);
+		put_locations(pprof);
+	}
+	return err ? err : pprof->error;
 }
 
 int pprof_write(struct conversion *conversion, FILE *file)
@@ -380,19 +390,13 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	if (!pprof.file)
 		return -errno;
 	convert_plan(conversion, TALLY_WALKS, TRACE_ALL_EVENTS);
-	pprof.error = prepare(&pprof);
-	if (!pprof.error) {
-		put_run(&pprof);
-		put_mappings(&pprof);
-		put_locations(&pprof);
-		put_samples(&pprof);
-	}
+	pprof.error = write_profile(&pprof);
 	pprof.error = gzip_close(pprof.file, pprof.error);
 	paths_fini(&pprof.paths);
-	tally_fini(&pprof.tally);
 	map64_fini(&pprof.strings);
 	map64_fini(&pprof.functions);
 	map64_fini(&pprof.inlined);
 	free(pprof.mappings);
+	free(pprof.locations);
 	return pprof.error;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MANY (1 << 20)
+
 static int grow(struct tally *tally)
 {
 	uint32_t room = tally->room ? 2 * tally->room : 256;
@@ -42,20 +44,27 @@ static uint32_t find_entry(struct tally *tally, uint32_t path, uint32_t thread)
 }
 
 static int add_sample(struct tally *tally, struct paths *paths, const struct trace_sample *sample,
-                      bool by_thread)
+                      const struct tally_config *config)
 {
 	uint32_t path = paths_find(paths, sample), entry;
+	int err = 0;
 
-	entry = path == PATH_NONE ? UINT32_MAX
-	                          : find_entry(tally, path, by_thread ? sample->thread : 0);
+	if (config->full && tally->nr == MANY) {
+		err = config->full(config->arg, tally);
+		map64_fini(&tally->by_key);
+		tally->nr = 0;
+	}
+	entry = path == PATH_NONE || err
+	                ? UINT32_MAX
+	                : find_entry(tally, path, config->by_thread ? sample->thread : 0);
 	if (entry == UINT32_MAX)
-		return -ENOMEM;
+		return err ? err : -ENOMEM;
 	tally->weights[(size_t)entry * tally->nr_events + sample->event] += sample->weight;
 	return 0;
 }
 
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
-               bool by_thread)
+               const struct tally_config *config)
 {
 	struct trace_walk *walk = trace_walk_new(conversion->trace, TRACE_ALL_EVENTS);
 	struct trace_sample sample;
@@ -67,14 +76,16 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	while (trace_event(conversion->trace, tally->nr_events))
 		tally->nr_events++;
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		err = add_sample(tally, paths, &sample, by_thread);
+		err = add_sample(tally, paths, &sample, config);
 		if (!err)
 			err = convert_step(conversion);
 		if (err)
 			break;
 	}
 	trace_walk_free(walk);
-	return err ? err : got;
+	if (!err)
+		err = got;
+	return !err && config->full ? config->full(config->arg, tally) : err;
 }
 
 void tally_fini(struct tally *tally)

@@ -12,6 +12,21 @@ struct tally_entry {
 	uint32_t path, thread; /* thread: 0 if all are one */
 };
 
+struct tally;
+
+/* 0 or -errno, which ends the walk. */
+typedef int tally_full_fn(void *arg, const struct tally *tally);
+
+struct tally_config {
+	bool by_thread;
+	/*
+	 * For formats that add up what is told twice: called with many entries, which are then
+	 * forgotten, so that memory is bounded; and with the last ones. NULL: all are kept.
+	 */
+	tally_full_fn *full;
+	void *arg;
+};
+
 struct tally {
 	struct tally_entry *entries;
 	uint64_t *weights; /* of each entry: one an event */
@@ -23,7 +38,7 @@ struct tally {
 
 /* 0 or -errno; to be given to tally_fini() in either case. */
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
-               bool by_thread);
+               const struct tally_config *config);
 void tally_fini(struct tally *tally);
 
 static inline const uint64_t *tally_weights(const struct tally *tally, uint32_t entry)

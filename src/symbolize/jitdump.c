@@ -3,6 +3,7 @@
 #include "symbolize/jitdump_lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,7 +187,7 @@ static int code_enter(struct jitdump *dump, uint32_t owner)
 	jitdump_lines_fini(&dump->lines);
 	dump->lines_of = owner;
 	name = jitdump_string(&dump->reader, code->name_at);
-	strcpy(dump->name, name ? name : "");
+	snprintf(dump->name, sizeof(dump->name), "%s", name ? name : "");
 	return jitdump_lines_read(&dump->lines, &dump->reader, code);
 }
 
@@ -197,7 +198,7 @@ static bool source_find(struct jitdump *dump, uint32_t offset, struct source *so
 
 	if (!file)
 		return false;
-	strcpy(dump->file, file);
+	snprintf(dump->file, sizeof(dump->file), "%s", file);
 	*source = (struct source){.file = dump->file, .line = line->line};
 	return true;
 }

@@ -13,7 +13,7 @@ import recording
 samples = [s for s in recording.samples() if s["stack"][0]["module"] == "contexts"]
 assert len(samples) > 1000
 rooted = sum(any(f["symbol"] == "main" for f in s["stack"]) for s in samples)
-depth = sum(len(s["stack"]) for s in samples) / len(samples)
+depth = sum(not f["inlined"] for s in samples for f in s["stack"]) / len(samples)
 print(rooted, "of", len(samples), "reach main;", depth, "frames")
 if sys.argv[1] == "deep":
     assert rooted > 0.9 * len(samples)

@@ -275,6 +275,12 @@ static void add_sample(struct sums *sums, const struct trace_sample *sample)
 		sums->threads[sample->thread].last = sample->time;
 }
 
+static void forget_functions(struct sums *sums)
+{
+	while (sums->nr)
+		free((char *)(uintptr_t)sums->functions[--sums->nr].name);
+}
+
 static void print_event(struct sums *sums, uint32_t number)
 {
 	struct trace_walk *walk = trace_walk_new(sums->trace, number);
@@ -282,7 +288,7 @@ static void print_event(struct sums *sums, uint32_t number)
 	struct trace_sample sample;
 	uint64_t before = sums->n;
 
-	sums->nr = 0;
+	forget_functions(sums);
 	while (trace_walk_next(walk, &sample) == 1)
 		add_sample(sums, &sample);
 	printf("%s{\"name\": ", number ? ", " : "");
@@ -323,6 +329,10 @@ static void print_sums(const char *path)
 		       (unsigned long long)sums->threads[i].first,
 		       (unsigned long long)sums->threads[i].last);
 	printf("]}\n");
+	forget_functions(sums);
+	free(sums->threads);
+	trace_close((struct trace *)(uintptr_t)sums->trace);
+	free(sums);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,363 @@
+/* All converters through their common entry: errors, interruptions, and files that lie. */
+#include "trace_world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "output/convert.h"
+#include "output/new_file.h"
+#include "output/new_folder.h"
+#include "trace_symbols.h"
+
+enum { NR_FUNCTIONS = 4, FUNCTION_SIZE = 16 };
+
+static void name_functions(const char *path)
+{
+	static const char *const names[NR_FUNCTIONS] = {"one", "two<\xff>", "", "three;\n"};
+	struct named_range ranges[3 * NR_FUNCTIONS];
+	size_t nr = 0;
+
+	for (uint32_t m = 1; m < 4; m++)
+		for (uint32_t f = 0; f < NR_FUNCTIONS; f++)
+			ranges[nr++] = (struct named_range){m, f * FUNCTION_SIZE,
+			                                    (f + 1) * FUNCTION_SIZE, names[f]};
+	assert_true(name_ranges(path, ranges, nr));
+}
+
+static struct trace *world_trace(struct world *w, size_t budget, size_t nr)
+{
+	world_open(w, budget);
+	put_many(w, nr);
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	name_functions(w->path);
+	return open_good(w->path);
+}
+
+/* --- running one ------------------------------------------------------------------------------ */
+
+static bool known(const char *path)
+{
+	(void)path;
+	return true;
+}
+
+/* Into memory, or a folder that is removed again; *size: of the file. */
+static int run(const struct converter *converter, struct conversion *conversion, size_t *size)
+{
+	struct new_folder folder;
+	char path[128], *memory = NULL;
+	FILE *file;
+	int err;
+
+	*size = 1;
+	if (converter->to_folder) {
+		snprintf(path, sizeof(path), "%s/folder", conversion->scratch);
+		assert_int_equal(new_folder_open(&folder, path, false, known), 0);
+		err = converter->to_folder(conversion, folder.temporary);
+		assert_int_equal(new_folder_close(&folder, -ECANCELED), -ECANCELED);
+		return err;
+	}
+	if (!converter->to_file)
+		return 0;
+	file = open_memstream(&memory, size);
+	err = converter->to_file(conversion, file);
+	fclose(file);
+	free(memory);
+	return err;
+}
+
+static void all_convert(void **state)
+{
+	const struct converter *converter;
+	struct world w;
+	struct trace *trace = world_trace(&w, 256 << 10, 3000);
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		for (uint32_t event = 0; event <= NR_EVENTS; event++) { /* the last is not there */
+			struct conversion conversion = {
+				.trace = trace, .event = event, .scratch = w.folder};
+
+			assert_int_equal(run(converter, &conversion, &size), 0);
+			assert_true(size > 0 || event == NR_EVENTS);
+		}
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void an_empty_trace(void **state)
+{
+	const struct converter *converter;
+	struct world w;
+	struct trace *trace = world_trace(&w, 64 << 10, 0);
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		struct conversion conversion = {.trace = trace, .scratch = w.folder};
+
+		assert_int_equal(run(converter, &conversion, &size), 0);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- giving up -------------------------------------------------------------------------------- */
+
+struct patience {
+	unsigned left;
+	double share;
+};
+
+static int tick(void *arg, double share)
+{
+	struct patience *patience = arg;
+
+	assert_true(share >= patience->share && share <= 1);
+	patience->share = share;
+	return patience->left-- ? 0 : -EINTR;
+}
+
+static void all_can_be_interrupted(void **state)
+{
+	const struct converter *converter;
+	struct world w;
+	struct trace *trace = world_trace(&w, 8 << 20, 80000);
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		if (!converter->to_file && !converter->to_folder)
+			continue;
+		if (!strcmp(converter->name, "folded") || !strcmp(converter->name, "flamegraph"))
+			continue; /* a walk without a stop, of a few seconds at most */
+		for (unsigned left = 0; left < 3; left++) {
+			struct patience patience = {left, 0};
+			struct conversion conversion = {.trace = trace,
+			                                .scratch = w.folder,
+			                                .tick = tick,
+			                                .arg = &patience};
+			int err = run(converter, &conversion, &size);
+
+			assert_true(err == -EINTR || (err == 0 && left > 0));
+		}
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void no_scratch_folder(void **state)
+{
+	const struct converter *converter;
+	struct world w;
+	struct trace *trace = world_trace(&w, 64 << 10, 100);
+	struct conversion conversion = {.trace = trace, .scratch = "/nowhere/at/all"};
+	char *memory;
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		FILE *file = open_memstream(&memory, &size);
+		int err = converter->to_file ? converter->to_file(&conversion, file) : 0;
+
+		assert_true(err == 0 || err == -ENOENT);
+		fclose(file);
+		free(memory);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- files that lie --------------------------------------------------------------------------- */
+
+static size_t read_file(const char *path, unsigned char **bytes)
+{
+	struct stat stat_now;
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(fstat(fd, &stat_now), 0);
+	*bytes = malloc((size_t)stat_now.st_size);
+	assert_int_equal(read(fd, *bytes, (size_t)stat_now.st_size), stat_now.st_size);
+	close(fd);
+	return (size_t)stat_now.st_size;
+}
+
+/* Changes some bytes of a section, and its checksum. */
+static void lie(struct world *w, unsigned char *bytes, enum trace_section section)
+{
+	struct trace_header *header = (void *)bytes;
+	struct trace_entry *entry = (void *)(header + 1);
+
+	while (entry->section != section)
+		entry++;
+	for (unsigned i = 0; i < 20 && entry->size; i++)
+		bytes[entry->offset + rnd(w, entry->size)] = (unsigned char)rnd(w, 256);
+	entry->checksum = XXH3_64bits(bytes + entry->offset, entry->size);
+	header->checksum = 0;
+	header->checksum =
+		XXH3_64bits(bytes, sizeof(*header) + header->nr_sections * sizeof(*entry));
+}
+
+static void convert_lies(struct world *w, const char *path)
+{
+	const struct converter *converter;
+	char why[TRACE_WHY_SIZE];
+	struct trace *trace = trace_open(path, why);
+	size_t size;
+
+	for (unsigned i = 0; trace && (converter = converter_at(i)); i++) {
+		struct conversion conversion = {.trace = trace, .scratch = w->folder};
+		int err = run(converter, &conversion, &size);
+
+		/* OTF2 may refuse what makes no sense to it. */
+		assert_true(err == 0 || err == -EBADMSG || (converter->to_folder && err == -EIO));
+	}
+	trace_close(trace);
+}
+
+static void lies_are_survived(void **state)
+{
+	static const enum trace_section sections[] = {TRACE_BINS,    TRACE_THREADS,   TRACE_EVENTS,
+	                                              TRACE_MODULES, TRACE_STREAMS,   TRACE_STRINGS,
+	                                              TRACE_RUN,     TRACE_REDUCTIONS};
+	struct world w;
+	unsigned char *good, *bad;
+	char path[128];
+	size_t size;
+
+	(void)state;
+	trace_close(world_trace(&w, 64 << 10, 400));
+	size = read_file(w.path, &good);
+	bad = malloc(size);
+	snprintf(path, sizeof(path), "%s/bad.atr", w.folder);
+	for (unsigned i = 0; i < 40; i++) {
+		FILE *file = fopen(path, "w");
+
+		memcpy(bad, good, size);
+		lie(&w, bad, sections[i % (sizeof(sections) / sizeof(*sections))]);
+		assert_int_equal(fwrite(bad, 1, size, file), size);
+		fclose(file);
+		convert_lies(&w, path);
+	}
+	unlink(path);
+	free(good);
+	free(bad);
+	world_close(&w);
+}
+
+/* --- what has the name already ---------------------------------------------------------------- */
+
+static int write_file(const char *path, enum new_file_existing existing, const char *text)
+{
+	struct new_file file;
+
+	assert_int_equal(new_file_open(&file, path), 0);
+	file.existing = existing;
+	fputs(text, file.file);
+	return new_file_close(&file, 0);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+	char held[16] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(held, sizeof(held), file));
+	assert_string_equal(held, text);
+	fclose(file);
+}
+
+static void files_that_exist(void **state)
+{
+	char folder[] = "/tmp/adaptrace-test-XXXXXX", path[64], old[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x", folder);
+	snprintf(old, sizeof(old), "%s/x.old", folder);
+	assert_int_equal(write_file(path, NEW_FILE_REFUSE, "a"), 0);
+	assert_int_equal(write_file(path, NEW_FILE_REFUSE, "b"), -EEXIST);
+	assert_holds(path, "a");
+	assert_int_equal(write_file(path, NEW_FILE_REPLACE, "c"), 0);
+	assert_holds(path, "c");
+	assert_int_not_equal(access(old, F_OK), 0);
+	assert_int_equal(write_file(path, NEW_FILE_KEEP_OLD, "d"), 0);
+	assert_holds(path, "d");
+	assert_holds(old, "c");
+	unlink(path);
+	unlink(old);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static bool known_a(const char *path)
+{
+	return !strcmp(path, "a") || !strcmp(path, "sub/a");
+}
+
+static int write_folder(const char *path, bool replace, const char *name, int err)
+{
+	struct new_folder folder;
+	char file[128];
+	int opened = new_folder_open(&folder, path, replace, known_a);
+
+	if (opened)
+		return opened;
+	snprintf(file, sizeof(file), "%s/sub", folder.temporary);
+	assert_int_equal(mkdir(file, 0700), 0);
+	snprintf(file, sizeof(file), "%s/%s", folder.temporary, name);
+	fclose(fopen(file, "w"));
+	return new_folder_close(&folder, err);
+}
+
+static void folders_that_exist(void **state)
+{
+	char folder[] = "/tmp/adaptrace-test-XXXXXX", path[64], file[96];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x", folder);
+	snprintf(file, sizeof(file), "%s/sub/a", path);
+	assert_int_equal(write_folder(path, false, "a", -EINTR), -EINTR);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(write_folder(path, false, "a", 0), 0);
+	assert_int_equal(write_folder(path, false, "sub/a", 0), -EEXIST);
+	assert_int_equal(write_folder(path, true, "sub/a", -EINTR), -EINTR);
+	assert_int_not_equal(access(file, F_OK), 0);
+	assert_int_equal(write_folder(path, true, "sub/a", 0), 0);
+	assert_int_equal(access(file, F_OK), 0);
+	/* Something of the user's, or of another kind: it stays. */
+	snprintf(file, sizeof(file), "%s/sub/mine", path);
+	fclose(fopen(file, "w"));
+	assert_int_equal(write_folder(path, true, "a", 0), -EEXIST);
+	assert_int_equal(access(file, F_OK), 0);
+	unlink(file);
+	snprintf(file, sizeof(file), "%s/sub/a", path);
+	unlink(file);
+	assert_int_equal(symlink("/etc/passwd", file), 0);
+	assert_int_equal(write_folder(path, true, "a", 0), -EEXIST);
+	unlink(file);
+	snprintf(file, sizeof(file), "%s/sub", path);
+	assert_int_equal(rmdir(file), 0);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_convert),
+		cmocka_unit_test(an_empty_trace),
+		cmocka_unit_test(all_can_be_interrupted),
+		cmocka_unit_test(no_scratch_folder),
+		cmocka_unit_test(lies_are_survived),
+		cmocka_unit_test(files_that_exist),
+		cmocka_unit_test(folders_that_exist),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
