@@ -186,7 +186,7 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		viewer.err = -ENOMEM;
 	for (uint32_t i = 0; i < profile->nr_classes && !viewer.err; i++)
 		add_node(&viewer, PROFILE_NONE, i);
-	if (!viewer.err && viewer.nodes)
+	if (!viewer.err)
 		add_nodes(&viewer);
 	if (!viewer.err && view->direction == PROFILE_CALLEES)
 		sum_callees(&viewer);
