@@ -15,7 +15,7 @@ output:output symbolize hmb
 cli:cli output symbolize perf hmb'
 for layer in $(echo "$layers" | cut -d: -f1); do
 	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
-	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/" &&
+	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"" &&
 		fail "src/$layer may include only: $allowed"
 done
 # Each third-party library has one home.

@@ -53,7 +53,7 @@ static int list_threads(pid_t pid, pid_t **threads)
 /* Whether every thread of `now` was among those that the events were opened for. */
 static bool all_known(const pid_t *known, int nr_known, const pid_t *now, int nr_now)
 {
-	for (int i = 0; i < nr_now; i++)
+	for (int i = 0; known && now && i < nr_now; i++)
 		if (!bsearch(&now[i], known, (size_t)nr_known, sizeof(pid_t), compare_tids))
 			return false;
 	return true;

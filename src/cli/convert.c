@@ -100,6 +100,8 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 {
 	int err;
 
+	if (!converter->to_file)
+		return -EISDIR; /* refused with the options already */
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
 	err = converter->to_file(conversion, stdout);
 
@@ -197,6 +199,7 @@ static int write_output(const struct convert_options *options, struct conversion
 	else
 		err = to_named_file(conversion, converter, output, options->force);
 	progress_end(&progress);
+	conversion->arg = NULL;
 	if (err)
 		complain(options, output, err);
 	return err;
