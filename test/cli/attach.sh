@@ -22,7 +22,7 @@ await sh -c '[ $(grep -c "later done" said) = 2 ]'
 kill -USR2 $target
 wait $target || fail "the target ended with $?"
 
-check $target <<'END'
+measure $target <<'END'
 import sys
 import recording
 

@@ -5,7 +5,7 @@
 need_sampling
 
 recorded -m 128K -F 20000 "$TARGETS/contexts" 100000 0.7 >said
-check <<'END'
+measure <<'END'
 import recording
 
 info = recording.info()

@@ -7,7 +7,7 @@ need_sampling
 even() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	recorded "$@" "$TARGETS/quarters" 2 1.4 >said
-	check <<'END'
+	measure <<'END'
 import bisect
 import recording
 

@@ -6,7 +6,7 @@ need_sampling
 need_cgroup
 
 recorded -F 200 -g none "$TARGETS/storm" 5000 1 child 150 >said
-check <<'END'
+measure <<'END'
 import recording
 
 info = recording.info()

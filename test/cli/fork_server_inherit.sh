@@ -5,7 +5,7 @@
 need_sampling
 
 recorded --inherit -F 200 -g none "$TARGETS/storm" 3000 1 child 500 >said
-check <<'END'
+measure <<'END'
 import recording
 
 info = recording.info()

@@ -5,7 +5,7 @@
 need_sampling
 
 weigh() { # COMM SECONDS
-	check "$1" "$2" <<'END'
+	measure "$1" "$2" <<'END'
 import sys
 import recording
 info = recording.info()
@@ -34,7 +34,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$TARGETS/burn" 0.2
 d"
 	recorded $way "./a b)	c
 d" 0.2
-	check <<'END'
+	measure <<'END'
 import recording
 info = recording.info()
 assert [c["comm"] for c in info["commands"] if c["weight"]][-1] == "a b)\tc\nd", info["commands"]

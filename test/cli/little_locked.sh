@@ -13,7 +13,7 @@ if [ "$(cat /proc/sys/kernel/perf_event_mlock_kb)" -le 516 ]; then
 	complaints errors | grep -q 'locked memory.*ulimit -l' || fail "nothing was said"
 fi
 as_user "$ADAPTRACE" info --json >info.json || fail "info"
-check <<'END'
+measure <<'END'
 import json
 import recording
 info = json.load(open("info.json"))

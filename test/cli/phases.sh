@@ -5,7 +5,7 @@
 need_sampling
 
 recorded -m 64K -F 20000 sh -c "$TARGETS/contexts 100000 0.25; $TARGETS/burn 2.5" >said
-check <<'END'
+measure <<'END'
 import recording
 
 info = recording.info()

@@ -6,7 +6,7 @@ need_sampling
 play() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	recorded "$@" "$TARGETS/pingpong" 20000 >said
-	check <<'END'
+	measure <<'END'
 import recording
 
 said = recording.said()

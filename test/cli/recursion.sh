@@ -8,7 +8,7 @@ deep() { # DEEPEST ARGUMENTS...
 	deepest=$1; shift
 	echo "-- $*"
 	recorded -m 1M -F 1000 "$@" "$TARGETS/contexts" -r 5000 0.4 >said
-	check "$deepest" <<'END'
+	measure "$deepest" <<'END'
 import sys
 import recording
 

@@ -22,7 +22,7 @@ watch() { # COMM OBSERVED USER ARGUMENTS-OF-RECORD...
 	grep -q '^used 0.5' ../said || fail "the target said $(cat ../said)"
 	$user ./adaptrace info --json >../info.json || fail "info"
 	$user ./adaptrace report --json --sort comm >../report.json || fail "report"
-	check "$comm" $observed <<'END'
+	measure "$comm" $observed <<'END'
 import json
 import sys
 import recording

@@ -8,7 +8,7 @@ need_cgroup
 storm() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	recorded "$@" "$TARGETS/storm" 200 2 short 2000 long 6000 >said
-	check <<'END'
+	measure <<'END'
 import recording
 
 said = recording.said()

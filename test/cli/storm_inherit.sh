@@ -7,7 +7,7 @@ need_sampling
 storm() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	recorded --inherit "$@" "$TARGETS/storm" 150 2 short 2000 long 6000 >said
-	check <<'END'
+	measure <<'END'
 import recording
 
 said = recording.said()

@@ -11,7 +11,7 @@ head -1 /proc/stat >../stat
 as_user "$ADAPTRACE" info --json >../info.json || fail "info"
 as_user "$ADAPTRACE" report --json >../report.json || fail "report"
 cat ../errors
-check <<'END'
+measure <<'END'
 import json
 import os
 import recording

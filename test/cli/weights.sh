@@ -8,7 +8,7 @@ weigh() { # REDUCTIONS ARGUMENTS-OF-RECORD...
 	least=$1; shift
 	echo "-- $*"
 	recorded "$@" "$TARGETS/quarters" 2 1.2 >said
-	check "$least" <<'END'
+	measure "$least" <<'END'
 import sys
 import recording
 
