@@ -16,8 +16,8 @@ UNIT    := $(wildcard test/unit/test_*.c)
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_BUILD := libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev libpfm4-dev \
-              libopen-trace-format2-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
+PKGS_BUILD := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
+              libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
               python3-otf2 valgrind
@@ -35,6 +35,11 @@ DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
 LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
+endif
+# report --annotate shows instructions as text with libcapstone, and else their addresses.
+ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
+DEFS    += -DHAVE_CAPSTONE $(shell pkg-config --cflags capstone)
+LDLIBS  += $(shell pkg-config --libs capstone)
 endif
 
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP $(SAN) $(CFLAGS)
@@ -73,7 +78,7 @@ $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
 	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
-$(BUILD)/targets/%: test/targets/%.c
+$(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 

@@ -15,14 +15,14 @@ output:output symbolize hmb
 cli:cli output symbolize perf hmb'
 for layer in $(echo "$layers" | cut -d: -f1); do
 	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
-	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/" &&
+	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"" &&
 		fail "src/$layer may include only: $allowed"
 done
 # Each third-party library has one home.
 home() { grep -lE "#include <($2)" src/*/*.[ch] | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
 home perf 'perfmon/'
 home output 'otf2/|zlib|protobuf-c'
-home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h'
+home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h|capstone'
 
 for h in src/*/*.h; do
 	printf '#include "%s"\n' "${h#src/}" |

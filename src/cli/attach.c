@@ -44,14 +44,16 @@ static int list_threads(pid_t pid, pid_t **threads)
 		more[nr++] = tid;
 	}
 	closedir(dir);
+	if (!nr)
+		return -ESRCH;
 	qsort(*threads, (size_t)nr, sizeof(pid_t), compare_tids);
-	return nr ? nr : -ESRCH;
+	return nr;
 }
 
 /* Whether every thread of `now` was among those that the events were opened for. */
 static bool all_known(const pid_t *known, int nr_known, const pid_t *now, int nr_now)
 {
-	for (int i = 0; i < nr_now; i++)
+	for (int i = 0; known && now && i < nr_now; i++)
 		if (!bsearch(&now[i], known, (size_t)nr_known, sizeof(pid_t), compare_tids))
 			return false;
 	return true;
@@ -73,7 +75,7 @@ static int try_open(struct session *s, bool *settled)
 	error = session_open_sampler(s, threads, (size_t)nr);
 	if (!error) {
 		nr_after = list_threads(s->options->attach, &after);
-		*settled = all_known(threads, nr, after, nr_after);
+		*settled = nr_after <= 0 || all_known(threads, nr, after, nr_after);
 	}
 	free(threads);
 	free(after);
@@ -87,6 +89,7 @@ int session_attach(struct session *s)
 
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);
+		s->sampler = NULL;
 		error = try_open(s, &settled);
 	}
 	if (error)

@@ -43,6 +43,13 @@ static double own_cost(const struct guard *guard, uint64_t cpu)
 	return own < most ? own : most;
 }
 
+void guard_target_time(struct guard *guard, uint64_t target_ns)
+{
+	if (!guard->told_since)
+		guard->told_since = target_ns;
+	guard->target_ns = target_ns - guard->told_since;
+}
+
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = guard_cpu_time();
@@ -56,7 +63,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	                          : (double)(now - guard->since) * nr_cpus;
 	price = 2.0 * (double)guard->price * (double)guard->unbounded;
 	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-	exceeded = guard->troubles || (target > WINDOW_NS / 10 &&
+	exceeded = guard->troubles || (target > 0.1 * WINDOW_NS &&
 	                               (own_cost(guard, cpu) > guard->max_overhead * target ||
 	                                price > guard->max_overhead * target));
 	*guard = (struct guard){
@@ -64,6 +71,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 		.price = guard->price,
 		.since = now,
 		.cpu_since = cpu,
+		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
 	};
 	return exceeded;
 }

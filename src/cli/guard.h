@@ -19,7 +19,8 @@ struct guard {
 	uint64_t price;      /* of a sample, ns of the target's time */
 	uint64_t since;      /* start of the window, ns */
 	uint64_t cpu_since;  /* the recorder's CPU time then */
-	uint64_t target_ns;  /* sampled CPU time of the target in the window */
+	uint64_t target_ns;  /* CPU time of the target in the window */
+	uint64_t told_since; /* as guard_target_time() said at the window's start */
 	uint64_t samples;    /* taken in the window */
 	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
 	uint64_t troubles;   /* samples lost and throttlings in the window */
@@ -29,6 +30,12 @@ void guard_init(struct guard *guard, double max_overhead, uint64_t price);
 
 /* The shift at which samples of a clock with this base period cost less than allowed. */
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
+
+/*
+ * Where no clock is sampled that would tell it: the target's CPU time so far, ns. Without either,
+ * the machine's stands for it.
+ */
+void guard_target_time(struct guard *guard, uint64_t target_ns);
 
 /* Whether the window that ends now cost too much. Windows start anew with each answer. */
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus);

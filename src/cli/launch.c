@@ -24,20 +24,22 @@ static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int 
 int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
 {
 	int barrier[2], failure[2], error;
+	pid_t pid;
 
 	if (pipe2(barrier, O_CLOEXEC))
 		return -errno;
 	if (pipe2(failure, O_CLOEXEC))
 		goto out_barrier;
-	launch->pid = fork();
-	if (launch->pid < 0)
+	pid = fork();
+	if (pid < 0)
 		goto out_failure;
-	if (!launch->pid) {
+	if (!pid) {
 		close(barrier[1]);
 		child(argv, mask, barrier[0], failure[1]);
 	}
 	close(barrier[0]);
 	close(failure[1]);
+	launch->pid = pid;
 	launch->barrier = barrier[1];
 	launch->failure = failure[0];
 	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
@@ -47,12 +49,16 @@ int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
 	launch_cancel(launch);
 	return error;
 out_failure:
+	error = -errno;
 	close(failure[0]);
 	close(failure[1]);
+	goto out;
 out_barrier:
+	error = -errno;
+out:
 	close(barrier[0]);
 	close(barrier[1]);
-	return -errno;
+	return error;
 }
 
 int launch_go(struct launch *launch)
@@ -76,4 +82,5 @@ void launch_cancel(struct launch *launch)
 	if (launch->pidfd >= 0)
 		close(launch->pidfd);
 	waitpid(launch->pid, NULL, 0);
+	launch->pid = 0;
 }

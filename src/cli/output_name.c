@@ -1,8 +1,9 @@
 #include "cli/output_name.h"
 
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What launchers tell a rank before it calls MPI_Init. */
@@ -20,51 +21,54 @@ static const char *mpi_rank(void)
 	return NULL;
 }
 
-static const char *expand(FILE *out, char letter)
+/* Appends to a name of PATH_MAX bytes; false: no room. */
+static bool append(char name[PATH_MAX], const char *text)
 {
-	char host[HOST_NAME_MAX + 1] = "";
-	const char *rank = mpi_rank();
+	size_t used = strlen(name), size = strlen(text);
 
+	if (size >= PATH_MAX - used)
+		return false;
+	memcpy(name + used, text, size + 1);
+	return true;
+}
+
+/* What %letter stands for; NULL: nothing. */
+static const char *expansion(char letter, char buffer[HOST_NAME_MAX + 1])
+{
 	switch (letter) {
 	case '%':
-		fputc('%', out);
-		return NULL;
+		return "%";
 	case 'p':
-		fprintf(out, "%d", (int)getpid());
-		return NULL;
+		snprintf(buffer, HOST_NAME_MAX, "%d", (int)getpid());
+		return buffer;
 	case 'h':
-		gethostname(host, sizeof(host) - 1);
-		fputs(host, out);
-		return NULL;
+		return gethostname(buffer, HOST_NAME_MAX) ? NULL : buffer;
 	case 'r':
-		fputs(rank ? rank : "", out);
-		return rank ? NULL : "%r is the MPI rank, and no MPI launcher started this";
+		return mpi_rank();
 	default:
-		return "only %p, %h, %r and %% have a meaning";
+		return NULL;
 	}
 }
 
-char *output_name(const char *pattern, const char **why)
+const char *output_name(const char *pattern, char name[PATH_MAX])
 {
-	char *name = NULL;
-	size_t size;
-	FILE *out = open_memstream(&name, &size);
+	char buffer[HOST_NAME_MAX + 1] = "", letter[2] = "";
+	const char *text;
 
-	*why = out ? NULL : "no memory";
+	*name = '\0';
 	if (!pattern)
 		pattern = mpi_rank() ? "adaptrace.%r.atr" : "adaptrace.atr";
 	if (!*pattern)
-		*why = "a file needs a name";
-	for (; !*why && *pattern; pattern++) {
-		if (*pattern == '%')
-			*why = expand(out, *++pattern);
-		else
-			fputc(*pattern, out);
+		return "a file needs a name";
+	for (; *pattern; pattern++) {
+		letter[0] = *pattern;
+		text = *pattern == '%' ? expansion(*++pattern, buffer) : letter;
+		if (!text && *pattern == 'r')
+			return "%r is the MPI rank, and no MPI launcher started this";
+		if (!text)
+			return "only %p, %h, %r and %% have a meaning";
+		if (!append(name, text))
+			return "the name is too long";
 	}
-	if (out && fclose(out))
-		*why = "no memory";
-	if (!*why)
-		return name;
-	free(name);
 	return NULL;
 }

@@ -2,11 +2,13 @@
 #ifndef CLI_OUTPUT_NAME_H
 #define CLI_OUTPUT_NAME_H
 
+#include <limits.h>
+
 /*
  * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means
- * adaptrace.atr, or adaptrace.%r.atr where an MPI launcher started us. A string to free, or NULL:
- * why says in words for a user what is wrong with the pattern.
+ * adaptrace.atr, or adaptrace.%r.atr where an MPI launcher started us. NULL, or in words for a user
+ * what is wrong with the pattern.
  */
-char *output_name(const char *pattern, const char **why);
+const char *output_name(const char *pattern, char name[PATH_MAX]);
 
 #endif

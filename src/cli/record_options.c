@@ -7,10 +7,12 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXIT_USAGE         125
@@ -190,7 +192,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'g':
 		return parse_call_graph(options, arg);
 	case 'o':
-		options->output = arg;
+		options->output_pattern = arg;
 		return 0;
 	case 'q':
 		options->quiet = true;
@@ -312,12 +314,33 @@ static void settle_period(const struct options *options, const struct event *eve
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
 }
 
+/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+static int check_place(const char *path)
+{
+	char *copy = strdup(path);
+	struct stat there;
+	int error = 0;
+
+	if (!copy)
+		return ENOMEM;
+	if (stat(path, &there) || S_ISREG(there.st_mode))
+		error = access(dirname(copy), W_OK | X_OK) ? errno : 0;
+	else if (S_ISDIR(there.st_mode))
+		error = EISDIR;
+	free(copy);
+	return error;
+}
+
 static int settle_output(struct options *options)
 {
-	const char *why, *pattern = options->output;
+	const char *pattern = options->output_pattern;
+	const char *why = output_name(pattern, options->output);
+	int error;
 
-	options->output = output_name(pattern, &why);
-	return options->output ? 0 : wrong("cannot write to", pattern ? pattern : "", why);
+	if (why)
+		return wrong("cannot write to", pattern ? pattern : "", why);
+	error = check_place(options->output);
+	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
 static int settle(struct options *options)

@@ -119,6 +119,18 @@ static int write_recovered(const struct recover_command *command, struct tables 
 	return 0;
 }
 
+/* A recorder that was killed while it set up left no more than its intention. */
+static bool had_begun(const struct tables *tables)
+{
+	struct table events = tables_section(tables, TRACE_EVENTS);
+	const struct trace_event *event = events.entries;
+
+	for (size_t i = 0; i < events.nr; i++)
+		if (!event[i].base_period)
+			return false;
+	return events.nr;
+}
+
 static int recover(const struct recover_command *command)
 {
 	size_t budget;
@@ -129,7 +141,14 @@ static int recover(const struct recover_command *command)
 		say_why_not(command->path, errno);
 		return 1;
 	}
-	status = write_recovered(command, tables);
+	if (had_begun(tables)) {
+		status = write_recovered(command, tables);
+	} else {
+		say("the recorder of '%s' was killed before it took any sample: nothing is lost",
+		    command->path);
+		tables_recovered(tables);
+		status = 1;
+	}
 	tables_free(tables);
 	return status;
 }

@@ -4,7 +4,9 @@
 #include "cli/commands.h"
 #include "cli/reading.h"
 #include "cli/say.h"
+#include "output/function_choice.h"
 #include "output/report.h"
+#include "output/text.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -14,7 +16,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define DEFAULT_LIMIT 40
+#define DEFAULT_LIMIT  40
+#define MAX_CANDIDATES 20
 
 enum {
 	OPT_JSON = 256,
@@ -24,11 +27,17 @@ enum {
 	OPT_TIME,
 	OPT_LIMIT,
 	OPT_ALL,
-	OPT_NO_HEADER
+	OPT_NO_HEADER,
+	OPT_NO_INLINE,
+	OPT_CALLERS,
+	OPT_CALLEES,
+	OPT_MAX_DEPTH,
+	OPT_ANNOTATE,
 };
 
 struct report_command {
-	const char *path, *event, *time;
+	const char *path, *event, *time, *function;
+	struct function_choice choice;
 	bool json;
 	struct report_options options;
 };
@@ -37,13 +46,19 @@ struct report_command {
 
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
-	{"sort", 's', "KEYS", 0, "rows and columns: symbol, module, thread, comm, cpu", 0},
+	{"sort", 's', "KEYS", 0,
+         "rows and columns: symbol, module, file, line, thread, process, comm, cpu", 0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
+	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
+	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
+	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
+	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "rows alone", 0},
 	{0},
@@ -57,7 +72,8 @@ static enum profile_keys key_named(const char *name)
 	} keys[] = {
 		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
 		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},
+		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
+		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -77,8 +93,8 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 
 		if (!key)
 			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, thread, "
-			           "comm and cpu, separated by commas",
+			           "cannot sort by '%s'; keys are symbol, module, file, line, "
+			           "thread, process, comm and cpu, separated by commas",
 			           name);
 		if (seen & key)
 			argp_error(state, "key '%s' is there twice", name);
@@ -87,7 +103,7 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 	}
 }
 
-static void parse_limit(struct argp_state *state, const char *text, struct report_options *options)
+static uint32_t parse_limit(struct argp_state *state, const char *what, const char *text)
 {
 	char *end;
 	unsigned long limit;
@@ -95,8 +111,20 @@ static void parse_limit(struct argp_state *state, const char *text, struct repor
 	errno = 0;
 	limit = strtoul(text, &end, 10);
 	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
-		argp_error(state, "cannot limit rows to '%s'; give a number from 1 on", text);
-	options->limit = (uint32_t)limit;
+		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
+	return (uint32_t)limit;
+}
+
+static void parse_function(struct argp_state *state, const char *name, enum profile_direction way)
+{
+	struct report_command *command = state->input;
+
+	if (command->function)
+		argp_error(state, "one function at a time; '%s' is the second", name);
+	if (!*name)
+		argp_error(state, "a function has a name");
+	command->function = name;
+	command->options.direction = way;
 }
 
 static error_t parse_format(int key, struct report_command *command)
@@ -114,6 +142,9 @@ static error_t parse_format(int key, struct report_command *command)
 		return 0;
 	case OPT_JSON:
 		command->json = true;
+		return 0;
+	case OPT_NO_INLINE:
+		command->options.no_inline = true;
 		return 0;
 	case OPT_NO_HEADER:
 		command->options.no_header = true;
@@ -141,7 +172,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->time = arg;
 		return 0;
 	case OPT_LIMIT:
-		parse_limit(state, arg, &command->options);
+		command->options.limit = parse_limit(state, "rows", arg);
+		return 0;
+	case OPT_MAX_DEPTH:
+		command->options.max_depth = parse_limit(state, "the depth", arg);
+		return 0;
+	case OPT_ANNOTATE:
+		parse_function(state, arg, PROFILE_ALL);
+		command->options.annotate = true;
+		return 0;
+	case OPT_CALLERS:
+		parse_function(state, arg, PROFILE_CALLERS);
+		return 0;
+	case OPT_CALLEES:
+		parse_function(state, arg, PROFILE_CALLEES);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (command->path)
@@ -207,6 +251,65 @@ static int find_event(const struct trace *trace, const char *name, uint32_t *fou
 	return -ENOENT;
 }
 
+/* Prints up to MAX_CANDIDATES names that a user may have meant. */
+static void say_candidates(const struct report_command *command)
+{
+	const struct function_choice *choice = &command->choice;
+
+	if (!choice->nr) {
+		say("no sample is in a function named '%s'; adaptrace report --all shows those "
+		    "there are",
+		    command->function);
+		return;
+	}
+	say("'%s' may be %zu functions; give more of the name, or one in full:", command->function,
+	    choice->nr);
+	for (size_t i = 0; i < choice->nr && i < MAX_CANDIDATES; i++) {
+		fputs("  ", stderr);
+		text_put(stderr, choice->names[i], 0);
+		fputc('\n', stderr);
+	}
+	if (choice->nr > MAX_CANDIDATES)
+		fprintf(stderr, "  and %zu more\n", choice->nr - MAX_CANDIDATES);
+}
+
+static int choose_function(const struct trace *trace, struct report_command *command)
+{
+	int err = function_choice_init(&command->choice, trace, command->function,
+	                               !command->options.no_inline);
+
+	if (err) {
+		say("cannot look for '%s': %s", command->function, strerror(-err));
+		return err;
+	}
+	if (command->choice.nr != 1) {
+		say_candidates(command);
+		return -ENOENT;
+	}
+	command->options.function = command->choice.names[0];
+	return 0;
+}
+
+/* Trees are of functions if nothing else is asked for; callers and callees are of nothing else. */
+static void complete_keys(struct report_options *options)
+{
+	const unsigned of_class =
+		PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU;
+	unsigned nr = 0;
+
+	if (!options->tree && options->direction == PROFILE_ALL)
+		return;
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		if (options->keys[k] & of_class || options->direction == PROFILE_ALL)
+			options->keys[nr++] = options->keys[k];
+	options->nr_keys = nr;
+	for (unsigned k = 0; k < nr; k++)
+		if (!(options->keys[k] & of_class))
+			return;
+	options->keys[options->nr_keys++] = PROFILE_BY_SYMBOL;
+	options->keys[options->nr_keys++] = PROFILE_BY_MODULE;
+}
+
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->options;
@@ -222,7 +325,8 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		    command->time);
 		return -EINVAL;
 	}
-	return 0;
+	complete_keys(options);
+	return command->function ? choose_function(trace, command) : 0;
 }
 
 static void know_terminal(struct report_options *options)
@@ -252,8 +356,13 @@ static int report(struct report_command *command)
 			err = report_json(stdout, trace, &command->options);
 		else
 			err = report_text(stdout, trace, command->path, &command->options);
-		status = reading_done(command->path, err);
+		if (err == -E2BIG)
+			say("'%s' has too many callers to show; --max-depth leaves out the "
+			    "outer ones",
+			    command->options.function);
+		status = err == -E2BIG ? 1 : reading_done(command->path, err);
 	}
+	function_choice_fini(&command->choice);
 	trace_close(trace);
 	return status;
 }

@@ -1,12 +1,9 @@
 #include "cli/session.h"
 
-#include "cli/period.h"
 #include "cli/say.h"
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "output/trace_write.h"
-#include "perf/cost.h"
-#include "perf/permission.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -22,9 +19,6 @@
 #include <unistd.h>
 
 #define TICK_NS        100000000
-#define RING_TOTAL     ((size_t)128 << 20)
-#define RING_MOST      ((size_t)4 << 20)
-#define RING_LEAST     ((size_t)256 << 10)
 #define EXIT_ADAPTRACE 125
 
 static uint64_t now_ns(void)
@@ -37,15 +31,24 @@ static uint64_t now_ns(void)
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
+/* A blocked signal arrives even where it is ignored: what nohup asks for must be looked at. */
+static bool under_nohup(void)
+{
+	struct sigaction action;
+
+	return !sigaction(SIGHUP, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 static int open_signals(struct session *s)
 {
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE};
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGPIPE);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&mask, signals[i]);
+	if (!under_nohup())
+		sigaddset(&mask, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &mask, &s->old_mask))
 		return -errno;
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -76,170 +79,6 @@ static int open_loop(struct session *s)
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
 	return error;
-}
-
-/* A cgroup of the target's own where that is permitted; the ladder for everybody else. */
-static void choose_way(struct session *s)
-{
-	struct permission permission;
-
-	s->way = SAMPLER_LADDER;
-	s->cgroup.fd = -1;
-	permission_read(&permission);
-	if (s->options->inherit || !s->options->command ||
-	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
-		return;
-	if (cgroup_add(&s->cgroup, s->launch.pid))
-		cgroup_remove(&s->cgroup);
-	else
-		s->way = SAMPLER_CGROUP;
-}
-
-static uint64_t sample_price(const struct options *options)
-{
-	struct cost_question question = {
-		.exclude_kernel = options->events[0].attr.exclude_kernel,
-		.callchain = options->stacks == TRACE_STACKS_FP,
-	};
-	uint64_t price = 0;
-
-	if (options->stacks == TRACE_STACKS_DWARF) {
-		question.stack_size = options->stack_size;
-		question.regs = unwind_regs_mask();
-	}
-	if (options->max_overhead > 0)
-		cost_measure(&question, &price);
-	return price;
-}
-
-static size_t ring_size(void)
-{
-	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-
-	while (size > RING_LEAST && size * cpus > RING_TOTAL)
-		size /= 2;
-	return size;
-}
-
-static void configure_stacks(const struct options *options, struct sampler_config *config)
-{
-	bool kernel = false;
-
-	for (unsigned e = 0; e < options->nr_events; e++)
-		kernel |= !options->events[e].attr.exclude_kernel;
-	if (options->stacks == TRACE_STACKS_NONE)
-		return;
-	config->kernel_chain = kernel;
-	config->user_chain = options->stacks == TRACE_STACKS_FP;
-	if (options->stacks != TRACE_STACKS_DWARF)
-		return;
-	config->stack_size = options->stack_size;
-	config->regs = unwind_regs_mask();
-}
-
-int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
-{
-	const struct options *options = s->options;
-	struct sampler_config config = {
-		.way = s->way,
-		.cgroup = s->cgroup.fd,
-		.tasks = tasks,
-		.nr_tasks = nr_tasks,
-		.on_exec = options->command,
-		.exact = s->way == SAMPLER_LADDER && options->command,
-		.events = options->events,
-		.nr_events = options->nr_events,
-		.spread = !options->period,
-		.ring_size = ring_size(),
-	};
-	char why[WHY_SIZE];
-
-	configure_stacks(options, &config);
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		config.base_period[e] =
-			period_base(&options->events[e], options->frequency, options->period);
-		if (options->events[e].unit == EVENT_NS)
-			config.shift[e] = guard_initial_shift(&s->guard, config.base_period[e]);
-		s->shift[e] = config.shift[e];
-	}
-	s->sampler = sampler_open(&config, why);
-	if (s->sampler)
-		return 0;
-	say("%s", why);
-	return -errno;
-}
-
-static int open_buffer(struct session *s)
-{
-	const struct options *options = s->options;
-	struct hmb_config config = {
-		.size = options->budget,
-		.nr_kinds = options->nr_events,
-		.max_path = SESSION_MAX_STACK,
-		.truncated_frame = FRAME_TRUNCATED,
-	};
-
-	s->tables = tables_new(options->budget, options->output);
-	if (!s->tables)
-		return -errno;
-	if (!tables_recoverable(s->tables))
-		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
-	config.memory = tables_arena(s->tables);
-	config.ledger = tables_ledger(s->tables);
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		uint64_t period =
-			period_base(&options->events[e], options->frequency, options->period);
-
-		if (options->events[e].unit == EVENT_COUNT)
-			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
-		 * enough. */
-		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
-			config.kinds[e].time_shift++;
-	}
-	s->hmb = hmb_new(&config);
-	return s->hmb ? 0 : -errno;
-}
-
-static void forget_task(void *arg, pid_t tid)
-{
-	struct session *s = arg;
-
-	if (s->unwinder)
-		unwinder_forget(s->unwinder, tid);
-}
-
-static int open_names(struct session *s)
-{
-	s->modules = module_table_new();
-	if (!s->modules)
-		return -errno;
-	tasks_init(&s->tasks, s->tables, s->modules,
-	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
-	if (s->options->stacks != TRACE_STACKS_DWARF)
-		return 0;
-	s->unwinder = unwinder_new(s->modules, s->options->engine);
-	return s->unwinder ? 0 : -errno;
-}
-
-static int open_streams(struct session *s)
-{
-	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
-
-	s->streams = calloc(nr, sizeof(*s->streams));
-	s->rates = calloc(nr, sizeof(*s->rates));
-	s->throttled = calloc(nr, sizeof(*s->throttled));
-	if (!s->streams || !s->rates || !s->throttled)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		s->streams[i] = stream_start(s->options->seed, s->nr_streams++,
-		                             s->shift[i / sampler_nr_cpus(s->sampler)]);
-	/* What the guard asked for before the start is a reduction like any other. */
-	for (unsigned e = 0; e < s->options->nr_events; e++)
-		while (hmb_floor(s->hmb, e) < s->shift[e])
-			hmb_close_lowest(s->hmb, e, now_ns(), HMB_CAUSE_OVERHEAD);
-	return 0;
 }
 
 /* The recorder competes with its target: a high priority, else at least a short wait. */
@@ -328,12 +167,22 @@ static void on_signals(struct session *s)
 	}
 }
 
+static bool has_clock(const struct session *s)
+{
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		if (s->options->events[e].unit == EVENT_NS)
+			return true;
+	return false;
+}
+
 static void on_tick(struct session *s)
 {
 	uint64_t expirations;
 
 	if (read(s->timer_fd, &expirations, sizeof(expirations)) < 0)
 		return;
+	if (!has_clock(s))
+		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, now_ns(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
 	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
@@ -415,8 +264,26 @@ static int finish(struct session *s)
 
 static int setup_failed(int error)
 {
-	say("cannot start recording: %s", strerror(-error));
+	say("cannot start recording: %s%s", strerror(-error),
+	    error == -EMFILE ? "; raise 'ulimit -n'" : "");
 	return EXIT_ADAPTRACE;
+}
+
+/* All that is left to do between the opening of the sampler and the start. */
+static int get_ready(struct session *s)
+{
+	int error = open_loop(s);
+
+	if (error)
+		return error;
+	if (sampler_shortage(s->sampler))
+		say("%s", sampler_shortage(s->sampler));
+	summary_start(s);
+	error = session_open_streams(s, now_ns());
+	hurry();
+	s->start = s->guard.since = now_ns();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	return error;
 }
 
 static int record_launched(struct session *s)
@@ -429,17 +296,9 @@ static int record_launched(struct session *s)
 	if (!error && session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
 	if (!error)
-		error = open_streams(s);
-	if (!error)
-		error = open_loop(s);
+		error = get_ready(s);
 	if (error)
 		return setup_failed(error);
-	if (sampler_shortage(s->sampler))
-		say("%s", sampler_shortage(s->sampler));
-	summary_start(s);
-	hurry();
-	s->start = s->guard.since = now_ns();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	error = sampler_enable(s->sampler);
 	if (error)
 		return setup_failed(error);
@@ -464,15 +323,9 @@ static int record_attached(struct session *s)
 	}
 	if (session_attach(s))
 		return EXIT_ADAPTRACE;
-	error = open_streams(s);
-	if (!error)
-		error = open_loop(s);
+	error = get_ready(s);
 	if (error)
 		return setup_failed(error);
-	summary_start(s);
-	hurry();
-	s->start = s->guard.since = now_ns();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	run(s);
 	return finish(s);
 }
@@ -491,7 +344,7 @@ static void close_session(struct session *s)
 	free(s->streams);
 	free(s->rates);
 	free(s->throttled);
-	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }
 
@@ -508,12 +361,9 @@ int session_run(const struct options *options)
 	if (!error && options->command)
 		error = launch_prepare(&s->launch, options->command, &s->old_mask);
 	if (!error) {
-		choose_way(s);
-		guard_init(&s->guard, options->max_overhead, sample_price(options));
-		error = open_buffer(s);
+		session_choose_way(s);
+		error = session_open(s);
 	}
-	if (!error)
-		error = open_names(s);
 	if (error)
 		status = setup_failed(error);
 	else

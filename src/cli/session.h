@@ -15,12 +15,15 @@
 #include "perf/sampler.h"
 #include "symbolize/unwind.h"
 
+#include <limits.h>
+
 #define SESSION_MAX_STACK 1024
 
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
-	const char *output;
+	const char *output_pattern; /* NULL: the default */
+	char output[PATH_MAX];
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;
@@ -76,6 +79,13 @@ int session_run(const struct options *options);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
+
+/* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
+void session_choose_way(struct session *session);
+/* Measures the price of a sample and makes the buffer, the tables and what names need. */
+int session_open(struct session *session);
+/* The streams of an opened sampler; what the guard asked for becomes the first reductions. */
+int session_open_streams(struct session *session, uint64_t now);
 
 /* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
 int session_attach(struct session *session);

@@ -16,13 +16,14 @@ static uint64_t frame_of(struct session *s, const struct space *space, uint64_t 
 	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
 }
 
-/* Appends the parts of a call chain; the first address behind a mark is exact, others return. */
+/* At most max parts of a call chain; the first address behind a mark is exact, others return. */
 static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
-                          unsigned nr)
+                          unsigned max)
 {
 	bool exact = true;
+	unsigned nr = 0;
 
-	for (size_t i = 0; i < record->sample.chain_size && nr < SESSION_MAX_STACK; i++) {
+	for (size_t i = 0; i < record->sample.chain_size && nr < max; i++) {
 		uint64_t address = record->sample.chain[i];
 
 		if (is_mark(address)) {
@@ -32,6 +33,13 @@ static unsigned add_chain(struct session *s, const struct space *space, const st
 		s->frames[nr++] = frame_of(s, space, exact ? address : address - 1);
 		exact = false;
 	}
+	return nr;
+}
+
+static unsigned add_truncated(struct session *s, unsigned nr)
+{
+	s->truncated++;
+	s->frames[nr++] = FRAME_TRUNCATED;
 	return nr;
 }
 
@@ -50,23 +58,30 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
-	if (end == UNWIND_TRUNCATED) {
-		s->truncated++;
-		s->frames[nr++] = FRAME_TRUNCATED;
-	}
-	return nr;
+	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
+}
+
+/* Call chains of this length have been cut. */
+static unsigned longest_chain(const struct session *s)
+{
+	unsigned max = s->options->max_stack;
+
+	if (s->options->stacks == TRACE_STACKS_FP && max > sampler_max_chain(s->sampler))
+		max = sampler_max_chain(s->sampler);
+	return max;
 }
 
 /* The stack, leaf first. */
 static unsigned build_stack(struct session *s, const struct space *space,
                             const struct record *record)
 {
-	unsigned nr = add_chain(s, space, record, 0);
+	unsigned max = longest_chain(s), nr = add_chain(s, space, record, max);
 
+	if (nr == max)
+		return add_truncated(s, nr);
 	if (!nr && (record->sample.in_kernel || !record->sample.regs))
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
-	if (nr < s->options->max_stack && record->sample.regs && !record->sample.regs_32 &&
-	    s->unwinder)
+	if (record->sample.regs && !record->sample.regs_32 && s->unwinder)
 		return add_unwound(s, space, record, nr);
 	if (!nr)
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);

@@ -23,9 +23,15 @@ static void print_rate(char *text, size_t size, const struct session *s, unsigne
 		snprintf(text, size, "%.3g Hz", hz);
 }
 
+/* Not from the background, where it would be in the way, or stop us (stty tostop). */
 static bool wanted(const struct session *s)
 {
-	return !s->options->quiet && isatty(STDERR_FILENO);
+	pid_t foreground;
+
+	if (s->options->quiet || !isatty(STDERR_FILENO))
+		return false;
+	foreground = tcgetpgrp(STDERR_FILENO);
+	return foreground < 0 || foreground == getpgrp();
 }
 
 void status_show(struct session *s)

@@ -1,13 +1,10 @@
 #include "cli/tasks.h"
 
-#include <dirent.h>
+#include "cli/mapping.h"
+
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 /* READ records come after the EXIT of their task, and late records later still. */
 #define ENDED_GRACE_NS 100000000
@@ -79,12 +76,7 @@ void tasks_fini(struct tasks *tasks)
 {
 	struct task *task, *next;
 
-	while (tasks->unobserved_list) {
-		struct unobserved *u = tasks->unobserved_list;
-
-		tasks->unobserved_list = u->next;
-		free(u);
-	}
+	unobserved_free(tasks->unobserved_list);
 	HASH_ITER(hh, tasks->tasks, task, next)
 	{
 		drop_task(tasks, task);
@@ -156,73 +148,12 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	tasks->newest_ended = task;
 }
 
-/* CPU time of a process and of its reaped children, ns; false: it does not run any more. */
-static bool cpu_time(pid_t pid, uint64_t *own, uint64_t *children)
-{
-	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, system, child_user, child_system;
-	char path[32], line[1024], state, *behind = NULL;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(line, sizeof(line), f))
-		behind = strrchr(line, ')');
-	fclose(f);
-	if (!behind ||
-	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-	           &state, &user, &system, &child_user, &child_system) != 5)
-		return false;
-	*own = (user + system) * tick_ns;
-	*children = (child_user + child_system) * tick_ns;
-	return !strchr("ZXx", state);
-}
-
 /* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
 static bool lives_on(const struct task *task, uint64_t *children)
 {
 	uint64_t own;
 
-	return task->tid == task->process->pid && cpu_time(task->tid, &own, children);
-}
-
-/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
-static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
-{
-	struct unobserved *u = calloc(1, sizeof(*u));
-
-	tasks->unobserved++;
-	if (!u)
-		return;
-	*u = (struct unobserved){
-		.pid = task->tid,
-		.comm = task->comm,
-		.before = task->observed + children,
-		.next = tasks->unobserved_list,
-	};
-	tasks->unobserved_list = u;
-}
-
-static void count_unobserved(struct tasks *tasks)
-{
-	for (struct unobserved **at = &tasks->unobserved_list, *u; (u = *at);) {
-		uint64_t own, children, now;
-
-		if (!cpu_time(u->pid, &own, &children)) {
-			*at = u->next;
-			free(u);
-			continue;
-		}
-		now = own + children;
-		if (now > u->before + u->counted) {
-			tables_command(tasks->tables, u->comm)->unobserved +=
-				now - u->before - u->counted;
-			u->counted = now - u->before;
-		}
-		at = &u->next;
-	}
+	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, &own, children);
 }
 
 /* For tasks_root_comm(): what is remembered of a task that goes. */
@@ -253,6 +184,13 @@ uint32_t tasks_root_comm(const struct tasks *tasks)
 		return comm;
 	HASH_FIND_INT(tasks->tasks, &tid, first);
 	return first ? first->comm : tasks->first_comm;
+}
+
+/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
+static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
+{
+	tasks->unobserved++;
+	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, task->observed + children);
 }
 
 static void reap_oldest(struct tasks *tasks)
@@ -364,7 +302,7 @@ static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
 
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
-	uint32_t comm = tables_string(tasks->tables, record->comm.comm);
+	uint32_t comm = tables_comm(tasks->tables, record->comm.comm);
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 
 	if (!task)
@@ -379,64 +317,12 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 	rename_thread(tasks, task, comm);
 }
 
-static bool is_file(const char *path)
-{
-	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) &&
-	       strncmp(path, "/SYSV", 5) && strncmp(path, "/dev/zero", 9) &&
-	       strncmp(path, "/dev/shm/", 9);
-}
-
-/* NULL: code without a file, or a table that is full. */
-static struct module *module_of(struct tasks *tasks, const struct record *record)
-{
-	struct module_file file = {
-		.path = record->mmap.path,
-		.pid = (pid_t)record->pid,
-		.start = record->mmap.start,
-		.end = record->mmap.end,
-		.dev = makedev(record->mmap.dev_major, record->mmap.dev_minor),
-		.ino = record->mmap.ino,
-		.ino_generation = record->mmap.ino_generation,
-		.build_id.size = record->mmap.build_id_size,
-	};
-
-	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
-	if (!strcmp(record->mmap.path, "[vdso]"))
-		return module_table_vdso(tasks->modules);
-	return is_file(record->mmap.path) ? module_table_file(tasks->modules, &file) : NULL;
-}
-
-/* Windows of code without a file are 4 GiB: what lies across two is two mappings. */
-static void map_anonymous(struct tasks *tasks, struct process *process, struct mapping mapping)
-{
-	uint64_t end = mapping.end;
-
-	while (mapping.start < end) {
-		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
-		mapping.end = end - mapping.bias > UINT32_MAX ? mapping.bias + UINT32_MAX + 1 : end;
-		mapping.module = module_table_anon(tasks->modules, process->pid, mapping.start);
-		if (!mapping.module || space_map(process->space, &mapping))
-			return;
-		mapping.start = mapping.end;
-	}
-}
-
 static void on_mmap(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
-	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
 
-	if (!task || mapping.start >= mapping.end || mapping.end >> 63)
-		return;
-	mapping.module = module_of(tasks, record);
-	if (!mapping.module) {
-		map_anonymous(tasks, task->process, mapping);
-		return;
-	}
-	mapping.bias = mapping.start;
-	if (mapping.module->kind == MODULE_FILE)
-		mapping.bias -= module_vaddr(mapping.module, record->mmap.pgoff);
-	space_map(task->process->space, &mapping);
+	if (task)
+		mapping_enter(tasks->modules, task->process->space, record);
 }
 
 static void on_read(struct tasks *tasks, const struct record *record)
@@ -490,24 +376,27 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 {
 	if (time > ENDED_GRACE_NS)
 		reap_until(tasks, time - ENDED_GRACE_NS);
-	count_unobserved(tasks);
+	unobserved_count(&tasks->unobserved_list, tasks->tables);
 }
 
 void tasks_end(struct tasks *tasks)
 {
 	reap_until(tasks, UINT64_MAX);
-	count_unobserved(tasks);
+	unobserved_count(&tasks->unobserved_list, tasks->tables);
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */
 
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 {
-	struct task *task = find_task(tasks, tid);
 	struct process *process;
+	struct task *task;
 
-	if (pid <= 0 || tid <= 0)
+	if (pid <= 0)
 		return NULL;
+	if (tid <= 0) /* a thread whose number was taken away: it is just being reaped */
+		tid = pid;
+	task = find_task(tasks, tid);
 	if (task && task->process->pid == pid)
 		return task;
 	if (task)
@@ -529,8 +418,6 @@ uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)
 	return task->thread;
 }
 
-/* --- what runs already ------------------------------------------------------------------------ */
-
 int tasks_add_forked(struct tasks *tasks, pid_t pid)
 {
 	struct task *task = tasks_of_sample(tasks, pid, pid);
@@ -539,77 +426,5 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 		return -ENOMEM;
 	task->process->awaits_exec = true;
 	tasks->first = pid;
-	return 0;
-}
-
-static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
-{
-	char path[64], comm[64] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	return tables_string(tasks->tables, comm);
-}
-
-/* One line of /proc/PID/maps as the record that the kernel would have written. */
-static void map_line(struct tasks *tasks, pid_t pid, char *line)
-{
-	struct record record = {.type = RECORD_MMAP, .pid = (uint32_t)pid, .tid = (uint32_t)pid};
-	char protection[8];
-	int path_at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
-	           &record.mmap.start, &record.mmap.end, protection, &record.mmap.pgoff,
-	           &record.mmap.dev_major, &record.mmap.dev_minor, &record.mmap.ino,
-	           &path_at) < 7 ||
-	    !strchr(protection, 'x') || !path_at)
-		return;
-	line[strcspn(line, "\n")] = '\0';
-	record.mmap.path = line[path_at] ? line + path_at : "//anon";
-	on_mmap(tasks, &record);
-}
-
-static void add_maps(struct tasks *tasks, pid_t pid)
-{
-	char path[32], *line = NULL;
-	size_t size = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	while (f && getline(&line, &size, f) > 0)
-		map_line(tasks, pid, line);
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-int tasks_add_running(struct tasks *tasks, pid_t pid)
-{
-	char path[32];
-	struct dirent *entry;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		struct task *task = tid > 0 ? tasks_of_sample(tasks, pid, tid) : NULL;
-
-		if (!task)
-			continue;
-		tables_command(tasks->tables, task->comm)->tasks--;
-		task->comm = comm_of(tasks, pid, tid);
-		tables_command(tasks->tables, task->comm)->tasks++;
-	}
-	closedir(dir);
-	add_maps(tasks, pid);
 	return 0;
 }

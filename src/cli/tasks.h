@@ -5,6 +5,7 @@
 #ifndef CLI_TASKS_H
 #define CLI_TASKS_H
 
+#include "cli/unobserved.h"
 #include "hmb/lambda.h"
 #include "output/tables.h"
 #include "perf/sampler.h"
@@ -36,15 +37,6 @@ struct task {
 	struct stream streams[]; /* one an event, where streams are threads */
 };
 
-/* A process that executed a setuid or unreadable program: /proc tells what it uses from then on. */
-struct unobserved {
-	pid_t pid;
-	uint32_t comm;
-	uint64_t before;  /* ns of CPU time when it was noticed */
-	uint64_t counted; /* of what came later, already in the command's totals */
-	struct unobserved *next;
-};
-
 struct tasks {
 	struct tables *tables;
 	struct module_table *modules;
@@ -57,9 +49,9 @@ struct tasks {
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved *unobserved_list;
-	uint64_t now;        /* of the newest record, ns */
-	pid_t first;         /* the target as forked by us; 0: attached */
-	uint32_t first_comm; /* what it was called when it ended */
+	uint64_t now;                    /* of the newest record, ns */
+	pid_t first;                     /* the target as forked by us; 0: attached */
+	uint32_t first_comm;             /* what it was called when it ended */
 	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
 };
 
@@ -85,7 +77,10 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 /* At the end: no more records come. */
 void tasks_end(struct tasks *tasks);
 
-/* The task of a sample; one not heard of yet is made. NULL: no memory, or not the target. */
+/*
+ * The task of a sample; one not heard of yet is made. What has no tid any more is its process's
+ * first. NULL: no memory, or not the target.
+ */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
 
 /*

@@ -131,15 +131,25 @@ static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint3
 	return sample->level < hmb_floor(hmb, sample->kind) ? NODE_NONE : number;
 }
 
-static bool tree_full(const struct hmb *hmb)
+/*
+ * Whether the tree has no room for a node: for one of a path that is not known at all above half of
+ * the budget. Copies of known ones have an eighth more, for a hot path must not be cut only because
+ * a phase of many paths filled the tree before: its copies are few.
+ */
+static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
-	return hmb_context_bytes(hmb) >= hmb->arena.size / 2;
+	size_t bytes = hmb_context_bytes(hmb), half = hmb->arena.size / 2;
+
+	return bytes >= half &&
+	       (bytes >= half + hmb->arena.size / 8 || cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
-/* The [truncated] nodes come on top of the tree's half; beyond this there is one for all. */
+/* The [truncated] nodes come on top of both; beyond this there is one for all. */
 static bool folds_full(const struct hmb *hmb)
 {
-	return hmb_context_bytes(hmb) >= hmb->arena.size / 2 + hmb->arena.size / 32;
+	const size_t size = hmb->arena.size;
+
+	return hmb_context_bytes(hmb) >= size / 2 + size / 8 + size / 32;
 }
 
 static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,
@@ -170,7 +180,7 @@ static uint32_t walk(struct hmb *hmb, const struct hmb_sample *sample,
 	while (at-- > start) {
 		struct cct_key key = recent_key(recent, at);
 
-		if (tree_full(hmb))
+		if (no_room_for(hmb, key))
 			return fold(hmb, sample, node, hash);
 		node = add_node(hmb, sample, node, key);
 		if (node == NODE_NONE)

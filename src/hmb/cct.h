@@ -16,8 +16,9 @@
  * number, with bits of the tag where 32 bits leave room, and is believed only if a live node with
  * that frame and 48-bit tag stands there: entries of nodes that left need no clean-up.
  *
- * When tree and index hold half of the budget, paths that are not known at their level yet end in a
- * visible child [truncated] of their deepest ancestor that is, until a reduction gives room back.
+ * When tree and index hold half of the budget, paths that are not known yet end in a visible child
+ * [truncated] of their deepest known ancestor, until a reduction gives room back. Copies of known
+ * paths have an eighth of the budget more.
  */
 #ifndef HMB_CCT_H
 #define HMB_CCT_H

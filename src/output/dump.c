@@ -10,12 +10,12 @@
 
 #define MAX_FRAMES (1 << 17) /* no stack of a trace is deeper */
 
-/* Objects of frames, which most samples share with earlier ones. */
+/* Objects of frames, which most samples share with earlier ones: one for each function there. */
 #define CACHE_SIZE 4096
 
 struct cached_frame {
 	uint64_t frame;
-	struct json_object *object;
+	struct json_object *objects; /* an array */
 };
 
 struct dump {
@@ -24,6 +24,7 @@ struct dump {
 	uint64_t *frames;
 	size_t nr_frames;
 	struct cached_frame *cache;
+	struct trace_source chain[TRACE_MAX_CHAIN];
 	char text[FRAME_TEXT_SIZE];
 };
 
@@ -41,7 +42,7 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 static void dump_fini(struct dump *dump)
 {
 	for (size_t i = 0; dump->cache && i < CACHE_SIZE; i++)
-		json_object_put(dump->cache[i].object);
+		json_object_put(dump->cache[i].objects);
 	free(dump->cache);
 	free(dump->frames);
 }
@@ -63,6 +64,19 @@ static bool complete(const struct dump *dump)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+/* What was inlined is told like a call. */
+static void put_frame(struct dump *dump, uint64_t frame)
+{
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain, TRACE_MAX_CHAIN);
+
+	for (size_t i = 0; i + 1 < nr; i++) {
+		text_put(dump->to, trace_string(dump->trace, dump->chain[i].function), 0);
+		fputs(" (inlined) < ", dump->to);
+	}
+	frame_symbol_text(dump->trace, frame, dump->text);
+	text_put(dump->to, dump->text, 0);
+}
+
 static void put_text(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -76,45 +90,83 @@ static void put_text(struct dump *dump, const struct trace_sample *sample)
 	text_put(dump->to, trace_string(dump->trace, event->name), 0);
 	fprintf(dump->to, " %llu  ", (unsigned long long)sample->weight);
 	for (size_t i = 0; i < dump->nr_frames; i++) {
-		frame_symbol_text(dump->trace, dump->frames[i], dump->text);
 		fputs(i ? " < " : "", dump->to);
-		text_put(dump->to, dump->text, 0);
+		put_frame(dump, dump->frames[i]);
 	}
 	fputc('\n', dump->to);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static struct json_object *frame_object(struct dump *dump, uint64_t frame)
+static const char *known_symbol(struct dump *dump, uint64_t frame)
 {
 	const struct trace_symbol *symbol =
 		trace_symbol(dump->trace, trace_find_symbol(dump->trace, frame));
+
+	if (frame_module(frame) && !(symbol && symbol->name))
+		return NULL;
+	frame_symbol_text(dump->trace, frame, dump->text);
+	return dump->text;
+}
+
+/* symbol NULL: it has no name. source NULL: not known. */
+static struct json_object *frame_object(struct dump *dump, uint64_t frame, const char *symbol,
+                                        const struct trace_source *source, bool inlined)
+{
 	const char *module = frame_module_text(dump->trace, frame);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_object_new_object(), *file = NULL, *line = NULL;
 	bool special = !frame_module(frame);
 
-	frame_symbol_text(dump->trace, frame, dump->text);
-	json_object_object_add(object, "symbol",
-	                       special || (symbol && symbol->name) ? json_text(dump->text) : NULL);
+	if (source && source->file)
+		file = json_text(trace_string(dump->trace, source->file));
+	if (source && source->line)
+		line = json_number(source->line);
+	json_object_object_add(object, "symbol", symbol ? json_text(symbol) : NULL);
 	json_object_object_add(object, "module", special ? NULL : json_text(module));
 	json_object_object_add(object, "offset", special ? NULL : json_number(frame_offset(frame)));
-	/* Lines are not in traces of this version. */
-	json_object_object_add(object, "file", NULL);
-	json_object_object_add(object, "line", NULL);
-	json_object_object_add(object, "inlined", json_object_new_boolean(false));
+	json_object_object_add(object, "file", file);
+	json_object_object_add(object, "line", line);
+	json_object_object_add(object, "inlined", json_object_new_boolean(inlined));
 	return object;
 }
 
-static struct json_object *cached_object(struct dump *dump, uint64_t frame)
+/* The innermost function first. */
+static struct json_object *frame_objects(struct dump *dump, uint64_t frame)
+{
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain, TRACE_MAX_CHAIN);
+	struct json_object *objects = json_object_new_array();
+	const struct trace_source *source = dump->chain;
+
+	for (; nr > 1; nr--, source++)
+		json_object_array_add(objects,
+		                      frame_object(dump, frame,
+		                                   trace_string(dump->trace, source->function),
+		                                   source, true));
+	json_object_array_add(objects, frame_object(dump, frame, known_symbol(dump, frame),
+	                                            nr ? source : NULL, false));
+	return objects;
+}
+
+static struct json_object *cached_objects(struct dump *dump, uint64_t frame)
 {
 	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
 
-	if (!cached->object || cached->frame != frame) {
-		json_object_put(cached->object);
-		cached->object = frame_object(dump, frame);
+	if (!cached->objects || cached->frame != frame) {
+		json_object_put(cached->objects);
+		cached->objects = frame_objects(dump, frame);
 		cached->frame = frame;
 	}
-	return json_object_get(cached->object);
+	return cached->objects;
+}
+
+static void add_frame(struct dump *dump, uint64_t frame, struct json_object *stack)
+{
+	struct json_object *objects = cached_objects(dump, frame);
+	size_t nr = json_object_array_length(objects);
+
+	for (size_t i = 0; i < nr; i++)
+		json_object_array_add(stack,
+		                      json_object_get(json_object_array_get_idx(objects, i)));
 }
 
 static void put_json(struct dump *dump, const struct trace_sample *sample)
@@ -134,7 +186,7 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_object_object_add(object, "counters", json_object_new_object());
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)
-		json_object_array_add(stack, cached_object(dump, dump->frames[i]));
+		add_frame(dump, dump->frames[i], stack);
 	json_object_object_add(object, "stack", stack);
 	json_put(dump->to, object);
 	fputc('\n', dump->to);

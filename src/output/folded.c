@@ -46,7 +46,7 @@ static void print_frame(const struct folding *folding, uint32_t node)
 	char text[FRAME_TEXT_SIZE];
 
 	putc(';', folding->file);
-	print_part(folding, frame_symbol(profile->trace, profile->names.names[name].frame, text));
+	print_part(folding, frame_name_symbol(&profile->names, name, text));
 }
 
 static void print_comm(const struct folding *folding, uint32_t comm)

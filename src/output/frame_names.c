@@ -16,7 +16,10 @@ void frame_names_fini(struct frame_names *names)
 {
 	map64_fini(&names->by_frame);
 	map64_fini(&names->by_name);
+	map64_fini(&names->functions);
+	map64_fini(&names->places);
 	free(names->names);
+	free(names->chains);
 }
 
 static uint32_t module_path(const struct trace *trace, uint64_t frame)
@@ -26,81 +29,146 @@ static uint32_t module_path(const struct trace *trace, uint64_t frame)
 	return module && frame_module(frame) ? module->path : 0;
 }
 
-static int names_grow(struct frame_names *names)
+/* Room for more entries of an array. 0 or -ENOMEM. */
+static int grow(void **entries, uint32_t nr, uint32_t *room, size_t size)
 {
-	uint32_t room = names->room ? 2 * names->room : 256;
-	struct frame_name *grown;
+	uint32_t wanted = *room ? *room : 256;
+	void *grown;
 
-	if (names->nr < names->room)
+	if (nr <= *room)
 		return 0;
-	grown = reallocarray(names->names, room, sizeof(*grown));
+	while (wanted < nr && wanted < UINT32_MAX / 4)
+		wanted *= 2;
+	grown = wanted < nr ? NULL : reallocarray(*entries, wanted, size);
 	if (!grown)
 		return -ENOMEM;
-	names->names = grown;
-	names->room = room;
+	*entries = grown;
+	*room = wanted;
 	return 0;
 }
 
-static uint32_t names_add(struct frame_names *names, struct map64 *map, uint64_t key,
-                          const struct frame_name *name)
+/* The number of a key, given in order of appearance; UINT32_MAX: no memory. */
+static uint32_t number_of(struct map64 *map, uint64_t key)
 {
-	if (names_grow(names) || map64_add(map, key, names->nr))
+	uint32_t number = map64_get(map, key);
+
+	if (number != UINT32_MAX)
+		return number;
+	number = map->nr;
+	return map64_add(map, key, number) ? UINT32_MAX : number;
+}
+
+/* Strings are in the file once each, so equal names have equal keys; nameless functions a bit. */
+#define NAMELESS ((uint64_t)1 << 63)
+
+static uint32_t find_name(struct frame_names *names, const struct frame_name *name, bool named)
+{
+	uint64_t key = named ? (uint64_t)name->symbol << 32 | name->module : NAMELESS | name->frame;
+	uint32_t function = number_of(&names->functions, key);
+	uint32_t place = number_of(&names->places, (uint64_t)name->file << 32 | name->line);
+	uint32_t number, before = names->by_name.nr;
+
+	if (function == UINT32_MAX || place == UINT32_MAX ||
+	    grow((void **)&names->names, before + 1, &names->room, sizeof(*names->names)))
 		return UINT32_MAX;
-	names->names[names->nr] = *name;
-	return names->nr++;
+	number = number_of(&names->by_name, (uint64_t)function << 32 | place);
+	if (number == before) {
+		names->names[number] = *name;
+		names->nr = number + 1;
+	}
+	return number;
 }
 
-/* By strings, which are in the file once each. */
-static uint32_t find_named(struct frame_names *names, const struct frame_name *name)
-{
-	uint64_t key = (uint64_t)name->symbol << 32 | name->module;
-	uint32_t known = map64_get(&names->by_name, key);
+/* --- one frame -------------------------------------------------------------------------------- */
 
-	return known != UINT32_MAX ? known : names_add(names, &names->by_name, key, name);
-}
-
-/* By an address: frames without a name, special ones included. */
-static uint32_t find_nameless(struct frame_names *names, uint64_t frame)
-{
-	struct frame_name name = {.module = module_path(names->trace, frame), .frame = frame};
-	uint32_t known = map64_get(&names->by_frame, frame);
-
-	return known != UINT32_MAX ? known : names_add(names, &names->by_frame, frame, &name);
-}
-
-static uint32_t find_new(struct frame_names *names, uint64_t frame)
+/* The function that a frame is in, as far as the keys go. named: not by an address. */
+static struct frame_name function_of(const struct frame_names *names, uint64_t frame, bool *named)
 {
 	const struct trace_symbol *symbol =
 		trace_symbol(names->trace, trace_find_symbol(names->trace, frame));
-	struct frame_name name = {.module = module_path(names->trace, frame), .frame = frame};
+	struct frame_name name = {.frame = frame};
 
+	if (names->keys & FRAME_BY_MODULE)
+		name.module = module_path(names->trace, frame);
+	*named = true;
 	if (!(names->keys & FRAME_BY_SYMBOL)) {
-		if (!(names->keys & FRAME_BY_MODULE))
-			name.module = 0;
-		else if (!frame_module(frame))
-			return find_nameless(names, frame);
-		return find_named(names, &name);
+		*named = !(names->keys & FRAME_BY_MODULE) || frame_module(frame);
+		return name;
 	}
 	if (symbol && symbol->name) {
 		name.symbol = symbol->name;
-		if (!(names->keys & FRAME_BY_MODULE))
-			name.module = 0;
-		return find_named(names, &name);
+		return name;
 	}
-	return find_nameless(names, symbol ? frame_make(frame_module(frame), symbol->lo) : frame);
+	*named = false;
+	if (symbol)
+		name.frame = frame_make(frame_module(frame), symbol->lo);
+	name.module = module_path(names->trace, frame);
+	return name;
+}
+
+static void add_place(const struct frame_names *names, const struct trace_source *source,
+                      struct frame_name *name)
+{
+	if (names->keys & (FRAME_BY_FILE | FRAME_BY_LINE))
+		name->file = source->file;
+	if (names->keys & FRAME_BY_LINE)
+		name->line = source->line;
+}
+
+/* Puts the names of a frame behind the chains, the outermost function first. */
+static int add_chain(struct frame_names *names, uint64_t frame)
+{
+	struct trace_source sources[TRACE_MAX_CHAIN];
+	size_t nr = trace_inline_chain(names->trace, frame, sources, TRACE_MAX_CHAIN), i;
+	uint32_t first = names->nr_chains, number;
+	struct frame_name name;
+	bool named;
+
+	if (!(names->keys & (FRAME_INLINED | FRAME_BY_FILE | FRAME_BY_LINE)))
+		nr = 0;
+	if (grow((void **)&names->chains, first + (uint32_t)nr + 2, &names->chains_room,
+	         sizeof(*names->chains)))
+		return -ENOMEM;
+	for (i = nr ? nr : 1; i-- > 0;) {
+		name = function_of(names, frame, &named);
+		if (i + 1 < nr) {
+			name.inlined = true;
+			name.symbol = names->keys & FRAME_BY_SYMBOL ? sources[i].function : 0;
+			named = true;
+		}
+		if (nr)
+			add_place(names, &sources[names->keys & FRAME_INLINED ? i : 0], &name);
+		number = find_name(names, &name, named);
+		if (number == UINT32_MAX)
+			return -ENOMEM;
+		names->chains[++names->nr_chains] = number;
+		if (!(names->keys & FRAME_INLINED))
+			break;
+	}
+	names->chains[first] = names->nr_chains++ - first;
+	return map64_add(&names->by_frame, frame, first);
+}
+
+uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
+{
+	uint32_t first = map64_get(&names->by_frame, frame);
+
+	if (first == UINT32_MAX) {
+		first = names->nr_chains;
+		if (add_chain(names, frame)) {
+			names->nr_chains = first;
+			return 0;
+		}
+	}
+	*numbers = &names->chains[first + 1];
+	return names->chains[first];
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)
 {
-	uint32_t name = map64_get(&names->by_frame, frame);
+	const uint32_t *numbers;
 
-	if (name != UINT32_MAX)
-		return name;
-	name = find_new(names, frame);
-	/* A function's first byte, or a frame without a name, has entered itself. */
-	if (name == UINT32_MAX || map64_get(&names->by_frame, frame) != UINT32_MAX)
-		return name;
-	return map64_add(&names->by_frame, frame, name) ? UINT32_MAX : name;
+	return frame_names_chain(names, frame, &numbers) ? numbers[0] : UINT32_MAX;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -155,4 +223,14 @@ void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAM
 
 	if (symbol != text)
 		snprintf(text, FRAME_TEXT_SIZE, "%s", symbol);
+}
+
+const char *frame_name_symbol(const struct frame_names *names, uint32_t number,
+                              char text[FRAME_TEXT_SIZE])
+{
+	const struct frame_name *name = &names->names[number];
+
+	if (name->symbol)
+		return trace_string(names->trace, name->symbol);
+	return frame_symbol(names->trace, name->frame, text);
 }

@@ -5,7 +5,8 @@
  *     nameless       its function's first byte    "app+0x1234", "app"   (or its own, if no bounds)
  *     special        module 0                     "[truncated]"
  *
- * With fewer keys, names that differ only in the rest are one.
+ * With fewer keys, names that differ only in the rest are one; with file and line, places in one
+ * function are several. A frame where functions were inlined can have a name for each of them.
  */
 #ifndef OUTPUT_FRAME_NAMES_H
 #define OUTPUT_FRAME_NAMES_H
@@ -13,11 +14,22 @@
 #include "output/map64.h"
 #include "output/trace.h"
 
-enum frame_keys { FRAME_BY_SYMBOL = 1, FRAME_BY_MODULE = 2 };
+#include <stdbool.h>
+
+enum frame_keys {
+	FRAME_BY_SYMBOL = 1,
+	FRAME_BY_MODULE = 2,
+	FRAME_BY_FILE = 32,
+	FRAME_BY_LINE = 64, /* and by file */
+	FRAME_INLINED = 128,
+};
 
 struct frame_name {
 	uint32_t symbol; /* string; 0: none, then the frame says it */
 	uint32_t module; /* string: the path; 0: none */
+	uint32_t file;   /* string; 0: not known, or no key */
+	uint32_t line;   /* 0: not known, or no key */
+	bool inlined;    /* into another function, as far as the frame goes */
 	uint64_t frame;  /* one of it */
 };
 
@@ -26,22 +38,38 @@ struct frame_names {
 	unsigned keys; /* enum frame_keys */
 	struct frame_name *names;
 	uint32_t nr, room;
-	struct map64 by_frame, by_name;
+	uint32_t *chains; /* for each frame how many names, and then these */
+	uint32_t nr_chains, chains_room;
+	struct map64 by_frame; /* where in chains */
+	struct map64 by_name, functions, places;
 };
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
 void frame_names_fini(struct frame_names *names);
 
-/* The number of a frame's name; UINT32_MAX: no memory. */
+/* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
+ */
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
 /* The same if it was found before, else UINT32_MAX. */
 static inline uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
 {
-	return map64_get(&names->by_frame, frame);
+	uint32_t first = map64_get(&names->by_frame, frame);
+
+	return first == UINT32_MAX ? UINT32_MAX : names->chains[first + 1];
 }
 
-/* "main", or "libx.so+0x12", or "[unknown]", as it is in the file: with any bytes. */
+/*
+ * The numbers of all names of a frame, the outermost function first, until the next call. How many;
+ * 0: no memory. Without FRAME_INLINED it is one.
+ */
+uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers);
+
+/* The function of a name: in the file, or in text where it has to be made. */
 #define FRAME_TEXT_SIZE 4096
+const char *frame_name_symbol(const struct frame_names *names, uint32_t number,
+                              char text[FRAME_TEXT_SIZE]);
+
+/* "main", or "libx.so+0x12", or "[unknown]", as it is in the file: with any bytes. */
 void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
 
 /* The same at its full length: in the file, or in text where it has to be made. */

@@ -17,54 +17,71 @@ static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
 	return entry ? entry->comm : 0;
 }
 
-static uint32_t class_new(struct builder *builder, uint32_t who, uint32_t cpu)
+/* What a sample's class would be, but for its tree. */
+static struct profile_class class_wanted(const struct builder *builder,
+                                         const struct trace_sample *sample)
 {
-	struct profile *profile = builder->profile;
-	uint32_t class = builder_add_class(builder);
-	unsigned keys = profile->config.keys;
+	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, PROFILE_NONE};
+	unsigned keys = builder->profile->config.keys;
 
-	if (class == PROFILE_NONE)
-		return PROFILE_NONE;
-	profile->classes[class].thread = keys & PROFILE_BY_THREAD ? who : PROFILE_NONE;
-	profile->classes[class].cpu = cpu;
 	if (keys & PROFILE_BY_THREAD)
-		profile->classes[class].comm = thread_comm(profile->trace, who);
-	else if (keys & PROFILE_BY_COMM)
-		profile->classes[class].comm = who;
+		class.thread = sample->thread;
+	if (keys & PROFILE_BY_PROCESS)
+		class.process = sample->thread < builder->nr_threads - 1
+		                        ? builder->process_of[sample->thread]
+		                        : sample->thread;
+	if (keys & (PROFILE_BY_THREAD | PROFILE_BY_COMM))
+		class.comm = thread_comm(builder->profile->trace, sample->thread);
+	if (keys & PROFILE_BY_CPU)
+		class.cpu = sample->cpu;
 	return class;
 }
 
-/* who: a thread or a command (string), as the keys are; 0 if neither makes a difference. */
-static uint32_t class_find(struct builder *builder, uint32_t who, uint32_t cpu)
+/* A number for a class but for its CPU; PROFILE_NONE: no memory. */
+static uint32_t class_who(struct builder *builder, const struct profile_class *class)
 {
-	uint64_t key = (uint64_t)who << 32 | cpu;
-	uint32_t class = map64_get(&builder->class_by_key, key);
+	uint64_t pair = (uint64_t) class->process << 32 | class->comm;
+	uint32_t who;
+
+	if (class->thread != PROFILE_NONE)
+		return class->thread; /* is of one process, and has one command */
+	who = map64_get(&builder->who_by_pair, pair);
+	if (who == PROFILE_NONE) {
+		who = builder->who_by_pair.nr;
+		if (map64_add(&builder->who_by_pair, pair, who))
+			return PROFILE_NONE;
+	}
+	return who;
+}
+
+static uint32_t class_find(struct builder *builder, const struct profile_class *wanted)
+{
+	uint64_t key = (uint64_t)class_who(builder, wanted) << 32 | wanted->cpu;
+	uint32_t class = map64_get(&builder->class_by_key, key), root;
 
 	if (class != PROFILE_NONE)
 		return class;
-	class = class_new(builder, who, cpu);
-	if (class == PROFILE_NONE || map64_add(&builder->class_by_key, key, class))
+	class = builder_add_class(builder);
+	if (class == PROFILE_NONE || key >> 32 == PROFILE_NONE ||
+	    map64_add(&builder->class_by_key, key, class))
 		return PROFILE_NONE;
+	root = builder->profile->classes[class].root;
+	builder->profile->classes[class] = *wanted;
+	builder->profile->classes[class].root = root;
 	return class;
 }
 
 static uint32_t class_of(struct builder *builder, const struct trace_sample *sample)
 {
-	unsigned keys = builder->profile->config.keys;
-	uint32_t who = 0, cpu = PROFILE_NONE;
+	struct profile_class wanted;
 
 	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
 	    builder->profile->nr_classes)
 		return builder->last_class;
-	if (keys & PROFILE_BY_THREAD)
-		who = sample->thread;
-	else if (keys & PROFILE_BY_COMM)
-		who = thread_comm(builder->profile->trace, sample->thread);
-	if (keys & PROFILE_BY_CPU)
-		cpu = sample->cpu;
+	wanted = class_wanted(builder, sample);
 	builder->last_thread = sample->thread;
 	builder->last_cpu = sample->cpu;
-	builder->last_class = class_find(builder, who, cpu);
+	builder->last_class = class_find(builder, &wanted);
 	return builder->last_class;
 }
 
@@ -216,6 +233,7 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 	if (row == PROFILE_NONE)
 		return -ENOMEM;
 	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
+	profile->classes[class].process = PROFILE_NONE;
 	profile->classes[class].comm = unsampled->comm;
 	profile->rows[row].self = unsampled->exact - unsampled->sampled;
 	profile->rows[row].total = profile->rows[row].self;
@@ -324,6 +342,29 @@ static uint32_t count_cpus(const struct trace *trace)
 	return nr;
 }
 
+/* The thread that stands for its process: the main one, else the first. */
+static int find_processes(struct builder *builder)
+{
+	const struct trace *trace = builder->profile->trace;
+	const struct trace_thread *entry;
+	struct map64 by_pid = {0};
+	int err = 0;
+
+	builder->process_of = calloc(builder->nr_threads, sizeof(*builder->process_of));
+	if (!builder->process_of)
+		return -ENOMEM;
+	for (unsigned main_ones = 2; main_ones-- > 0 && !err;) {
+		for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
+			if ((entry->tid == entry->pid) == main_ones && entry->pid &&
+			    map64_get(&by_pid, (uint32_t)entry->pid) == UINT32_MAX)
+				err = map64_add(&by_pid, (uint32_t)entry->pid, i);
+	}
+	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
+		builder->process_of[i] = entry->pid ? map64_get(&by_pid, (uint32_t)entry->pid) : i;
+	map64_fini(&by_pid);
+	return err;
+}
+
 /* One more of each: for numbers that a file makes up. */
 static int builder_init(struct builder *builder, struct profile *profile)
 {
@@ -342,17 +383,19 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
 	    !builder->context_nodes)
 		return -ENOMEM;
-	return 0;
+	return profile->config.keys & PROFILE_BY_PROCESS ? find_processes(builder) : 0;
 }
 
 static void builder_fini(struct builder *builder)
 {
 	map64_fini(&builder->class_by_key);
+	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
 	map64_fini(&builder->more_context_nodes);
 	free(builder->context_nodes);
 	free(builder->by_thread);
+	free(builder->process_of);
 	free(builder->streams);
 	free(builder->cache);
 	free(builder->chain);
@@ -369,7 +412,8 @@ struct profile *profile_new(const struct trace *trace, const struct profile_conf
 	profile->trace = trace;
 	profile->config = *config;
 	frame_names_init(&profile->names, trace,
-	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE));
+	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE |
+	                                 PROFILE_BY_LINE | PROFILE_INLINED));
 	err = builder_init(&builder, profile);
 	if (!err && trace_event(trace, config->event))
 		err = add_samples(&builder);

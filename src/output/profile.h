@@ -27,6 +27,10 @@ enum profile_keys {
 	PROFILE_BY_THREAD = 4,
 	PROFILE_BY_COMM = 8,
 	PROFILE_BY_CPU = 16,
+	PROFILE_BY_FILE = FRAME_BY_FILE,
+	PROFILE_BY_LINE = FRAME_BY_LINE,
+	PROFILE_BY_PROCESS = 256,
+	PROFILE_INLINED = FRAME_INLINED, /* inlined functions have rows and nodes, too */
 };
 
 struct profile_config {
@@ -40,6 +44,7 @@ struct profile_config {
 
 struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
+	uint32_t process;     /* the same: the number of its main thread, else of its first one */
 	uint32_t comm;        /* string; 0 where it makes no difference */
 	uint32_t root;        /* node: of its tree of call paths */
 };

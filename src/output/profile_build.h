@@ -24,12 +24,14 @@ struct builder {
 	struct profile *profile;
 	uint32_t rooms[3]; /* of classes, rows and nodes */
 	struct map64 class_by_key, row_by_key, node_by_key;
+	struct map64 who_by_pair;        /* numbers of (process, command) */
 	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
 	struct map64 more_context_nodes; /* of all others */
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
 	struct leaf_cache *cache;
 	struct profile_stream *streams;
-	uint64_t *by_thread; /* weights */
+	uint64_t *by_thread;  /* weights */
+	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
 	uint32_t *chain; /* contexts on the way up */

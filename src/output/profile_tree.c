@@ -70,17 +70,12 @@ static bool row_above(const struct profile *profile, uint32_t node, uint32_t row
 	return false;
 }
 
-/* The node below `parent` for this frame. */
-static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t parent, uint64_t frame)
+static uint32_t child_named(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name)
 {
 	struct profile *profile = builder->profile;
-	uint32_t name = frame_names_find(&profile->names, frame);
 	uint64_t key = (uint64_t)parent << 32 | name;
-	uint32_t node, row;
+	uint32_t node = map64_get(&builder->node_by_key, key), row;
 
-	if (name == PROFILE_NONE)
-		return PROFILE_NONE;
-	node = map64_get(&builder->node_by_key, key);
 	if (node != PROFILE_NONE)
 		return node;
 	row = builder_row(builder, class, name);
@@ -92,6 +87,36 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 	profile->nodes[node].row = row & 0x7fffffff;
 	profile->nodes[node].recursive = row_above(profile, parent, row);
 	return node;
+}
+
+/* What was inlined deeper than this is not told of callers, for a file may say so of each. */
+#define MAX_INLINED_DEPTH 1024
+
+static bool is_deep(const struct profile *profile, uint32_t node)
+{
+	uint32_t depth = 0;
+
+	for (; profile->nodes[node].parent != PROFILE_NONE; node = profile->nodes[node].parent)
+		if (++depth == MAX_INLINED_DEPTH)
+			return true;
+	return false;
+}
+
+/* The node below `parent` for this frame: that of its innermost function. */
+static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t parent, uint64_t frame,
+                         bool leaf)
+{
+	struct profile *profile = builder->profile;
+	const uint32_t *names;
+	uint32_t nr = frame_names_chain(&profile->names, frame, &names);
+
+	if (!nr)
+		return PROFILE_NONE;
+	if (nr > 1 && !leaf && is_deep(profile, parent))
+		nr = 1;
+	for (; nr && parent != PROFILE_NONE; nr--)
+		parent = child_named(builder, class, parent, *names++);
+	return parent;
 }
 
 static uint32_t known_context(const struct builder *builder, uint32_t class, uint32_t context)
@@ -132,10 +157,10 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 		if (node != PROFILE_NONE)
 			return node;
 		if (*depth == CHAIN_SIZE)
-			return child_of(builder, class, root, FRAME_TRUNCATED);
+			return child_of(builder, class, root, FRAME_TRUNCATED, false);
 		builder->chain[*depth] = context;
 		if (!trace_node(builder->profile->trace, context, &frame, &context))
-			return child_of(builder, class, root, FRAME_TRUNCATED);
+			return child_of(builder, class, root, FRAME_TRUNCATED, false);
 	}
 	return root;
 }
@@ -149,7 +174,7 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 	while (depth && node != PROFILE_NONE) {
 		context = builder->chain[--depth];
 		if (trace_node(builder->profile->trace, context, &frame, &parent))
-			node = child_of(builder, class, node, frame);
+			node = child_of(builder, class, node, frame, false);
 		if (node == PROFILE_NONE || know_context(builder, class, context, node))
 			return PROFILE_NONE;
 	}
@@ -204,7 +229,7 @@ uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trac
 		return slot->node - 1;
 	node = context_node(builder, class, sample->context);
 	if (node != PROFILE_NONE)
-		node = child_of(builder, class, node, sample->leaf);
+		node = child_of(builder, class, node, sample->leaf, true);
 	if (node != PROFILE_NONE)
 		*slot = (struct leaf_cache){sample->leaf, class, sample->context, node + 1};
 	return node;

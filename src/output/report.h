@@ -2,11 +2,11 @@
 #ifndef OUTPUT_REPORT_H
 #define OUTPUT_REPORT_H
 
-#include "output/profile.h"
+#include "output/profile_view.h"
 
 #include <stdio.h>
 
-#define REPORT_MAX_KEYS 5
+#define REPORT_MAX_KEYS 8
 
 struct report_options {
 	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
@@ -17,8 +17,13 @@ struct report_options {
 	bool no_header;   /* columns' names alone */
 	bool quiet;       /* rows alone */
 	uint64_t from, to;
-	uint32_t limit; /* rows of a table; UINT32_MAX: all */
-	bool all;       /* small branches of trees, too */
+	uint32_t limit;       /* rows of a table; UINT32_MAX: all */
+	bool all;             /* small branches of trees, too */
+	uint32_t max_depth;   /* of trees; 0: to their leaves */
+	const char *function; /* its full name: callers, callees or code of it alone */
+	enum profile_direction direction;
+	bool annotate;  /* the function's code */
+	bool no_inline; /* what was inlined belongs to the function around it */
 	unsigned width; /* columns of the terminal; 0: it is none, nothing is cut */
 	bool color;
 };

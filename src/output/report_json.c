@@ -1,5 +1,6 @@
 #include "output/json_text.h"
-#include "output/report.h"
+#include "output/report_annotation.h"
+#include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
 #include "output/warnings.h"
@@ -12,6 +13,7 @@ struct report_out {
 	const struct trace *trace;
 	const struct report_options *options;
 	const struct profile *profile;
+	struct profile_view view;
 	struct report_rows rows;
 	char text[CELL_SIZE];
 };
@@ -28,6 +30,30 @@ static void add_thread(const struct trace *trace, uint32_t thread, struct json_o
 	                       json_text(entry ? trace_string(trace, entry->comm) : ""));
 }
 
+/* What was not sampled has a command alone. */
+static void add_process(const struct trace *trace, const struct profile_class *class,
+                        struct json_object *object)
+{
+	const struct trace_thread *entry = trace_thread(trace, class->process);
+
+	json_object_object_add(object, "pid", json_object_new_int(entry ? entry->pid : 0));
+	json_object_object_add(object, "process",
+	                       json_text(trace_string(trace, entry ? entry->comm : class->comm)));
+}
+
+static void add_source(struct report_out *out, const struct profile_row *row, enum profile_keys key,
+                       struct json_object *object)
+{
+	static const struct frame_name none;
+	const struct frame_name *name =
+		row->name == PROFILE_NONE ? &none : &out->profile->names.names[row->name];
+
+	json_object_object_add(object, "file",
+	                       name->file ? json_text(trace_string(out->trace, name->file)) : NULL);
+	if (key == PROFILE_BY_LINE)
+		json_object_object_add(object, "line", name->line ? json_number(name->line) : NULL);
+}
+
 static void add_key(struct report_out *out, const struct profile_row *row, enum profile_keys key,
                     struct json_object *object)
 {
@@ -41,8 +67,12 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 	else if (key == PROFILE_BY_COMM)
 		json_object_object_add(object, "comm",
 		                       json_text(trace_string(out->trace, class->comm)));
+	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
+		add_source(out, row, key, object);
 	else if (key == PROFILE_BY_THREAD)
 		add_thread(out->trace, class->thread, object);
+	else if (key == PROFILE_BY_PROCESS)
+		add_process(out->trace, class, object);
 	else if (class->cpu != PROFILE_NONE)
 		json_object_object_add(object, "cpu", json_number(class->cpu));
 }
@@ -121,6 +151,43 @@ static void put_threads(struct report_out *out)
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent);
 
+/* The members of an object, each with a comma, of one that goes on; frees it. */
+static void put_members(FILE *to, struct json_object *object)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		json_put_member(to, key, json_object_get(value));
+		fputc(',', to);
+	}
+	json_object_put(object);
+}
+
+static struct json_object *name_object(struct report_out *out, const struct profile_row *row)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned k = 0; k < out->options->nr_keys; k++)
+		if (!(out->options->keys[k] & REPORT_CLASS_KEYS))
+			add_key(out, row, out->options->keys[k], object);
+	return object;
+}
+
+static struct json_object *class_object(struct report_out *out, uint32_t class)
+{
+	struct json_object *object = json_object_new_object(), *thread;
+	struct profile_row row = {.class = class};
+
+	if (out->profile->config.keys & PROFILE_BY_THREAD) {
+		thread = json_object_new_object();
+		add_thread(out->trace, out->profile->classes[class].thread, thread);
+		json_object_object_add(object, "thread", thread);
+	}
+	for (unsigned k = 0; k < out->options->nr_keys; k++)
+		if (out->options->keys[k] & REPORT_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
+			add_key(out, &row, out->options->keys[k], object);
+	return object;
+}
+
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
@@ -136,14 +203,11 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 		return;
 	}
 	node = &profile->nodes[branch->node];
-	report_cell(profile, &profile->rows[node->row], PROFILE_BY_SYMBOL, out->text);
-	json_put_member(out->to, "symbol", json_text(out->text));
-	fputc(',', out->to);
-	report_cell(profile, &profile->rows[node->row], PROFILE_BY_MODULE, out->text);
-	json_put_member(out->to, "module", json_text(out->text));
-	fputc(',', out->to);
-	json_put_member(out->to, "self", json_number(node->self));
-	fputc(',', out->to);
+	put_members(out->to, name_object(out, &profile->rows[node->row]));
+	if (out->view.direction != PROFILE_CALLERS) {
+		json_put_member(out->to, "self", json_number(node->self));
+		fputc(',', out->to);
+	}
 	json_put_member(out->to, "total", json_number(node->total));
 	fputc(',', out->to);
 	put_children(out, tree, branch->node);
@@ -170,22 +234,17 @@ static int put_trees(struct report_out *out)
 	struct report_tree tree;
 	bool first = true;
 
-	if (report_tree_init(&tree, profile, out->options->all ? 0 : profile->total / 200))
+	if (report_tree_init(&tree, profile, report_least(profile, out->options, &out->view),
+	                     out->options->max_depth))
 		return -ENOMEM;
-	fputs(",\"trees\":[", out->to);
+	fputs("\"trees\":[", out->to);
 	for (uint32_t i = 0; i < profile->nr_classes; i++) {
 		const struct profile_class *class = &profile->classes[i];
 
 		if (!profile->nodes[class->root].total)
 			continue;
 		fputs(first ? "{" : ",{", out->to);
-		if (profile->config.keys & PROFILE_BY_THREAD) {
-			struct json_object *thread = json_object_new_object();
-
-			add_thread(out->trace, class->thread, thread);
-			json_put_member(out->to, "thread", thread);
-			fputc(',', out->to);
-		}
+		put_members(out->to, class_object(out, i));
 		put_children(out, &tree, class->root);
 		fputc('}', out->to);
 		first = false;
@@ -225,39 +284,54 @@ static void put_event_head(struct report_out *out)
 	fputc(',', out->to);
 }
 
-static int put_event_body(struct report_out *out)
+/* Callers or callees: the function, and its trees. */
+static int put_view(struct report_out *out)
+{
+	const struct profile_view *view = &out->view;
+	struct json_object *function = json_object_new_object();
+	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
+
+	json_object_object_add(function, "symbol", json_text(view->function));
+	json_object_object_add(function, "self", json_number(view->self));
+	json_object_object_add(function, "total", json_number(view->total));
+	json_object_object_add(function, "samples", json_number(view->samples));
+	json_put_member(out->to, "function", function);
+	fputc(',', out->to);
+	json_put_member(out->to, "direction", json_object_new_string(which));
+	fputc(',', out->to);
+	return put_trees(out);
+}
+
+static int put_tables(struct report_out *out)
 {
 	int err = report_rows_init(&out->rows, out->profile, out->options->per_thread);
 
 	if (err)
 		return err;
-	put_event_head(out);
 	if (out->options->per_thread)
 		put_threads(out);
 	else
 		put_rows(out, 0, out->rows.nr);
-	if (out->options->tree)
-		err = put_trees(out);
 	report_rows_fini(&out->rows);
-	return err;
+	if (!out->options->tree)
+		return 0;
+	fputc(',', out->to);
+	return put_trees(out);
 }
 
 static int put_event(struct report_out *out, uint32_t event)
 {
-	const struct report_options *options = out->options;
-	struct profile_config config = {.event = event, .from = options->from, .to = options->to};
-	struct profile *profile;
+	struct profile *profile = report_profile(out->trace, event, out->options, &out->view);
 	int err;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		config.keys |= options->keys[k];
-	if (options->per_thread)
-		config.keys |= PROFILE_BY_THREAD;
-	profile = profile_new(out->trace, &config);
 	if (!profile)
 		return -errno;
 	out->profile = profile;
-	err = put_event_body(out);
+	put_event_head(out);
+	if (out->options->annotate)
+		err = report_annotation_json(out->to, profile, out->options);
+	else
+		err = out->view.direction == PROFILE_ALL ? put_tables(out) : put_view(out);
 	profile_free(profile);
 	return err;
 }

@@ -85,10 +85,16 @@ const struct profile_unsampled *report_unsampled(const struct profile *profile,
 	return NULL;
 }
 
+/* A task whose beginning was not seen has none. */
+static const char *comm_text(const struct trace *trace, uint32_t comm)
+{
+	return comm ? trace_string(trace, comm) : "[unknown]";
+}
+
 void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
-	const char *comm = entry ? trace_string(trace, entry->comm) : "[unknown]";
+	const char *comm = comm_text(trace, entry ? entry->comm : 0);
 
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
 		snprintf(text, CELL_SIZE, "%s%s", comm, entry ? " (many)" : "");
@@ -111,6 +117,8 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
 		snprintf(text, CELL_SIZE, "%s", what);
 		break;
 	case PROFILE_BY_CPU:
+	case PROFILE_BY_FILE:
+	case PROFILE_BY_LINE:
 		snprintf(text, CELL_SIZE, "-");
 		break;
 	default:
@@ -118,15 +126,70 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
 	}
 }
 
-static void class_cell(const struct profile *profile, const struct profile_class *class,
+/* "comm 17" */
+static void process_text(const struct trace *trace, uint32_t process, char text[CELL_SIZE])
+{
+	const struct trace_thread *entry = trace_thread(trace, process);
+
+	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
+		report_thread_text(trace, process, text);
+	else
+		snprintf(text, CELL_SIZE, "%s %d", comm_text(trace, entry->comm), entry->pid);
+}
+
+void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE])
 {
 	if (key == PROFILE_BY_CPU)
 		snprintf(text, CELL_SIZE, "%u", class->cpu);
+	else if (key == PROFILE_BY_PROCESS)
+		process_text(profile->trace, class->process, text);
 	else if (key == PROFILE_BY_COMM)
-		snprintf(text, CELL_SIZE, "%s", trace_string(profile->trace, class->comm));
+		snprintf(text, CELL_SIZE, "%s", comm_text(profile->trace, class->comm));
 	else
 		report_thread_text(profile->trace, class->thread, text);
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "a.c", "a.c:12", or "12" where the file has a column of its own. */
+static void source_cell(const struct profile *profile, const struct frame_name *name,
+                        enum profile_keys key, char text[CELL_SIZE])
+{
+	const char *path = trace_string(profile->trace, name->file);
+
+	if (!name->file || (key == PROFILE_BY_LINE && !name->line))
+		snprintf(text, CELL_SIZE, "[unknown]");
+	else if (key == PROFILE_BY_FILE)
+		snprintf(text, CELL_SIZE, "%s", path);
+	else if (profile->config.keys & PROFILE_BY_FILE)
+		snprintf(text, CELL_SIZE, "%u", name->line);
+	else
+		snprintf(text, CELL_SIZE, "%s:%u", file_name(path), name->line);
+}
+
+static void name_cell(const struct profile *profile, uint32_t number, enum profile_keys key,
+                      char text[CELL_SIZE])
+{
+	const struct frame_name *name = &profile->names.names[number];
+	const char *symbol;
+
+	if (key == PROFILE_BY_MODULE) {
+		snprintf(text, CELL_SIZE, "%s", frame_module_text(profile->trace, name->frame));
+		return;
+	}
+	if (key != PROFILE_BY_SYMBOL) {
+		source_cell(profile, name, key, text);
+		return;
+	}
+	symbol = frame_name_symbol(&profile->names, number, text);
+	if (symbol != text)
+		snprintf(text, CELL_SIZE, "%s", symbol);
 }
 
 void report_cell(const struct profile *profile, const struct profile_row *row,
@@ -134,11 +197,8 @@ void report_cell(const struct profile *profile, const struct profile_row *row,
 {
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
-	else if (key == PROFILE_BY_SYMBOL)
-		frame_symbol_text(profile->trace, profile->names.names[row->name].frame, text);
-	else if (key == PROFILE_BY_MODULE)
-		snprintf(text, CELL_SIZE, "%s",
-		         frame_module_text(profile->trace, profile->names.names[row->name].frame));
+	else if (key & REPORT_CLASS_KEYS)
+		report_class_text(profile, &profile->classes[row->class], key, text);
 	else
-		class_cell(profile, &profile->classes[row->class], key, text);
+		name_cell(profile, row->name, key, text);
 }

@@ -1,7 +1,9 @@
 #include "output/report.h"
+#include "output/report_annotation.h"
 #include "output/report_head.h"
+#include "output/report_profile.h"
 #include "output/report_rows.h"
-#include "output/report_tree.h"
+#include "output/report_text.h"
 #include "output/text.h"
 #include "output/warnings.h"
 
@@ -9,15 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOLD  "\033[1m"
-#define DIM   "\033[2m"
-#define AMBER "\033[33m"
-#define PLAIN "\033[0m"
-
-#define MAX_PAD     72  /* longer names push the rest of their row aside */
-#define MIN_COLUMN  16  /* no name is cut shorter */
-#define MAX_INDENT  120 /* deeper branches stay there */
-#define SMALL_SHARE 0.005
+#define MAX_PAD 72 /* longer names push the rest of their row aside */
 
 /* One table on its way out. */
 struct table_text {
@@ -30,16 +24,6 @@ struct table_text {
 	unsigned widths[REPORT_MAX_KEYS];
 };
 
-static const char *paint(const struct report_options *options, const char *color)
-{
-	return options->color ? color : "";
-}
-
-static double percent(double part, uint64_t whole)
-{
-	return whole ? 100 * part / (double)whole : 0;
-}
-
 static const char *key_title(enum profile_keys key)
 {
 	switch (key) {
@@ -49,8 +33,14 @@ static const char *key_title(enum profile_keys key)
 		return "module";
 	case PROFILE_BY_THREAD:
 		return "thread";
+	case PROFILE_BY_PROCESS:
+		return "process";
 	case PROFILE_BY_COMM:
 		return "comm";
+	case PROFILE_BY_FILE:
+		return "file";
+	case PROFILE_BY_LINE:
+		return "line";
 	default:
 		return "cpu";
 	}
@@ -247,113 +237,6 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 	return err;
 }
 
-/* --- trees ------------------------------------------------------------------------------------ */
-
-struct tree_text {
-	FILE *to;
-	const struct report_options *options;
-	const struct report_tree *tree;
-	char *text;
-};
-
-static void put_sum(const struct tree_text *tree, const struct report_branch *branch, int indent)
-{
-	uint64_t whole = tree->tree->profile->total;
-
-	if (tree->options->quiet)
-		return;
-	fprintf(tree->to, "%7.2f%%  %8s  %*s%s(%u more, small)%s\n",
-	        percent((double)branch->total, whole), "", indent, "", paint(tree->options, DIM),
-	        branch->nr, paint(tree->options, PLAIN));
-}
-
-static void put_node(const struct tree_text *tree, uint32_t number, int indent)
-{
-	const struct profile *profile = tree->tree->profile;
-	const struct profile_node *node = &profile->nodes[number];
-	const struct profile_row *row = &profile->rows[node->row];
-	unsigned width = tree->options->width, room;
-
-	fprintf(tree->to, "%7.2f%%  %7.2f%%  %*s", percent((double)node->total, profile->total),
-	        percent((double)node->self, profile->total), indent, "");
-	room = width > 20U + (unsigned)indent + MIN_COLUMN ? width - 20U - (unsigned)indent
-	                                                   : MIN_COLUMN;
-	report_cell(profile, row, PROFILE_BY_SYMBOL, tree->text);
-	text_put(tree->to, tree->text, width ? room : 0);
-	fputc('\n', tree->to);
-}
-
-/* No stack is deeper than profiles are, and so is this recursion. */
-static void put_branches(const struct tree_text *tree, uint32_t parent, int indent)
-{
-	size_t nr;
-	const struct report_branch *branch = report_tree_children(tree->tree, parent, &nr);
-
-	for (; nr; nr--, branch++) {
-		if (branch->node == PROFILE_NONE) {
-			put_sum(tree, branch, indent);
-			continue;
-		}
-		put_node(tree, branch->node, indent);
-		put_branches(tree, branch->node, indent < MAX_INDENT ? indent + 2 : indent);
-	}
-}
-
-/* The tree of a class, under its name if there are several. */
-static void put_class(const struct tree_text *tree, const struct profile_class *class)
-{
-	const struct profile *profile = tree->tree->profile;
-	uint64_t total = profile->nodes[class->root].total;
-
-	if (!total)
-		return;
-	if (profile->config.keys & PROFILE_BY_THREAD) {
-		report_thread_text(profile->trace, class->thread, tree->text);
-		fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
-		text_put(tree->to, tree->text, 0);
-		fprintf(tree->to, ": %.2f%%%s\n", percent((double)total, profile->total),
-		        paint(tree->options, PLAIN));
-	}
-	put_branches(tree, class->root, 0);
-}
-
-static void put_unsampled(const struct tree_text *tree)
-{
-	const struct profile *profile = tree->tree->profile;
-
-	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
-		const struct profile_unsampled *u = &profile->unsampled[i];
-
-		fprintf(tree->to, "%7.2f%%  %8s  %s ",
-		        percent((double)(u->exact - u->sampled), profile->total), "",
-		        profile_unsampled_name(u));
-		text_put(tree->to, trace_string(profile->trace, u->comm), 0);
-		fputc('\n', tree->to);
-	}
-}
-
-static int put_tree(FILE *to, const struct profile *profile, const struct report_options *options)
-{
-	double least = options->all ? 0 : SMALL_SHARE;
-	struct report_tree branches;
-	struct tree_text tree = {to, options, &branches, malloc(CELL_SIZE)};
-	int err = tree.text ? report_tree_init(&branches, profile,
-	                                       (uint64_t)(least * (double)profile->total))
-	                    : -ENOMEM;
-
-	if (!err) {
-		if (!options->quiet)
-			fprintf(to, "%s%8s  %8s  %s%s\n", paint(options, BOLD), "total", "self",
-			        "call path", paint(options, PLAIN));
-		for (uint32_t i = 0; i < profile->nr_classes; i++)
-			put_class(&tree, &profile->classes[i]);
-		put_unsampled(&tree);
-		report_tree_fini(&branches);
-	}
-	free(tree.text);
-	return err;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 struct warning_text {
@@ -373,16 +256,12 @@ static void put_warning(void *arg, const char *text)
 static int put_event(FILE *to, const struct trace *trace, uint32_t event,
                      const struct report_options *options)
 {
-	struct profile_config config = {.event = event, .from = options->from, .to = options->to};
 	struct profile *profile;
+	struct profile_view view;
 	struct warning_text warning = {to, options};
 	int err;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		config.keys |= options->keys[k];
-	if (options->per_thread)
-		config.keys |= PROFILE_BY_THREAD;
-	profile = profile_new(trace, &config);
+	profile = report_profile(trace, event, options, &view);
 	if (!profile)
 		return -errno;
 	if (!options->quiet && !options->no_header) {
@@ -390,7 +269,12 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 		warnings_of_profile(profile, put_warning, &warning);
 		fputc('\n', to);
 	}
-	err = options->tree ? put_tree(to, profile, options) : put_tables(to, profile, options);
+	if (options->annotate)
+		err = report_annotation_text(to, profile, options);
+	else if (options->tree || options->direction != PROFILE_ALL)
+		err = report_text_tree(to, profile, options, &view);
+	else
+		err = put_tables(to, profile, options);
 	profile_free(profile);
 	return err;
 }

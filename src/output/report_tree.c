@@ -22,7 +22,8 @@ static bool shown(const struct profile *profile, uint32_t node, uint64_t least)
 }
 
 /* Small nodes below shown ones are summed; what is below small ones is in them already. */
-static size_t collect(struct report_tree *tree, uint64_t least, uint32_t *sums)
+static size_t collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
+                      const uint32_t *depths, uint32_t max_depth)
 {
 	const struct profile *profile = tree->profile;
 	size_t nr = 0;
@@ -32,6 +33,7 @@ static size_t collect(struct report_tree *tree, uint64_t least, uint32_t *sums)
 		struct report_branch branch = {node->parent, i, 1, node->total};
 
 		if (node->parent == PROFILE_NONE || !node->total ||
+		    (max_depth && depths[i] > max_depth) ||
 		    !(profile->nodes[node->parent].parent == PROFILE_NONE ||
 		      shown(profile, node->parent, least)))
 			continue;
@@ -59,23 +61,38 @@ static size_t count_most(const struct profile *profile, uint64_t least)
 	return 2 * nr + 1;
 }
 
-int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least)
+/* Of each node, a root's being 0. Parents come first. */
+static uint32_t *find_depths(const struct profile *profile)
+{
+	uint32_t *depths = calloc(profile->nr_nodes + 1UL, sizeof(*depths));
+
+	for (uint32_t i = 0; depths && i < profile->nr_nodes; i++)
+		if (profile->nodes[i].parent != PROFILE_NONE)
+			depths[i] = depths[profile->nodes[i].parent] + 1;
+	return depths;
+}
+
+int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
+                     uint32_t max_depth)
 {
 	uint32_t *sums = calloc(profile->nr_nodes + 1UL, sizeof(*sums));
+	uint32_t *depths = find_depths(profile);
+	int err = -ENOMEM;
 
 	*tree = (struct report_tree){
 		.profile = profile,
 		.branches = calloc(count_most(profile, least), sizeof(*tree->branches)),
 	};
-	if (sums && tree->branches) {
-		tree->nr = collect(tree, least, sums);
+	if (sums && depths && tree->branches) {
+		tree->nr = collect(tree, least, sums, depths, max_depth);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
-		free(sums);
-		return 0;
+		err = 0;
+	} else {
+		report_tree_fini(tree);
 	}
+	free(depths);
 	free(sums);
-	report_tree_fini(tree);
-	return -ENOMEM;
+	return err;
 }
 
 void report_tree_fini(struct report_tree *tree)

@@ -18,8 +18,12 @@ struct report_tree {
 	size_t nr;
 };
 
-/* Branches with at least this weight. 0 or -ENOMEM. */
-int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least);
+/*
+ * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves). 0 or
+ * -ENOMEM.
+ */
+int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
+                     uint32_t max_depth);
 void report_tree_fini(struct report_tree *tree);
 
 /* The branches below a node (its children): the first, and how many. */

@@ -68,24 +68,25 @@ int source_table_put(struct source_table *table, const struct trace_source *sour
 	return 0;
 }
 
-static int lines_grow(struct source_table *table)
+static struct trace_line *lines_add(struct source_table *table)
 {
-	size_t nr = table->nr_lines;
-	struct trace_line *lines;
+	size_t room = table->lines_room ? 2 * table->lines_room : FIRST_ROOM;
+	struct trace_line *lines = table->lines;
 
-	/* Room for a power of two of them. */
-	if (nr < FIRST_ROOM ? nr : nr & (nr - 1))
-		return 0;
-	lines = reallocarray(table->lines, nr < FIRST_ROOM ? FIRST_ROOM : 2 * nr, sizeof(*lines));
-	if (!lines)
-		return -ENOMEM;
-	table->lines = lines;
-	return 0;
+	if (table->nr_lines == table->lines_room) {
+		lines = reallocarray(lines, room, sizeof(*lines));
+		if (!lines)
+			return NULL;
+		table->lines = lines;
+		table->lines_room = room;
+	}
+	return &lines[table->nr_lines++];
 }
 
 int source_table_line(struct source_table *table, const struct trace_line *line, uint32_t lo)
 {
 	const struct trace_line *last = table->nr_lines ? &table->lines[table->nr_lines - 1] : NULL;
+	struct trace_line *added;
 	uint32_t source = 0;
 
 	if (last && last->module == line->module && last->offset >= lo)
@@ -96,8 +97,9 @@ int source_table_line(struct source_table *table, const struct trace_line *line,
 		table->refused++;
 		return 0;
 	}
-	if (lines_grow(table))
+	added = lines_add(table);
+	if (!added)
 		return -ENOMEM;
-	table->lines[table->nr_lines++] = *line;
+	*added = *line;
 	return 0;
 }

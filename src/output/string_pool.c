@@ -61,6 +61,14 @@ static bool slots_grow(struct string_pool *pool)
 	return true;
 }
 
+bool string_pool_find(const struct string_pool *pool, const char *string, uint32_t *offset)
+{
+	uint32_t slot = pool->nr_slots ? *slot_find(pool, string, strlen(string)) : 0;
+
+	*offset = slot - 1;
+	return slot;
+}
+
 bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *offset)
 {
 	size_t size = strlen(string);

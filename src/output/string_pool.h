@@ -27,5 +27,7 @@ void string_pool_fini(struct string_pool *pool);
 
 /* false: the pool is full, or memory was refused. */
 bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *offset);
+/* The same for one that is there; false: it is not. */
+bool string_pool_find(const struct string_pool *pool, const char *string, uint32_t *offset);
 
 #endif

@@ -11,6 +11,7 @@
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 
 #define NR_COMMAND_SLOTS (2 * TABLES_MAX_COMMANDS)
+#define OTHER_COMMANDS   "[other commands]"
 /* Bounds the private memory that finds a string again. */
 #define MAX_STRINGS (1 << 18)
 
@@ -319,6 +320,16 @@ uint32_t tables_string(struct tables *tables, const char *string)
 	return offset;
 }
 
+uint32_t tables_comm(struct tables *tables, const char *comm)
+{
+	bool full = tables->header->nr[TRACE_COMMANDS] == TABLES_MAX_COMMANDS;
+	uint32_t known;
+
+	if (full && !string_pool_find(&tables->strings, comm, &known))
+		comm = OTHER_COMMANDS;
+	return tables_string(tables, comm);
+}
+
 const char *tables_string_at(const struct tables *tables, uint32_t offset)
 {
 	const char *strings = table_entry(tables, TRACE_STRINGS, 0);
@@ -382,7 +393,7 @@ struct trace_command *tables_command(struct tables *tables, uint32_t comm)
 	if (!command)
 		return table_entry(tables, TRACE_COMMANDS, nr - 1);
 	if (nr + 1 == TABLES_MAX_COMMANDS)
-		comm = tables_string(tables, "[other commands]");
+		comm = tables_string(tables, OTHER_COMMANDS);
 	else
 		*slot = (uint16_t)(nr + 1);
 	command->comm = comm;

@@ -62,6 +62,12 @@ struct trace_run *tables_run(const struct tables *tables);
 uint32_t tables_string(struct tables *tables, const char *string);
 const char *tables_string_at(const struct tables *tables, uint32_t offset);
 
+/*
+ * The same for the name of a command. Where the table of commands is full, all further ones are
+ * "[other commands]": a target that renames itself for ever leaves room for other strings.
+ */
+uint32_t tables_comm(struct tables *tables, const char *comm);
+
 /* Entries live as long as the tables, and stay where they are. NULL: refused. */
 struct trace_event *tables_add_event(struct tables *tables);
 struct trace_stream *tables_add_stream(struct tables *tables);

@@ -347,6 +347,11 @@ const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_SYMBOLS], index);
 }
 
+const struct trace_source *trace_source(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_SOURCES], index);
+}
+
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 {
 	uint32_t low = 0, high = trace->sections[TRACE_SYMBOLS].nr;

@@ -31,6 +31,7 @@ const struct trace_thread *trace_thread(const struct trace *trace, uint32_t inde
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
+const struct trace_source *trace_source(const struct trace *trace, uint32_t index);
 
 /* The shift that sampling ended with: stored samples stand for their base period << this. */
 static inline uint32_t trace_shift(const struct trace_event *event)

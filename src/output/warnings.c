@@ -139,7 +139,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
 {
-	char symbol[FRAME_TEXT_SIZE];
+	char text[FRAME_TEXT_SIZE];
 	unsigned blamed = 0;
 
 	for (uint32_t i = 0; i < profile->nr_rows && blamed < MAX_BLAMED; i++) {
@@ -147,11 +147,10 @@ static void warn_of_lockstep(const struct profile *profile, const struct warner 
 
 		if (!profile_in_lockstep(profile, row))
 			continue;
-		frame_symbol_text(profile->trace, profile->names.names[row->name].frame, symbol);
 		warn(warner,
 		     "sampling marched in step with '%.200s': its share depends on which samples "
 		     "are asked, and its error is larger than stated; record with another period",
-		     symbol);
+		     frame_name_symbol(&profile->names, row->name, text));
 		blamed++;
 	}
 }

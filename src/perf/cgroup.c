@@ -3,11 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
@@ -113,6 +117,23 @@ int cgroup_create(struct cgroup *cgroup)
 	return error;
 }
 
+int cgroup_probe(const struct cgroup *cgroup)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, cgroup->fd, sched_getcpu(), -1,
+	                      PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 static int move_to(const char *directory, pid_t pid)
 {
 	char file[PATH_MAX + 16], text[16];
@@ -136,10 +157,30 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid)
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
 {
 	char file[32], path[PATH_MAX];
-	const char *name = strrchr(cgroup->path, '/');
+	const char *name = strrchr(cgroup->path, '/'), *at;
 
 	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-	return path_of(file, path) || strstr(path, name);
+	if (path_of(file, path))
+		return true;
+	at = strstr(path, name);
+	return at && (at[strlen(name)] == '\0' || at[strlen(name)] == '/');
+}
+
+uint64_t cgroup_cpu_time(const struct cgroup *cgroup)
+{
+	char file[PATH_MAX + 16];
+	uint64_t us = 0;
+	FILE *f;
+
+	if (cgroup->fd < 0)
+		return 0;
+	snprintf(file, sizeof(file), "%s/cpu.stat", cgroup->path);
+	f = fopen(file, "re");
+	if (f && fscanf(f, "usage_usec %" SCNu64, &us) != 1)
+		us = 0;
+	if (f)
+		fclose(f);
+	return us * 1000;
 }
 
 void cgroup_remove(struct cgroup *cgroup)
@@ -153,12 +194,14 @@ void cgroup_remove(struct cgroup *cgroup)
 	close(cgroup->fd);
 	cgroup->fd = -1;
 	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
-	/* What forks meanwhile is found by another look. */
+	/* What forks meanwhile is found by another look; what is just dying needs a moment. */
 	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {
 		procs = fopen(file, "re");
 		while (procs && fscanf(procs, "%d", &pid) == 1)
 			move_to(cgroup->parent, pid);
 		if (procs)
 			fclose(procs);
+		if (tries >= 10)
+			usleep(1000);
 	}
 }

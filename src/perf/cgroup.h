@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct cgroup {
@@ -18,11 +19,17 @@ struct cgroup {
 /* 0 or -errno: ENOENT where there is no version 2 hierarchy, EACCES, EROFS, EPERM. */
 int cgroup_create(struct cgroup *cgroup);
 
+/* Whether events can be bound to it: not where perf_event belongs to a version 1 hierarchy. */
+int cgroup_probe(const struct cgroup *cgroup);
+
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);
 
 /* Whether a living process is (still) in it or below it; true where that cannot be known. */
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);
+
+/* CPU time of everything that ran in it, ns; 0: not known. */
+uint64_t cgroup_cpu_time(const struct cgroup *cgroup);
 
 /* Moves what still runs in it to the recorder's own, and removes it. */
 void cgroup_remove(struct cgroup *cgroup);

@@ -34,6 +34,11 @@ uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsi
 	return sampler->events[event].base_period[cpu_index];
 }
 
+unsigned sampler_max_chain(const struct sampler *sampler)
+{
+	return sampler->max_chain;
+}
+
 size_t sampler_ring_size(const struct sampler *sampler)
 {
 	return sampler->rings[1].ring.size;

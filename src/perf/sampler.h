@@ -47,7 +47,7 @@ struct sampler_config {
 	bool spread;                        /* let the CPUs' periods differ by a few per cent */
 
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
-	unsigned max_stack;            /* of them; 0: the kernel's default */
+	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
 	uint64_t regs;                 /* user registers that go with it */
 	size_t ring_size;              /* wanted for samples, per CPU */
@@ -81,6 +81,8 @@ void sampler_disable(struct sampler *sampler);
 unsigned sampler_nr_cpus(const struct sampler *sampler);
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/* Call chains end after so many addresses, the kernel's own limit considered. */
+unsigned sampler_max_chain(const struct sampler *sampler);
 size_t sampler_ring_size(const struct sampler *sampler);
 
 /*

@@ -1,4 +1,5 @@
 #include "perf/sampler_state.h"
+#include "perf/text_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,22 +85,33 @@ static size_t descriptor_limit(void)
 	return limit.rlim_cur;
 }
 
+/*
+ * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
+ * rungs, for the buffer's levels do the doublings between them.
+ */
+static unsigned wanted_rungs(unsigned nr_cpus)
+{
+	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+}
+
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + 2 * s->nr_cpus + grid_size * (1 + config->exact);
+	unsigned wanted = wanted_rungs(s->nr_cpus);
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
-	if (rungs >= SAMPLER_MAX_RUNGS)
-		return SAMPLER_MAX_RUNGS;
+	if (rungs >= wanted)
+		return wanted;
+	rungs = rungs ? rungs : 1;
 	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu sampling periods instead of %d; "
+	         "%zu file descriptors allow only %zu of %u sampling periods; "
 	         "'ulimit -n' raises the limit",
-	         limit, rungs, SAMPLER_MAX_RUNGS);
-	return rungs ? (unsigned)rungs : 1;
+	         limit, rungs, wanted);
+	return (unsigned)rungs;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -174,6 +186,17 @@ static int open_exact(struct sampler *s, const struct sampler_config *config, un
 	return error;
 }
 
+/* More than the kernel's own limit is refused by it. */
+static unsigned longest_chain(unsigned wanted)
+{
+	int64_t limit;
+
+	if (text_file_number("/proc/sys/kernel/perf_event_max_stack", &limit) || limit < 1 ||
+	    limit > UINT16_MAX)
+		limit = PERF_MAX_STACK_DEPTH;
+	return wanted && wanted < limit ? wanted : (unsigned)limit;
+}
+
 static void fill_attr(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
 	struct perf_event_attr *attr = &s->events[e].attr;
@@ -186,7 +209,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = !config->kernel_chain;
 		attr->exclude_callchain_user = !config->user_chain;
-		attr->sample_max_stack = (uint16_t)config->max_stack;
+		attr->sample_max_stack = (uint16_t)s->max_chain;
 	}
 	if (config->stack_size) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -241,11 +264,20 @@ static uint64_t spread_period(uint64_t base, unsigned cpu)
 	return cpu ? base + (uint64_t)((double)base * 0.04 * turn) - base / 50 : base;
 }
 
+/* No rung's period may reach the kernel's sign bit. */
+static unsigned possible_rungs(uint64_t base, unsigned shift, unsigned rungs)
+{
+	while (rungs > 1 && shift + 2 * (rungs - 1) >= (unsigned)__builtin_clzll(base) - 2)
+		rungs--;
+	return rungs;
+}
+
 static int prepare_event(struct sampler *s, const struct sampler_config *config, unsigned e,
                          unsigned rungs)
 {
 	struct sampler_event *event = &s->events[e];
 
+	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
@@ -347,6 +379,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->cgroup = config->cgroup;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
+	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
 	s->side_format.sample_type = SAMPLER_TRAILER;
 	if (!s->tasks || find_cpus(s)) {

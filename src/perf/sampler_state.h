@@ -46,7 +46,8 @@ struct sampler {
 	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
-	bool counts_lost;       /* the kernel has PERF_FORMAT_LOST */
+	unsigned max_chain;
+	bool counts_lost; /* the kernel has PERF_FORMAT_LOST */
 
 	struct record_format side_format, sample_format;
 	struct merge_ring *rings; /* [2 * cpu]: side, [2 * cpu + 1]: samples */

@@ -212,7 +212,7 @@ static int try_beside(const struct altlink *link, int fd)
 		return -ENOENT;
 	path[size] = '\0';
 	slash = strrchr(path, '/');
-	strcpy(slash + 1, link->name);
+	memcpy(slash + 1, link->name, strlen(link->name) + 1);
 	return try_alt(path, &link->id);
 }
 

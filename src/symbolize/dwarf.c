@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Compilers emit no unit in less: a header and an entry. */
-#define UNIT_SIZE_MIN 12
-
 static const char *const names[NR_DWARF_SECTIONS] = {
 	[DWARF_INFO] = "info",
 	[DWARF_ABBREV] = "abbrev",
@@ -106,31 +103,37 @@ static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section sectio
 	return 0;
 }
 
-/* The offsets of the units, as far as their sizes make sense. */
+static int unit_add(struct dwarf *dwarf, size_t *room, uint64_t offset)
+{
+	size_t wanted = *room ? 2 * *room : 64;
+	uint64_t *units;
+
+	if (dwarf->nr_units == *room) {
+		units = reallocarray(dwarf->units, wanted, sizeof(*units));
+		if (!units)
+			return -ENOMEM;
+		dwarf->units = units;
+		*room = wanted;
+	}
+	dwarf->units[dwarf->nr_units++] = offset;
+	return 0;
+}
+
+/* As far as their sizes make sense. */
 static int units_find(struct dwarf *dwarf)
 {
-	size_t room = dwarf->sections[DWARF_INFO].size / UNIT_SIZE_MIN / 64 + 64;
-	uint64_t *units = NULL, *more, offset = 0;
-	struct cursor cursor;
+	const uint8_t *info = dwarf->sections[DWARF_INFO].data;
+	struct cursor cursor = dwarf_cursor(dwarf, DWARF_INFO, 0);
+	uint64_t offset = 0;
+	size_t room = 0;
+	int err = 0;
 
-	for (;;) {
-		if (!units || dwarf->nr_units == room) {
-			room *= 2;
-			more = reallocarray(units, room, sizeof(*units));
-			if (!more)
-				break;
-			units = more;
-		}
+	while (!err && dwarf_length(&cursor, NULL) && dwarf_step(dwarf, 1)) {
+		err = unit_add(dwarf, &room, offset);
+		offset = (uint64_t)(cursor.end - info);
 		cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
-		if (!dwarf_length(&cursor, NULL) || !dwarf_step(dwarf, 1)) {
-			dwarf->units = units;
-			return 0;
-		}
-		units[dwarf->nr_units++] = offset;
-		offset = (uint64_t)(cursor.end - dwarf->sections[DWARF_INFO].data);
 	}
-	free(units);
-	return -ENOMEM;
+	return err;
 }
 
 int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max)

@@ -1,6 +1,6 @@
 #include "symbolize/lines.h"
-#include "symbolize/demangle.h"
 #include "symbolize/line_table.h"
+#include "symbolize/readable.h"
 #include "symbolize/text_pool.h"
 
 #include <dwarf.h>
@@ -227,38 +227,54 @@ static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, 
 	return namer->open[slot] ? unit : NULL;
 }
 
-/* The linker's name, from the entry or those that it refers to; else the first other one. */
-static const char *name_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
+/* The names of an entry and those that it refers to, the first of each kind; or NULL. */
+struct die_names {
+	const char *linkage, *plain;
+};
+
+static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
 {
+	struct die_names names = {0};
 	const struct dwarf_unit *unit;
-	const char *name = NULL, *found;
 	struct dwarf_die die;
 	struct cursor cursor;
 	unsigned hops;
 
-	for (hops = 0; hops < MAX_HOPS; hops++) {
+	for (hops = 0; hops < MAX_HOPS && (!names.linkage || !names.plain); hops++) {
 		unit = unit_around(namer, hops > 0, dwarf, offset);
 		if (!unit)
 			break;
 		cursor = dwarf_unit_cursor(unit, offset);
 		if (!dwarf_die_read(unit, &cursor, NULL, &die) || !die.tag)
 			break;
-		found = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
-		if (found)
-			return found;
-		if (!name)
-			name = dwarf_die_string(unit, &die, DIE_NAME);
+		if (!names.linkage)
+			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
+		if (!names.plain)
+			names.plain = dwarf_die_string(unit, &die, DIE_NAME);
 		if (!dwarf_die_reference(unit, &die, DIE_ORIGIN, &dwarf, &offset))
 			break;
 	}
-	return name;
+	return names;
 }
 
-static const char *name_show(struct lines *lines, struct namer *namer, const char *name)
+/* Fortran's compilers add an underscore for the linker. */
+static const char *name_choose(const struct die_names *names)
 {
-	const char *text = name ? demangle(name, namer->text) : NULL;
+	if (!names->linkage)
+		return names->plain;
+	return names->plain && name_is_of(names->linkage, names->plain) ? names->plain
+	                                                                : names->linkage;
+}
 
-	return text ? text_pool_put(&lines->text, text) : name;
+static const char *name_find(struct lines *lines, struct namer *namer, const struct scope *scope)
+{
+	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
+	const char *name = name_choose(&names);
+
+	if (!name)
+		return NULL;
+	name_readable(name, namer->text);
+	return strcmp(name, namer->text) != 0 ? text_pool_put(&lines->text, namer->text) : name;
 }
 
 static int origin_compare(const void *x, const void *y)
@@ -287,9 +303,7 @@ static int scopes_name(struct lines *lines)
 		if (i && !origin_compare(&sorted[i], &sorted[i - 1]))
 			sorted[i]->name = sorted[i - 1]->name;
 		else
-			sorted[i]->name =
-				name_show(lines, namer,
-			                  name_find(namer, sorted[i]->dwarf, sorted[i]->origin));
+			sorted[i]->name = name_find(lines, namer, sorted[i]);
 	for (i = 0; i < 2; i++)
 		if (namer->open[i])
 			dwarf_unit_close(&namer->units[i]);

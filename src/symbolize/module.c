@@ -1,4 +1,5 @@
 #include "symbolize/module.h"
+#include "symbolize/jitdump.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/target_file.h"
@@ -39,6 +40,7 @@ struct module_table {
 	size_t nr_slots; /* a power of two */
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable;
+	struct jitdump_files jitdumps;
 };
 
 /* What makes two modules the same one. */
@@ -183,6 +185,7 @@ void module_table_free(struct module_table *table)
 		free(table->entries[i]->module.path);
 		free(table->entries[i]);
 	}
+	jitdump_files_close(&table->jitdumps);
 	free(table->entries);
 	free(table->slots);
 	free(table);
@@ -196,6 +199,11 @@ size_t module_table_count(const struct module_table *table)
 uint64_t module_table_refused(const struct module_table *table)
 {
 	return table->refused;
+}
+
+struct jitdump_files *module_table_jitdumps(struct module_table *table)
+{
+	return &table->jitdumps;
 }
 
 struct module *module_table_get(const struct module_table *table, uint16_t id)

@@ -1,4 +1,5 @@
 #include "symbolize/perf_map.h"
+#include "symbolize/claims.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -61,41 +62,6 @@ char *perf_map_read(const struct module *module)
 	return text;
 }
 
-/* Which line names each offset. Offsets that have one are skipped by following next. */
-struct claims {
-	const uint32_t *offsets;
-	size_t n;
-	char **line;
-	size_t *next; /* of each offset the first at or after it without a line, as far as known */
-};
-
-static size_t claims_next(struct claims *claims, size_t i)
-{
-	size_t end = i, step;
-
-	while (claims->next[end] != end)
-		end = claims->next[end];
-	for (; claims->next[i] != end && i != end; i = step) {
-		step = claims->next[i];
-		claims->next[i] = end;
-	}
-	return end;
-}
-
-static size_t first_from(const struct claims *claims, uint32_t lo)
-{
-	size_t from = 0, to = claims->n, middle;
-
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (claims->offsets[middle] < lo)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 /* The part of a line's range in the window; false: none, or no such line. */
 static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
 {
@@ -119,44 +85,33 @@ static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
 	return true;
 }
 
-static void line_claim(struct claims *claims, char *line, uint32_t window)
-{
-	struct symbol symbol;
-	size_t i;
-
-	if (!line_parse(line, window, &symbol))
-		return;
-	i = claims_next(claims, first_from(claims, symbol.lo));
-	while (i < claims->n && claims->offsets[i] < symbol.hi) {
-		claims->line[i] = line;
-		claims->next[i] = i + 1;
-		i = claims_next(claims, i);
-	}
-}
-
-/* From the last line to the first, so that what is claimed stays so. */
+/* From the last line to the first: what is said later holds. Owners are where lines begin. */
 static void text_claim(struct claims *claims, char *text, uint32_t window)
 {
-	char *end = text + strlen(text), *line;
+	char *end = text + strlen(text), *newline, *line;
+	struct symbol symbol;
 
 	while (end > text) {
-		line = memrchr(text, '\n', (size_t)(end - text));
-		line_claim(claims, line ? line + 1 : text, window);
-		if (!line)
+		newline = memrchr(text, '\n', (size_t)(end - text));
+		line = newline ? newline + 1 : text;
+		if (line_parse(line, window, &symbol))
+			claims_take(claims, symbol.lo, symbol.hi, (uint32_t)(line - text) + 1);
+		if (!newline)
 			break;
-		*line = '\0';
-		end = line;
+		*newline = '\0';
+		end = newline;
 	}
 }
 
-static int claims_tell(const struct claims *claims, uint32_t window, symbol_fn *fn, void *arg)
+static int claims_tell(const struct claims *claims, const char *text, uint32_t window,
+                       symbol_fn *fn, void *arg)
 {
 	struct symbol symbol = {0};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < claims->n && !err; i++)
-		if (claims->line[i] && line_parse(claims->line[i], window, &symbol))
+		if (claims->owner[i] && line_parse(text + claims->owner[i] - 1, window, &symbol))
 			err = fn(arg, claims->offsets[i], &symbol);
 	return err;
 }
@@ -164,22 +119,13 @@ static int claims_tell(const struct claims *claims, uint32_t window, symbol_fn *
 int perf_map_lookup(char *text, uint32_t window, const uint32_t *offsets, size_t n, symbol_fn *fn,
                     void *arg)
 {
-	struct claims claims = {
-		.offsets = offsets,
-		.n = n,
-		.line = calloc(n + 1, sizeof(*claims.line)),
-		.next = calloc(n + 1, sizeof(*claims.next)),
-	};
-	int err = -ENOMEM;
-	size_t i;
+	struct claims claims;
+	int err = claims_init(&claims, offsets, n);
 
-	if (claims.line && claims.next) {
-		for (i = 0; i <= n; i++)
-			claims.next[i] = i;
+	if (!err) {
 		text_claim(&claims, text, window);
-		err = claims_tell(&claims, window, fn, arg);
+		err = claims_tell(&claims, text, window, fn, arg);
 	}
-	free(claims.line);
-	free(claims.next);
+	claims_fini(&claims);
 	return err;
 }

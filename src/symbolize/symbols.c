@@ -1,9 +1,10 @@
 #include "symbolize/symbols.h"
-#include "symbolize/demangle.h"
 #include "symbolize/elf_symbols.h"
+#include "symbolize/jitdump.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
+#include "symbolize/readable.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -88,8 +89,7 @@ static void name_show(struct symbolizer *symbolizer, enum module_kind kind, cons
 		size = DEMANGLED_MAX - 64;
 	memcpy(linkage, name, size);
 	linkage[size] = '\0';
-	if (!demangle(linkage, text))
-		memcpy(text, linkage, size + 1);
+	name_readable(linkage, text);
 	strncat(text, suffix, 63);
 	strncat(linkage, suffix, 63);
 }
@@ -167,13 +167,19 @@ static bool elf_choose(const struct table_symbol *symbol, const struct table_sym
 	return true;
 }
 
+/* Adds the lines, and the name where debug information knows it better. */
 static void sources_add(struct elf_names *names, struct source *sources, size_t index,
                         struct symbol *symbol)
 {
+	const char *name;
+
 	if (!names->lines)
 		return;
 	symbol->nr_sources = lines_chain(names->lines, index, sources);
 	symbol->sources = sources;
+	name = symbol->nr_sources ? sources[symbol->nr_sources - 1].function : NULL;
+	if (name && (!symbol->name || name_is_of(symbol->name, name)))
+		symbol->name = name;
 }
 
 static int elf_names_tell(struct elf_names *names, const struct query *query)
@@ -280,17 +286,27 @@ static int query_kernel(const struct query *query, const struct module *module)
 
 static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 {
-	return query_tell(arg, offset, symbol, false);
+	struct query *query = arg;
+
+	query->symbolizer->shown = NULL; /* the same place may hold another name by now */
+	return query_tell(query, offset, symbol, false);
 }
 
 static int query_anon(struct query *query, const struct module *module)
 {
-	char *text = perf_map_read(module);
-	int err = 0;
+	const uint32_t window = (uint32_t)module->window;
+	int fd = jitdump_files_find(module_table_jitdumps(query->symbolizer->modules), module->pid);
+	int err = -ENOENT;
+	char *text;
 
-	if (text)
-		err = perf_map_lookup(text, (uint32_t)module->window, query->offsets, query->n,
-		                      map_symbol, query);
+	if (fd >= 0)
+		err = jitdump_lookup(fd, window, query->offsets, query->n, map_symbol, query);
+	if (err != -ENOENT)
+		return err;
+	text = perf_map_read(module);
+	if (!text)
+		return 0;
+	err = perf_map_lookup(text, window, query->offsets, query->n, map_symbol, query);
 	free(text);
 	return err;
 }

@@ -5,8 +5,8 @@
  * use is one module's tables. Sources, best first: .symtab of the file or its separate debug file,
  * .dynsym and mini-debuginfo; the stubs of the PLT as "name@plt"; the bounds of the function from
  * the call frame information where no symbol covers an address; /proc/kallsyms for the kernel;
- * /tmp/perf-PID.map for code made at run time. Lines and inlined functions come from DWARF, in the
- * file or its separate debug file. Nothing is asked of a debuginfod server.
+ * a jitdump or /tmp/perf-PID.map for code made at run time. Lines and inlined functions come from
+ * DWARF, in the file or its separate debug file. Nothing is asked of a debuginfod server.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H

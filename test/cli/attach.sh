@@ -30,7 +30,7 @@ pid = int(sys.argv[1])
 info = recording.info("attached.atr")
 assert info["attached"] and info["pid"] == pid
 commands = {command["comm"]: command for command in info["commands"]}
-assert recording.close(commands["later"]["weight"] / 1e9, 0.5, 0.05, recording.stolen())
+assert recording.close(commands["later"]["weight"] / 1e9, 0.5, 0.05, recording.allowance(info))
 assert commands["later"]["tasks"] == 1
 assert commands["early"]["tasks"] == 3
 early = [thread for thread in info["threads"] if thread["comm"] == "early"]

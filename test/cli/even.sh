@@ -6,14 +6,14 @@ need_sampling
 
 even() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
-	recorded "$@" "$TARGETS/quarters" 2 2 >said
+	recorded "$@" "$TARGETS/quarters" 2 1.4 >said
 	check <<'END'
 import bisect
 import recording
 
 info = recording.info()
 samples = recording.samples()
-assert len(info["reductions"]) >= 3, info["reductions"]
+assert len(info["reductions"]) >= 2, info["reductions"]
 assert len(samples) == info["samples"]["stored"]
 bounds = {}
 with open("said") as file:

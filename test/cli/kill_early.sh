@@ -14,7 +14,7 @@ for delay in 0 0.02 0.05 0.1 0.15 0.2 0.4; do
 	status=$?
 	echo "after $delay s: $status $(cat errors)"
 	[ $status = 0 ] || [ $status = 1 ] || fail "recover ended with $status"
-	[ "$(wc -l <errors)" = 1 ] || fail "$(cat errors)"
+	one_complaint errors x.atr || fail "$(cat errors)"
 	if [ $status = 0 ]; then
 		"$ADAPTRACE" info --json x.atr >info || fail "info"
 		"$ADAPTRACE" dump x.atr >dump || fail "dump"

@@ -6,7 +6,7 @@ need_sampling
 
 slow() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
-	recorded -m 64K -F 20000 "$@" "$TARGETS/quarters" 2 1.6 >said
+	recorded -m 64K -F 20000 "$@" "$TARGETS/quarters" 2 1.3 >said
 	check <<'END'
 import collections
 import recording
@@ -28,7 +28,7 @@ for tid, marks in last.items():
     weights = [s["weight"] for s in recording.samples()
                if s["tid"] == tid and start <= s["time_ns"] < end]
     chance = 2 * max(weights) * len(weights) ** 0.5
-    assert recording.close(sum(weights), cpu_end - cpu_start, 0.05, chance + recording.stolen() * 1e9)
+    assert recording.close(sum(weights), cpu_end - cpu_start, 0.05, chance + recording.allowance(info) * 1e9)
 
 # The kernel delivered little more than what was worth keeping, not all at the first period.
 used, = recording.said()["used"]

@@ -39,5 +39,5 @@ done
 
 # Standard input, output and error are the same files, not copies through us.
 echo hello | record -o ../x.atr sh -c 'cat; echo there >&2' >../out 2>../err || fail "record cat"
-[ "$(cat ../out)" = hello ] && [ "$(cat ../err)" = there ] || fail "$(cat ../out ../err)"
+[ "$(cat ../out)" = hello ] && [ "$(complaints ../err)" = there ] || fail "$(cat ../out ../err)"
 pass

@@ -2,14 +2,16 @@
 """Another reader of traces, written from adaptrace-trace(5) alone.
 
 Prints what `adaptrace dump --json` prints, so far as both can know it: one JSON array a line, of
-time, pid, tid, command, CPU, event, level, weight and the frames of the stack as numbers, sorted.
+time, pid, tid, command, CPU, event, level, weight and the frames of the stack as numbers with
+their file, line and whether they are inlined, sorted.
 """
+import bisect
 import json
 import struct
 import sys
 
 SECTIONS = dict(RUN=1, STRINGS=2, EVENTS=3, STREAMS=4, MODULES=5, THREADS=6, COMMANDS=7,
-                REDUCTIONS=8, GRANULES=9, BINS=10, SYMBOLS=11)
+                REDUCTIONS=8, GRANULES=9, BINS=10, SYMBOLS=11, SOURCES=12, LINES=13)
 ANY_CPU = 0xffffffff
 
 
@@ -28,9 +30,12 @@ class Trace:
         self.periods = {(s[0], s[1]): s[2] for s in self.entries('STREAMS', '<IIQQQ')}
         self.threads = list(self.entries('THREADS', '<iiIIQQQ'))
         self.granules = [g for g, in self.entries('GRANULES', '<I')]
+        self.symbols = list(self.entries('SYMBOLS', '<IIII'))
+        self.sources = list(self.entries('SOURCES', '<IIII'))
+        self.lines = list(self.entries('LINES', '<III'))
 
     def entries(self, name, layout):
-        at, step, nr = self.sections[SECTIONS[name]]
+        at, step, nr = self.sections.get(SECTIONS[name], (0, 0, 0))
         for i in range(nr):
             yield struct.unpack_from(layout, self.data, at + i * step)
 
@@ -53,6 +58,26 @@ class Trace:
             frame, _, node = struct.unpack_from('<QII', self.data, at)
             frames.append(frame & (1 << 48) - 1)
         return frames
+
+    def source(self, module, offset):
+        """The number of a frame's source + 1, or 0."""
+        function = bisect.bisect(self.symbols, (module, offset, 1 << 32, 0)) - 1
+        line = bisect.bisect(self.lines, (module, offset, 1 << 32)) - 1
+        if function < 0 or line < 0 or self.lines[line][0] != module:
+            return 0
+        of, lo, hi, _ = self.symbols[function]
+        return self.lines[line][2] if of == module and lo <= self.lines[line][1] and offset < hi else 0
+
+    def places(self, frame):
+        module, offset = frame >> 32, frame & 0xffffffff
+        number = self.source(module, offset)
+        if not module or not number:
+            return [[offset if module else None, None, None, False]]
+        found = []
+        while number:
+            _, file, line, number = self.sources[number - 1]
+            found.append([offset, self.string(file) or None, line or None, number != 0])
+        return found
 
     def bins(self):
         first, size, nr = self.sections[SECTIONS['BINS']]
@@ -176,14 +201,14 @@ def from_file(path):
         pid, tid, comm = trace.threads[thread][:3]
         yield [time, pid, tid, trace.string(comm), cpu, trace.string(trace.events[event][0]),
                level, trace.weight(event, cpu),
-               [f & 0xffffffff if f >> 32 else None for f in trace.stack(leaf, context)]]
+               [place for f in trace.stack(leaf, context) for place in trace.places(f)]]
 
 
 def from_dump(lines):
     for line in lines:
         d = json.loads(line)
         yield [d['time_ns'], d['pid'], d['tid'], d['comm'], d['cpu'], d['event'], d['level'],
-               d['weight'], [f['offset'] for f in d['stack']]]
+               d['weight'], [[f[k] for k in ('offset', 'file', 'line', 'inlined')] for f in d['stack']]]
 
 
 if __name__ == '__main__':

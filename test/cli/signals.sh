@@ -5,13 +5,14 @@
 need_sampling
 
 check <<'END'
+import atexit
 import os
 import signal
 import subprocess
-import sys
 import time
 import recording
 
+running = []
 HANDLER = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, lambda *args: sys.exit(7))
@@ -28,13 +29,22 @@ def start(*command):
         [recording.ADAPTRACE, "record", "-q", "--max-overhead", "0", *command],
         stdout=subprocess.PIPE, text=True, start_new_session=True, restore_signals=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    running.append(recorder)
     assert recorder.stdout.readline() == "ready\n"
     return recorder
+
+
+@atexit.register
+def end():
+    """Of a failed test: with everything that it started."""
+    for recorder in running:
+        os.killpg(recorder.pid, signal.SIGKILL)
 
 
 def ended(recorder, status):
     rest = recorder.stdout.read()
     assert recorder.wait() == status, recorder.returncode
+    running.remove(recorder)
     assert recording.info()["exit_status"] == status
     os.unlink("adaptrace.atr")
     return rest

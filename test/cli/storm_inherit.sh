@@ -21,7 +21,7 @@ for comm in "short", "long":
     death = 150 * 0.0003
     assert recording.close(command["exact"] / 1e9, *said[comm], 0.05, death)
     total = sum(row["self"] for row in rows if row["comm"] == comm)
-    assert recording.close(total / 1e9, *said[comm], 0.05, death + recording.stolen())
+    assert recording.close(total / 1e9, *said[comm], 0.05, death + recording.allowance(recording.info()))
 END
 }
 

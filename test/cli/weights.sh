@@ -7,7 +7,7 @@ need_sampling
 weigh() { # REDUCTIONS ARGUMENTS-OF-RECORD...
 	least=$1; shift
 	echo "-- $*"
-	recorded "$@" "$TARGETS/quarters" 2 0.5 >said
+	recorded "$@" "$TARGETS/quarters" 2 1.2 >said
 	check "$least" <<'END'
 import sys
 import recording
@@ -16,7 +16,7 @@ used, = recording.said()["used"]
 info = recording.info()
 samples = recording.samples()
 total = sum(sample["weight"] for sample in samples)
-assert recording.close(total / 1e9, used, 0.03, recording.stolen())
+assert recording.close(total / 1e9, used, 0.03, recording.allowance(info))
 assert sum(command["weight"] for command in info["commands"]) == total
 assert sum(thread["weight"] for thread in info["threads"]) == total
 assert recording.report()["sampled_weight"] == total
@@ -24,13 +24,11 @@ assert len(info["reductions"]) >= int(sys.argv[1]), info["reductions"]
 # Both threads used the same.
 by_thread = sorted(recording.weights(samples, "tid").values())
 chance = 4 * samples[0]["weight"] / 1e9 * (len(samples) / 2) ** 0.5
-assert recording.close(by_thread[-2] / 1e9, used / 2, 0.03, chance + recording.stolen())
+assert recording.close(by_thread[-2] / 1e9, used / 2, 0.03, chance + recording.allowance(info))
 END
 }
 
-weigh 1 -m 64K
+weigh 1 -m 64K -F 20000
 weigh 1 -m 64K --inherit -F 20000
 weigh 1 -m 64K --inherit -g fp -F 20000
-weigh 1 -m 64K -g none -F 20000
-weigh 0 -F 1000 -g dwarf,4K
 pass

@@ -4,6 +4,6 @@
 int main(int argc, char **argv)
 {
 	burn_until((uint64_t)(atof(argc > 1 ? argv[1] : "1") * 1e9));
-	printf("used %.6f\n", used_seconds());
+	print_used();
 	return 0;
 }

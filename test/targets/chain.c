@@ -37,8 +37,8 @@ static int wait_for_next(void)
 {
 	int status = 0;
 
-	while (wait(&status) > 0)
-		continue;
+	if (wait(&status) < 0)
+		return 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -59,10 +59,10 @@ static int next(char **argv, unsigned count)
 	}
 	while (count-- > 1) {
 		if (fork())
-			return wait_for_next();
+			break;
 		burn_until(ns);
 	}
-	return 0;
+	return wait_for_next();
 }
 
 int main(int argc, char **argv)
@@ -71,10 +71,14 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	ns = argc > 3 ? strtoull(argv[3], NULL, 10) * 1000 : 0;
-	if (argc > 3 && !strcmp(argv[1], "threads"))
-		return threads(count);
+	if (argc > 3 && !strcmp(argv[1], "threads")) {
+		status = threads(count);
+		print_used();
+		return status;
+	}
 	burn(ns); /* exec keeps the time of the thread */
 	if (count > 1)
 		status = next(argv, count);
+	print_used();
 	return status;
 }

@@ -41,8 +41,8 @@ NOINLINE static void explore(unsigned count, uint64_t until)
 
 	while (depth < 31 && 1U << depth < count)
 		depth++;
-	for (unsigned path = 0; thread_ns() < until; path = (path + 1) % count)
-		turn(path, depth);
+	for (unsigned path = 0; path % 256 || look() < until; path++)
+		turn(path % count, depth);
 }
 
 NOINLINE static void settle(uint64_t until)
@@ -66,12 +66,12 @@ int main(int argc, char **argv)
 	uint64_t ns = (uint64_t)(atof(argc > 2 + recursion ? argv[2 + recursion] : "1") * 1e9);
 
 	if (recursion) {
-		while (thread_ns() < ns)
+		while (look() < ns)
 			recurse(count);
 	} else {
 		explore(count, ns);
 		settle(2 * ns);
 	}
-	printf("used %.6f\n", used_seconds());
+	print_used();
 	return 0;
 }

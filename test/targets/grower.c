@@ -53,6 +53,6 @@ int main(int argc, char **argv)
 	stop = true;
 	for (unsigned i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
-	printf("used %.6f\n", used_seconds());
+	print_used();
 	return 0;
 }

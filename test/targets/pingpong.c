@@ -32,5 +32,6 @@ int main(int argc, char **argv)
 	printf("pong %.6f\n", usage_seconds(&usage));
 	getrusage(RUSAGE_SELF, &usage);
 	printf("ping %.6f\n", usage_seconds(&usage));
+	print_used();
 	return status;
 }

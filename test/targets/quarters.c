@@ -42,6 +42,6 @@ int main(int argc, char **argv)
 	work(NULL);
 	for (unsigned i = 1; i < nr; i++)
 		pthread_join(threads[i], NULL);
-	printf("used %.6f\n", used_seconds());
+	print_used();
 	return 0;
 }

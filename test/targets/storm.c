@@ -58,5 +58,6 @@ int main(int argc, char **argv)
 		reap(parallel);
 	for (unsigned i = 0; i < nr; i++)
 		printf("%s %.6f\n", kinds[i].name, kinds[i].used);
+	print_used();
 	return 0;
 }

@@ -216,7 +216,7 @@ static void too_many_contexts_are_folded_visibly(void **state)
 	}
 	assert_true(check_all(hmb) > 0);
 	assert_true(hmb->truncated > 0);
-	assert_true(most <= size / 2 + size / 32 + ((size_t)1 << hmb->arena.bin_shift));
+	assert_true(most <= size / 2 + size / 8 + size / 32 + ((size_t)1 << hmb->arena.bin_shift));
 	assert_true(hmb->kinds[0].stored > 1000);
 	buffer_free(hmb);
 }

@@ -127,6 +127,8 @@ static void class_text(const struct oracle *o, const struct trace_sample *s, cha
 	*text = 0;
 	if (o->keys & PROFILE_BY_THREAD)
 		text += sprintf(text, " thread %u", s->thread);
+	if (o->keys & PROFILE_BY_PROCESS) /* all threads are of one, and its main one is 0 */
+		text += sprintf(text, " process 0");
 	if (o->keys & PROFILE_BY_COMM)
 		text += sprintf(text, " comm %s", s->thread % 2 ? "app" : "sh");
 	if (o->keys & PROFILE_BY_CPU)
@@ -211,6 +213,7 @@ static void profile_row_text(const struct oracle *o, const struct profile *profi
 	const struct profile_class *class = &profile->classes[row->class];
 	struct trace_sample sample = {.thread = class->thread, .cpu = class->cpu};
 
+	assert_int_equal(class->process, o->keys & PROFILE_BY_PROCESS ? 0 : PROFILE_NONE);
 	if (o->keys & PROFILE_BY_COMM && !(o->keys & PROFILE_BY_THREAD))
 		sample.thread = !strcmp(trace_string(o->trace, class->comm), "app");
 	row_text(o, &sample, profile->names.names[row->name].frame, text);
@@ -290,6 +293,8 @@ static void rows_are_what_they_mean(void **state)
 		PROFILE_BY_MODULE,
 		PROFILE_BY_THREAD,
 		PROFILE_BY_COMM | PROFILE_BY_SYMBOL,
+		PROFILE_BY_PROCESS | PROFILE_BY_SYMBOL,
+		PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU,
 		PROFILE_BY_CPU | PROFILE_BY_MODULE | PROFILE_BY_THREAD,
 		0,
 	};

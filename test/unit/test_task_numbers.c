@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -131,6 +132,7 @@ static void test_numbers_reused_after_lost_ends(void **state)
 	assert_int_equal(tasks_of_sample(&world->tasks, OTHER, WORKER)->process->pid, OTHER);
 	assert_null(world->tasks.oldest_ended);
 	assert_null(tasks_of_sample(&world->tasks, -1, -1));
+	assert_int_equal(tasks_of_sample(&world->tasks, LEADER, -1)->tid, LEADER);
 }
 
 static void test_order_of_ends(void **state)
@@ -189,6 +191,27 @@ static void test_shared_slot_keeps_its_name(void **state)
 	assert_int_not_equal(tasks_thread(&world->tasks, task, world->now), shared);
 }
 
+static void test_names_without_end(void **state)
+{
+	struct world *world = *state;
+	char comm[16];
+
+	for (int i = 0; i < 2 * TABLES_MAX_COMMANDS; i++) {
+		snprintf(comm, sizeof(comm), "name%d", i);
+		named(world, LEADER, LEADER, comm, false);
+	}
+	assert_true(tables_section(world->tables, TRACE_STRINGS).nr < TABLES_MAX_COMMANDS * 12);
+	assert_string_equal(comm_at(world, tasks_of_sample(&world->tasks, LEADER, LEADER)->comm),
+	                    "[other commands]");
+	named(world, LEADER, LEADER, "name7", false);
+	assert_string_equal(comm_at(world, tasks_of_sample(&world->tasks, LEADER, LEADER)->comm),
+	                    "name7");
+	assert_int_equal(
+		tables_command(world->tables, tasks_of_sample(&world->tasks, LEADER, LEADER)->comm)
+			->tasks,
+		1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +221,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order_of_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_root_total, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared_slot_keeps_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_without_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,11 @@
+/* From a record of a mapping to the module that is mapped, and its place in an address space. */
+#ifndef CLI_MAPPING_H
+#define CLI_MAPPING_H
+
+#include "perf/record.h"
+#include "symbolize/space.h"
+
+/* Enters a RECORD_MMAP. What makes no sense, or finds no room, is left out. */
+void mapping_enter(struct module_table *modules, struct space *space, const struct record *record);
+
+#endif

@@ -1,0 +1,190 @@
+#include "cli/period.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "perf/cost.h"
+#include "perf/permission.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RING_TOTAL ((size_t)128 << 20)
+#define RING_MOST  ((size_t)4 << 20)
+#define RING_LEAST ((size_t)256 << 10)
+
+void session_choose_way(struct session *s)
+{
+	struct permission permission;
+
+	s->way = SAMPLER_LADDER;
+	s->cgroup.fd = -1;
+	permission_read(&permission);
+	if (s->options->inherit || !s->options->command ||
+	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
+		return;
+	if (cgroup_probe(&s->cgroup) || cgroup_add(&s->cgroup, s->launch.pid))
+		cgroup_remove(&s->cgroup);
+	else
+		s->way = SAMPLER_CGROUP;
+}
+
+static uint64_t sample_price(const struct options *options)
+{
+	struct cost_question question = {
+		.exclude_kernel = options->events[0].attr.exclude_kernel,
+		.callchain = options->stacks == TRACE_STACKS_FP,
+	};
+	uint64_t price = 0;
+
+	if (options->stacks == TRACE_STACKS_DWARF) {
+		question.stack_size = options->stack_size;
+		question.regs = unwind_regs_mask();
+	}
+	if (options->max_overhead > 0)
+		cost_measure(&question, &price);
+	return price;
+}
+
+static size_t ring_size(void)
+{
+	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	while (size > RING_LEAST && size * cpus > RING_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static void configure_stacks(const struct options *options, struct sampler_config *config)
+{
+	bool kernel = false;
+
+	for (unsigned e = 0; e < options->nr_events; e++)
+		kernel |= !options->events[e].attr.exclude_kernel;
+	if (options->stacks == TRACE_STACKS_NONE)
+		return;
+	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
+	config->kernel_chain = kernel;
+	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	if (options->stacks != TRACE_STACKS_DWARF)
+		return;
+	config->stack_size = options->stack_size;
+	config->regs = unwind_regs_mask();
+}
+
+int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
+{
+	const struct options *options = s->options;
+	struct sampler_config config = {
+		.way = s->way,
+		.cgroup = s->cgroup.fd,
+		.tasks = tasks,
+		.nr_tasks = nr_tasks,
+		.on_exec = options->command,
+		.exact = s->way == SAMPLER_LADDER && options->command,
+		.events = options->events,
+		.nr_events = options->nr_events,
+		.spread = !options->period,
+		.ring_size = ring_size(),
+	};
+	char why[WHY_SIZE];
+
+	configure_stacks(options, &config);
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		config.base_period[e] =
+			period_base(&options->events[e], options->frequency, options->period);
+		if (options->events[e].unit == EVENT_NS)
+			config.shift[e] = guard_initial_shift(&s->guard, config.base_period[e]);
+		s->shift[e] = config.shift[e];
+	}
+	s->sampler = sampler_open(&config, why);
+	if (s->sampler)
+		return 0;
+	say("%s", why);
+	return -errno;
+}
+
+static int open_buffer(struct session *s)
+{
+	const struct options *options = s->options;
+	struct hmb_config config = {
+		.size = options->budget,
+		.nr_kinds = options->nr_events,
+		.max_path = SESSION_MAX_STACK,
+		.truncated_frame = FRAME_TRUNCATED,
+	};
+
+	s->tables = tables_new(options->budget, options->output);
+	if (!s->tables)
+		return -errno;
+	if (tables_kept_leftover(s->tables))
+		say("a killed recorder left samples for '%s'; 'adaptrace recover' saves them when "
+		    "this recording is done",
+		    options->output);
+	if (!tables_recoverable(s->tables))
+		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
+	config.memory = tables_arena(s->tables);
+	config.ledger = tables_ledger(s->tables);
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		uint64_t period =
+			period_base(&options->events[e], options->frequency, options->period);
+
+		if (options->events[e].unit == EVENT_COUNT)
+			period = 100000;
+		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		 * enough. */
+		while (config.kinds[e].time_shift < 20 &&
+		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
+			config.kinds[e].time_shift++;
+	}
+	s->hmb = hmb_new(&config);
+	return s->hmb ? 0 : -errno;
+}
+
+static void forget_task(void *arg, pid_t tid)
+{
+	struct session *s = arg;
+
+	if (s->unwinder)
+		unwinder_forget(s->unwinder, tid);
+}
+
+static int open_names(struct session *s)
+{
+	s->modules = module_table_new();
+	if (!s->modules)
+		return -errno;
+	tasks_init(&s->tasks, s->tables, s->modules,
+	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	if (s->options->stacks != TRACE_STACKS_DWARF)
+		return 0;
+	s->unwinder = unwinder_new(s->modules, s->options->engine);
+	return s->unwinder ? 0 : -errno;
+}
+
+int session_open_streams(struct session *s, uint64_t now)
+{
+	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
+
+	s->streams = calloc(nr, sizeof(*s->streams));
+	s->rates = calloc(nr, sizeof(*s->rates));
+	s->throttled = calloc(nr, sizeof(*s->throttled));
+	if (!s->streams || !s->rates || !s->throttled)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		s->streams[i] = stream_start(s->options->seed, s->nr_streams++,
+		                             s->shift[i / sampler_nr_cpus(s->sampler)]);
+	/* What the guard asked for before the start is a reduction like any other. */
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		while (hmb_floor(s->hmb, e) < s->shift[e])
+			hmb_close_lowest(s->hmb, e, now, HMB_CAUSE_OVERHEAD);
+	return 0;
+}
+
+int session_open(struct session *s)
+{
+	int error;
+
+	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
+	error = open_buffer(s);
+	return error ? error : open_names(s);
+}

@@ -1,0 +1,81 @@
+/* Processes that run already when they are attached to: what /proc says stands for records. */
+#include "cli/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
+{
+	char path[64], comm[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	return tables_comm(tasks->tables, comm);
+}
+
+/* One line of /proc/PID/maps as the record that the kernel would have written. */
+static void map_line(struct tasks *tasks, pid_t pid, char *line)
+{
+	struct record record = {.type = RECORD_MMAP, .pid = (uint32_t)pid, .tid = (uint32_t)pid};
+	char protection[8];
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
+	           &record.mmap.start, &record.mmap.end, protection, &record.mmap.pgoff,
+	           &record.mmap.dev_major, &record.mmap.dev_minor, &record.mmap.ino,
+	           &path_at) < 7 ||
+	    !strchr(protection, 'x') || !path_at)
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	record.mmap.path = line[path_at] ? line + path_at : "//anon";
+	tasks_record(tasks, &record);
+}
+
+static void add_maps(struct tasks *tasks, pid_t pid)
+{
+	char path[32], *line = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &size, f) > 0)
+		map_line(tasks, pid, line);
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+int tasks_add_running(struct tasks *tasks, pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct task *task = tid > 0 ? tasks_of_sample(tasks, pid, tid) : NULL;
+
+		if (!task)
+			continue;
+		tables_command(tasks->tables, task->comm)->tasks--;
+		task->comm = comm_of(tasks, pid, tid);
+		tables_command(tasks->tables, task->comm)->tasks++;
+	}
+	closedir(dir);
+	add_maps(tasks, pid);
+	return 0;
+}

@@ -1,0 +1,329 @@
+#include "output/annotation.h"
+#include "output/frame_names.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELSEWHERE (UINT32_MAX - 1)
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+struct collector {
+	struct annotation *annotation;
+	const struct report_options *options;
+	struct map64 by_frame; /* index of its place, or ELSEWHERE */
+	char *text;
+};
+
+/* Whether a frame is in the function; source: its innermost line. */
+static bool is_inside(const struct collector *collector, uint64_t frame,
+                      struct trace_source *source)
+{
+	const struct trace *trace = collector->annotation->trace;
+	const char *function = collector->options->function;
+	struct trace_source chain[TRACE_MAX_CHAIN];
+	size_t nr = trace_inline_chain(trace, frame, chain, TRACE_MAX_CHAIN);
+
+	*source = (struct trace_source){0};
+	if (nr)
+		*source = chain[collector->options->no_inline ? nr - 1 : 0];
+	if (!frame_module(frame))
+		return false;
+	if (!strcmp(frame_symbol(trace, frame, collector->text), function))
+		return true;
+	for (size_t i = 0; i + 1 < nr && !collector->options->no_inline; i++)
+		if (!strcmp(trace_string(trace, chain[i].function), function))
+			return true;
+	return false;
+}
+
+static struct hot_place *add_place(struct annotation *annotation)
+{
+	uint32_t room = annotation->places_room ? 2 * annotation->places_room : 256;
+	struct hot_place *grown;
+
+	if (annotation->nr_places == annotation->places_room) {
+		grown = reallocarray(annotation->places, room, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		annotation->places = grown;
+		annotation->places_room = room;
+	}
+	return &annotation->places[annotation->nr_places++];
+}
+
+static int add_sample(struct collector *collector, const struct trace_sample *sample)
+{
+	struct annotation *annotation = collector->annotation;
+	uint32_t index = map64_get(&collector->by_frame, sample->leaf);
+	struct trace_source source;
+	struct hot_place *place;
+
+	if (index == UINT32_MAX) {
+		index = annotation->nr_places;
+		if (!is_inside(collector, sample->leaf, &source))
+			return map64_add(&collector->by_frame, sample->leaf, ELSEWHERE);
+		place = add_place(annotation);
+		if (!place || map64_add(&collector->by_frame, sample->leaf, index))
+			return -ENOMEM;
+		*place = (struct hot_place){
+			.frame = sample->leaf, .file = source.file, .line = source.line};
+	}
+	if (index == ELSEWHERE)
+		return 0;
+	annotation->places[index].self += sample->weight;
+	annotation->places[index].samples++;
+	annotation->self += sample->weight;
+	annotation->samples++;
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct hot_place *x = a, *y = b;
+
+	return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static int collect(struct annotation *annotation, uint32_t event,
+                   const struct report_options *options)
+{
+	struct collector collector = {annotation, options, .text = malloc(FRAME_TEXT_SIZE)};
+	struct trace_walk *walk = trace_walk_new(annotation->trace, event);
+	int got = walk && collector.text ? 1 : -ENOMEM, err = 0;
+	struct trace_sample sample;
+
+	while (got == 1 && !err) {
+		got = trace_walk_next(walk, &sample);
+		if (got == 1 && sample.time >= options->from && sample.time < options->to)
+			err = add_sample(&collector, &sample);
+	}
+	if (annotation->nr_places)
+		qsort(annotation->places, annotation->nr_places, sizeof(*annotation->places),
+		      compare_places);
+	trace_walk_free(walk);
+	map64_fini(&collector.by_frame);
+	free(collector.text);
+	return err ? err : got;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct hot_line *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+struct hot {
+	uint64_t self;
+	uint32_t index;
+};
+
+static int compare_hot(const void *a, const void *b)
+{
+	const struct hot *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return x->index < y->index ? -1 : 1;
+}
+
+/* Marks as many lines and places as the limit allows. */
+static int mark_hottest(struct annotation *annotation, uint32_t limit)
+{
+	struct hot *order = calloc(annotation->nr_places + 1UL, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < annotation->nr_lines; i++)
+		order[i] = (struct hot){annotation->lines[i].self, i};
+	qsort(order, annotation->nr_lines, sizeof(*order), compare_hot);
+	for (uint32_t i = 0; i < annotation->nr_lines && i < limit; i++)
+		annotation->lines[order[i].index].hottest = true;
+	for (uint32_t i = 0; i < annotation->nr_places; i++)
+		order[i] = (struct hot){annotation->places[i].self, i};
+	qsort(order, annotation->nr_places, sizeof(*order), compare_hot);
+	for (uint32_t i = 0; i < annotation->nr_places && i < limit; i++)
+		annotation->places[order[i].index].hottest = true;
+	free(order);
+	return 0;
+}
+
+uint32_t annotation_file_end(const struct annotation *annotation, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < annotation->nr_lines &&
+	       annotation->lines[end].file == annotation->lines[first].file)
+		end++;
+	return end;
+}
+
+struct file_rank {
+	uint64_t self;
+	uint32_t first, end;
+};
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct file_rank *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return x->first < y->first ? -1 : 1;
+}
+
+static int order_files(struct annotation *annotation)
+{
+	uint32_t nr = annotation->nr_lines, nr_files = 0, to = 0;
+	struct file_rank *ranks = calloc(nr + 1UL, sizeof(*ranks));
+	struct hot_line *ordered = calloc(nr + 1UL, sizeof(*ordered));
+
+	if (!ranks || !ordered) {
+		free(ranks);
+		free(ordered);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < nr; i = ranks[nr_files++].end) {
+		ranks[nr_files] = (struct file_rank){0, i, annotation_file_end(annotation, i)};
+		for (uint32_t k = i; k < ranks[nr_files].end; k++)
+			ranks[nr_files].self += annotation->lines[k].self;
+	}
+	qsort(ranks, nr_files, sizeof(*ranks), compare_ranks);
+	for (uint32_t i = 0; i < nr_files; i++)
+		for (uint32_t k = ranks[i].first; k < ranks[i].end; k++)
+			ordered[to++] = annotation->lines[k];
+	free(annotation->lines);
+	annotation->lines = ordered;
+	free(ranks);
+	return 0;
+}
+
+static int make_lines(struct annotation *annotation, uint32_t limit)
+{
+	struct hot_line *lines = calloc(annotation->nr_places + 1UL, sizeof(*lines));
+	uint32_t nr = 0;
+	int err;
+
+	annotation->lines = lines;
+	if (!lines)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < annotation->nr_places; i++) {
+		const struct hot_place *place = &annotation->places[i];
+
+		lines[i] = (struct hot_line){place->file, place->line, place->self, place->samples,
+		                             false};
+	}
+	qsort(lines, annotation->nr_places, sizeof(*lines), compare_lines);
+	for (uint32_t i = 0; i < annotation->nr_places; i++) {
+		if (nr && !compare_lines(&lines[nr - 1], &lines[i])) {
+			lines[nr - 1].self += lines[i].self;
+			lines[nr - 1].samples += lines[i].samples;
+		} else {
+			lines[nr++] = lines[i];
+		}
+	}
+	annotation->nr_lines = nr;
+	err = order_files(annotation);
+	return err ? err : mark_hottest(annotation, limit);
+}
+
+/* --- code ------------------------------------------------------------------------------------- */
+
+int64_t annotation_began(const struct annotation *annotation)
+{
+	return (int64_t)(trace_run(annotation->trace)->real_start / 1000000000) + 1;
+}
+
+static void read_code(const struct annotation *annotation, struct hot_code *code)
+{
+	const struct trace *trace = annotation->trace;
+	const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
+	const struct trace_module *module = trace_module(trace, symbol->module);
+	struct build_id id = {0};
+
+	code->err = -ENOTSUP;
+	if (!module || module->kind != MODULE_FILE)
+		return;
+	id.size = module->build_id_size <= BUILD_ID_MAX ? module->build_id_size : 0;
+	memcpy(id.bytes, module->build_id, id.size);
+	code->err = module_code_read(&code->code, trace_string(trace, module->path), &id,
+	                             annotation_began(annotation), symbol->lo, symbol->hi);
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct hot_code *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return x->symbol < y->symbol ? -1 : 1;
+}
+
+static void find_codes(struct annotation *annotation)
+{
+	struct hot_code *code = NULL;
+
+	for (uint32_t i = 0; i < annotation->nr_places; i++) {
+		const struct hot_place *place = &annotation->places[i];
+		uint32_t symbol = trace_find_symbol(annotation->trace, place->frame);
+
+		if (symbol == UINT32_MAX)
+			continue; /* and so it has no name */
+		if (!code || code->symbol != symbol) {
+			code = &annotation->codes[annotation->nr_codes++];
+			*code = (struct hot_code){.symbol = symbol, .first = i};
+		}
+		code->nr++;
+		code->self += place->self;
+	}
+}
+
+static int make_codes(struct annotation *annotation)
+{
+	annotation->codes = calloc(annotation->nr_places + 1UL, sizeof(*annotation->codes));
+	if (!annotation->codes)
+		return -ENOMEM;
+	find_codes(annotation);
+	qsort(annotation->codes, annotation->nr_codes, sizeof(*annotation->codes), compare_codes);
+	for (uint32_t i = ANNOTATION_MAX_CODES; i < annotation->nr_codes; i++) {
+		annotation->more_self += annotation->codes[i].self;
+		annotation->nr_more++;
+	}
+	annotation->nr_codes -= annotation->nr_more;
+	for (uint32_t i = 0; i < annotation->nr_codes; i++) {
+		read_code(annotation, &annotation->codes[i]);
+		if (annotation->codes[i].err == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int annotation_init(struct annotation *annotation, const struct trace *trace, uint32_t event,
+                    const struct report_options *options)
+{
+	int err;
+
+	*annotation = (struct annotation){.trace = trace};
+	err = collect(annotation, event, options);
+	if (!err)
+		err = make_lines(annotation, options->limit);
+	return err ? err : make_codes(annotation);
+}
+
+void annotation_fini(struct annotation *annotation)
+{
+	for (uint32_t i = 0; i < annotation->nr_codes; i++)
+		free(annotation->codes[i].code.bytes);
+	free(annotation->places);
+	free(annotation->lines);
+	free(annotation->codes);
+	*annotation = (struct annotation){0};
+}

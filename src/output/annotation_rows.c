@@ -1,0 +1,122 @@
+#include "output/annotation.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct code_row *place_rows(const struct annotation *annotation, const struct hot_code *code)
+{
+	struct code_row *rows = calloc(code->nr + 1UL, sizeof(*rows));
+
+	for (uint32_t i = 0; rows && i < code->nr; i++) {
+		const struct hot_place *place = &annotation->places[code->first + i];
+
+		rows[i] = (struct code_row){frame_offset(place->frame),
+		                            0,
+		                            place->self,
+		                            place->samples,
+		                            place->file,
+		                            place->line,
+		                            place->hottest};
+	}
+	return rows;
+}
+
+/* Counts instructions, and notes them where rows are given. */
+static uint32_t sweep(const struct hot_code *code, uint32_t lo, struct disassembler *disassembler,
+                      struct code_row *rows)
+{
+	char text[INSTRUCTION_SIZE];
+	uint32_t nr = 0;
+	size_t size;
+
+	for (size_t at = 0; at < code->code.size; at += size, nr++) {
+		size = disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
+		                         lo + at, text);
+		if (rows)
+			rows[nr] = (struct code_row){.offset = lo + (uint32_t)at,
+			                             .size = (uint32_t)size};
+	}
+	return nr;
+}
+
+/* A place that no instruction begins at belongs to the one around it. */
+static void add_places(const struct annotation *annotation, const struct hot_code *code,
+                       struct code_row *rows, uint32_t nr)
+{
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; i < code->nr && nr; i++) {
+		const struct hot_place *place = &annotation->places[code->first + i];
+
+		while (row + 1 < nr && rows[row + 1].offset <= frame_offset(place->frame))
+			row++;
+		rows[row].self += place->self;
+		rows[row].samples += place->samples;
+		rows[row].file = place->file;
+		rows[row].line = place->line;
+		rows[row].hottest |= place->hottest;
+	}
+}
+
+struct code_row *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
+                                 uint32_t *nr, struct disassembler **disassembler)
+{
+	uint32_t lo = trace_symbol(annotation->trace, code->symbol)->lo;
+	struct code_row *rows;
+
+	*disassembler = code->err ? NULL : disassembler_new(code->code.machine);
+	*nr = code->nr;
+	if (!*disassembler)
+		return place_rows(annotation, code);
+	rows = calloc(sweep(code, lo, *disassembler, NULL) + 1UL, sizeof(*rows));
+	if (rows) {
+		*nr = sweep(code, lo, *disassembler, rows);
+		add_places(annotation, code, rows, *nr);
+		return rows;
+	}
+	disassembler_free(*disassembler);
+	*disassembler = NULL;
+	return NULL;
+}
+
+void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
+                         const struct code_row *row, struct disassembler *disassembler,
+                         char text[INSTRUCTION_SIZE])
+{
+	size_t at = row->offset - symbol->lo;
+
+	text[0] = '\0';
+	if (row->size && disassembler)
+		disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
+		                  row->offset, text);
+}
+
+const char *annotation_problem(const struct hot_code *code, const struct disassembler *disassembler)
+{
+	switch (code->err) {
+	case 0:
+		if (disassembler)
+			return NULL;
+#ifdef HAVE_CAPSTONE
+		return "its machine's code cannot be disassembled here";
+#else
+		return "this adaptrace was built without a disassembler";
+#endif
+	case -ENOTSUP:
+		return "its code is in no file";
+	case -ESTALE:
+		return "its file is another one now";
+	case -ENOENT:
+	case -ENOTDIR:
+		return "its file is gone";
+	case -EACCES:
+	case -EPERM:
+		return "its file may not be read";
+	case -ENODATA:
+		return "its file has no such code";
+	default:
+		return "its file cannot be read";
+	}
+}

@@ -1,0 +1,132 @@
+#include "output/function_choice.h"
+#include "output/frame_names.h"
+
+#include "symbolize/module.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How well a name fits. */
+enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, IN_FULL };
+
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static enum rank rank_of(const char *name, const char *wanted)
+{
+	size_t size = strlen(wanted);
+	enum rank rank = NOT_AT_ALL;
+
+	if (!strcmp(name, wanted))
+		return IN_FULL;
+	for (const char *at = name; (at = strstr(at, wanted)) && *at; at++) {
+		rank = AS_PART;
+		if ((at == name || !in_word(at[-1]) || !in_word(*wanted)) &&
+		    (!in_word(at[size]) || (size && !in_word(wanted[size - 1]))))
+			return AS_WORDS;
+	}
+	return rank;
+}
+
+static void forget(struct function_choice *choice)
+{
+	for (size_t i = 0; i < choice->nr; i++)
+		free(choice->names[i]);
+	choice->nr = 0;
+}
+
+static int add_name(struct function_choice *choice, const char *name, const char *wanted)
+{
+	enum rank rank = rank_of(name, wanted);
+	size_t room = choice->room ? 2 * choice->room : 64;
+	char **grown;
+
+	if (rank == NOT_AT_ALL || rank < choice->rank)
+		return 0;
+	if (rank > choice->rank)
+		forget(choice);
+	choice->rank = rank;
+	if (choice->nr == choice->room) {
+		grown = reallocarray(choice->names, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		choice->names = grown;
+		choice->room = room;
+	}
+	choice->names[choice->nr] = strdup(name);
+	return choice->names[choice->nr++] ? 0 : -ENOMEM;
+}
+
+static int add_symbols(struct function_choice *choice, const struct trace *trace,
+                       const char *wanted)
+{
+	const struct trace_symbol *symbol;
+	char *text = malloc(FRAME_TEXT_SIZE);
+	int err = text ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; (symbol = trace_symbol(trace, i)) && !err; i++)
+		err = add_name(
+			choice,
+			frame_symbol(trace, frame_make((uint16_t)symbol->module, symbol->lo), text),
+			wanted);
+	free(text);
+	return err;
+}
+
+static int add_inlined(struct function_choice *choice, const struct trace *trace,
+                       const char *wanted)
+{
+	const struct trace_source *source;
+	int err = 0;
+
+	for (uint32_t i = 0; (source = trace_source(trace, i)) && !err; i++)
+		if (source->function)
+			err = add_name(choice, trace_string(trace, source->function), wanted);
+	return err;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void remove_doubles(struct function_choice *choice)
+{
+	size_t nr = 0;
+
+	if (choice->nr)
+		qsort(choice->names, choice->nr, sizeof(*choice->names), compare_names);
+	for (size_t i = 0; i < choice->nr; i++) {
+		if (nr && !strcmp(choice->names[nr - 1], choice->names[i]))
+			free(choice->names[i]);
+		else
+			choice->names[nr++] = choice->names[i];
+	}
+	choice->nr = nr;
+}
+
+int function_choice_init(struct function_choice *choice, const struct trace *trace,
+                         const char *wanted, bool inlined)
+{
+	int err;
+
+	*choice = (struct function_choice){0};
+	err = add_symbols(choice, trace, wanted);
+	if (!err && inlined)
+		err = add_inlined(choice, trace, wanted);
+	if (!err)
+		remove_doubles(choice);
+	return err;
+}
+
+void function_choice_fini(struct function_choice *choice)
+{
+	for (size_t i = 0; i < choice->nr; i++)
+		free(choice->names[i]);
+	free(choice->names);
+	*choice = (struct function_choice){0};
+}

@@ -1,0 +1,341 @@
+#include "output/report_annotation.h"
+#include "output/annotation.h"
+#include "output/frame_names.h"
+#include "output/report_text.h"
+#include "output/text.h"
+
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AROUND 2 /* rows that are shown before and after hot ones */
+
+struct annotation_text {
+	FILE *to;
+	const struct report_options *options;
+	const struct annotation *annotation;
+};
+
+static void put_share(const struct annotation_text *out, uint64_t self, uint64_t samples)
+{
+	if (samples)
+		fprintf(out->to, "%7.2f%%  %8llu  ", percent((double)self, out->annotation->self),
+		        (unsigned long long)samples);
+	else
+		fprintf(out->to, "%8s  %8s  ", "", "");
+}
+
+static void put_name(const struct annotation_text *out, const char *text)
+{
+	fputs(paint(out->options, BOLD), out->to);
+	text_put(out->to, text, 0);
+	fputs(paint(out->options, PLAIN), out->to);
+}
+
+static void put_titles(const struct annotation_text *out, const char *what)
+{
+	if (out->options->quiet)
+		return;
+	fprintf(out->to, "%s%8s  %8s  %s%s\n", paint(out->options, BOLD), "share", "samples", what,
+	        paint(out->options, PLAIN));
+}
+
+static void put_gap(const struct annotation_text *out)
+{
+	fprintf(out->to, "%8s  %8s  %s...%s\n", "", "", paint(out->options, DIM),
+	        paint(out->options, PLAIN));
+}
+
+static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t nr,
+                     const char *what)
+{
+	if (nr && !out->options->quiet)
+		fprintf(out->to, "%s%7.2f%%  %8s  in %u more %s%s; --all shows them%s\n",
+		        paint(out->options, DIM), percent((double)self, out->annotation->self), "",
+		        nr, what, nr == 1 ? "" : "s", paint(out->options, PLAIN));
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* Tabs as blanks: the columns before the text would shift them. */
+static void put_source_line(const struct annotation_text *out, uint32_t line, const char *text)
+{
+	unsigned width = out->options->width, column = 0,
+		 room = width > 40 ? width - 28 : MIN_COLUMN;
+	char *expanded = text ? malloc(8 * strlen(text) + 1) : NULL;
+
+	fprintf(out->to, "%6u", line);
+	for (; expanded && *text; text++) {
+		if (*text != '\t')
+			expanded[column++] = *text;
+		else
+			do
+				expanded[column++] = ' ';
+			while (column % 8);
+	}
+	if (expanded && column) {
+		expanded[column] = '\0';
+		fputs("  ", out->to);
+		text_put(out->to, expanded, width ? room : 0);
+	}
+	free(expanded);
+	fputc('\n', out->to);
+}
+
+static void put_context(const struct annotation_text *out, const struct source_text *source,
+                        uint32_t from, uint32_t to)
+{
+	for (; from < to && source_text_line(source, from); from++) {
+		put_share(out, 0, 0);
+		put_source_line(out, from, source_text_line(source, from));
+	}
+}
+
+/* From the line behind the last one shown to the last one before the next. */
+static void put_between(const struct annotation_text *out, const struct source_text *source,
+                        uint32_t last, uint32_t next)
+{
+	uint32_t begin = next > AROUND ? next - AROUND : 1;
+
+	if (last && begin <= last + 1 + AROUND) {
+		put_context(out, source, last + 1, next);
+		return;
+	}
+	if (last) {
+		put_context(out, source, last + 1, last + 1 + AROUND);
+		put_gap(out);
+	}
+	put_context(out, source, begin, next);
+}
+
+static void put_file_lines(const struct annotation_text *out, const struct source_text *source,
+                           uint32_t first, uint32_t end)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct hot_line *line = &out->annotation->lines[i];
+
+		if (!line->hottest)
+			continue;
+		if (line->line)
+			put_between(out, source, last, line->line);
+		put_share(out, line->self, line->samples);
+		if (line->line)
+			put_source_line(out, line->line, source_text_line(source, line->line));
+		else
+			fprintf(out->to, "%6s\n", "?");
+		last = line->line;
+	}
+	if (last)
+		put_context(out, source, last + 1, last + 1 + AROUND);
+}
+
+static bool any_hottest(const struct annotation *annotation, uint32_t first, uint32_t end)
+{
+	while (first < end && !annotation->lines[first].hottest)
+		first++;
+	return first < end;
+}
+
+static void put_file(const struct annotation_text *out, uint32_t first, uint32_t end)
+{
+	const struct annotation *annotation = out->annotation;
+	const char *path = trace_string(annotation->trace, annotation->lines[first].file);
+	struct source_text source;
+	int err = source_text_read(&source, path);
+
+	put_name(out, *path ? path : "no line is known");
+	if (*path && err)
+		fprintf(out->to, ": %s",
+		        err == -ENOENT ? "the file is not here" : "the file cannot be read");
+	else if (*path && source.changed >= annotation_began(annotation))
+		fputs(": the file was changed since", out->to);
+	fputc('\n', out->to);
+	put_file_lines(out, &source, first, end);
+	source_text_fini(&source);
+}
+
+static void put_lines(const struct annotation_text *out)
+{
+	const struct annotation *annotation = out->annotation;
+	uint64_t self = 0;
+	uint32_t nr = 0, end;
+
+	if (annotation->nr_lines == 1 && !annotation->lines[0].file) {
+		fputs("no lines are known: its module has no debug information\n", out->to);
+		return;
+	}
+	put_titles(out, "  line  source");
+	for (uint32_t first = 0; first < annotation->nr_lines; first = end) {
+		end = annotation_file_end(annotation, first);
+		if (any_hottest(annotation, first, end))
+			put_file(out, first, end);
+	}
+	for (uint32_t i = 0; i < annotation->nr_lines; i++) {
+		nr += !annotation->lines[i].hottest;
+		self += annotation->lines[i].hottest ? 0 : annotation->lines[i].self;
+	}
+	put_rest(out, self, nr, "line");
+}
+
+/* --- instructions ----------------------------------------------------------------------------- */
+
+struct code_text {
+	const struct hot_code *code;
+	const struct trace_symbol *symbol;
+	struct code_row *rows;
+	uint32_t nr;
+	struct disassembler *disassembler;
+};
+
+static void put_place(const struct annotation_text *out, const struct code_row *row)
+{
+	const char *path = trace_string(out->annotation->trace, row->file);
+	const char *slash = strrchr(path, '/');
+
+	if (!row->file)
+		return;
+	fprintf(out->to, "  %s# ", paint(out->options, DIM));
+	text_put(out->to, slash ? slash + 1 : path, 0);
+	fprintf(out->to, ":%u%s", row->line, paint(out->options, PLAIN));
+}
+
+static void put_row(const struct annotation_text *out, const struct code_text *code,
+                    const struct code_row *row)
+{
+	char text[INSTRUCTION_SIZE];
+
+	put_share(out, row->self, row->samples);
+	annotation_row_text(code->code, code->symbol, row, code->disassembler, text);
+	fprintf(out->to, "%8x", row->offset);
+	if (*text) {
+		fputs("  ", out->to);
+		if (row->samples && row->file)
+			text_put_padded(out->to, text, 40);
+		else
+			text_put(out->to, text, 0);
+	}
+	if (row->samples)
+		put_place(out, row);
+	fputc('\n', out->to);
+}
+
+static bool near_hot(const struct annotation_text *out, const struct code_text *code, uint32_t i)
+{
+	uint32_t from = i > AROUND ? i - AROUND : 0;
+
+	if (out->options->all)
+		return true;
+	if (!code->disassembler)
+		return code->rows[i].hottest;
+	for (uint32_t k = from; k <= i + AROUND && k < code->nr; k++)
+		if (code->rows[k].hottest)
+			return true;
+	return false;
+}
+
+static void put_rows(const struct annotation_text *out, const struct code_text *code)
+{
+	uint64_t left = 0;
+	uint32_t nr = 0;
+	bool gap = false, any = false;
+
+	for (uint32_t i = 0; i < code->nr; i++) {
+		if (near_hot(out, code, i)) {
+			if (gap && any && code->disassembler)
+				put_gap(out);
+			put_row(out, code, &code->rows[i]);
+			any = true;
+			gap = false;
+			continue;
+		}
+		gap = true;
+		nr += code->rows[i].samples != 0;
+		left += code->rows[i].self;
+	}
+	put_rest(out, left, nr, code->disassembler ? "instruction" : "address");
+}
+
+static void put_code_title(const struct annotation_text *out, const struct code_text *code)
+{
+	const struct trace *trace = out->annotation->trace;
+	uint64_t frame = frame_make((uint16_t)code->symbol->module, code->symbol->lo);
+	const char *problem = annotation_problem(code->code, code->disassembler);
+	char *text = malloc(FRAME_TEXT_SIZE);
+
+	fputc('\n', out->to);
+	if (text) {
+		snprintf(text, FRAME_TEXT_SIZE, "%s [%x, %x)", frame_module_text(trace, frame),
+		         code->symbol->lo, code->symbol->hi);
+		put_name(out, text);
+		if (strcmp(frame_symbol(trace, frame, text), out->options->function) != 0) {
+			fputs(", a part of ", out->to);
+			text_put(out->to, frame_symbol(trace, frame, text), 0);
+		}
+	}
+	if (problem)
+		fprintf(out->to, ": %s", problem);
+	fputc('\n', out->to);
+	free(text);
+}
+
+static int put_code(const struct annotation_text *out, const struct hot_code *hot)
+{
+	struct code_text code = {
+		.code = hot,
+		.symbol = trace_symbol(out->annotation->trace, hot->symbol),
+	};
+
+	code.rows = annotation_rows(out->annotation, hot, &code.nr, &code.disassembler);
+	if (!code.rows)
+		return -ENOMEM;
+	put_code_title(out, &code);
+	put_titles(out, code.disassembler ? " address  instruction" : " address");
+	put_rows(out, &code);
+	disassembler_free(code.disassembler);
+	free(code.rows);
+	return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void put_head(const struct annotation_text *out, const struct profile *profile)
+{
+	const struct annotation *annotation = out->annotation;
+
+	fputs("code of ", out->to);
+	text_put(out->to, out->options->function, 0);
+	if (!annotation->samples) {
+		fputs(": no sample was taken in it\n", out->to);
+		return;
+	}
+	fprintf(out->to, ": %.2f%% of all (%llu sample%s)",
+	        percent((double)annotation->self, profile->total),
+	        (unsigned long long)annotation->samples, annotation->samples == 1 ? "" : "s");
+	fputs(out->options->no_inline ? "\n\n" : ", with what was inlined into it\n\n", out->to);
+}
+
+int report_annotation_text(FILE *to, const struct profile *profile,
+                           const struct report_options *options)
+{
+	struct annotation annotation;
+	struct annotation_text out = {to, options, &annotation};
+	int err = annotation_init(&annotation, profile->trace, profile->config.event, options);
+
+	if (!err && !options->quiet)
+		put_head(&out, profile);
+	if (!err && annotation.samples) {
+		put_lines(&out);
+		for (uint32_t i = 0; i < annotation.nr_codes && !err; i++)
+			err = put_code(&out, &annotation.codes[i]);
+		if (annotation.nr_more && !options->quiet)
+			fprintf(to, "\n%7.2f%% in %u more functions that it was inlined into\n",
+			        percent((double)annotation.more_self, annotation.self),
+			        annotation.nr_more);
+	}
+	annotation_fini(&annotation);
+	return err;
+}

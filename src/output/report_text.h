@@ -1,0 +1,29 @@
+/* What the parts of a report for people share. */
+#ifndef OUTPUT_REPORT_TEXT_H
+#define OUTPUT_REPORT_TEXT_H
+
+#include "output/profile_view.h"
+#include "output/report.h"
+
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
+#define AMBER "\033[33m"
+#define PLAIN "\033[0m"
+
+#define MIN_COLUMN 16 /* no name is cut shorter */
+
+static inline const char *paint(const struct report_options *options, const char *color)
+{
+	return options->color ? color : "";
+}
+
+static inline double percent(double part, uint64_t whole)
+{
+	return whole ? 100 * part / (double)whole : 0;
+}
+
+/* Trees instead of tables. 0 or -ENOMEM. */
+int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
+                     const struct profile_view *view);
+
+#endif

@@ -1,0 +1,248 @@
+#include "output/report_profile.h"
+#include "output/report_rows.h"
+#include "output/report_text.h"
+#include "output/report_tree.h"
+#include "output/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_INDENT 120 /* deeper branches stay there */
+
+/* Trees on their way out. */
+struct tree_text {
+	FILE *to;
+	const struct report_options *options;
+	const struct report_tree *tree;
+	const struct profile_view *view;
+	char *text;
+};
+
+/* The shares of a branch; self: NULL: is not told of it. Returns the columns used. */
+static unsigned put_shares(const struct tree_text *tree, uint64_t total, const uint64_t *self)
+{
+	uint64_t whole = tree->tree->profile->total;
+	unsigned used = 10;
+
+	fprintf(tree->to, "%7.2f%%  ", percent((double)total, whole));
+	if (tree->view->direction != PROFILE_ALL) {
+		fprintf(tree->to, "%7.2f%%  ", percent((double)total, tree->view->total));
+		used += 10;
+	}
+	if (tree->view->direction == PROFILE_CALLERS)
+		return used;
+	if (self)
+		fprintf(tree->to, "%7.2f%%  ", percent((double)*self, whole));
+	else
+		fprintf(tree->to, "%8s  ", "");
+	return used + 10;
+}
+
+static void put_titles(const struct tree_text *tree)
+{
+	static const char *const titles[] = {
+		[PROFILE_ALL] = "   total      self  call path",
+		[PROFILE_CALLERS] = "   total     of it  called by",
+		[PROFILE_CALLEES] = "   total     of it      self  calls",
+	};
+
+	if (!tree->options->quiet)
+		fprintf(tree->to, "%s%s%s\n", paint(tree->options, BOLD),
+		        titles[tree->view->direction], paint(tree->options, PLAIN));
+}
+
+static void put_sum(const struct tree_text *tree, const struct report_branch *branch, int indent)
+{
+	if (tree->options->quiet)
+		return;
+	put_shares(tree, branch->total, NULL);
+	fprintf(tree->to, "%*s%s(%u more, small)%s\n", indent, "", paint(tree->options, DIM),
+	        branch->nr, paint(tree->options, PLAIN));
+}
+
+/* The module is told where it is all that is known. */
+static bool is_label(const struct profile *profile, enum profile_keys key)
+{
+	return !(key & REPORT_CLASS_KEYS) &&
+	       (key != PROFILE_BY_MODULE || !(profile->config.keys & PROFILE_BY_SYMBOL));
+}
+
+static void put_label(const struct tree_text *tree, const struct profile_row *row, unsigned width)
+{
+	const struct report_options *options = tree->options;
+	bool first = true;
+
+	for (unsigned k = 0; k < options->nr_keys; k++) {
+		if (!is_label(tree->tree->profile, options->keys[k]))
+			continue;
+		if (!first)
+			fputs("  ", tree->to);
+		report_cell(tree->tree->profile, row, options->keys[k], tree->text);
+		text_put(tree->to, tree->text, width);
+		first = false;
+	}
+	fputc('\n', tree->to);
+}
+
+static void put_node(const struct tree_text *tree, uint32_t number, int indent)
+{
+	const struct profile_node *node = &tree->tree->profile->nodes[number];
+	unsigned width = tree->options->width, used;
+
+	used = put_shares(tree, node->total, &node->self) + (unsigned)indent;
+	fprintf(tree->to, "%*s", indent, "");
+	if (width)
+		width = width > used + MIN_COLUMN ? width - used : MIN_COLUMN;
+	put_label(tree, &tree->tree->profile->rows[node->row], width);
+}
+
+/* No stack is deeper than profiles are, and so is this recursion. */
+static void put_branches(const struct tree_text *tree, uint32_t parent, int indent)
+{
+	size_t nr;
+	const struct report_branch *branch = report_tree_children(tree->tree, parent, &nr);
+
+	for (; nr; nr--, branch++) {
+		if (branch->node == PROFILE_NONE) {
+			put_sum(tree, branch, indent);
+			continue;
+		}
+		put_node(tree, branch->node, indent);
+		put_branches(tree, branch->node, indent < MAX_INDENT ? indent + 2 : indent);
+	}
+}
+
+static void put_class_key(const struct tree_text *tree, const struct profile_class *class,
+                          enum profile_keys key, bool first)
+{
+	report_class_text(tree->tree->profile, class, key, tree->text);
+	fputs(first ? "" : ", ", tree->to);
+	if (key == PROFILE_BY_CPU)
+		fputs("CPU ", tree->to);
+	text_put(tree->to, tree->text, 0);
+}
+
+static void put_class_title(const struct tree_text *tree, const struct profile_class *class)
+{
+	const struct profile *profile = tree->tree->profile;
+	uint64_t total = profile->nodes[class->root].total;
+	bool first = true;
+
+	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
+	for (unsigned k = 0; k < tree->options->nr_keys; k++) {
+		if (!(tree->options->keys[k] & REPORT_CLASS_KEYS))
+			continue;
+		put_class_key(tree, class, tree->options->keys[k], first);
+		first = false;
+	}
+	if (first)
+		put_class_key(tree, class, PROFILE_BY_THREAD, true);
+	fprintf(tree->to, ": %.2f%%%s\n", percent((double)total, profile->total),
+	        paint(tree->options, PLAIN));
+}
+
+/* The tree of a class, under its name if there are several. */
+static void put_class(const struct tree_text *tree, const struct profile_class *class)
+{
+	const struct profile *profile = tree->tree->profile;
+
+	if (!profile->nodes[class->root].total)
+		return;
+	if (profile->config.keys & REPORT_CLASS_KEYS)
+		put_class_title(tree, class);
+	put_branches(tree, class->root, 0);
+}
+
+static int compare_classes(const void *a, const void *b, void *arg)
+{
+	const struct profile *profile = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t of_x = profile->nodes[profile->classes[x].root].total;
+	uint64_t of_y = profile->nodes[profile->classes[y].root].total;
+
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x > y) - (x < y);
+}
+
+/* Numbers of the classes, most first. NULL: no memory. */
+static uint32_t *sorted_classes(const struct profile *profile)
+{
+	uint32_t *order = calloc(profile->nr_classes + 1UL, sizeof(*order));
+
+	for (uint32_t i = 0; order && i < profile->nr_classes; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, profile->nr_classes, sizeof(*order), compare_classes,
+		        (void *)(uintptr_t)profile);
+	return order;
+}
+
+static void put_unsampled(const struct tree_text *tree)
+{
+	const struct profile *profile = tree->tree->profile;
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
+		const struct profile_unsampled *u = &profile->unsampled[i];
+
+		fprintf(tree->to, "%7.2f%%  %8s  %s ",
+		        percent((double)(u->exact - u->sampled), profile->total), "",
+		        profile_unsampled_name(u));
+		text_put(tree->to, trace_string(profile->trace, u->comm), 0);
+		fputc('\n', tree->to);
+	}
+}
+
+static void put_all(const struct tree_text *tree, const uint32_t *order)
+{
+	const struct profile *profile = tree->tree->profile;
+
+	put_titles(tree);
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		put_class(tree, &profile->classes[order[i]]);
+	if (tree->view->direction == PROFILE_ALL)
+		put_unsampled(tree);
+}
+
+/* "callers of f: 12.34% of all; in f itself 1.23% ±0.12%, 123 samples" */
+static void put_view(const struct tree_text *tree)
+{
+	const struct profile *profile = tree->tree->profile;
+	const struct profile_view *view = tree->view;
+
+	if (tree->options->quiet)
+		return;
+	fputs(view->direction == PROFILE_CALLERS ? "callers of " : "callees of ", tree->to);
+	text_put(tree->to, view->function, 0);
+	if (!view->total) {
+		fputs(": no sample is in it\n", tree->to);
+		return;
+	}
+	fprintf(tree->to, ": %.2f%% of all, %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
+	        percent((double)view->total, profile->total),
+	        percent((double)view->self, profile->total),
+	        percent(1.96 * sqrt(view->variance), profile->total),
+	        (unsigned long long)view->samples, view->samples == 1 ? "" : "s");
+}
+
+int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
+                     const struct profile_view *view)
+{
+	uint32_t *order = sorted_classes(profile);
+	struct report_tree branches = {.profile = profile};
+	struct tree_text tree = {to, options, &branches, view, malloc(CELL_SIZE)};
+	int err = -ENOMEM;
+
+	if (order && tree.text)
+		err = report_tree_init(&branches, profile, report_least(profile, options, view),
+		                       options->max_depth);
+	if (!err) {
+		if (view->direction != PROFILE_ALL)
+			put_view(&tree);
+		if (view->direction == PROFILE_ALL || view->total)
+			put_all(&tree, order);
+		report_tree_fini(&branches);
+	}
+	free(order);
+	free(tree.text);
+	return err;
+}

@@ -1,0 +1,22 @@
+/*
+ * Readable names: what a person would call a function that the linker knows by another name.
+ *
+ *     _ZN2ns1fEi                  ns::f(int)               C++ and Rust, by demangle.h
+ *     f.part.0, f.cold, f.isra.3  f                        pieces and copies that a compiler made
+ *     f._omp_fn.3                 f (omp region 3)         what it made of a parallel region
+ *     __m_MOD_f                   m::f                     Fortran: f of module m
+ */
+#ifndef SYMBOLIZE_READABLE_H
+#define SYMBOLIZE_READABLE_H
+
+#include "symbolize/demangle.h"
+
+#include <stdbool.h>
+
+/* In text; a name that is too long is cut. */
+void name_readable(const char *name, char text[DEMANGLED_MAX]);
+
+/* Whether a Fortran compiler gives a function of this name that one for the linker. */
+bool name_is_of(const char *linkage, const char *name);
+
+#endif

@@ -1,0 +1,34 @@
+#!/bin/sh
+# A place where no trace can be written is noticed, with one line, and nothing is destroyed.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+refuse() { # PLACE
+	record -o "$1" true 2>errors
+	status=$?
+	[ $status = 125 ] || fail "-o $1 ended with $status: $(cat errors)"
+	one_complaint errors "$1" || fail "-o $1 said: $(cat errors)"
+}
+
+mkdir folder
+refuse no/such/folder/x.atr
+refuse folder
+[ -d folder ] || fail "the folder is gone"
+refuse ''
+refuse %q.atr
+for name in no/such/folder/x.atr folder; do
+	"$ADAPTRACE" recover -o saved.atr "$name" 2>/dev/null
+done
+if [ "$(id -u)" != 0 ]; then
+	mkdir closed && chmod 555 closed
+	refuse closed/x.atr
+	"$ADAPTRACE" recover -o saved.atr closed/x.atr 2>/dev/null
+fi
+# Names with a meaning.
+recorded -o '%%-%h-%p.atr' true
+[ -s %-"$(hostname 2>/dev/null || uname -n)"-*.atr ] || fail "$(ls)"
+OMPI_COMM_WORLD_RANK=3 recorded -o 'rank.%r' true
+[ -s rank.3 ] || fail "$(ls)"
+OMPI_COMM_WORLD_RANK=5 recorded true
+[ -s adaptrace.5.atr ] || fail "$(ls)"
+pass

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Stacks by call frame information, by frame pointers, by libunwind, and none.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+stacks() { # DEEP ARGUMENTS...
+	deep=$1; shift
+	echo "-- $*"
+	recorded "$@" "$TARGETS/contexts" -r 20 0.2 >said
+	check "$deep" <<'END'
+import sys
+import recording
+samples = [s for s in recording.samples() if s["stack"][0]["module"] == "contexts"]
+assert len(samples) > 1000
+rooted = sum(any(f["symbol"] == "main" for f in s["stack"]) for s in samples)
+depth = sum(not f["inlined"] for s in samples for f in s["stack"]) / len(samples)
+print(rooted, "of", len(samples), "reach main;", depth, "frames")
+if sys.argv[1] == "deep":
+    assert rooted > 0.9 * len(samples)
+else:
+    assert depth == 1
+names = recording.weights(samples, lambda s: s["stack"][0]["symbol"])
+assert names["burn_step"] > 0.8 * sum(names.values()), names
+END
+}
+
+stacks deep
+stacks deep -g dwarf,8K
+stacks deep -g fp
+stacks deep --unwinder=libunwind
+stacks flat -g none
+pass

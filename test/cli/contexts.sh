@@ -1,0 +1,27 @@
+#!/bin/sh
+# A hundred thousand call paths in a small budget: the tree takes no more than its half, and what
+# found no room is shown as [truncated], not dropped and not merged in silence.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+recorded -m 128K -F 20000 "$TARGETS/contexts" 100000 0.7 >said
+check <<'END'
+import recording
+
+info = recording.info()
+memory = info["memory"]
+print(memory, info["samples"])
+assert memory["contexts"] <= memory["budget"] * 0.55
+assert info["samples"]["folded_contexts"] > 0
+assert any("[truncated]" in warning for warning in recording.report()["warnings"])
+samples = recording.samples()
+truncated = [s for s in samples if any(f["symbol"] == "[truncated]" for f in s["stack"])]
+assert len(truncated) > len(samples) / 10, (len(truncated), len(samples))
+# Their time is in the totals, in spite of it.
+used, = recording.said()["used"]
+total = sum(s["weight"] for s in samples)
+assert recording.close(total / 1e9, used, 0.03, recording.allowance(info))
+END
+"$ADAPTRACE" report | grep -q '\[truncated\]' || fail "the report does not show it"
+"$ADAPTRACE" report --tree | grep -q '\[truncated\]' || fail "the tree does not show it"
+pass

@@ -1,0 +1,34 @@
+#!/bin/sh
+# A daemon that outlives the target is left alone: the recording ends with the target, and the
+# daemon goes on, in a cgroup that still exists.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+leave_behind() { # ARGUMENTS-OF-RECORD...
+	echo "-- $*"
+	rm -f daemon finished go
+	recorded "$@" sh -c 'setsid sh -c "echo \$\$ >daemon; until [ -e go ]; do sleep 0.05; done;
+		'"$TARGETS/burn 0.1"' >finished" >/dev/null 2>&1 & exit 4' 2>errors
+}
+record() { command "$ADAPTRACE" record -q --max-overhead 0 "$@"; [ $? = 4 ]; }
+
+for way in '' --inherit; do
+	leave_behind $way
+	await test -s daemon
+	daemon=$(cat daemon)
+	background="$background $daemon"
+	kill -0 "$daemon" || fail "the daemon is gone"
+	grep -h adaptrace /proc/"$daemon"/cgroup && fail "it is still in our cgroup"
+	touch go
+	await grep -q used finished
+	check <<'END'
+import recording
+assert recording.info()["exit_status"] == 4
+END
+done
+find /sys/fs/cgroup -name "adaptrace-*" -type d 2>/dev/null | while read -r left; do
+	pid=${left##*-}
+	[ -d "/proc/$pid" ] || [ -s "$left/cgroup.procs" ] || echo "left behind: $left"
+done >left
+[ ! -s left ] || fail "$(cat left)"
+pass

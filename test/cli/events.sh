@@ -1,0 +1,44 @@
+#!/bin/sh
+# Several events in one recording: each has its own name, unit, period and table.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+for way in '' --inherit; do
+	recorded $way -e cpu-clock:u -e page-faults:u -e minor-faults:u -m 256K \
+		"$TARGETS/chain" fork 30 2000 >said
+	check <<'END'
+import recording
+info = recording.info()
+samples = recording.samples()
+events = {event["name"].split(":")[0]: event for event in info["events"]}
+assert set(events) == {"cpu-clock", "page-faults", "minor-faults"}
+assert events["cpu-clock"]["unit"] == "ns"
+assert events["page-faults"]["unit"] != "ns"
+weights = recording.weights(samples, lambda s: s["event"].split(":")[0])
+print(weights)
+for name, event in events.items():
+    stored = sum(s["event"].split(":")[0] == name for s in samples)
+    assert event["stored"] == stored
+# Every page fault counts while nothing was reduced; a fork has dozens.
+assert weights["page-faults"] > 30 * 10
+if not any(r["event"].startswith("page-faults") for r in info["reductions"]):
+    assert events["page-faults"]["taken"] == events["page-faults"]["stored"]
+END
+	"$ADAPTRACE" report >out || fail "report"
+	grep -q 'cpu-clock' out && grep -q 'page-faults' out || fail "$(head -20 out)"
+done
+
+# -c for counters, -F for clocks.
+recorded -e page-faults:u -c 7 "$TARGETS/chain" fork 30 1000 >said
+check <<'END'
+import recording
+event, = recording.info()["events"]
+assert event["initial_period"] == 7, event
+END
+recorded -e cpu-clock:u -F 2000 "$TARGETS/burn" 0.1 >said
+check <<'END'
+import recording
+event, = recording.info()["events"]
+assert 450000 < event["initial_period"] <= 500000, event
+END
+pass

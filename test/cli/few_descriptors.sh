@@ -1,0 +1,35 @@
+#!/bin/sh
+# With few file descriptors less is opened, it is said, and the recording goes on; with none to
+# speak of one line says what to raise. The target keeps its own limit.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+with() { # LIMIT COMMAND...
+	limit=$1; shift
+	prlimit --nofile="$limit" "$ADAPTRACE" record -q --max-overhead 0 --inherit "$@" >said 2>errors
+}
+
+head -1 /proc/stat >stat
+with 40 "$TARGETS/quarters" 2 0.2 || fail "40 descriptors: $(cat errors)"
+cat errors
+complaints errors | grep -q "descriptors.*'ulimit -n'" || fail "nothing was said: $(cat errors)"
+check <<'END'
+import recording
+info = recording.info()
+used, = recording.said()["used"]
+assert recording.close(sum(c["weight"] for c in info["commands"]) / 1e9, used, 0.05,
+                       recording.allowance(info))
+END
+for limit in 4 6 10 16 20; do
+	with $limit sh -c 'ulimit -n'
+	status=$?
+	echo "$limit: $status $(cat errors)"
+	[ $status = 0 ] || [ $status = 125 ] || fail "$limit descriptors: $status"
+	if [ $status = 0 ]; then
+		[ "$(cat said)" = $limit ] || fail "the target's limit is $(cat said)"
+	else
+		complaints errors | grep -q '^adaptrace: ' || fail "nothing was said"
+		complaints errors | grep -q "ulimit -n" || fail "no way out: $(cat errors)"
+	fi
+done
+pass

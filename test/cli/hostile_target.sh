@@ -1,0 +1,44 @@
+#!/bin/sh
+# Targets that close every descriptor, replace their own file or have names that are no names are
+# recorded as others are.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+weigh() { # COMM SECONDS
+	check "$1" "$2" <<'END'
+import sys
+import recording
+info = recording.info()
+print(info["commands"])
+weights = {command["comm"]: command["weight"] / 1e9 for command in info["commands"]}
+assert recording.close(weights[sys.argv[1]], float(sys.argv[2]), 0.1, recording.allowance(info))
+END
+}
+
+for way in '' --inherit; do
+	echo "-- closes everything $way"
+	recorded $way python3 -c 'import os, sys
+os.closerange(0, 65536)
+os.execv(sys.argv[1], sys.argv[1:])' "$TARGETS/burn" 0.2
+	weigh burn 0.2
+
+	echo "-- becomes another file $way"
+	cp "$TARGETS/burn" own
+	recorded $way sh -c "./own 0.2; rm own; cp $TARGETS/world own"
+	weigh own 0.2
+
+	echo "-- odd names $way"
+	cp "$TARGETS/burn" "a b)	c
+d"
+	recorded $way "./a b)	c
+d" 0.2
+	check <<'END'
+import recording
+info = recording.info()
+assert [c["comm"] for c in info["commands"] if c["weight"]][-1] == "a b)\tc\nd", info["commands"]
+assert info["command"][0] == "./a b)\tc\nd"
+END
+	"$ADAPTRACE" report --sort comm >out || fail "report"
+	grep -q '	' out && fail "a control character reached the terminal"
+done
+pass

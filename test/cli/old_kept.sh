@@ -1,0 +1,24 @@
+#!/bin/sh
+# An existing trace is kept as .old, until the next but one; a failed recording touches neither.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+command_of() { "$ADAPTRACE" info --json "$1" | python3 -c 'import json, sys
+print(*json.load(sys.stdin)["command"])'; }
+
+recorded sh -c 'exit 0' one
+recorded sh -c 'exit 0' two
+[ "$(command_of adaptrace.atr)" = 'sh -c exit 0 two' ] || fail "new: $(command_of adaptrace.atr)"
+[ "$(command_of adaptrace.atr.old)" = 'sh -c exit 0 one' ] || fail "old"
+recorded sh -c 'exit 0' three
+[ "$(command_of adaptrace.atr.old)" = 'sh -c exit 0 two' ] || fail "old after the third"
+record no-such-command 2>errors
+record -m 5X true 2>errors
+[ "$(command_of adaptrace.atr)" = 'sh -c exit 0 three' ] || fail "lost by a failure"
+[ "$(ls)" = "adaptrace.atr
+adaptrace.atr.old
+errors
+stat" ] || fail "left behind: $(ls)"
+# A trace tells of people's programs: it is for its owner alone.
+[ "$(stat -c %a adaptrace.atr)" = 600 ] || fail "permissions $(stat -c %a adaptrace.atr)"
+pass

@@ -1,0 +1,39 @@
+#!/bin/sh
+# On a terminal one quiet line while recording and one at the end; -q: none.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+check <<'END'
+import os
+import pty
+import recording
+
+
+def on_terminal(*options):
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(recording.ADAPTRACE, ["adaptrace", "record", *options,
+                                       os.path.join(recording.TARGETS, "burn"), "1.2"])
+    said = b""
+    try:
+        while part := os.read(terminal, 4096):
+            said += part
+    except OSError:
+        pass
+    assert os.waitpid(pid, 0)[1] == 0
+    return said.decode()
+
+
+said = on_terminal("-e", "cpu-clock:u")
+print(repr(said))
+shown = said.count("\033[Kadaptrace: ")
+assert shown >= 2, shown
+lines = [line for line in said.replace("\r\n", "\n").split("\n") if "\u2192 adaptrace.atr" in line]
+assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lines
+assert "adaptrace:" not in on_terminal("-q", "-e", "cpu-clock:u")
+END
+# Not on a terminal: the last line alone.
+"$ADAPTRACE" record -e cpu-clock:u "$TARGETS/burn" 0.7 >said 2>errors || fail "$(cat errors)"
+[ "$(wc -l <errors)" = 1 ] || fail "$(cat errors)"
+grep -q 'adaptrace.atr' errors || fail "$(cat errors)"
+pass

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Stacks go through code made at run time that keeps no frame pointer, as CPython's -X perf makes it.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+for fp in 0 1 0x123456789abc; do
+	recorded -m 1M -F 1000 "$TARGETS/trampoline" 0.3 $fp >said
+	grep -q unsupported said && skip "this machine's CPython keeps a frame pointer"
+	rm -f "/tmp/perf-$(sed -n 's/^pid //p' said).map"
+	check <<'END'
+import recording
+
+nr = 0
+for sample in recording.samples():
+    stack = [frame["symbol"] for frame in sample["stack"]]
+    if "made" in stack:
+        nr += 1
+        at = stack.index("made")
+        assert stack[at - 1] == "work" and stack[at + 1:at + 3] == ["enter", "main"], stack
+        assert sample["complete"], stack
+assert nr > 50, nr
+END
+done
+pass

@@ -1,0 +1,450 @@
+/* Callers, callees and code of a function, against what every single sample says. */
+#include "trace_world.h"
+
+#include <sys/mman.h>
+#include <xxhash.h>
+
+#include "output/annotation.h"
+#include "output/function_choice.h"
+#include "output/profile_view.h"
+#include "output/report.h"
+#include "symbolize/module.h"
+#include "trace_symbols.h"
+
+enum { TEXT = 1200, MAX_FRAMES = MAX_DEPTH + 2, MAX_SUMS = 200000 };
+
+/* "a" and "b" are there several times, so that stacks have them twice; "c" in two modules. */
+static const struct named_range ranges[] = {
+	{1, 0, 20, "ns::leaf(int)"},
+	{1, 20, 40, ""},
+	{2, 0, 16, "start"},
+	{2, 16, 32, "a"},
+	{2, 32, 48, "b"},
+	{2, 48, 64, "a"},
+	{2, 64, 80, "c"},
+	{2, 80, 96, "b"},
+	{2, 96, 112, ""},
+	{2, 112, 200, "deep"},
+	{3, 0, 25, "c"},
+	{3, 25, 50, "ns::leaf(int)"},
+};
+
+static struct trace *record(struct world *w, size_t nr)
+{
+	world_open(w, 64 << 10);
+	put_many(w, nr);
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	for (uint16_t i = 1; i < 4; i++)
+		tables_module(w->tables, i)->kind = MODULE_FILE;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, ranges, sizeof(ranges) / sizeof(*ranges)));
+	return open_good(w->path);
+}
+
+/* --- the oracle ------------------------------------------------------------------------------- */
+
+struct sum {
+	char *path;
+	uint64_t total, self;
+};
+
+struct sums {
+	struct sum *all;
+	size_t nr;
+};
+
+static int compare_sums(const void *a, const void *b)
+{
+	return strcmp(((const struct sum *)a)->path, ((const struct sum *)b)->path);
+}
+
+static void sums_add(struct sums *sums, const char *path, uint64_t total, uint64_t self)
+{
+	if (!sums->all)
+		sums->all = calloc(MAX_SUMS, sizeof(*sums->all));
+	assert_true(sums->nr < MAX_SUMS);
+	sums->all[sums->nr++] = (struct sum){strdup(path), total, self};
+}
+
+static void sums_unite(struct sums *sums)
+{
+	size_t nr = 0;
+
+	if (sums->nr)
+		qsort(sums->all, sums->nr, sizeof(*sums->all), compare_sums);
+	for (size_t i = 0; i < sums->nr; i++) {
+		if (nr && !strcmp(sums->all[nr - 1].path, sums->all[i].path)) {
+			sums->all[nr - 1].total += sums->all[i].total;
+			sums->all[nr - 1].self += sums->all[i].self;
+			free(sums->all[i].path);
+		} else {
+			sums->all[nr++] = sums->all[i];
+		}
+	}
+	sums->nr = nr;
+}
+
+static void sums_free(struct sums *sums)
+{
+	for (size_t i = 0; i < sums->nr; i++)
+		free(sums->all[i].path);
+	free(sums->all);
+}
+
+static const char *symbol_of(uint64_t frame)
+{
+	static char text[64];
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		const struct named_range *range = &ranges[i];
+		const char *path = module_paths[range->module];
+
+		if (frame >> 32 != range->module || (uint32_t)frame < range->lo ||
+		    (uint32_t)frame >= range->hi)
+			continue;
+		if (*range->name)
+			return range->name;
+		sprintf(text, "%s+0x%x", strrchr(path, '/') + 1, range->lo);
+		return text;
+	}
+	sprintf(text, "%llx", (unsigned long long)frame);
+	return text;
+}
+
+static char *frame_path(char *at, uint64_t frame)
+{
+	return at + sprintf(at, "/%s@%s", symbol_of(frame),
+	                    frame >> 32 ? module_paths[frame >> 32] : "");
+}
+
+/* One sample's paths from the function on, in one direction. */
+static void add_paths(struct sums *sums, struct profile_view *view, const uint64_t *frames,
+                      size_t depth, uint64_t weight)
+{
+	size_t outermost = depth, last, step;
+	char path[TEXT], *at = path;
+
+	for (size_t i = 0; i < depth; i++)
+		if (!strcmp(symbol_of(frames[i]), view->function))
+			outermost = i;
+	if (outermost == depth)
+		return;
+	view->total += weight;
+	last = view->direction == PROFILE_CALLERS ? depth - 1 - outermost : outermost;
+	for (step = 0; step <= last && step < view->max_depth; step++) {
+		at = frame_path(at, frames[view->direction == PROFILE_CALLERS ? outermost + step
+		                                                              : outermost - step]);
+		sums_add(sums, path, weight, step == last ? weight : 0);
+	}
+}
+
+static void oracle(struct sums *sums, struct profile_view *view, const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, 0);
+	uint64_t frames[MAX_FRAMES];
+	struct trace_sample sample;
+
+	while (trace_walk_next(walk, &sample) == 1) {
+		size_t depth = trace_stack(trace, &sample, frames, MAX_FRAMES);
+
+		add_paths(sums, view, frames, depth, sample.weight);
+		if (strcmp(symbol_of(frames[0]), view->function) != 0)
+			continue;
+		view->self += sample.weight;
+		view->samples++;
+	}
+	trace_walk_free(walk);
+	sums_unite(sums);
+}
+
+/* --- what is compared ------------------------------------------------------------------------- */
+
+static char *node_path(char *at, const struct profile *profile, uint32_t node)
+{
+	if (profile->nodes[profile->nodes[node].parent].parent != PROFILE_NONE)
+		at = node_path(at, profile, profile->nodes[node].parent);
+	return frame_path(at,
+	                  profile->names.names[profile->rows[profile->nodes[node].row].name].frame);
+}
+
+static void compare(const struct trace *trace, const char *function,
+                    enum profile_direction direction, uint32_t max_depth)
+{
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+	                                      .to = UINT64_MAX};
+	struct profile_view view = {function, direction, max_depth, 0, 0, 0, 0}, expected = view;
+	struct profile *profile = profile_new(trace, &config);
+	struct sums wanted = {0}, found = {0};
+	char path[TEXT];
+
+	if (direction == PROFILE_CALLEES)
+		expected.max_depth = UINT32_MAX; /* is for those that print it */
+	oracle(&wanted, &expected, trace);
+	assert_int_equal(profile_view_make(profile, &view), 0);
+	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
+		const struct profile_node *node = &profile->nodes[i];
+
+		if (node->parent == PROFILE_NONE)
+			continue;
+		node_path(path, profile, i);
+		sums_add(&found, path, node->total, max_depth == UINT32_MAX ? node->self : 0);
+	}
+	assert_int_equal(view.total, expected.total);
+	assert_int_equal(view.self, expected.self);
+	assert_int_equal(view.samples, expected.samples);
+	sums_unite(&found);
+	assert_int_equal(found.nr, wanted.nr);
+	for (size_t i = 0; i < found.nr; i++) {
+		assert_string_equal(found.all[i].path, wanted.all[i].path);
+		assert_int_equal(found.all[i].total, wanted.all[i].total);
+		if (max_depth == UINT32_MAX)
+			assert_int_equal(found.all[i].self, wanted.all[i].self);
+	}
+	sums_free(&wanted);
+	sums_free(&found);
+	profile_free(profile);
+}
+
+static void views_are_what_they_mean(void **state)
+{
+	static const char *const functions[] = {"start",         "a",    "b",    "c",
+	                                        "ns::leaf(int)", "deep", "none", "app+0x60",
+	                                        "libx.so+0x14"};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 1500);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		compare(trace, functions[i], PROFILE_CALLERS, UINT32_MAX);
+		compare(trace, functions[i], PROFILE_CALLEES, UINT32_MAX);
+		compare(trace, functions[i], PROFILE_CALLERS, 3);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* The function's own total is that of its row, where it is one row. */
+static void recursion_counts_once(void **state)
+{
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 1500);
+	for (unsigned way = PROFILE_CALLERS; way <= PROFILE_CALLEES; way++) {
+		struct profile_view view = {"a", way, UINT32_MAX, 0, 0, 0, 0};
+		struct profile *profile = profile_new(trace, &config);
+		unsigned rows = 0;
+
+		assert_int_equal(profile_view_make(profile, &view), 0);
+		for (uint32_t i = 0; i < profile->nr_rows; i++) {
+			const struct frame_name *name =
+				&profile->names.names[profile->rows[i].name];
+
+			if (strcmp(trace_string(trace, name->symbol), "a") != 0)
+				continue;
+			assert_int_equal(view.total, profile->rows[i].total);
+			assert_int_equal(view.self, profile->rows[i].self);
+			rows++;
+		}
+		assert_int_equal(rows, 1);
+		profile_free(profile);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void check_choice(const struct trace *trace, const char *wanted, size_t nr,
+                         const char *first)
+{
+	struct function_choice choice;
+
+	assert_int_equal(function_choice_init(&choice, trace, wanted, true), 0);
+	assert_int_equal(choice.nr, nr);
+	if (nr)
+		assert_string_equal(choice.names[0], first);
+	function_choice_fini(&choice);
+}
+
+static void functions_are_found_by_name(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 100);
+	check_choice(trace, "a", 1, "a"); /* in full, though it is a part of others */
+	check_choice(trace, "leaf", 1, "ns::leaf(int)");
+	check_choice(trace, "ns::leaf", 1, "ns::leaf(int)");
+	check_choice(trace, "eaf(", 1, "ns::leaf(int)");
+	check_choice(trace, "libx", 1, "libx.so+0x14");
+	check_choice(trace, "ea", 1, "ns::leaf(int)");
+	check_choice(trace, "e", 2, "deep");
+	check_choice(trace, "+0x", 2, "app+0x60");
+	check_choice(trace, "nothing", 0, NULL);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* --- code ------------------------------------------------------------------------------------- */
+
+static void code_adds_up(void **state)
+{
+	struct report_options options = {.function = "c", .to = UINT64_MAX, .limit = UINT32_MAX};
+	struct annotation annotation;
+	struct trace_sample sample;
+	struct trace_walk *walk;
+	uint64_t self = 0, of_places = 0, of_codes = 0, of_rows = 0;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 1500);
+	walk = trace_walk_new(trace, 0);
+	while (trace_walk_next(walk, &sample) == 1)
+		self += strcmp(symbol_of(sample.leaf), "c") ? 0 : sample.weight;
+	trace_walk_free(walk);
+	assert_int_equal(annotation_init(&annotation, trace, 0, &options), 0);
+	assert_true(self && annotation.self == self);
+	assert_true(annotation.nr_places > 10);
+	for (uint32_t i = 0; i < annotation.nr_places; i++) {
+		assert_string_equal(symbol_of(annotation.places[i].frame), "c");
+		of_places += annotation.places[i].self;
+	}
+	for (uint32_t i = 0; i < annotation.nr_codes; i++) {
+		struct disassembler *disassembler;
+		uint32_t nr;
+		struct code_row *rows =
+			annotation_rows(&annotation, &annotation.codes[i], &nr, &disassembler);
+
+		of_codes += annotation.codes[i].self;
+		for (uint32_t k = 0; k < nr; k++)
+			of_rows += rows[k].self;
+		assert_true(annotation.codes[i].err != 0); /* there are no such files */
+		free(rows);
+		disassembler_free(disassembler);
+	}
+	assert_true(of_places == self && of_codes == self && of_rows == self);
+	assert_int_equal(annotation.nr_lines, 1);
+	assert_int_equal(annotation.lines[0].self, self);
+	annotation_fini(&annotation);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void disassembles(void **state)
+{
+#ifdef HAVE_CAPSTONE
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x06, 0xc3};
+	static const char *const texts[] = {"pushq %rbp", "movq %rsp, %rbp", "(bad)", "retq"};
+	struct disassembler *disassembler = disassembler_new(62 /* EM_X86_64 */);
+	char text[INSTRUCTION_SIZE];
+	size_t at = 0;
+
+	(void)state;
+	assert_non_null(disassembler);
+	for (size_t i = 0; i < 4; i++) {
+		at += disassembler_next(disassembler, code + at, sizeof(code) - at, at, text);
+		assert_string_equal(text, texts[i]);
+	}
+	assert_int_equal(at, sizeof(code));
+	disassembler_free(disassembler);
+	assert_null(disassembler_new(9999));
+#else
+	(void)state;
+	skip();
+#endif
+}
+
+/* --- lies ------------------------------------------------------------------------------------- */
+
+static void fix_checksums(unsigned char *bytes, size_t size)
+{
+	struct trace_header *header = (struct trace_header *)bytes;
+	struct trace_entry *entries = (struct trace_entry *)(bytes + sizeof(*header));
+
+	if (header->nr_sections > 64)
+		return;
+	for (uint32_t i = 0; i < header->nr_sections; i++)
+		if (entries[i].offset <= size && entries[i].size <= size - entries[i].offset)
+			entries[i].checksum =
+				XXH3_64bits(bytes + entries[i].offset, entries[i].size);
+	header->checksum = 0;
+	header->checksum =
+		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
+}
+
+static void report_all(const struct trace *trace, FILE *to)
+{
+	struct report_options options = {
+		.event = 0,
+		.function = "a",
+		.keys = {PROFILE_BY_PROCESS, PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+		.nr_keys = 3,
+		.to = UINT64_MAX,
+		.limit = 10,
+	};
+
+	for (unsigned way = PROFILE_CALLERS; way <= PROFILE_CALLEES; way++) {
+		options.direction = way;
+		report_text(to, trace, "x.atr", &options);
+		report_json(to, trace, &options);
+	}
+	options.direction = PROFILE_ALL;
+	options.annotate = true;
+	report_text(to, trace, "x.atr", &options);
+	report_json(to, trace, &options);
+}
+
+static void lies_do_no_harm(void **state)
+{
+	char why[TRACE_WHY_SIZE], path[64];
+	unsigned char *good = malloc(1 << 18), *bad = malloc(1 << 18);
+	size_t size, head = sizeof(struct trace_header);
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	FILE *file, *to = fopen("/dev/null", "w");
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace_close(record(&w, 60));
+	file = fopen(w.path, "r");
+	size = fread(good, 1, 1 << 18, file);
+	fclose(file);
+	sprintf(path, "/proc/self/fd/%d", fd);
+	for (unsigned i = 0; i < 200; i++) {
+		memcpy(bad, good, size);
+		for (uint64_t n = 1 + rnd(&w, 6); n; n--)
+			bad[head + rnd(&w, size - head)] =
+				(unsigned char)(rnd(&w, 2) ? 0xff : rnd(&w, 256));
+		fix_checksums(bad, size);
+		assert_int_equal(pwrite(fd, bad, size, 0), size);
+		trace = trace_open(path, why);
+		if (trace)
+			report_all(trace, to);
+		trace_close(trace);
+	}
+	close(fd);
+	fclose(to);
+	free(good);
+	free(bad);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(views_are_what_they_mean),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(functions_are_found_by_name),
+		cmocka_unit_test(code_adds_up),
+		cmocka_unit_test(disassembles),
+		cmocka_unit_test(lies_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
