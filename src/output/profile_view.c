@@ -46,7 +46,7 @@ static bool row_wanted(const struct viewer *viewer, uint32_t row)
 
 static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t row)
 {
-	uint32_t wanted = viewer->room ? 2 * viewer->room : 256;
+	uint32_t wanted = 2 * viewer->room;
 	struct profile_node *grown;
 
 	if (viewer->nr == viewer->room) {
@@ -178,13 +178,15 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		.view = view,
 		.wanted = names_wanted(profile, view->function),
 		.made = calloc(profile->nr_nodes + 1UL, sizeof(*viewer.made)),
+		.nodes = calloc(profile->nr_classes + 1UL, sizeof(*viewer.nodes)),
+		.room = profile->nr_classes + 1,
 	};
 
-	if (!viewer.wanted || !viewer.made)
+	if (!viewer.wanted || !viewer.made || !viewer.nodes)
 		viewer.err = -ENOMEM;
 	for (uint32_t i = 0; i < profile->nr_classes && !viewer.err; i++)
 		add_node(&viewer, PROFILE_NONE, i);
-	if (!viewer.err && viewer.nodes)
+	if (!viewer.err)
 		add_nodes(&viewer);
 	if (!viewer.err && view->direction == PROFILE_CALLEES)
 		sum_callees(&viewer);

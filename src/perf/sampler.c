@@ -41,7 +41,7 @@ unsigned sampler_max_chain(const struct sampler *sampler)
 
 size_t sampler_ring_size(const struct sampler *sampler)
 {
-	return sampler->rings[1].ring.size;
+	return sampler->rings[ring_index(sampler, RING_SAMPLES, 0)].ring.size;
 }
 
 /* --- switching -------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 
 int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 {
-	return i < 2 * sampler->nr_cpus ? sampler->owner_fds[i] : -1;
+	return i < sampler->nr_rings ? sampler->owner_fds[i] : -1;
 }
 
 void sampler_drain(struct sampler *sampler, bool all)

@@ -97,7 +97,7 @@ static unsigned wanted_rungs(unsigned nr_cpus)
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + 2 * s->nr_cpus + grid_size * (1 + config->exact);
+	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
 	unsigned wanted = wanted_rungs(s->nr_cpus);
 	size_t rungs;
 
@@ -152,7 +152,7 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 		attr->build_id = 0;
 		*fd = open_for(s, attr, t, c);
 	}
-	return redirect(*fd, s->owner_fds[2 * c]);
+	return redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
 
 static int open_sides(struct sampler *s, unsigned c)
@@ -167,7 +167,12 @@ static int open_sides(struct sampler *s, unsigned c)
 	return error;
 }
 
-/* The inherited counter beside event 0 whose READ records say what each task really used. */
+/*
+ * The inherited counter beside event 0 whose READ records say what each task really used. A task
+ * that dies on one CPU writes the READs of its events on all CPUs from there; two that do it at
+ * once may stop such a ring for good. So these have rings of their own, and what was read is not
+ * all there is: see sampler_exact().
+ */
 static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
 	struct perf_event_attr attr = config->events[0].attr;
@@ -181,7 +186,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config, un
 		int *fd = &s->exact_fds[t * s->nr_cpus + c];
 
 		*fd = open_for(s, &attr, t, c);
-		error = redirect(*fd, s->owner_fds[2 * c]);
+		error = redirect(*fd, s->owner_fds[ring_index(s, RING_EXACT, c)]);
 	}
 	return error;
 }
@@ -232,7 +237,7 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	if (rung)
 		attr.enable_on_exec = 0;
 	*fd = open_for(s, &attr, t, c);
-	error = redirect(*fd, s->owner_fds[2 * c + 1]);
+	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	if (!error && *fd >= 0)
 		error = note_id(s, *fd, e, rung, c);
 	return error;
@@ -301,8 +306,8 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->max_ids = cells * rungs * config->nr_events;
 	s->ids = grid(s->max_ids, sizeof(*s->ids));
 	s->side_fds = fd_grid(cells);
-	s->owner_fds = fd_grid(2 * s->nr_cpus);
-	s->rings = grid(2 * s->nr_cpus, sizeof(*s->rings));
+	s->owner_fds = fd_grid(s->nr_rings);
+	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->nr_events = config->nr_events;
 	if (config->exact)
 		s->exact_fds = fd_grid(cells);
@@ -312,7 +317,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
 			return -ENOMEM;
-	return merge_init(&s->merge, s->rings, 2 * s->nr_cpus);
+	return merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
 /* PERF_FORMAT_LOST came with Linux 6.0; who asks an older kernel for it gets EINVAL. */
@@ -387,6 +392,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
 		goto out;
 	}
+	s->nr_rings = (config->exact ? NR_SAMPLER_RINGS : RING_EXACT) * s->nr_cpus;
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
 	error = open_all(s, config, why);

@@ -12,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIDE_RING_SIZE ((size_t)128 << 10)
-#define LEAST_SIZE     ((size_t)64 << 10)
+#define SIDE_RING_SIZE  ((size_t)128 << 10)
+#define EXACT_RING_SIZE ((size_t)64 << 10)
+#define LEAST_SIZE      ((size_t)64 << 10)
 
 int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
@@ -37,40 +38,43 @@ struct perf_event_attr sampler_dummy(void)
 	};
 }
 
-static int ring_open(struct sampler *s, unsigned index, size_t size,
-                     const struct record_format *format)
+/* The kernel writes a ring from one CPU, and takes no care of another that does it at once. */
+static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
+	unsigned index = ring_index(s, kind, cpu);
 	struct merge_ring *ring = &s->rings[index];
 	struct perf_event_attr attr = sampler_dummy();
 	int fd;
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(size / 4);
-	fd = sampler_event_open(&attr, 0, s->cpus[index / 2], 0);
+	fd = sampler_event_open(&attr, 0, s->cpus[cpu], 0);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;
-	ring->cpu = index / 2;
-	ring->format = format;
+	ring->cpu = cpu;
+	ring->format = kind == RING_SAMPLES ? &s->sample_format : &s->side_format;
 	return ring_map(&ring->ring, fd, size);
 }
 
 static int open_all(struct sampler *s, size_t size)
 {
-	size_t side = size < SIDE_RING_SIZE ? size : SIDE_RING_SIZE;
+	size_t sizes[NR_SAMPLER_RINGS] = {[RING_SIDE] = SIDE_RING_SIZE,
+	                                  [RING_SAMPLES] = size,
+	                                  [RING_EXACT] = EXACT_RING_SIZE};
 	int error = 0;
 
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
-		error = ring_open(s, 2 * c, side, &s->side_format);
-		if (!error)
-			error = ring_open(s, 2 * c + 1, size, &s->sample_format);
+	for (unsigned i = 0; !error && i < s->nr_rings; i++) {
+		enum sampler_ring kind = i / s->nr_cpus;
+
+		error = ring_open(s, kind, i % s->nr_cpus, sizes[kind] < size ? sizes[kind] : size);
 	}
 	return error;
 }
 
 void sampler_close_rings(struct sampler *s)
 {
-	for (unsigned i = 0; s->rings && s->owner_fds && i < 2 * s->nr_cpus; i++) {
+	for (unsigned i = 0; s->rings && s->owner_fds && i < s->nr_rings; i++) {
 		ring_unmap(&s->rings[i].ring);
 		if (s->owner_fds[i] >= 0)
 			close(s->owner_fds[i]);
@@ -93,7 +97,7 @@ static void explain_locked(const struct sampler *s, size_t size, char *why)
 	struct permission permission;
 
 	permission_read(&permission);
-	permission_explain(&permission, PERMISSION_RINGS, 2 * s->nr_cpus * size, why, WHY_SIZE);
+	permission_explain(&permission, PERMISSION_RINGS, s->nr_rings * size, why, WHY_SIZE);
 }
 
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why)

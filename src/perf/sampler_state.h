@@ -40,9 +40,9 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;  /* [target][cpu]: mmap, comm, fork, exit records */
-	int *owner_fds; /* [2 * cpu]: owns the side ring, [2 * cpu + 1]: the ring of samples */
-	int *exact_fds; /* [target][cpu]; NULL: not wanted */
+	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records */
+	int *owner_fds;       /* of each ring */
+	int *exact_fds;       /* [target][cpu]; NULL: not wanted */
 	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
@@ -50,11 +50,19 @@ struct sampler {
 	bool counts_lost; /* the kernel has PERF_FORMAT_LOST */
 
 	struct record_format side_format, sample_format;
-	struct merge_ring *rings; /* [2 * cpu]: side, [2 * cpu + 1]: samples */
+	struct merge_ring *rings; /* see ring_index() */
+	unsigned nr_rings;
 	struct merge merge;
 	uint64_t drain_time, latency, lost_records;
 	char shortage[WHY_SIZE];
 };
+
+enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
+
+static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)
+{
+	return (unsigned)ring * s->nr_cpus + cpu;
+}
 
 static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
                               unsigned rung, unsigned target, unsigned cpu)

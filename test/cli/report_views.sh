@@ -68,9 +68,6 @@ echo "-- code"
 cat >annotated.py <<'END'
 import recording
 
-report = recording.report("adaptrace.atr", "--annotate", "burn_step")
-function, code, lines = report["function"], report["code"], report["lines"]
-
 
 def inside(sample):
     """The frames of the leaf: what was inlined, and the function around it."""
@@ -80,16 +77,24 @@ def inside(sample):
             return
 
 
-total = sum(sample["weight"] for sample in recording.samples() if "burn_step" in inside(sample))
-assert function["self"] == total > 0, (function, total)
-assert sum(line["self"] for line in lines) == total, lines
-assert sum(line["samples"] for line in lines) == function["samples"]
-assert sum(i["self"] for c in code for i in c["instructions"]) == total, code
-for line in lines:
-    if line["source"] is not None:
-        with open(line["file"]) as file:
-            assert file.read().splitlines()[line["line"] - 1] == line["source"], line
-assert all(c["begin"] <= i["offset"] < c["end"] for c in code for i in c["instructions"]), code
+def check(name):
+    report = recording.report("adaptrace.atr", "--annotate", name)
+    function, code, lines = report["function"], report["code"], report["lines"]
+    total = sum(sample["weight"] for sample in recording.samples() if name in inside(sample))
+    assert function["self"] == total, (function, total)
+    assert sum(line["self"] for line in lines) == total, lines
+    assert sum(line["samples"] for line in lines) == function["samples"]
+    assert sum(i["self"] for c in code for i in c["instructions"]) == total, code
+    for line in lines:
+        if line["source"] is not None:
+            with open(line["file"]) as file:
+                assert file.read().splitlines()[line["line"] - 1] == line["source"], line
+    assert all(c["begin"] <= i["offset"] < c["end"] for c in code for i in c["instructions"]), code
+    return total
+
+
+assert check("burn_step") > 0
+check("turn")  # which is inlined
 END
 python3 annotated.py || fail "code"
 check <<'END'
