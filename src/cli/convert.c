@@ -101,8 +101,6 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 {
 	int err;
 
-	if (!converter->to_file)
-		return -EISDIR; /* refused with the options already */
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
 	err = converter->to_file(conversion, stdout);
 	if (!err && (ferror(stdout) || fflush(stdout)))

@@ -112,10 +112,8 @@ static int add_path(struct callgrind *callgrind, uint32_t path)
 	int err = 0;
 
 	if (!is_zero(self, callgrind->nr_events))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the end of the conversion frees it */
 		err = add_cost(callgrind, entry->place, PATH_NONE, self);
 	if (!err && entry->caller != PATH_NONE && !call_repeats(&callgrind->paths, path))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place,
 		               paths_leaf(&callgrind->paths, path), total);
 	return err;
