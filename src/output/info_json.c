@@ -173,7 +173,7 @@ static struct json_object *commands(const struct trace *trace, const struct shar
 		const struct trace_command *command = trace_command(trace, i);
 		struct json_object *object;
 
-		if (command_unused(command))
+		if (command_unused(shares, trace, i))
 			continue;
 		object = json_object_new_object();
 		add_text(object, "comm", trace, command->comm);

@@ -270,17 +270,23 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 
 	if (!order)
 		return -ENOMEM;
+	while (nr && command_unused(shares, trace, order[nr - 1]))
+		nr--;
 	if (nr)
 		fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact", "command");
 	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++) {
 		const struct trace_command *command = trace_command(trace, order[i]);
 
-		if (command_unused(command))
+		if (command_unused(shares, trace, order[i]))
 			continue;
 		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
 		          command->comm);
-		fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
-		        command->tasks == 1 ? "" : "s");
+		/* A task counts for the last program that it executed. */
+		if (command->tasks)
+			fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
+			        command->tasks == 1 ? "" : "s");
+		else
+			fputs(", went on as another program\n", to);
 	}
 	if (nr > MAX_ROWS)
 		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);

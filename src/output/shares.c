@@ -9,9 +9,12 @@ bool thread_unused(const struct trace_thread *thread)
 	return !thread->tid && !(thread->flags & TRACE_THREAD_FOLDED);
 }
 
-bool command_unused(const struct trace_command *command)
+bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command)
 {
-	return !command->tasks && !command->exact;
+	const struct trace_command *entry = trace_command(trace, command);
+
+	return !entry->tasks && !entry->exact && !entry->unobserved &&
+	       !shares->commands[command].stored;
 }
 
 static int add_samples(struct shares *shares, const struct trace *trace)

@@ -20,7 +20,7 @@ void shares_fini(struct shares *shares);
 
 /* Whether a slot of the table of threads was given back and belongs to nobody. */
 bool thread_unused(const struct trace_thread *thread);
-/* Whether a command was mentioned and never ran. */
-bool command_unused(const struct trace_command *command);
+/* Whether nothing at all is known of a command but its name. */
+bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command);
 
 #endif
