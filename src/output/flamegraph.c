@@ -203,10 +203,11 @@ static void print_node(const struct flame *flame, uint32_t number)
 	if (node->parent == PROFILE_NONE) {
 		box.name = trace_string(flame->trace, profile->classes[node->row].comm);
 	} else {
-		uint64_t frame = profile->names.names[profile->rows[node->row].name].frame;
+		uint32_t name = profile->rows[node->row].name;
+		uint64_t frame = profile->names.names[name].frame;
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
 
-		box.name = frame_symbol(flame->trace, frame, text);
+		box.name = frame_name_symbol(&profile->names, name, text);
 		box.kernel = frame_module(frame) && module && module->kind == MODULE_KERNEL;
 	}
 	print_box(flame, &box);
@@ -307,7 +308,7 @@ int flamegraph_write(struct conversion *conversion, FILE *file)
 {
 	struct profile_config config = {
 		.event = conversion->event,
-		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM,
+		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
 		.to = UINT64_MAX,
 	};
 	struct profile *profile = profile_new(conversion->trace, &config);

@@ -12,7 +12,7 @@
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail)
 {
 	*paths = (struct paths){.trace = trace, .detail = detail};
-	frame_names_init(&paths->names, trace, FRAME_BY_SYMBOL | FRAME_BY_MODULE);
+	frame_names_init(&paths->names, trace, FRAME_BY_SYMBOL | FRAME_BY_MODULE | FRAME_INLINED);
 	paths->cache = calloc(1 << CACHE_SHIFT, sizeof(*paths->cache));
 	paths->chain = calloc(CHAIN_SIZE, sizeof(*paths->chain));
 	paths->path_by_context =
@@ -50,21 +50,7 @@ static int grow(void **entries, uint32_t nr, uint32_t *room, size_t size)
 	return 0;
 }
 
-/* The line of the frame's own function: the last one of the chain that starts with inlined calls.
- */
-static void find_line(const struct paths *paths, struct place *place)
-{
-	struct trace_source chain[TRACE_MAX_CHAIN];
-	size_t nr;
-
-	if (paths->detail == PATHS_BY_FUNCTION)
-		return;
-	nr = trace_inline_chain(paths->trace, place->frame, chain, TRACE_MAX_CHAIN);
-	if (nr && chain[nr - 1].file && !chain[nr - 1].caller) {
-		place->file = chain[nr - 1].file;
-		place->line = chain[nr - 1].line;
-	}
-}
+/* --- places ----------------------------------------------------------------------------------- */
 
 /* A number for a line of a file, so that it fits into a key. */
 static int number_line(struct paths *paths, const struct place *place, uint32_t *number)
@@ -87,44 +73,30 @@ static uint32_t add_place(struct paths *paths, const struct place *place)
 	return paths->nr_places++;
 }
 
-static uint32_t find_new_place(struct paths *paths, uint64_t frame)
+/* A place of a function, wherever its address. */
+static uint32_t find_place(struct paths *paths, const struct place *place)
 {
-	struct place place = {.frame = frame, .function = frame_names_find(&paths->names, frame)};
 	uint32_t number, line;
 	uint64_t key;
 
-	if (place.function == UINT32_MAX)
+	if (number_line(paths, place, &line))
 		return PATH_NONE;
-	find_line(paths, &place);
-	if (paths->detail == PATHS_BY_ADDRESS)
-		return add_place(paths, &place);
-	if (number_line(paths, &place, &line))
-		return PATH_NONE;
-	key = (uint64_t)place.function << 32 | line;
+	key = (uint64_t)place->function << 32 | line;
 	number = map64_get(&paths->place_by_key, key);
 	if (number != PATH_NONE)
 		return number;
-	number = add_place(paths, &place);
+	number = add_place(paths, place);
 	return number == PATH_NONE || map64_add(&paths->place_by_key, key, number) ? PATH_NONE
 	                                                                           : number;
 }
 
-static uint32_t find_place(struct paths *paths, uint64_t frame)
-{
-	uint32_t place = map64_get(&paths->place_by_frame, frame);
-
-	if (place != PATH_NONE)
-		return place;
-	place = find_new_place(paths, frame);
-	return place == PATH_NONE || map64_add(&paths->place_by_frame, frame, place) ? PATH_NONE
-	                                                                             : place;
-}
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* Roots hang below number 0 in keys. */
-static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
+static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place)
 {
-	uint32_t place = find_place(paths, frame), path;
 	uint64_t key = (uint64_t)(caller + 1) << 32 | place;
+	uint32_t path;
 
 	if (place == PATH_NONE)
 		return PATH_NONE;
@@ -137,6 +109,66 @@ static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
 		return PATH_NONE;
 	paths->paths[paths->nr_paths] = (struct path){.caller = caller, .place = place};
 	return paths->nr_paths++;
+}
+
+/* Goes on through the functions that were inlined at a frame. */
+static uint32_t find_chain(struct paths *paths, uint32_t caller, uint64_t frame,
+                           const uint32_t *functions, uint32_t nr)
+{
+	struct trace_source sources[TRACE_MAX_CHAIN];
+	size_t nr_sources = 0;
+
+	if (paths->detail == PATHS_BY_LINE)
+		nr_sources = trace_inline_chain(paths->trace, frame, sources, TRACE_MAX_CHAIN);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct place place = {.frame = frame, .function = functions[i]};
+		uint32_t number;
+
+		/* Sources are innermost first, and functions are outermost first. */
+		if (nr_sources == nr && sources[nr - 1 - i].file) {
+			place.file = sources[nr - 1 - i].file;
+			place.line = sources[nr - 1 - i].line;
+		}
+		number = find_place(paths, &place);
+		if (nr == 1 && number != PATH_NONE &&
+		    map64_add(&paths->place_by_frame, frame, number))
+			return PATH_NONE;
+		caller = find_callee(paths, caller, number);
+		if (caller == PATH_NONE)
+			break;
+	}
+	return caller;
+}
+
+static uint32_t find_address(struct paths *paths, uint64_t frame, uint32_t function)
+{
+	struct trace_source sources[TRACE_MAX_CHAIN];
+	size_t nr = trace_inline_chain(paths->trace, frame, sources, TRACE_MAX_CHAIN);
+	struct place place = {.frame = frame, .function = function};
+	uint32_t number;
+
+	if (nr && sources[nr - 1].file) {
+		place.file = sources[nr - 1].file;
+		place.line = sources[nr - 1].line;
+	}
+	number = add_place(paths, &place);
+	return number == PATH_NONE || map64_add(&paths->place_by_frame, frame, number) ? PATH_NONE
+	                                                                               : number;
+}
+
+static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
+{
+	uint32_t place = map64_get(&paths->place_by_frame, frame), nr;
+	const uint32_t *functions;
+
+	if (place != PATH_NONE)
+		return find_callee(paths, caller, place);
+	nr = frame_names_chain(&paths->names, frame, &functions);
+	if (!nr)
+		return PATH_NONE;
+	if (paths->detail == PATHS_BY_ADDRESS)
+		return find_callee(paths, caller, find_address(paths, frame, functions[0]));
+	return find_chain(paths, caller, frame, functions, nr);
 }
 
 static uint32_t known_context(const struct paths *paths, uint32_t context)

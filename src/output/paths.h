@@ -3,6 +3,9 @@
  *
  *     sample → path: (path of the caller, place)    place: a function, a line or an address in it
  *
+ * A function that was inlined is a function like any other, called from where it was inlined; but
+ * with PATHS_BY_ADDRESS, where an address is one place, and its function the outermost.
+ *
  * Numbers are given in order of appearance, and so a caller's path comes before its callees'. A
  * stack that does not reach its root in the file hangs below [truncated].
  */
@@ -15,8 +18,8 @@
 
 enum path_detail {
 	PATHS_BY_FUNCTION, /* every address of a function is one place */
-	PATHS_BY_LINE,     /* every address of a line in it; of calls inlined there, the call's */
-	PATHS_BY_ADDRESS,
+	PATHS_BY_LINE,     /* every address of a line in it */
+	PATHS_BY_ADDRESS,  /* with all functions that were inlined there */
 };
 
 struct place {
@@ -64,7 +67,7 @@ uint32_t *paths_depths(const struct paths *paths);
 static inline const char *paths_function(const struct paths *paths, uint32_t function,
                                          char text[FRAME_TEXT_SIZE])
 {
-	return frame_symbol(paths->trace, paths->names.names[function].frame, text);
+	return frame_name_symbol(&paths->names, function, text);
 }
 
 /* The path of the module that a function is in; "" of special frames. */

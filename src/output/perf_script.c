@@ -21,13 +21,20 @@
 
 #define MAX_STACK (1 << 16) /* of trace_stack() */
 
+struct script {
+	struct conversion *conversion;
+	const struct trace *trace;
+	struct frame_names names; /* inlined functions included */
+	FILE *file;
+};
+
 /* Blanks end a comm, and parsers find the name of an event by its colon. */
-static void print_head(const struct conversion *conversion, FILE *file,
-                       const struct trace_sample *sample)
+static void print_head(const struct script *script, const struct trace_sample *sample)
 {
-	const struct trace_thread *thread = trace_thread(conversion->trace, sample->thread);
-	const struct trace_event *event = trace_event(conversion->trace, sample->event);
-	const char *comm = thread ? trace_string(conversion->trace, thread->comm) : "";
+	const struct trace_thread *thread = trace_thread(script->trace, sample->thread);
+	const struct trace_event *event = trace_event(script->trace, sample->event);
+	const char *comm = thread ? trace_string(script->trace, thread->comm) : "";
+	FILE *file = script->file;
 
 	escape_line(file, *comm ? comm : "[unknown]", " ", '_');
 	fprintf(file, " %d/%d ", thread ? thread->pid : 0, thread ? thread->tid : 0);
@@ -35,8 +42,7 @@ static void print_head(const struct conversion *conversion, FILE *file,
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);
 	fprintf(file, "%" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", sample->time / 1000000000,
 	        sample->time % 1000000000, sample->weight);
-	escape_line(file, event ? trace_string(conversion->trace, event->name) : "[unknown]", " ",
-	            '_');
+	escape_line(file, event ? trace_string(script->trace, event->name) : "[unknown]", " ", '_');
 	fputs(": \n", file);
 }
 
@@ -55,37 +61,55 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 	fputs(")\n", file);
 }
 
-static void print_frame(const struct trace *trace, FILE *file, uint64_t frame)
+/* The functions that were inlined there come first, innermost first. */
+static int print_frame(struct script *script, uint64_t frame)
 {
+	const struct trace *trace = script->trace;
 	const struct trace_module *module = trace_module(trace, frame_module(frame));
 	const struct trace_symbol *symbol = trace_symbol(trace, trace_find_symbol(trace, frame));
 	uint64_t address = frame_offset(frame);
 	char text[FRAME_TEXT_SIZE];
+	const uint32_t *names;
+	uint32_t nr = frame_names_chain(&script->names, frame, &names);
 
 	if (module && (module->kind == MODULE_KERNEL || module->kind == MODULE_ANON))
 		address |= module->window << 32;
-	fprintf(file, "\t%16" PRIx64 " ", address);
-	escape_line(file, frame_symbol(trace, frame, text), "", 0);
-	if (symbol && symbol->name)
-		fprintf(file, "+0x%" PRIx32, frame_offset(frame) - symbol->lo);
-	print_module(trace, file, frame);
+	for (uint32_t i = nr; i-- > 0;) {
+		fprintf(script->file, "\t%16" PRIx64 " ", address);
+		escape_line(script->file, frame_name_symbol(&script->names, names[i], text), "", 0);
+		if (i) {
+			fputs(" (inlined)\n", script->file);
+			continue;
+		}
+		if (symbol && symbol->name)
+			fprintf(script->file, "+0x%" PRIx32, frame_offset(frame) - symbol->lo);
+		print_module(trace, script->file, frame);
+	}
+	return nr ? 0 : -ENOMEM;
 }
 
-static int print_samples(struct conversion *conversion, struct trace_walk *walk, FILE *file)
+static int print_sample(struct script *script, const struct trace_sample *sample, uint64_t *frames)
+{
+	size_t depth = trace_stack(script->trace, sample, frames, MAX_STACK);
+	int err = 0;
+
+	print_head(script, sample);
+	for (size_t i = 0; i < depth && i < MAX_STACK && !err; i++)
+		err = print_frame(script, frames[i]);
+	putc('\n', script->file);
+	if (!err && ferror(script->file))
+		err = -EIO;
+	return err ? err : convert_step(script->conversion);
+}
+
+static int print_samples(struct script *script, struct trace_walk *walk)
 {
 	uint64_t *frames = calloc(MAX_STACK, sizeof(*frames));
 	struct trace_sample sample;
 	int got = 0, err = frames ? 0 : -ENOMEM;
 
-	while (!err && (got = trace_walk_next(walk, &sample)) == 1) {
-		size_t depth = trace_stack(conversion->trace, &sample, frames, MAX_STACK);
-
-		print_head(conversion, file, &sample);
-		for (size_t i = 0; i < depth && i < MAX_STACK; i++)
-			print_frame(conversion->trace, file, frames[i]);
-		putc('\n', file);
-		err = ferror(file) ? -EIO : convert_step(conversion);
-	}
+	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
+		err = print_sample(script, &sample, frames);
 	free(frames);
 	return err ? err : got;
 }
@@ -93,12 +117,15 @@ static int print_samples(struct conversion *conversion, struct trace_walk *walk,
 int perf_script_write(struct conversion *conversion, FILE *file)
 {
 	struct trace_walk *walk = trace_walk_new(conversion->trace, TRACE_ALL_EVENTS);
+	struct script script = {.conversion = conversion, .trace = conversion->trace, .file = file};
 	int err;
 
 	if (!walk)
 		return -errno;
+	frame_names_init(&script.names, conversion->trace, FRAME_BY_SYMBOL | FRAME_INLINED);
 	convert_plan(conversion, 1, TRACE_ALL_EVENTS);
-	err = print_samples(conversion, walk, file);
+	err = print_samples(&script, walk);
+	frame_names_fini(&script.names);
 	trace_walk_free(walk);
 	return err;
 }

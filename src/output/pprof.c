@@ -33,9 +33,8 @@ struct pprof {
 	uint64_t *locations; /* of the sample at hand */
 	size_t locations_room;
 	FILE *file;
-	struct map64 strings; /* by the trace's */
-	/* Functions by file, and the number of their name or, of inlined ones, its string. */
-	struct map64 functions, inlined;
+	struct map64 strings;   /* by the trace's */
+	struct map64 functions; /* by name and file */
 	uint64_t nr_functions;
 	int64_t nr_strings;
 	int error; /* the first one */
@@ -167,19 +166,6 @@ static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t f
 	return id;
 }
 
-static uint64_t find_inlined(struct pprof *pprof, const struct trace_source *source)
-{
-	uint64_t key = (uint64_t)source->function << 32 | source->file, id;
-	uint32_t known = map64_get(&pprof->inlined, key);
-
-	if (known != UINT32_MAX)
-		return known;
-	id = add_function(pprof, find_string(pprof, source->function), source->file);
-	if (map64_add(&pprof->inlined, key, (uint32_t)id))
-		pprof->error = -ENOMEM;
-	return id;
-}
-
 static uint64_t address_of(const struct pprof *pprof, uint64_t frame)
 {
 	const struct trace_module *module = trace_module(pprof->trace, frame_module(frame));
@@ -245,20 +231,17 @@ static size_t find_lines(struct pprof *pprof, const struct place *place,
                          Pprof__Line lines[TRACE_MAX_CHAIN])
 {
 	struct trace_source chain[TRACE_MAX_CHAIN];
-	size_t nr = trace_inline_chain(pprof->trace, place->frame, chain, TRACE_MAX_CHAIN);
+	size_t nr_sources = trace_inline_chain(pprof->trace, place->frame, chain, TRACE_MAX_CHAIN);
+	const uint32_t *functions;
+	size_t nr = frame_names_chain(&pprof->paths.names, place->frame, &functions);
 
-	/* A chain that the file does not have in full says nothing of the function itself. */
-	if (!nr || chain[nr - 1].caller)
-		nr = 1;
 	for (size_t i = 0; i < nr; i++) {
+		uint32_t file = nr_sources == nr ? chain[i].file : 0;
+
 		pprof__line__init(&lines[i]);
-		if (i + 1 < nr) {
-			lines[i].function_id = find_inlined(pprof, &chain[i]);
-			lines[i].line = chain[i].line;
-		}
+		lines[i].function_id = find_function(pprof, functions[nr - 1 - i], file);
+		lines[i].line = file ? chain[i].line : 0;
 	}
-	lines[nr - 1].function_id = find_function(pprof, place->function, place->file);
-	lines[nr - 1].line = place->line;
 	return nr;
 }
 
@@ -395,7 +378,6 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	paths_fini(&pprof.paths);
 	map64_fini(&pprof.strings);
 	map64_fini(&pprof.functions);
-	map64_fini(&pprof.inlined);
 	free(pprof.mappings);
 	free(pprof.locations);
 	return pprof.error;

@@ -163,15 +163,15 @@ def read_pprof_functions(path):
     assert strings[0] == ""
     functions = {f["id"][0]: strings[f["name"][0]] for f in profile["function"]}
     mappings = {m["id"][0] for m in profile["mapping"]}
-    locations = {}  # the function's own line is the last one, behind what was inlined
+    locations = {}  # innermost first, what was inlined before the function itself
     for place in profile["location"]:
         assert not place["mapping_id"] or place["mapping_id"][0] in mappings
-        locations[place["id"][0]] = functions[place["line"][-1]["function_id"][0]]
+        locations[place["id"][0]] = [functions[line["function_id"][0]] for line in place["line"]]
     types = [strings[t["type"][0]] for t in profile["sample_type"]]
     assert strings[profile["period_type"][0]["type"][0]] == types[0]
     stacks = collections.defaultdict(list)
     for sample in profile["sample"]:
-        stack = [locations[i] for i in sample["location_id"]]
+        stack = [name for i in sample["location_id"] for name in locations[i]]
         for event, value in zip(types, sample["value"]):
             if value:
                 stacks[event].append((stack[::-1], value))

@@ -17,7 +17,7 @@ compare() {
 }
 
 all() {
-	"$ADAPTRACE" report --json --no-inline -e cpu-clock "$1.atr" >"$1.report"
+	"$ADAPTRACE" report --json -e cpu-clock "$1.atr" >"$1.report"
 	for format in folded:.folded flamegraph:.svg otf2:-otf2 speedscope:.speedscope.json \
 		firefox:.firefox.json.gz pprof:.pb.gz chrome:.trace.json perf-script:.perf.txt \
 		callgrind:.callgrind.out; do
@@ -29,6 +29,8 @@ all reduced
 need_sampling
 recorded -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
 all recorded
+"$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q ' (inlined)$' ||
+	echo "nothing was inlined in this recording"
 # Its own lines are in what can hold them.
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q 'work+0x.*/threads)' || fail "no work()"
 "$ADAPTRACE" convert --callgrind -o - recorded.atr | grep -q 'threads\.c$' || fail "no source file"
