@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/say.h"
 #include "output/convert.h"
 #include "output/new_file.h"
@@ -100,11 +101,8 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 {
 	int err;
 
-	if (!converter->to_file)
-		return -EISDIR; /* refused with the options already */
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
 	err = converter->to_file(conversion, stdout);
-
 	if (!err && (ferror(stdout) || fflush(stdout)))
 		err = errno ? -errno : -EIO;
 	return err;
@@ -113,7 +111,7 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 /* A signal that came too late for the converter is in time for its output. */
 static int finished(const struct conversion *conversion, int err)
 {
-	return err ? err : conversion->tick(conversion->arg, 1);
+	return err ? err : progress_tick(conversion->arg, 1);
 }
 
 static int to_named_file(struct conversion *conversion, const struct converter *converter,
@@ -192,13 +190,14 @@ static int write_output(const struct convert_options *options, struct conversion
 	progress_begin(&progress, !standard, options->quiet);
 	conversion->tick = progress_tick;
 	conversion->arg = &progress;
-	if (standard)
-		err = to_standard_output(conversion, converter);
-	else if (converter->to_folder)
+	if (converter->to_folder)
 		err = to_named_folder(conversion, converter, output, options->force);
+	else if (standard)
+		err = to_standard_output(conversion, converter);
 	else
 		err = to_named_file(conversion, converter, output, options->force);
 	progress_end(&progress);
+	conversion->tick = NULL;
 	conversion->arg = NULL;
 	if (err)
 		complain(options, output, err);
@@ -301,7 +300,6 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 static int convert_file(const struct convert_options *options)
 {
 	const struct converter *converter = options->converter;
-	char why[TRACE_WHY_SIZE];
 	struct trace *trace;
 	int status;
 
@@ -310,11 +308,9 @@ static int convert_file(const struct convert_options *options)
 		    converter->name, converter->missing);
 		return 1;
 	}
-	trace = trace_open(options->file, why);
-	if (!trace) {
-		say("%s", why);
+	trace = reading_open(options->file);
+	if (!trace)
 		return 1;
-	}
 	status = convert_trace(options, trace);
 	trace_close(trace);
 	return status;
@@ -329,13 +325,13 @@ int cmd_convert(int argc, char **argv)
 		parse_option,
 		"--FORMAT [FILE]",
 		"Turn a trace into what other tools read.\v"
-		"FILE is adaptrace.atr if none is named. The output appears under its name when "
+		"FILE is " DEFAULT_TRACE " if not given. The output appears under its name when "
 		"it is whole, and an existing one is kept unless --force is given.",
 		NULL,
 		NULL,
 		NULL,
 	};
-	struct convert_options options = {.file = "adaptrace.atr"};
+	struct convert_options options = {.file = DEFAULT_TRACE};
 
 	list_options(known);
 	argv[0] = name; /* what argp calls the program */

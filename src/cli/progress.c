@@ -18,13 +18,22 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* A blocked signal waits even if it is ignored, as under nohup. */
+static bool would_end(int signal)
+{
+	struct sigaction action;
+
+	return !sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN;
+}
+
 void progress_begin(struct progress *progress, bool hold, bool quiet)
 {
 	*progress = (struct progress){.hold = hold};
 	progress->next = !quiet && isatty(STDERR_FILENO) ? now_ns() + FIRST_NS : UINT64_MAX;
 	sigemptyset(&progress->held);
 	for (unsigned i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		sigaddset(&progress->held, ending[i]);
+		if (would_end(ending[i]))
+			sigaddset(&progress->held, ending[i]);
 	if (hold)
 		sigprocmask(SIG_BLOCK, &progress->held, &progress->old_mask);
 }

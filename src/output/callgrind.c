@@ -112,10 +112,8 @@ static int add_path(struct callgrind *callgrind, uint32_t path)
 	int err = 0;
 
 	if (!is_zero(self, callgrind->nr_events))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the end of the conversion frees it */
 		err = add_cost(callgrind, entry->place, PATH_NONE, self);
 	if (!err && entry->caller != PATH_NONE && !call_repeats(&callgrind->paths, path))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place,
 		               paths_leaf(&callgrind->paths, path), total);
 	return err;
@@ -342,24 +340,34 @@ static int prepare(struct callgrind *callgrind)
 	return err;
 }
 
+static void callgrind_free(struct callgrind *callgrind)
+{
+	paths_fini(&callgrind->paths);
+	tally_fini(&callgrind->tally);
+	map64_fini(&callgrind->cost_by_key);
+	for (unsigned i = 0; i < 3; i++)
+		map64_fini(&callgrind->names[i]);
+	free(callgrind->self);
+	free(callgrind->total);
+	free(callgrind->costs);
+	free(callgrind->weights);
+	free(callgrind);
+}
+
 int callgrind_write(struct conversion *conversion, FILE *file)
 {
-	struct callgrind callgrind = {
-		.conversion = conversion, .trace = conversion->trace, .file = file};
+	struct callgrind *callgrind = calloc(1, sizeof(*callgrind));
 	int err;
 
+	if (!callgrind)
+		return -ENOMEM;
+	callgrind->conversion = conversion;
+	callgrind->trace = conversion->trace;
+	callgrind->file = file;
 	convert_plan(conversion, TALLY_WALKS, TRACE_ALL_EVENTS);
-	err = prepare(&callgrind);
+	err = prepare(callgrind);
 	if (!err)
-		err = print_all(&callgrind);
-	paths_fini(&callgrind.paths);
-	tally_fini(&callgrind.tally);
-	map64_fini(&callgrind.cost_by_key);
-	for (unsigned i = 0; i < 3; i++)
-		map64_fini(&callgrind.names[i]);
-	free(callgrind.self);
-	free(callgrind.total);
-	free(callgrind.costs);
-	free(callgrind.weights);
+		err = print_all(callgrind);
+	callgrind_free(callgrind);
 	return err;
 }

@@ -17,7 +17,7 @@ compare() {
 }
 
 all() {
-	"$ADAPTRACE" report --json -e cpu-clock "$1.atr" >"$1.report"
+	"$ADAPTRACE" report --json --no-inline -e cpu-clock "$1.atr" >"$1.report"
 	for format in folded:.folded flamegraph:.svg otf2:-otf2 speedscope:.speedscope.json \
 		firefox:.firefox.json.gz pprof:.pb.gz chrome:.trace.json perf-script:.perf.txt \
 		callgrind:.callgrind.out; do

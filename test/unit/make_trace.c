@@ -151,7 +151,7 @@ static void make_plain(struct run *run, size_t budget)
 	run->nr_comms = 2;
 	run->nr_threads = 4;
 	run_open(run, budget);
-	while (run->n < 200000) {
+	while (run->n < 50000) {
 		uint64_t chance = rnd(run, 6);
 
 		put(run, chance < 3 ? 1 : chance < 5 ? 2 : 3, 1 + (unsigned)rnd(run, 8));

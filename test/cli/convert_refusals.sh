@@ -1,0 +1,53 @@
+#!/bin/sh
+# What convert refuses, and what it leaves when it is interrupted.
+. "$(dirname "$0")/convert_traces"
+set +e
+convert() { "$ADAPTRACE" convert "$@" 2>said; }
+expect() { # STATUS WORDS: of the command before
+	status=$?
+	[ $status = "$1" ] || fail "status $status, not $1: $(cat said)"
+	grep -q -- "$2" said || fail "'$2' is not in: $(cat said)"
+}
+
+convert; expect 2 'name a format'
+convert --folded --speedscope plain.atr; expect 2 'one at a time'
+convert --folded plain.atr reduced.atr; expect 2 'one trace at a time'
+convert --nothing plain.atr; expect 2 'nothing'
+convert --pprof -e cpu-clock plain.atr; expect 2 'does not apply'
+convert --folded -o '' plain.atr; expect 2 'empty'
+convert --folded nowhere.atr; expect 1 'record a trace first'
+convert --folded plain.json; expect 1 'not a trace'
+convert --folded -o nowhere/x plain.atr; expect 1 'No such file'
+convert --folded -o . plain.atr; expect 1 'exists'
+convert --folded --force -o . plain.atr; expect 1 'directory'
+"$ADAPTRACE" convert --help | grep -q -- --callgrind || fail "no help"
+
+# No progress where nobody looks; the default trace; a device is written to as it is.
+cp plain.atr adaptrace.atr
+convert --folded && [ ! -s said ] || fail "it says something: $(cat said)"
+cmp adaptrace.folded - <<END || fail "the default names"
+$("$ADAPTRACE" convert --folded -o - plain.atr)
+END
+convert --folded -o /dev/null plain.atr && [ -c /dev/null ] || fail "/dev/null"
+
+# Interrupted: nothing under the name, nothing beside it, and the signal is what ended it.
+"$build/unit/make_trace" big big.atr 400000
+for format in perf-script speedscope otf2; do
+	"$ADAPTRACE" convert --$format -o big.out big.atr 2>said &
+	converter=$!
+	background="$background $converter"
+	await sh -c 'ls -A | grep -q "^\.adaptrace" || ! kill -0 '$converter
+	kill -INT $converter 2>/dev/null # ignored in the background, and so no reason to end
+	kill -TERM $converter 2>/dev/null
+	wait $converter
+	status=$?
+	ls -A | grep '^\.adaptrace' && fail "$format leaves something"
+	case $status in
+	143) [ ! -e big.out ] || fail "$format leaves half of it" ;;
+	0) [ -e big.out ] || fail "nothing was written" ;; # it was quicker
+	1) grep -q 'built without' said || fail "$format: $(cat said)" ;;
+	*) fail "$format ended with $status: $(cat said)" ;;
+	esac
+	rm -rf big.out
+done
+pass
