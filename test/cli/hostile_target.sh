@@ -10,7 +10,7 @@ import sys
 import recording
 info = recording.info()
 print(info["commands"])
-weights = {command["comm"]: command["weight"] / 1e9 for command in info["commands"]}
+weights = {c["comm"]: max(c["weight"], c["exact"] or 0) / 1e9 for c in info["commands"]}
 assert weights[sys.argv[1]]
 # Time before the exec is the process's as well.
 assert recording.close(sum(weights.values()), float(sys.argv[2]), 0.1, recording.allowance(info))

@@ -13,7 +13,7 @@ memory = info["memory"]
 print(memory, info["samples"])
 assert len(info["reductions"]) >= 3, info["reductions"]
 # Half of the budget is what the tree may have; the samples have most of it by now.
-assert memory["contexts"] < 0.4 * memory["used"], memory
+assert memory["contexts"] < 0.4 * memory["budget"], memory
 # And the first phase is still there with its weight.
 commands = {command["comm"]: command for command in info["commands"]}
 chance = 3 * info["events"][0]["final_period"] * commands["contexts"]["stored"] ** 0.5 / 1e9

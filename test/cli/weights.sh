@@ -16,6 +16,9 @@ used, = recording.said()["used"]
 info = recording.info()
 samples = recording.samples()
 total = sum(sample["weight"] for sample in samples)
+if info["counting"] == "cgroup":
+    exact = info["events"][0]["exact"] / 1e9
+    assert recording.close(exact, used, 0.03, recording.stood_still())
 assert recording.close(total / 1e9, used, 0.03, recording.allowance(info))
 assert sum(command["weight"] for command in info["commands"]) == total
 assert sum(thread["weight"] for thread in info["threads"]) == total
