@@ -20,7 +20,7 @@ PKGS_BUILD := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
 PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
-              python3-otf2 valgrind
+              python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
 LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty \

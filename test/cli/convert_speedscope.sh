@@ -2,7 +2,7 @@
 # speedscope: its schema, where npm has installed it, and the numbers.
 . "$(dirname "$0")/convert_traces"
 check_format speedscope .speedscope.json
-release=$(npm root -g 2>/dev/null)/speedscope/dist/release
+release=$(npm root -g 2>/dev/null || echo none)/speedscope/dist/release
 schema=$release/file-format-schema.json
 if [ -e "$schema" ] && python3 -c 'import jsonschema' 2>/dev/null; then
 	for kind in plain reduced hostile; do
