@@ -17,6 +17,8 @@ command, = [command for command in info["commands"] if command["comm"] == comm]
 # On a busy machine records of tasks may be lost, and it is said then.
 missing = tasks - command["tasks"]
 assert missing == 0 or 0 < missing < info["samples"]["lost_records"], (command, info["samples"])
+if info["user_only"]:
+    raise SystemExit  # much of so short lives is the kernel's
 # Each process says what it and those behind it used; deaths fall outside where events are inherited.
 used = max(recording.said()["used"])
 allowed = recording.allowance(info) + (0.0003 * tasks if info["counting"] != "cgroup" else 0)
