@@ -296,7 +296,7 @@ static int default_event(struct options *options)
 	return parse_event(options, "cpu-clock");
 }
 
-static bool has_clock(const struct options *options)
+bool options_have_clock(const struct options *options)
 {
 	for (unsigned e = 0; e < options->nr_events; e++)
 		if (options->events[e].unit == EVENT_NS)
@@ -362,7 +362,7 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
-	if (options->frequency > 0 && !has_clock(options))
+	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;
 }

@@ -15,19 +15,10 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TICK_NS        100000000
 #define EXIT_ADAPTRACE 125
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
@@ -148,7 +139,7 @@ static void slow_down(struct session *s)
 	}
 	if (!most)
 		return;
-	hmb_close_lowest(s->hmb, busiest, now_ns(), HMB_CAUSE_OVERHEAD);
+	hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 	s->shift[busiest] = hmb_floor(s->hmb, busiest);
 	sampler_slow(s->sampler, busiest, s->shift[busiest], &time);
 }
@@ -167,27 +158,19 @@ static void on_signals(struct session *s)
 	}
 }
 
-static bool has_clock(const struct session *s)
-{
-	for (unsigned e = 0; e < s->options->nr_events; e++)
-		if (s->options->events[e].unit == EVENT_NS)
-			return true;
-	return false;
-}
-
 static void on_tick(struct session *s)
 {
 	uint64_t expirations;
 
 	if (read(s->timer_fd, &expirations, sizeof(expirations)) < 0)
 		return;
-	if (!has_clock(s))
+	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
-	if (guard_exceeded(&s->guard, now_ns(), sampler_nr_cpus(s->sampler)))
+	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
 	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
-	tasks_tick(&s->tasks, now_ns() - SAMPLER_SLACK_NS);
+	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
 }
@@ -279,9 +262,9 @@ static int get_ready(struct session *s)
 	if (sampler_shortage(s->sampler))
 		say("%s", sampler_shortage(s->sampler));
 	summary_start(s);
-	error = session_open_streams(s, now_ns());
+	error = session_open_streams(s, sampler_now());
 	hurry();
-	s->start = s->guard.since = now_ns();
+	s->start = s->guard.since = sampler_now();
 	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	return error;
 }

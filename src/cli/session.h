@@ -40,6 +40,9 @@ struct options {
 	bool quiet;
 };
 
+/* Whether a clock is among the events. */
+bool options_have_clock(const struct options *options);
+
 struct session {
 	const struct options *options;
 	struct tables *tables;

@@ -105,7 +105,7 @@ void summary_start(struct session *s)
 	run->sub_shift = s->hmb->arena.sub_shift;
 	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
 	run->real_start = clock_ns(CLOCK_REALTIME);
-	run->start = run->end = clock_ns(CLOCK_MONOTONIC);
+	run->start = run->end = sampler_now();
 	run->budget = options->budget;
 	run->sample_price = s->guard.price;
 	run->seed = options->seed;
@@ -139,7 +139,7 @@ void summary_progress(struct session *s)
 	struct trace_run *run = tables_run(s->tables);
 	struct rusage usage;
 
-	run->end = clock_ns(CLOCK_MONOTONIC);
+	run->end = sampler_now();
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;

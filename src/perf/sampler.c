@@ -145,7 +145,7 @@ void sampler_drain(struct sampler *sampler, bool all)
 	merge_begin(&sampler->merge, all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
 }
 
-static int compare_ids(const void *a, const void *b)
+int sampler_compare_ids(const void *a, const void *b)
 {
 	const struct sampler_id *x = a, *y = b;
 
@@ -167,7 +167,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 {
 	struct sampler_id key = {.id = record->id};
 	const struct sampler_id *id =
-		bsearch(&key, s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
+		bsearch(&key, s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 
 	*source = (struct sampler_source){.event = -1, .cpu = cpu};
 	if (!id)

@@ -85,6 +85,9 @@ uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsi
 unsigned sampler_max_chain(const struct sampler *sampler);
 size_t sampler_ring_size(const struct sampler *sampler);
 
+/* The clock of all records: CLOCK_MONOTONIC, ns. */
+uint64_t sampler_now(void);
+
 /*
  * Asks the kernel to sample at base_period << shift from now on. Returns the shift that is in force
  * since *time: the one asked for or, between two rungs, less.

@@ -135,13 +135,6 @@ static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, uns
 	return 0;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct sampler_id *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 /* The dummies for mmap, comm, fork and exit records. */
 static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
@@ -368,7 +361,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
 		         way_out(error));
 	if (!error)
-		qsort(s->ids, s->nr_ids, sizeof(*s->ids), compare_ids);
+		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 	return error;
 }
 

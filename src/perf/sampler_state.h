@@ -70,7 +70,8 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
 }
 
-uint64_t sampler_now(void);
+/* The order of sampler.ids, for qsort() and bsearch(). */
+int sampler_compare_ids(const void *a, const void *b);
 
 /* An event with the sampler's clock. A descriptor or -errno. */
 int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
