@@ -1,4 +1,5 @@
 #include "hmb/code.h"
+#include "hmb/varint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,16 +16,6 @@
 #define MAX_SIZE_SHIFT 24
 
 static_assert(CODE_MAX_PAIRS <= NUMBER_END, "every pair must have a number");
-
-static uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ -(value & 1);
-}
 
 static void model_reset(struct code_model *model, uint64_t base_time)
 {
@@ -94,14 +85,6 @@ static uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t le
 
 /* --- encoding --------------------------------------------------------------------------------- */
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (unsigned char)(value | 0x80);
-	*at++ = (unsigned char)value;
-	return at;
-}
-
 static unsigned char *put_number(unsigned char *at, uint32_t number)
 {
 	if (number < NUMBER_DIRECT) {
@@ -132,7 +115,7 @@ static unsigned char *put_control(unsigned char *at, uint64_t residual, enum cod
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	at = put_varint(at, zigzag((uint64_t)context - model->raw_context));
+	at = varint_put(at, zigzag((uint64_t)context - model->raw_context));
 	model->raw_context = context;
 	return at;
 }
@@ -162,9 +145,9 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 		return at;
 	}
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = put_varint(at, sample->thread);
-	at = put_varint(at, sample->cpu);
-	at = put_varint(at, step);
+	at = varint_put(at, sample->thread);
+	at = varint_put(at, sample->cpu);
+	at = varint_put(at, step);
 	*slot = (uint16_t)(add_site(model, sample->thread, sample->cpu, step) - model->sites);
 	return at;
 }
@@ -218,7 +201,7 @@ static uint64_t offset_distance(uint64_t to, uint64_t from)
 
 static unsigned char *put_known_leaf(unsigned char *at, unsigned slot)
 {
-	return put_varint(at, (slot - 1U) << 1 | 1);
+	return varint_put(at, (slot - 1U) << 1 | 1);
 }
 
 static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
@@ -236,9 +219,9 @@ static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, 
 
 	if (*slot)
 		return put_known_leaf(at, *slot);
-	at = put_varint(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
+	at = varint_put(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
 	if (moved)
-		at = put_varint(at, FRAME_MODULE(leaf));
+		at = varint_put(at, FRAME_MODULE(leaf));
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
@@ -256,7 +239,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
 	}
-	at = put_varint(at, distance << 1);
+	at = varint_put(at, distance << 1);
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
@@ -368,30 +351,14 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
-/* The getters return 0 behind the end and leave at == NULL: one check serves a whole record. */
-
 static unsigned get_byte(struct code_cursor *cursor)
 {
-	if (!cursor->at || cursor->at == cursor->end) {
-		cursor->at = NULL;
-		return 0;
-	}
-	return *cursor->at++;
+	return byte_get(&cursor->at, cursor->end);
 }
 
 static uint64_t get_varint(struct code_cursor *cursor)
 {
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		unsigned byte = get_byte(cursor);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return value;
-	}
-	cursor->at = NULL;
-	return 0;
+	return varint_get(&cursor->at, cursor->end);
 }
 
 static uint32_t get_number(struct code_cursor *cursor)
@@ -495,14 +462,19 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 	return 0;
 }
 
+bool code_bin_plausible(const struct bin *bin, size_t size)
+{
+	return size >= sizeof(*bin) && bin->size_shift >= MIN_SIZE_SHIFT &&
+	       bin->size_shift <= MAX_SIZE_SHIFT && bin_size(bin) <= size &&
+	       bin->record_bytes <= bin_size(bin) && bin->node_bytes <= bin_size(bin) &&
+	       (size_t)bin->record_bytes + bin->node_bytes <= bin_size(bin) - sizeof(*bin) &&
+	       bin->node_bytes % sizeof(struct node) == 0 &&
+	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64;
+}
+
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 {
-	if (size < sizeof(*bin) || bin->size_shift < MIN_SIZE_SHIFT ||
-	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
-	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
-	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
-	    bin->level >= 64)
+	if (!code_bin_plausible(bin, size))
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;
