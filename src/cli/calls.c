@@ -410,7 +410,8 @@ static void read_all(struct calls *calls)
 	calls_clock_read(&calls->clock);
 	calls->last_process = NULL;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_read(calls->processes[i], put_call, calls);
+		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC), put_call,
+		                   calls);
 	follow_floor(calls);
 }
 

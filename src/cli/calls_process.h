@@ -45,8 +45,11 @@ void calls_process_free(struct calls_process *process);
 
 /* Looks how far the process has come; what is behind that waits for the next round. */
 void calls_process_look(struct calls_process *process);
-/* Reads all calls up to there, in the order of their threads. */
-void calls_process_read(struct calls_process *process, calls_sink *sink, void *arg);
+/*
+ * Reads all calls up to there, in the order of their threads. What threads that have ended did not
+ * return from lasted until now.
+ */
+void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
 /* The process is gone, or lost to us: calls that never returned, up to this time. */
 void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
 
