@@ -98,6 +98,20 @@ void calls_process_look(struct calls_process *process)
 	process->definitions = __atomic_load_n(&shared->definitions.head, __ATOMIC_ACQUIRE);
 }
 
+unsigned calls_process_fill(const struct calls_process *process)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		uint64_t words = process->heads[i] - process->shared->threads[i].tail;
+		uint64_t fill = words > ring_words(i) ? 1024 : words * 1024 / ring_words(i);
+
+		if (fill > most)
+			most = fill;
+	}
+	return (unsigned)most;
+}
+
 /* --- reading one ring ------------------------------------------------------------------------- */
 
 struct ring_view {

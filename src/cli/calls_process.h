@@ -56,6 +56,9 @@ void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *
 /* Calls that found no room, up to now. */
 uint64_t calls_process_lost(const struct calls_process *process);
 
+/* How full, in 1024ths, the fullest of its rings was when it was looked at. */
+unsigned calls_process_fill(const struct calls_process *process);
+
 /* No more calls of these classes, a bit each, are wanted. */
 void calls_process_close(struct calls_process *process, uint32_t classes);
 
