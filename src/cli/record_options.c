@@ -2,6 +2,7 @@
 
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/probe_place.h"
 #include "cli/say.h"
 #include "perf/permission.h"
 
@@ -101,18 +102,35 @@ static int parse_budget(struct options *options, const char *arg)
 	return 0;
 }
 
-static int parse_event(struct options *options, const char *arg)
+static int add_event(struct options *options, const char *name)
 {
 	char why[WHY_SIZE];
 
 	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", arg, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], arg, why)) {
+		return wrong("too many events at", name, "at most 16 can be sampled at once");
+	if (event_parse(&options->events[options->nr_events], name, why) ||
+	    probe_place(&options->events[options->nr_events], why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
 	options->nr_events++;
 	return 0;
+}
+
+/* An alias may stand for several. */
+static int parse_event(struct options *options, const char *arg)
+{
+	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
+	unsigned nr;
+	int status = 0;
+
+	if (event_expand(arg, parts, &nr, why)) {
+		say("%s", why);
+		return EXIT_USAGE;
+	}
+	for (unsigned i = 0; !status && i < nr; i++)
+		status = add_event(options, parts[i]);
+	return status;
 }
 
 static int parse_call_graph(struct options *options, const char *arg)

@@ -12,7 +12,9 @@
 /* 10 kHz, 625 Hz; for counters: every 2,097 k. */
 static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
 {
-	uint64_t period = sampler_base_period(s->sampler, event, 0) << hmb_floor(s->hmb, event);
+	uint64_t period =
+		sampler_base_period(s->sampler, event, 0) * s->options->events[event].scale
+		<< hmb_floor(s->hmb, event);
 	double hz = 1e9 / (double)period;
 
 	if (s->options->events[event].unit == EVENT_COUNT)

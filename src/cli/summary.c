@@ -79,12 +79,13 @@ static void describe_machine(struct session *s, struct trace_run *run)
 static void describe_event(struct session *s, unsigned e)
 {
 	struct trace_event *event = tables_add_event(s->tables);
+	uint32_t scale = s->options->events[e].scale;
 
 	if (!event)
 		return;
 	event->name = tables_string(s->tables, s->options->events[e].name);
 	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
-	event->base_period = sampler_base_period(s->sampler, e, 0);
+	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
 	event->initial_shift = s->shift[e];
 	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
 		struct trace_stream *stream = tables_add_stream(s->tables);
@@ -93,7 +94,7 @@ static void describe_event(struct session *s, unsigned e)
 			return;
 		stream->event = e;
 		stream->cpu = sampler_cpu(s->sampler, c);
-		stream->base_period = sampler_base_period(s->sampler, e, c);
+		stream->base_period = sampler_base_period(s->sampler, e, c) * scale;
 	}
 }
 
@@ -206,7 +207,8 @@ static void total_events(struct session *s)
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
 		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
-		                       ? sampler_total(s->sampler, (unsigned)e)
+		                       ? sampler_total(s->sampler, (unsigned)e) *
+		                                 s->options->events[e].scale
 		                       : 0;
 	}
 }
@@ -243,7 +245,7 @@ static void total_exact(struct session *s)
 	if (all <= ended || !s->options->command)
 		return;
 	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
-	command->exact += all - ended;
+	command->exact += (all - ended) * s->options->events[0].scale;
 	command->flags |= TRACE_THREAD_EXACT;
 }
 

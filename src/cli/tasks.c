@@ -17,6 +17,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.modules = modules,
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
+		.scale = 1,
 		.forget = forget,
 		.forget_arg = arg,
 	};
@@ -330,18 +331,19 @@ static void on_read(struct tasks *tasks, const struct record *record)
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 	struct trace_command *command;
 	struct trace_thread *thread;
+	uint64_t units = record->read.value * tasks->scale;
 
 	if (!task)
 		return;
-	task->observed += record->read.value;
+	task->observed += units;
 	task->told_exact = true;
 	command = tables_command(tasks->tables, task->comm);
-	command->exact += record->read.value;
+	command->exact += units;
 	command->flags |= TRACE_THREAD_EXACT;
 	if (task->thread == NO_THREAD)
 		return;
 	thread = tables_thread(tasks->tables, task->thread);
-	thread->exact += record->read.value;
+	thread->exact += units;
 	thread->flags |= TRACE_THREAD_EXACT;
 }
 

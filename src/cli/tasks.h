@@ -43,6 +43,7 @@ struct tasks {
 	unsigned nr_streams; /* in each task */
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
+	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended, *newest_ended;

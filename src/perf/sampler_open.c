@@ -155,7 +155,7 @@ static int open_sides(struct sampler *s, unsigned c)
  */
 static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
-	struct perf_event_attr attr = config->events[0].attr;
+	struct perf_event_attr attr = event_attr(&config->events[0]);
 	int error = 0;
 
 	attr.sample_type = SAMPLER_TRAILER;
@@ -186,7 +186,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 {
 	struct perf_event_attr *attr = &s->events[e].attr;
 
-	*attr = config->events[e].attr;
+	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
 	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
 	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
@@ -268,6 +268,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 {
 	struct sampler_event *event = &s->events[e];
 
+	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
+		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
