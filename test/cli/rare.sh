@@ -6,7 +6,7 @@ need_sampling
 
 for way in '' --inherit; do
 	recorded $way -m 64K -g none -e page-faults:u -e task-clock:u:freq=1000 -e cpu-clock:u:freq=10 \
-		"$TARGETS/faults" 3 700 >said
+		"$TARGETS/bursts" 3 700 >said
 	check <<'END'
 import recording
 info, samples = recording.info(), recording.samples()

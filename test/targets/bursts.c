@@ -1,5 +1,5 @@
 /*
- * faults SECONDS COUNT: uses so much CPU time in slices of 100 ms, and has page faults meanwhile:
+ * bursts SECONDS COUNT: uses so much CPU time in slices of 100 ms, and has page faults meanwhile:
  * COUNT in every slice, but ten times as many in every fifth, all within a few ms. Says how many.
  */
 #include "burn.h"
