@@ -85,8 +85,7 @@ struct code_encoder {
 /* Before the first record of a bin; sets the bin's base time. */
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift);
 
-/* Appends a sample to a bin with room for CODE_MAX_RECORD bytes. */
-void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample);
+/* Appending a sample is code_put(), in code_put.h. */
 
 /* A walk over the records of one bin, which may come from a file and be anything. */
 struct code_cursor {

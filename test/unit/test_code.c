@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/code.h"
+#include "hmb/code_put.h"
 
 enum { MAX_SAMPLES = 16384 };
 

@@ -1,0 +1,185 @@
+#include "hmb/code_model.h"
+
+#include <errno.h>
+
+/* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
+#define MIN_SIZE_SHIFT 8
+#define MAX_SIZE_SHIFT 24
+
+/* The getters return 0 behind the end and leave at == NULL: one check serves a whole record. */
+
+static unsigned get_byte(struct code_cursor *cursor)
+{
+	if (!cursor->at || cursor->at == cursor->end) {
+		cursor->at = NULL;
+		return 0;
+	}
+	return *cursor->at++;
+}
+
+static uint64_t get_varint(struct code_cursor *cursor)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned byte = get_byte(cursor);
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	cursor->at = NULL;
+	return 0;
+}
+
+static uint32_t get_number(struct code_cursor *cursor)
+{
+	uint32_t number = get_byte(cursor);
+
+	if (number < NUMBER_DIRECT)
+		return number;
+	return NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(cursor);
+}
+
+static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
+{
+	uint64_t rest = 0;
+
+	if (code < TIME_DIRECT)
+		return code;
+	for (unsigned i = 0; i < 1U << (code - TIME_DIRECT); i++)
+		rest |= (uint64_t)get_byte(cursor) << 8 * i;
+	return rest + TIME_DIRECT;
+}
+
+static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
+{
+	if (number < cursor->model.nr_leaves)
+		return cursor->model.leaves[number];
+	cursor->at = NULL;
+	return 0;
+}
+
+static uint64_t get_leaf(struct code_cursor *cursor)
+{
+	struct code_model *model = &cursor->model;
+	uint64_t code = get_varint(cursor), module = FRAME_MODULE(model->raw_leaf);
+	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 2);
+
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
+	if (code & 2)
+		module = get_varint(cursor) & 0xffff;
+	add_leaf(model, module << 32 | offset);
+	return model->raw_leaf;
+}
+
+static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
+{
+	uint64_t code = get_varint(cursor), leaf;
+
+	if (!code)
+		return get_leaf(cursor);
+	if (code & 1)
+		return get_known_leaf(cursor, code >> 1);
+	leaf = (near & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)near + unzigzag(code >> 1));
+	add_leaf(&cursor->model, leaf);
+	return leaf;
+}
+
+static uint32_t get_context(struct code_cursor *cursor)
+{
+	cursor->model.raw_context += (uint32_t)unzigzag(get_varint(cursor));
+	return cursor->model.raw_context;
+}
+
+static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
+{
+	struct code_model *model = &cursor->model;
+	unsigned number = code;
+
+	if (code == SITE_NEW) {
+		uint32_t thread = (uint32_t)get_varint(cursor);
+		uint32_t cpu = (uint32_t)get_varint(cursor);
+
+		return add_site(model, thread, cpu, get_varint(cursor));
+	}
+	if (code == SITE_BYTE)
+		number = get_byte(cursor);
+	if (number >= model->nr_sites)
+		return NULL;
+	return go_to_site(model, (uint8_t)number);
+}
+
+/* Reads what follows a control byte; -EBADMSG for numbers of pairs that do not exist. */
+static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair)
+{
+	struct code_model *model = &cursor->model;
+	uint32_t number;
+
+	if (where == WHERE_RAW) {
+		pair->context = get_context(cursor);
+		pair->leaf = get_leaf(cursor);
+	} else {
+		number = get_number(cursor);
+		if (number >= model->nr_pairs)
+			return -EBADMSG;
+		*pair = model->pairs[number];
+		if (where == WHERE_PAIR)
+			return 0;
+		pair->leaf = get_leaf_near(cursor, pair->leaf);
+	}
+	add_pair(model, pair->context, pair->leaf);
+	return 0;
+}
+
+int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
+{
+	if (size < sizeof(*bin) || bin->size_shift < MIN_SIZE_SHIFT ||
+	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
+	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
+	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
+	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
+	    bin->level >= 64)
+		return -EBADMSG;
+	cursor->at = bin_records(bin);
+	cursor->end = cursor->at + bin->record_bytes;
+	cursor->time_shift = bin->time_shift;
+	cursor->left = bin->nr_records;
+	model_reset(&cursor->model, bin->base_time);
+	return 0;
+}
+
+int code_next(struct code_cursor *cursor, struct code_sample *sample)
+{
+	struct code_model *model = &cursor->model;
+	struct code_site *site = &model->sites[expected_site(model)];
+	struct code_pair pair;
+	unsigned control;
+
+	if (!cursor->left)
+		return cursor->at == cursor->end ? 0 : -EBADMSG;
+	control = get_byte(cursor);
+	if ((control & 3) == WHERE_SWITCH) {
+		site = get_site(cursor, control >> 2);
+		control = get_byte(cursor);
+	} else {
+		model->site = expected_site(model);
+	}
+	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
+		return -EBADMSG;
+	model->time = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
+	site->last = model->time;
+	if (get_where(cursor, control & 3, &pair) || !cursor->at)
+		return -EBADMSG;
+	cursor->left--;
+	*sample = (struct code_sample){
+		.time = model->time << cursor->time_shift,
+		.step = site->step << cursor->time_shift,
+		.leaf = pair.leaf,
+		.context = pair.context,
+		.thread = site->thread,
+		.cpu = site->cpu,
+	};
+	return 1;
+}
