@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (unsigned char)(value | 0x80);
-	*at++ = (unsigned char)value;
-	return at;
-}
-
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
 	uint64_t rest = residual - TIME_DIRECT;
@@ -26,7 +18,7 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	at = put_varint(at, zigzag((uint64_t)context - model->raw_context));
+	at = varint_put(at, zigzag((uint64_t)context - model->raw_context));
 	model->raw_context = context;
 	return at;
 }
@@ -54,9 +46,9 @@ unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, 
 		return at;
 	}
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = put_varint(at, thread);
-	at = put_varint(at, cpu);
-	at = put_varint(at, step);
+	at = varint_put(at, thread);
+	at = varint_put(at, cpu);
+	at = varint_put(at, step);
 	*slot = (uint16_t)(add_site(model, thread, cpu, step) - model->sites);
 	return at;
 }
@@ -88,7 +80,7 @@ static uint64_t offset_distance(uint64_t to, uint64_t from)
 
 static unsigned char *put_known_leaf(unsigned char *at, unsigned slot)
 {
-	return put_varint(at, (slot - 1U) << 1 | 1);
+	return varint_put(at, (slot - 1U) << 1 | 1);
 }
 
 static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
@@ -106,9 +98,9 @@ static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, 
 
 	if (*slot)
 		return put_known_leaf(at, *slot);
-	at = put_varint(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
+	at = varint_put(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
 	if (moved)
-		at = put_varint(at, FRAME_MODULE(leaf));
+		at = varint_put(at, FRAME_MODULE(leaf));
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
@@ -126,7 +118,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
 	}
-	at = put_varint(at, distance << 1);
+	at = varint_put(at, distance << 1);
 	note_leaf(encoder, slot, leaf);
 	return at;
 }

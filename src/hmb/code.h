@@ -95,6 +95,12 @@ struct code_cursor {
 	struct code_model model;
 };
 
+/*
+ * Whether the header of a bin does not contradict itself, so that its records and nodes lie inside
+ * it; size is that of the memory behind bin.
+ */
+bool code_bin_plausible(const struct bin *bin, size_t size);
+
 /* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size);
 

@@ -6,6 +6,7 @@
 #define HMB_CODE_MODEL_H
 
 #include "hmb/code.h"
+#include "hmb/varint.h"
 
 #define TIME_DIRECT     60 /* residuals below need no more bytes */
 #define SITE_BYTE       62
@@ -15,16 +16,6 @@
 #define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
 
 static_assert(CODE_MAX_PAIRS <= NUMBER_END, "every pair must have a number");
-
-static inline uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static inline uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ -(value & 1);
-}
 
 static inline void model_reset(struct code_model *model, uint64_t base_time)
 {

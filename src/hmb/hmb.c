@@ -53,13 +53,19 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	return hmb;
 }
 
+static void free_encoders(struct hmb_level *level)
+{
+	free(level->encoder);
+	free(level->calls);
+}
+
 void hmb_free(struct hmb *hmb)
 {
 	if (!hmb)
 		return;
 	for (unsigned k = 0; k < hmb->nr_kinds; k++)
 		for (unsigned l = 0; l < NR_LEVELS; l++)
-			free(hmb->kinds[k].levels[l].encoder);
+			free_encoders(&hmb->kinds[k].levels[l]);
 	cct_fini(&hmb->cct);
 	free(hmb->own_ledger);
 	free(hmb);
@@ -93,7 +99,7 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 	hmb->cct.nr_nodes -= level->nr_nodes;
 	arena_splice(arena, &level->bins, false, level->nr_bins);
 	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
-	free(level->encoder);
+	free_encoders(level);
 	*level = (struct hmb_level){
 		.bins = {BIN_NONE, BIN_NONE},
 		.sub_bins = {BIN_NONE, BIN_NONE},
@@ -144,17 +150,32 @@ struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint6
 
 /* --- putting ---------------------------------------------------------------------------------- */
 
-static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
+static bool start_coding(const struct hmb_kind_config *config, struct hmb_level *level,
+                         struct bin *bin, uint64_t time)
 {
-	struct hmb_kind *k = &hmb->kinds[bin->kind];
-
-	if (k->config.shape == HMB_SAMPLES) {
+	if (config->shape == HMB_SAMPLES) {
 		if (!level->encoder)
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
 			return false;
-		code_begin(level->encoder, bin, time, k->config.time_shift);
+		code_begin(level->encoder, bin, time, config->time_shift);
 	}
+	if (config->shape == HMB_CALLS) {
+		if (!level->calls)
+			level->calls = malloc(sizeof(*level->calls));
+		if (!level->calls)
+			return false;
+		call_code_begin(level->calls, bin, time, config->time_shift);
+	}
+	return true;
+}
+
+static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
+{
+	struct hmb_kind *k = &hmb->kinds[bin->kind];
+
+	if (!start_coding(&k->config, level, bin, time))
+		return false;
 	if (bin->size_shift == hmb->arena.bin_shift) {
 		bin_list_append(&hmb->arena, &level->bins, bin);
 		level->nr_bins++;
@@ -172,10 +193,14 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct hmb_level *l = &k->levels[level];
-	enum bin_use use = k->config.shape == HMB_SAMPLES ? BIN_SAMPLES : BIN_RAW;
+	static const enum bin_use uses[] = {
+		[HMB_SAMPLES] = BIN_SAMPLES,
+		[HMB_RAW] = BIN_RAW,
+		[HMB_CALLS] = BIN_CALLS,
+	};
 	struct bin *bin;
 
-	bin = take(hmb, use, !l->open, kind, level, time);
+	bin = take(hmb, uses[k->config.shape], !l->open, kind, level, time);
 	if (!bin)
 		return NULL;
 	bin->kind = (uint8_t)kind;
@@ -246,6 +271,42 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 	k->levels[level].nr_records++;
 	k->stored++;
 	return true;
+}
+
+/* A record of a call; the last one counts it. */
+static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct bin *bin;
+
+	if (level < hmb_floor(hmb, kind))
+		return false;
+	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
+	if (!bin || share_passed(hmb, kind, piece->leave))
+		return false;
+	call_code_put(k->levels[level].calls, bin, piece);
+	if (!(piece->flags & CALL_CONTINUED)) {
+		k->levels[level].nr_records++;
+		k->stored++;
+	}
+	return true;
+}
+
+bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+{
+	struct call piece = *call;
+	uint32_t left = call->nr_parts;
+
+	hmb->ledger->taken[kind]++;
+	for (piece.nr_parts = CALL_CODE_PARTS; left > CALL_CODE_PARTS; left -= CALL_CODE_PARTS) {
+		piece.flags = call->flags | CALL_CONTINUED;
+		if (!put_piece(hmb, kind, level, &piece))
+			return false;
+		piece.parts += CALL_CODE_PARTS;
+	}
+	piece.flags = call->flags;
+	piece.nr_parts = left;
+	return put_piece(hmb, kind, level, &piece);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
