@@ -3,6 +3,7 @@
 #include "cli/output_name.h"
 #include "cli/period.h"
 #include "cli/say.h"
+#include "perf/permission.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -242,6 +243,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
 /*
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
@@ -255,9 +269,7 @@ static int settle_event(struct options *options, unsigned e)
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
-			say("not permitted to sample the kernel: user code only (%s); "
-			    "sysctl kernel.perf_event_paranoid=1 permits it",
-			    event->name);
+			say_user_only(event);
 		options->user_only |= !error;
 	}
 	if (!error)
@@ -291,7 +303,8 @@ static int default_event(struct options *options)
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return EXIT_USAGE;
 	}
-	if (!options->quiet)
+	/* who is refused is told so by the clock */
+	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
 }

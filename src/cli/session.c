@@ -4,6 +4,7 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "output/trace_write.h"
+#include "perf/permission.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -247,8 +248,19 @@ static int finish(struct session *s)
 
 static int setup_failed(int error)
 {
-	say("cannot start recording: %s%s", strerror(-error),
-	    error == -EMFILE ? "; raise 'ulimit -n'" : "");
+	struct advice advice = {ADVICE_NONE};
+	struct permission permission;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	if (error == -EMFILE)
+		advice = (struct advice){
+			ADVICE_FILES,
+			{(int64_t)permission.nofile, 2 * (int64_t)permission.nofile},
+			NULL,
+		};
+	advice_line(&advice, line, sizeof(line));
+	say("cannot start recording: %s", *line ? line : strerror(-error));
 	return EXIT_ADAPTRACE;
 }
 

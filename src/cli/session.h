@@ -84,6 +84,9 @@ int session_run(const struct options *options);
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
 
+/* Bytes of ring for samples that a CPU gets where limits permit it. */
+size_t session_ring_size(void);
+
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */

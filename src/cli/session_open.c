@@ -1,4 +1,5 @@
 #include "cli/period.h"
+#include "cli/room.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "perf/cost.h"
@@ -45,7 +46,7 @@ static uint64_t sample_price(const struct options *options)
 	return price;
 }
 
-static size_t ring_size(void)
+size_t session_ring_size(void)
 {
 	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -84,7 +85,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.events = options->events,
 		.nr_events = options->nr_events,
 		.spread = !options->period,
-		.ring_size = ring_size(),
+		.ring_size = session_ring_size(),
 	};
 	char why[WHY_SIZE];
 
@@ -101,6 +102,17 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		return 0;
 	say("%s", why);
 	return -errno;
+}
+
+static void say_unrecoverable(const struct options *options)
+{
+	struct advice advice = room_advise(options->budget);
+	char line[WHY_SIZE];
+
+	advice_line(&advice, line, sizeof(line));
+	say("%s", *line ? line
+	                : "another recorder writes this trace: a killed one would leave nothing to "
+	                  "recover");
 }
 
 static int open_buffer(struct session *s)
@@ -121,7 +133,7 @@ static int open_buffer(struct session *s)
 		    "this recording is done",
 		    options->output);
 	if (!tables_recoverable(s->tables))
-		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
+		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
 	for (unsigned e = 0; e < options->nr_events; e++) {

@@ -97,9 +97,11 @@ static void sweep(const char *parent)
 
 int cgroup_create(struct cgroup *cgroup)
 {
-	int error = own_directory(cgroup->parent);
+	int error;
 
 	cgroup->fd = -1;
+	cgroup->parent[0] = '\0';
+	error = own_directory(cgroup->parent);
 	if (error)
 		return error;
 	sweep(cgroup->parent);
@@ -132,6 +134,21 @@ int cgroup_probe(const struct cgroup *cgroup)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+struct advice cgroup_advise(const struct cgroup *cgroup, int error)
+{
+	struct advice advice = {.topic = ADVICE_CGROUPS_DENIED, .subject = cgroup->parent};
+
+	if (!error)
+		advice.topic = ADVICE_NONE;
+	else if (error == -ENOENT)
+		advice.topic = ADVICE_NO_CGROUPS;
+	else if (error == -EROFS)
+		advice.topic = ADVICE_CGROUPS_READONLY;
+	else if (error == -EBADF || error == -EINVAL)
+		advice.topic = ADVICE_CGROUPS_V1;
+	return advice;
 }
 
 static int move_to(const char *directory, pid_t pid)

@@ -5,6 +5,8 @@
 #ifndef PERF_CGROUP_H
 #define PERF_CGROUP_H
 
+#include "perf/advice.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +23,9 @@ int cgroup_create(struct cgroup *cgroup);
 
 /* Whether events can be bound to it: not where perf_event belongs to a version 1 hierarchy. */
 int cgroup_probe(const struct cgroup *cgroup);
+
+/* Why cgroup_create() or cgroup_probe() failed so; its subject lives as long as the cgroup. */
+struct advice cgroup_advise(const struct cgroup *cgroup, int error);
 
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);

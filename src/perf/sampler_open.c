@@ -1,3 +1,4 @@
+#include "perf/advice.h"
 #include "perf/sampler_state.h"
 #include "perf/text_file.h"
 
@@ -99,6 +100,7 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
 	unsigned wanted = wanted_rungs(s->nr_cpus);
+	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
@@ -106,11 +108,10 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
 	if (rungs >= wanted)
 		return wanted;
+	advice.numbers[0] = (int64_t)limit;
+	advice.numbers[1] = (int64_t)(fixed + wanted * grid_size * config->nr_events);
+	advice_line(&advice, s->shortage, sizeof(s->shortage));
 	rungs = rungs ? rungs : 1;
-	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu of %u sampling periods; "
-	         "'ulimit -n' raises the limit",
-	         limit, rungs, wanted);
 	return (unsigned)rungs;
 }
 
@@ -326,17 +327,21 @@ static bool kernel_counts_lost(void)
 	return fd >= 0;
 }
 
-static const char *way_out(int error)
+/* What is not an event's own fault. */
+static void explain(const struct sampler *s, int error, char *why)
 {
-	switch (error) {
-	case -EMFILE:
-		return "; raise 'ulimit -n'";
-	case -EACCES:
-	case -EPERM:
-		return "; other users' processes take root or CAP_PERFMON";
-	default:
-		return "";
-	}
+	size_t limit = descriptor_limit();
+	struct advice advice = {ADVICE_NONE};
+
+	if (error == -EMFILE)
+		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, 2 * (int64_t)limit}, NULL};
+	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
+		advice.topic = ADVICE_OTHERS;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
+	if (advice.topic == ADVICE_NONE)
+		return;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: ");
+	advice_line(&advice, why + strlen(why), WHY_SIZE - strlen(why));
 }
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
@@ -358,8 +363,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 	if (!error && !s->nr_ids)
 		error = -ESRCH;
 	if (error && !why[0])
-		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-		         way_out(error));
+		explain(s, error, why);
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 	return error;
