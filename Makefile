@@ -6,6 +6,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
+CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
@@ -23,7 +24,7 @@ PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler py
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty \
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-$(CPU) -lunwind -ljson-c -lxxhash -liberty \
            -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
