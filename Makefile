@@ -7,6 +7,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
 CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
@@ -20,7 +21,7 @@ TARGETS := $(wildcard test/targets/*.c)
 PKGS_BUILD := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
-PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
+PKGS_CHECK := $(PKGS_BUILD) g++ libcmocka-dev otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
@@ -83,6 +84,14 @@ $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 
+$(BUILD)/targets/%: test/targets/%.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 -O2 -g -o $@ $<
+
+$(BUILD)/targets/%: test/targets/%.rs
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -O -g -o $@ $<
+
 $(BUILD)/targets/%_static: test/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
@@ -94,6 +103,8 @@ $(BUILD)/targets/%_debug_frame: test/targets/%.c
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
+$(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
+		$(if $(RUSTC),$(BUILD)/targets/step_panic)
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
