@@ -11,7 +11,8 @@ RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
-SRC     := $(wildcard src/*/*.c)
+PRELOAD := $(wildcard src/preload/*.c)
+SRC     := $(filter-out $(PRELOAD),$(wildcard src/*/*.c))
 LIBSRC  := $(filter-out src/cli/main.c,$(SRC))
 HEADERS := $(wildcard src/*/*.h)
 UNIT    := $(wildcard test/unit/test_*.c)
@@ -48,10 +49,19 @@ ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD 
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
-all: $(BUILD)/adaptrace $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
+all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
 
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
+$(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
+	$(CC) -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so $(LDFLAGS) -o $@ $^ -pthread -ldl
+
+$(BUILD)/src/preload/%.o: src/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP -fPIC \
+		-fvisibility=hidden $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
