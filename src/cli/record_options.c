@@ -27,6 +27,7 @@ enum {
 	OPT_STACK,
 	OPT_INHERIT,
 	OPT_UNWINDER,
+	OPT_CGROUP,
 };
 
 static const struct argp_option argp_options[] = {
@@ -38,6 +39,10 @@ static const struct argp_option argp_options[] = {
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
+	{"all-cpus", 'a', NULL, 0, "Sample whoever runs, until Ctrl-C or while the command runs",
+         0},
+	{"cpu", 'C', "CPUS", 0, "The same on these CPUs only, e.g. 0-3,8", 0},
+	{"cgroup", OPT_CGROUP, "NAME", 0, "The same in this cgroup only, which exists", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
@@ -183,6 +188,23 @@ static int parse_rest(struct options *options, int key, const char *arg)
 	}
 }
 
+static int parse_cpus(struct options *options, const char *arg)
+{
+	struct cpu_list online;
+	char number[16];
+	int beyond;
+
+	if (cpu_list_parse(&options->cpus, arg))
+		return wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
+	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
+	snprintf(number, sizeof(number), "%d", beyond);
+	if (beyond >= 0)
+		return wrong("no such CPU runs here:", number,
+		             "see /sys/devices/system/cpu/online");
+	options->wide = options->some_cpus = true;
+	return 0;
+}
+
 static int parse_one(struct options *options, int key, const char *arg)
 {
 	switch (key) {
@@ -200,6 +222,15 @@ static int parse_one(struct options *options, int key, const char *arg)
 		return 0;
 	case OPT_INHERIT:
 		options->inherit = true;
+		return 0;
+	case 'a':
+		options->wide = true;
+		return 0;
+	case 'C':
+		return parse_cpus(options, arg);
+	case OPT_CGROUP:
+		options->wide = true;
+		options->cgroup = arg;
 		return 0;
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
@@ -356,16 +387,43 @@ static int settle_output(struct options *options)
 	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	return EXIT_USAGE;
+}
+
+static int settle_target(const struct options *options)
+{
+	if (!options->command && !options->attach && !options->wide)
+		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
+	else if (options->command && options->attach)
+		say("a command and -p exclude each other");
+	else if (options->wide && options->attach)
+		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->wide && options->inherit)
+		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else
+		return settle_wide(options);
+	return EXIT_USAGE;
+}
+
 static int settle(struct options *options)
 {
-	if (!options->command && !options->attach) {
-		say("nothing to record; try 'adaptrace record ./app' or -p PID");
+	if (settle_target(options))
 		return EXIT_USAGE;
-	}
-	if (options->command && options->attach) {
-		say("a command and -p exclude each other");
-		return EXIT_USAGE;
-	}
 	if (settle_output(options))
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
@@ -385,7 +443,7 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID",
+		.args_doc = "COMMAND [ARG...]\n-p PID\n-a [COMMAND [ARG...]]",
 		.doc = "Sample a program into a memory budget and write the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own; "

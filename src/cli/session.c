@@ -66,7 +66,7 @@ static int open_loop(struct session *s)
 	error = watch(s, s->signal_fd);
 	if (!error)
 		error = watch(s, s->timer_fd);
-	if (!error)
+	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
@@ -169,7 +169,8 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
+	    !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
@@ -284,11 +285,12 @@ static int get_ready(struct session *s)
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
-	int error;
+	int error = 0;
 
 	s->target_fd = s->launch.pidfd;
-	error = tasks_add_forked(&s->tasks, pid);
-	if (!error && session_open_sampler(s, &pid, 1))
+	if (!s->options->wide)
+		error = tasks_add_forked(&s->tasks, pid);
+	if (!error && (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1)))
 		return EXIT_ADAPTRACE;
 	if (!error)
 		error = get_ready(s);
@@ -303,6 +305,22 @@ static int record_launched(struct session *s)
 		reap_target(s);
 		return exec_failed(s, error);
 	}
+	run(s);
+	return finish(s);
+}
+
+static int record_wide(struct session *s)
+{
+	int error;
+
+	s->target_fd = -1;
+	if (session_open_wide(s))
+		return EXIT_ADAPTRACE;
+	error = get_ready(s);
+	if (!error)
+		error = sampler_enable(s->sampler);
+	if (error)
+		return setup_failed(error);
 	run(s);
 	return finish(s);
 }
@@ -361,8 +379,10 @@ int session_run(const struct options *options)
 	}
 	if (error)
 		status = setup_failed(error);
+	else if (options->command)
+		status = record_launched(s);
 	else
-		status = options->command ? record_launched(s) : record_attached(s);
+		status = options->wide ? record_wide(s) : record_attached(s);
 	close_session(s);
 	return status;
 }

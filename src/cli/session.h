@@ -35,8 +35,12 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
-	bool inherit;   /* inherited events even where a cgroup is permitted */
-	bool user_only; /* the kernel's side was not permitted */
+	bool wide;      /* whoever runs on CPUs or in a cgroup that exists, not one target */
+	bool some_cpus; /* wide: on these only */
+	struct cpu_list cpus;
+	const char *cgroup; /* wide: in this cgroup only; NULL: everywhere */
+	bool inherit;       /* inherited events even where a cgroup is permitted */
+	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
 };
 
@@ -96,6 +100,11 @@ int session_open_streams(struct session *session, uint64_t now);
 
 /* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
 int session_attach(struct session *session);
+/*
+ * Opens it for whoever runs on the CPUs, or in the cgroup, and learns who that is. 0, or -errno
+ * after saying why.
+ */
+int session_open_wide(struct session *session);
 /* The same for threads that are known. */
 int session_open_sampler(struct session *session, const pid_t *tasks, size_t nr_tasks);
 

@@ -19,6 +19,10 @@ void session_choose_way(struct session *s)
 
 	s->way = SAMPLER_LADDER;
 	s->cgroup.fd = -1;
+	if (s->options->wide) {
+		s->way = SAMPLER_CGROUP;
+		return;
+	}
 	permission_read(&permission);
 	if (s->options->inherit || !s->options->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
@@ -80,6 +84,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
+		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command,
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,

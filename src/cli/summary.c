@@ -16,6 +16,18 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]" where there is no command. */
+static uint32_t wide_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[PATH_MAX + 16];
+
+	if (!options->cgroup)
+		return tables_string(s->tables, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	return tables_string(s->tables, text);
+}
+
 static uint32_t command_string(struct session *s)
 {
 	char **argv = s->options->command, *joined, *at;
@@ -93,12 +105,14 @@ void summary_start(struct session *s)
 	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
-	if (!options->command)
+	if (options->wide)
+		run->flags |= TRACE_RUN_WIDE;
+	else if (!options->command)
 		run->flags |= TRACE_RUN_ATTACHED;
 	if (options->user_only)
 		run->flags |= TRACE_RUN_USER_ONLY;
 	run->stacks = options->stacks;
-	run->command = command_string(s);
+	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;

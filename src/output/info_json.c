@@ -220,12 +220,17 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	return run->flags & TRACE_RUN_WIDE     ? "cpu"
+	       : run->flags & TRACE_RUN_CGROUP ? "cgroup"
+	                                       : "inherit";
+}
+
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
 	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
-	json_object_object_add(
-		object, "counting",
-		json_object_new_string(run->flags & TRACE_RUN_CGROUP ? "cgroup" : "inherit"));
+	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
 	json_object_object_add(object, "max_overhead",
 	                       json_object_new_double(run->max_overhead / 10.0));
 	add(object, "sample_price_ns", run->sample_price);

@@ -69,6 +69,7 @@ enum trace_run_flags {
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
 enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
@@ -76,7 +77,7 @@ enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
 struct trace_run {
 	uint32_t flags;
 	uint32_t stacks;  /* enum trace_stacks */
-	uint32_t command; /* string: arguments, separated by '\x1f' */
+	uint32_t command; /* string: arguments, separated by '\x1f'; without any what was sampled */
 	uint32_t host, kernel, cpu_model, version, directory; /* strings */
 	int32_t pid;
 	int32_t exit_status; /* as a shell sees it: 128 + signal when killed; -1: unknown */

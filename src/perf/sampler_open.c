@@ -16,7 +16,8 @@ static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsig
 	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_CGROUP)
-		return sampler_event_open(attr, s->cgroup, s->cpus[c], PERF_FLAG_PID_CGROUP);
+		return sampler_event_open(attr, s->cgroup, s->cpus[c],
+		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
 	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
 }
 
@@ -44,32 +45,17 @@ static void close_all(int *fds, size_t nr)
 
 /* --- which CPUs, how many descriptors --------------------------------------------------------- */
 
-/* Reads "0-3,8" into s->cpus. */
 static int find_cpus(struct sampler *s)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned first, last;
-	int separator = ',';
+	struct cpu_list online;
+	int error = cpu_list_online(&online);
 
-	for (; f && separator == ',' && fscanf(f, "%u", &first) == 1;) {
-		last = first;
-		separator = fgetc(f);
-		if (separator == '-') {
-			if (fscanf(f, "%u", &last) != 1)
-				break;
-			separator = fgetc(f);
-		}
-		for (; first <= last && first < 65536; first++) {
-			int *more = realloc(s->cpus, (s->nr_cpus + 1) * sizeof(int));
-
-			if (!more)
-				break;
-			s->cpus = more;
-			s->cpus[s->nr_cpus++] = (int)first;
-		}
-	}
-	if (f)
-		fclose(f);
+	s->cpus = error ? NULL : calloc(CPU_LIST_MAX, sizeof(*s->cpus));
+	if (!s->cpus)
+		return error ? error : -ENOMEM;
+	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		if (cpu_list_has(&online, cpu))
+			s->cpus[s->nr_cpus++] = (int)cpu;
 	return s->nr_cpus ? 0 : -ENODEV;
 }
 
@@ -237,14 +223,20 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	return error;
 }
 
-static int open_events(struct sampler *s, unsigned e)
+/* Mappings and tasks are of interest wherever they appear, samples where they were asked for. */
+static bool is_wanted(const struct sampler *s, const struct sampler_config *config, unsigned c)
+{
+	return !config->cpus || cpu_list_has(config->cpus, (unsigned)s->cpus[c]);
+}
+
+static int open_events(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
 	struct sampler_event *event = &s->events[e];
 
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = open_event(s, e, r, t, c);
+				int error = is_wanted(s, config, c) ? open_event(s, e, r, t, c) : 0;
 
 				if (error)
 					return error;
@@ -356,7 +348,7 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 			error = open_exact(s, config, c);
 	}
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
-		error = open_events(s, e);
+		error = open_events(s, config, e);
 		if (error)
 			event_explain(&config->events[e], error, why);
 	}
