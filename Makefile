@@ -85,9 +85,9 @@ $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
-$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)

@@ -147,10 +147,10 @@ static int open_buffer(struct session *s)
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		/* The low bits of a time are the timer's jitter: about 1/512 of the period is
 		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
+		       (uint64_t)724 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
 	s->hmb = hmb_new(&config);

@@ -2,18 +2,26 @@
 
 #include <string.h>
 
+static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		*at++ = (unsigned char)(value >> 8 * i);
+	return at;
+}
+
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
-	uint64_t rest = residual - TIME_DIRECT;
-	unsigned log_bytes = rest < 1 << 8              ? 0
-	                     : rest < 1 << 16           ? 1
-	                     : rest < (uint64_t)1 << 32 ? 2
-	                                                : 3;
+	uint64_t rest = residual - TIME_END;
+	unsigned log_bytes = rest < 1 << 16 ? 1 : rest < (uint64_t)1 << 32 ? 2 : 3;
 
-	*at++ = (unsigned char)((TIME_DIRECT + log_bytes) << 2 | where);
-	for (unsigned i = 0; i < 1U << log_bytes; i++)
-		*at++ = (unsigned char)(rest >> 8 * i);
-	return at;
+	if (residual < TIME_END) {
+		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
+		*at++ = (unsigned char)(residual >> 8 << 2 | where);
+		*at++ = (unsigned char)residual;
+		return at;
+	}
+	*at++ = (unsigned char)((TIME_BYTES - 1 + log_bytes) << 2 | where);
+	return put_bytes(at, rest, 1U << log_bytes);
 }
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
@@ -53,12 +61,15 @@ unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, 
 	return at;
 }
 
+/* The slot of the context's number + 1, or the empty slot where it belongs. */
 static uint16_t *find_context(struct code_encoder *encoder, uint32_t context)
 {
+	const struct code_model *model = &encoder->model;
+
 	for (uint32_t i = code_where_hash(context, 0);; i++) {
 		uint16_t *slot = &encoder->context_slots[i % (2 * CODE_MAX_PAIRS)];
 
-		if (!*slot || encoder->model.pairs[*slot - 1].context == context)
+		if (!*slot || model->pairs[model->contexts[*slot - 1]].context == context)
 			return slot;
 	}
 }
@@ -78,9 +89,44 @@ static uint64_t offset_distance(uint64_t to, uint64_t from)
 	return zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from));
 }
 
-static unsigned char *put_known_leaf(unsigned char *at, unsigned slot)
+static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 {
-	return varint_put(at, (slot - 1U) << 1 | 1);
+	if (number < LEAF_FAR) {
+		*at++ = (unsigned char)number;
+		return at;
+	}
+	*at++ = (unsigned char)(LEAF_FAR + (number >> 8));
+	*at++ = (unsigned char)number;
+	return at;
+}
+
+static unsigned char *put_new_block(struct code_model *model, unsigned char *at, uint32_t block)
+{
+	uint32_t distance =
+		(uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(block - model->raw_block));
+
+	if (BLOCK_MODULE(block) == BLOCK_MODULE(model->raw_block) &&
+	    distance >> 8 < LEAF_ANY_BLOCK - LEAF_NEW_BLOCK) {
+		*at++ = (unsigned char)(LEAF_NEW_BLOCK + (distance >> 8));
+		*at++ = (unsigned char)distance;
+	} else {
+		*at++ = LEAF_ANY_BLOCK;
+		at = varint_put(at, BLOCK_MODULE(block));
+		at = varint_put(at, block & UINT16_MAX);
+	}
+	add_block(model, block);
+	return at;
+}
+
+/* The block in which a leaf lies. */
+static unsigned char *put_block(struct code_model *model, unsigned char *at, uint32_t block)
+{
+	for (uint32_t i = 0; i < model->nr_blocks; i++)
+		if (model->blocks[i] == block) {
+			*at++ = (unsigned char)(LEAF_BLOCK + i);
+			return at;
+		}
+	return put_new_block(model, at, block);
 }
 
 static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
@@ -92,15 +138,12 @@ static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t lea
 /* A leaf about which nothing is known. */
 static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
 {
-	const struct code_model *model = &encoder->model;
 	uint16_t *slot = find_leaf(encoder, leaf);
-	bool moved = FRAME_MODULE(leaf) != FRAME_MODULE(model->raw_leaf);
 
 	if (*slot)
-		return put_known_leaf(at, *slot);
-	at = varint_put(at, offset_distance(leaf, model->raw_leaf) << 2 | (unsigned)moved << 1);
-	if (moved)
-		at = varint_put(at, FRAME_MODULE(leaf));
+		return put_known_leaf(at, *slot - 1U);
+	at = put_block(&encoder->model, at, FRAME_BLOCK(leaf));
+	at = put_bytes(at, leaf, 2);
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
@@ -113,7 +156,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 	uint64_t distance = offset_distance(leaf, near);
 
 	if (*slot && *slot <= distance)
-		return put_known_leaf(at, *slot);
+		return varint_put(at, (*slot - 1U) << 1 | 1);
 	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
@@ -123,19 +166,30 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 	return at;
 }
 
+static unsigned char *put_context_again(struct code_encoder *encoder, unsigned char *at,
+                                        uint16_t context, uint64_t leaf)
+{
+	const struct code_model *model = &encoder->model;
+
+	at = code_put_number(at, context);
+	if (!context)
+		return put_leaf_near(encoder, at, leaf, model->last.leaf);
+	return put_leaf_near(encoder, at, leaf, model->pairs[model->contexts[context - 1]].leaf);
+}
+
 unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
                                  uint32_t context, uint64_t leaf)
 {
 	struct code_model *model = &encoder->model;
-	uint16_t *context_slot = find_context(encoder, context);
+	uint16_t *slot = find_context(encoder, context);
+	bool again = *slot || context == model->last.context;
 	uint32_t number;
 
-	if (*context_slot) {
-		at = code_put_control(at, residual, WHERE_CONTEXT);
-		at = code_put_number(at, *context_slot - 1U);
-		at = put_leaf_near(encoder, at, leaf, model->pairs[*context_slot - 1].leaf);
+	at = code_put_control(at, residual, again ? WHERE_CONTEXT : WHERE_RAW);
+	if (again) {
+		at = put_context_again(encoder, at, context == model->last.context ? 0 : *slot,
+		                       leaf);
 	} else {
-		at = code_put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, context);
 		at = put_leaf(encoder, at, leaf);
 	}
@@ -143,8 +197,10 @@ unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at
 	if (number == CODE_MAX_PAIRS)
 		return at;
 	*code_find_pair(encoder, context, leaf) = (uint16_t)(number + 1);
-	if (!*context_slot)
-		*context_slot = (uint16_t)(number + 1);
+	if (!again) {
+		add_context(model, number);
+		*slot = (uint16_t)model->nr_contexts;
+	}
 	return at;
 }
 

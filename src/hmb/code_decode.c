@@ -25,15 +25,22 @@ static uint32_t get_number(struct code_cursor *cursor)
 	return NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(cursor);
 }
 
+static uint64_t get_bytes(struct code_cursor *cursor, unsigned nr)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < nr; i++)
+		value |= (uint64_t)get_byte(cursor) << 8 * i;
+	return value;
+}
+
 static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 {
-	uint64_t rest = 0;
-
 	if (code < TIME_DIRECT)
 		return code;
-	for (unsigned i = 0; i < 1U << (code - TIME_DIRECT); i++)
-		rest |= (uint64_t)get_byte(cursor) << 8 * i;
-	return rest + TIME_DIRECT;
+	if (code < TIME_BYTES)
+		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(cursor);
+	return TIME_END + get_bytes(cursor, 2U << (code - TIME_BYTES));
 }
 
 static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
@@ -44,18 +51,45 @@ static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
 	return 0;
 }
 
+static uint32_t get_new_block(struct code_cursor *cursor, unsigned code)
+{
+	uint32_t block = cursor->model.raw_block;
+	uint64_t distance;
+
+	if (code == LEAF_ANY_BLOCK) {
+		block = (uint32_t)get_varint(cursor) << (32 - BLOCK_SHIFT);
+		block |= get_varint(cursor) & UINT16_MAX;
+	} else {
+		distance = (code - LEAF_NEW_BLOCK) << 8 | get_byte(cursor);
+		block += (uint32_t)unzigzag(distance);
+	}
+	add_block(&cursor->model, block);
+	return block;
+}
+
+static uint32_t get_block(struct code_cursor *cursor, unsigned code)
+{
+	if (code >= LEAF_NEW_BLOCK)
+		return get_new_block(cursor, code);
+	if (code - LEAF_BLOCK < cursor->model.nr_blocks)
+		return cursor->model.blocks[code - LEAF_BLOCK];
+	cursor->at = NULL;
+	return 0;
+}
+
 static uint64_t get_leaf(struct code_cursor *cursor)
 {
-	struct code_model *model = &cursor->model;
-	uint64_t code = get_varint(cursor), module = FRAME_MODULE(model->raw_leaf);
-	uint32_t offset = (uint32_t)model->raw_leaf + (uint32_t)unzigzag(code >> 2);
+	unsigned code = get_byte(cursor);
+	uint64_t leaf;
 
-	if (code & 1)
-		return get_known_leaf(cursor, code >> 1);
-	if (code & 2)
-		module = get_varint(cursor) & 0xffff;
-	add_leaf(model, module << 32 | offset);
-	return model->raw_leaf;
+	if (code < LEAF_FAR)
+		return get_known_leaf(cursor, code);
+	if (code < LEAF_BLOCK)
+		return get_known_leaf(cursor, (code - LEAF_FAR) << 8 | get_byte(cursor));
+	leaf = (uint64_t)get_block(cursor, code) << BLOCK_SHIFT;
+	leaf |= get_bytes(cursor, 2);
+	add_leaf(&cursor->model, leaf);
+	return leaf;
 }
 
 static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
@@ -95,24 +129,40 @@ static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
 	return go_to_site(model, (uint8_t)number);
 }
 
-/* Reads what follows a control byte; -EBADMSG for numbers of pairs that do not exist. */
+/* The pair that the record's leaf is near to; -EBADMSG for numbers of none. */
+static int get_context_again(struct code_cursor *cursor, struct code_pair *pair)
+{
+	const struct code_model *model = &cursor->model;
+	uint32_t number = get_number(cursor);
+
+	if (number > model->nr_contexts)
+		return -EBADMSG;
+	*pair = number ? model->pairs[model->contexts[number - 1]] : model->last;
+	return 0;
+}
+
+/* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
 static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair)
 {
 	struct code_model *model = &cursor->model;
 	uint32_t number;
 
-	if (where == WHERE_RAW) {
-		pair->context = get_context(cursor);
-		pair->leaf = get_leaf(cursor);
-	} else {
+	if (where == WHERE_PAIR) {
 		number = get_number(cursor);
 		if (number >= model->nr_pairs)
 			return -EBADMSG;
 		*pair = model->pairs[number];
-		if (where == WHERE_PAIR)
-			return 0;
-		pair->leaf = get_leaf_near(cursor, pair->leaf);
+		return 0;
 	}
+	if (where == WHERE_RAW) {
+		pair->context = get_context(cursor);
+		pair->leaf = get_leaf(cursor);
+		add_context(model, add_pair(model, pair->context, pair->leaf));
+		return 0;
+	}
+	if (get_context_again(cursor, pair))
+		return -EBADMSG;
+	pair->leaf = get_leaf_near(cursor, pair->leaf);
 	add_pair(model, pair->context, pair->leaf);
 	return 0;
 }
@@ -161,6 +211,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	site->last = model->time;
 	if (get_where(cursor, control & 3, &pair) || !cursor->at)
 		return -EBADMSG;
+	model->last = pair;
 	cursor->left--;
 	*sample = (struct code_sample){
 		.time = model->time << cursor->time_shift,

@@ -97,6 +97,7 @@ static inline void code_put(struct code_encoder *encoder, struct bin *bin,
 		at = code_put_number(code_put_control(at, residual, WHERE_PAIR), pair - 1U);
 	else
 		at = code_put_new_pair(encoder, at, residual, sample->context, sample->leaf);
+	model->last = (struct code_pair){sample->leaf, sample->context};
 	code_append(bin, (uint32_t)(at - start));
 }
 
