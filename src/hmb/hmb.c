@@ -241,16 +241,21 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	return true;
 }
 
-/* Partial communication misleads: a kind that passes its share loses everything, for good. */
-static bool share_passed(struct hmb *hmb, unsigned kind, uint64_t time)
+/*
+ * Partial communication misleads: a kind that passes its share loses everything, for good, unless
+ * its levels are such that the higher ones are worth something alone. Returns whether this level
+ * was among them.
+ */
+static bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 
 	if (!k->config.share || k->bytes <= k->config.share)
 		return false;
-	while (hmb_floor(hmb, kind) < NR_LEVELS)
+	while (hmb_floor(hmb, kind) < NR_LEVELS &&
+	       (!k->config.by_level || k->bytes > k->config.share))
 		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
-	return true;
+	return level < hmb_floor(hmb, kind);
 }
 
 bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
@@ -263,7 +268,7 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 	if (level < hmb_floor(hmb, kind))
 		return false;
 	bin = hmb_room(hmb, kind, level, size, time);
-	if (!bin || share_passed(hmb, kind, time))
+	if (!bin || share_passed(hmb, kind, level, time))
 		return false;
 	memcpy(bin_records(bin) + bin->record_bytes, record, size);
 	bin->nr_records++;
@@ -282,7 +287,7 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	if (level < hmb_floor(hmb, kind))
 		return false;
 	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
-	if (!bin || share_passed(hmb, kind, piece->leave))
+	if (!bin || share_passed(hmb, kind, level, piece->leave))
 		return false;
 	call_code_put(k->levels[level].calls, bin, piece);
 	if (!(piece->flags & CALL_CONTINUED)) {
@@ -297,7 +302,7 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 	struct call piece = *call;
 	uint32_t left = call->nr_parts;
 
-	hmb->ledger->taken[kind]++;
+	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
 	for (piece.nr_parts = CALL_CODE_PARTS; left > CALL_CODE_PARTS; left -= CALL_CODE_PARTS) {
 		piece.flags = call->flags | CALL_CONTINUED;
 		if (!put_piece(hmb, kind, level, &piece))

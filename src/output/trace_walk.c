@@ -1,4 +1,5 @@
 #include "output/trace_places.h"
+#include "output/turns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,18 +12,12 @@ struct list {
 	struct code_cursor *cursor;
 };
 
-/* With the time at hand: the heap is gone through for every sample. */
-struct turn {
-	uint64_t time;
-	uint32_t list;
-};
-
 struct trace_walk {
 	const struct trace *trace;
 	struct places places;
 	struct list *lists;
-	struct turn *heap; /* lists that have a sample, the oldest first */
-	uint32_t nr_lists, nr_heap;
+	struct turns turns; /* of the lists that have a sample */
+	uint32_t nr_lists;
 	int error;
 };
 
@@ -73,27 +68,6 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 
 /* --- all lists -------------------------------------------------------------------------------- */
 
-static bool older(const struct turn *a, const struct turn *b)
-{
-	return a->time < b->time || (a->time == b->time && a->list < b->list);
-}
-
-/* Puts a turn in at a place whose own is out of date, or below it. */
-static void heap_sink(struct trace_walk *walk, uint32_t at, struct turn turn)
-{
-	struct turn *heap = walk->heap;
-
-	for (uint32_t child = 2 * at + 1; child < walk->nr_heap; child = 2 * at + 1) {
-		if (child + 1 < walk->nr_heap && older(&heap[child + 1], &heap[child]))
-			child++;
-		if (!older(&heap[child], &turn))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = turn;
-}
-
 static int open_lists(struct trace_walk *walk)
 {
 	const struct place *place = walk->places.places, *end = place + walk->places.nr, *next;
@@ -103,12 +77,11 @@ static int open_lists(struct trace_walk *walk)
 		next = places_list_end(&walk->places, place);
 		got = list_open(walk->trace, &walk->lists[walk->nr_lists], place, next);
 		if (got == 1)
-			walk->heap[walk->nr_heap++] = (struct turn){
+			walk->turns.heap[walk->turns.nr++] = (struct turn){
 				walk->lists[walk->nr_lists].sample.time, walk->nr_lists};
 		walk->nr_lists++;
 	}
-	for (uint32_t i = walk->nr_heap / 2; i-- > 0;)
-		heap_sink(walk, i, walk->heap[i]);
+	turns_start(&walk->turns);
 	return got < 0 ? got : 0;
 }
 
@@ -124,8 +97,8 @@ struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 		goto out;
 	nr = places_lists(&walk->places);
 	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
-	walk->heap = calloc(nr + 1, sizeof(*walk->heap));
-	if (!walk->lists || !walk->heap)
+	walk->turns.heap = calloc(nr + 1, sizeof(*walk->turns.heap));
+	if (!walk->lists || !walk->turns.heap)
 		goto out;
 	walk->error = open_lists(walk);
 	if (walk->error != -ENOMEM)
@@ -143,29 +116,23 @@ void trace_walk_free(struct trace_walk *walk)
 	for (uint32_t i = 0; i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
 	free(walk->lists);
-	free(walk->heap);
+	free(walk->turns.heap);
 	places_fini(&walk->places);
 	free(walk);
 }
 
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 {
-	struct turn turn;
 	struct list *list;
 	int got;
 
-	if (walk->error || !walk->nr_heap)
+	if (walk->error || !walk->turns.nr)
 		return walk->error;
-	turn = walk->heap[0];
-	list = &walk->lists[turn.list];
+	list = &walk->lists[walk->turns.heap[0].number];
 	*sample = list->sample;
 	got = list_next(walk->trace, list);
-	if (got == 1)
-		turn.time = list->sample.time;
-	else
-		turn = walk->heap[--walk->nr_heap];
 	if (got < 0)
 		walk->error = got;
-	heap_sink(walk, 0, turn);
+	turns_next(&walk->turns, got == 1, list->sample.time);
 	return 1;
 }

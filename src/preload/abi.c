@@ -54,6 +54,14 @@ static void *library_symbol(const char *name)
 	return symbol ? symbol : hidden_symbol(name);
 }
 
+/* An executable may have a copy of the library's object, and then all use that. */
+static uintptr_t library_object(const char *name)
+{
+	void *object = dlsym(RTLD_DEFAULT, name);
+
+	return (uintptr_t)(object ? object : hidden_symbol(name));
+}
+
 void *abi_real(enum mpi_call call, bool profiling)
 {
 	char name[64];
@@ -93,11 +101,11 @@ static void find_functions(void)
 
 static bool know_open_mpi(void)
 {
-	abi.comm_world = (uintptr_t)library_symbol("ompi_mpi_comm_world");
-	abi.comm_self = (uintptr_t)library_symbol("ompi_mpi_comm_self");
-	abi.comm_null = (uintptr_t)library_symbol("ompi_mpi_comm_null");
-	abi.request_null = (uintptr_t)library_symbol("ompi_request_null");
-	abi.request_done = (uintptr_t)library_symbol("ompi_request_empty");
+	abi.comm_world = library_object("ompi_mpi_comm_world");
+	abi.comm_self = library_object("ompi_mpi_comm_self");
+	abi.comm_null = library_object("ompi_mpi_comm_null");
+	abi.request_null = library_object("ompi_request_null");
+	abi.request_done = library_object("ompi_request_empty");
 	abi.in_place = 1;
 	abi.status_ignore = 0;
 	abi.proc_null = -2;
