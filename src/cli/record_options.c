@@ -29,6 +29,9 @@ enum {
 	OPT_INHERIT,
 	OPT_UNWINDER,
 	OPT_CGROUP,
+	OPT_MPI,
+	OPT_SHARE,
+	OPT_POLICY,
 };
 
 static const struct argp_option argp_options[] = {
@@ -49,6 +52,10 @@ static const struct argp_option argp_options[] = {
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "For -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "Sample by inherited events, as without privileges", 0},
+	{"mpi", OPT_MPI, NULL, 0, "Record MPI calls and the regions of adaptrace.h, too", 0},
+	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
+	{"events-policy", OPT_POLICY, "POLICY", 0,
+         "What goes first then: all, class, depth or duration (all)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -167,6 +174,51 @@ static int parse_number(const char *arg, double least, double most, double *valu
 	return 0;
 }
 
+static int parse_share(struct options *options, const char *arg)
+{
+	double share;
+	char *end;
+
+	errno = 0;
+	share = strtod(arg, &end);
+	if (errno || end == arg || (*end && strcmp(end, "%") != 0) || !(share >= 1 && share <= 90))
+		return wrong("impossible share", arg, "--events-share takes 1% to 90%");
+	options->calls_share = share / 100;
+	return 0;
+}
+
+static int parse_policy(struct options *options, const char *arg)
+{
+	static const char *const names[] = {
+		[TRACE_POLICY_ALL] = "all",
+		[TRACE_POLICY_CLASS] = "class",
+		[TRACE_POLICY_DEPTH] = "depth",
+		[TRACE_POLICY_DURATION] = "duration",
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			options->calls_policy = i;
+			return 0;
+		}
+	return wrong("no such policy:", arg, "try all, class, depth or duration");
+}
+
+static int parse_calls(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_MPI:
+		options->calls = true;
+		return 0;
+	case OPT_SHARE:
+		return parse_share(options, arg);
+	case OPT_POLICY:
+		return parse_policy(options, arg);
+	default:
+		return EXIT_USAGE;
+	}
+}
+
 static int parse_rest(struct options *options, int key, const char *arg)
 {
 	double number;
@@ -202,7 +254,7 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->seed = error ? 0 : (uint64_t)number;
 		return error;
 	default:
-		return EXIT_USAGE;
+		return parse_calls(options, key, arg);
 	}
 }
 
@@ -429,6 +481,8 @@ static int settle_target(const struct options *options)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->attach)
 		say("a command and -p exclude each other");
+	else if (options->calls && (options->attach || options->wide))
+		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
 	else if (options->wide && options->attach)
 		say("-p and -a, -C or --cgroup exclude each other");
 	else if (options->wide && options->inherit)
@@ -475,6 +529,7 @@ int record_options(struct options *options, int argc, char **argv)
 		.stack_size = DEFAULT_STACK_SIZE,
 		.max_stack = SESSION_MAX_STACK,
 		.max_overhead = 0.05,
+		.calls_share = 0.5,
 	};
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();

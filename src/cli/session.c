@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include "cli/preload_path.h"
 #include "cli/say.h"
 #include "cli/status.h"
 #include "cli/summary.h"
@@ -68,6 +69,8 @@ static int open_loop(struct session *s)
 		error = watch(s, s->timer_fd);
 	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
+	if (!error && s->calls)
+		error = watch(s, calls_poll_fd(s->calls));
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
 	return error;
@@ -193,9 +196,13 @@ static void run(struct session *s)
 				s->target_ended = true;
 		}
 		drain(s, false);
+		if (s->calls)
+			calls_drain(s->calls, false);
 	}
 	sampler_disable(s->sampler);
 	drain(s, true);
+	if (s->calls)
+		calls_end(s->calls);
 }
 
 static int reap_target(struct session *s)
@@ -349,6 +356,7 @@ static void close_session(struct session *s)
 		launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);
+	calls_close(s->calls);
 	tasks_fini(&s->tasks);
 	unwinder_free(s->unwinder);
 	module_table_free(s->modules);
@@ -359,6 +367,31 @@ static void close_session(struct session *s)
 	free(s->throttled);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
+}
+
+/* Forks the target, in an environment that brings it to us where its calls are wanted. */
+static int prepare_target(struct session *s)
+{
+	char library[PATH_MAX], **environment = environ;
+	int error;
+
+	if (s->options->calls) {
+		error = preload_path(library);
+		if (error == -ENOENT)
+			say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
+			    "installed; install it, or record without --mpi");
+		if (error == -EINVAL)
+			say("cannot preload '%s': its path has a blank or a colon; install "
+			    "adaptrace elsewhere, or record without --mpi",
+			    library);
+		if (error)
+			return error;
+		s->calls = calls_open();
+		environment = s->calls ? calls_environment(s->calls, library) : NULL;
+		if (!environment)
+			return -errno;
+	}
+	return launch_prepare(&s->launch, s->options->command, environment, &s->old_mask);
 }
 
 int session_run(const struct options *options)
@@ -372,7 +405,7 @@ int session_run(const struct options *options)
 	s->cgroup.fd = -1;
 	error = open_signals(s);
 	if (!error && options->command)
-		error = launch_prepare(&s->launch, options->command, &s->old_mask);
+		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
 		error = session_open(s);

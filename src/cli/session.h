@@ -7,6 +7,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "cli/calls.h"
 #include "cli/guard.h"
 #include "cli/launch.h"
 #include "cli/tasks.h"
@@ -42,6 +43,9 @@ struct options {
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
+	bool calls;            /* record MPI calls and user regions */
+	double calls_share;    /* of the budget, 0 … 1 */
+	enum trace_policy calls_policy;
 };
 
 /* Whether a clock is among the events. */
@@ -58,6 +62,7 @@ struct session {
 	struct guard guard;
 	struct launch launch;
 	struct cgroup cgroup;
+	struct calls *calls; /* NULL: not wanted */
 	enum sampler_way way;
 	sigset_t old_mask;
 	int signal_fd, timer_fd, poll_fd, target_fd;

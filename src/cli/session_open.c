@@ -120,6 +120,34 @@ static void say_unrecoverable(const struct options *options)
 	                  "recover");
 }
 
+/* Behind the events. A call lasts long enough to be told by units of 8 ns. */
+static void configure_calls(const struct options *options, struct hmb_config *config)
+{
+	if (!options->calls)
+		return;
+	config->kinds[config->nr_kinds++] = (struct hmb_kind_config){
+		.shape = HMB_CALLS,
+		.time_shift = 3,
+		.share = (size_t)((double)options->budget * options->calls_share),
+		.by_level = options->calls_policy != TRACE_POLICY_ALL,
+	};
+}
+
+static int begin_calls(struct session *s)
+{
+	const unsigned kind = s->options->nr_events;
+	const struct calls_config config = {
+		.hmb = s->hmb,
+		.kind = kind,
+		.tables = s->tables,
+		.tasks = &s->tasks,
+		.policy = s->options->calls_policy,
+		.share = s->options->calls ? s->hmb->kinds[kind].config.share : 0,
+	};
+
+	return s->calls ? calls_begin(s->calls, &config) : 0;
+}
+
 static int open_buffer(struct session *s)
 {
 	const struct options *options = s->options;
@@ -147,12 +175,13 @@ static int open_buffer(struct session *s)
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		/* The low bits of a time are the timer's jitter: about 1/512 of the period is
 		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
+		       (uint64_t)724 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
+	configure_calls(options, &config);
 	s->hmb = hmb_new(&config);
 	return s->hmb ? 0 : -errno;
 }
@@ -204,5 +233,7 @@ int session_open(struct session *s)
 
 	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
 	error = open_buffer(s);
-	return error ? error : open_names(s);
+	if (!error)
+		error = open_names(s);
+	return error ? error : begin_calls(s);
 }

@@ -98,6 +98,17 @@ static void describe_event(struct session *s, unsigned e)
 	}
 }
 
+/* Calls are an event of their own in the trace, behind those that are sampled. */
+static void describe_calls(struct session *s)
+{
+	struct trace_event *event = s->calls ? tables_add_event(s->tables) : NULL;
+
+	if (!event)
+		return;
+	event->name = tables_string(s->tables, "calls");
+	event->unit = TRACE_CALLS;
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -127,6 +138,7 @@ void summary_start(struct session *s)
 	describe_machine(s, run);
 	for (unsigned e = 0; e < options->nr_events; e++)
 		describe_event(s, e);
+	describe_calls(s);
 }
 
 void summary_modules(struct session *s)
@@ -160,6 +172,10 @@ void summary_progress(struct session *s)
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
 	run->malformed = s->malformed + sampler_broken(s->sampler);
+	if (s->calls) {
+		calls_progress(s->calls);
+		run->malformed += calls_malformed(s->calls);
+	}
 	run->truncated_stacks = s->truncated;
 	run->stitched_stacks = s->stitched;
 	run->folded_contexts = s->hmb->truncated;
@@ -206,6 +222,8 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
+		if (e >= s->options->nr_events)
+			continue;
 		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
 		                       ? sampler_total(s->sampler, (unsigned)e) *
 		                                 s->options->events[e].scale
