@@ -4,6 +4,7 @@
 #include "cli/period.h"
 #include "cli/probe_place.h"
 #include "cli/say.h"
+#include "perf/machine.h"
 #include "perf/permission.h"
 
 #include <argp.h>
@@ -39,7 +40,8 @@ static const struct argp_option argp_options[] = {
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
-	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
+	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
@@ -148,6 +150,8 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_NONE;
 	} else if (!strcmp(arg, "fp")) {
 		options->stacks = TRACE_STACKS_FP;
+	} else if (!strcmp(arg, "lbr")) {
+		options->stacks = TRACE_STACKS_LBR;
 	} else if (!strcmp(arg, "dwarf")) {
 		options->stacks = TRACE_STACKS_DWARF;
 	} else if (!strncmp(arg, "dwarf,", 6)) {
@@ -157,7 +161,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
 	} else {
-		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
+		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
 	}
 	return 0;
 }
@@ -296,6 +300,9 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'a':
 		options->wide = true;
 		return 0;
+	case 'd':
+		options->data = true;
+		return 0;
 	case 'C':
 		return parse_cpus(options, arg);
 	case OPT_CGROUP:
@@ -428,6 +435,30 @@ static void settle_period(const struct options *options, const struct event *eve
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
 }
 
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stacks != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->branches ? "only events of the processor have branch stacks; try "
+		                        "-g dwarf, or -e cycles"
+		                      : line);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
 static int check_place(const char *path)
 {
@@ -505,6 +536,8 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
+	if (settle_branches(options))
+		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;

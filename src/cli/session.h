@@ -36,15 +36,17 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
-	bool wide;      /* whoever runs on CPUs or in a cgroup that exists, not one target */
-	bool some_cpus; /* wide: on these only */
+	bool data;         /* what memory accesses met is kept with samples */
+	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
+	bool wide;         /* whoever runs on CPUs or in a cgroup that exists, not one target */
+	bool some_cpus;    /* wide: on these only */
 	struct cpu_list cpus;
 	const char *cgroup; /* wide: in this cgroup only; NULL: everywhere */
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
-	bool calls;            /* record MPI calls and user regions */
-	double calls_share;    /* of the budget, 0 … 1 */
+	bool calls;         /* record MPI calls and user regions */
+	double calls_share; /* of the budget, 0 … 1 */
 	enum trace_policy calls_policy;
 };
 

@@ -69,7 +69,8 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		return;
 	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
-	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	config->branches = options->stacks == TRACE_STACKS_LBR;
+	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
@@ -84,6 +85,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
+		.data = options->data,
 		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command,
 		.exact = s->way == SAMPLER_LADDER && options->command,

@@ -117,6 +117,8 @@ void summary_start(struct session *s)
 	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
+	if (options->data)
+		run->flags |= TRACE_RUN_DATA;
 	if (options->wide)
 		run->flags |= TRACE_RUN_WIDE;
 	else if (!options->command)

@@ -195,6 +195,7 @@ static const char *stacks_text(uint32_t stacks)
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "fp",
 		[TRACE_STACKS_DWARF] = "dwarf",
+		[TRACE_STACKS_LBR] = "lbr",
 	};
 
 	return stacks < sizeof(texts) / sizeof(*texts) ? texts[stacks] : "unknown";
@@ -238,6 +239,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add(object, "drain_latency_ns", run->drain_latency);
 	add(object, "seed", run->seed);
 	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
+	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);

@@ -120,6 +120,7 @@ static void put_method(FILE *to, const struct trace *trace)
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "by frame pointers",
 		[TRACE_STACKS_DWARF] = "by call frame information",
+		[TRACE_STACKS_LBR] = "by the processor's branch records",
 	};
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_event *event;
@@ -130,7 +131,7 @@ static void put_method(FILE *to, const struct trace *trace)
 	info_calls_text(to, trace);
 	fprintf(to, LABEL "%s\n", "counting", counting_text(run));
 	fprintf(to, LABEL "%s\n", "stacks",
-	        run->stacks <= TRACE_STACKS_DWARF ? stacks[run->stacks] : "unknown");
+	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
 }

@@ -30,8 +30,24 @@ enum profile_keys {
 	PROFILE_BY_FILE = FRAME_BY_FILE,
 	PROFILE_BY_LINE = FRAME_BY_LINE,
 	PROFILE_BY_PROCESS = 256,
+	/* of memory accesses: MEMORY_BY_LEVEL and so on */
+	PROFILE_BY_MEM = 512,
+	PROFILE_BY_TLB = 1024,
+	PROFILE_BY_SNOOP = 2048,
+	PROFILE_BY_LATENCY = 4096,
+	PROFILE_BY_OPERATION = 8192,
 	PROFILE_INLINED = FRAME_INLINED, /* inlined functions have rows and nodes, too */
 };
+
+#define PROFILE_MEMORY_KEYS                                                        \
+	(PROFILE_BY_MEM | PROFILE_BY_TLB | PROFILE_BY_SNOOP | PROFILE_BY_LATENCY | \
+	 PROFILE_BY_OPERATION)
+
+/* The fields of a class of memory accesses that such keys ask for. */
+static inline unsigned profile_memory_fields(unsigned keys)
+{
+	return (keys & PROFILE_MEMORY_KEYS) / PROFILE_BY_MEM;
+}
 
 struct profile_config {
 	uint32_t event;
@@ -46,6 +62,7 @@ struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
 	uint32_t process;     /* the same: the number of its main thread, else of its first one */
 	uint32_t comm;        /* string; 0 where it makes no difference */
+	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
 	uint32_t root;        /* node: of its tree of call paths */
 };
 

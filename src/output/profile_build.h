@@ -25,8 +25,10 @@ struct builder {
 	uint32_t rooms[3]; /* of classes, rows and nodes */
 	struct map64 class_by_key, row_by_key, node_by_key;
 	struct map64 who_by_pair;        /* numbers of (process, command) */
+	struct map64 who_by_memory;      /* of these or a thread, and a class of accesses */
 	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
 	struct map64 more_context_nodes; /* of all others */
+	uint32_t last_memory;
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
 	struct leaf_cache *cache;
 	struct profile_stream *streams;

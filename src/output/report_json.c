@@ -74,6 +74,8 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 		add_thread(out->trace, class->thread, object);
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(out->trace, class, object);
+	else if (key & PROFILE_MEMORY_KEYS)
+		json_object_object_add(object, report_memory_key(key), json_text(out->text));
 	else if (class->cpu != PROFILE_NONE)
 		json_object_object_add(object, "cpu", json_number(class->cpu));
 }

@@ -69,10 +69,11 @@ enum trace_run_flags {
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
-enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
 struct trace_run {
 	uint32_t flags;

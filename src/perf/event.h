@@ -100,6 +100,12 @@ int event_probe(const struct event *event);
  */
 bool event_exclude_kernel(struct event *event);
 
+/* The processor's own stack of calls: what returned is taken off again. */
+#define EVENT_CALL_BRANCHES (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK)
+
+/* Whether its samples can have that: 0, or the kernel's -errno. */
+int event_probe_branches(const struct event *event);
+
 /* One line for the user: why opening the event fails with this -errno here, and the way out. */
 void event_explain(const struct event *event, int error, char why[WHY_SIZE]);
 

@@ -14,7 +14,7 @@
 /* So long that a probe could not fire even if it were enabled. */
 #define PROBE_PERIOD 1000000000
 
-int event_probe(const struct event *event)
+static int probe(const struct event *event, uint64_t sample_type, uint64_t branches)
 {
 	struct perf_event_attr attr = event_attr(event);
 	int fd;
@@ -27,12 +27,23 @@ int event_probe(const struct event *event)
 	attr.disabled = 1;
 	/* a period: there are PMUs that can count, but not sample */
 	attr.sample_period = event->period ? event->period : PROBE_PERIOD;
-	attr.sample_type = PERF_SAMPLE_IP;
+	attr.sample_type = sample_type;
+	attr.branch_sample_type = branches;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+int event_probe(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP, 0);
+}
+
+int event_probe_branches(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK, EVENT_CALL_BRANCHES);
 }
 
 /* -- explaining -------------------------------------------------------------------------------- */

@@ -201,6 +201,12 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_regs_user = config->regs;
 		attr->sample_stack_user = config->stack_size;
 	}
+	if (config->data)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	if (config->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = EVENT_CALL_BRANCHES;
+	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
