@@ -102,4 +102,47 @@ bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
 	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfefff000) == 0xd63f0000;
 }
 
+#elif defined(__riscv)
+
+uint64_t arch_sample_mask(void)
+{
+	return (2ull << PERF_REG_RISCV_T6) - 1;
+}
+
+/* perf has pc where DWARF has the register that is always 0, which no rule is about. */
+const uint8_t arch_sample_index[ARCH_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                              11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                              22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0};
+
+/* Offsets of pc, ra, sp and s0 in the kernel's struct rt_sigframe, from sp in the handler's
+ * trampoline: 128 bytes of siginfo, 176 of ucontext, then pc and the registers from ra on. */
+const struct unwind_rule arch_signal_rule = {
+	.kind = RULE_FOLLOW,
+	.signal = 1,
+	.cfa_how = RULE_CFA_LOAD,
+	.cfa_base = RULE_SP,
+	.cfa_offset = 320,
+	.ra = {.how = RULE_AT, .base = RULE_SP, .offset = 304},
+	.fp = {.how = RULE_AT, .base = RULE_SP, .offset = 368},
+	.extra = {.how = RULE_AT, .base = RULE_SP, .offset = 312},
+};
+
+/* li a7, __NR_rt_sigreturn; ecall */
+bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
+{
+	return !memcmp(code, "\x93\x08\xb0\x08\x73\x00\x00\x00", 8);
+}
+
+/* jal and jalr that link in ra, and c.jalr, which is half as long */
+bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
+{
+	uint32_t insn;
+	uint16_t half;
+
+	memcpy(&insn, code, sizeof(insn));
+	memcpy(&half, code + 2, sizeof(half));
+	return (insn & 0xfff) == 0xef || (insn & 0x7fff) == 0xe7 ||
+	       ((half & 0xf07f) == 0x9002 && half != 0x9002);
+}
+
 #endif

@@ -1,10 +1,10 @@
 /*
- * What the unwinder knows of a processor: everything that differs between the two we run on is in
+ * What the unwinder knows of a processor: everything that differs between those we run on is in
  * this file and in arch.c.
  *
  * Three registers are followed from frame to frame: the stack pointer, the frame pointer, and one
  * more, which is what it takes in practice: on x86-64 rbx, from which the lazy symbol resolver
- * finds its frame; on aarch64 the link register.
+ * finds its frame; on aarch64 and riscv64 the link register.
  */
 #ifndef SYMBOLIZE_ARCH_H
 #define SYMBOLIZE_ARCH_H
@@ -24,6 +24,7 @@ enum { ARCH_FP = 6, ARCH_SP = 7, ARCH_EXTRA = 3, ARCH_RA = 16, ARCH_PC = 16, ARC
 #define ARCH_TRAMPOLINE_STEP 7 /* the offset of its second instruction */
 #define ARCH_CALL_MAX        7
 #define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_FRAME_RECORD    0 /* from the frame pointer to the caller's, and the return address */
 #elif defined(__aarch64__)
 #define ARCH_MACHINE         EM_AARCH64
 enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };
@@ -32,8 +33,17 @@ enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, 
 #define ARCH_CALL_MAX        4
 /* A signed return address carries its signature above the 48 bits of the address. */
 #define ARCH_CODE_MASK       0x0000ffffffffffffull
+#define ARCH_FRAME_RECORD    0
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCH_MACHINE         EM_RISCV
+enum { ARCH_FP = 8, ARCH_SP = 2, ARCH_EXTRA = 1, ARCH_RA = 1, ARCH_PC = 32, ARCH_REGS = 33 };
+#define ARCH_TRAMPOLINE_SIZE 8
+#define ARCH_TRAMPOLINE_STEP 4
+#define ARCH_CALL_MAX        4
+#define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_FRAME_RECORD    (-16)
 #else
-#error "adaptrace unwinds on x86-64 and aarch64 only"
+#error "adaptrace unwinds on x86-64, aarch64 and riscv64 only"
 #endif
 
 /* The registers to sample, as perf_event_attr.sample_regs_user wants them. */

@@ -188,15 +188,15 @@ static bool guess_near(struct state *state)
 /* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
 static bool guess_frame_pointer(struct state *state)
 {
-	uint64_t fp = state->regs[RULE_FP], next, ra;
+	uint64_t at = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD, next, ra;
 
-	if (fp % 8 || fp < state->regs[RULE_SP] || !load(state, fp, &next) ||
-	    !load(state, fp + 8, &ra))
+	if (at % 8 || at < state->regs[RULE_SP] || !load(state, at, &next) ||
+	    !load(state, at + 8, &ra))
 		return false;
 	ra &= ARCH_CODE_MASK;
 	if (ra ? !find_map(state, ra - 1) : state->inner)
 		return false;
-	called_from(state, ra, fp + 8, fp + 16);
+	called_from(state, ra, at + 8, at + 16);
 	state->regs[RULE_FP] = next;
 	return true;
 }

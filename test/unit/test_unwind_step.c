@@ -4,15 +4,16 @@
  * the walked chain must be the shadow stack.
  */
 #include "maps.h"
+#include "stepping.h"
 #include "symbolize/unwind.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,26 +21,13 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#if defined(__x86_64__)
+#ifdef STEPPING
 
 #define MAX_DEPTH     256
 #define MAX_STACK     (32 * 1024)
 #define CHECKS_PER_PC 2
 #define PC_SLOTS      (1 << 16)
 #define MAX_STEPS     200000
-
-struct call {
-	uint64_t slot; /* where the return address is on the stack */
-	uint64_t ip;   /* the return address, or where a signal came */
-	bool interrupted;
-};
-
-/* What is known of an instruction of the program. */
-struct insn {
-	uint64_t pc;
-	bool is_call, is_syscall, is_mark;
-	unsigned checks;
-};
 
 struct stepper {
 	pid_t pid;
@@ -50,25 +38,12 @@ struct stepper {
 	unsigned nr_calls;
 	struct insn *insns; /* by a hash of pc */
 	struct user_regs_struct regs, before;
-	uint64_t sampled[17];
+	uint64_t sampled[SAMPLED_REGS];
 	unsigned char stack[MAX_STACK];
 	uint64_t base[MAX_DEPTH]; /* the chain above the first instruction */
 	unsigned nr_base;
 	unsigned long steps, checks, wrong, other_wrong, jumps;
 };
-
-/* An indirect call is ff /2, behind prefixes; a direct one e8. */
-static void insn_decode(struct insn *insn, const unsigned char code[16])
-{
-	unsigned i = 0;
-
-	while (i < 3 &&
-	       (code[i] == 0x3e || code[i] == 0xf2 || code[i] == 0x67 || (code[i] & 0xf0) == 0x40))
-		i++;
-	insn->is_call = code[i] == 0xe8 || (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2);
-	insn->is_mark = code[0] == 0xcc;
-	insn->is_syscall = code[0] == 0x0f && code[1] == 0x05;
-}
 
 static size_t target_read(const struct stepper *stepper, uint64_t addr, void *to, size_t size)
 {
@@ -100,31 +75,39 @@ static void shadow_push(struct stepper *stepper, uint64_t slot, uint64_t ip, boo
 	stepper->calls[stepper->nr_calls++] = (struct call){slot, ip, interrupted};
 }
 
-/* After an instruction: calls whose return address is no more on the stack have returned. */
+/* Where the call that has just been made, or the signal's handler, is to return to. */
+static uint64_t shadow_return(const struct stepper *stepper)
+{
+	uint64_t ra;
+
+	if (!RETURN_ADDRESS_ON_STACK)
+		return regs_link(&stepper->regs);
+	assert_int_equal(target_read(stepper, regs_sp(&stepper->regs), &ra, 8), 8);
+	return ra;
+}
+
+/* After an instruction: what has returned is taken off, what was called put on. */
 static void shadow_update(struct stepper *stepper, const struct insn *done)
 {
 	struct call *calls = stepper->calls;
-	uint64_t ra;
 
-	if (done->is_syscall && stepper->before.rax == 15) {
+	if (done->is_syscall && regs_syscall(&stepper->before) == SYS_RESTORE) {
 		while (stepper->nr_calls && !calls[--stepper->nr_calls].interrupted)
 			;
 		return;
 	}
 	while (stepper->nr_calls && !calls[stepper->nr_calls - 1].interrupted &&
-	       calls[stepper->nr_calls - 1].slot < stepper->regs.rsp)
+	       call_returned(&calls[stepper->nr_calls - 1], &stepper->regs, done))
 		stepper->nr_calls--;
-	if (!done->is_call || stepper->regs.rsp != stepper->before.rsp - 8)
-		return;
-	assert_int_equal(target_read(stepper, stepper->regs.rsp, &ra, 8), 8);
-	shadow_push(stepper, stepper->regs.rsp, ra, false);
+	if (call_made(&stepper->before, &stepper->regs, done))
+		shadow_push(stepper, regs_sp(&stepper->regs), shadow_return(stepper), false);
 }
 
 static unsigned shadow_chain(const struct stepper *stepper, uint64_t *frames)
 {
 	unsigned i = stepper->nr_calls, n = 0;
 
-	frames[n++] = space_frame(stepper->space, stepper->regs.rip);
+	frames[n++] = space_frame(stepper->space, regs_pc(&stepper->regs));
 	while (i-- > 0) {
 		const struct call *call = &stepper->calls[i];
 
@@ -173,25 +156,17 @@ static void chain_print(const struct stepper *stepper, const uint64_t *frames, u
 		              frame_offset(frames[i]));
 }
 
-static void regs_sample(const struct user_regs_struct *regs, uint64_t *sample)
-{
-	const uint64_t values[] = {regs->rax, regs->rbx, regs->rcx, regs->rdx, regs->rsi, regs->rdi,
-	                           regs->rbp, regs->rsp, regs->rip, regs->r8,  regs->r9,  regs->r10,
-	                           regs->r11, regs->r12, regs->r13, regs->r14, regs->r15};
-
-	assert_int_equal(sizeof(values) / 8, __builtin_popcountll(unwind_regs_mask()));
-	memcpy(sample, values, sizeof(values));
-}
-
 static void sample_take(struct stepper *stepper, struct unwind_sample *sample)
 {
 	size_t size;
 
+	assert_int_equal(SAMPLED_REGS, __builtin_popcountll(unwind_regs_mask()));
 	regs_sample(&stepper->regs, stepper->sampled);
 	*sample = (struct unwind_sample){.regs = stepper->sampled, .stack = stepper->stack};
 	/* The end of the stack's mapping may be nearer. */
 	for (size = MAX_STACK; size >= 64 && !sample->stack_size; size /= 2)
-		sample->stack_size = target_read(stepper, stepper->regs.rsp, stepper->stack, size);
+		sample->stack_size =
+			target_read(stepper, regs_sp(&stepper->regs), stepper->stack, size);
 }
 
 static void chain_check(struct stepper *stepper)
@@ -239,6 +214,13 @@ static void maps_refresh(struct stepper *stepper)
 	maps_read(stepper->other_space, stepper->other_modules);
 }
 
+static void regs_read(struct stepper *stepper)
+{
+	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
+
+	assert_int_equal(ptrace(PTRACE_GETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
+}
+
 /* Lets one instruction run, or a signal arrive. False: the program has ended. */
 static bool step(struct stepper *stepper, int *signal)
 {
@@ -252,7 +234,7 @@ static bool step(struct stepper *stepper, int *signal)
 		stepper->pid = 0;
 		return false;
 	}
-	assert_int_equal(ptrace(PTRACE_GETREGS, stepper->pid, NULL, &stepper->regs), 0);
+	regs_read(stepper);
 	*signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	return true;
 }
@@ -260,11 +242,8 @@ static bool step(struct stepper *stepper, int *signal)
 /* What the kernel pushed for a signal: where it came, and where its handler returns to. */
 static void shadow_signal(struct stepper *stepper)
 {
-	uint64_t restorer;
-
-	assert_int_equal(target_read(stepper, stepper->regs.rsp, &restorer, 8), 8);
-	shadow_push(stepper, 0, stepper->before.rip, true);
-	shadow_push(stepper, stepper->regs.rsp, restorer, false);
+	shadow_push(stepper, 0, regs_pc(&stepper->before), true);
+	shadow_push(stepper, regs_sp(&stepper->regs), shadow_return(stepper), false);
 }
 
 /* To the next mark or the end of the program, or as far as max steps lead. */
@@ -274,7 +253,7 @@ static void step_all(struct stepper *stepper, unsigned long max)
 	struct insn *insn;
 
 	while (stepper->steps++ < max) {
-		insn = insn_at(stepper, stepper->regs.rip);
+		insn = insn_at(stepper, regs_pc(&stepper->regs));
 		if (insn->is_mark)
 			return;
 		if (insn->checks < CHECKS_PER_PC && ++insn->checks)
@@ -286,10 +265,18 @@ static void step_all(struct stepper *stepper, unsigned long max)
 			shadow_signal(stepper);
 		else
 			shadow_update(stepper, insn);
-		/* mmap, mprotect, munmap */
-		if (insn->is_syscall && stepper->before.rax >= 9 && stepper->before.rax <= 11)
+		if (insn->is_syscall && syscall_maps(regs_syscall(&stepper->before)))
 			maps_refresh(stepper);
 	}
+}
+
+/* Where a breakpoint stops at itself it would do so for ever. */
+static void mark_pass(struct stepper *stepper)
+{
+	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
+
+	regs_skip(&stepper->regs, MARK_SIZE);
+	assert_int_equal(ptrace(PTRACE_SETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
 }
 
 static void target_start(struct stepper *stepper, const char *name, bool to_mark)
@@ -319,7 +306,9 @@ static void target_start(struct stepper *stepper, const char *name, bool to_mark
 		assert_int_equal(waitpid(stepper->pid, &status, 0), stepper->pid);
 		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
 	}
-	assert_int_equal(ptrace(PTRACE_GETREGS, stepper->pid, NULL, &stepper->regs), 0);
+	regs_read(stepper);
+	if (to_mark)
+		mark_pass(stepper);
 }
 
 static struct stepper *stepper_new(const char *name, bool to_mark)
@@ -432,7 +421,7 @@ int main(void)
 
 int main(void)
 {
-	return 77; /* shadow stacks are kept on x86-64 only */
+	return 77; /* shadow stacks are kept on x86-64 and aarch64 only */
 }
 
 #endif
