@@ -85,17 +85,17 @@ $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 
-$(BUILD)/targets/%_static: test/targets/%.c
+$(BUILD)/targets/%_static: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
 
 # Call frame information in .debug_frame only.
-$(BUILD)/targets/%_debug_frame: test/targets/%.c
+$(BUILD)/targets/%_debug_frame: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
 
 # Return addresses that are signed where the processor can.
-$(BUILD)/targets/%_signed: test/targets/%.c
+$(BUILD)/targets/%_signed: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE -march=armv8.3-a -mbranch-protection=standard \
 		-o $@ $< -pthread

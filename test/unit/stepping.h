@@ -27,6 +27,10 @@ struct insn {
 #define MARK_SIZE               0 /* a breakpoint stops behind itself */
 #define SYS_RESTORE             15
 #define SAMPLED_REGS            17
+#define STATIC_FROM_MARK        false
+#define JUMPS_END               false
+#define MAX_JUMPS               10
+#define KNOWN_WRONG             0
 #define RETURN_ADDRESS_ON_STACK 1
 
 static inline uint64_t regs_pc(const struct user_regs_struct *regs)
@@ -104,6 +108,12 @@ static inline bool call_made(const struct user_regs_struct *before,
 #define MARK_SIZE               4
 #define SYS_RESTORE             139
 #define SAMPLED_REGS            33
+/* Load-exclusive loops never end under a debugger; libc has them until it knows the processor. */
+#define STATIC_FROM_MARK        true
+#define JUMPS_END               true
+#define MAX_JUMPS               30
+/* At the first instruction of glibc's lazy resolver nothing says what the PLT has pushed. */
+#define KNOWN_WRONG             2
 #define RETURN_ADDRESS_ON_STACK 0
 
 static inline uint64_t regs_pc(const struct user_regs_struct *regs)
