@@ -307,8 +307,10 @@ static bool step(struct state *state)
 	if (state->map) {
 		uint32_t offset = (uint32_t)(addr - state->map->bias);
 
-		frame = frame_make(state->map->module->id, offset);
 		rule = rule_cache_get(state->rules, state->map->module, offset);
+		/* A trampoline was not called: before it there may be another function's end. */
+		frame = frame_make(state->map->module->id,
+		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
 	if (rule->kind == RULE_ROOT) {

@@ -12,6 +12,7 @@ struct call {
 	uint64_t slot; /* of the stack: what the stack pointer passes when the call returns */
 	uint64_t ip;   /* the return address, or where a signal came */
 	bool interrupted;
+	bool exact; /* ip is of the instruction itself and not behind a call */
 };
 
 /* What is known of an instruction of the program. */

@@ -72,7 +72,7 @@ static struct insn *insn_at(struct stepper *stepper, uint64_t pc)
 static void shadow_push(struct stepper *stepper, uint64_t slot, uint64_t ip, bool interrupted)
 {
 	assert_true(stepper->nr_calls < MAX_DEPTH);
-	stepper->calls[stepper->nr_calls++] = (struct call){slot, ip, interrupted};
+	stepper->calls[stepper->nr_calls++] = (struct call){slot, ip, interrupted, interrupted};
 }
 
 /* Where the call that has just been made, or the signal's handler, is to return to. */
@@ -111,7 +111,7 @@ static unsigned shadow_chain(const struct stepper *stepper, uint64_t *frames)
 	while (i-- > 0) {
 		const struct call *call = &stepper->calls[i];
 
-		frames[n++] = space_frame(stepper->space, call->ip - !call->interrupted);
+		frames[n++] = space_frame(stepper->space, call->ip - !call->exact);
 	}
 	memcpy(frames + n, stepper->base, stepper->nr_base * sizeof(frames[0]));
 	return n + stepper->nr_base;
@@ -251,6 +251,7 @@ static void shadow_signal(struct stepper *stepper)
 {
 	shadow_push(stepper, 0, regs_pc(&stepper->before), true);
 	shadow_push(stepper, regs_sp(&stepper->regs), shadow_return(stepper), false);
+	stepper->calls[stepper->nr_calls - 1].exact = true;
 }
 
 /* To the next mark or the end of the program, or as far as max steps lead. */
