@@ -8,10 +8,12 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
 CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
-SRC     := $(wildcard src/*/*.c)
+PRELOAD := $(wildcard src/preload/*.c)
+SRC     := $(filter-out $(PRELOAD),$(wildcard src/*/*.c))
 LIBSRC  := $(filter-out src/cli/main.c,$(SRC))
 HEADERS := $(wildcard src/*/*.h)
 UNIT    := $(wildcard test/unit/test_*.c)
@@ -22,7 +24,7 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) libcmocka-dev otf2-tools procps protobuf-compiler python3 \
+PKGS_CHECK := $(PKGS_BUILD) g++ libcmocka-dev otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
@@ -49,10 +51,19 @@ ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD 
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
-all: $(BUILD)/adaptrace $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
+all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
 
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
+$(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
+	$(CC) -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so $(LDFLAGS) -o $@ $^ -pthread -ldl
+
+$(BUILD)/src/preload/%.o: src/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP -fPIC \
+		-fvisibility=hidden $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -76,14 +87,22 @@ $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
-$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
+
+$(BUILD)/targets/%: test/targets/%.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 -O2 -g -o $@ $<
+
+$(BUILD)/targets/%: test/targets/%.rs
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -O -g -o $@ $<
 
 $(BUILD)/targets/%_static: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
@@ -106,6 +125,8 @@ $(BUILD)/hw/%: test/hw/guest/%.c
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
+$(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
+		$(if $(RUSTC),$(BUILD)/targets/step_panic)
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build

@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int failure)
+static _Noreturn void child(char **argv, char **environment, const sigset_t *mask, int barrier,
+                            int failure)
 {
 	char go;
 	int error;
@@ -14,14 +15,14 @@ static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int 
 	if (read(barrier, &go, 1) != 1)
 		_exit(125);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, environment);
 	error = errno;
 	if (write(failure, &error, sizeof(error)) != sizeof(error))
 		_exit(126);
 	_exit(127);
 }
 
-int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
+int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask)
 {
 	int barrier[2], failure[2], error;
 	pid_t pid;
@@ -35,7 +36,7 @@ int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
 		goto out_failure;
 	if (!pid) {
 		close(barrier[1]);
-		child(argv, mask, barrier[0], failure[1]);
+		child(argv, environment, mask, barrier[0], failure[1]);
 	}
 	close(barrier[0]);
 	close(failure[1]);

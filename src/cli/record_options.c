@@ -3,6 +3,7 @@
 #include "cli/output_name.h"
 #include "cli/period.h"
 #include "cli/say.h"
+#include "perf/permission.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -26,6 +27,10 @@ enum {
 	OPT_STACK,
 	OPT_INHERIT,
 	OPT_UNWINDER,
+	OPT_CGROUP,
+	OPT_MPI,
+	OPT_SHARE,
+	OPT_POLICY,
 };
 
 static const struct argp_option argp_options[] = {
@@ -37,11 +42,19 @@ static const struct argp_option argp_options[] = {
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
+	{"all-cpus", 'a', NULL, 0, "Sample whoever runs, until Ctrl-C or while the command runs",
+         0},
+	{"cpu", 'C', "CPUS", 0, "The same on these CPUs only, e.g. 0-3,8", 0},
+	{"cgroup", OPT_CGROUP, "NAME", 0, "The same in this cgroup only, which exists", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "For -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "Sample by inherited events, as without privileges", 0},
+	{"mpi", OPT_MPI, NULL, 0, "Record MPI calls and the regions of adaptrace.h, too", 0},
+	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
+	{"events-policy", OPT_POLICY, "POLICY", 0,
+         "What goes first then: all, class, depth or duration (all)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -143,6 +156,51 @@ static int parse_number(const char *arg, double least, double most, double *valu
 	return 0;
 }
 
+static int parse_share(struct options *options, const char *arg)
+{
+	double share;
+	char *end;
+
+	errno = 0;
+	share = strtod(arg, &end);
+	if (errno || end == arg || (*end && strcmp(end, "%") != 0) || !(share >= 1 && share <= 90))
+		return wrong("impossible share", arg, "--events-share takes 1% to 90%");
+	options->calls_share = share / 100;
+	return 0;
+}
+
+static int parse_policy(struct options *options, const char *arg)
+{
+	static const char *const names[] = {
+		[TRACE_POLICY_ALL] = "all",
+		[TRACE_POLICY_CLASS] = "class",
+		[TRACE_POLICY_DEPTH] = "depth",
+		[TRACE_POLICY_DURATION] = "duration",
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			options->calls_policy = i;
+			return 0;
+		}
+	return wrong("no such policy:", arg, "try all, class, depth or duration");
+}
+
+static int parse_calls(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_MPI:
+		options->calls = true;
+		return 0;
+	case OPT_SHARE:
+		return parse_share(options, arg);
+	case OPT_POLICY:
+		return parse_policy(options, arg);
+	default:
+		return EXIT_USAGE;
+	}
+}
+
 static int parse_rest(struct options *options, int key, const char *arg)
 {
 	double number;
@@ -178,8 +236,25 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->seed = error ? 0 : (uint64_t)number;
 		return error;
 	default:
-		return EXIT_USAGE;
+		return parse_calls(options, key, arg);
 	}
+}
+
+static int parse_cpus(struct options *options, const char *arg)
+{
+	struct cpu_list online;
+	char number[16];
+	int beyond;
+
+	if (cpu_list_parse(&options->cpus, arg))
+		return wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
+	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
+	snprintf(number, sizeof(number), "%d", beyond);
+	if (beyond >= 0)
+		return wrong("no such CPU runs here:", number,
+		             "see /sys/devices/system/cpu/online");
+	options->wide = options->some_cpus = true;
+	return 0;
 }
 
 static int parse_one(struct options *options, int key, const char *arg)
@@ -199,6 +274,15 @@ static int parse_one(struct options *options, int key, const char *arg)
 		return 0;
 	case OPT_INHERIT:
 		options->inherit = true;
+		return 0;
+	case 'a':
+		options->wide = true;
+		return 0;
+	case 'C':
+		return parse_cpus(options, arg);
+	case OPT_CGROUP:
+		options->wide = true;
+		options->cgroup = arg;
 		return 0;
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
@@ -242,6 +326,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
 /*
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
@@ -255,9 +352,7 @@ static int settle_event(struct options *options, unsigned e)
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
-			say("not permitted to sample the kernel: user code only (%s); "
-			    "sysctl kernel.perf_event_paranoid=1 permits it",
-			    event->name);
+			say_user_only(event);
 		options->user_only |= !error;
 	}
 	if (!error)
@@ -291,7 +386,8 @@ static int default_event(struct options *options)
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return EXIT_USAGE;
 	}
-	if (!options->quiet)
+	/* who is refused is told so by the clock */
+	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
 }
@@ -343,16 +439,45 @@ static int settle_output(struct options *options)
 	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	return EXIT_USAGE;
+}
+
+static int settle_target(const struct options *options)
+{
+	if (!options->command && !options->attach && !options->wide)
+		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
+	else if (options->command && options->attach)
+		say("a command and -p exclude each other");
+	else if (options->calls && (options->attach || options->wide))
+		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
+	else if (options->wide && options->attach)
+		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->wide && options->inherit)
+		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else
+		return settle_wide(options);
+	return EXIT_USAGE;
+}
+
 static int settle(struct options *options)
 {
-	if (!options->command && !options->attach) {
-		say("nothing to record; try 'adaptrace record ./app' or -p PID");
+	if (settle_target(options))
 		return EXIT_USAGE;
-	}
-	if (options->command && options->attach) {
-		say("a command and -p exclude each other");
-		return EXIT_USAGE;
-	}
 	if (settle_output(options))
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
@@ -372,7 +497,7 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID",
+		.args_doc = "COMMAND [ARG...]\n-p PID\n-a [COMMAND [ARG...]]",
 		.doc = "Sample a program into a memory budget and write the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own; "
@@ -386,6 +511,7 @@ int record_options(struct options *options, int argc, char **argv)
 		.stack_size = DEFAULT_STACK_SIZE,
 		.max_stack = SESSION_MAX_STACK,
 		.max_overhead = 0.05,
+		.calls_share = 0.5,
 	};
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();

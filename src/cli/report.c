@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "output/function_choice.h"
 #include "output/report.h"
+#include "output/report_job.h"
 #include "output/text.h"
 
 #include <argp.h>
@@ -33,12 +34,14 @@ enum {
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
 	OPT_ANNOTATE,
+	OPT_MPI,
+	OPT_PER_RANK,
 };
 
 struct report_command {
 	const char *path, *event, *time, *function;
 	struct function_choice choice;
-	bool json;
+	bool json, mpi, per_rank;
 	struct report_options options;
 };
 
@@ -53,6 +56,8 @@ static const struct argp_option options_known[] = {
 	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
 	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
 	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
+	{"mpi", OPT_MPI, NULL, 0, "time in MPI by rank, call and caller, and who sends to whom", 0},
+	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
@@ -142,6 +147,12 @@ static error_t parse_format(int key, struct report_command *command)
 		return 0;
 	case OPT_JSON:
 		command->json = true;
+		return 0;
+	case OPT_MPI:
+		command->mpi = true;
+		return 0;
+	case OPT_PER_RANK:
+		command->per_rank = true;
 		return 0;
 	case OPT_NO_INLINE:
 		command->options.no_inline = true;
@@ -341,6 +352,35 @@ static void know_terminal(struct report_options *options)
 	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
+static int put_report(const struct trace *trace, const struct report_command *command)
+{
+	const struct report_options *options = &command->options;
+	const char *name = command->path;
+
+	if (command->mpi)
+		return command->json ? report_mpi_json(stdout, trace, options)
+		                     : report_mpi_text(stdout, trace, name, options);
+	if (command->per_rank)
+		return command->json ? report_ranks_json(stdout, trace, options)
+		                     : report_ranks_text(stdout, trace, name, options);
+	return command->json ? report_json(stdout, trace, options)
+	                     : report_text(stdout, trace, name, options);
+}
+
+/* The exit status; what of it has a way out is told with it. */
+static int report_done(const struct report_command *command, int err)
+{
+	if (err == -E2BIG)
+		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
+		    command->options.function);
+	else if (err == -ENODATA)
+		say("'%s' knows no ranks; adaptrace merge makes one of the traces of all ranks",
+		    command->path);
+	else
+		return reading_done(command->path, err);
+	return 1;
+}
+
 static int report(struct report_command *command)
 {
 	struct trace *trace = reading_open(command->path);
@@ -351,17 +391,8 @@ static int report(struct report_command *command)
 	err = complete_options(trace, command);
 	if (err == -EINVAL)
 		status = 2;
-	if (!err) {
-		if (command->json)
-			err = report_json(stdout, trace, &command->options);
-		else
-			err = report_text(stdout, trace, command->path, &command->options);
-		if (err == -E2BIG)
-			say("'%s' has too many callers to show; --max-depth leaves out the "
-			    "outer ones",
-			    command->options.function);
-		status = err == -E2BIG ? 1 : reading_done(command->path, err);
-	}
+	if (!err)
+		status = report_done(command, put_report(trace, command));
 	function_choice_fini(&command->choice);
 	trace_close(trace);
 	return status;

@@ -16,6 +16,18 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]" where there is no command. */
+static uint32_t wide_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[PATH_MAX + 16];
+
+	if (!options->cgroup)
+		return tables_string(s->tables, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	return tables_string(s->tables, text);
+}
+
 static uint32_t command_string(struct session *s)
 {
 	char **argv = s->options->command, *joined, *at;
@@ -85,6 +97,17 @@ static void describe_event(struct session *s, unsigned e)
 	}
 }
 
+/* Calls are an event of their own in the trace, behind those that are sampled. */
+static void describe_calls(struct session *s)
+{
+	struct trace_event *event = s->calls ? tables_add_event(s->tables) : NULL;
+
+	if (!event)
+		return;
+	event->name = tables_string(s->tables, "calls");
+	event->unit = TRACE_CALLS;
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -93,12 +116,14 @@ void summary_start(struct session *s)
 	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
-	if (!options->command)
+	if (options->wide)
+		run->flags |= TRACE_RUN_WIDE;
+	else if (!options->command)
 		run->flags |= TRACE_RUN_ATTACHED;
 	if (options->user_only)
 		run->flags |= TRACE_RUN_USER_ONLY;
 	run->stacks = options->stacks;
-	run->command = command_string(s);
+	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;
@@ -112,6 +137,7 @@ void summary_start(struct session *s)
 	describe_machine(s, run);
 	for (unsigned e = 0; e < options->nr_events; e++)
 		describe_event(s, e);
+	describe_calls(s);
 }
 
 void summary_modules(struct session *s)
@@ -145,6 +171,10 @@ void summary_progress(struct session *s)
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
 	run->malformed = s->malformed + sampler_broken(s->sampler);
+	if (s->calls) {
+		calls_progress(s->calls);
+		run->malformed += calls_malformed(s->calls);
+	}
 	run->truncated_stacks = s->truncated;
 	run->stitched_stacks = s->stitched;
 	run->folded_contexts = s->hmb->truncated;
@@ -191,6 +221,8 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
+		if (e >= s->options->nr_events)
+			continue;
 		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
 		                       ? sampler_total(s->sampler, (unsigned)e)
 		                       : 0;

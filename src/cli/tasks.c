@@ -387,12 +387,28 @@ void tasks_end(struct tasks *tasks)
 
 /* --- looking up ------------------------------------------------------------------------------- */
 
+/* What a CPU does when it has nothing to do belongs to process 0, which perf calls so. */
+static uint32_t first_comm(const struct tasks *tasks, pid_t pid)
+{
+	return pid ? 0 : tables_comm(tasks->tables, "swapper");
+}
+
+/* Who ran before we came, or was moved here, has told nothing: /proc does. */
+static struct process *discover_process(struct tasks *tasks, pid_t pid)
+{
+	struct process *process = add_process(tasks, pid, NULL);
+
+	if (process && tasks->everyone && pid)
+		tasks_add_running(tasks, pid);
+	return process;
+}
+
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 {
 	struct process *process;
 	struct task *task;
 
-	if (pid <= 0)
+	if (pid < 0 || (pid == 0 && !tasks->everyone))
 		return NULL;
 	if (tid <= 0) /* a thread whose number was taken away: it is just being reaped */
 		tid = pid;
@@ -403,11 +419,14 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 		replace_task(tasks, task);
 	process = find_process(tasks, pid);
 	if (!process)
-		process = add_process(tasks, pid, NULL);
+		process = discover_process(tasks, pid);
 	if (!process)
 		return NULL;
+	task = find_task(tasks, tid);
+	if (task)
+		return task;
 	task = find_task(tasks, pid);
-	return add_task(tasks, process, tid, task ? task->comm : 0);
+	return add_task(tasks, process, tid, task ? task->comm : first_comm(tasks, pid));
 }
 
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)

@@ -41,6 +41,7 @@ struct tasks {
 	struct tables *tables;
 	struct module_table *modules;
 	unsigned nr_streams; /* in each task */
+	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
 	struct process *processes;
 	struct task *tasks;
@@ -78,8 +79,8 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 void tasks_end(struct tasks *tasks);
 
 /*
- * The task of a sample; one not heard of yet is made. What has no tid any more is its process's
- * first. NULL: no memory, or not the target.
+ * The task of a sample; one not heard of yet is made, with everyone as /proc knows it. What has no
+ * tid any more is its process's first. NULL: no memory, or not the target.
  */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
 

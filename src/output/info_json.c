@@ -1,6 +1,8 @@
 #include "hmb/hmb.h"
 #include "output/info.h"
+#include "output/info_calls.h"
 #include "output/json_text.h"
+#include "output/trace_calls.h"
 #include "output/shares.h"
 
 #include <errno.h>
@@ -127,9 +129,10 @@ static struct json_object *reductions(const struct trace *trace)
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
 		struct json_object *object = json_object_new_object();
 		const struct trace_event *event = trace_event(trace, reduction->event);
+		const struct trace_event *kind = trace_kind(trace, reduction->event);
 
 		add(object, "time_ns", reduction->time);
-		add_text(object, "event", trace, event ? event->name : 0);
+		add_text(object, "event", trace, kind ? kind->name : 0);
 		json_object_object_add(object, "cause",
 		                       json_object_new_string(cause_text(reduction->cause)));
 		add(object, "floor", reduction->floor);
@@ -217,12 +220,17 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	return run->flags & TRACE_RUN_WIDE     ? "cpu"
+	       : run->flags & TRACE_RUN_CGROUP ? "cgroup"
+	                                       : "inherit";
+}
+
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
 	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
-	json_object_object_add(
-		object, "counting",
-		json_object_new_string(run->flags & TRACE_RUN_CGROUP ? "cgroup" : "inherit"));
+	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
 	json_object_object_add(object, "max_overhead",
 	                       json_object_new_double(run->max_overhead / 10.0));
 	add(object, "sample_price_ns", run->sample_price);
@@ -251,6 +259,10 @@ int info_json(FILE *to, const struct trace *trace)
 	add_run(object, trace);
 	add_method(object, trace_run(trace));
 	json_object_object_add(object, "events", all_events(trace));
+	if (trace_has_calls(trace))
+		json_object_object_add(object, "calls", info_calls_object(trace));
+	if (trace_process(trace, 0))
+		json_object_object_add(object, "processes", info_processes_object(trace));
 	json_object_object_add(object, "memory", memory(trace_run(trace)));
 	json_object_object_add(object, "samples", samples(trace));
 	json_object_object_add(object, "reductions", reductions(trace));

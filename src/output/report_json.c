@@ -1,4 +1,5 @@
 #include "output/json_text.h"
+#include "output/report_job.h"
 #include "output/report_annotation.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
@@ -358,6 +359,13 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 			fputc('}', to);
 		}
 		fputc(']', to);
+	}
+	if (!err && trace_has_calls(trace)) {
+		struct json_object *calls = report_calls_object(trace, options);
+
+		err = calls ? 0 : -errno;
+		if (calls)
+			json_put_member(to, "calls", calls);
 	}
 	fputs("}\n", to);
 	free(out);

@@ -104,6 +104,11 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 			header->version, TRACE_VERSION);
 	if (!header->version)
 		return complain(complaint, "damaged: there is no format 0");
+	if (header->version < TRACE_VERSION)
+		return complain(complaint,
+		                "written by an older adaptrace (format %u, this one reads %u); "
+		                "record again",
+		                header->version, TRACE_VERSION);
 	if (trace->size < header->size)
 		return complain(complaint,
 		                "incomplete: %zu of %llu bytes; copy it again or record again",
@@ -238,7 +243,7 @@ static int weights_init(struct trace *trace)
 	const struct trace_event *event;
 	int err = 0;
 
-	trace->weights = calloc(trace->sections[TRACE_EVENTS].nr + 1, sizeof(*trace->weights));
+	trace->weights = calloc(trace->nr_events + 1, sizeof(*trace->weights));
 	if (!trace->weights)
 		return -ENOMEM;
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
@@ -276,6 +281,9 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 		complain(&complaint, "damaged: %s; record again", wrong);
 		goto out;
 	}
+	while (trace_kind(trace, trace->nr_events) &&
+	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
+		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
 	if (!weights_init(trace))
@@ -290,7 +298,7 @@ void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
-	for (uint32_t i = 0; trace->weights && i < trace->sections[TRACE_EVENTS].nr; i++)
+	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
 	if (trace->memory)
@@ -312,9 +320,14 @@ const char *trace_string(const struct trace *trace, uint32_t offset)
 	return (const char *)strings->at + (offset < strings->nr ? offset : 0);
 }
 
-const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
+const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_EVENTS], index);
+}
+
+const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
+{
+	return index < trace->nr_events ? trace_kind(trace, index) : NULL;
 }
 
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index)
@@ -373,6 +386,55 @@ uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 		if (symbol->module == module && symbol->lo <= offset)
 			return low;
 	}
+	return UINT32_MAX;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+const struct trace_region *trace_region(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_REGIONS], index);
+}
+
+const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_COMMS], index);
+}
+
+const struct trace_process *trace_process(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_PROCESSES], index);
+}
+
+const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_INSTRUMENTS], index);
+}
+
+int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote)
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+	const uint32_t *member;
+
+	if (!entry || rank < 0 || (uint32_t)rank >= (remote ? entry->nr_remote : entry->nr_members))
+		return -1;
+	member = section_entry(&trace->sections[TRACE_MEMBERS],
+	                       entry->first_member + (remote ? entry->nr_members : 0) +
+	                               (uint32_t)rank);
+	return *member <= INT32_MAX ? (int32_t)*member : -1;
+}
+
+uint32_t trace_owner(const struct trace *trace, uint32_t thread)
+{
+	const uint32_t *owner = section_entry(&trace->sections[TRACE_OWNERS], thread);
+	const struct trace_thread *entry = trace_thread(trace, thread);
+	const struct trace_process *process;
+
+	if (owner && *owner)
+		return trace_process(trace, *owner - 1) ? *owner - 1 : UINT32_MAX;
+	for (uint32_t i = 0; entry && (process = trace_process(trace, i)); i++)
+		if (process->pid == entry->pid && entry->pid)
+			return i;
 	return UINT32_MAX;
 }
 

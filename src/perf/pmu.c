@@ -322,6 +322,11 @@ int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char
 	return walk_folder(root, entry_is_name, walk_pmu, &walk);
 }
 
+int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), void *arg)
+{
+	return walk_folder(root, entry_is_name, fn, arg);
+}
+
 struct type_search {
 	const char *root;
 	uint32_t type;

@@ -4,8 +4,9 @@
  * Two ways of sampling, for what the kernel does with a changed period (PERF_EVENT_IOC_PERIOD does
  * not reach the copies of an event that running threads have inherited):
  *
- *   SAMPLER_CGROUP  One event per CPU of the target's cgroup. Nothing is inherited; one ioctl per
- *                   CPU changes the period of everything at once. Needs privilege.
+ *   SAMPLER_CGROUP  One event per CPU, for a cgroup or for whatever runs there. Nothing is
+ *                   inherited; one ioctl per CPU changes the period of everything at once. Needs
+ *                   privilege.
  *   SAMPLER_LADDER  Inherited events per task and CPU, in up to 5 rungs with periods base · 4^j of
  *                   which one is enabled. A step enables the next rung and disables the last, which
  *                   does reach running threads.
@@ -21,6 +22,7 @@
 #ifndef PERF_SAMPLER_H
 #define PERF_SAMPLER_H
 
+#include "perf/cpu_list.h"
 #include "perf/event.h"
 #include "perf/record.h"
 
@@ -34,7 +36,8 @@ enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
 
 struct sampler_config {
 	enum sampler_way way;
-	int cgroup;         /* SAMPLER_CGROUP: its directory */
+	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
+	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */

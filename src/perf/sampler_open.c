@@ -1,3 +1,4 @@
+#include "perf/advice.h"
 #include "perf/sampler_state.h"
 #include "perf/text_file.h"
 
@@ -15,7 +16,8 @@ static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsig
 	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_CGROUP)
-		return sampler_event_open(attr, s->cgroup, s->cpus[c], PERF_FLAG_PID_CGROUP);
+		return sampler_event_open(attr, s->cgroup, s->cpus[c],
+		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
 	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
 }
 
@@ -43,32 +45,17 @@ static void close_all(int *fds, size_t nr)
 
 /* --- which CPUs, how many descriptors --------------------------------------------------------- */
 
-/* Reads "0-3,8" into s->cpus. */
 static int find_cpus(struct sampler *s)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned first, last;
-	int separator = ',';
+	struct cpu_list online;
+	int error = cpu_list_online(&online);
 
-	for (; f && separator == ',' && fscanf(f, "%u", &first) == 1;) {
-		last = first;
-		separator = fgetc(f);
-		if (separator == '-') {
-			if (fscanf(f, "%u", &last) != 1)
-				break;
-			separator = fgetc(f);
-		}
-		for (; first <= last && first < 65536; first++) {
-			int *more = realloc(s->cpus, (s->nr_cpus + 1) * sizeof(int));
-
-			if (!more)
-				break;
-			s->cpus = more;
-			s->cpus[s->nr_cpus++] = (int)first;
-		}
-	}
-	if (f)
-		fclose(f);
+	s->cpus = error ? NULL : calloc(CPU_LIST_MAX, sizeof(*s->cpus));
+	if (!s->cpus)
+		return error ? error : -ENOMEM;
+	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		if (cpu_list_has(&online, cpu))
+			s->cpus[s->nr_cpus++] = (int)cpu;
 	return s->nr_cpus ? 0 : -ENODEV;
 }
 
@@ -99,6 +86,7 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
 	unsigned wanted = wanted_rungs(s->nr_cpus);
+	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
@@ -106,11 +94,10 @@ static unsigned affordable_rungs(struct sampler *s, const struct sampler_config 
 	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
 	if (rungs >= wanted)
 		return wanted;
+	advice.numbers[0] = (int64_t)limit;
+	advice.numbers[1] = (int64_t)(fixed + wanted * grid_size * config->nr_events);
+	advice_line(&advice, s->shortage, sizeof(s->shortage));
 	rungs = rungs ? rungs : 1;
-	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu of %u sampling periods; "
-	         "'ulimit -n' raises the limit",
-	         limit, rungs, wanted);
 	return (unsigned)rungs;
 }
 
@@ -236,14 +223,20 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	return error;
 }
 
-static int open_events(struct sampler *s, unsigned e)
+/* Mappings and tasks are of interest wherever they appear, samples where they were asked for. */
+static bool is_wanted(const struct sampler *s, const struct sampler_config *config, unsigned c)
+{
+	return !config->cpus || cpu_list_has(config->cpus, (unsigned)s->cpus[c]);
+}
+
+static int open_events(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
 	struct sampler_event *event = &s->events[e];
 
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = open_event(s, e, r, t, c);
+				int error = is_wanted(s, config, c) ? open_event(s, e, r, t, c) : 0;
 
 				if (error)
 					return error;
@@ -326,17 +319,21 @@ static bool kernel_counts_lost(void)
 	return fd >= 0;
 }
 
-static const char *way_out(int error)
+/* What is not an event's own fault. */
+static void explain(const struct sampler *s, int error, char *why)
 {
-	switch (error) {
-	case -EMFILE:
-		return "; raise 'ulimit -n'";
-	case -EACCES:
-	case -EPERM:
-		return "; other users' processes take root or CAP_PERFMON";
-	default:
-		return "";
-	}
+	size_t limit = descriptor_limit();
+	struct advice advice = {ADVICE_NONE};
+
+	if (error == -EMFILE)
+		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, 2 * (int64_t)limit}, NULL};
+	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
+		advice.topic = ADVICE_OTHERS;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
+	if (advice.topic == ADVICE_NONE)
+		return;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: ");
+	advice_line(&advice, why + strlen(why), WHY_SIZE - strlen(why));
 }
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
@@ -351,15 +348,14 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 			error = open_exact(s, config, c);
 	}
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
-		error = open_events(s, e);
+		error = open_events(s, config, e);
 		if (error)
 			event_explain(&config->events[e], error, why);
 	}
 	if (!error && !s->nr_ids)
 		error = -ESRCH;
 	if (error && !why[0])
-		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-		         way_out(error));
+		explain(s, error, why);
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 	return error;

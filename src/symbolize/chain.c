@@ -99,6 +99,17 @@ size_t chain_stitch(const struct chain_table *table, pid_t tid, struct link *lin
 	return nr + more;
 }
 
+uint64_t chain_end(const struct chain_table *table, pid_t tid)
+{
+	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	unsigned i;
+
+	for (i = chain ? chain->nr : 0; i > 0; i--)
+		if (chain->links[i - 1].slot)
+			return chain->links[i - 1].slot;
+	return 0;
+}
+
 void chain_forget(struct chain_table *table, pid_t tid)
 {
 	struct chain *chain = chain_claim(table, tid);

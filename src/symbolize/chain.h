@@ -34,6 +34,9 @@ void chain_store(struct chain_table *table, pid_t tid, const struct link *links,
 size_t chain_stitch(const struct chain_table *table, pid_t tid, struct link *links, size_t nr,
                     size_t max);
 
+/* Where the thread's last chain had its outermost return address; 0: not known. */
+uint64_t chain_end(const struct chain_table *table, pid_t tid);
+
 void chain_forget(struct chain_table *table, pid_t tid);
 
 #endif

@@ -202,6 +202,39 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 	return true;
 }
 
+/*
+ * A register under a plain rule. Which registers a function saves is a surprise to the processor:
+ * there is a choice of address here instead of a branch.
+ */
+static inline void plain_reg(struct state *state, const struct rule_value *value, uint64_t cfa,
+                             enum rule_base which)
+{
+	static const uint64_t lost;
+	uint64_t at = cfa + (uint64_t)(int64_t)value->offset - state->base;
+	const void *saved = at < state->words_end ? state->walk->sample->stack + at
+	                                          : (const unsigned char *)&lost;
+	const void *from = value->how == RULE_AT ? saved : &state->regs[which];
+
+	memcpy(&state->regs[which], from, sizeof(state->regs[which]));
+}
+
+/* A plain rule, in a frame that called: what step_follow() does, without its many questions. */
+static inline bool step_plain(struct state *state, const struct unwind_rule *rule)
+{
+	uint64_t cfa = state->regs[rule->cfa_base] + (uint64_t)(int64_t)rule->cfa_offset, ra;
+
+	if (cfa <= state->regs[RULE_SP])
+		return false;
+	state->slot = cfa + (uint64_t)(int64_t)rule->ra.offset;
+	if (!load(state, state->slot, &ra))
+		return false;
+	plain_reg(state, &rule->fp, cfa, RULE_FP);
+	plain_reg(state, &rule->extra, cfa, RULE_EXTRA);
+	state->regs[RULE_SP] = cfa;
+	state->ip = ra & ARCH_CODE_MASK;
+	return true;
+}
+
 static void called_from(struct state *state, uint64_t ra, uint64_t slot, uint64_t sp)
 {
 	state->ip = ra;
@@ -313,12 +346,15 @@ static bool step(struct state *state)
 		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	if (rule->kind == RULE_ROOT) {
+	if (rule->plain && !state->inner) {
+		if (!step_plain(state, rule))
+			return false;
+	} else if (rule->kind == RULE_ROOT) {
 		walk->complete = true;
 		return false;
-	}
-	if (rule->kind == RULE_NONE ? !step_guess(state) : !step_follow(state, rule))
+	} else if (rule->kind == RULE_NONE ? !step_guess(state) : !step_follow(state, rule)) {
 		return false;
+	}
 	walk->complete = state->ip == 0;
 	return !walk->complete;
 }

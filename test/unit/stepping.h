@@ -18,16 +18,16 @@ struct call {
 /* What is known of an instruction of the program. */
 struct insn {
 	uint64_t pc;
-	bool is_call, is_return, is_jump_back, is_syscall, is_mark;
+	bool is_call, is_ret, is_jump_back, is_syscall, is_mark;
 	unsigned checks;
 };
 
 #if defined(__x86_64__)
 
-#define STEPPING                1
 #define MARK_SIZE               0 /* a breakpoint stops behind itself */
 #define SYS_RESTORE             15
 #define SAMPLED_REGS            17
+#define BELIEVED_SLOT(slot)     (slot)
 #define STATIC_FROM_MARK        false
 #define JUMPS_END               false
 #define MAX_JUMPS               10
@@ -80,10 +80,11 @@ static inline void insn_decode(struct insn *insn, const unsigned char code[16])
 {
 	unsigned i = 0;
 
-	while (i < 3 &&
-	       (code[i] == 0x3e || code[i] == 0xf2 || code[i] == 0x67 || (code[i] & 0xf0) == 0x40))
+	while (i < 3 && (code[i] == 0x3e || code[i] == 0xf2 || code[i] == 0xf3 || code[i] == 0x67 ||
+	                 (code[i] & 0xf0) == 0x40))
 		i++;
 	insn->is_call = code[i] == 0xe8 || (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2);
+	insn->is_ret = code[i] == 0xc3 || code[i] == 0xc2;
 	insn->is_mark = code[0] == 0xcc;
 	insn->is_syscall = code[0] == 0x0f && code[1] == 0x05;
 }
@@ -96,7 +97,12 @@ static inline bool call_returned(const struct call *call, const struct user_regs
 	return call->slot < regs->rsp;
 }
 
-/* Whether the instruction was a call, of whose slot we tell; its return address is there. */
+/* Whether a return is that of this call. */
+static inline bool call_expected(const struct call *call, const struct user_regs_struct *before)
+{
+	return call->slot == before->rsp;
+}
+
 static inline bool call_made(const struct user_regs_struct *before,
                              const struct user_regs_struct *regs, const struct insn *done)
 {
@@ -105,11 +111,12 @@ static inline bool call_made(const struct user_regs_struct *before,
 
 #elif defined(__aarch64__)
 
-#define STEPPING                1
 #define MARK_SIZE               4
 #define SYS_RESTORE             139
 #define SAMPLED_REGS            33
 /* Load-exclusive loops never end under a debugger; libc has them until it knows the processor. */
+/* What is known by its saved link register alone does not return here. */
+#define BELIEVED_SLOT(slot)     UINT64_MAX
 #define STATIC_FROM_MARK        true
 #define JUMPS_END               true
 #define MAX_JUMPS               30
@@ -159,7 +166,7 @@ static inline void insn_decode(struct insn *insn, const unsigned char code[16])
 
 	memcpy(&word, code, sizeof(word));
 	insn->is_call = (word & 0xfc000000) == 0x94000000 || (word & 0xfefff000) == 0xd63f0000;
-	insn->is_return = (word & 0xfffff81f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
+	insn->is_ret = (word & 0xfffff81f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
 	insn->is_jump_back = word == 0xd61f03c0;
 	insn->is_syscall = word == 0xd4000001;
 	insn->is_mark = (word & 0xffe0001f) == 0xd4200000;
@@ -170,7 +177,12 @@ static inline bool call_returned(const struct call *call, const struct user_regs
 {
 	if (call->slot != regs->sp)
 		return call->slot < regs->sp;
-	return done->is_jump_back || (done->is_return && regs->pc == call->ip);
+	return done->is_jump_back || (done->is_ret && regs->pc == call->ip);
+}
+
+static inline bool call_expected(const struct call *call, const struct user_regs_struct *before)
+{
+	return call->slot == before->sp || call->slot == BELIEVED_SLOT(0);
 }
 
 static inline bool call_made(const struct user_regs_struct *before,

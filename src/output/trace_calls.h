@@ -1,0 +1,42 @@
+/*
+ * The instrumented calls of a trace. Calls of one thread come in the order in which they were left
+ * (an inner one before the call around it), as far as they are of one level; those of different
+ * threads in the turns in which the recorder took them.
+ */
+#ifndef OUTPUT_TRACE_CALLS_H
+#define OUTPUT_TRACE_CALLS_H
+
+#include "hmb/call_code.h"
+#include "output/trace.h"
+
+struct trace_call {
+	uint32_t kind, level;
+	struct call call; /* whole, unless CALL_CONTINUED: then the rest is missing */
+};
+
+/*
+ * A walk over all stored calls; lists of different levels are merged by time of leave. Its parts
+ * live until the next step. NULL with errno.
+ */
+struct call_walk;
+struct call_walk *call_walk_new(const struct trace *trace);
+void call_walk_free(struct call_walk *walk);
+/* 1 with a call, 0 at the end, -EBADMSG, -ENOMEM. */
+int call_walk_next(struct call_walk *walk, struct trace_call *call);
+
+/* What calls of a trace are stored in, bytes of records alone. */
+uint64_t trace_call_bytes(const struct trace *trace);
+/* Whether calls were recorded, stored or not. */
+bool trace_has_calls(const struct trace *trace);
+
+/* A short word for a region's class, "point-to-point" for one; never NULL. */
+const char *region_class_name(uint32_t region_class);
+/* The same for a part's kind, "send"; never NULL. */
+const char *part_kind_name(unsigned kind);
+/* "all" and so on. */
+const char *policy_name(uint32_t policy);
+
+/* The name of a region, as a program or a file says it; "[unknown]" where there is none. */
+const char *trace_region_name(const struct trace *trace, uint32_t region);
+
+#endif
