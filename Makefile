@@ -39,7 +39,7 @@ ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
-LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
+LIBSRC  := $(filter-out $(wildcard src/output/otf2*.c),$(LIBSRC))
 endif
 # report --annotate shows instructions as text with libcapstone, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
