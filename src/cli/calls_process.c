@@ -227,6 +227,10 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 		.flags = (record[2] & RING_COMM_SELF ? TRACE_COMM_SELF : 0U) |
 		         (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
 	};
+	if (record[2] & (RING_COMM_WORLD | RING_COMM_SELF))
+		process->coming.comm.name = tables_string(
+			process->names->tables,
+			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
 	if (record[2] & RING_COMM_WORLD)
 		for (; process->coming.filled < process->coming.nr; process->coming.filled++)
 			process->coming.members[process->coming.filled] = process->coming.filled;

@@ -60,6 +60,7 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 		.stack_size = record->sample.stack_size,
 		.stack_cut = record->sample.stack_cut,
 		.tid = (pid_t)record->tid,
+		.time = record->time,
 	};
 	enum unwind_end end;
 	unsigned max = s->options->max_stack;

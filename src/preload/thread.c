@@ -71,13 +71,18 @@ void *thread_scratch(struct thread *thread, size_t size)
 	return thread->scratch;
 }
 
-/* Looks at the recorder's side only when the last look does not suffice. */
+/*
+ * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
+ * may fill half of a ring: a program that waits by asking again and again must not lose a message.
+ */
 static bool ring_room(struct thread *thread, uint64_t head)
 {
-	if (head - thread->tail <= thread->mask + 1)
+	uint64_t most = (thread->mask + 1) >> thread->idle;
+
+	if (head - thread->tail <= most)
 		return true;
 	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
-	return head - thread->tail <= thread->mask + 1;
+	return head - thread->tail <= most;
 }
 
 void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,

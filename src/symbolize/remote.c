@@ -44,6 +44,14 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, info, need_unwind_info, arg);
 }
 
+/* libunwind does not know of signed return addresses: it gets what they are without. */
+static unw_word_t without_signature(const struct walk *walk, unw_word_t word)
+{
+	unw_word_t code = word & ARCH_CODE_MASK;
+
+	return code == word || word >> 55 & 1 || !space_lookup(walk->space, code) ? word : code;
+}
+
 static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 {
 	const struct unwind_sample *sample = walk->sample;
@@ -52,6 +60,7 @@ static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 	if (at >= sample->stack_size || sample->stack_size - at < sizeof(*value))
 		return false;
 	memcpy(value, sample->stack + at, sizeof(*value));
+	*value = without_signature(walk, *value);
 	return true;
 }
 
@@ -88,7 +97,8 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 	(void)space;
 	if (write || reg < 0 || reg >= ARCH_REGS)
 		return -UNW_EBADREG;
-	*value = arch_sample_reg(remote->walk->sample->regs, (unsigned)reg);
+	*value = without_signature(remote->walk,
+	                           arch_sample_reg(remote->walk->sample->regs, (unsigned)reg));
 	return 0;
 }
 
@@ -163,6 +173,7 @@ void remote_free(struct remote *remote)
 
 static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
 {
+	bool exact = inner || unw_is_signal_frame(cursor) > 0; /* a trampoline was not called */
 	struct walk *walk = remote->walk;
 	unw_word_t ip, sp;
 
@@ -170,7 +181,7 @@ static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
 		return false;
 	walk->links[walk->nr++] = (struct link){
 		.slot = inner ? 0 : sp - 8,
-		.frame = space_frame(walk->space, inner ? ip : ip - 1),
+		.frame = space_frame(walk->space, exact ? ip : ip - 1),
 	};
 	return true;
 }

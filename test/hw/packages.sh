@@ -9,17 +9,19 @@ arch=$1 release=$2 folder=$3; shift 3
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 apt=$folder/apt
-rm -rf "$folder/complete" "$folder/root" "$apt/etc"
+rm -rf "$folder/complete" "$folder/root" "${apt:?}/etc"
 mkdir -p "$apt/etc/apt/apt.conf.d" "$apt/etc/apt/preferences.d" "$apt/var/lib/dpkg" \
 	"$apt/var/lib/apt/lists/partial" "$apt/var/cache/apt/archives/partial"
 : >"$apt/var/lib/dpkg/status"
 
 # The archives that this machine gets Debian from, and the way there.
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-apt-get indextargets --format "\$(SITE) ${release:-\$(RELEASE)} \$(COMPONENT)" \
-	'Identifier: Packages' 'Origin: Debian' |
-	grep ' main$' | { [ -z "$release" ] && cat || grep -v -e -security; } | sort -u |
-	sed "s|^|deb [arch=$arch signed-by=$keys] |" >"$apt/etc/apt/sources.list"
+# shellcheck disable=SC2016 # apt's variables
+apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' \
+	'Identifier: Packages' 'Origin: Debian' | sed -n "
+	${release:+/-security /d; s/ [^ ]* / $release /}
+	s|.* main\$|deb [arch=$arch signed-by=$keys] &|p" | sort -u >"$apt/etc/apt/sources.list"
+[ -s "$apt/etc/apt/sources.list" ] || { echo "this machine's apt knows no Debian" >&2; exit 1; }
 {
 	apt-config dump | grep -i '^Acquire::[a-z]*::proxy' || true
 	cat <<END
@@ -31,6 +33,8 @@ APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Acquire::Languages "none";
 Acquire::Retries "2";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
 END
 } >"$apt/apt.conf"
 export APT_CONFIG="$apt/apt.conf"
@@ -40,10 +44,12 @@ apt-get install -y -qq --download-only "$@" >"$apt/log" || { tail -5 "$apt/log" 
 mkdir -p "$folder/root/usr/bin" "$folder/root/usr/sbin" "$folder/root/usr/lib"
 for f in bin sbin lib; do ln -s usr/$f "$folder/root/$f"; done
 for deb in "$apt"/var/cache/apt/archives/*.deb; do
-	dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$folder/root"
+	dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$folder/root" \
+		--exclude './lib/modules' --exclude './usr/share'
 done
 # Links to absolute names would lead to this machine's own files.
 find "$folder/root" -type l -lname '/*' | while read -r link; do
 	ln -sfnr "$folder/root$(readlink "$link")" "$link"
 done
+rm -rf "$apt"
 echo "$*" >"$folder/complete"

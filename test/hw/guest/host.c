@@ -24,8 +24,7 @@ static long host_call(long operation, const uint64_t *arguments)
 
 static long host_open(const char *name)
 {
-	return host_call(SYS_OPEN,
-			 (uint64_t[]){(uintptr_t)name, MODE_WRITE_BINARY, strlen(name)});
+	return host_call(SYS_OPEN, (uint64_t[]){(uintptr_t)name, MODE_WRITE_BINARY, strlen(name)});
 }
 
 static int put(const char *from, const char *to)
