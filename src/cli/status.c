@@ -2,6 +2,7 @@
 
 #include "cli/say.h"
 #include "output/text.h"
+#include "output/warnings.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -83,8 +84,25 @@ void status_final(const struct session *s, uint64_t bytes)
 	    s->options->output, size);
 }
 
+/* That a short program was not sampled needs no word here. */
+static void warn_of_silence(const struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_EVENTS);
+	const struct trace_event *events = table.entries;
+	char text[WARNING_SIZE];
+
+	for (size_t e = 0; e < table.nr; e++) {
+		if (events[e].taken || events[e].exact)
+			continue;
+		warning_of_silence(text, s->options->events[e].name, &events[e],
+		                   s->way != SAMPLER_LADDER);
+		say("%s", text);
+	}
+}
+
 void status_warnings(const struct session *s)
 {
+	warn_of_silence(s);
 	if (s->left_cgroup)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
