@@ -33,6 +33,7 @@ enum {
 	OPT_MPI,
 	OPT_SHARE,
 	OPT_POLICY,
+	OPT_WAIT,
 };
 
 static const struct argp_option argp_options[] = {
@@ -58,6 +59,8 @@ static const struct argp_option argp_options[] = {
 	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
          "What goes first then: all, class, depth or duration (all)", 0},
+	{"events-wait", OPT_WAIT, "MS", 0, "Let the program wait so long rather than lose calls (0)",
+         0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -208,9 +211,21 @@ static int parse_policy(struct options *options, const char *arg)
 	return wrong("no such policy:", arg, "try all, class, depth or duration");
 }
 
+static int parse_wait(struct options *options, const char *arg)
+{
+	double ms;
+	int error = parse_number(arg, 0, 60000, &ms, "impossible time",
+	                         "--events-wait takes 0 to 60000 ms");
+
+	options->calls_patience = error ? 0 : (uint64_t)(ms * 1e6);
+	return error;
+}
+
 static int parse_calls(struct options *options, int key, const char *arg)
 {
 	switch (key) {
+	case OPT_WAIT:
+		return parse_wait(options, arg);
 	case OPT_MPI:
 		options->calls = true;
 		return 0;

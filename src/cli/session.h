@@ -48,6 +48,7 @@ struct options {
 	bool calls;         /* record MPI calls and user regions */
 	double calls_share; /* of the budget, 0 … 1 */
 	enum trace_policy calls_policy;
+	uint64_t calls_patience; /* ns */
 };
 
 /* Whether a clock is among the events. */

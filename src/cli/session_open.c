@@ -144,6 +144,7 @@ static int begin_calls(struct session *s)
 		.tables = s->tables,
 		.tasks = &s->tasks,
 		.policy = s->options->calls_policy,
+		.patience = s->options->calls_patience,
 		.share = s->options->calls ? s->hmb->kinds[kind].config.share : 0,
 	};
 

@@ -1,3 +1,4 @@
+#include "cli/output_name.h"
 #include "cli/summary.h"
 
 #include <stdio.h>
@@ -109,6 +110,16 @@ static void describe_calls(struct session *s)
 	event->unit = TRACE_CALLS;
 }
 
+/* Which rank this is, where calls will not tell; for who brings the ranks together. */
+static void describe_rank(struct session *s, int32_t pid)
+{
+	const struct trace_process process = {
+		.pid = pid, .rank = output_rank(), .flags = TRACE_PROCESS_ALL};
+
+	if (process.rank >= 0)
+		tables_add_process(s->tables, &process);
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -141,6 +152,8 @@ void summary_start(struct session *s)
 	for (unsigned e = 0; e < options->nr_events; e++)
 		describe_event(s, e);
 	describe_calls(s);
+	if (!s->calls)
+		describe_rank(s, run->pid);
 }
 
 void summary_modules(struct session *s)

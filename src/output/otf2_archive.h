@@ -50,6 +50,17 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code);
 /* Whether there was an error; a NULL is one. */
 bool otf2_failed(struct archive *archive, const void *pointer);
 
+/* For definitions: a new string; its number is free of gaps, and 0 is the empty one. */
+uint32_t otf2_add_string(struct archive *archive, const char *text);
+/* A string of the trace. */
+uint32_t otf2_find_string(struct archive *archive, uint32_t offset);
+
+/* The definitions of calls. */
+void otf2_write_paradigms(struct archive *archive);
+void otf2_write_call_regions(struct archive *archive);
+void otf2_write_metrics(struct archive *archive);
+void otf2_write_comms(struct archive *archive);
+
 /* Writes the events of all locations. */
 void otf2_write_events(struct archive *archive);
 /* The global definitions, which may refer to all that the events brought up. */

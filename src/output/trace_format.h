@@ -253,6 +253,7 @@ static_assert(sizeof(struct trace_comm) == 32, "fixed by the format");
 enum trace_process_flags {
 	TRACE_PROCESS_MPI = 1,       /* it called MPI_Init */
 	TRACE_PROCESS_FINALIZED = 2, /* and MPI_Finalize; else it was aborted or killed */
+	TRACE_PROCESS_ALL = 4,       /* all others belong to it: the recorder ran for this rank */
 };
 
 enum trace_clock {
@@ -276,7 +277,7 @@ struct trace_process {
 	/* What adaptrace merge did: times of the process are those it recorded + offset, at the
 	   start; the drift until the end of the run is added linearly. */
 	int64_t offset, drift; /* ns */
-	uint64_t offset_error; /* ns; 0: not merged */
+	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
 };
 static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
 
