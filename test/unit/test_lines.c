@@ -667,6 +667,7 @@ int main(void)
 		TEST(dwarf_5),
 		TEST(clang),
 		TEST(link_time_optimized),
+		TEST(function_that_two_units_have),
 		TEST(compressed),
 		TEST(versions),
 		TEST(separate_file),
