@@ -2,17 +2,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum order { REPLACE, GO };
+
+/* Another child of our parent, which goes on in our place; or a negative errno. */
+static void replace(int failure)
+{
+	struct clone_args args = {.flags = CLONE_PARENT};
+	int sibling = (int)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (!sibling)
+		return;
+	if (sibling < 0)
+		sibling = -errno;
+	_exit(write(failure, &sibling, sizeof(sibling)) != sizeof(sibling));
+}
+
 static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int failure)
 {
-	char go;
+	char order = REPLACE;
 	int error;
 
-	if (read(barrier, &go, 1) != 1)
-		_exit(125);
+	while (order != GO) {
+		if (read(barrier, &order, 1) != 1)
+			_exit(125);
+		if (order == REPLACE)
+			replace(failure);
+	}
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
 	error = errno;
@@ -61,11 +81,29 @@ out:
 	return error;
 }
 
+int launch_replace(struct launch *launch)
+{
+	char order = REPLACE;
+	int sibling;
+
+	if (write(launch->barrier, &order, 1) != 1 ||
+	    read(launch->failure, &sibling, sizeof(sibling)) != sizeof(sibling))
+		return -EPIPE;
+	if (sibling < 0)
+		return sibling;
+	waitpid(launch->pid, NULL, 0);
+	close(launch->pidfd);
+	launch->pid = sibling;
+	launch->pidfd = (int)syscall(SYS_pidfd_open, sibling, 0);
+	return launch->pidfd < 0 ? -errno : 0;
+}
+
 int launch_go(struct launch *launch)
 {
+	char order = GO;
 	int error = 0;
 
-	if (write(launch->barrier, "", 1) != 1)
+	if (write(launch->barrier, &order, 1) != 1)
 		error = EPIPE;
 	close(launch->barrier);
 	/* Exec closes the other end; a failed one writes why. */

@@ -272,12 +272,19 @@ static int get_ready(struct session *s)
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
-	int error;
+	int error = 0;
 
-	s->target_fd = s->launch.pidfd;
-	error = tasks_add_forked(&s->tasks, pid);
-	if (!error && session_open_sampler(s, &pid, 1))
+	if (session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
+	/*
+	 * With inherited events the target had better be none that has the ones we hold: they cost
+	 * it more at a context switch, and alone would not tell their total at its end.
+	 */
+	if (s->way == SAMPLER_LADDER)
+		error = launch_replace(&s->launch);
+	s->target_fd = s->launch.pidfd;
+	if (!error)
+		error = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!error)
 		error = get_ready(s);
 	if (error)
