@@ -75,7 +75,6 @@ struct session {
 	struct session_rate {
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 	} * rates;                       /* [event][cpu] */
-	uint64_t sampled;                /* units of event 0 that its samples taken stand for */
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */

@@ -230,8 +230,6 @@ void session_sample(struct session *s, const struct record *record,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
 	tell_guard(s, source);
-	if (!source->event)
-		s->sampled += sampler_base_period(s->sampler, 0, source->cpu) << source->shift;
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);

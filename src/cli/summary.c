@@ -1,5 +1,6 @@
-#include "cli/output_name.h"
 #include "cli/summary.h"
+#include "cli/exact.h"
+#include "cli/output_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,17 +217,6 @@ static void total_streams(struct session *s)
 	}
 }
 
-/*
- * Where the kernel swaps the inherited contexts of sibling threads, it loses part of what it counts
- * for them (seen on Linux 6.18). A total that is less than what was sampled is no total.
- */
-static bool exact_believable(const struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler);
-
-	return all + all / 20 >= s->sampled;
-}
-
 static void total_events(struct session *s)
 {
 	struct table table = tables_section(s->tables, TRACE_EVENTS);
@@ -237,49 +227,10 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
-		if (e >= s->options->nr_events)
-			continue;
-		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
-		                       ? sampler_total(s->sampler, (unsigned)e) *
-		                                 s->options->events[e].scale
-		                       : 0;
+		if (e < s->options->nr_events)
+			event->exact = sampler_total(s->sampler, (unsigned)e) *
+			               s->options->events[e].scale;
 	}
-}
-
-/* One task is counted by the root events; everything else said READ when it ended. */
-static void drop_exact(struct session *s)
-{
-	struct table commands = tables_section(s->tables, TRACE_COMMANDS);
-	struct table threads = tables_section(s->tables, TRACE_THREADS);
-
-	for (size_t i = 0; i < commands.nr; i++) {
-		struct trace_command *command = (struct trace_command *)commands.entries + i;
-
-		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		command->exact = 0;
-	}
-	for (size_t i = 0; i < threads.nr; i++) {
-		struct trace_thread *thread = (struct trace_thread *)threads.entries + i;
-
-		thread->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		thread->exact = 0;
-	}
-}
-
-static void total_exact(struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
-	struct trace_command *command;
-
-	if (s->way == SAMPLER_LADDER && !exact_believable(s)) {
-		drop_exact(s);
-		return;
-	}
-	if (all <= ended || !s->options->command)
-		return;
-	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
-	command->exact += (all - ended) * s->options->events[0].scale;
-	command->flags |= TRACE_THREAD_EXACT;
 }
 
 void summary_totals(struct session *s)
@@ -292,7 +243,7 @@ void summary_totals(struct session *s)
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
 	run->records = hmb_record_bytes(s->hmb);
-	total_exact(s);
+	exact_total(s);
 	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);

@@ -33,6 +33,7 @@ struct builder {
 	struct leaf_cache *cache;
 	struct profile_stream *streams;
 	uint64_t *by_thread;  /* weights */
+	double *factors;      /* of weights, by thread; NULL: all are 1 */
 	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
@@ -52,6 +53,11 @@ void builder_approach(struct builder *builder, const struct trace_sample *sample
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
+
+/* Finds the factors: before the samples are added. 0 or a negative errno. */
+int builder_scale(struct builder *builder);
+/* Adds rows for what the kernel counted and no sample stands for: after all samples. Likewise. */
+int builder_add_unsampled(struct builder *builder);
 
 /* Adds up what is below every node, and with it the rows' totals. */
 void profile_sum(struct profile *profile);

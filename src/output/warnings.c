@@ -156,7 +156,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	char exact[TEXT_SIZE];
 
 	if (!event->taken || profile->config.from || profile->config.to != UINT64_MAX ||
-	    profile->nr_unsampled ||
+	    profile->nr_unsampled || profile->nr_scaled ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)event->exact, event->unit);
@@ -192,7 +192,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		const struct profile_unsampled *u = &profile->unsampled[i];
 
 		text_quantity(exact, (double)u->exact, event->unit);
-		if (u->unobserved) {
+		if (u->why == PROFILE_UNOBSERVED) {
 			warn(warner,
 			     "%s executed a setuid or unreadable program, which the kernel does "
 			     "not "
@@ -200,13 +200,34 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 			     trace_string(profile->trace, u->comm), exact);
 			continue;
 		}
-		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is [unsampled]",
+		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is %s",
 		     trace_string(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
-		     exact);
+		     exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
 		warn(warner, "and %u more commands have a part that is [unsampled]",
 		     profile->nr_unsampled - MAX_BLAMED);
+}
+
+static void warn_of_scaling(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, 0);
+	char exact[TEXT_SIZE];
+
+	for (uint32_t i = 0; i < profile->nr_scaled && i < MAX_BLAMED; i++) {
+		const struct profile_scaled *scaled = &profile->scaled[i];
+
+		text_quantity(exact, (double)scaled->exact, event->unit);
+		warn(warner,
+		     "samples of %s cover %.1f %% of its exact %s; its functions are shown times "
+		     "%.3f",
+		     trace_string(profile->trace, scaled->comm),
+		     100 * share(scaled->sampled, scaled->exact), exact,
+		     (double)scaled->exact / (double)scaled->sampled);
+	}
+	if (profile->nr_scaled > MAX_BLAMED)
+		warn(warner, "and the functions of %u more commands are scaled",
+		     profile->nr_scaled - MAX_BLAMED);
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)
@@ -217,4 +238,5 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	warn_of_coverage(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_unsampled(profile, &warner);
+	warn_of_scaling(profile, &warner);
 }

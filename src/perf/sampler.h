@@ -41,7 +41,11 @@ struct sampler_config {
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
-	bool exact;   /* SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit */
+	/*
+	 * SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit of a task that
+	 * inherited it. There is one task, and it is none of the target's own: its parent.
+	 */
+	bool exact;
 
 	const struct event *events;
 	unsigned nr_events;
@@ -122,13 +126,14 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cp
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
-/*
- * The kernel's own total of an event, whatever it sampled of it. SAMPLER_CGROUP: of all events;
- * SAMPLER_LADDER: of event 0, with exact. 0: not known.
- */
+/* The kernel's own total of an event over all tasks, whatever it sampled of it. */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
-/* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
+/*
+ * SAMPLER_LADDER with exact: what the counters say that tell the total of event 0 by task; 0 where
+ * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
+ * for it loses counts of such events then (seen on Linux 6.18).
+ */
 uint64_t sampler_exact(const struct sampler *sampler);
 /* The part of it that RECORD_READs have said so far. */
 uint64_t sampler_exact_ended(const struct sampler *sampler);

@@ -13,7 +13,7 @@
 /* Opens an event for target number t on a CPU, for the way of this sampler. */
 static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
-	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
+	attr->read_format |= s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_CGROUP)
 		return sampler_event_open(attr, s->cgroup, s->cpus[c],
@@ -84,7 +84,7 @@ static unsigned wanted_rungs(unsigned nr_cpus)
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
+	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
 	unsigned wanted = wanted_rungs(s->nr_cpus);
 	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
@@ -142,33 +142,29 @@ static int open_sides(struct sampler *s, unsigned c)
 
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
 	for (unsigned t = 0; !error && t < s->nr_targets; t++)
 		error = open_side(s, &attr, t, c);
 	return error;
 }
 
 /*
- * The inherited counter beside event 0 whose READ records say what each task really used. A task
- * that dies on one CPU writes the READs of its events on all CPUs from there; two that do it at
- * once may stop such a ring for good. So these have rings of their own, and what was read is not
- * all there is: see sampler_exact().
+ * The inherited counter beside event 0 whose READ records say what each task really used. One for
+ * all CPUs is enough and costs the target least; two tasks that end at once may write its ring at
+ * once, which may stop it for good, so it has one of its own. What was read is not all there is:
+ * see sampler_exact().
  */
-static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
+static int open_exact(struct sampler *s, const struct sampler_config *config)
 {
 	struct perf_event_attr attr = event_attr(&config->events[0]);
-	int error = 0;
 
 	attr.sample_type = SAMPLER_TRAILER;
-	attr.inherit_stat = 1;
+	attr.inherit = attr.inherit_stat = 1;
 	attr.disabled = config->on_exec;
 	attr.enable_on_exec = config->on_exec;
-	for (unsigned t = 0; !error && t < s->nr_targets; t++) {
-		int *fd = &s->exact_fds[t * s->nr_cpus + c];
-
-		*fd = open_for(s, &attr, t, c);
-		error = redirect(*fd, s->owner_fds[ring_index(s, RING_EXACT, c)]);
-	}
-	return error;
+	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
+	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, 0);
+	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
 
 /* More than the kernel's own limit is refused by it. */
@@ -277,6 +273,7 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
 		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
+	event->is_clock = config->events[e].unit == EVENT_NS;
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
@@ -303,10 +300,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->nr_events = config->nr_events;
-	if (config->exact)
-		s->exact_fds = fd_grid(cells);
-	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings ||
-	    (config->exact && !s->exact_fds))
+	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
@@ -350,11 +344,10 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 
 	if (!error)
 		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+	for (unsigned c = 0; !error && c < s->nr_cpus; c++)
 		error = open_sides(s, c);
-		if (!error && config->exact)
-			error = open_exact(s, config, c);
-	}
+	if (!error && config->exact)
+		error = open_exact(s, config);
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
 		error = open_events(s, config, e);
 		if (error)
@@ -379,6 +372,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->exact_fd = -1;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->max_chain = longest_chain(config->max_stack);
@@ -389,7 +383,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
 		goto out;
 	}
-	s->nr_rings = (config->exact ? NR_SAMPLER_RINGS : RING_EXACT) * s->nr_cpus;
+	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
 	error = open_all(s, config, why);
@@ -413,7 +407,8 @@ void sampler_close(struct sampler *s)
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 	}
-	close_all(s->exact_fds, cells);
+	if (s->exact_fd >= 0)
+		close(s->exact_fd);
 	close_all(s->side_fds, cells);
 	sampler_close_rings(s);
 	free(s->owner_fds);

@@ -38,7 +38,6 @@ struct perf_event_attr sampler_dummy(void)
 	};
 }
 
-/* The kernel writes a ring from one CPU, and takes no care of another that does it at once. */
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);
@@ -48,7 +47,9 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(size / 4);
-	fd = sampler_event_open(&attr, 0, s->cpus[cpu], 0);
+	/* That of an event on all CPUs belongs to the same task. */
+	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, 0)
+	                        : sampler_event_open(&attr, 0, s->cpus[cpu], 0);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;
