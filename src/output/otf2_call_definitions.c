@@ -116,8 +116,10 @@ static void write_group(struct archive *archive, uint32_t number, uint32_t comm,
 {
 	uint64_t *members = calloc(nr + 1UL, sizeof(*members));
 
-	if (otf2_failed(archive, members))
+	if (otf2_failed(archive, members)) {
+		free(members);
 		return;
+	}
 	for (uint32_t i = 0; i < nr; i++)
 		members[i] = (uint64_t)trace_member(archive->trace, comm, (int32_t)i, remote);
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(
@@ -132,8 +134,10 @@ static void write_comm_groups(struct archive *archive)
 	uint64_t *members = calloc(plan->nr_ranks + 1UL, sizeof(*members));
 	const struct trace_comm *comm;
 
-	if (otf2_failed(archive, members))
+	if (otf2_failed(archive, members)) {
+		free(members);
 		return;
+	}
 	for (uint32_t i = 0; i < plan->nr_ranks; i++)
 		members[i] = plan->location_of_rank[i];
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(archive->definitions, 0, 0,
