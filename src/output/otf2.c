@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENT_CHUNK      (1 << 20)
-#define DEFINITION_CHUNK (4 << 20)
+#define EVENT_CHUNK (1 << 20)
+/* Every location's file costs one; a list of very many ranks must fit into one. */
+#define DEFINITION_CHUNK (256 << 10)
+#define MANY_DEFINITIONS (4 << 20)
+#define MANY_RANKS       (1 << 14)
 
 bool otf2_knows(const char *path)
 {
@@ -130,6 +133,8 @@ static void write_local_definitions(struct archive *archive)
 
 		if (!otf2_failed(archive, writer))
 			otf2_check(archive, OTF2_Archive_CloseDefWriter(archive->otf2, writer));
+		if (!archive->error)
+			archive->error = convert_tick(archive->conversion);
 	}
 	otf2_check(archive, OTF2_Archive_CloseDefFiles(archive->otf2));
 }
@@ -222,9 +227,10 @@ int otf2_write(struct conversion *conversion, const char *folder)
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
 	archive.error = archive_init(&archive);
 	if (!archive.error) {
-		archive.otf2 = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK,
-		                                 DEFINITION_CHUNK, OTF2_SUBSTRATE_POSIX,
-		                                 OTF2_COMPRESSION_NONE);
+		archive.otf2 = OTF2_Archive_Open(
+			folder, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK,
+			archive.plan.nr_ranks > MANY_RANKS ? MANY_DEFINITIONS : DEFINITION_CHUNK,
+			OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 		if (!otf2_failed(&archive, archive.otf2))
 			write_archive(&archive);
 		otf2_check(&archive, OTF2_Archive_Close(archive.otf2));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define MAX_RANKS   (1 << 20) /* a file may know of more */
-#define MAX_MISSING 4096      /* each has files of its own */
+#define MAX_MISSING 1024      /* each has files of its own */
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
