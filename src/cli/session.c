@@ -345,6 +345,7 @@ int session_run(const struct options *options)
 		error = launch_prepare(&s->launch, options->command, &s->old_mask);
 	if (!error) {
 		session_choose_way(s);
+		session_choose_counters(s);
 		error = session_open(s);
 	}
 	if (error)

@@ -303,11 +303,34 @@ static bool at_site(const struct code_site *site, const struct code_sample *samp
 	return site && site->thread == sample->thread && site->cpu == sample->cpu;
 }
 
-/* Whoever reads the bin after a crash finds no record before it is complete. */
-static void append_record(struct bin *bin, uint32_t size)
+void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
+                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX])
 {
+	bin->nr_counters = (uint8_t)nr;
+	bin->counter_owner = (uint8_t)owner;
+	counter_begin(&encoder->counters, nr, owner);
+	memcpy(encoder->counters.shifts, shifts, nr);
+}
+
+static uint32_t counter_stream(const struct counter_model *counters,
+                               const struct code_sample *sample)
+{
+	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+}
+
+/*
+ * Adds a sample's counters to its record, and the record to the bin. Whoever reads the bin after a
+ * crash finds no record before it is complete.
+ */
+static void append_record(struct code_encoder *encoder, struct bin *bin,
+                          const struct code_sample *sample, unsigned char *end)
+{
+	if (bin->nr_counters)
+		end = counter_put(&encoder->counters, end,
+		                  counter_stream(&encoder->counters, sample), sample->counters,
+		                  !bin->nr_records);
 	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, bin->record_bytes + size, __ATOMIC_RELEASE);
+	__atomic_store_n(&bin->record_bytes, (uint32_t)(end - bin_records(bin)), __ATOMIC_RELEASE);
 }
 
 /* Any record. Apart, so that the way of the usual one is short. */
@@ -315,7 +338,7 @@ __attribute__((noinline)) static void put_any(struct code_encoder *encoder, stru
                                               const struct code_sample *sample)
 {
 	struct code_model *model = &encoder->model;
-	unsigned char *start = bin_records(bin) + bin->record_bytes, *at = start;
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
 	uint64_t time = sample->time >> bin->time_shift, residual;
 	struct code_site *site = expected_site(model);
 	uint16_t *pair_slot = find_pair(encoder, sample->context, sample->leaf);
@@ -334,7 +357,7 @@ __attribute__((noinline)) static void put_any(struct code_encoder *encoder, stru
 	} else {
 		at = put_new_pair(encoder, at, residual, sample, pair_slot);
 	}
-	append_record(bin, (uint32_t)(at - start));
+	append_record(encoder, bin, sample, at);
 }
 
 /* Most records: the expected site of execution at about the expected time, a frequent pair. */
@@ -356,7 +379,7 @@ static bool put_usual(struct code_encoder *encoder, struct bin *bin,
 	site->last = model->time = time;
 	at[0] = (unsigned char)(residual << 2 | WHERE_PAIR);
 	at[1] = (unsigned char)(pair - 1);
-	append_record(bin, 2);
+	append_record(encoder, bin, sample, at + 2);
 	return true;
 }
 
@@ -502,14 +525,28 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
 	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
 	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
-	    bin->level >= 64)
+	    bin->level >= 64 || bin->nr_counters > COUNTER_MAX ||
+	    bin->counter_owner > COUNTER_OF_THREAD)
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;
 	cursor->time_shift = bin->time_shift;
 	cursor->left = bin->nr_records;
 	model_reset(&cursor->model, bin->base_time);
+	cursor->counters.nr = bin->nr_counters;
+	if (bin->nr_counters)
+		counter_begin(&cursor->counters, bin->nr_counters, bin->counter_owner);
+	cursor->first = true;
 	return 0;
+}
+
+static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
+{
+	cursor->at = counter_get(&cursor->counters, cursor->at, cursor->end,
+	                         counter_stream(&cursor->counters, sample), cursor->totals,
+	                         cursor->first);
+	cursor->first = false;
+	sample->counters = cursor->totals;
 }
 
 int code_next(struct code_cursor *cursor, struct code_sample *sample)
@@ -543,5 +580,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.thread = site->thread,
 		.cpu = site->cpu,
 	};
-	return 1;
+	if (cursor->counters.nr)
+		get_counters(cursor, sample);
+	return cursor->at ? 1 : -EBADMSG;
 }

@@ -33,6 +33,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_MODULES] = {sizeof(struct trace_module), TABLES_MAX_MODULES},
 		[TRACE_THREADS] = {sizeof(struct trace_thread), TABLES_MAX_THREADS},
 		[TRACE_COMMANDS] = {sizeof(struct trace_command), TABLES_MAX_COMMANDS},
+		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
 	};
 
 	return kinds[section];
@@ -344,6 +345,15 @@ struct trace_event *tables_add_event(struct tables *tables)
 	if (event)
 		table_publish(tables, TRACE_EVENTS, tables->header->nr[TRACE_EVENTS] + 1);
 	return event;
+}
+
+struct trace_counter *tables_add_counter(struct tables *tables)
+{
+	struct trace_counter *counter = table_grow(tables, TRACE_COUNTERS);
+
+	if (counter)
+		table_publish(tables, TRACE_COUNTERS, tables->header->nr[TRACE_COUNTERS] + 1);
+	return counter;
 }
 
 struct trace_stream *tables_add_stream(struct tables *tables)

@@ -1,6 +1,8 @@
+#include "output/trace_counters.h"
 #include "output/trace_file.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,8 @@ struct trace_walk {
 	struct list *lists;
 	struct turn *heap; /* lists that have a sample, the oldest first */
 	uint32_t nr_lists, nr_heap;
+	struct counter_streams counters;
+	enum counter_owner owner;
 	int error;
 };
 
@@ -103,15 +107,24 @@ static int find_places(struct trace_walk *walk, uint32_t event)
 
 /* --- one list --------------------------------------------------------------------------------- */
 
-static void fill_sample(const struct trace *trace, struct trace_sample *sample,
+static void fill_sample(const struct trace *trace, struct list *list,
                         const struct code_sample *coded)
 {
+	struct trace_sample *sample = &list->sample;
+
 	sample->time = coded->time;
 	sample->weight = trace_weight(trace, sample->event, coded->cpu);
 	sample->thread = coded->thread;
 	sample->cpu = coded->cpu;
 	sample->leaf = coded->leaf;
 	sample->context = coded->context;
+	/* Still totals; see trace_walk_next(). */
+	sample->nr_counters = 0;
+	if (!coded->counters || sample->event ||
+	    list->cursor->counters.nr != 1 + trace_nr_counters(trace))
+		return;
+	sample->nr_counters = list->cursor->counters.nr;
+	memcpy(sample->counters, coded->counters, sample->nr_counters * sizeof(uint64_t));
 }
 
 /* 1 with the list's next sample, 0 at its end, -EBADMSG. */
@@ -123,7 +136,7 @@ static int list_next(const struct trace *trace, struct list *list)
 	for (;;) {
 		got = code_next(list->cursor, &coded);
 		if (got == 1)
-			fill_sample(trace, &list->sample, &coded);
+			fill_sample(trace, list, &coded);
 		if (got || list->at == list->end)
 			return got;
 		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
@@ -198,6 +211,15 @@ static uint32_t count_lists(const struct trace_walk *walk)
 	return nr;
 }
 
+static int open_counters(struct trace_walk *walk)
+{
+	if (!trace_nr_counters(walk->trace))
+		return 0;
+	walk->owner = trace_run(walk->trace)->flags & TRACE_RUN_CGROUP ? COUNTER_OF_CPU
+	                                                               : COUNTER_OF_THREAD;
+	return counter_streams_init(&walk->counters, walk->trace, walk->owner);
+}
+
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 {
 	struct trace_walk *walk = calloc(1, sizeof(*walk));
@@ -211,7 +233,7 @@ struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 	nr = count_lists(walk);
 	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
 	walk->heap = calloc(nr + 1, sizeof(*walk->heap));
-	if (!walk->lists || !walk->heap)
+	if (!walk->lists || !walk->heap || open_counters(walk))
 		goto out;
 	walk->error = open_lists(walk);
 	if (walk->error != -ENOMEM)
@@ -228,10 +250,23 @@ void trace_walk_free(struct trace_walk *walk)
 		return;
 	for (uint32_t i = 0; i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
+	counter_streams_fini(&walk->counters);
 	free(walk->lists);
 	free(walk->heap);
 	free(walk->places);
 	free(walk);
+}
+
+/* Without room for counters that are not there. */
+static void copy_sample(struct trace_walk *walk, const struct list *list,
+                        struct trace_sample *sample)
+{
+	if (!list->sample.nr_counters) {
+		memcpy(sample, &list->sample, offsetof(struct trace_sample, counters));
+		return;
+	}
+	*sample = list->sample;
+	counter_streams_step(&walk->counters, walk->trace, walk->owner, sample);
 }
 
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
@@ -244,7 +279,7 @@ int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 		return walk->error;
 	turn = walk->heap[0];
 	list = &walk->lists[turn.list];
-	*sample = list->sample;
+	copy_sample(walk, list, sample);
 	got = list_next(walk->trace, list);
 	if (got == 1)
 		turn.time = list->sample.time;

@@ -178,6 +178,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 
 		source->shift = step->shift;
 		source->stale = step->rung != id->rung;
+		source->rung = id->rung;
 	}
 }
 
@@ -231,7 +232,7 @@ uint64_t sampler_latency(const struct sampler *sampler)
 /* --- counts ----------------------------------------------------------------------------------- */
 
 /* Reads {value, lost} of an event that has PERF_FORMAT_LOST, else {value}. */
-static uint64_t read_count(const struct sampler *s, int fd, bool lost)
+static uint64_t read_own(const struct sampler *s, int fd, bool lost)
 {
 	uint64_t values[2] = {0};
 	size_t size = s->counts_lost ? sizeof(values) : sizeof(values[0]);
@@ -239,6 +240,17 @@ static uint64_t read_count(const struct sampler *s, int fd, bool lost)
 	if (fd < 0 || read(fd, values, size) != (ssize_t)size)
 		return 0;
 	return values[lost];
+}
+
+/* The same of a sampled event, which may read a group. */
+static uint64_t read_sampled(const struct sampler *s, int fd, bool lost)
+{
+	struct sampler_reading reading;
+
+	if (!s->nr_counters)
+		return read_own(s, fd, lost);
+	sampler_read_event(s, fd, &reading);
+	return lost ? reading.lost : reading.values[0];
 }
 
 uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_index)
@@ -250,8 +262,8 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 		return event->lost[cpu_index];
 	for (unsigned r = 0; r < event->nr_rungs; r++)
 		for (unsigned t = 0; t < sampler->nr_targets; t++)
-			lost += read_count(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-			                   true);
+			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
+			                     true);
 	return lost;
 }
 
@@ -262,7 +274,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 	if (!sampler->counts_lost)
 		return sampler->lost_records;
 	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
-		lost += read_count(sampler, sampler->side_fds[i], true);
+		lost += read_own(sampler, sampler->side_fds[i], true);
 	return lost;
 }
 
@@ -273,7 +285,7 @@ uint64_t sampler_exact(const struct sampler *sampler)
 	if (!sampler->exact_fds)
 		return 0;
 	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
-		total += read_count(sampler, sampler->exact_fds[i], false);
+		total += read_own(sampler, sampler->exact_fds[i], false);
 	return total;
 }
 
@@ -289,7 +301,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned event)
 	if (sampler->way == SAMPLER_LADDER)
 		return event ? 0 : sampler_exact(sampler);
 	for (unsigned c = 0; c < sampler->nr_cpus; c++)
-		total += read_count(sampler, *sampler_fd(sampler, &sampler->events[event], 0, 0, c),
-		                    false);
+		total += read_sampled(
+			sampler, *sampler_fd(sampler, &sampler->events[event], 0, 0, c), false);
 	return total;
 }
