@@ -126,7 +126,7 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
@@ -143,6 +143,7 @@ static void add_sample(struct builder *builder, const struct trace_sample *sampl
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[clamped(sample->thread, builder->nr_threads)] += sample->weight;
+	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
 /*
@@ -175,6 +176,8 @@ static int batch_fill(struct batch *batch, struct trace_walk *walk,
 
 static int batch_add(struct builder *builder, struct batch *batch)
 {
+	int err = 0;
+
 	for (unsigned i = 0; i < batch->nr; i++)
 		builder_announce(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++)
@@ -189,9 +192,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
 	}
-	for (unsigned i = 0; i < batch->nr; i++)
-		add_sample(builder, &batch->samples[i], batch->nodes[i]);
-	return 0;
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+	return err;
 }
 
 static int add_samples(struct builder *builder)
@@ -311,6 +314,8 @@ static int complete(struct builder *builder)
 
 	end_streams(builder);
 	profile_sum(profile);
+	if (profile_sum_counts(profile))
+		return -ENOMEM;
 	profile->total = profile->sampled;
 	while (trace_command(profile->trace, nr))
 		nr++;
@@ -437,6 +442,8 @@ void profile_free(struct profile *profile)
 	free(profile->rows);
 	free(profile->nodes);
 	free(profile->unsampled);
+	free(profile->row_counts.at);
+	free(profile->node_counts.at);
 	free(profile);
 }
 

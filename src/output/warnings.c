@@ -1,4 +1,5 @@
 #include "output/warnings.h"
+#include "output/counter_columns.h"
 #include "output/text.h"
 
 #include <stdarg.h>
@@ -8,6 +9,8 @@
 #define MAX_BLAMED   3
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
+/* Counters should be known for as much of what was sampled. */
+#define COUNTED_SHARE 0.9
 
 struct warner {
 	warning_fn *fn;
@@ -39,6 +42,41 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
 		warn(warner, "functions of the kernel have no names: its addresses are hidden "
 		             "(see /proc/sys/kernel/kptr_restrict)");
+}
+
+static void warn_of_counter(const struct trace *trace, const struct trace_counter *counter,
+                            const struct warner *warner)
+{
+	const char *name = trace_string(trace, counter->name);
+	char time[TEXT_SIZE];
+
+	text_quantity(time, (double)counter->running, TRACE_NS);
+	if (trace_counter_state(counter) == COUNTER_NEVER && counter->running)
+		warn(warner,
+		     "counter %s counted nothing in %s: this machine may not count it, or the "
+		     "program has none",
+		     name, time);
+	else if (trace_counter_state(counter) == COUNTER_NEVER)
+		warn(warner, "counter %s was never let on the hardware: not counted", name);
+}
+
+/* All counters had the hardware at the same times, and so had the event. */
+static void warn_of_counters(const struct trace *trace, const struct warner *warner)
+{
+	const struct trace_counter *counter;
+	bool said = false;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		warn_of_counter(trace, counter, warner);
+		if (trace_counter_state(counter) != COUNTER_SCALED || said)
+			continue;
+		warn(warner,
+		     "the counters had the hardware for %.1f %% of the time, and samples were "
+		     "taken only then: sums are scaled up by %.2f (~), and sure within %.1f %%",
+		     100 / trace_counter_scale(counter), trace_counter_scale(counter),
+		     100 - 100 / trace_counter_scale(counter));
+		said = true;
+	}
 }
 
 static uint64_t all_stored(const struct trace *trace)
@@ -75,6 +113,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	if (!all_stored(trace))
 		warn(&warner, "no samples: the program used too little of what was sampled");
 	warn_of_flags(run, &warner);
+	warn_of_counters(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,
 		     "the kernel dropped %llu records of mappings and tasks: some code and "
@@ -137,6 +176,18 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	     trace_string(profile->trace, event->name));
 }
 
+/* What is counted before a thread's first sample that is left and behind its last one is not told. */
+static void warn_of_uncounted(const struct profile *profile, const struct warner *warner)
+{
+	if (!trace_nr_counters(profile->trace) || profile->config.event ||
+	    share(profile->counted[0], profile->sampled) >= COUNTED_SHARE)
+		return;
+	warn(warner,
+	     "the counters are known for %.1f %% of what the samples stand for: threads too short "
+	     "for two samples tell little. Sums are that much too low; ratios are not",
+	     100 * share(profile->counted[0], profile->sampled));
+}
+
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
 {
 	char text[FRAME_TEXT_SIZE];
@@ -187,6 +238,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 
 	warn_of_losses(profile, &warner);
 	warn_of_coverage(profile, &warner);
+	warn_of_uncounted(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_unsampled(profile, &warner);
 }
