@@ -26,6 +26,31 @@ double trace_counter_scale(const struct trace_counter *counter)
 	return (double)counter->enabled / (double)counter->running;
 }
 
+bool trace_counter_trouble(const struct trace_counter *counter, const char *name, char *text,
+                           size_t size)
+{
+	enum counter_state state = trace_counter_state(counter);
+	double scale = trace_counter_scale(counter);
+	char time[TEXT_SIZE];
+
+	text_quantity(time, (double)counter->running, TRACE_NS);
+	if (state == COUNTER_SCALED)
+		snprintf(text, size,
+		         "counters had the hardware for %.1f %% of the time, and samples were "
+		         "taken only then: sums are scaled up by %.2f (~), and may be wrong by as "
+		         "much as that adds",
+		         100 / scale, scale);
+	else if (state == COUNTER_NEVER && counter->running)
+		snprintf(text, size,
+		         "counter '%s' counted nothing in %s: this machine does not count it, or "
+		         "the program has none",
+		         name, time);
+	else if (state == COUNTER_NEVER)
+		snprintf(text, size, "counter '%s' was never let on the hardware: not counted",
+		         name);
+	return state != COUNTER_COUNTED;
+}
+
 /* --- what names mean -------------------------------------------------------------------------- */
 
 /* In small letters, without the PMU and without the sides that are counted. */

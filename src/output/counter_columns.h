@@ -19,6 +19,10 @@ enum counter_state trace_counter_state(const struct trace_counter *counter);
 /* How many times more there must have been than were counted; 1 where that is all. */
 double trace_counter_scale(const struct trace_counter *counter);
 
+/* What is wrong with a counter, in a line for people. false: nothing. */
+bool trace_counter_trouble(const struct trace_counter *counter, const char *name, char *text,
+                           size_t size);
+
 #define COUNTER_NAME_SIZE   160
 #define COUNTER_MAX_COLUMNS (3 * COUNTER_MAX)
 

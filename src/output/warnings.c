@@ -44,38 +44,22 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 		             "(see /proc/sys/kernel/kptr_restrict)");
 }
 
-static void warn_of_counter(const struct trace *trace, const struct trace_counter *counter,
-                            const struct warner *warner)
-{
-	const char *name = trace_string(trace, counter->name);
-	char time[TEXT_SIZE];
-
-	text_quantity(time, (double)counter->running, TRACE_NS);
-	if (trace_counter_state(counter) == COUNTER_NEVER && counter->running)
-		warn(warner,
-		     "counter %s counted nothing in %s: this machine may not count it, or the "
-		     "program has none",
-		     name, time);
-	else if (trace_counter_state(counter) == COUNTER_NEVER)
-		warn(warner, "counter %s was never let on the hardware: not counted", name);
-}
-
-/* All counters had the hardware at the same times, and so had the event. */
+/* All counters have the hardware at the same times, so that one line is enough for that. */
 static void warn_of_counters(const struct trace *trace, const struct warner *warner)
 {
 	const struct trace_counter *counter;
-	bool said = false;
+	char text[WARNING_SIZE];
+	bool scaled = false;
 
 	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
-		warn_of_counter(trace, counter, warner);
-		if (trace_counter_state(counter) != COUNTER_SCALED || said)
+		bool again = trace_counter_state(counter) == COUNTER_SCALED && scaled;
+
+		if (!trace_counter_trouble(counter, trace_string(trace, counter->name), text,
+		                           sizeof(text)) ||
+		    again)
 			continue;
-		warn(warner,
-		     "the counters had the hardware for %.1f %% of the time, and samples were "
-		     "taken only then: sums are scaled up by %.2f (~), and sure within %.1f %%",
-		     100 / trace_counter_scale(counter), trace_counter_scale(counter),
-		     100 - 100 / trace_counter_scale(counter));
-		said = true;
+		scaled |= trace_counter_state(counter) == COUNTER_SCALED;
+		warner->fn(warner->arg, text);
 	}
 }
 
