@@ -284,7 +284,10 @@ static void sum_text(char text[TEXT_SIZE], const char *mark, double value)
 	}
 	for (value /= 1000; value >= 999.95 && i + 1 < sizeof(units); i++)
 		value /= 1000;
-	snprintf(text, TEXT_SIZE, "%s%.*f%c", mark, value < 9.9995 ? 3 : value < 99.995 ? 2 : 1,
+	snprintf(text, TEXT_SIZE, "%s%.*f%c", mark,
+	         value < 9.9995   ? 3
+	         : value < 99.995 ? 2
+	                          : 1,
 	         value, units[i]);
 }
 

@@ -81,7 +81,8 @@ static struct json_object *one_counter(const struct trace *trace,
 	                       json_object_new_string(counter->unit == TRACE_NS ? "ns" : "count"));
 	json_object_object_add(object, "state", json_object_new_string(states[state]));
 	json_object_object_add(object, "total",
-	                       known && state != COUNTER_NEVER ? json_number(counter->total) : NULL);
+	                       known && state != COUNTER_NEVER ? json_number(counter->total)
+	                                                       : NULL);
 	json_object_object_add(object, "with_samples",
 	                       state != COUNTER_NEVER ? json_number(counted) : NULL);
 	json_object_object_add(object, "scale",

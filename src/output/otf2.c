@@ -27,6 +27,8 @@ struct archive {
 	struct map64 strings; /* OTF2's number by the trace's */
 	uint32_t nr_strings;
 	uint64_t *nr_events; /* by thread */
+	OTF2_Type metric_types[COUNTER_MAX];
+	unsigned nr_metrics; /* one for each counter */
 	int error;           /* the first one */
 };
 
@@ -128,8 +130,32 @@ static void write_sample(struct archive *archive, OTF2_EvtWriter *writer,
 		      archive->plan.generator_of_source[sample->source]));
 }
 
+/*
+ * What was counted in the location up to now, as counters are there: at the time of each sample,
+ * and before it. Readers take differences.
+ */
+static void write_metrics(struct archive *archive, OTF2_EvtWriter *writer, uint64_t time,
+                          OTF2_MetricValue *totals)
+{
+	const uint64_t *counters = spool_counters(archive->spool);
+
+	if (!archive->nr_metrics)
+		return;
+	for (unsigned i = 0; i < archive->nr_metrics; i++)
+		totals[i].unsigned_int += counters[i];
+	check(archive, OTF2_EvtWriter_Metric(writer, NULL, time, 0, (uint8_t)archive->nr_metrics,
+	                                     archive->metric_types, totals));
+}
+
+/* Counters are those of the first event. */
+static bool has_counters(const struct archive *archive, const struct spool_sample *sample)
+{
+	return !archive->spool->sources[sample->source].event;
+}
+
 static void write_location(struct archive *archive, uint32_t thread)
 {
+	OTF2_MetricValue totals[COUNTER_MAX] = {{0}};
 	OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(archive->otf2, thread);
 	struct spool_sample sample;
 	int got = 0;
@@ -138,6 +164,8 @@ static void write_location(struct archive *archive, uint32_t thread)
 		return;
 	spool_open(archive->spool, thread);
 	while (!archive->error && (got = spool_next(archive->spool, &sample)) == 1) {
+		if (has_counters(archive, &sample))
+			write_metrics(archive, writer, sample.time, totals);
 		write_sample(archive, writer, &sample);
 		if (!archive->error)
 			archive->error = convert_step(archive->conversion);
@@ -358,6 +386,40 @@ static void write_generators(struct archive *archive)
 	}
 }
 
+static void write_metric_members(struct archive *archive)
+{
+	uint32_t seconds = add_string(archive, "s"), number = add_string(archive, "#");
+
+	for (uint32_t i = 0; i < archive->nr_metrics && !archive->error; i++) {
+		const struct trace_counter *counter = trace_counter(archive->trace, i);
+		uint32_t name = find_string(archive, counter->name);
+		bool time = counter->unit == TRACE_NS;
+
+		check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
+				       archive->definitions, i, name, name, OTF2_METRIC_TYPE_OTHER,
+				       OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
+				       OTF2_BASE_DECIMAL, time ? -9 : 0, time ? seconds : number));
+	}
+}
+
+/* One class with all counters, recorded by every location itself. */
+static void write_metric_class(struct archive *archive)
+{
+	OTF2_MetricMemberRef members[COUNTER_MAX];
+
+	if (!archive->nr_metrics)
+		return;
+	write_metric_members(archive);
+	for (unsigned i = 0; i < archive->nr_metrics; i++)
+		members[i] = i;
+	check(archive, OTF2_GlobalDefWriter_WriteMetricClass(
+			       archive->definitions, 0, (uint8_t)archive->nr_metrics, members,
+			       OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
+		check(archive,
+		      OTF2_GlobalDefWriter_WriteMetricClassRecorder(archive->definitions, 0, i));
+}
+
 static void write_global_definitions(struct archive *archive)
 {
 	archive->definitions = OTF2_Archive_GetGlobalDefWriter(archive->otf2);
@@ -372,6 +434,7 @@ static void write_global_definitions(struct archive *archive)
 	write_generators(archive);
 	write_locations_in_source(archive);
 	write_contexts(archive);
+	write_metric_class(archive);
 	check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }
 
@@ -437,6 +500,9 @@ static int archive_init(struct archive *archive)
 	archive->spool = spool_new(archive->conversion, &archive->paths, TRACE_ALL_EVENTS);
 	if (!archive->spool)
 		return -errno;
+	archive->nr_metrics = archive->spool->nr_counters;
+	for (unsigned i = 0; i < archive->nr_metrics; i++)
+		archive->metric_types[i] = OTF2_TYPE_UINT64;
 	archive->depths = paths_depths(&archive->paths);
 	archive->source_of_place =
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));

@@ -97,8 +97,7 @@ static void count(struct viewer *viewer, uint32_t node, uint32_t call, bool belo
 		profile_counts_of(&viewer->profile->node_counts, call);
 
 	if (viewer->profile->node_counts.at &&
-	    profile_count_more(&viewer->counts, node, below ? NULL : counts,
-	                       below ? counts : NULL))
+	    profile_count_more(&viewer->counts, node, below ? NULL : counts, below ? counts : NULL))
 		viewer->err = -ENOMEM;
 }
 

@@ -131,10 +131,9 @@ static void put_row(const struct table_text *table, const struct profile_row *ro
 	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
 	        percent((double)row->self, table->whole), percent(profile_error(row), table->whole),
 	        percent((double)row->total, table->whole), (unsigned long long)row->samples);
-	report_counters_values(table->to, table->counters,
-	                       row->name == PROFILE_NONE
-	                               ? NULL
-	                               : profile_row_counts(table->profile, row)->self);
+	report_counters_values(
+		table->to, table->counters,
+		row->name == PROFILE_NONE ? NULL : profile_row_counts(table->profile, row)->self);
 	for (unsigned k = 0; k < table->options->nr_keys; k++) {
 		report_cell(table->profile, row, table->options->keys[k], text);
 		put_cell(table, k, text);

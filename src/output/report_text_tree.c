@@ -105,9 +105,8 @@ static void put_node(const struct tree_text *tree, uint32_t number, int indent)
 	unsigned width = tree->options->width, used;
 
 	used = put_shares(tree, node->total, &node->self) + (unsigned)indent;
-	used += put_counters(
-		tree,
-		profile_counts_of(&tree->tree->profile->node_counts, number)->total);
+	used += put_counters(tree,
+	                     profile_counts_of(&tree->tree->profile->node_counts, number)->total);
 	fprintf(tree->to, "%*s", indent, "");
 	if (width)
 		width = width > used + MIN_COLUMN ? width - used : MIN_COLUMN;

@@ -160,7 +160,8 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	     trace_string(profile->trace, event->name));
 }
 
-/* What is counted before a thread's first sample that is left and behind its last one is not told. */
+/* What is counted before a thread's first sample that is left and behind its last one is not told.
+ */
 static void warn_of_uncounted(const struct profile *profile, const struct warner *warner)
 {
 	if (!trace_nr_counters(profile->trace) || profile->config.event ||
