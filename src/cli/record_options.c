@@ -304,6 +304,22 @@ static int settle_event(struct options *options, unsigned e)
 	return EXIT_USAGE;
 }
 
+/* Columns and formats know counters by their names. */
+static int counters_repeat(const struct options *options)
+{
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		const char *name = options->counters[i].name;
+
+		for (unsigned e = 0; e < options->nr_events; e++)
+			if (!strcmp(name, options->events[e].name))
+				return wrong("cannot count", name, "it is sampled already");
+		for (unsigned j = 0; j < i; j++)
+			if (!strcmp(name, options->counters[j].name))
+				return wrong("cannot count", name, "it is there twice");
+	}
+	return 0;
+}
+
 /* Counters that are there together with what is sampled; user code only where it must be. */
 static int settle_counters(struct options *options)
 {
@@ -313,13 +329,16 @@ static int settle_counters(struct options *options)
 		struct event *counter = &options->counters[i];
 		int error = event_probe(counter);
 
-		if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(counter) &&
-		    !options->user_only) {
-			say("not permitted to count in the kernel: user code only (%s)",
+		if ((error != -EACCES && error != -EPERM) || !event_exclude_kernel(counter) ||
+		    event_probe(counter))
+			continue;
+		if (!options->user_only)
+			say("not permitted to sample the kernel: counting in user code only (%s)",
 			    counter->name);
-			options->user_only = true;
-		}
+		options->user_only = true;
 	}
+	if (counters_repeat(options))
+		return EXIT_USAGE;
 	if (!options->nr_counters ||
 	    !counters_probe(&options->events[0], options->counters, options->nr_counters, why))
 		return 0;
