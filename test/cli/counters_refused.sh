@@ -22,7 +22,7 @@ refused cpu-clock:u "sampled already"
 "$ADAPTRACE" list -h >/dev/null 2>&1
 if ! "$ADAPTRACE" record -q -e cycles true 2>/dev/null; then
 	rm -f adaptrace.atr
-	refused cycles "cannot open event 'cycles'"
+	refused cycles "cannot open event 'cycles"
 fi
 rm -f adaptrace.atr
 
