@@ -11,6 +11,7 @@
 #define WORTH_SAYING 0.005
 /* Counters should be known for as much of what was sampled. */
 #define COUNTED_SHARE 0.9
+#define MANY_COUNTED  1000 /* of few a share says little */
 
 struct warner {
 	warning_fn *fn;
@@ -160,17 +161,34 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	     trace_string(profile->trace, event->name));
 }
 
-/* What is counted before a thread's first sample that is left and behind its last one is not told.
- */
+/* The part of what a counter, or the event itself, had in all that is told of functions. */
+static double counted_share(const struct profile *profile, uint32_t i)
+{
+	const struct trace_counter *counter = trace_counter(profile->trace, i);
+	bool whole = !profile->config.from && profile->config.to == UINT64_MAX;
+
+	if (!whole || !(counter->flags & TRACE_COUNTER_TOTAL) || counter->total < MANY_COUNTED)
+		return share(profile->counted[0], profile->sampled);
+	return share(profile->counted[1 + i], counter->total);
+}
+
+/* What a thread counts behind its last sample that is left is told of no function. */
 static void warn_of_uncounted(const struct profile *profile, const struct warner *warner)
 {
-	if (!trace_nr_counters(profile->trace) || profile->config.event ||
-	    share(profile->counted[0], profile->sampled) >= COUNTED_SHARE)
+	uint32_t least = 0;
+
+	if (!trace_nr_counters(profile->trace) || profile->config.event || !profile->samples)
+		return;
+	for (uint32_t i = 1; trace_counter(profile->trace, i); i++)
+		if (counted_share(profile, i) < counted_share(profile, least))
+			least = i;
+	if (counted_share(profile, least) >= COUNTED_SHARE)
 		return;
 	warn(warner,
-	     "the counters are known for %.1f %% of what the samples stand for: threads too short "
-	     "for two samples tell little. Sums are that much too low; ratios are not",
-	     100 * share(profile->counted[0], profile->sampled));
+	     "functions have %.1f %% of all %s: the rest was behind the last sample of a thread, "
+	     "or in threads without any. Ratios are of what they have",
+	     100 * counted_share(profile, least),
+	     trace_string(profile->trace, trace_counter(profile->trace, least)->name));
 }
 
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
