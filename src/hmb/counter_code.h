@@ -62,10 +62,10 @@ struct counter_model {
 void counter_begin(struct counter_model *model, unsigned nr, enum counter_owner owner);
 
 /*
- * Writes a sample's totals, nr of them, and returns the place behind them. The shifts are those for
- * this bin, and written with its first record.
+ * Writes the totals of a stream, which has this number, and returns the place behind them. The
+ * shifts are those for this bin, and written with its first record.
  */
-unsigned char *counter_put(struct counter_model *model, unsigned char *at, uint32_t stream,
+unsigned char *counter_put(struct counter_model *model, unsigned char *at, uint32_t number,
                            const uint64_t *totals, bool first);
 
 /*
@@ -73,7 +73,7 @@ unsigned char *counter_put(struct counter_model *model, unsigned char *at, uint3
  * make no sense.
  */
 const unsigned char *counter_get(struct counter_model *model, const unsigned char *at,
-                                 const unsigned char *end, uint32_t stream, uint64_t *totals,
+                                 const unsigned char *end, uint32_t number, uint64_t *totals,
                                  bool first);
 
 /* What is usual from sample to sample, over all streams, to choose the units by. */
@@ -84,7 +84,7 @@ struct counter_scale {
 	uint64_t last[COUNTER_STREAMS][COUNTER_MAX];
 };
 
-void counter_scale_note(struct counter_scale *scale, uint32_t stream, const uint64_t *totals);
+void counter_scale_note(struct counter_scale *scale, uint32_t number, const uint64_t *totals);
 void counter_scale_shifts(const struct counter_scale *scale, uint8_t shifts[COUNTER_MAX]);
 
 #endif

@@ -142,6 +142,7 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 	const struct trace_event *entry = trace_event(trace, event);
 	const struct trace_counter *counter =
 		entry ? NULL : trace_counter(trace, event - speedscope->nr_events);
+	uint32_t unit = entry ? entry->unit : counter ? counter->unit : TRACE_COUNT;
 	char text[CONVERT_TEXT_SIZE];
 	FILE *file = speedscope->file;
 	uint64_t total;
@@ -154,7 +155,7 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 	fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":", speedscope->nr_profiles++ ? "," : "");
 	escape_json(file, text);
 	fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[\n",
-	        (entry ? entry->unit : counter->unit) == TRACE_NS ? "nanoseconds" : "none");
+	        unit == TRACE_NS ? "nanoseconds" : "none");
 	err = print_samples(speedscope, thread, event);
 	if (err)
 		return err;
