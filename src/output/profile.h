@@ -111,6 +111,12 @@ struct profile {
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
 void profile_free(struct profile *profile);
 
+/*
+ * Makes a counter the weights of all rows and nodes, scaled where it had to share the hardware:
+ * what was spent is what it counted. Errors and rows of what was not sampled are gone then.
+ */
+void profile_weigh_by(struct profile *profile, uint32_t counter);
+
 /* What was counted in a row or node, and below it; zeros where nothing was. */
 const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
                                                uint32_t number);

@@ -1,3 +1,4 @@
+#include "output/counter_columns.h"
 #include "output/profile_build.h"
 
 #include <errno.h>
@@ -96,4 +97,31 @@ int profile_sum_counts(struct profile *profile)
 			    profile->node_counts.at[i].total);
 	}
 	return 0;
+}
+
+static uint64_t scaled(double scale, uint64_t count)
+{
+	return scale > 1 ? (uint64_t)(scale * (double)count) : count;
+}
+
+void profile_weigh_by(struct profile *profile, uint32_t counter)
+{
+	double scale = trace_counter_scale(trace_counter(profile->trace, counter));
+	uint32_t at = 1 + counter;
+
+	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
+		const struct profile_counts *counts = profile_counts_of(&profile->node_counts, i);
+
+		profile->nodes[i].self = scaled(scale, counts->self[at]);
+		profile->nodes[i].total = scaled(scale, counts->total[at]);
+	}
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		const struct profile_counts *counts = profile_counts_of(&profile->row_counts, i);
+
+		profile->rows[i].self = scaled(scale, counts->self[at]);
+		profile->rows[i].total = scaled(scale, counts->total[at]);
+		profile->rows[i].variance = 0;
+	}
+	profile->sampled = profile->total = scaled(scale, profile->counted[at]);
+	profile->nr_unsampled = 0;
 }

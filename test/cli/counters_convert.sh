@@ -43,6 +43,20 @@ assert "events: cpu_clock_u page_faults_u minor_faults_u" in lines
 totals = [line for line in lines if line.startswith("totals:")][0].split()[1:]
 assert [int(n) for n in totals[1:]] == [expected[name] for name in names], totals
 END
+# Where it happened, as a flame graph and as lines.
+"$ADAPTRACE" convert --flamegraph -e page-faults:u adaptrace.atr || fail "no flame graph"
+grep -q 'id="head".*>page-faults:u: ' adaptrace.svg || fail "not its name"
+"$ADAPTRACE" convert --folded -e page-faults:u adaptrace.atr || fail "no lines"
+check <<'END'
+import recording
+faults, _ = recording.info()["counters"]
+lines = [line.rpartition(" ") for line in open("adaptrace.folded")]
+assert sum(int(number) for _, _, number in lines) == faults["with_samples"]
+touching = sum(int(number) for path, _, number in lines if ";touch_pages" in path)
+assert touching > 0.5 * faults["total"], touching
+END
+"$ADAPTRACE" convert --firefox -e page-faults:u adaptrace.atr 2>err && fail "by itself in firefox"
+one_complaint err "is a counter" || fail "not one line"
 proto=$here/../../src/output
 if command -v protoc >/dev/null; then
 	gzip -dc adaptrace.pb.gz |
