@@ -1,4 +1,5 @@
 #include "hmb/counter_code.h"
+#include "hmb/varint.h"
 
 #include <string.h>
 
@@ -8,16 +9,6 @@
 #define SPREAD_MOST ((uint64_t)1 << 40)
 #define SPREAD_LIFE 16 /* samples after which the older half counts half */
 #define LATEST      64 /* samples that a mean is of */
-
-static uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ -(value & 1);
-}
 
 static unsigned bit_length(uint64_t value)
 {

@@ -11,6 +11,7 @@
 
 #include "output/trace.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct conversion {
@@ -18,6 +19,7 @@ struct conversion {
 	uint32_t event;      /* of formats for one event */
 	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
 	const char *scratch; /* a folder with room for 16 bytes a sample */
+	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/* Called now and then with the share that is done; not 0: give up with this error. */
 	int (*tick)(void *arg, double share);
 	void *arg;

@@ -53,6 +53,28 @@ bool trace_counter_trouble(const struct trace_counter *counter, const char *name
 
 /* --- what names mean -------------------------------------------------------------------------- */
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t size = strlen(name), end_size = strlen(end);
+
+	return size >= end_size && !strcmp(name + size - end_size, end);
+}
+
+/* "flops.x4" is a part of "flops". */
+static void cut_part(char *plain)
+{
+	static const char *const wholes[] = {"flops", "-misses", "mem-bytes"};
+	char *dot = strchr(plain, '.');
+
+	if (!dot)
+		return;
+	*dot = '\0';
+	for (unsigned i = 0; i < sizeof(wholes) / sizeof(*wholes); i++)
+		if (ends_in(plain, wholes[i]))
+			return;
+	*dot = '.';
+}
+
 /* In small letters, without the PMU and without the sides that are counted. */
 static void plain_name(char plain[COUNTER_NAME_SIZE], const char *name)
 {
@@ -69,13 +91,7 @@ static void plain_name(char plain[COUNTER_NAME_SIZE], const char *name)
 	for (size_t i = 0; i < size; i++)
 		plain[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
 	plain[size] = '\0';
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-	size_t size = strlen(name), end_size = strlen(end);
-
-	return size >= end_size && !strcmp(name + size - end_size, end);
+	cut_part(plain);
 }
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -124,39 +140,42 @@ struct chooser {
 	bool clock; /* the event's own count is ns */
 };
 
-#define NOWHERE UINT32_MAX
+/* The places of all counters with the same name: an event may be counted in several parts. */
+static uint32_t places_of(const struct chooser *chooser, const char *name)
+{
+	uint32_t places = 0;
 
-static unsigned find(const struct chooser *chooser, bool (*is)(const char *name))
+	for (unsigned i = 0; i < chooser->nr; i++)
+		if (!strcmp(chooser->names[i], name))
+			places |= 1U << i;
+	return places;
+}
+
+/* 0: there is none. */
+static uint32_t find(const struct chooser *chooser, bool (*is)(const char *name))
 {
 	for (unsigned i = 0; i < chooser->nr; i++)
 		if (is(chooser->names[i]))
-			return i;
-	return NOWHERE;
-}
-
-static unsigned find_name(const struct chooser *chooser, const char *stem, size_t size,
-                          const char *end)
-{
-	for (unsigned i = 0; i < chooser->nr; i++)
-		if (!strncmp(chooser->names[i], stem, size) &&
-		    !strcmp(chooser->names[i] + size, end))
-			return i;
-	return NOWHERE;
+			return places_of(chooser, chooser->names[i]);
+	return 0;
 }
 
 /* What the misses of a name that ends in "-misses" are a part of. */
-static unsigned find_whole(const struct chooser *chooser, const char *misses)
+static uint32_t find_whole(const struct chooser *chooser, const char *misses)
 {
 	static const char *const ends[] = {"-references", "s", "es", "-instructions", ""};
-	size_t size = strlen(misses) - strlen("-misses");
-	unsigned found = NOWHERE;
+	int size = (int)(strlen(misses) - strlen("-misses"));
+	char whole[COUNTER_NAME_SIZE + 16];
+	uint32_t found = 0;
 
-	for (unsigned e = 0; e < sizeof(ends) / sizeof(*ends) && found == NOWHERE; e++)
-		found = find_name(chooser, misses, size, ends[e]);
+	for (unsigned e = 0; e < sizeof(ends) / sizeof(*ends) && !found; e++) {
+		snprintf(whole, sizeof(whole), "%.*s%s", size, misses, ends[e]);
+		found = places_of(chooser, whole);
+	}
 	return found;
 }
 
-static struct counter_column *add_ratio(struct chooser *chooser, unsigned above, unsigned below,
+static struct counter_column *add_ratio(struct chooser *chooser, uint32_t above, uint32_t below,
                                         double factor)
 {
 	struct counter_columns *columns = chooser->columns;
@@ -168,8 +187,9 @@ static struct counter_column *add_ratio(struct chooser *chooser, unsigned above,
 		.factor = factor,
 		.ratio = true,
 	};
-	if (chooser->states[above] == COUNTER_NEVER || chooser->states[below] == COUNTER_NEVER)
-		column->state = COUNTER_NEVER;
+	for (unsigned i = 0; i < chooser->nr; i++)
+		if ((above | below) & 1U << i && chooser->states[i] == COUNTER_NEVER)
+			column->state = COUNTER_NEVER;
 	return column;
 }
 
@@ -179,45 +199,47 @@ static void name_column(struct counter_column *column, const char *title, const 
 	snprintf(column->key, sizeof(column->key), "%s", key);
 }
 
-static void add_pair(struct chooser *chooser, unsigned above, unsigned below, const char *title,
+static void add_pair(struct chooser *chooser, uint32_t above, uint32_t below, const char *title,
                      const char *key)
 {
-	if (above != NOWHERE && below != NOWHERE)
+	if (above && below)
 		name_column(add_ratio(chooser, above, below, 1), title, key);
 }
 
-static void add_misses(struct chooser *chooser, unsigned misses)
+static void add_misses(struct chooser *chooser, const char *name)
 {
-	unsigned whole = find_whole(chooser, chooser->names[misses]);
-	unsigned instructions = find(chooser, is_instructions);
+	uint32_t misses = places_of(chooser, name), whole = find_whole(chooser, name);
+	uint32_t instructions = find(chooser, is_instructions);
 	struct counter_column *column;
 	int size = COUNTER_NAME_SIZE - 32;
 
-	if (whole != NOWHERE) {
+	if (whole) {
 		column = add_ratio(chooser, misses, whole, 1);
 		column->percent = true;
-		snprintf(column->title, sizeof(column->title), "%.*s %%", size,
-		         chooser->names[misses]);
-		snprintf(column->key, sizeof(column->key), "%.*s-rate", size,
-		         chooser->names[misses]);
-	} else if (instructions != NOWHERE) {
+		snprintf(column->title, sizeof(column->title), "%.*s %%", size, name);
+		snprintf(column->key, sizeof(column->key), "%.*s-rate", size, name);
+	} else if (instructions) {
 		column = add_ratio(chooser, misses, instructions, 1000);
-		snprintf(column->title, sizeof(column->title), "%.*s/ki", size,
-		         chooser->names[misses]);
+		snprintf(column->title, sizeof(column->title), "%.*s/ki", size, name);
 		snprintf(column->key, sizeof(column->key), "%.*s-per-1000-instructions", size,
-		         chooser->names[misses]);
+		         name);
 	}
+}
+
+static bool is_first(const struct chooser *chooser, unsigned i)
+{
+	return !(places_of(chooser, chooser->names[i]) & ((1U << i) - 1));
 }
 
 static void add_ratios(struct chooser *chooser)
 {
-	unsigned flops = find(chooser, is_flops), bytes = find(chooser, is_bytes);
-	unsigned cycles = find(chooser, is_cycles), clock = chooser->clock ? 0 : NOWHERE;
+	uint32_t flops = find(chooser, is_flops), bytes = find(chooser, is_bytes);
+	uint32_t cycles = find(chooser, is_cycles), clock = chooser->clock ? 1 : 0;
 
 	add_pair(chooser, find(chooser, is_instructions), cycles, "IPC", "ipc");
 	for (unsigned i = 0; i < chooser->nr; i++)
-		if (ends_in(chooser->names[i], "-misses"))
-			add_misses(chooser, i);
+		if (ends_in(chooser->names[i], "-misses") && is_first(chooser, i))
+			add_misses(chooser, chooser->names[i]);
 	add_pair(chooser, flops, bytes, "flops/byte", "flops-per-byte");
 	/* A ns is a billionth of a second. */
 	add_pair(chooser, flops, clock, "GFLOP/s", "gflops-per-second");
@@ -232,7 +254,7 @@ static void add_sum(struct chooser *chooser, const struct trace *trace, unsigned
 	const char *name = trace_string(trace, counter->name);
 
 	*column = (struct counter_column){
-		.above = 1 + i,
+		.above = 2U << i,
 		.factor = trace_counter_scale(counter),
 		.state = trace_counter_state(counter),
 		.unit = counter->unit,
@@ -261,14 +283,24 @@ void counter_columns_init(struct counter_columns *columns, const struct trace *t
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+static double sum_of(uint32_t places, const uint64_t *counters)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < COUNTER_MAX; i++)
+		if (places & 1U << i)
+			sum += (double)counters[i];
+	return sum;
+}
+
 bool counter_column_value(const struct counter_column *column, const uint64_t *counters,
                           double *value)
 {
-	if (column->state == COUNTER_NEVER || (column->ratio && !counters[column->below]))
+	double below = column->ratio ? sum_of(column->below, counters) : 1;
+
+	if (column->state == COUNTER_NEVER || below <= 0)
 		return false;
-	*value = column->factor * (double)counters[column->above];
-	if (column->ratio)
-		*value /= (double)counters[column->below];
+	*value = column->factor * sum_of(column->above, counters) / below;
 	return true;
 }
 

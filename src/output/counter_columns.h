@@ -29,8 +29,8 @@ bool trace_counter_trouble(const struct trace_counter *counter, const char *name
 struct counter_column {
 	char title[COUNTER_NAME_SIZE]; /* for people: "IPC", "cache-misses %" */
 	char key[COUNTER_NAME_SIZE];   /* for programs: "ipc", "cache-misses-rate" */
-	unsigned above, below;         /* places in a sample's counters; below 0 may be a clock */
-	double factor;                 /* of above / below; for sums: the scale */
+	uint32_t above, below; /* bits for places in a sample's counters, which are summed */
+	double factor;         /* of above / below; for sums: the scale */
 	bool ratio, percent;
 	enum counter_state state;
 	enum trace_unit unit; /* of a sum */

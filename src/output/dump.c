@@ -1,8 +1,10 @@
 #include "output/dump.h"
+#include "output/dump_calls.h"
 #include "output/frame_names.h"
 #include "output/json_text.h"
 #include "output/text.h"
 
+#include "symbolize/memory.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -199,6 +201,30 @@ static struct json_object *counters_object(const struct dump *dump,
 	return object;
 }
 
+/* NULL: the trace has no such classes. */
+static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
+{
+	static const struct {
+		const char *name;
+		enum memory_field field;
+	} fields[] = {
+		{"level", MEMORY_BY_LEVEL},     {"operation", MEMORY_BY_OPERATION},
+		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
+		{"latency", MEMORY_BY_LATENCY},
+	};
+	struct json_object *object;
+	char text[MEMORY_TEXT_SIZE];
+
+	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
+		return NULL;
+	object = json_object_new_object();
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		json_object_object_add(
+			object, fields[i].name,
+			json_object_new_string(memory_text(sample->memory, fields[i].field, text)));
+	return object;
+}
+
 static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -216,6 +242,7 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_object_object_add(object, "counters", counters_object(dump, sample));
 	if (sample->nr_counters)
 		json_object_object_add(object, "counted", json_number(sample->counters[0]));
+	json_object_object_add(object, "memory", memory_object(dump, sample));
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)
 		add_frame(dump, dump->frames[i], stack);
@@ -226,32 +253,54 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int dump_all(FILE *to, const struct trace *trace,
-                    void (*put)(struct dump *dump, const struct trace_sample *sample))
-{
-	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
-	struct trace_sample sample;
-	struct dump dump;
-	int got = dump_init(&dump, to, trace);
+typedef void put_sample(struct dump *dump, const struct trace_sample *sample);
+typedef void put_call(FILE *to, const struct trace *trace, const struct trace_call *call);
 
-	if (!walk && !got)
-		got = -ENOMEM;
-	while (!got && !ferror(to) && (got = trace_walk_next(walk, &sample)) == 1) {
-		dump.nr_frames = trace_stack(trace, &sample, dump.frames, MAX_FRAMES);
-		put(&dump, &sample);
-		got = 0;
+/* Samples and calls by turns, a call when it was left. */
+static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
+                       put_sample *put, put_call *tell)
+{
+	struct trace_sample sample;
+	struct trace_call call;
+	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
+
+	while (!ferror(dump->to) && got >= 0 && got_call >= 0 && (got || got_call)) {
+		if (got && (!got_call || sample.time <= call.call.leave)) {
+			dump->nr_frames =
+				trace_stack(dump->trace, &sample, dump->frames, MAX_FRAMES);
+			put(dump, &sample);
+			got = trace_walk_next(samples, &sample);
+		} else {
+			tell(dump->to, dump->trace, &call);
+			got_call = call_walk_next(calls, &call);
+		}
 	}
-	trace_walk_free(walk);
+	return got < 0 ? got : got_call < 0 ? got_call : 0;
+}
+
+static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
+{
+	struct trace_walk *samples = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
+	int err = calls ? 0 : -errno;
+	struct dump dump;
+
+	if (dump_init(&dump, to, trace) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = dump_merged(&dump, samples, calls, put, tell);
+	trace_walk_free(samples);
+	call_walk_free(calls);
 	dump_fini(&dump);
-	return got;
+	return err;
 }
 
 int dump_text(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_text);
+	return dump_all(to, trace, put_text, dump_call_text);
 }
 
 int dump_json(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_json);
+	return dump_all(to, trace, put_json, dump_call_json);
 }

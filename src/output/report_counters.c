@@ -59,7 +59,7 @@ struct json_object *report_counters_sums(const struct counter_columns *columns,
 		struct json_object *number = NULL;
 
 		if (column->state == COUNTER_COUNTED)
-			number = json_number(counters[column->above]);
+			number = json_number(counters[1 + i]);
 		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
 			number = json_number((uint64_t)llround(value));
 		json_object_object_add(object, column->key, number);

@@ -2,6 +2,7 @@
 #include "output/report_annotation.h"
 #include "output/report_counters.h"
 #include "output/report_head.h"
+#include "output/report_job.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_text.h"
@@ -43,8 +44,10 @@ static const char *key_title(enum profile_keys key)
 		return "file";
 	case PROFILE_BY_LINE:
 		return "line";
-	default:
+	case PROFILE_BY_CPU:
 		return "cpu";
+	default:
+		return report_memory_key(key);
 	}
 }
 
@@ -305,5 +308,9 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 			fputc('\n', to);
 		err = put_event(to, trace, i, options);
 	}
+	/* Of a table alone: what is asked for with more words is all that is wanted. */
+	if (!err && !options->quiet && !options->no_header && !options->tree &&
+	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
+		err = report_calls_text(to, trace, options);
 	return err;
 }

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 1
+#define IMAGE_VERSION 2
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 
@@ -33,6 +33,12 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_MODULES] = {sizeof(struct trace_module), TABLES_MAX_MODULES},
 		[TRACE_THREADS] = {sizeof(struct trace_thread), TABLES_MAX_THREADS},
 		[TRACE_COMMANDS] = {sizeof(struct trace_command), TABLES_MAX_COMMANDS},
+		[TRACE_REGIONS] = {sizeof(struct trace_region), TABLES_MAX_REGIONS},
+		[TRACE_COMMS] = {sizeof(struct trace_comm), TABLES_MAX_COMMS},
+		[TRACE_MEMBERS] = {sizeof(uint32_t), TABLES_MAX_MEMBERS},
+		[TRACE_PROCESSES] = {sizeof(struct trace_process), TABLES_MAX_PROCESSES},
+		[TRACE_OWNERS] = {sizeof(uint32_t), TABLES_MAX_THREADS},
+		[TRACE_INSTRUMENTS] = {sizeof(struct trace_instrument), TABLES_MAX_EVENTS},
 		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
 	};
 
@@ -69,7 +75,7 @@ static uint32_t layout_hash(const struct layout *layout)
 
 /* --- growing ---------------------------------------------------------------------------------- */
 
-static int table_reserve(struct tables *tables, enum trace_section section, size_t size)
+int table_reserve(struct tables *tables, enum trace_section section, size_t size)
 {
 	struct table_kind kind = table_kind(section);
 	size_t want, reserved = tables->reserved[section];

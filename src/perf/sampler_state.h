@@ -14,6 +14,7 @@ struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
 	int *fds;              /* < 0: not open (a task that ended meanwhile) */
+	bool is_clock;         /* it counts ns of running */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
@@ -40,12 +41,13 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;  /* [target][cpu]: mmap, comm, fork, exit records */
-	int *owner_fds; /* of each ring */
-	int *exact_fds; /* [target][cpu]; NULL: not wanted */
-	unsigned nr_counters;
-	int *counter_fds;     /* [rung][target][cpu][counter] */
+	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records; times of running */
+	uint64_t ran_before;  /* ns that the tasks ran before samples started */
+	int *owner_fds;       /* of each ring */
+	int exact_fd;         /* -1: not wanted */
 	uint64_t exact_ended; /* by READ records */
+	unsigned nr_counters;
+	int *counter_fds; /* [rung][target][cpu][counter] */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
 	unsigned max_chain;
@@ -59,6 +61,7 @@ struct sampler {
 	char shortage[WHY_SIZE];
 };
 
+/* One of each a CPU, but a single RING_EXACT. */
 enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
 
 static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)
@@ -75,9 +78,12 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 /* The order of sampler.ids, for qsort() and bsearch(). */
 int sampler_compare_ids(const void *a, const void *b);
 
-/* An event with the sampler's clock. A descriptor or -errno. */
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-                       unsigned long flags);
+/* An event with the sampler's clock, in the group of a leader or (-1) its own. A descriptor or
+ * -errno. */
+int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                        unsigned long flags);
+/* The same, without a leader. */
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
 /* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
                      unsigned cpu, int leader);

@@ -112,6 +112,10 @@ static void names_tell_what_pairs_make(void **state)
 	static const char *const raw[] = {"skx::INST_RETIRED:ANY_P", "dp-flops", "mem-bytes"};
 	static const char *const of_raw[] = {"IPC", "flops/byte", "GFLOP/s", "GB/s", NULL};
 	static const char *const of_raw_cycles[] = {"IPC", "flops/byte", NULL};
+	static const char *const parts[] = {"flops.scalar:u",      "flops.x4:u",
+	                                    "mem-bytes:u",         "tlb-misses.loads:u",
+	                                    "tlb-misses.stores:u", "instructions:u"};
+	static const char *const of_parts[] = {"IPC", "tlb-misses/ki", "flops/byte", NULL};
 	static const char *const other[] = {"page-faults", "context-switches"};
 	static const char *const nothing[] = {NULL};
 
@@ -121,6 +125,7 @@ static void names_tell_what_pairs_make(void **state)
 	check_columns("skx::CPU_CLK_UNHALTED:THREAD", TRACE_COUNT, raw, 3, of_raw_cycles);
 	check_columns("cpu-clock", TRACE_NS, raw, 3, of_raw + 1);
 	check_columns("cpu-clock", TRACE_NS, other, 2, nothing);
+	check_columns("cycles:u", TRACE_COUNT, parts, 6, of_parts);
 }
 
 static void check_text(const struct counter_column *column, const uint64_t *counters,
@@ -179,8 +184,8 @@ static void what_is_not_known_is_never_zero(void **state)
 
 static void values_are_short(void **state)
 {
-	struct counter_column sum = {.above = 1, .factor = 1, .unit = TRACE_COUNT};
-	struct counter_column ratio = {.above = 1, .below = 2, .factor = 1, .ratio = true};
+	struct counter_column sum = {.above = 2, .factor = 1, .unit = TRACE_COUNT};
+	struct counter_column ratio = {.above = 2, .below = 4, .factor = 1, .ratio = true};
 	uint64_t counters[COUNTER_MAX] = {0};
 
 	(void)state;
