@@ -70,6 +70,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	HASH_DEL(tasks->tasks, task);
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
+	counter_sums_free(task->counters);
 	free(task);
 }
 

@@ -95,6 +95,7 @@ void otf2_write_metrics(struct archive *archive)
 	const struct trace_region *region;
 
 	for (uint32_t n = 0; n < archive->nr_metrics && !archive->error; n++) {
+		uint32_t member = otf2_nr_counters(archive) + n;
 		uint32_t i = 0, name, unit = otf2_add_string(archive, "#");
 
 		while (archive->metrics[i] != n)
@@ -102,12 +103,12 @@ void otf2_write_metrics(struct archive *archive)
 		region = trace_region(archive->trace, i);
 		name = otf2_find_string(archive, region->name);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
-					    to, n, name, 0, OTF2_METRIC_TYPE_USER,
+					    to, member, name, 0, OTF2_METRIC_TYPE_USER,
 					    OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
 					    OTF2_BASE_DECIMAL, 0, unit));
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(to, n, 1, &n,
-		                                                          OTF2_METRIC_ASYNCHRONOUS,
-		                                                          OTF2_RECORDER_KIND_CPU));
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(
+					    to, otf2_value_class(archive, n), 1, &member,
+					    OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 	}
 }
 

@@ -105,6 +105,7 @@ static void write_sample(struct location *location, uint64_t time)
 
 	if (archive->conversion->enter_leave)
 		return;
+	otf2_write_counters(location, time);
 	if (!in) {
 		put_sample(location, time, sample->path, archive->depths[sample->path] + 1,
 		           sample->source);
@@ -231,8 +232,9 @@ static void write_value(struct location *location, const struct call_moment *mom
 	if (*metric == PLAN_NONE)
 		*metric = archive->nr_metrics++;
 	memcpy(&value.floating_point, &part->bytes, sizeof(value.floating_point));
-	otf2_check(archive, OTF2_EvtWriter_Metric(location->writer, NULL, moment->time, *metric, 1,
-	                                          &type, &value));
+	otf2_check(archive,
+	           OTF2_EvtWriter_Metric(location->writer, NULL, moment->time,
+	                                 otf2_value_class(archive, *metric), 1, &type, &value));
 }
 
 static void write_point(struct location *location, const struct call_moment *moment)

@@ -24,7 +24,11 @@ struct location {
 	unsigned depth, room;
 	struct map64 requests; /* active ones that the archive was told of */
 	uint64_t accesses;     /* one-sided ones so far */
+	uint64_t counted[COUNTER_MAX];
 };
+
+/* Before the sample that is next, with which it was counted. */
+void otf2_write_counters(struct location *location, uint64_t time);
 
 /* What a call did: before what happens in it, and after that. */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
