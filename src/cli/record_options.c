@@ -33,10 +33,14 @@ enum {
 	OPT_MPI,
 	OPT_SHARE,
 	OPT_POLICY,
+	OPT_WAIT,
+	OPT_COUNTERS,
 };
 
 static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
+	{"counters", OPT_COUNTERS, "EVENT,...", 0,
+         "Read up to 8 other events with every sample of the first -e", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
@@ -58,6 +62,8 @@ static const struct argp_option argp_options[] = {
 	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
          "What goes first then: all, class, depth or duration (all)", 0},
+	{"events-wait", OPT_WAIT, "MS", 0,
+         "Let the program wait so long rather than lose calls (0)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -142,6 +148,38 @@ static int parse_event(struct options *options, const char *arg)
 	return status;
 }
 
+/* The end of the first event in a list: commas between slashes are a PMU's. */
+static const char *event_end(const char *list)
+{
+	bool inside = false;
+
+	for (; *list && (inside || *list != ','); list++)
+		inside ^= *list == '/';
+	return list;
+}
+
+static int parse_counters(struct options *options, const char *arg)
+{
+	char why[WHY_SIZE], name[EVENT_NAME_MAX];
+
+	for (const char *end; *arg; arg = *end ? end + 1 : end) {
+		end = event_end(arg);
+		if (options->nr_counters == COUNTERS_MAX)
+			return wrong("too many counters at", arg,
+			             "at most 8 can be read with a sample");
+		if ((size_t)(end - arg) >= sizeof(name))
+			return wrong("no such counter:", arg, "adaptrace list shows those here");
+		memcpy(name, arg, (size_t)(end - arg));
+		name[end - arg] = '\0';
+		if (event_parse(&options->counters[options->nr_counters], name, why)) {
+			say("%s", why);
+			return EXIT_USAGE;
+		}
+		options->nr_counters++;
+	}
+	return 0;
+}
+
 static int parse_call_graph(struct options *options, const char *arg)
 {
 	size_t size;
@@ -208,9 +246,21 @@ static int parse_policy(struct options *options, const char *arg)
 	return wrong("no such policy:", arg, "try all, class, depth or duration");
 }
 
+static int parse_wait(struct options *options, const char *arg)
+{
+	double ms;
+	int error = parse_number(arg, 0, 60000, &ms, "impossible time",
+	                         "--events-wait takes 0 to 60000 ms");
+
+	options->calls_patience = error ? 0 : (uint64_t)(ms * 1e6);
+	return error;
+}
+
 static int parse_calls(struct options *options, int key, const char *arg)
 {
 	switch (key) {
+	case OPT_WAIT:
+		return parse_wait(options, arg);
 	case OPT_MPI:
 		options->calls = true;
 		return 0;
@@ -309,6 +359,8 @@ static int parse_one(struct options *options, int key, const char *arg)
 		options->wide = true;
 		options->cgroup = arg;
 		return 0;
+	case OPT_COUNTERS:
+		return parse_counters(options, arg);
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
@@ -383,6 +435,48 @@ static int settle_event(struct options *options, unsigned e)
 	if (!error)
 		return 0;
 	event_explain(event, error, why);
+	say("%s", why);
+	return EXIT_USAGE;
+}
+
+/* Columns and formats know counters by their names. */
+static int counters_repeat(const struct options *options)
+{
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		const char *name = options->counters[i].name;
+
+		for (unsigned e = 0; e < options->nr_events; e++)
+			if (!strcmp(name, options->events[e].name))
+				return wrong("cannot count", name, "it is sampled already");
+		for (unsigned j = 0; j < i; j++)
+			if (!strcmp(name, options->counters[j].name))
+				return wrong("cannot count", name, "it is there twice");
+	}
+	return 0;
+}
+
+/* Counters that are there together with what is sampled; user code only where it must be. */
+static int settle_counters(struct options *options)
+{
+	char why[WHY_SIZE];
+
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		struct event *counter = &options->counters[i];
+		int error = event_probe(counter);
+
+		if ((error != -EACCES && error != -EPERM) || !event_exclude_kernel(counter) ||
+		    event_probe(counter))
+			continue;
+		if (!options->user_only)
+			say("not permitted to sample the kernel: counting in user code only (%s)",
+			    counter->name);
+		options->user_only = true;
+	}
+	if (counters_repeat(options))
+		return EXIT_USAGE;
+	if (!options->nr_counters ||
+	    !counters_probe(&options->events[0], options->counters, options->nr_counters, why))
+		return 0;
 	say("%s", why);
 	return EXIT_USAGE;
 }
@@ -536,7 +630,7 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
-	if (settle_branches(options))
+	if (settle_branches(options) || settle_counters(options))
 		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");

@@ -208,6 +208,27 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
 }
 
+/* The running totals of a sample's stream; of samples that will not be stored, too. */
+static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
+                             const struct sampler_source *source)
+{
+	unsigned nr = 1 + s->nr_counters;
+
+	if (s->way == SAMPLER_LADDER && !task->counters) {
+		task->counters = counter_sums_new();
+		task->counted_thread = task->thread;
+	}
+	if (s->way == SAMPLER_CGROUP || !task->counters) {
+		counter_counts(s->counts, nr, record);
+		return s->counts;
+	}
+	/* It executed another program since it was given its place in the table of threads. */
+	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread)
+		counter_sums_restart(task->counters);
+	task->counted_thread = task->thread;
+	return counter_sums_add(task->counters, nr, record, source);
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
@@ -230,8 +251,8 @@ void session_sample(struct session *s, const struct record *record,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
 	tell_guard(s, source);
-	if (!source->event)
-		s->sampled += sampler_base_period(s->sampler, 0, source->cpu) << source->shift;
+	if (s->nr_counters && !source->event)
+		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);

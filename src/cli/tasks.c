@@ -70,6 +70,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	HASH_DEL(tasks->tasks, task);
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
+	counter_sums_free(task->counters);
 	free(task);
 }
 
@@ -150,67 +151,40 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 }
 
 /* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
-static bool lives_on(const struct task *task, uint64_t *children)
+static bool lives_on(const struct task *task, uint64_t *own, uint64_t *children)
 {
-	uint64_t own;
-
-	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, &own, children);
+	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, own, children);
 }
 
-/* For tasks_root_comm(): what is remembered of a task that goes. */
-static void note_total(struct tasks *tasks, const struct task *task)
+/*
+ * What its children used until now was seen as theirs; what it used itself, the kernel told, or it
+ * is what it has used by now.
+ */
+static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t own,
+                            uint64_t children)
 {
-	if (task->tid == tasks->first)
-		tasks->first_comm = task->comm;
-	if (task->told_exact)
-		return;
-	tasks->nr_silent++;
-	tasks->silent_comm = task->comm;
-}
+	uint64_t observed = task->told_exact ? task->observed : own;
 
-uint32_t tasks_root_comm(const struct tasks *tasks)
-{
-	pid_t tid = tasks->first;
-	unsigned nr = tasks->nr_silent;
-	uint32_t comm = tasks->silent_comm;
-	const struct task *first;
-
-	for (const struct task *task = tasks->oldest_ended; task; task = task->next_ended) {
-		if (task->told_exact)
-			continue;
-		nr++;
-		comm = task->comm;
-	}
-	if (nr == 1)
-		return comm;
-	HASH_FIND_INT(tasks->tasks, &tid, first);
-	return first ? first->comm : tasks->first_comm;
-}
-
-/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
-static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
-{
 	tasks->unobserved++;
-	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, task->observed + children);
+	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, observed + children);
 }
 
 static void reap_oldest(struct tasks *tasks)
 {
 	struct task *task = tasks->oldest_ended;
-	uint64_t children;
+	uint64_t own, children;
 
 	tasks->oldest_ended = task->next_ended;
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(task, &children)) {
+	if (lives_on(task, &own, &children)) {
 		if (tasks->inherited)
-			note_unobserved(tasks, task, children);
+			note_unobserved(tasks, task, own, children);
 		task->ended = 0;
 		return;
 	}
 	leave_thread(tasks, task, task->ended);
-	note_total(tasks, task);
 	drop_task(tasks, task);
 }
 
@@ -242,6 +216,8 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 
 	reap_tid(tasks, tid);
 	task = find_task(tasks, tid);
+	if (task && task->process->awaits_exec)
+		return;
 	if (task)
 		replace_task(tasks, task);
 	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
@@ -446,6 +422,5 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 	if (!task)
 		return -ENOMEM;
 	task->process->awaits_exec = true;
-	tasks->first = pid;
 	return 0;
 }

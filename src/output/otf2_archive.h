@@ -50,6 +50,28 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code);
 /* Whether there was an error; a NULL is one. */
 bool otf2_failed(struct archive *archive, const void *pointer);
 
+/* For definitions: a new string; its number is free of gaps, and 0 is the empty one. */
+uint32_t otf2_add_string(struct archive *archive, const char *text);
+/* A string of the trace. */
+uint32_t otf2_find_string(struct archive *archive, uint32_t offset);
+
+/* The class of metrics that samples come with, and its members' numbers; values come behind. */
+#define OTF2_COUNTERS_CLASS 0
+unsigned otf2_nr_counters(const struct archive *archive);
+void otf2_write_counter_definitions(struct archive *archive);
+
+/* The class of a value that the program gave, by its number among them. */
+static inline uint32_t otf2_value_class(const struct archive *archive, uint32_t number)
+{
+	return number + (otf2_nr_counters(archive) ? 1 : 0);
+}
+
+/* The definitions of calls. */
+void otf2_write_paradigms(struct archive *archive);
+void otf2_write_call_regions(struct archive *archive);
+void otf2_write_metrics(struct archive *archive);
+void otf2_write_comms(struct archive *archive);
+
 /* Writes the events of all locations. */
 void otf2_write_events(struct archive *archive);
 /* The global definitions, which may refer to all that the events brought up. */

@@ -1,7 +1,6 @@
 #include "output/otf2_archive.h"
 
 #include "output/escape.h"
-#include "output/mpi_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 /* --- strings ---------------------------------------------------------------------------------- */
 
 /* A new string; its number is free of gaps, and 0 is the empty one. */
-static uint32_t add_string(struct archive *archive, const char *text)
+uint32_t otf2_add_string(struct archive *archive, const char *text)
 {
 	char *copy;
 
@@ -28,13 +27,13 @@ static uint32_t add_string(struct archive *archive, const char *text)
 }
 
 /* A string of the trace. */
-static uint32_t find_string(struct archive *archive, uint32_t offset)
+uint32_t otf2_find_string(struct archive *archive, uint32_t offset)
 {
 	uint32_t string = map64_get(&archive->strings, offset);
 
 	if (string != UINT32_MAX)
 		return string;
-	string = add_string(archive, trace_string(archive->trace, offset));
+	string = otf2_add_string(archive, trace_string(archive->trace, offset));
 	if (map64_add(&archive->strings, offset, string) && !archive->error)
 		archive->error = -ENOMEM;
 	return string;
@@ -79,9 +78,9 @@ static void write_node_properties(struct archive *archive)
 	} properties[] = {{"kernel", run->kernel}, {"cpu model", run->cpu_model}};
 
 	for (unsigned i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
-		uint32_t name = add_string(archive, properties[i].name);
-		OTF2_AttributeValue value = {.stringRef =
-		                                     find_string(archive, properties[i].value)};
+		uint32_t name = otf2_add_string(archive, properties[i].name);
+		OTF2_AttributeValue value = {
+			.stringRef = otf2_find_string(archive, properties[i].value)};
 
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
@@ -91,8 +90,9 @@ static void write_node_properties(struct archive *archive)
 
 static void write_machine(struct archive *archive)
 {
-	uint32_t host = find_string(archive, archive->plan.hosts[0]);
-	uint32_t machine = add_string(archive, "machine"), node = add_string(archive, "node");
+	uint32_t host = otf2_find_string(archive, archive->plan.hosts[0]);
+	uint32_t machine = otf2_add_string(archive, "machine"),
+		 node = otf2_add_string(archive, "node");
 	OTF2_GlobalDefWriter *to = archive->definitions;
 
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteSystemTreeNode(
@@ -101,7 +101,7 @@ static void write_machine(struct archive *archive)
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
 				    to, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
 	for (uint32_t i = 0; i < archive->plan.nr_hosts; i++) {
-		host = find_string(archive, archive->plan.hosts[i]);
+		host = otf2_find_string(archive, archive->plan.hosts[i]);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteSystemTreeNode(
 					    to, 1 + i, host ? host : node, node, 0));
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
@@ -122,13 +122,13 @@ static uint32_t group_name(struct archive *archive, const struct otf2_group *gro
 	else if (!group->pid)
 		snprintf(text, sizeof(text), "%.64s (later tasks)", comm);
 	else
-		return find_string(archive, group->comm);
-	return add_string(archive, text);
+		return otf2_find_string(archive, group->comm);
+	return otf2_add_string(archive, text);
 }
 
 static void write_groups(struct archive *archive)
 {
-	uint32_t key = add_string(archive, "PID");
+	uint32_t key = otf2_add_string(archive, "PID");
 
 	for (uint32_t i = 0; i < archive->plan.nr_groups && !archive->error; i++) {
 		const struct otf2_group *group = &archive->plan.groups[i];
@@ -174,10 +174,10 @@ static void write_missing_locations(struct archive *archive)
 		if (plan->location_of_rank[r] < plan->nr_threads)
 			continue;
 		snprintf(text, sizeof(text), "rank %u (not recorded)", r);
-		otf2_check(archive,
-		           OTF2_GlobalDefWriter_WriteLocation(
-				   archive->definitions, plan->location_of_rank[r],
-				   add_string(archive, text), OTF2_LOCATION_TYPE_CPU_THREAD, 0, r));
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
+					    archive->definitions, plan->location_of_rank[r],
+					    otf2_add_string(archive, text),
+					    OTF2_LOCATION_TYPE_CPU_THREAD, 0, r));
 	}
 }
 
@@ -187,7 +187,7 @@ static void write_locations(struct archive *archive)
 	uint32_t keys[4];
 
 	for (unsigned i = 0; i < 4; i++)
-		keys[i] = add_string(archive, names[i]);
+		keys[i] = otf2_add_string(archive, names[i]);
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++) {
 		const struct trace_thread *thread = trace_thread(archive->trace, i);
 		char text[OTF2_TEXT_SIZE];
@@ -196,7 +196,7 @@ static void write_locations(struct archive *archive)
 		         thread ? trace_string(archive->trace, thread->comm) : "[unknown]",
 		         thread ? thread->tid : 0);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
-					    archive->definitions, i, add_string(archive, text),
+					    archive->definitions, i, otf2_add_string(archive, text),
 					    OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[i],
 					    archive->plan.group_of_thread[i]));
 		if (thread)
@@ -214,9 +214,9 @@ static void write_regions(struct archive *archive)
 	for (uint32_t i = 0; i < names->nr && !archive->error; i++) {
 		uint32_t symbol = names->names[i].symbol, module, name;
 
-		name = symbol ? find_string(archive, symbol)
-		              : add_string(archive, paths_function(&archive->paths, i, text));
-		module = find_string(archive, names->names[i].module);
+		name = symbol ? otf2_find_string(archive, symbol)
+		              : otf2_add_string(archive, paths_function(&archive->paths, i, text));
+		module = otf2_find_string(archive, names->names[i].module);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteRegion(
 					    archive->definitions, i, name, name, module,
 					    OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
@@ -239,7 +239,7 @@ static void write_locations_in_source(struct archive *archive)
 		archive->source_of_place[i] = nr;
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
 					    archive->definitions, nr++,
-					    find_string(archive, place->file), place->line));
+					    otf2_find_string(archive, place->file), place->line));
 	}
 }
 
@@ -273,209 +273,11 @@ static void write_generators(struct archive *archive)
 
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteInterruptGenerator(
-				   archive->definitions, i, find_string(archive, event->name),
+				   archive->definitions, i, otf2_find_string(archive, event->name),
 				   time ? OTF2_INTERRUPT_GENERATOR_MODE_TIME
 					: OTF2_INTERRUPT_GENERATOR_MODE_COUNT,
 				   OTF2_BASE_DECIMAL, time ? -9 : 0, generator->period));
 	}
-}
-
-/* --- of calls --------------------------------------------------------------------------------- */
-
-static void write_paradigms(struct archive *archive)
-{
-	OTF2_AttributeValue template;
-	OTF2_GlobalDefWriter *to = archive->definitions;
-
-	if (!archive->plan.nr_ranks)
-		return;
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteParadigm(to, OTF2_PARADIGM_MPI,
-	                                                       add_string(archive, "MPI"),
-	                                                       OTF2_PARADIGM_CLASS_PROCESS));
-	template.stringRef = add_string(archive, "MPI Communicator ${id}");
-	otf2_check(archive,
-	           OTF2_GlobalDefWriter_WriteParadigmProperty(
-			   to, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
-			   OTF2_TYPE_STRING, template));
-}
-
-static OTF2_RegionRole collective_role(const char *name)
-{
-	switch (mpi_collective(name).operation) {
-	case MPI_OP_BARRIER:
-		return OTF2_REGION_ROLE_BARRIER;
-	case MPI_OP_BCAST:
-	case MPI_OP_SCATTER:
-	case MPI_OP_SCATTERV:
-		return OTF2_REGION_ROLE_COLL_ONE2ALL;
-	case MPI_OP_GATHER:
-	case MPI_OP_GATHERV:
-	case MPI_OP_REDUCE:
-		return OTF2_REGION_ROLE_COLL_ALL2ONE;
-	case MPI_OP_ALLGATHER:
-	case MPI_OP_ALLGATHERV:
-	case MPI_OP_ALLTOALL:
-	case MPI_OP_ALLTOALLV:
-	case MPI_OP_ALLTOALLW:
-	case MPI_OP_ALLREDUCE:
-	case MPI_OP_REDUCE_SCATTER:
-	case MPI_OP_REDUCE_SCATTER_BLOCK:
-		return OTF2_REGION_ROLE_COLL_ALL2ALL;
-	default:
-		return OTF2_REGION_ROLE_COLL_OTHER;
-	}
-}
-
-static OTF2_RegionRole role_of(const struct archive *archive, const struct trace_region *region)
-{
-	switch (region->region_class) {
-	case TRACE_MPI_POINT_TO_POINT:
-		return OTF2_REGION_ROLE_POINT2POINT;
-	case TRACE_MPI_COLLECTIVE:
-		return collective_role(trace_string(archive->trace, region->name));
-	case TRACE_MPI_ONE_SIDED:
-		return OTF2_REGION_ROLE_RMA;
-	case TRACE_MPI_IO:
-		return OTF2_REGION_ROLE_FILE_IO;
-	case TRACE_USER_REGION:
-		return OTF2_REGION_ROLE_CODE;
-	default:
-		return OTF2_REGION_ROLE_FUNCTION;
-	}
-}
-
-static void write_call_regions(struct archive *archive)
-{
-	const struct trace_region *region;
-
-	for (uint32_t i = 0; (region = trace_region(archive->trace, i)) && !archive->error; i++) {
-		bool mpi = trace_region_is_mpi(region->region_class);
-		uint32_t name = region->name ? find_string(archive, region->name)
-		                             : add_string(archive, "[unknown]");
-		uint32_t file =
-			region->file ? find_string(archive, region->file) : OTF2_UNDEFINED_STRING;
-
-		otf2_check(archive,
-		           OTF2_GlobalDefWriter_WriteRegion(
-				   archive->definitions, otf2_region(archive, i), name, name, 0,
-				   role_of(archive, region),
-				   mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
-				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
-	}
-}
-
-/* Values that the program gave: a metric for each name. Those with a number were used. */
-static void write_metrics(struct archive *archive)
-{
-	OTF2_GlobalDefWriter *to = archive->definitions;
-	const struct trace_region *region;
-
-	for (uint32_t n = 0; n < archive->nr_metrics && !archive->error; n++) {
-		uint32_t i = 0, name, unit = add_string(archive, "#");
-
-		while (archive->metrics[i] != n)
-			i++;
-		region = trace_region(archive->trace, i);
-		name = find_string(archive, region->name);
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
-					    to, n, name, 0, OTF2_METRIC_TYPE_USER,
-					    OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
-					    OTF2_BASE_DECIMAL, 0, unit));
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(to, n, 1, &n,
-		                                                          OTF2_METRIC_ASYNCHRONOUS,
-		                                                          OTF2_RECORDER_KIND_CPU));
-	}
-}
-
-static void write_group(struct archive *archive, uint32_t number, uint32_t comm, uint32_t nr,
-                        bool remote)
-{
-	uint64_t *members = calloc(nr + 1UL, sizeof(*members));
-
-	if (otf2_failed(archive, members))
-		return;
-	for (uint32_t i = 0; i < nr; i++)
-		members[i] = (uint64_t)trace_member(archive->trace, comm, (int32_t)i, remote);
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(
-				    archive->definitions, number, 0, OTF2_GROUP_TYPE_COMM_GROUP,
-				    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, nr, members));
-	free(members);
-}
-
-static void write_comm_groups(struct archive *archive)
-{
-	const struct otf2_plan *plan = &archive->plan;
-	uint64_t *members = calloc(plan->nr_ranks + 1UL, sizeof(*members));
-	const struct trace_comm *comm;
-
-	if (otf2_failed(archive, members))
-		return;
-	for (uint32_t i = 0; i < plan->nr_ranks; i++)
-		members[i] = plan->location_of_rank[i];
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(archive->definitions, 0, 0,
-	                                                    OTF2_GROUP_TYPE_COMM_LOCATIONS,
-	                                                    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-	                                                    plan->nr_ranks, members));
-	if (plan->has_self)
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(
-					    archive->definitions, 1, 0, OTF2_GROUP_TYPE_COMM_SELF,
-					    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, members));
-	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->error; i++) {
-		uint32_t group = plan->comms[i].group;
-
-		if (plan->comms[i].number == PLAN_NONE || comm->flags & TRACE_COMM_SELF)
-			continue;
-		write_group(archive, group, i, comm->nr_members, false);
-		if (comm->flags & TRACE_COMM_INTER)
-			write_group(archive, group + 1, i, comm->nr_remote, true);
-	}
-	free(members);
-}
-
-static void write_comm(struct archive *archive, const struct trace_comm *comm,
-                       const struct otf2_comm *to)
-{
-	uint32_t name = find_string(archive, comm->name), parent = OTF2_UNDEFINED_COMM;
-
-	if (comm->parent && archive->plan.comms[comm->parent - 1].number < to->number)
-		parent = archive->plan.comms[comm->parent - 1].number;
-	if (comm->flags & TRACE_COMM_INTER && !(comm->flags & TRACE_COMM_SELF))
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteInterComm(
-					    archive->definitions, to->number, name, to->group,
-					    to->group + 1, parent, OTF2_COMM_FLAG_NONE));
-	else
-		otf2_check(archive,
-		           OTF2_GlobalDefWriter_WriteComm(archive->definitions, to->number, name,
-		                                          to->group, parent, OTF2_COMM_FLAG_NONE));
-}
-
-static void write_windows(struct archive *archive)
-{
-	for (uint32_t n = 0; n < archive->nr_windows && !archive->error; n++) {
-		uint32_t i = 0;
-
-		while (archive->windows[i] != n)
-			i++;
-		otf2_check(archive,
-		           OTF2_GlobalDefWriter_WriteRmaWin(
-				   archive->definitions, n,
-				   find_string(archive, trace_comm(archive->trace, i)->name),
-				   archive->plan.comms[i].number, OTF2_RMA_WIN_FLAG_NONE));
-	}
-}
-
-static void write_comms(struct archive *archive)
-{
-	const struct trace_comm *comm;
-	uint32_t next = 0;
-
-	write_comm_groups(archive);
-	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->error; i++)
-		if (archive->plan.comms[i].number == next) {
-			write_comm(archive, comm, &archive->plan.comms[i]);
-			next++;
-		}
-	write_windows(archive);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -486,18 +288,19 @@ void otf2_write_definitions(struct archive *archive)
 	if (otf2_failed(archive, archive->definitions))
 		return;
 	write_clock(archive);
-	add_string(archive, "");
-	write_paradigms(archive);
+	otf2_add_string(archive, "");
+	otf2_write_paradigms(archive);
 	write_machine(archive);
 	write_groups(archive);
 	write_locations(archive);
 	write_regions(archive);
-	write_call_regions(archive);
+	otf2_write_call_regions(archive);
 	write_generators(archive);
 	write_locations_in_source(archive);
 	write_contexts(archive);
-	write_metrics(archive);
+	otf2_write_counter_definitions(archive);
+	otf2_write_metrics(archive);
 	if (archive->plan.nr_comms)
-		write_comms(archive);
+		otf2_write_comms(archive);
 	otf2_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }

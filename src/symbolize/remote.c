@@ -19,6 +19,7 @@ struct remote {
 	uint64_t generation;       /* of the mappings that libunwind's cache is about */
 	struct walk *walk;         /* under way */
 	const struct mapping *map; /* whose tables libunwind reads */
+	uint64_t last;             /* the address of the last frame */
 };
 
 /* Exported by libunwind for its own debugger library, and by no header. */
@@ -179,11 +180,26 @@ static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
 
 	if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))
 		return false;
+	remote->last = exact ? ip : ip - 1;
 	walk->links[walk->nr++] = (struct link){
 		.slot = inner ? 0 : sp - 8,
-		.frame = space_frame(walk->space, exact ? ip : ip - 1),
+		.frame = space_frame(walk->space, remote->last),
 	};
 	return true;
+}
+
+/*
+ * Whether nobody called the last frame. libunwind also says so where it does not understand (up to
+ * 1.6 on aarch64: functions that sign their return address).
+ */
+static bool is_root(struct remote *remote)
+{
+	const struct mapping *map = space_lookup(remote->walk->space, remote->last);
+	struct cfi *cfi = map ? cfi_get(remote->reader, map->module) : NULL;
+	struct unwind_rule rule = {0};
+
+	return cfi && (!cfi_rule(remote->reader, cfi, remote->last - map->bias, &rule) ||
+	               rule.kind == RULE_ROOT);
 }
 
 void walk_remote(struct walk *walk, struct remote *remote)
@@ -203,7 +219,7 @@ void walk_remote(struct walk *walk, struct remote *remote)
 		inner = unw_is_signal_frame(&cursor) > 0;
 		more = unw_step(&cursor);
 	}
-	walk->complete = more == 0;
+	walk->complete = more == 0 && is_root(remote);
 	if (walk->nr == 0)
 		walk->links[walk->nr++] = (struct link){
 			0, space_frame(walk->space, arch_sample_reg(walk->sample->regs, ARCH_PC))};

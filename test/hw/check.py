@@ -143,6 +143,11 @@ CHAINS = {
 }
 
 
+def is_nowhere(sample):
+    """Neither in the program before, nor in the next: there is no stack to see."""
+    return {"do_exit", "do_execveat_common"} & {f["symbol"] for f in sample["stack"]}
+
+
 def stacks(path):
     """All reach their root, and those that end in leaf() are the known ones."""
     samples = [s for s in recording.samples(path) if s["comm"].startswith("frames")]
@@ -158,8 +163,7 @@ def stacks(path):
     depths = {sum(f["symbol"] == "recurse" for f in s["stack"])
               for s in samples if chain(s)[:2] == ("leaf", "recurse")}
     assert depths == {61}, depths
-    # At its end a process has no stack any more.
-    assert all(s["complete"] or "do_exit" in [f["symbol"] for f in s["stack"]] for s in samples)
+    assert all(s["complete"] or is_nowhere(s) for s in samples)
 
 
 def known_stacks():
@@ -175,7 +179,12 @@ def signed_return_addresses():
 
 
 def signed_return_addresses_by_libunwind():
-    stacks(SIGNED + "signed_libunwind.atr")
+    """libunwind knows nothing of them before 1.7, but then the stacks are said to be incomplete."""
+    samples = recording.samples(SIGNED + "signed_libunwind.atr")
+    if any(chain(s)[:4] == ("leaf", "recurse", "main", "libc.so.6") for s in samples):
+        stacks(SIGNED + "signed_libunwind.atr")
+    else:
+        assert not any(s["complete"] for s in samples if s["stack"][0]["symbol"] == "leaf")
 
 
 def nothing_failed_there():

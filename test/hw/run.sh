@@ -14,7 +14,9 @@ set -- "$root/bin/busybox=/bin/busybox" "$root/usr/bin/perf=/bin/perf" \
 for t in shares quarters frames frames_signed; do set -- "$@" "$arm/targets/$t=/bin/$t"; done
 for t in host kicker; do set -- "$@" "$arm/hw/$t=/bin/$t"; done
 for t in $units; do set -- "$@" "$arm/unit/$t=/build/unit/$t"; done
-for t in "$arm"/targets/step_*; do set -- "$@" "$t=/build/targets/${t##*/}"; done
+for t in asm deep deep_debug_frame deep_static signal stack; do
+	set -- "$@" "$arm/targets/step_$t=/build/targets/step_$t"
+done
 test/hw/initramfs.sh "$root" "$hw/guest.cpio" "$@"
 
 kernel=$(echo "$root"/boot/vmlinuz-*)

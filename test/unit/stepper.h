@@ -269,14 +269,14 @@ static inline void doubt_settle(struct stepper *stepper)
 	uint64_t ra;
 
 	for (i = n < 2 ? 0 : n - 2; i < n; i++) {
-		if (stepper->calls[i].interrupted ||
+		if (!RETURN_ADDRESS_ON_STACK || stepper->calls[i].interrupted ||
 		    target_read(stepper, stepper->calls[i].slot, &ra, 8) < 8 ||
 		    ra == stepper->calls[i].ip)
 			continue;
 		stepper->overwritten += stepper->doubts;
 		stepper->doubts = 0;
 	}
-	if (n + 1 >= stepper->nr_doubted)
+	if (RETURN_ADDRESS_ON_STACK && n + 1 >= stepper->nr_doubted)
 		return;
 	stepper->wrong += stepper->doubts;
 	stepper->doubts = 0;
