@@ -70,7 +70,7 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
