@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@ enum order { REPLACE, GO };
 /* Another child of our parent, which goes on in our place; or a negative errno. */
 static void replace(int failure)
 {
-	struct clone_args args = {.flags = CLONE_PARENT};
-	int sibling = (int)syscall(SYS_clone3, &args, sizeof(args));
+	/* Not clone3(), which some containers forbid. */
+	int sibling = (int)syscall(SYS_clone, CLONE_PARENT, NULL, NULL, NULL, NULL);
 
 	if (!sibling)
 		return;
@@ -22,7 +22,8 @@ static void replace(int failure)
 	_exit(write(failure, &sibling, sizeof(sibling)) != sizeof(sibling));
 }
 
-static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int failure)
+static _Noreturn void child(char **argv, char **environment, const sigset_t *mask, int barrier,
+                            int failure)
 {
 	char order = REPLACE;
 	int error;
@@ -34,14 +35,14 @@ static _Noreturn void child(char **argv, const sigset_t *mask, int barrier, int 
 			replace(failure);
 	}
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, environment);
 	error = errno;
 	if (write(failure, &error, sizeof(error)) != sizeof(error))
 		_exit(126);
 	_exit(127);
 }
 
-int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
+int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask)
 {
 	int barrier[2], failure[2], error;
 	pid_t pid;
@@ -55,7 +56,7 @@ int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask)
 		goto out_failure;
 	if (!pid) {
 		close(barrier[1]);
-		child(argv, mask, barrier[0], failure[1]);
+		child(argv, environment, mask, barrier[0], failure[1]);
 	}
 	close(barrier[0]);
 	close(failure[1]);

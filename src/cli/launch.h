@@ -13,10 +13,10 @@ struct launch {
 };
 
 /*
- * Forks a process that will execute argv with this signal mask and everything else as we were
- * started with. It dies with us while it waits. 0 or -errno.
+ * Forks a process that will execute argv with this environment and signal mask and everything else
+ * as we were started with. It dies with us while it waits. 0 or -errno.
  */
-int launch_prepare(struct launch *launch, char **argv, const sigset_t *mask);
+int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask);
 
 /*
  * Puts a sibling in its place, which inherits what events it has, and ends it: whatever happens to

@@ -17,6 +17,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.modules = modules,
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
+		.scale = 1,
 		.forget = forget,
 		.forget_arg = arg,
 	};
@@ -69,6 +70,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	HASH_DEL(tasks->tasks, task);
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
+	counter_sums_free(task->counters);
 	free(task);
 }
 
@@ -315,18 +317,19 @@ static void on_read(struct tasks *tasks, const struct record *record)
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 	struct trace_command *command;
 	struct trace_thread *thread;
+	uint64_t units = record->read.value * tasks->scale;
 
 	if (!task)
 		return;
-	task->observed += record->read.value;
+	task->observed += units;
 	task->told_exact = true;
 	command = tables_command(tasks->tables, task->comm);
-	command->exact += record->read.value;
+	command->exact += units;
 	command->flags |= TRACE_THREAD_EXACT;
 	if (task->thread == NO_THREAD)
 		return;
 	thread = tables_thread(tasks->tables, task->thread);
-	thread->exact += record->read.value;
+	thread->exact += units;
 	thread->flags |= TRACE_THREAD_EXACT;
 }
 
@@ -372,12 +375,28 @@ void tasks_end(struct tasks *tasks)
 
 /* --- looking up ------------------------------------------------------------------------------- */
 
+/* What a CPU does when it has nothing to do belongs to process 0, which perf calls so. */
+static uint32_t first_comm(const struct tasks *tasks, pid_t pid)
+{
+	return pid ? 0 : tables_comm(tasks->tables, "swapper");
+}
+
+/* Who ran before we came, or was moved here, has told nothing: /proc does. */
+static struct process *discover_process(struct tasks *tasks, pid_t pid)
+{
+	struct process *process = add_process(tasks, pid, NULL);
+
+	if (process && tasks->everyone && pid)
+		tasks_add_running(tasks, pid);
+	return process;
+}
+
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 {
 	struct process *process;
 	struct task *task;
 
-	if (pid <= 0)
+	if (pid < 0 || (pid == 0 && !tasks->everyone))
 		return NULL;
 	if (tid <= 0) /* a thread whose number was taken away: it is just being reaped */
 		tid = pid;
@@ -388,11 +407,14 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 		replace_task(tasks, task);
 	process = find_process(tasks, pid);
 	if (!process)
-		process = add_process(tasks, pid, NULL);
+		process = discover_process(tasks, pid);
 	if (!process)
 		return NULL;
+	task = find_task(tasks, tid);
+	if (task)
+		return task;
 	task = find_task(tasks, pid);
-	return add_task(tasks, process, tid, task ? task->comm : 0);
+	return add_task(tasks, process, tid, task ? task->comm : first_comm(tasks, pid));
 }
 
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)

@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (unsigned char)(value | 0x80);
-	*at++ = (unsigned char)value;
-	return at;
-}
-
 static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
 {
 	for (unsigned i = 0; i < nr; i++)
@@ -34,7 +26,7 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	at = put_varint(at, zigzag((uint64_t)context - model->raw_context));
+	at = varint_put(at, zigzag((uint64_t)context - model->raw_context));
 	model->raw_context = context;
 	return at;
 }
@@ -62,9 +54,9 @@ unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, 
 		return at;
 	}
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = put_varint(at, thread);
-	at = put_varint(at, cpu);
-	at = put_varint(at, step);
+	at = varint_put(at, thread);
+	at = varint_put(at, cpu);
+	at = varint_put(at, step);
 	*slot = (uint16_t)(add_site(model, thread, cpu, step) - model->sites);
 	return at;
 }
@@ -119,8 +111,8 @@ static unsigned char *put_new_block(struct code_model *model, unsigned char *at,
 		*at++ = (unsigned char)distance;
 	} else {
 		*at++ = LEAF_ANY_BLOCK;
-		at = put_varint(at, BLOCK_MODULE(block));
-		at = put_varint(at, block & UINT16_MAX);
+		at = varint_put(at, BLOCK_MODULE(block));
+		at = varint_put(at, block & UINT16_MAX);
 	}
 	add_block(model, block);
 	return at;
@@ -164,12 +156,12 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 	uint64_t distance = offset_distance(leaf, near);
 
 	if (*slot && *slot <= distance)
-		return put_varint(at, (*slot - 1U) << 1 | 1);
+		return varint_put(at, (*slot - 1U) << 1 | 1);
 	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
 	}
-	at = put_varint(at, distance << 1);
+	at = varint_put(at, distance << 1);
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
@@ -221,4 +213,20 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
 	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
+}
+
+void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
+                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX])
+{
+	bin->nr_counters = (uint8_t)nr;
+	bin->counter_owner = (uint8_t)owner;
+	counter_begin(&encoder->counters, nr, owner);
+	memcpy(encoder->counters.shifts, shifts, nr);
+}
+
+unsigned char *code_put_counters(struct code_encoder *encoder, unsigned char *at,
+                                 const struct bin *bin, const struct code_sample *sample)
+{
+	return counter_put(&encoder->counters, at, counter_stream(&encoder->counters, sample),
+	                   sample->counters, !bin->nr_records);
 }

@@ -6,30 +6,14 @@
 #define MIN_SIZE_SHIFT 8
 #define MAX_SIZE_SHIFT 24
 
-/* The getters return 0 behind the end and leave at == NULL: one check serves a whole record. */
-
 static unsigned get_byte(struct code_cursor *cursor)
 {
-	if (!cursor->at || cursor->at == cursor->end) {
-		cursor->at = NULL;
-		return 0;
-	}
-	return *cursor->at++;
+	return byte_get(&cursor->at, cursor->end);
 }
 
 static uint64_t get_varint(struct code_cursor *cursor)
 {
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		unsigned byte = get_byte(cursor);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return value;
-	}
-	cursor->at = NULL;
-	return 0;
+	return varint_get(&cursor->at, cursor->end);
 }
 
 static uint32_t get_number(struct code_cursor *cursor)
@@ -183,21 +167,40 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 	return 0;
 }
 
+bool code_bin_plausible(const struct bin *bin, size_t size)
+{
+	return size >= sizeof(*bin) && bin->size_shift >= MIN_SIZE_SHIFT &&
+	       bin->size_shift <= MAX_SIZE_SHIFT && bin_size(bin) <= size &&
+	       bin->record_bytes <= bin_size(bin) && bin->node_bytes <= bin_size(bin) &&
+	       (size_t)bin->record_bytes + bin->node_bytes <= bin_size(bin) - sizeof(*bin) &&
+	       bin->node_bytes % sizeof(struct node) == 0 &&
+	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64 &&
+	       bin->nr_counters <= COUNTER_MAX && bin->counter_owner <= COUNTER_OF_THREAD;
+}
+
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 {
-	if (size < sizeof(*bin) || bin->size_shift < MIN_SIZE_SHIFT ||
-	    bin->size_shift > MAX_SIZE_SHIFT || bin_size(bin) > size ||
-	    bin->record_bytes > bin_size(bin) || bin->node_bytes > bin_size(bin) ||
-	    (size_t)bin->record_bytes + bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    bin->node_bytes % sizeof(struct node) || bin->time_shift > CODE_MAX_TIME_SHIFT ||
-	    bin->level >= 64)
+	if (!code_bin_plausible(bin, size))
 		return -EBADMSG;
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;
 	cursor->time_shift = bin->time_shift;
 	cursor->left = bin->nr_records;
 	model_reset(&cursor->model, bin->base_time);
+	cursor->counters.nr = bin->nr_counters;
+	if (bin->nr_counters)
+		counter_begin(&cursor->counters, bin->nr_counters, bin->counter_owner);
+	cursor->first = true;
 	return 0;
+}
+
+static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
+{
+	cursor->at = counter_get(&cursor->counters, cursor->at, cursor->end,
+	                         counter_stream(&cursor->counters, sample), cursor->totals,
+	                         cursor->first);
+	cursor->first = false;
+	sample->counters = cursor->totals;
 }
 
 int code_next(struct code_cursor *cursor, struct code_sample *sample)
@@ -232,5 +235,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.thread = site->thread,
 		.cpu = site->cpu,
 	};
-	return 1;
+	if (cursor->counters.nr)
+		get_counters(cursor, sample);
+	return cursor->at ? 1 : -EBADMSG;
 }

@@ -6,6 +6,7 @@
 #define HMB_CODE_MODEL_H
 
 #include "hmb/code.h"
+#include "hmb/varint.h"
 
 #define TIME_DIRECT     49 /* residuals below need no more bytes */
 #define TIME_BYTES      61 /* those of TIME_END and above */
@@ -27,16 +28,6 @@ static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, m
 static_assert(CODE_MAX_LEAVES <= (LEAF_BLOCK - LEAF_FAR) * 256, "every leaf must have a number");
 static_assert(CODE_MAX_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must have a code");
 
-static inline uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static inline uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ -(value & 1);
-}
-
 static inline void model_reset(struct code_model *model, uint64_t base_time)
 {
 	model->time = base_time;
@@ -50,6 +41,13 @@ static inline void model_reset(struct code_model *model, uint64_t base_time)
 	model->nr_sites = 0;
 	model->site = 0;
 	model->sites[0].next = 0;
+}
+
+/* Whose totals the counters of a sample are. */
+static inline uint32_t counter_stream(const struct counter_model *counters,
+                                      const struct code_sample *sample)
+{
+	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
 }
 
 /* The site that is expected next; means nothing before the first. */

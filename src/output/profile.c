@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 
+#include "symbolize/memory.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
 static struct profile_class class_wanted(const struct builder *builder,
                                          const struct trace_sample *sample)
 {
-	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, PROFILE_NONE};
+	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, 0, PROFILE_NONE};
 	unsigned keys = builder->profile->config.keys;
 
 	if (keys & PROFILE_BY_THREAD)
@@ -34,23 +35,33 @@ static struct profile_class class_wanted(const struct builder *builder,
 		class.comm = thread_comm(builder->profile->trace, sample->thread);
 	if (keys & PROFILE_BY_CPU)
 		class.cpu = sample->cpu;
+	class.memory = memory_part(sample->memory, profile_memory_fields(keys));
 	return class;
+}
+
+/* A number for a pair, the same for the same pair; PROFILE_NONE: no memory. */
+static uint32_t number_of(struct map64 *numbers, uint32_t a, uint32_t b)
+{
+	uint64_t pair = (uint64_t)a << 32 | b;
+	uint32_t number = map64_get(numbers, pair);
+
+	if (number == PROFILE_NONE) {
+		number = numbers->nr;
+		if (map64_add(numbers, pair, number))
+			return PROFILE_NONE;
+	}
+	return number;
 }
 
 /* A number for a class but for its CPU; PROFILE_NONE: no memory. */
 static uint32_t class_who(struct builder *builder, const struct profile_class *class)
 {
-	uint64_t pair = (uint64_t) class->process << 32 | class->comm;
-	uint32_t who;
+	uint32_t who = class->thread; /* is of one process, and has one command */
 
-	if (class->thread != PROFILE_NONE)
-		return class->thread; /* is of one process, and has one command */
-	who = map64_get(&builder->who_by_pair, pair);
-	if (who == PROFILE_NONE) {
-		who = builder->who_by_pair.nr;
-		if (map64_add(&builder->who_by_pair, pair, who))
-			return PROFILE_NONE;
-	}
+	if (who == PROFILE_NONE)
+		who = number_of(&builder->who_by_pair, class->process, class->comm);
+	if (who != PROFILE_NONE && builder->profile->config.keys & PROFILE_MEMORY_KEYS)
+		who = number_of(&builder->who_by_memory, who, class->memory);
 	return who;
 }
 
@@ -76,11 +87,12 @@ static uint32_t class_of(struct builder *builder, const struct trace_sample *sam
 	struct profile_class wanted;
 
 	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
-	    builder->profile->nr_classes)
+	    sample->memory == builder->last_memory && builder->profile->nr_classes)
 		return builder->last_class;
 	wanted = class_wanted(builder, sample);
 	builder->last_thread = sample->thread;
 	builder->last_cpu = sample->cpu;
+	builder->last_memory = sample->memory;
 	builder->last_class = class_find(builder, &wanted);
 	return builder->last_class;
 }
@@ -126,7 +138,7 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
@@ -148,6 +160,7 @@ static void add_sample(struct builder *builder, const struct trace_sample *sampl
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[thread] += sample->weight;
+	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
 /*
@@ -180,6 +193,8 @@ static int batch_fill(struct batch *batch, struct trace_walk *walk,
 
 static int batch_add(struct builder *builder, struct batch *batch)
 {
+	int err = 0;
+
 	for (unsigned i = 0; i < batch->nr; i++)
 		builder_announce(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++)
@@ -194,9 +209,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
 	}
-	for (unsigned i = 0; i < batch->nr; i++)
-		add_sample(builder, &batch->samples[i], batch->nodes[i]);
-	return 0;
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+	return err;
 }
 
 static int add_samples(struct builder *builder)
@@ -234,6 +249,8 @@ static int complete(struct builder *builder)
 
 	end_streams(builder);
 	profile_sum(profile);
+	if (profile_sum_counts(profile))
+		return -ENOMEM;
 	return builder_add_unsampled(builder);
 }
 
@@ -307,6 +324,7 @@ static void builder_fini(struct builder *builder)
 {
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->who_by_pair);
+	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
 	map64_fini(&builder->more_context_nodes);
@@ -358,6 +376,8 @@ void profile_free(struct profile *profile)
 	free(profile->nodes);
 	free(profile->unsampled);
 	free(profile->scaled);
+	free(profile->row_counts.at);
+	free(profile->node_counts.at);
 	free(profile);
 }
 
