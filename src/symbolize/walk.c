@@ -52,6 +52,12 @@ static bool is_return(const struct state *state, uint64_t ra)
 	       rule_cache_after_call(state->rules, map->module, (uint32_t)(ra - 1 - map->bias));
 }
 
+/* Only where return addresses are in a register first. */
+static inline bool sp_is_unsure(const struct state *state)
+{
+	return ARCH_RA == ARCH_EXTRA && state->sp_unsure;
+}
+
 /* Whether the code went on from ra to where it is now: what it had called there has returned. */
 static bool came_from(const struct state *state, uint64_t ra)
 {
@@ -181,7 +187,7 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 
 	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
 		return false;
-	if (state->sp_unsure)
+	if (sp_is_unsure(state))
 		trust_frame_pointer(state, rule, &cfa);
 	state->regs[RULE_CFA] = cfa;
 	if (!return_address(state, rule, &ra))
@@ -346,7 +352,7 @@ static bool step(struct state *state)
 		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	if (rule->plain && !state->inner) {
+	if (rule->plain && !state->inner && !sp_is_unsure(state)) {
 		if (!step_plain(state, rule))
 			return false;
 	} else if (rule->kind == RULE_ROOT) {

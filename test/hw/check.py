@@ -2,7 +2,7 @@
 
 import collections
 import json
-import statistics
+import os
 import sys
 import traceback
 
@@ -53,6 +53,18 @@ def several_events():
     assert recording.close(instructions, cycles / 2, 0.001)
 
 
+def group():
+    """Counters that are read with every sample, in groups of the hardware; if record can."""
+    if not os.path.exists(COUNTERS + "group.atr"):
+        return
+    counted = cycles = 0
+    for sample in recording.samples(COUNTERS + "group.atr")[1:]:
+        counted += sample["counters"]["instructions"]
+        cycles += sample["weight"]
+    assert recording.close(counted, cycles / 2, 0.02)
+    assert "counter 'r03' counted nothing" in text_of(COUNTERS + "group.report")
+
+
 def as_perf_says():
     """perf record of the same program, event and period."""
     theirs = collections.Counter()
@@ -76,13 +88,6 @@ def read_alike_elsewhere():
     """A trace says here what it said there."""
     assert json.loads(text_of(COUNTERS + "cycles.report")) == recording.report(
         COUNTERS + "cycles.atr")
-
-
-def gaps(samples):
-    times = collections.defaultdict(list)
-    for sample in samples:
-        times[sample["tid"]].append(sample["time_ns"])
-    return statistics.median(b - a for t in times.values() for a, b in zip(t, t[1:]))
 
 
 def old_threads(trace):
@@ -194,7 +199,7 @@ def nothing_failed_there():
 
 
 failed = 0
-for test in (nothing_failed_there, cycles, several_events, as_perf_says, read_alike_elsewhere,
+for test in (nothing_failed_there, cycles, several_events, group, as_perf_says, read_alike_elsewhere,
              old_threads_of_a_cgroup, old_threads_that_inherited, silent_event, known_stacks,
              known_stacks_by_libunwind, signed_return_addresses,
              signed_return_addresses_by_libunwind):
