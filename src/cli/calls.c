@@ -34,7 +34,6 @@ struct calls {
 	unsigned floor; /* as the targets know it */
 	uint32_t closed;
 	uint32_t instrument;
-	uint64_t closed_at;
 	/* The thread of the call before; tids are looked up once a round. */
 	const struct calls_process *last_process;
 	pid_t last_tid;
@@ -396,8 +395,6 @@ static void follow_floor(struct calls *calls)
 	if (floor == calls->floor)
 		return;
 	calls->floor = floor;
-	if (!calls->closed_at)
-		calls->closed_at = ring_ticks(RING_CLOCK_MONOTONIC);
 	if (floor == NR_LEVELS)
 		calls->closed = UINT32_MAX >> (32 - NR_CALL_CLASSES);
 	else if (calls->config.policy == TRACE_POLICY_CLASS)
@@ -489,7 +486,8 @@ void calls_progress(struct calls *calls)
 
 	if (!instrument)
 		return;
-	instrument->to = calls->closed_at ? calls->closed_at : ring_ticks(RING_CLOCK_MONOTONIC);
+	/* Once some went, at no time are all there. */
+	instrument->to = calls->floor ? instrument->from : ring_ticks(RING_CLOCK_MONOTONIC);
 	instrument->lost = calls_lost(calls);
 }
 

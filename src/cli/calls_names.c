@@ -33,11 +33,12 @@ static const struct {
 void calls_names_init(struct calls_names *names, struct tables *tables)
 {
 	const struct trace_comm unknown = {0};
+	const uint32_t nobody = 0;
 
 	*names = (struct calls_names){.tables = tables};
 	for (unsigned i = 0; i < NR_MPI_CALLS; i++)
 		names->mpi[i] = NO_ENTRY;
-	tables_add_comm(tables, &unknown, NULL);
+	tables_add_comm(tables, &unknown, &nobody);
 }
 
 void calls_names_fini(struct calls_names *names)

@@ -266,22 +266,24 @@ static unsigned char *put_rank_difference(unsigned char *at, int32_t to, int32_t
 
 /* How the parts differ from the last ones of a known shape, which they become. */
 static unsigned char *put_differences(struct call_model *model, unsigned char *at,
-                                      const struct call_shape *known, const struct shaped *shaped)
+                                      const struct call_shape *known, const struct call *call)
 {
+	if (!(known->flags & (SHAPE_SIZES | SHAPE_PEERS)))
+		return at;
 	for (unsigned i = 0; i < known->nr_parts; i++) {
 		struct call_shape_part *last = &model->parts[known->first_part + i];
-		const struct call_shape_part *part = &shaped->parts[i];
-		unsigned fields = call_part_fields(part->kind);
+		struct call_shape_part part = shape_part(&call->parts[i]);
+		unsigned fields = call_part_fields(part.kind);
 
 		if (known->flags & SHAPE_PEERS && fields & PART_PEER)
-			at = put_rank_difference(at, part->peer, last->peer);
+			at = put_rank_difference(at, part.peer, last->peer);
 		if (known->flags & SHAPE_PEERS && fields & PART_TAG)
-			at = put_rank_difference(at, part->tag, last->tag);
+			at = put_rank_difference(at, part.tag, last->tag);
 		if (known->flags & SHAPE_SIZES && fields & PART_BYTES)
-			at = varint_put(at, size_difference(part->kind, part->bytes, last->bytes));
+			at = varint_put(at, size_difference(part.kind, part.bytes, last->bytes));
 		if (known->flags & SHAPE_SIZES && fields & PART_BYTES_IN)
-			at = varint_put(at, zigzag(part->bytes_in - last->bytes_in));
-		*last = *part;
+			at = varint_put(at, zigzag(part.bytes_in - last->bytes_in));
+		*last = part;
 	}
 	return at;
 }
@@ -339,12 +341,9 @@ static unsigned char *put_thread(struct call_model *model, unsigned char *at, ui
 	return varint_put(at, thread);
 }
 
-static struct shaped shape_of(const struct call_thread *thread, const struct call *call,
-                              uint64_t enter, uint64_t leave)
+static unsigned flags_of(const struct call_thread *thread, const struct call *call, uint64_t enter,
+                         uint64_t leave)
 {
-	struct shaped shaped = {.shape = {.region = call->region,
-	                                  .depth = call->depth,
-	                                  .nr_parts = (uint8_t)call->nr_parts}};
 	unsigned flags = call->flags & (CALL_UNFINISHED | CALL_CONTINUED);
 
 	if (thread->continued && enter == thread->enter && leave == thread->last)
@@ -353,10 +352,37 @@ static struct shaped shape_of(const struct call_thread *thread, const struct cal
 		flags |= SHAPE_BACK;
 	if (!requests_expected(thread, call))
 		flags |= SHAPE_REQUESTS;
-	shaped.shape.flags = (uint8_t)flags;
+	return flags;
+}
+
+static struct shaped shape_of(const struct call *call, unsigned flags)
+{
+	struct shaped shaped;
+
+	shaped.shape = (struct call_shape){.region = call->region,
+	                                   .depth = call->depth,
+	                                   .flags = (uint8_t)flags,
+	                                   .nr_parts = (uint8_t)call->nr_parts};
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		shaped.parts[i] = shape_part(&call->parts[i]);
 	return shaped;
+}
+
+/* Whether the call can be written with this shape. */
+static bool shape_holds(const struct call_model *model, const struct call_shape *known,
+                        const struct call *call, unsigned flags)
+{
+	if ((known->flags & ~(unsigned)(SHAPE_SIZES | SHAPE_PEERS)) != flags ||
+	    known->region != call->region || known->depth != call->depth ||
+	    known->nr_parts != call->nr_parts)
+		return false;
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		struct call_shape_part part = shape_part(&call->parts[i]);
+
+		if (!same_part(&model->parts[known->first_part + i], &part, known->flags))
+			return false;
+	}
+	return true;
 }
 
 static unsigned char *put_times(unsigned char *at, const struct call_thread *thread, unsigned flags,
@@ -377,6 +403,8 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 	memset(encoder->slots, 0, sizeof(encoder->slots));
 	memset(encoder->sizes, 0, sizeof(encoder->sizes));
 	memset(encoder->peers, 0, sizeof(encoder->peers));
+	memset(encoder->next, 0, sizeof(encoder->next));
+	encoder->last = 0;
 }
 
 /* Whoever reads the bin after a crash finds no record before it is complete. */
@@ -386,24 +414,51 @@ static void append_record(struct bin *bin, const unsigned char *end)
 	__atomic_store_n(&bin->record_bytes, (uint32_t)(end - bin_records(bin)), __ATOMIC_RELEASE);
 }
 
+/* A shape that nobody has looked for: the number of the one that followed the last one, + 1. */
+static unsigned likely_shape(const struct call_encoder *encoder, const struct call *call,
+                             unsigned flags)
+{
+	unsigned guess = encoder->next[encoder->last];
+
+	if (guess && shape_holds(&encoder->model, &encoder->model.shapes[guess - 1], call, flags))
+		return guess;
+	return 0;
+}
+
+/* Gives a new shape a number, if there is room: its number + 1. */
+static unsigned learn_shape(struct call_model *model, uint16_t *slot, const struct shaped *shaped)
+{
+	if (!room_for_shape(model, shaped->shape.nr_parts))
+		return 0;
+	add_shape(model, &shaped->shape, shaped->parts);
+	*slot = (uint16_t)model->nr_shapes;
+	return *slot;
+}
+
 void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call)
 {
 	struct call_model *model = &encoder->model;
 	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
 	unsigned char *at = put_thread(model, bin_records(bin) + bin->record_bytes, call->thread);
-	struct shaped shaped = shape_of(model->thread, call, enter, leave);
-	uint16_t *slot = choose_shape(encoder, &shaped);
-	bool known = *slot;
+	unsigned flags = flags_of(model->thread, call, enter, leave);
+	unsigned number = likely_shape(encoder, call, flags);
+	uint16_t *slot = NULL;
+	struct shaped shaped;
 
-	at = known ? put_number(at, *slot - 1U) : put_shape(at, &shaped);
-	at = put_times(at, model->thread, shaped.shape.flags, enter, leave);
-	at = put_requests(model->thread, at, call, shaped.shape.flags);
-	if (known && shaped.shape.flags & (SHAPE_SIZES | SHAPE_PEERS)) {
-		at = put_differences(model, at, &model->shapes[*slot - 1], &shaped);
-	} else if (!known && room_for_shape(model, call->nr_parts)) {
-		add_shape(model, &shaped.shape, shaped.parts);
-		*slot = (uint16_t)model->nr_shapes;
+	if (!number) {
+		shaped = shape_of(call, flags);
+		slot = choose_shape(encoder, &shaped);
+		number = *slot;
 	}
+	at = number ? put_number(at, number - 1) : put_shape(at, &shaped);
+	at = put_times(at, model->thread, flags, enter, leave);
+	at = put_requests(model->thread, at, call, flags);
+	if (number)
+		at = put_differences(model, at, &model->shapes[number - 1], call);
+	else
+		number = learn_shape(model, slot, &shaped);
+	encoder->next[encoder->last] = (uint16_t)number;
+	encoder->last = (uint16_t)number;
 	model->thread->continued = call->flags & CALL_CONTINUED;
 	model->thread->enter = enter;
 	model->thread->last = model->time = leave;

@@ -104,6 +104,8 @@ struct call_encoder {
 	struct call_model model;
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
+	uint16_t next[CALL_CODE_SHAPES + 1];  /* the shape that followed each last time, + 1 */
+	uint16_t last;                        /* the last record's, + 1; 0: it had no number */
 };
 
 /* Before the first record of a bin; sets the bin's base time. */

@@ -423,8 +423,10 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		struct json_object *calls = report_calls_object(trace, options);
 
 		err = calls ? 0 : -errno;
-		if (calls)
+		if (calls) {
+			fputc(',', to);
 			json_put_member(to, "calls", calls);
+		}
 	}
 	fputs("}\n", to);
 	free(out);

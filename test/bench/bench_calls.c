@@ -1,0 +1,137 @@
+/*
+ * What a recorded call costs the recorder: from a target's ring into the buffer. Calls as those of
+ * LAMMPS: sends, receives posted and waited for, and a collective now and then.
+ */
+#include "bench.h"
+
+#include "cli/calls_process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NR_CALLS 12000 /* a round: as much as a ring holds */
+
+struct world {
+	struct tables *tables;
+	struct calls_names names;
+	struct calls_clock clock;
+	struct calls_process *process;
+	struct hmb *hmb;
+	uint64_t time, request;
+	bool store;
+};
+
+static void put(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                struct call *call)
+{
+	struct world *w = arg;
+
+	(void)process;
+	(void)tid;
+	(void)local_region;
+	if (w->store)
+		hmb_put_call(w->hmb, 0, 0, call);
+}
+
+static void produce(struct world *w, const uint64_t *words, size_t nr)
+{
+	struct ring *ring = &w->process->shared->threads[0];
+	uint64_t *base =
+		(uint64_t *)(void *)((char *)w->process->shared + ring_offset(0));
+
+	if (ring->head % RING_LARGE_WORDS + nr > RING_LARGE_WORDS) {
+		base[ring->head % RING_LARGE_WORDS] = ring_head(RING_PAD, 0, 0, 0, 0);
+		ring->head += RING_LARGE_WORDS - ring->head % RING_LARGE_WORDS;
+	}
+	memcpy(&base[ring->head % RING_LARGE_WORDS], words, nr * sizeof(*words));
+	ring->head += nr;
+}
+
+static void produce_call(struct world *w, uint32_t region, uint64_t duration, const uint64_t *parts,
+                         size_t nr)
+{
+	uint64_t words[16] = {
+		ring_head(RING_CALL, 3 + nr, nr ? 1 : 0, 0, region),
+		w->time,
+		w->time + duration,
+	};
+
+	memcpy(&words[3], parts, nr * sizeof(*parts));
+	produce(w, words, 3 + nr);
+	w->time += duration + 150 + rand() % 300;
+}
+
+static void produce_round(struct world *w)
+{
+	for (unsigned i = 0; i < NR_CALLS; i += 3) {
+		uint64_t peer = (uint64_t)(i / 3 % 4) << 32 | 1 << 8;
+		uint64_t posted[2] = {CALL_RECEIVE_POSTED | peer, ++w->request};
+		uint64_t send[3] = {CALL_SEND | peer, 0, 1200 + (uint64_t)(rand() % 4) * 24};
+		uint64_t done[4] = {CALL_RECEIVE_DONE | peer, 0, 1200 + (uint64_t)(rand() % 4) * 24,
+		                    w->request};
+		uint64_t collective[3] = {CALL_COLLECTIVE | 1 << 8 | (uint64_t)UINT32_MAX << 32, 8,
+		                          8};
+
+		produce_call(w, CALL_Irecv, 60 + rand() % 60, posted, 2);
+		produce_call(w, CALL_Send, 90 + rand() % 200, send, 3);
+		produce_call(w, CALL_Wait, 50 + rand() % 1000, done, 4);
+		if (i % 9 == 0)
+			produce_call(w, CALL_Allreduce, 300 + rand() % 1000, collective, 3);
+	}
+}
+
+static void world_open(struct world *w)
+{
+	struct hmb_config config = {
+		.size = (size_t)64 << 20,
+		.nr_kinds = 1,
+		.max_path = 8,
+		.kinds[0] = {.shape = HMB_CALLS, .time_shift = 3},
+	};
+	int fd;
+
+	*w = (struct world){.clock.source = RING_CLOCK_MONOTONIC, .time = 1000000};
+	w->tables = tables_new(1 << 20, "bench.atr");
+	calls_names_init(&w->names, w->tables);
+	w->process = calls_process_new(getpid(), &w->names, &w->clock, &fd);
+	close(fd);
+	config.memory = bench_memory(config.size);
+	w->hmb = hmb_new(&config);
+	w->process->shared->threads[0].state = RING_USED;
+}
+
+static double round_ns(struct world *w, bool store)
+{
+	uint64_t start;
+
+	w->store = store;
+	produce_round(w);
+	start = bench_now();
+	calls_process_look(w->process);
+	calls_process_read(w->process, w->time, put, w);
+	return (double)(bench_now() - start) / (NR_CALLS + (NR_CALLS + 8) / 9);
+}
+
+int main(void)
+{
+	static struct world w;
+	double read = 1e9, stored = 1e9;
+
+	world_open(&w);
+	for (unsigned i = 0; i < 200; i++) {
+		double ns = round_ns(&w, false);
+
+		read = ns < read ? ns : read;
+		ns = round_ns(&w, true);
+		stored = ns < stored ? ns : stored;
+	}
+	bench_head("calls", "ns");
+	bench_figure("a call, from its ring", read, "", 0, "");
+	bench_figure("a call, from its ring into the buffer", stored, "eztrace's whole cost a call",
+	             210, "<= 40");
+	bench_figure("bytes of it there",
+	             (double)hmb_record_bytes(w.hmb) / (double)w.hmb->kinds[0].stored,
+	             "eztrace", 44, "<= 8");
+	return 0;
+}
