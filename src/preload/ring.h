@@ -201,7 +201,9 @@ static inline unsigned ring_part_fields(unsigned kind)
 
 static inline unsigned ring_part_words(unsigned kind)
 {
-	return 1 + (unsigned)__builtin_popcount(ring_part_fields(kind));
+	unsigned fields = ring_part_fields(kind);
+
+	return 1 + (fields & 1) + (fields >> 1 & 1) + (fields >> 2 & 1) + (fields >> 3 & 1);
 }
 
 #define RING_MAX_PART 5 /* words */
