@@ -379,8 +379,8 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 		return;
 	}
 	/* Parts are the reader's own copy. */
-	call->nr_parts = calls_strip(config->policy, (struct call_part *)call->parts,
-	                             call->nr_parts);
+	call->nr_parts =
+		calls_strip(config->policy, (struct call_part *)call->parts, call->nr_parts);
 	if (hmb_put_call(config->hmb, config->kind, level, call))
 		tables_thread_stored(config->tables, call->thread, config->kind, level);
 }

@@ -46,11 +46,13 @@ void calls_names_fini(struct calls_names *names)
 	struct known_region *region, *next_region;
 	struct known_comm *comm, *next_comm;
 
-	HASH_ITER (hh, names->regions, region, next_region) {
+	HASH_ITER(hh, names->regions, region, next_region)
+	{
 		HASH_DEL(names->regions, region);
 		free(region);
 	}
-	HASH_ITER (hh, names->comms, comm, next_comm) {
+	HASH_ITER(hh, names->comms, comm, next_comm)
+	{
 		HASH_DEL(names->comms, comm);
 		free(comm);
 	}

@@ -13,7 +13,7 @@
 
 struct calls_names {
 	struct tables *tables;
-	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
+	uint32_t mpi[NR_MPI_CALLS];   /* regions; NO_ENTRY: not used yet */
 	struct known_region *regions; /* of users, by name and class */
 	struct known_comm *comms;     /* by what they are */
 };

@@ -39,8 +39,8 @@ struct options {
 	bool inherit;   /* inherited events even where a cgroup is permitted */
 	bool user_only; /* the kernel's side was not permitted */
 	bool quiet;
-	bool calls;            /* record MPI calls and user regions */
-	double calls_share;    /* of the budget, 0 … 1 */
+	bool calls;         /* record MPI calls and user regions */
+	double calls_share; /* of the budget, 0 … 1 */
 	enum trace_policy calls_policy;
 	uint64_t calls_patience; /* ns */
 };

@@ -7,8 +7,8 @@
 
 struct object {
 	char content[64];
-} ompi_mpi_comm_world, ompi_mpi_comm_self, ompi_mpi_comm_null, ompi_request_null, ompi_request_empty,
-	ompi_mpi_int, request;
+} ompi_mpi_comm_world, ompi_mpi_comm_self, ompi_mpi_comm_null, ompi_request_null,
+	ompi_request_empty, ompi_mpi_int, request;
 
 struct status {
 	int source, tag, error, cancelled;
