@@ -1,11 +1,14 @@
 # make            build/adaptrace
 # make demo       install what is missing, build, record a real program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
-# make lint bench install clean
+# make check-hw   the same on hardware counters, in an emulated arm64 machine
+# make check-cross lint bench install clean
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
+CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
@@ -17,16 +20,17 @@ UNIT    := $(wildcard test/unit/test_*.c)
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_BUILD := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
+PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
-              pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
+              uthash-dev zlib1g-dev
+PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
 PKGS_CHECK := $(PKGS_BUILD) g++ gfortran libcmocka-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty \
-           -lprotobuf-c -lz -lm
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
+           -liberty -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g
@@ -84,26 +88,46 @@ $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
-$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
 
-$(BUILD)/targets/%_static: test/targets/%.c
+$(BUILD)/targets/%: test/targets/%.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 -O2 -g -o $@ $<
+
+$(BUILD)/targets/%: test/targets/%.rs
+	@mkdir -p $(@D)
+	MAKEFLAGS= $(RUSTC) -O -g -o $@ $<
+
+$(BUILD)/targets/%_static: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
 
 # Call frame information in .debug_frame only.
-$(BUILD)/targets/%_debug_frame: test/targets/%.c
+$(BUILD)/targets/%_debug_frame: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
 
+# Return addresses that are signed where the processor can.
+$(BUILD)/targets/%_signed: test/targets/%.c $(wildcard test/targets/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE -march=armv8.3-a -mbranch-protection=standard \
+		-o $@ $< -pthread
+
+$(BUILD)/hw/%: test/hw/guest/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -static -D_GNU_SOURCE -o $@ $<
+
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
+$(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
+		$(if $(RUSTC),$(BUILD)/targets/step_panic)
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
@@ -113,6 +137,22 @@ demo: | deps-build
 check: | deps-check
 	@$(MAKE) --no-print-directory all
 	@test/run.sh $(BUILD) $(T)
+
+# Other processors: everything compiles for them without warnings; and arm64 is run, in an emulated
+# machine with hardware counters. Packages are cached below $(BUILD)/hw. Skipped, with a word on why,
+# where something cannot be had.
+check-cross:
+	@for arch in arm64 riscv64; do \
+		test/hw/cross.sh $(BUILD)/hw $$arch; \
+		case $$? in 0) echo "ok      $$arch" ;; 77) ;; *) exit 1 ;; esac; \
+	done
+
+check-hw: | deps-build
+	@$(MAKE) --no-print-directory all
+	@test/hw/run.sh $(BUILD)
+
+print-libraries:
+	@echo $(PKGS_LIBS)
 
 # -- the rest ----------------------------------------------------------------------------------
 bench: | deps-build
@@ -144,6 +184,7 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check bench lint install clean deps-build deps-check deps-lint
+.PHONY: all demo check check-cross check-hw print-libraries bench lint install clean deps-build \
+        deps-check deps-lint
 .SECONDARY:
 -include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)

@@ -2,7 +2,10 @@
 
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/probe_place.h"
 #include "cli/say.h"
+#include "perf/machine.h"
+#include "perf/permission.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -26,6 +29,7 @@ enum {
 	OPT_STACK,
 	OPT_INHERIT,
 	OPT_UNWINDER,
+	OPT_CGROUP,
 	OPT_MPI,
 	OPT_SHARE,
 	OPT_POLICY,
@@ -37,10 +41,15 @@ static const struct argp_option argp_options[] = {
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
-	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
+	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
+	{"all-cpus", 'a', NULL, 0, "Sample whoever runs, until Ctrl-C or while the command runs",
+         0},
+	{"cpu", 'C', "CPUS", 0, "The same on these CPUs only, e.g. 0-3,8", 0},
+	{"cgroup", OPT_CGROUP, "NAME", 0, "The same in this cgroup only, which exists", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
@@ -105,18 +114,35 @@ static int parse_budget(struct options *options, const char *arg)
 	return 0;
 }
 
-static int parse_event(struct options *options, const char *arg)
+static int add_event(struct options *options, const char *name)
 {
 	char why[WHY_SIZE];
 
 	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", arg, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], arg, why)) {
+		return wrong("too many events at", name, "at most 16 can be sampled at once");
+	if (event_parse(&options->events[options->nr_events], name, why) ||
+	    probe_place(&options->events[options->nr_events], why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
 	options->nr_events++;
 	return 0;
+}
+
+/* An alias may stand for several. */
+static int parse_event(struct options *options, const char *arg)
+{
+	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
+	unsigned nr;
+	int status = 0;
+
+	if (event_expand(arg, parts, &nr, why)) {
+		say("%s", why);
+		return EXIT_USAGE;
+	}
+	for (unsigned i = 0; !status && i < nr; i++)
+		status = add_event(options, parts[i]);
+	return status;
 }
 
 static int parse_call_graph(struct options *options, const char *arg)
@@ -127,6 +153,8 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_NONE;
 	} else if (!strcmp(arg, "fp")) {
 		options->stacks = TRACE_STACKS_FP;
+	} else if (!strcmp(arg, "lbr")) {
+		options->stacks = TRACE_STACKS_LBR;
 	} else if (!strcmp(arg, "dwarf")) {
 		options->stacks = TRACE_STACKS_DWARF;
 	} else if (!strncmp(arg, "dwarf,", 6)) {
@@ -136,7 +164,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
 	} else {
-		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
+		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
 	}
 	return 0;
 }
@@ -249,6 +277,23 @@ static int parse_rest(struct options *options, int key, const char *arg)
 	}
 }
 
+static int parse_cpus(struct options *options, const char *arg)
+{
+	struct cpu_list online;
+	char number[16];
+	int beyond;
+
+	if (cpu_list_parse(&options->cpus, arg))
+		return wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
+	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
+	snprintf(number, sizeof(number), "%d", beyond);
+	if (beyond >= 0)
+		return wrong("no such CPU runs here:", number,
+		             "see /sys/devices/system/cpu/online");
+	options->wide = options->some_cpus = true;
+	return 0;
+}
+
 static int parse_one(struct options *options, int key, const char *arg)
 {
 	switch (key) {
@@ -266,6 +311,18 @@ static int parse_one(struct options *options, int key, const char *arg)
 		return 0;
 	case OPT_INHERIT:
 		options->inherit = true;
+		return 0;
+	case 'a':
+		options->wide = true;
+		return 0;
+	case 'd':
+		options->data = true;
+		return 0;
+	case 'C':
+		return parse_cpus(options, arg);
+	case OPT_CGROUP:
+		options->wide = true;
+		options->cgroup = arg;
 		return 0;
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
@@ -309,6 +366,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
 /*
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
@@ -322,9 +392,7 @@ static int settle_event(struct options *options, unsigned e)
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
-			say("not permitted to sample the kernel: user code only (%s); "
-			    "sysctl kernel.perf_event_paranoid=1 permits it",
-			    event->name);
+			say_user_only(event);
 		options->user_only |= !error;
 	}
 	if (!error)
@@ -358,7 +426,8 @@ static int default_event(struct options *options)
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return EXIT_USAGE;
 	}
-	if (!options->quiet)
+	/* who is refused is told so by the clock */
+	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
 }
@@ -379,6 +448,30 @@ static void settle_period(const struct options *options, const struct event *eve
 	if (event->unit == EVENT_NS && asked && given != asked)
 		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
+}
+
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stacks != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->branches ? "only events of the processor have branch stacks; try "
+		                        "-g dwarf, or -e cycles"
+		                      : line);
+		return EXIT_USAGE;
+	}
+	return 0;
 }
 
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
@@ -410,20 +503,45 @@ static int settle_output(struct options *options)
 	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	return EXIT_USAGE;
+}
+
+static int settle_target(const struct options *options)
+{
+	if (!options->command && !options->attach && !options->wide)
+		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
+	else if (options->command && options->attach)
+		say("a command and -p exclude each other");
+	else if (options->calls && (options->attach || options->wide))
+		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
+	else if (options->wide && options->attach)
+		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->wide && options->inherit)
+		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else
+		return settle_wide(options);
+	return EXIT_USAGE;
+}
+
 static int settle(struct options *options)
 {
-	if (!options->command && !options->attach) {
-		say("nothing to record; try 'adaptrace record ./app' or -p PID");
+	if (settle_target(options))
 		return EXIT_USAGE;
-	}
-	if (options->command && options->attach) {
-		say("a command and -p exclude each other");
-		return EXIT_USAGE;
-	}
-	if (options->calls && options->attach) {
-		say("--mpi works from a program's start: it excludes -p");
-		return EXIT_USAGE;
-	}
 	if (settle_output(options))
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
@@ -433,6 +551,8 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
+	if (settle_branches(options))
+		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;
@@ -443,7 +563,7 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID",
+		.args_doc = "COMMAND [ARG...]\n-p PID\n-a [COMMAND [ARG...]]",
 		.doc = "Sample a program into a memory budget and write the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own; "

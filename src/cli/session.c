@@ -5,6 +5,7 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "output/trace_write.h"
+#include "perf/permission.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -66,7 +67,7 @@ static int open_loop(struct session *s)
 	error = watch(s, s->signal_fd);
 	if (!error)
 		error = watch(s, s->timer_fd);
-	if (!error)
+	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
 	if (!error && s->calls)
 		error = watch(s, calls_poll_fd(s->calls));
@@ -171,7 +172,8 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
+	    !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
@@ -257,8 +259,19 @@ static int finish(struct session *s)
 
 static int setup_failed(int error)
 {
-	say("cannot start recording: %s%s", strerror(-error),
-	    error == -EMFILE ? "; raise 'ulimit -n'" : "");
+	struct advice advice = {ADVICE_NONE};
+	struct permission permission;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	if (error == -EMFILE)
+		advice = (struct advice){
+			ADVICE_FILES,
+			{(int64_t)permission.nofile, 2 * (int64_t)permission.nofile},
+			NULL,
+		};
+	advice_line(&advice, line, sizeof(line));
+	say("cannot start recording: %s", *line ? line : strerror(-error));
 	return EXIT_ADAPTRACE;
 }
 
@@ -282,12 +295,19 @@ static int get_ready(struct session *s)
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
-	int error;
+	int error = 0;
 
-	s->target_fd = s->launch.pidfd;
-	error = tasks_add_forked(&s->tasks, pid);
-	if (!error && session_open_sampler(s, &pid, 1))
+	if (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
+	/*
+	 * With inherited events the target had better be none that has the ones we hold: they cost
+	 * it more at a context switch, and alone would not tell their total at its end.
+	 */
+	if (s->way == SAMPLER_LADDER)
+		error = launch_replace(&s->launch);
+	s->target_fd = s->launch.pidfd;
+	if (!error && !s->options->wide)
+		error = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!error)
 		error = get_ready(s);
 	if (error)
@@ -301,6 +321,22 @@ static int record_launched(struct session *s)
 		reap_target(s);
 		return exec_failed(s, error);
 	}
+	run(s);
+	return finish(s);
+}
+
+static int record_wide(struct session *s)
+{
+	int error;
+
+	s->target_fd = -1;
+	if (session_open_wide(s))
+		return EXIT_ADAPTRACE;
+	error = get_ready(s);
+	if (!error)
+		error = sampler_enable(s->sampler);
+	if (error)
+		return setup_failed(error);
 	run(s);
 	return finish(s);
 }
@@ -385,8 +421,10 @@ int session_run(const struct options *options)
 	}
 	if (error)
 		status = setup_failed(error);
+	else if (options->command)
+		status = record_launched(s);
 	else
-		status = options->command ? record_launched(s) : record_attached(s);
+		status = options->wide ? record_wide(s) : record_attached(s);
 	close_session(s);
 	return status;
 }

@@ -1,4 +1,5 @@
 #include "cli/period.h"
+#include "cli/room.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "perf/cost.h"
@@ -18,6 +19,10 @@ void session_choose_way(struct session *s)
 
 	s->way = SAMPLER_LADDER;
 	s->cgroup.fd = -1;
+	if (s->options->wide) {
+		s->way = SAMPLER_CGROUP;
+		return;
+	}
 	permission_read(&permission);
 	if (s->options->inherit || !s->options->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
@@ -45,7 +50,7 @@ static uint64_t sample_price(const struct options *options)
 	return price;
 }
 
-static size_t ring_size(void)
+size_t session_ring_size(void)
 {
 	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -64,7 +69,8 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		return;
 	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
-	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	config->branches = options->stacks == TRACE_STACKS_LBR;
+	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
@@ -79,12 +85,14 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
+		.data = options->data,
+		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command,
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,
 		.nr_events = options->nr_events,
 		.spread = !options->period,
-		.ring_size = ring_size(),
+		.ring_size = session_ring_size(),
 	};
 	char why[WHY_SIZE];
 
@@ -101,6 +109,17 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		return 0;
 	say("%s", why);
 	return -errno;
+}
+
+static void say_unrecoverable(const struct options *options)
+{
+	struct advice advice = room_advise(options->budget);
+	char line[WHY_SIZE];
+
+	advice_line(&advice, line, sizeof(line));
+	say("%s", *line ? line
+	                : "another recorder writes this trace: a killed one would leave nothing to "
+	                  "recover");
 }
 
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
@@ -150,7 +169,7 @@ static int open_buffer(struct session *s)
 		    "this recording is done",
 		    options->output);
 	if (!tables_recoverable(s->tables))
-		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
+		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
 	for (unsigned e = 0; e < options->nr_events; e++) {
@@ -159,10 +178,10 @@ static int open_buffer(struct session *s)
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		/* The low bits of a time are the timer's jitter: about 1/512 of the period is
 		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
+		       (uint64_t)724 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
 	configure_calls(options, &config);
@@ -185,6 +204,7 @@ static int open_names(struct session *s)
 		return -errno;
 	tasks_init(&s->tasks, s->tables, s->modules,
 	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	s->tasks.scale = s->options->events[0].scale;
 	if (s->options->stacks != TRACE_STACKS_DWARF)
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);

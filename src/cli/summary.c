@@ -1,5 +1,6 @@
-#include "cli/output_name.h"
 #include "cli/summary.h"
+#include "cli/exact.h"
+#include "cli/output_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,18 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]" where there is no command. */
+static uint32_t wide_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[PATH_MAX + 16];
+
+	if (!options->cgroup)
+		return tables_string(s->tables, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	return tables_string(s->tables, text);
 }
 
 static uint32_t command_string(struct session *s)
@@ -68,12 +81,13 @@ static void describe_machine(struct session *s, struct trace_run *run)
 static void describe_event(struct session *s, unsigned e)
 {
 	struct trace_event *event = tables_add_event(s->tables);
+	uint32_t scale = s->options->events[e].scale;
 
 	if (!event)
 		return;
 	event->name = tables_string(s->tables, s->options->events[e].name);
 	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
-	event->base_period = sampler_base_period(s->sampler, e, 0);
+	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
 	event->initial_shift = s->shift[e];
 	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
 		struct trace_stream *stream = tables_add_stream(s->tables);
@@ -82,7 +96,7 @@ static void describe_event(struct session *s, unsigned e)
 			return;
 		stream->event = e;
 		stream->cpu = sampler_cpu(s->sampler, c);
-		stream->base_period = sampler_base_period(s->sampler, e, c);
+		stream->base_period = sampler_base_period(s->sampler, e, c) * scale;
 	}
 }
 
@@ -115,12 +129,16 @@ void summary_start(struct session *s)
 	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
-	if (!options->command)
+	if (options->data)
+		run->flags |= TRACE_RUN_DATA;
+	if (options->wide)
+		run->flags |= TRACE_RUN_WIDE;
+	else if (!options->command)
 		run->flags |= TRACE_RUN_ATTACHED;
 	if (options->user_only)
 		run->flags |= TRACE_RUN_USER_ONLY;
 	run->stacks = options->stacks;
-	run->command = command_string(s);
+	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;
@@ -199,17 +217,6 @@ static void total_streams(struct session *s)
 	}
 }
 
-/*
- * Where the kernel swaps the inherited contexts of sibling threads, it loses part of what it counts
- * for them (seen on Linux 6.18). A total that is less than what was sampled is no total.
- */
-static bool exact_believable(const struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler);
-
-	return all + all / 20 >= s->sampled;
-}
-
 static void total_events(struct session *s)
 {
 	struct table table = tables_section(s->tables, TRACE_EVENTS);
@@ -220,48 +227,10 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
-		if (e >= s->options->nr_events)
-			continue;
-		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
-		                       ? sampler_total(s->sampler, (unsigned)e)
-		                       : 0;
+		if (e < s->options->nr_events)
+			event->exact = sampler_total(s->sampler, (unsigned)e) *
+			               s->options->events[e].scale;
 	}
-}
-
-/* One task is counted by the root events; everything else said READ when it ended. */
-static void drop_exact(struct session *s)
-{
-	struct table commands = tables_section(s->tables, TRACE_COMMANDS);
-	struct table threads = tables_section(s->tables, TRACE_THREADS);
-
-	for (size_t i = 0; i < commands.nr; i++) {
-		struct trace_command *command = (struct trace_command *)commands.entries + i;
-
-		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		command->exact = 0;
-	}
-	for (size_t i = 0; i < threads.nr; i++) {
-		struct trace_thread *thread = (struct trace_thread *)threads.entries + i;
-
-		thread->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		thread->exact = 0;
-	}
-}
-
-static void total_exact(struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
-	struct trace_command *command;
-
-	if (s->way == SAMPLER_LADDER && !exact_believable(s)) {
-		drop_exact(s);
-		return;
-	}
-	if (all <= ended || !s->options->command)
-		return;
-	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
-	command->exact += all - ended;
-	command->flags |= TRACE_THREAD_EXACT;
 }
 
 void summary_totals(struct session *s)
@@ -274,7 +243,7 @@ void summary_totals(struct session *s)
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
 	run->records = hmb_record_bytes(s->hmb);
-	total_exact(s);
+	exact_total(s);
 	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);

@@ -41,7 +41,9 @@ struct tasks {
 	struct tables *tables;
 	struct module_table *modules;
 	unsigned nr_streams; /* in each task */
+	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
+	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended, *newest_ended;
@@ -49,10 +51,7 @@ struct tasks {
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved *unobserved_list;
-	uint64_t now;                    /* of the newest record, ns */
-	pid_t first;                     /* the target as forked by us; 0: attached */
-	uint32_t first_comm;             /* what it was called when it ended */
-	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
+	uint64_t now; /* of the newest record, ns */
 };
 
 /*
@@ -78,17 +77,10 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 void tasks_end(struct tasks *tasks);
 
 /*
- * The task of a sample; one not heard of yet is made. What has no tid any more is its process's
- * first. NULL: no memory, or not the target.
+ * The task of a sample; one not heard of yet is made, with everyone as /proc knows it. What has no
+ * tid any more is its process's first. NULL: no memory, or not the target.
  */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
-
-/*
- * The command whose exact total the root events still hold. They say no READ; mostly they are the
- * first task's, but the kernel swaps whole contexts between tasks, and then some other one ends
- * without a READ.
- */
-uint32_t tasks_root_comm(const struct tasks *tasks);
 
 /* The task's slot in the table of threads, taken at the first call. */
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);

@@ -1,3 +1,4 @@
+#include "hmb/code_put.h"
 #include "hmb/hmb.h"
 
 #include <errno.h>
@@ -226,9 +227,11 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	hmb->ledger->taken[sample->kind]++;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
-	coded.context = sample->path_size ? cct_intern(hmb, sample) : NODE_NONE;
-	if (sample->level < hmb_floor(hmb, sample->kind))
-		return false;
+	if (sample->path_size) {
+		coded.context = cct_intern(hmb, sample);
+		if (sample->level < hmb_floor(hmb, sample->kind))
+			return false;
+	}
 	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);
 	if (!bin)
 		return false;

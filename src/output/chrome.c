@@ -10,7 +10,10 @@
  *
  * A slice begins and ends as many nanoseconds within its thread's outermost one as it is deep.
  * Without that, which of two slices of the same time is the caller would depend on their order.
+ *
+ * Calls have tracks of their own: their times are exact, and those of samples' slices are not.
  */
+#include "output/chrome_calls.h"
 #include "output/convert.h"
 #include "output/escape.h"
 #include "output/run_properties.h"
@@ -30,6 +33,7 @@ struct chrome {
 	const struct trace *trace;
 	struct paths paths;
 	struct spool *spool;
+	struct call_index *calls;
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -226,10 +230,13 @@ static int print_all(struct chrome *chrome)
 	fputs("},\n\"traceEvents\":[\n", chrome->file);
 	chrome->separator = "";
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
-		if (!chrome->spool->threads[i].nr)
+		if (!chrome->spool->threads[i].nr && !chrome->calls->nr[i])
 			continue;
 		print_names(chrome, i);
 		err = print_thread(chrome, i);
+		if (!err)
+			err = chrome_calls(chrome->file, chrome->calls, i, chrome->start,
+			                   &chrome->separator);
 	}
 	print_reductions(chrome);
 	fputs("]}\n", chrome->file);
@@ -244,12 +251,15 @@ static int prepare(struct chrome *chrome)
 	if (paths_init(&chrome->paths, chrome->trace, PATHS_BY_FUNCTION))
 		return -ENOMEM;
 	chrome->spool = spool_new(chrome->conversion, &chrome->paths, chrome->conversion->event);
-	if (!chrome->spool)
+	chrome->calls = chrome->spool ? call_index_new(chrome->trace) : NULL;
+	if (!chrome->calls)
 		return -errno;
 	chrome->time_event = event && event->unit == TRACE_NS;
 	chrome->start = trace_run(chrome->trace)->start;
 	if (chrome->spool->last_time && chrome->spool->first_time < chrome->start)
 		chrome->start = chrome->spool->first_time;
+	if (chrome->calls->last_time && chrome->calls->first_time < chrome->start)
+		chrome->start = chrome->calls->first_time;
 	chrome->depths = paths_depths(&chrome->paths);
 	if (!chrome->depths)
 		return -ENOMEM;
@@ -277,6 +287,7 @@ int chrome_write(struct conversion *conversion, FILE *file)
 		err = print_all(&chrome);
 	paths_fini(&chrome.paths);
 	spool_free(chrome.spool);
+	call_index_free(chrome.calls);
 	free(chrome.depths);
 	free(chrome.chain);
 	free(chrome.open);

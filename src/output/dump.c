@@ -4,6 +4,7 @@
 #include "output/json_text.h"
 #include "output/text.h"
 
+#include "symbolize/memory.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -170,6 +171,30 @@ static void add_frame(struct dump *dump, uint64_t frame, struct json_object *sta
 		                      json_object_get(json_object_array_get_idx(objects, i)));
 }
 
+/* NULL: the trace has no such classes. */
+static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
+{
+	static const struct {
+		const char *name;
+		enum memory_field field;
+	} fields[] = {
+		{"level", MEMORY_BY_LEVEL},     {"operation", MEMORY_BY_OPERATION},
+		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
+		{"latency", MEMORY_BY_LATENCY},
+	};
+	struct json_object *object;
+	char text[MEMORY_TEXT_SIZE];
+
+	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
+		return NULL;
+	object = json_object_new_object();
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		json_object_object_add(
+			object, fields[i].name,
+			json_object_new_string(memory_text(sample->memory, fields[i].field, text)));
+	return object;
+}
+
 static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -185,6 +210,7 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_object_object_add(object, "level", json_number(sample->level));
 	json_object_object_add(object, "weight", json_number(sample->weight));
 	json_object_object_add(object, "counters", json_object_new_object());
+	json_object_object_add(object, "memory", memory_object(dump, sample));
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)
 		add_frame(dump, dump->frames[i], stack);

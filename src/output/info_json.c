@@ -195,6 +195,7 @@ static const char *stacks_text(uint32_t stacks)
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "fp",
 		[TRACE_STACKS_DWARF] = "dwarf",
+		[TRACE_STACKS_LBR] = "lbr",
 	};
 
 	return stacks < sizeof(texts) / sizeof(*texts) ? texts[stacks] : "unknown";
@@ -220,12 +221,17 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	return run->flags & TRACE_RUN_WIDE     ? "cpu"
+	       : run->flags & TRACE_RUN_CGROUP ? "cgroup"
+	                                       : "inherit";
+}
+
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
 	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
-	json_object_object_add(
-		object, "counting",
-		json_object_new_string(run->flags & TRACE_RUN_CGROUP ? "cgroup" : "inherit"));
+	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
 	json_object_object_add(object, "max_overhead",
 	                       json_object_new_double(run->max_overhead / 10.0));
 	add(object, "sample_price_ns", run->sample_price);
@@ -233,6 +239,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add(object, "drain_latency_ns", run->drain_latency);
 	add(object, "seed", run->seed);
 	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
+	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);

@@ -104,12 +104,23 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 	        (unsigned long long)event->taken, (unsigned long long)event->stored);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	if (run->flags & TRACE_RUN_WIDE)
+		return "per CPU, whoever runs there: short tasks count in full";
+	if (run->flags & TRACE_RUN_CGROUP)
+		return "per CPU, in the program's own cgroup: short tasks count in full";
+	return "per thread, inherited: short tasks are seen less, and shown as [unsampled] where "
+	       "their exact total is known";
+}
+
 static void put_method(FILE *to, const struct trace *trace)
 {
 	static const char *const stacks[] = {
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "by frame pointers",
 		[TRACE_STACKS_DWARF] = "by call frame information",
+		[TRACE_STACKS_LBR] = "by the processor's branch records",
 	};
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_event *event;
@@ -118,13 +129,9 @@ static void put_method(FILE *to, const struct trace *trace)
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		put_event(to, trace, event);
 	info_calls_text(to, trace);
-	fprintf(to, LABEL "%s\n", "counting",
-	        run->flags & TRACE_RUN_CGROUP
-	                ? "per CPU, in the program's own cgroup: short tasks count in full"
-	                : "per thread, inherited: short tasks are seen less, and shown as "
-	                  "[unsampled] where their exact total is known");
+	fprintf(to, LABEL "%s\n", "counting", counting_text(run));
 	fprintf(to, LABEL "%s\n", "stacks",
-	        run->stacks <= TRACE_STACKS_DWARF ? stacks[run->stacks] : "unknown");
+	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
 }

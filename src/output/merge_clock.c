@@ -8,10 +8,12 @@
 #define NR_BUCKETS  1024
 #define SAME_BOOT   ((int64_t)2000000000) /* ns by which a host's real time may have been set */
 #define MAX_DRIFT   1e-3
-#define MIN_SEGMENT 4 /* knots' distances that one line is fitted to at least */
+#define MAX_CHANGE  2e-5 /* of a drift, from a stretch to its halves */
+#define MIN_SEGMENT 2    /* knots' distances that one line is fitted to at least */
+#define MAX_BEYOND  4.0  /* knots' distances before and behind the run */
 #define MAX_TIME    ((uint64_t)1 << 62)
 
-/* The tightest bound of a stretch of the run. */
+/* The tightest bound of a stretch of the run, by the time of the pair's first host. */
 struct bound {
 	uint64_t time;
 	int64_t value;
@@ -115,16 +117,16 @@ static unsigned bucket_of(const struct clocks *clocks, uint64_t time)
 int clocks_bound(struct clocks *clocks, uint32_t a, uint64_t left, uint32_t b, uint64_t reached)
 {
 	struct clock_bounds *bounds = a < b ? bounds_of(clocks, a, b) : bounds_of(clocks, b, a);
-	unsigned bucket = bucket_of(clocks, reached);
+	uint64_t time = a < b ? left : reached;
 	struct bound *bound;
 	int64_t value;
 
 	if (!bounds)
 		return -ENOMEM;
-	bound = a < b ? &bounds->least[bucket] : &bounds->most[bucket];
+	bound = (a < b ? bounds->least : bounds->most) + bucket_of(clocks, time);
 	value = (int64_t)(a < b ? left - reached : reached - left);
 	if (!bound->known || (a < b ? value > bound->value : value < bound->value))
-		*bound = (struct bound){reached, value, true};
+		*bound = (struct bound){time, value, true};
 	return 0;
 }
 
@@ -174,13 +176,13 @@ static bool spans(const struct bound *bounds, unsigned first, unsigned end)
 }
 
 /* The width is a concave function of the slope: the widest one is found by thirds. */
-static struct line fit_line(const struct segment *segment)
+static struct line fit_line(const struct segment *segment, double slope, double change)
 {
-	double low = -MAX_DRIFT, high = MAX_DRIFT;
+	double low = slope - change, high = slope + change;
 
 	if (!spans(segment->bounds->least, segment->first, segment->end) ||
 	    !spans(segment->bounds->most, segment->first, segment->end))
-		return line_of_slope(segment, 0);
+		return line_of_slope(segment, slope);
 	for (unsigned i = 0; i < 80; i++) {
 		double a = low + (high - low) / 3, b = high - (high - low) / 3;
 
@@ -208,7 +210,8 @@ static uint64_t knot_time(const struct clocks *clocks, unsigned knot)
 	       (uint64_t)((double)(clocks->end - clocks->start) * knot / (CLOCK_KNOTS - 1));
 }
 
-static struct line line_between(const struct fit *fit, unsigned first, unsigned last)
+static struct line line_between(const struct fit *fit, unsigned first, unsigned last, double slope,
+                                double change)
 {
 	const struct segment segment = {
 		.bounds = fit->bounds,
@@ -217,20 +220,20 @@ static struct line line_between(const struct fit *fit, unsigned first, unsigned 
 		.start = knot_time(fit->clocks, first),
 	};
 
-	return fit_line(&segment);
+	return fit_line(&segment, slope, change);
 }
 
 /* One line from knot to knot, or, where the clocks did not run evenly, one for each half. */
-static void fit_knots(struct fit *fit, unsigned first, unsigned last)
+static void fit_knots(struct fit *fit, unsigned first, unsigned last, double slope, double change)
 {
-	struct line line = line_between(fit, first, last);
+	struct line line = line_between(fit, first, last, slope, change);
 	unsigned middle = (first + last) / 2;
 
 	if (line.width < 0 && last - first >= 2 * MIN_SEGMENT &&
-	    isfinite(line_between(fit, first, middle).width) &&
-	    isfinite(line_between(fit, middle, last).width)) {
-		fit_knots(fit, first, middle);
-		fit_knots(fit, middle, last);
+	    isfinite(line_between(fit, first, middle, line.slope, 0).width) &&
+	    isfinite(line_between(fit, middle, last, line.slope, 0).width)) {
+		fit_knots(fit, first, middle, line.slope, MAX_CHANGE);
+		fit_knots(fit, middle, last, line.slope, MAX_CHANGE);
 		return;
 	}
 	for (unsigned i = first; i <= last; i++) {
@@ -240,7 +243,8 @@ static void fit_knots(struct fit *fit, unsigned first, unsigned last)
 		/* Where two lines meet, neither is right. */
 		fit->at[i] = i == first && fit->pieces ? (fit->at[i] + value) / 2 : value;
 	}
-	fit->error = fmax(fit->error, fabs(line.width) / 2);
+	/* Bounds that no line fits say at least by how much it is off. */
+	fit->error = fmax(fit->error, line.width < 0 ? -line.width : line.width / 2);
 	fit->pieces++;
 }
 
@@ -249,19 +253,66 @@ static bool fit_pair(const struct clocks *clocks, const struct clock_bounds *bou
                      struct fit *fit)
 {
 	*fit = (struct fit){.clocks = clocks, .bounds = bounds};
-	if (!isfinite(line_between(fit, 0, CLOCK_KNOTS - 1).width))
+	if (!isfinite(line_between(fit, 0, CLOCK_KNOTS - 1, 0, 0).width))
 		return false;
-	fit_knots(fit, 0, CLOCK_KNOTS - 1);
+	fit_knots(fit, 0, CLOCK_KNOTS - 1, 0, MAX_DRIFT);
 	return true;
 }
 
+/* Between the knots on a line, and before and behind them, where a host began or ended later. */
+static int64_t between_knots(const struct clocks *clocks, const int64_t at[CLOCK_KNOTS],
+                             uint64_t guess)
+{
+	double place;
+	unsigned knot = 0;
+
+	if (clocks->end <= clocks->start || guess > MAX_TIME)
+		return at[0];
+	place = ((double)guess - (double)clocks->start) / (double)(clocks->end - clocks->start) *
+	        (CLOCK_KNOTS - 1);
+	place = fmin(fmax(place, -MAX_BEYOND), CLOCK_KNOTS - 1 + MAX_BEYOND);
+	if (place >= CLOCK_KNOTS - 1)
+		knot = CLOCK_KNOTS - 2;
+	else if (place > 0)
+		knot = (unsigned)place;
+	return at[knot] + llrint((place - knot) * (double)(at[knot + 1] - at[knot]));
+}
+
+/* However the bounds came about, no clock goes backwards. */
+static void keep_monotonic(const struct clocks *clocks, int64_t at[CLOCK_KNOTS])
+{
+	int64_t most = (int64_t)((clocks->end - clocks->start) / (4 * CLOCK_KNOTS));
+
+	for (unsigned i = 1; i < CLOCK_KNOTS; i++) {
+		if (at[i] < at[i - 1] - most)
+			at[i] = at[i - 1] - most;
+		if (at[i] > at[i - 1] + most)
+			at[i] = at[i - 1] + most;
+	}
+}
+
+/*
+ * The distance is known by the time of the pair's first host, and corrections are by a host's own:
+ * the second one's time is brought to the first one's before.
+ */
 static void place_host(struct clocks *clocks, const struct fit *fit)
 {
 	struct clock_host *a = &clocks->hosts[fit->bounds->a], *b = &clocks->hosts[fit->bounds->b];
 	struct clock_host *from = a->placed ? a : b, *to = a->placed ? b : a;
+	int64_t distance[CLOCK_KNOTS];
 
 	for (unsigned i = 0; i < CLOCK_KNOTS; i++)
-		to->at[i] = from->at[i] + llrint(a->placed ? fit->at[i] : -fit->at[i]);
+		distance[i] = llrint(fit->at[i]);
+	for (unsigned i = 0; i < CLOCK_KNOTS; i++) {
+		uint64_t time = knot_time(clocks, i);
+		int64_t move = distance[i];
+
+		for (unsigned step = 0; to == b && step < 3; step++)
+			move = between_knots(clocks, distance, time + (uint64_t)move);
+		move = to == b ? move : -move;
+		to->at[i] = move + between_knots(clocks, from->at, time + (uint64_t)move);
+	}
+	keep_monotonic(clocks, to->at);
 	to->error = from->error + (uint64_t)fit->error + 1;
 	to->placed = true;
 }
@@ -303,19 +354,7 @@ int clocks_solve(struct clocks *clocks)
 
 uint64_t clocks_time(const struct clocks *clocks, uint32_t host, uint64_t time)
 {
-	const struct clock_host *entry = &clocks->hosts[host];
 	uint64_t guess = clocks_guess(clocks, host, time);
-	double place, part;
-	unsigned knot;
 
-	if (guess <= clocks->start || clocks->end <= clocks->start || guess > MAX_TIME)
-		return guess + (uint64_t)entry->at[0];
-	place = (double)(guess - clocks->start) / (double)(clocks->end - clocks->start) *
-	        (CLOCK_KNOTS - 1);
-	if (place >= CLOCK_KNOTS - 1)
-		return guess + (uint64_t)entry->at[CLOCK_KNOTS - 1];
-	knot = (unsigned)place;
-	part = place - knot;
-	return guess + (uint64_t)(entry->at[knot] +
-	                          llrint(part * (double)(entry->at[knot + 1] - entry->at[knot])));
+	return guess + (uint64_t)between_knots(clocks, clocks->hosts[host].at, guess);
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbolize/module.h"
+#include "symbolize/memory.h"
 
 #define MAX_PATH 4096 /* callers of a sample; inner ones stay */
 
@@ -139,11 +139,15 @@ static int sample_merge_init(struct sample_merge *all, const struct merge *merge
 }
 
 /* The callers, innermost first. */
-static unsigned fill_path(struct merge *merge, const struct merge_input *input, uint32_t node)
+static unsigned fill_path(struct merge *merge, const struct merge_input *input,
+                          const struct trace_sample *sample)
 {
+	uint32_t node = sample->context;
 	unsigned nr = 0;
 	uint64_t frame;
 
+	if (trace_run(input->trace)->flags & TRACE_RUN_DATA)
+		merge->path[nr++] = frame_of_memory(sample->memory);
 	while (node) {
 		if (nr == MAX_PATH || !trace_node(input->trace, node, &frame, &node)) {
 			merge->path[nr < MAX_PATH ? nr++ : MAX_PATH - 1] =
@@ -184,7 +188,7 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
 	if (event->unit == TRACE_NS && sample->level < 24 && period < (uint64_t)1 << 38)
 		put.step = period << (sample->level + 1);
-	put.path_size = fill_path(merge, input, sample->context);
+	put.path_size = fill_path(merge, input, sample);
 	hmb_put(merge->hmb, &put);
 	return 0;
 }

@@ -74,6 +74,8 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 		add_thread(out->trace, class->thread, object);
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(out->trace, class, object);
+	else if (key & PROFILE_MEMORY_KEYS)
+		json_object_object_add(object, report_memory_key(key), json_text(out->text));
 	else if (class->cpu != PROFILE_NONE)
 		json_object_object_add(object, "cpu", json_number(class->cpu));
 }
@@ -90,8 +92,9 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	json_object_object_add(object, "samples", json_number(row->samples));
 	json_object_object_add(object, "error", json_number((uint64_t)(profile_error(row) + 0.5)));
 	if (unsampled) {
-		json_object_object_add(object, unsampled->unobserved ? "unobserved" : "unsampled",
-		                       json_object_new_boolean(true));
+		json_object_object_add(
+			object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+			json_object_new_boolean(true));
 		json_object_object_add(object, "sampled", json_number(unsampled->sampled));
 		json_object_object_add(object, "exact", json_number(unsampled->exact));
 	}
@@ -262,6 +265,30 @@ static void add_warning(void *arg, const char *text)
 	json_object_array_add(arg, json_text(text));
 }
 
+static struct json_object *scaled_object(const struct report_out *out,
+                                         const struct profile_scaled *scaled)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
+	json_object_object_add(object, "sampled", json_number(scaled->sampled));
+	json_object_object_add(object, "exact", json_number(scaled->exact));
+	json_object_object_add(
+		object, "factor",
+		json_object_new_double((double)scaled->exact / (double)scaled->sampled));
+	return object;
+}
+
+static void put_scaled(const struct report_out *out)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < out->profile->nr_scaled; i++)
+		json_object_array_add(array, scaled_object(out, &out->profile->scaled[i]));
+	json_put_member(out->to, "scaled", array);
+	fputc(',', out->to);
+}
+
 static void put_event_head(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
@@ -283,6 +310,7 @@ static void put_event_head(struct report_out *out)
 	fputc(',', out->to);
 	json_put_member(out->to, "warnings", warnings);
 	fputc(',', out->to);
+	put_scaled(out);
 }
 
 /* Callers or callees: the function, and its trees. */
@@ -364,8 +392,10 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		struct json_object *calls = report_calls_object(trace, options);
 
 		err = calls ? 0 : -errno;
-		if (calls)
+		if (calls) {
+			fputc(',', to);
 			json_put_member(to, "calls", calls);
+		}
 	}
 	fputs("}\n", to);
 	free(out);

@@ -42,8 +42,10 @@ static const char *key_title(enum profile_keys key)
 		return "file";
 	case PROFILE_BY_LINE:
 		return "line";
-	default:
+	case PROFILE_BY_CPU:
 		return "cpu";
+	default:
+		return report_memory_key(key);
 	}
 }
 

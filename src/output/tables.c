@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 1
+#define IMAGE_VERSION 2
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 

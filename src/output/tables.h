@@ -81,7 +81,8 @@ struct trace_module *tables_module(struct tables *tables, uint16_t id);
 /*
  * Threads. A slot is taken with the first sample of a task and reused when the task has ended and
  * none of its samples is stored any more. When every slot holds a living task or stored samples, or
- * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED).
+ * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED), as do
+ * those without a number, which are the CPUs' idle tasks.
  *
  * The totals of commands are the caller's to count, at every task's start and end, for most tasks
  * of a fork storm never get here.

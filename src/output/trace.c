@@ -104,6 +104,11 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 			header->version, TRACE_VERSION);
 	if (!header->version)
 		return complain(complaint, "damaged: there is no format 0");
+	if (header->version < TRACE_VERSION)
+		return complain(complaint,
+		                "written by an older adaptrace (format %u, this one reads %u); "
+		                "record again",
+		                header->version, TRACE_VERSION);
 	if (trace->size < header->size)
 		return complain(complaint,
 		                "incomplete: %zu of %llu bytes; copy it again or record again",

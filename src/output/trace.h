@@ -75,6 +75,7 @@ struct trace_sample {
 	uint32_t thread, cpu;
 	uint64_t leaf;
 	uint32_t context; /* node; NODE_NONE: no callers */
+	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
 };
 
 /*

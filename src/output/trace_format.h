@@ -1,5 +1,5 @@
 /*
- * The trace file, version 1. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 2. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
@@ -69,14 +69,16 @@ enum trace_run_flags {
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
+	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
-enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
 struct trace_run {
 	uint32_t flags;
 	uint32_t stacks;  /* enum trace_stacks */
-	uint32_t command; /* string: arguments, separated by '\x1f' */
+	uint32_t command; /* string: arguments, separated by '\x1f'; without any what was sampled */
 	uint32_t host, kernel, cpu_model, version, directory; /* strings */
 	int32_t pid;
 	int32_t exit_status; /* as a shell sees it: 128 + signal when killed; -1: unknown */

@@ -1,5 +1,6 @@
 #include "output/trace_places.h"
 #include "output/turns.h"
+#include "symbolize/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,19 @@ struct trace_walk {
 
 /* --- one list --------------------------------------------------------------------------------- */
 
+/* The class of a memory access stands between the leaf and its callers. */
+static void take_memory(const struct trace *trace, struct trace_sample *sample)
+{
+	uint32_t parent;
+	uint64_t frame;
+
+	if (sample->context == NODE_NONE || !(trace_run(trace)->flags & TRACE_RUN_DATA) ||
+	    !trace_node(trace, sample->context, &frame, &parent) || !frame_is_memory(frame))
+		return;
+	sample->memory = frame_memory(frame);
+	sample->context = parent;
+}
+
 static void fill_sample(const struct trace *trace, struct trace_sample *sample,
                         const struct code_sample *coded)
 {
@@ -32,6 +46,8 @@ static void fill_sample(const struct trace *trace, struct trace_sample *sample,
 	sample->cpu = coded->cpu;
 	sample->leaf = coded->leaf;
 	sample->context = coded->context;
+	sample->memory = 0;
+	take_memory(trace, sample);
 }
 
 /* 1 with the list's next sample, 0 at its end, -EBADMSG. */

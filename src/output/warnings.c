@@ -41,16 +41,6 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 		             "(see /proc/sys/kernel/kptr_restrict)");
 }
 
-static uint64_t all_stored(const struct trace *trace)
-{
-	const struct trace_event *event;
-	uint64_t stored = 0;
-
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		stored += event->stored;
-	return stored;
-}
-
 static uint64_t all_taken(const struct trace *trace)
 {
 	const struct trace_event *event;
@@ -66,14 +56,51 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct trace_event *event,
+                        bool counted)
+{
+	char exact[TEXT_SIZE], period[TEXT_SIZE];
+
+	text_quantity(exact, (double)event->exact, event->unit);
+	text_quantity(period, (double)(event->base_period << event->initial_shift), event->unit);
+	if (event->exact)
+		snprintf(text, WARNING_SIZE,
+		         "no samples of %.200s: %s in all, and one is taken every %s", name, exact,
+		         period);
+	else if (counted)
+		snprintf(text, WARNING_SIZE,
+		         "%.200s never occurred: the program caused none, or this machine does "
+		         "not count it",
+		         name);
+	else
+		snprintf(text, WARNING_SIZE,
+		         "no samples of %.200s: nowhere did it occur once a period (%s), if this "
+		         "machine counts it at all",
+		         name, period);
+}
+
+/* The totals of events that were inherited are not known, but for the first. */
+static void warn_of_silence(const struct trace *trace, const struct warner *warner)
+{
+	bool all = trace_run(trace)->flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP);
+	const struct trace_event *event;
+	char text[WARNING_SIZE];
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		if (event->taken)
+			continue;
+		warning_of_silence(text, trace_string(trace, event->name), event, all);
+		warner->fn(warner->arg, text);
+	}
+}
+
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 {
 	const struct trace_run *run = trace_run(trace);
 	const struct warner warner = {fn, arg};
 	uint64_t taken = all_taken(trace);
 
-	if (!all_stored(trace))
-		warn(&warner, "no samples: the program used too little of what was sampled");
+	warn_of_silence(trace, &warner);
 	warn_of_flags(run, &warner);
 	if (run->lost_records)
 		warn(&warner,
@@ -128,7 +155,8 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
 	char exact[TEXT_SIZE];
 
-	if (profile->config.from || profile->config.to != UINT64_MAX || profile->nr_unsampled ||
+	if (!event->taken || profile->config.from || profile->config.to != UINT64_MAX ||
+	    profile->nr_unsampled || profile->nr_scaled ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)event->exact, event->unit);
@@ -164,7 +192,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		const struct profile_unsampled *u = &profile->unsampled[i];
 
 		text_quantity(exact, (double)u->exact, event->unit);
-		if (u->unobserved) {
+		if (u->why == PROFILE_UNOBSERVED) {
 			warn(warner,
 			     "%s executed a setuid or unreadable program, which the kernel does "
 			     "not "
@@ -172,13 +200,34 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 			     trace_string(profile->trace, u->comm), exact);
 			continue;
 		}
-		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is [unsampled]",
+		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is %s",
 		     trace_string(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
-		     exact);
+		     exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
 		warn(warner, "and %u more commands have a part that is [unsampled]",
 		     profile->nr_unsampled - MAX_BLAMED);
+}
+
+static void warn_of_scaling(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, 0);
+	char exact[TEXT_SIZE];
+
+	for (uint32_t i = 0; i < profile->nr_scaled && i < MAX_BLAMED; i++) {
+		const struct profile_scaled *scaled = &profile->scaled[i];
+
+		text_quantity(exact, (double)scaled->exact, event->unit);
+		warn(warner,
+		     "samples of %s cover %.1f %% of its exact %s; its functions are shown times "
+		     "%.3f",
+		     trace_string(profile->trace, scaled->comm),
+		     100 * share(scaled->sampled, scaled->exact), exact,
+		     (double)scaled->exact / (double)scaled->sampled);
+	}
+	if (profile->nr_scaled > MAX_BLAMED)
+		warn(warner, "and the functions of %u more commands are scaled",
+		     profile->nr_scaled - MAX_BLAMED);
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)
@@ -189,4 +238,5 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	warn_of_coverage(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_unsampled(profile, &warner);
+	warn_of_scaling(profile, &warner);
 }

@@ -39,7 +39,13 @@ struct record {
 			bool regs_32;         /* of a 32-bit program */
 			const unsigned char *stack;
 			size_t stack_size;
-			bool stack_cut; /* the stack goes on beyond what was copied */
+			bool stack_cut;    /* the stack goes on beyond what was copied */
+			uint64_t address;  /* of the data; 0: not known */
+			uint64_t data_src; /* perf_mem_data_src; 0: not known */
+			uint64_t latency;  /* of the access, cycles; 0: not known */
+			/* The latest branches, or calls that have not returned: newest first. */
+			const struct perf_branch_entry *branches;
+			size_t nr_branches;
 		} sample;
 		struct {
 			uint64_t start, end, pgoff;

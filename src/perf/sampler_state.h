@@ -14,6 +14,7 @@ struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
 	int *fds;              /* < 0: not open (a task that ended meanwhile) */
+	bool is_clock;         /* it counts ns of running */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
@@ -40,9 +41,10 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records */
+	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records; times of running */
+	uint64_t ran_before;  /* ns that the tasks ran before samples started */
 	int *owner_fds;       /* of each ring */
-	int *exact_fds;       /* [target][cpu]; NULL: not wanted */
+	int exact_fd;         /* -1: not wanted */
 	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
@@ -57,6 +59,7 @@ struct sampler {
 	char shortage[WHY_SIZE];
 };
 
+/* One of each a CPU, but a single RING_EXACT. */
 enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
 
 static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)

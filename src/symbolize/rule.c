@@ -6,9 +6,12 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define NR_SETS   4096
-#define NR_WAYS   4
-#define MAX_RULES 4096 /* nine big libraries together have 2,107 different ones */
+#define NR_SETS      4096
+#define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
+#define NR_WAYS      4
+#define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
+
+#define CACHE_LINE 64 /* a set, or a rule, never takes two */
 
 /*
  * An entry of the cache is one word: the frame, and above it the number of its rule. Rules are the
@@ -19,9 +22,11 @@
 struct rule_cache {
 	struct cfi_reader *reader;
 	uint64_t asked;
-	uint64_t sets[NR_SETS][NR_WAYS]; /* the latest first; 0: empty */
 	unsigned nr_rules;
-	struct unwind_rule rules[MAX_RULES];
+	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* last used first; 0: empty */
+	struct aligned_rule {
+		_Alignas(CACHE_LINE) struct unwind_rule rule;
+	} rules[MAX_RULES];
 	uint16_t slots[2 * MAX_RULES]; /* rules by hash, number + 1 */
 };
 
@@ -29,10 +34,11 @@ static const struct unwind_rule no_rule = {.kind = RULE_NONE};
 
 struct rule_cache *rule_cache_new(struct module_table *modules)
 {
-	struct rule_cache *cache = calloc(1, sizeof(*cache));
+	struct rule_cache *cache = aligned_alloc(CACHE_LINE, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
+	memset(cache, 0, sizeof(*cache));
 	cache->reader = cfi_reader_new(modules);
 	if (!cache->reader) {
 		free(cache);
@@ -65,9 +71,9 @@ static unsigned rule_number(struct rule_cache *cache, const struct unwind_rule *
 		cache->nr_rules = 0;
 	}
 	for (; cache->slots[i]; i = (i + 1) & mask)
-		if (!memcmp(&cache->rules[cache->slots[i] - 1], rule, sizeof(*rule)))
+		if (!memcmp(&cache->rules[cache->slots[i] - 1].rule, rule, sizeof(*rule)))
 			return cache->slots[i] - 1;
-	cache->rules[cache->nr_rules] = *rule;
+	cache->rules[cache->nr_rules].rule = *rule;
 	cache->slots[i] = (uint16_t)(cache->nr_rules + 1);
 	return cache->nr_rules++;
 }
@@ -104,6 +110,19 @@ static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule);
 }
 
+/* In the head of a PLT, behind its push. */
+static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	uint8_t code[4];
+
+	for (int at = 4; at < ARCH_PLT_HEAD; at += 4)
+		if (cfi_read(cache->reader, cfi, vaddr - (uint64_t)at, code, sizeof(code)) ==
+		            sizeof(code) &&
+		    arch_is_plt_push(code))
+			return true;
+	return false;
+}
+
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
                      struct unwind_rule *rule)
 {
@@ -111,26 +130,52 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 
 	memset(rule, 0, sizeof(*rule));
 	cache->asked++;
-	if (!cfi || cfi_rule(cache->reader, cfi, vaddr, rule))
+	if (!cfi)
 		return;
+	if (cfi_rule(cache->reader, cfi, vaddr, rule)) {
+		arch_mend_rule(rule);
+		return;
+	}
 	memset(rule, 0, sizeof(*rule));
 	if (is_trampoline(cache, cfi, vaddr))
 		*rule = arch_signal_rule;
+	else if (is_plt_head(cache, cfi, vaddr))
+		*rule = arch_plt_rule;
 	else if (is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
 }
 
-static const struct unwind_rule *rule_miss(struct rule_cache *cache, struct module *module,
-                                           uint64_t frame, uint64_t *set)
+static bool entry_has(uint64_t entry, uint64_t frame)
+{
+	return (entry ^ frame) << (64 - ENTRY_FRAME_BITS) == 0;
+}
+
+static void entry_to_front(uint64_t *set, unsigned way, uint64_t entry)
+{
+	memmove(set + 1, set, way * sizeof(*set));
+	set[0] = entry;
+}
+
+/* Not where it is looked for first: in one of the other ways, or nowhere yet. */
+__attribute__((noinline)) static const struct unwind_rule *
+rule_search(struct rule_cache *cache, struct module *module, uint64_t frame, uint64_t *set)
 {
 	struct unwind_rule rule;
-	unsigned number;
+	unsigned way;
 
+	for (way = 1; way < NR_WAYS; way++) {
+		if (!entry_has(set[way], frame))
+			continue;
+		entry_to_front(set, way, set[way]);
+		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
+	}
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return &no_rule;
 	rule_ask(cache, module, frame_offset(frame), &rule);
-	number = rule_number(cache, &rule);
-	memmove(set + 1, set, (NR_WAYS - 1) * sizeof(*set));
-	set[0] = (uint64_t)number << ENTRY_FRAME_BITS | frame;
-	return &cache->rules[number];
+	rule.plain = rule_is_plain(&rule);
+	entry_to_front(set, NR_WAYS - 1,
+	               (uint64_t)rule_number(cache, &rule) << ENTRY_FRAME_BITS | frame);
+	return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
 }
 
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
@@ -138,15 +183,11 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
 {
 	uint64_t frame = frame_make(module->id, vaddr);
 	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> 52];
-	unsigned way;
 
 	_Static_assert(NR_SETS == 1 << (64 - 52), "the hash yields a set");
-	for (way = 0; way < NR_WAYS; way++)
-		if ((set[way] << (64 - ENTRY_FRAME_BITS)) == frame << (64 - ENTRY_FRAME_BITS))
-			return &cache->rules[set[way] >> ENTRY_FRAME_BITS];
-	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
-		return &no_rule;
-	return rule_miss(cache, module, frame, set);
+	if (entry_has(set[0], frame))
+		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
+	return rule_search(cache, module, frame, set);
 }
 
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)
@@ -158,4 +199,43 @@ bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint
 	       cfi_read(cache->reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
 	               sizeof(code) &&
 	       arch_is_call(code);
+}
+
+/* The code of so many bytes, a multiple of ARCH_CODE_STEP, that ends at an address. */
+static bool code_before(struct rule_cache *cache, struct module *module, uint32_t vaddr,
+                        uint8_t *code, size_t size)
+{
+	struct cfi *cfi = cfi_get(cache->reader, module);
+
+	return cfi && size <= vaddr &&
+	       cfi_read(cache->reader, cfi, vaddr - size, code, size) == size;
+}
+
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
+                         uint32_t to)
+{
+	uint8_t code[MAX_STRAIGHT];
+	size_t size = to - from, at;
+
+	if (size > sizeof(code) || !code_before(cache, module, to, code, size))
+		return false;
+	for (at = 0; at + ARCH_CODE_STEP <= size; at += ARCH_CODE_STEP)
+		if (arch_is_return(code + at))
+			return false;
+	return true;
+}
+
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+{
+	uint8_t code[ARCH_CODE_STEP];
+	uint32_t at;
+
+	for (at = 0; at < MAX_STRAIGHT; at += ARCH_CODE_STEP) {
+		if (!code_before(cache, module, vaddr - at, code, sizeof(code)) ||
+		    arch_is_return(code))
+			return false;
+		if (arch_is_frame_push(code))
+			return true;
+	}
+	return false;
 }

@@ -51,13 +51,29 @@ struct rule_value {
 /* Without padding, so that rules can be compared and hashed as bytes. */
 struct unwind_rule {
 	uint8_t kind, signal; /* signal: the caller was interrupted and did not call */
-	uint8_t cfa_how, cfa_base, cfa_reg, pad;
+	uint8_t cfa_how, cfa_base, cfa_reg;
+	uint8_t plain; /* set by the cache: as rule_is_plain() says */
 	int16_t cfa_adjust;
 	int32_t cfa_offset;
 	struct rule_value ra, sp, fp, extra; /* sp: RULE_SAME: it is the CFA */
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 44, "padding in a rule");
+
+/*
+ * Whether the rule is like nearly all: the return address and the registers are at the CFA or
+ * unchanged, the CFA is relative to a followed register, and a call led here.
+ */
+static inline bool rule_is_plain(const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_FOLLOW && !rule->signal && rule->cfa_how == RULE_CFA_PLAIN &&
+	       rule->cfa_base < RULE_REG && rule->sp.how == RULE_SAME && rule->ra.how == RULE_AT &&
+	       rule->ra.base == RULE_CFA &&
+	       (rule->fp.how == RULE_SAME ||
+	        (rule->fp.how == RULE_AT && rule->fp.base == RULE_CFA)) &&
+	       (rule->extra.how == RULE_SAME ||
+	        (rule->extra.how == RULE_AT && rule->extra.base == RULE_CFA));
+}
 
 /*
  * Rules that were asked for once, by frame. They depend on the module alone and not on where it is
@@ -74,6 +90,12 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
 
 /* Whether the return address with this frame (the byte before it) follows a call instruction. */
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+
+/* Whether code is so near behind a place, with no return in between, that it is the same
+ * function's. */
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
+                         uint32_t to);
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 
 /* How many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);

@@ -18,7 +18,7 @@ ANY_CPU = 0xffffffff
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 1 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 2 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -109,7 +109,8 @@ class Records:
         self.data, self.at, self.time = data, 0, base
         self.sites, self.nr_sites, self.site = {}, 0, 0
         self.pairs, self.leaves = [], []
-        self.raw_leaf = self.raw_context = 0
+        self.contexts, self.blocks, self.last = [], [], (0, 0)
+        self.raw_block = self.raw_context = 0
 
     def byte(self):
         self.at += 1
@@ -142,19 +143,32 @@ class Records:
             self.sites[self.site]['next'] = number
         self.site = number
 
-    def new_leaf(self, module, offset):
-        leaf = module << 32 | offset & 0xffffffff
+    def new_leaf(self, leaf):
         if len(self.leaves) < 2048:
             self.leaves.append(leaf)
-        self.raw_leaf = leaf
         return leaf
 
+    def block(self, code):
+        if code < 216:
+            return self.blocks[code - 104]
+        if code < 255:
+            distance = unzigzag(256 * (code - 216) + self.byte())
+            self.raw_block = self.raw_block + distance & 0xffffffff
+        else:
+            module = self.varint()
+            self.raw_block = module << 16 | self.varint()
+        if len(self.blocks) < 112:
+            self.blocks.append(self.raw_block)
+        return self.raw_block
+
     def leaf(self):
-        value = self.varint()
-        if value % 2:
-            return self.leaves[value >> 1]
-        module = self.varint() if value & 2 else self.raw_leaf >> 32
-        return self.new_leaf(module, self.raw_leaf + unzigzag(value >> 2))
+        code = self.byte()
+        if code < 96:
+            return self.leaves[code]
+        if code < 104:
+            return self.leaves[256 * (code - 96) + self.byte()]
+        block = self.block(code)
+        return self.new_leaf(block << 16 | self.byte() | self.byte() << 8)
 
     def near(self, leaf):
         value = self.varint()
@@ -162,17 +176,20 @@ class Records:
             return self.leaf()
         if value % 2:
             return self.leaves[value >> 1]
-        return self.new_leaf(leaf >> 32, leaf + unzigzag(value >> 1))
+        return self.new_leaf(leaf >> 32 << 32 | leaf + unzigzag(value >> 1) & 0xffffffff)
 
     def where(self, how):
-        if how == 2:
+        if how == 0:
+            return self.pairs[self.number()]
+        if how == 1:
+            number = self.number()
+            pair = self.contexts[number - 1] if number else self.last
+            pair = pair[0], self.near(pair[1])
+        else:
             self.raw_context = self.raw_context + unzigzag(self.varint()) & 0xffffffff
             pair = self.raw_context, self.leaf()
-        else:
-            pair = self.pairs[self.number()]
-            if how == 0:
-                return pair
-            pair = pair[0], self.near(pair[1])
+            if len(self.pairs) < 2048:
+                self.contexts.append(pair)
         if len(self.pairs) < 2048:
             self.pairs.append(pair)
         return pair
@@ -185,13 +202,15 @@ class Records:
         else:
             self.site = self.sites[self.site]['next']
         site, residual = self.sites[self.site], control >> 2
-        if residual >= 60:
-            size = 1 << residual - 60
-            residual = 60 + int.from_bytes(self.data[self.at:self.at + size], 'little')
+        if 49 <= residual < 61:
+            residual = 49 + 256 * (residual - 49) + self.byte()
+        elif residual >= 61:
+            size = 2 << residual - 61
+            residual = 3121 + int.from_bytes(self.data[self.at:self.at + size], 'little')
             self.at += size
         self.time = (site['last'] + site['step'] + unzigzag(residual)) % 2**64
         site['last'] = self.time
-        context, leaf = self.where(control & 3)
+        self.last = context, leaf = self.where(control & 3)
         return self.time, site['thread'], site['cpu'], context, leaf
 
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/code.h"
+#include "hmb/code_put.h"
 
 enum { MAX_SAMPLES = 16384 };
 
@@ -165,6 +165,40 @@ static void usual_records_take_two_bytes(void **state)
 	free(encoder);
 }
 
+static uint32_t size_of(struct code_encoder *encoder, struct bin *bin, uint32_t context,
+                        uint64_t leaf)
+{
+	struct code_sample sample = {.leaf = leaf, .context = context};
+	uint32_t before = bin->record_bytes;
+
+	code_put(encoder, bin, &sample);
+	return bin->record_bytes - before;
+}
+
+/* A control byte, then what each way of saying where takes; all samples are of one time. */
+static void each_way_takes_its_bytes(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14);
+	uint64_t module = (uint64_t)3 << 32;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	size_of(encoder, bin, 1000, module + 0x123450);
+	/* a context nearby, and leaves: in a known block, in a new one, known, of another module */
+	assert_int_equal(size_of(encoder, bin, 1001, module + 0x129999), 1 + 1 + 3);
+	assert_int_equal(size_of(encoder, bin, 1002, module + 0xfff0000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1003, module + 0x123450), 1 + 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1004, 0x1234567), 1 + 1 + 6);
+	/* the context of the last record, and a known one: near leaves, and known ones */
+	assert_int_equal(size_of(encoder, bin, 1004, 0x1234560), 1 + 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1000, module + 0x123999), 1 + 1 + 2);
+	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 1 + 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 2);
+	free(bin);
+	free(encoder);
+}
+
 /* Decodes whatever there is, in memory of exactly its size so that the sanitizer sees overruns. */
 static unsigned decode(const void *bytes, size_t size, int *end)
 {
@@ -301,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_comes_back),
 		cmocka_unit_test(usual_records_take_two_bytes),
+		cmocka_unit_test(each_way_takes_its_bytes),
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
 		cmocka_unit_test(garbage_is_survived),

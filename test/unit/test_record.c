@@ -156,6 +156,80 @@ static void stack_sizes(void **state)
 	free(copy);
 }
 
+static const struct record_format access = {
+	.sample_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK |
+                       PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC,
+};
+
+static void raw_access(struct raw *raw, uint64_t nr_branches, unsigned given)
+{
+	raw_start(raw, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	raw_word(raw, 77);
+	raw_word(raw, 0x401000);
+	raw_pair(raw, 10, 11);
+	raw_word(raw, 123456789);
+	raw_word(raw, 0x7fff12345678);
+	raw_pair(raw, 3, 0);
+	raw_word(raw, nr_branches);
+	for (unsigned i = 0; i < given; i++) {
+		raw_word(raw, 0x402000 + i);
+		raw_word(raw, 0x403000 + i);
+		raw_word(raw, 0);
+	}
+	raw_word(raw, 345);
+	raw_word(raw, 0x68100142);
+	raw_end(raw);
+}
+
+static void memory_accesses_and_branches(void **state)
+{
+	struct record record;
+	struct raw raw;
+	void *copy;
+
+	(void)state;
+	raw_access(&raw, 2, 2);
+	assert_int_equal(decode(&record, &raw, raw.nr * 8, &access, &copy), 0);
+	assert_int_equal(record_time(copy, raw.nr * 8, &access), 123456789);
+	assert_int_equal(record.cpu, 3);
+	assert_int_equal(record.sample.address, 0x7fff12345678);
+	assert_int_equal(record.sample.latency, 345);
+	assert_int_equal(record.sample.data_src, 0x68100142);
+	assert_int_equal(record.sample.nr_branches, 2);
+	assert_true(within(record.sample.branches, 2 * 24, copy, raw.nr * 8));
+	assert_int_equal(record.sample.branches[1].from, 0x402001);
+	assert_int_equal(record.sample.branches[1].to, 0x403001);
+	for (size_t size = 8; size < raw.nr * 8; size += 8) {
+		struct record cut;
+		void *part;
+
+		assert_int_equal(decode(&cut, &raw, size, &access, &part), -EBADMSG);
+		free(part);
+	}
+	free(copy);
+	raw_access(&raw, 0, 0);
+	assert_int_equal(decode(&record, &raw, raw.nr * 8, &access, &copy), 0);
+	assert_int_equal(record.sample.nr_branches, 0);
+	free(copy);
+}
+
+/* More branches than there are bytes for, in numbers that overflow when they are multiplied. */
+static void impossible_branches(void **state)
+{
+	static const uint64_t numbers[] = {3, 1000, UINT64_MAX, UINT64_MAX / 24 + 1,
+	                                   (UINT64_MAX / 8 + 1) / 3 + 1};
+	struct record record;
+	struct raw raw;
+	void *copy;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		raw_access(&raw, numbers[i], 2);
+		assert_int_equal(decode(&record, &raw, raw.nr * 8, &access, &copy), -EBADMSG);
+		free(copy);
+	}
+}
+
 static void raw_mmap(struct raw *raw, uint16_t misc, uint64_t start, uint64_t length)
 {
 	raw_start(raw, PERF_RECORD_MMAP2, misc);
@@ -376,6 +450,8 @@ int main(void)
 		cmocka_unit_test(samples),
 		cmocka_unit_test(samples_without_a_user_stack),
 		cmocka_unit_test(stack_sizes),
+		cmocka_unit_test(memory_accesses_and_branches),
+		cmocka_unit_test(impossible_branches),
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(impossible_mappings),
 		cmocka_unit_test(tasks),

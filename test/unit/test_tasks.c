@@ -377,6 +377,37 @@ static void running_processes_are_read_from_proc(void **state)
 	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
 }
 
+/* Where whoever runs is the target, nobody is a stranger, and an idle CPU is somebody. */
+static void everyone_is_known(void **state)
+{
+	struct world *w = *state;
+	struct task *self, *idle;
+	uint32_t slot;
+
+	w->tasks.everyone = true;
+	self = task(w, (uint32_t)getpid(), (uint32_t)getpid());
+	assert_string_equal(tables_string_at(w->tables, self->comm), "test_tasks");
+	assert_non_null(
+		space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped));
+	idle = task(w, 0, 0);
+	assert_string_equal(tables_string_at(w->tables, idle->comm), "swapper");
+	assert_ptr_equal(task(w, 0, 0), idle);
+	assert_int_equal(command(w, "swapper")->tasks, 1);
+	slot = tasks_thread(&w->tasks, idle, 1);
+	assert_true(tables_thread(w->tables, slot)->flags & TRACE_THREAD_FOLDED);
+	/* threads that come and go do not take its slot */
+	for (uint32_t i = 0; i < 100; i++) {
+		say_fork(w, (uint32_t)getpid(), PID(i), PID(i), 10 + i);
+		assert_int_not_equal(tasks_thread(&w->tasks, task(w, PID(i), PID(i)), 10 + i),
+		                     slot);
+		say_exit(w, PID(i), PID(i), 10 + i);
+	}
+	assert_int_equal(tasks_thread(&w->tasks, idle, 200), slot);
+	/* who has gone already is somebody, too; who is just being reaped is not */
+	assert_non_null(task(w, PID(500), PID(501)));
+	assert_null(task(w, UINT32_MAX, UINT32_MAX));
+}
+
 #define CGROUP(test) cmocka_unit_test_setup_teardown(test, setup_cgroup, teardown)
 #define LADDER(test)                                                   \
 	{                                                              \
@@ -400,6 +431,7 @@ int main(void)
 		CGROUP(any_order_is_survived),
 		LADDER(any_order_is_survived),
 		CGROUP(running_processes_are_read_from_proc),
+		CGROUP(everyone_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

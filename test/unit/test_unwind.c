@@ -3,9 +3,12 @@
 
 #include <stdbool.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <ucontext.h>
 
 #define MAX_STACK (64 * 1024)
+/* Of a stack, so much that all from dump_take(), with its ucontext, to descend() is in it. */
+#define PIECE (sizeof(ucontext_t) + 3072)
 
 /* -- samples of this process ------------------------------------------------------------------ */
 
@@ -40,6 +43,15 @@ static void context_regs(const ucontext_t *context, struct dump *dump)
 	dump->sp = context->uc_mcontext.sp;
 }
 
+#elif defined(__riscv)
+
+static void context_regs(const ucontext_t *context, struct dump *dump)
+{
+	/* pc first in both */
+	memcpy(dump->regs, context->uc_mcontext.__gregs, sizeof(context->uc_mcontext.__gregs));
+	dump->sp = context->uc_mcontext.__gregs[REG_SP];
+}
+
 #endif
 
 /* By way of the kernel: a sanitizer has its own view of what is on the stack. */
@@ -66,7 +78,8 @@ static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pi
 {
 	bool cut = size < dump->size;
 
-	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size, cut, tid};
+	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size,
+	                              cut,        tid,         0};
 }
 
 /* -- a stack that grows and shrinks ----------------------------------------------------------- */
@@ -183,7 +196,7 @@ static void chains_belong_to_threads(void **state)
 	struct fixture *fixture = *state;
 	struct deepest *two = two_dumps();
 	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 7);
-	struct unwind_sample cut = dump_sample(&two->deep, 4096, 7);
+	struct unwind_sample cut = dump_sample(&two->deep, PIECE, 7);
 	struct chain chain;
 
 	walk(fixture, &whole, &chain);
@@ -211,7 +224,7 @@ static void threads_are_bounded(void **state)
 	struct fixture *fixture = *state;
 	struct deepest *two = two_dumps();
 	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 0);
-	struct unwind_sample cut = dump_sample(&two->deep, 4096, 0);
+	struct unwind_sample cut = dump_sample(&two->deep, PIECE, 0);
 	struct chain chain;
 
 	for (whole.tid = 1; whole.tid < 5000; whole.tid++) {
@@ -224,6 +237,74 @@ static void threads_are_bounded(void **state)
 	walk(fixture, &cut, &chain);
 	assert_int_equal(chain.end, UNWIND_TRUNCATED);
 	free(two);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* No stack of the thread was ever seen whole: the process itself says how it goes on. */
+static void look_beyond(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+
+	if (depth != 60 || st->stitched)
+		return;
+	dump_take(&st->dump);
+	sample = dump_sample(&st->dump, MAX_STACK, 0);
+	walk(st->fixture, &sample, &st->truth);
+	sample = dump_sample(&st->dump, 8192, 9);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED); /* it may not be asked */
+	unwinder_forget(st->fixture->unwinder, 9);
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED); /* older than the answer */
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_STITCHED);
+	assert_int_equal(st->cut.nr, st->truth.nr);
+	assert_memory_equal(st->cut.frames, st->truth.frames, st->cut.nr * sizeof(uint64_t));
+	st->stitched++;
+}
+
+/* What was copied is not what is there any more. */
+static void look_elsewhere(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+	unsigned i;
+
+	if (depth != 60)
+		return;
+	dump_take(&st->dump);
+	st->dump.stack[8192 - 100] ^= 1;
+	sample = dump_sample(&st->dump, 8192, 9);
+	for (i = 0; i < 5; i++) {
+		sample.time = now_ns();
+		walk(st->fixture, &sample, &st->cut);
+		assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	}
+}
+
+static void a_process_tells_how_a_stack_goes_on(void **state)
+{
+	struct stitching *st = calloc(1, sizeof(*st));
+
+	st->fixture = *state;
+	descend(look_elsewhere, st, 0, 60);
+	descend(look_beyond, st, 0, 60);
+	assert_int_equal(st->stitched, 1);
+	free(st);
 }
 
 static void room_for_frames_is_a_limit(void **state)
@@ -348,6 +429,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),

@@ -1,0 +1,13 @@
+/* Instrumented calls in the Trace Event Format: slices of their own below those of samples. */
+#ifndef OUTPUT_CHROME_CALLS_H
+#define OUTPUT_CHROME_CALLS_H
+
+#include "output/trace_calls.h"
+
+#include <stdio.h>
+
+/* Prints those of a thread, each with a separator before it. time 0 is `start`. 0 or -errno. */
+int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, uint64_t start,
+                 const char **separator);
+
+#endif

@@ -1,0 +1,117 @@
+"""convert_calls.py chrome FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
+300 steps made."""
+import json
+import sys
+from collections import Counter, defaultdict
+
+RANKS, STEPS = 4, 300
+
+
+def chrome(path):
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    open_calls, names = defaultdict(list), Counter()
+    for event in events:
+        if event["ph"] == "b":
+            open_calls[event["id"]].append(event)
+            names[event["name"]] += 1
+        elif event["ph"] == "e":
+            call = open_calls[event["id"]].pop()
+            assert call["name"] == event["name"] and call["ts"] <= event["ts"], event
+    assert not any(open_calls.values())
+    assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
+    assert sum(e["ph"] == "C" and e["name"] == "energy" for e in events) == RANKS * STEPS
+    assert sum(e["ph"] == "i" and e["name"] == "half way" for e in events) == RANKS
+
+
+def depth(context):
+    return 1 + (depth(context.parent) if context.parent is not None else 0)
+
+
+class Location:
+    """The calls of a location that are open, and its requests."""
+
+    def __init__(self):
+        self.stack, self.requests, self.last, self.collective = [], {}, 0, False
+
+    def enter(self, what, context):
+        if self.stack and context is not None:
+            parent = context.parent
+            while parent is not None and parent is not self.stack[-1]:
+                parent = parent.parent
+            assert parent is not None, "a call is not below the one around it"
+        self.stack.append(what)
+
+    def sample(self, context):
+        while self.stack and context is not self.stack[-1]:
+            context = context.parent
+            assert context is not None, "a sample is not below the call that it is in"
+
+
+def archive(kind, anchor):
+    import otf2
+    from otf2.enums import GroupType, Paradigm
+    with otf2.reader.open(anchor) as trace:
+        d = trace.definitions
+        world = [g for g in d.groups if g.group_type == GroupType.COMM_LOCATIONS]
+        assert len(world) == 1 and len(world[0].members) == RANKS
+        ranks = {location: i for i, location in enumerate(world[0].members)}
+        for location, rank in ranks.items():
+            assert location.group.name.startswith("rank %d" % rank), location.group.name
+        assert [c for c in d.comms if c.name == "MPI_COMM_WORLD"]
+        locations, kinds, messages = defaultdict(Location), Counter(), defaultdict(list)
+        for location, event in trace.events:
+            at, name = locations[location], type(event).__name__
+            assert event.time >= at.last, "times go back"
+            at.last = event.time
+            kinds[name] += 1
+            if name == "CallingContextEnter":
+                assert event.unwind_distance <= depth(event.calling_context) + 1
+                at.enter(event.calling_context, event.calling_context)
+            elif name == "Enter":
+                at.enter(event.region, None)
+            elif name == "CallingContextLeave":
+                assert at.stack.pop() is event.calling_context
+            elif name == "Leave":
+                assert at.stack.pop() is event.region
+            elif name == "CallingContextSample":
+                at.sample(event.calling_context)
+            elif name in ("MpiIsend", "MpiIrecvRequest"):
+                assert event.request_id not in at.requests
+                at.requests[event.request_id] = name
+                if name == "MpiIsend":
+                    messages[ranks[location], event.receiver, event.msg_tag].append(
+                        (event.time, event.msg_length))
+            elif name == "MpiIrecv":
+                assert at.requests.pop(event.request_id) == "MpiIrecvRequest"
+                messages["to", event.sender, ranks[location], event.msg_tag].append(
+                    (event.time, event.msg_length))
+            elif name == "MpiIsendComplete":
+                assert at.requests.pop(event.request_id) == "MpiIsend"
+            elif name in ("MpiCollectiveBegin", "MpiCollectiveEnd"):
+                assert at.collective == (name == "MpiCollectiveEnd")
+                at.collective = not at.collective
+        for at in locations.values():
+            assert not at.stack and not at.requests and not at.collective
+        of = 1 if kind == "one" else RANKS
+        assert kinds["MpiIsend"] == kinds["MpiIrecv"] == 2 * STEPS * of, kinds
+        assert kinds["MpiCollectiveEnd"] == kinds["Metric"] == STEPS * of, kinds
+        assert bool(kinds["CallingContextSample"]) == (kind != "states"), kinds
+        entered = kinds["Enter"] + kinds["CallingContextEnter"]
+        assert entered == (7 * STEPS + 2) * of, (entered, kinds)
+        if kind != "one":
+            for key, sent in list(messages.items()):
+                if key[0] == "to":
+                    continue
+                got = messages[("to",) + key]
+                assert len(got) == len(sent), key
+                for (time, size), (arrived, length) in zip(sent, got):
+                    assert arrived > time and size == length
+        mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
+        assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
+
+
+if sys.argv[1] == "chrome":
+    chrome(sys.argv[2])
+else:
+    archive(*sys.argv[1:])

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Calls in OTF2 and in the Trace Event Format, of a job that is there as a whole, and of one rank.
+. "$(dirname "$0")/scenario"
+set -e
+build=$(dirname "$ADAPTRACE")
+(cd "$here/../.." && make -s BUILD="${build#"$PWD"/}" "${build#"$PWD"/}/unit/make_job")
+mkdir job
+"$build/unit/make_job" job 4 300 >truth.json
+"$ADAPTRACE" merge job -o all.atr 2>/dev/null
+"$ADAPTRACE" convert --chrome all.atr
+python3 "$here/convert_calls.py" chrome all.trace.json
+"$ADAPTRACE" convert --otf2-events=enter-leave --chrome -o no all.atr 2>/dev/null && fail "chrome"
+"$ADAPTRACE" convert --otf2 --otf2-events=both -o no all.atr 2>/dev/null && fail "both"
+command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
+python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+"$ADAPTRACE" convert --otf2 all.atr -o all 2>&1 | grep 'built without' && skip "built without"
+"$ADAPTRACE" convert --otf2 --otf2-events=enter-leave all.atr -o states
+"$ADAPTRACE" convert --otf2 job/job.3.atr -o one
+for archive in all states one; do
+	timeout 20 otf2-print -Werror --silent $archive/traces.otf2 >log 2>&1 ||
+		fail "otf2-print $(cat log)"
+	timeout 20 otf2-print $archive/traces.otf2 >log 2>&1
+	grep INVALID log && fail "references to nothing"
+	python3 "$here/convert_calls.py" $archive $archive/traces.otf2
+done
+otf2-marker all/traces.otf2 | grep -q 'half way'
+mkdir samples
+"$build/unit/make_job" samples 1 100 nompi >/dev/null
+"$ADAPTRACE" convert --otf2 --otf2-events=enter-leave -o no samples/job.0.atr 2>said &&
+	fail "nothing is entered"
+grep -q 'no calls' said
+pass

@@ -1,0 +1,56 @@
+#!/bin/sh
+# The traces of a job's ranks as one: everything is there once, the clocks agree, and what cannot be
+# merged is refused in words.
+. "$(dirname "$0")/scenario"
+set -e
+build=$(dirname "$ADAPTRACE")
+(cd "$here/../.." && make -s BUILD="${build#"$PWD"/}" "${build#"$PWD"/}/unit/make_job")
+mkdir job
+"$build/unit/make_job" job 8 3000 >truth.json
+"$ADAPTRACE" merge job -o all.atr 2>said
+grep -q 'merged 8 traces, 8 ranks on 4 hosts' said
+grep -q "clocks agree within" said
+"$ADAPTRACE" info --json all.atr >info.json
+"$ADAPTRACE" dump --json all.atr >dump.json
+"$ADAPTRACE" report --mpi --json all.atr >mpi.json
+"$ADAPTRACE" report --per-rank --json all.atr >ranks.json
+"$ADAPTRACE" report --json all.atr >report.json
+python3 "$here/merge_check.py"
+"$ADAPTRACE" report --mpi all.atr >text
+grep -q 'MPI_Waitall < exchange < step < main' text
+"$ADAPTRACE" report --per-rank all.atr | grep -q 'compute$'
+# A smaller buffer holds as many samples as fit.
+"$ADAPTRACE" merge -m 256K -o small.atr job 2>/dev/null
+"$ADAPTRACE" info --json small.atr >small.json
+python3 - <<'P'
+import json
+small, info = json.load(open("small.json")), json.load(open("info.json"))
+assert small["memory"]["budget"] == 262144
+assert small["samples"]["taken"] == info["samples"]["taken"]
+assert small["samples"]["stored"] < info["samples"]["stored"]
+P
+# Samples alone: ranks are known by the names of their files, clocks by the hosts' real time.
+mkdir samples
+"$build/unit/make_job" samples 4 200 nompi >/dev/null
+"$ADAPTRACE" merge samples/*.atr -o samples.atr 2>said
+grep -q 'real time' said
+"$ADAPTRACE" report --per-rank --json samples.atr |
+	python3 -c 'import json,sys; d = json.load(sys.stdin); assert len(d["ranks"]) == 4, d'
+"$ADAPTRACE" report --per-rank samples/job.1.atr 2>said && fail "there are no ranks in one trace"
+grep -q 'adaptrace merge' said
+# What makes no sense.
+refused() { "$ADAPTRACE" merge -o no.atr "$@" 2>said && fail "merged $*"; cat said; [ ! -e no.atr ]; }
+refused job job | grep -q 'both .* have rank 0'
+refused nowhere.atr | grep -q nowhere.atr
+mkdir empty
+refused empty | grep -q 'no trace to merge'
+head -c 5000 job/job.1.atr >broken.atr
+refused job/job.0.atr broken.atr | grep -q broken.atr
+status=0
+"$ADAPTRACE" merge 2>/dev/null || status=$?
+[ $status = 2 ]
+# A merged trace in the same folder is not one of its own parts.
+"$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
+"$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
+"$ADAPTRACE" info --json job/all.atr | cmp - info.json
+pass

@@ -1,0 +1,283 @@
+/* Calls and what they refer to, in a trace and in what a killed recorder leaves. */
+#include "trace_world.h"
+
+#include <errno.h>
+
+#include "output/call_stream.h"
+
+enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
+
+struct job {
+	struct world w;
+	uint32_t regions[3], comm, process;
+	uint64_t time[NR_THREADS];
+};
+
+static void job_open(struct job *job)
+{
+	static const uint32_t members[] = {0, 1, 2, 5};
+	struct hmb_config config = {.size = 1 << 20,
+	                            .nr_kinds = CALLS + 1,
+	                            .max_path = MAX_DEPTH,
+	                            .truncated_frame = 1};
+	struct tables *t;
+
+	*job = (struct job){.w.seed = 3};
+	strcpy(job->w.folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(job->w.folder));
+	snprintf(job->w.path, sizeof(job->w.path), "%s/x.atr", job->w.folder);
+	job->w.tables = t = tables_new(config.size, job->w.path);
+	assert_non_null(t);
+	describe(&job->w);
+	*tables_add_event(t) =
+		(struct trace_event){.name = tables_string(t, "calls"), .unit = TRACE_CALLS};
+	for (uint32_t i = 0; i < 3; i++)
+		job->regions[i] = tables_add_region(
+			t, &(struct trace_region){.name = tables_string(t, i ? "MPI_Send" : "step"),
+		                                  .region_class = i ? TRACE_MPI_POINT_TO_POINT
+		                                                    : TRACE_USER_REGION});
+	job->comm = tables_add_comm(
+		t, &(struct trace_comm){.id = TRACE_COMM_WORLD_ID, .nr_members = 3, .nr_remote = 1},
+		members);
+	job->process = tables_add_process(t, &(struct trace_process){.pid = 100, .rank = 5});
+	assert_int_equal(
+		tables_add_instrument(t, &(struct trace_instrument){.event = CALLS, .share = 77}),
+		0);
+	config.memory = tables_arena(t);
+	config.ledger = tables_ledger(t);
+	config.kinds[CALLS] = (struct hmb_kind_config){HMB_CALLS, 0, 0};
+	job->w.hmb = hmb_new(&config);
+	assert_non_null(job->w.hmb);
+}
+
+/* A thread's calls: three of MPI, then the region around them. */
+static void put_call(struct job *job, uint32_t n)
+{
+	uint32_t thread = n % NR_THREADS, turn = n / NR_THREADS % 4;
+	uint64_t *time = &job->time[thread];
+	struct call_part parts[8];
+	struct call call = {.thread = thread,
+	                    .region = job->regions[turn == 3 ? 0 : 1 + turn % 2],
+	                    .enter = turn == 3 ? *time - 60 : *time,
+	                    .leave = *time + 10,
+	                    .depth = turn != 3,
+	                    .nr_parts = turn == 3 ? 0 : n % 8,
+	                    .parts = parts};
+
+	for (uint32_t i = 0; i < call.nr_parts; i++)
+		parts[i] = (struct call_part){.kind = CALL_SEND,
+		                              .comm = job->comm,
+		                              .peer = (int32_t)(i % 3),
+		                              .tag = (int32_t)n,
+		                              .bytes = n * 8};
+	*time += 20;
+	assert_true(hmb_put_call(job->w.hmb, CALLS, n % 2, &call));
+}
+
+static void check_call(const struct trace *trace, const struct trace_call *call)
+{
+	assert_int_equal(call->kind, CALLS);
+	for (uint32_t i = 0; i < call->call.nr_parts; i++) {
+		const struct call_part *part = &call->call.parts[i];
+
+		assert_int_equal(part->bytes, (uint64_t)part->tag * 8);
+		assert_int_equal(trace_member(trace, part->comm, part->peer, false), i % 3);
+		assert_int_equal((uint32_t)part->tag % NR_THREADS, call->call.thread);
+	}
+}
+
+static void check_trace(const struct trace *trace)
+{
+	struct call_walk *walk = call_walk_new(trace);
+	struct trace_call call;
+	uint32_t nr = 0;
+
+	assert_non_null(walk);
+	while (call_walk_next(walk, &call) == 1) {
+		check_call(trace, &call);
+		nr++;
+	}
+	call_walk_free(walk);
+	assert_int_equal(nr, NR_CALLS);
+	assert_null(trace_event(trace, CALLS)); /* it was not sampled */
+	assert_int_equal(trace_kind(trace, CALLS)->stored, NR_CALLS);
+	assert_int_equal(trace_kind(trace, CALLS)->taken, NR_CALLS);
+	assert_string_equal(trace_region_name(trace, 1), "MPI_Send");
+	assert_string_equal(trace_region_name(trace, 1000), "[unknown]");
+	assert_int_equal(trace_member(trace, 0, 0, true), 5);
+	assert_int_equal(trace_member(trace, 0, 3, false), -1);
+	assert_int_equal(trace_member(trace, 7, 0, false), -1);
+	assert_int_equal(trace_owner(trace, 1), 0);
+	assert_int_equal(trace_process(trace, 0)->rank, 5);
+	assert_int_equal(trace_instrument(trace, 0)->share, 77);
+}
+
+static void test_trace(void **state)
+{
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	for (uint32_t n = 0; n < NR_CALLS; n++)
+		put_call(&job, n);
+	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(job.w.path);
+	check_trace(trace);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+/* The same from the image that is left. */
+static void test_recover(void **state)
+{
+	struct tables *left;
+	struct trace *trace;
+	struct job job;
+	size_t budget;
+
+	(void)state;
+	job_open(&job);
+	for (uint32_t n = 0; n < NR_CALLS; n++)
+		put_call(&job, n);
+	if (!tables_recoverable(job.w.tables)) {
+		world_close(&job.w);
+		skip();
+	}
+	tables_keep(job.w.tables);
+	hmb_free(job.w.hmb);
+	tables_free(job.w.tables);
+	left = tables_recover(job.w.path, &budget);
+	assert_non_null(left);
+	assert_int_equal(trace_write(job.w.path, left, NULL, NULL, NULL), 0);
+	tables_recovered(left);
+	tables_free(left);
+	trace = open_good(job.w.path);
+	check_trace(trace);
+	trace_close(trace);
+	unlink(job.w.path);
+	assert_int_equal(rmdir(job.w.folder), 0);
+}
+
+/* References that lead nowhere are found when a file is opened. */
+static void test_bad_comms(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct job job;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		struct trace_comm *comm;
+
+		job_open(&job);
+		comm = tables_comm_at(job.w.tables, 0);
+		if (round)
+			comm->parent = 1;
+		else
+			comm->nr_members = UINT32_MAX;
+		assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
+		assert_null(trace_open(job.w.path, why));
+		assert_non_null(strstr(why, "communicators"));
+		world_close(&job.w);
+	}
+}
+
+/* What is entered is left in the reverse order, and times do not go back. */
+static void check_stream(const struct call_index *index, uint32_t thread)
+{
+	struct call_stream *stream = call_stream_new(index, thread);
+	struct call_moment moment;
+	const struct call *open[8];
+	unsigned depth = 0, nr = 0;
+	uint64_t time = 0;
+
+	assert_non_null(stream);
+	while (call_stream_next(stream, &moment) == 1) {
+		assert_true(moment.time >= time);
+		time = moment.time;
+		if (moment.kind == CALL_ENTERED) {
+			assert_true(depth < 8);
+			assert_int_equal(moment.time, moment.call->enter);
+			assert_int_equal(moment.call->depth, depth);
+			open[depth++] = moment.call;
+			nr++;
+		} else {
+			assert_int_equal(moment.time, moment.call->leave);
+			assert_int_equal(open[--depth]->region, moment.call->region);
+		}
+	}
+	assert_int_equal(depth, 0);
+	assert_int_equal(nr, index->nr[thread]);
+	call_stream_free(stream);
+}
+
+static void test_stream(void **state)
+{
+	struct call_index *index;
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	for (uint32_t n = 0; n < NR_CALLS / 12 * 12; n++)
+		put_call(&job, n);
+	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(job.w.path);
+	index = call_index_new(trace);
+	assert_non_null(index);
+	for (uint32_t thread = 0; thread < NR_THREADS; thread++)
+		check_stream(index, thread);
+	call_index_free(index);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+/* Calls that cross each other, as no program makes them. */
+static void test_crossing(void **state)
+{
+	struct call_index *index;
+	struct call_stream *stream;
+	struct call_moment moment;
+	struct trace *trace;
+	struct job job;
+	uint64_t time = 0;
+	int depth = 0;
+
+	(void)state;
+	job_open(&job);
+	for (uint32_t n = 0; n < 3000; n++) {
+		uint64_t leave = n * 10 + rnd(&job.w, 500);
+		struct call call = {.region = job.regions[n % 3],
+		                    .leave = leave,
+		                    .enter = leave - rnd(&job.w, leave + 1),
+		                    .depth = (uint32_t)rnd(&job.w, 4)};
+
+		hmb_put_call(job.w.hmb, CALLS, 0, &call);
+	}
+	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(job.w.path);
+	index = call_index_new(trace);
+	stream = call_stream_new(index, 0);
+	while (call_stream_next(stream, &moment) == 1) {
+		assert_true(moment.time >= time);
+		time = moment.time;
+		depth += moment.kind == CALL_ENTERED ? 1 : -1;
+		assert_true(depth >= 0);
+	}
+	assert_int_equal(depth, 0);
+	call_stream_free(stream);
+	call_index_free(index);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trace),     cmocka_unit_test(test_recover),
+		cmocka_unit_test(test_bad_comms), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_crossing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* Clocks of hosts that exchange messages: how far they are brought together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "output/map64.h"
+#include "output/merge_clock.h"
+
+#define SECOND 1000000000ULL
+
+enum { NR_HOSTS = 4, LATENCY = 2000 };
+
+static uint64_t seed = 1;
+
+static uint64_t rnd(uint64_t below)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (seed * 0x2545f4914f6cdd1d >> 20) % below;
+}
+
+/* What a host's clock shows at a true time: its own start, a drift, and a temperature that changes.
+ */
+static uint64_t shown(unsigned host, uint64_t time, double wave)
+{
+	double seconds = (double)time / 1e9;
+
+	return time + (host + 1) * 12345 * SECOND +
+	       (uint64_t)(int64_t)(seconds * 20000 * (host % 2 ? 1 : -1) * host +
+	                           wave * host * sin(seconds / 40));
+}
+
+static void clocks_begin(struct clocks *clocks, uint64_t length, double wave)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+
+	*clocks = (struct clocks){0};
+	for (unsigned h = 0; h < NR_HOSTS; h++) /* real times are wrong by milliseconds */
+		assert_int_equal(clocks_host(clocks, names[h], shown(h, 0, wave),
+		                             1700 * SECOND + h * 3000000),
+		                 h);
+	for (unsigned h = 0; h < NR_HOSTS; h++)
+		clocks_span(clocks, h, shown(h, 0, wave), shown(h, length, wave));
+}
+
+/* Neighbours send to each other now and then, mostly much slower than they could. */
+static void exchange(struct clocks *clocks, uint64_t length, double wave)
+{
+	for (uint64_t time = 0; time < length; time += rnd(length / 5000)) {
+		unsigned a = (unsigned)rnd(NR_HOSTS - 1), b = a + 1;
+		uint64_t delay = LATENCY + (rnd(4) ? rnd(1000000) : rnd(500));
+
+		if (rnd(2)) {
+			a = b;
+			b = a - 1;
+		}
+		assert_int_equal(
+			clocks_bound(clocks, a, clocks_guess(clocks, a, shown(a, time, wave)), b,
+		                     clocks_guess(clocks, b, shown(b, time + delay, wave))),
+			0);
+	}
+}
+
+/* The largest distance from the first host's clock; times never go back. */
+static double worst(const struct clocks *clocks, uint64_t length, double wave)
+{
+	double most = 0;
+
+	for (unsigned h = 0; h < NR_HOSTS; h++) {
+		uint64_t last = 0;
+
+		for (uint64_t time = 0; time <= length; time += length / 997) {
+			uint64_t got = clocks_time(clocks, h, shown(h, time, wave));
+
+			assert_true(got >= last);
+			last = got;
+			most = fmax(most, fabs((double)(int64_t)(got - shown(0, time, wave))));
+		}
+	}
+	return most;
+}
+
+static double solve(uint64_t length, double wave)
+{
+	struct clocks clocks;
+	double most;
+
+	clocks_begin(&clocks, length, wave);
+	exchange(&clocks, length, wave);
+	assert_int_equal(clocks_solve(&clocks), 0);
+	for (unsigned h = 1; h < NR_HOSTS; h++)
+		assert_true(clocks.hosts[h].placed && clocks.hosts[h].error < 100000);
+	most = worst(&clocks, length, wave);
+	clocks_fini(&clocks);
+	return most;
+}
+
+/* Three hops, each within half of what a message takes at least, and a little. */
+static void test_short(void **state)
+{
+	(void)state;
+	assert_true(solve(SECOND / 10, 0) < 3 * LATENCY);
+}
+
+static void test_drift(void **state)
+{
+	(void)state;
+	assert_true(solve(1000 * SECOND, 0) < 3 * LATENCY);
+}
+
+/* Several lines follow a wave of hundreds of microseconds, which one line could not. */
+static void test_uneven(void **state)
+{
+	double most = solve(1000 * SECOND, 100000);
+
+	(void)state;
+	print_message("uneven clocks: %.1f us apart at most\n", most / 1000);
+	assert_true(most < 25000);
+}
+
+/* Without messages there is the real time, which is wrong by milliseconds, and said to be so. */
+static void test_guess(void **state)
+{
+	struct clocks clocks;
+
+	(void)state;
+	clocks_begin(&clocks, SECOND, 0);
+	assert_int_equal(clocks_solve(&clocks), 0);
+	assert_int_equal(clocks.hosts[0].error, 0);
+	assert_true(clocks.hosts[1].error == CLOCK_NO_ERROR);
+	assert_true(worst(&clocks, SECOND, 0) < 10000000);
+	clocks_fini(&clocks);
+}
+
+/* One direction alone says nothing. */
+static void test_one_way(void **state)
+{
+	struct clocks clocks;
+
+	(void)state;
+	clocks_begin(&clocks, SECOND, 0);
+	for (uint64_t time = 0; time < SECOND; time += SECOND / 100)
+		clocks_bound(&clocks, 0, clocks_guess(&clocks, 0, shown(0, time, 0)), 1,
+		             clocks_guess(&clocks, 1, shown(1, time + LATENCY, 0)));
+	assert_int_equal(clocks_solve(&clocks), 0);
+	assert_true(clocks.hosts[1].error == CLOCK_NO_ERROR);
+	clocks_fini(&clocks);
+}
+
+/* A host that was booted again between two runs has two clocks. */
+static void test_hosts(void **state)
+{
+	struct clocks clocks = {0};
+
+	(void)state;
+	assert_int_equal(clocks_host(&clocks, "a", 5 * SECOND, 1000 * SECOND), 0);
+	assert_int_equal(clocks_host(&clocks, "a", 7 * SECOND, 1002 * SECOND + 1000), 0);
+	assert_int_equal(clocks_host(&clocks, "a", 5 * SECOND, 2000 * SECOND), 1);
+	assert_int_equal(clocks_host(&clocks, "b", 5 * SECOND, 1000 * SECOND), 2);
+	clocks_fini(&clocks);
+}
+
+/* What hashing keeps is what an array would. */
+static void test_map(void **state)
+{
+	enum { KEYS = 2000 };
+	struct map64 map = {0};
+	uint32_t *kept = calloc(KEYS, sizeof(*kept));
+
+	(void)state;
+	for (unsigned n = 0; n < 200000; n++) {
+		uint64_t key = rnd(KEYS);
+
+		if (rnd(2)) {
+			map64_remove(&map, key << 20);
+			kept[key] = 0;
+		} else if (!kept[key]) {
+			assert_int_equal(map64_add(&map, key << 20, (uint32_t)key), 0);
+			kept[key] = 1;
+		}
+		key = rnd(KEYS);
+		assert_int_equal(map64_get(&map, key << 20),
+		                 kept[key] ? (uint32_t)key : UINT32_MAX);
+	}
+	map64_fini(&map);
+	free(kept);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short),   cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_uneven),  cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_one_way), cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
