@@ -24,7 +24,8 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) g++ libcmocka-dev otf2-tools procps protobuf-compiler python3 \
+PKGS_CHECK := $(PKGS_BUILD) g++ gfortran libcmocka-dev libmpich-dev libopenmpi-dev mpich \
+              openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
@@ -171,6 +172,11 @@ deps-build deps-check deps-lint:
 
 install: all
 	install -D -m 755 $(BUILD)/adaptrace $(DESTDIR)$(PREFIX)/bin/adaptrace
+	install -D -m 644 $(BUILD)/libadaptrace-mpi.so \
+		$(DESTDIR)$(PREFIX)/lib/adaptrace/libadaptrace-mpi.so
+	for h in include/*; do \
+		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/$$h || exit 1; \
+	done
 	for m in man/*.[15]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done

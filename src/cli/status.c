@@ -92,7 +92,7 @@ static void warn_of_silence(const struct session *s)
 	const struct trace_event *events = table.entries;
 	char text[WARNING_SIZE];
 
-	for (size_t e = 0; e < table.nr; e++) {
+	for (size_t e = 0; e < table.nr && e < s->options->nr_events; e++) {
 		if (events[e].taken || events[e].exact)
 			continue;
 		warning_of_silence(text, s->options->events[e].name, &events[e],
