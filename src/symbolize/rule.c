@@ -7,7 +7,8 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
-#define NR_SETS   4096
+#define SET_BITS  14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
+#define NR_SETS   (1 << SET_BITS)
 #define NR_WAYS   4
 #define MAX_RULES 4096 /* nine big libraries together have 2,107 different ones */
 
@@ -201,9 +202,8 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
                                          uint32_t vaddr)
 {
 	uint64_t frame = frame_make(module->id, vaddr);
-	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> 52];
+	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS)];
 
-	_Static_assert(NR_SETS == 1 << (64 - 52), "the hash yields a set");
 	if (entry_has(set[0], frame))
 		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
 	return rule_search(cache, module, frame, set);

@@ -5,7 +5,7 @@
  * process may be read, to complete later ones; nothing in it is changed or halted.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 7 MiB, whatever is mapped.
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 9 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H
