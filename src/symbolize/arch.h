@@ -54,10 +54,10 @@ extern const struct unwind_rule arch_signal_rule;
 bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 
 /*
- * Code without call frame information that keeps no frame pointer, and is known by its instructions:
- * what CPython makes for each function at run time (made), and functions in a file that do nothing
- * but call others, as _init does. The code is that around an address, from ARCH_BARE_BEFORE bytes
- * before it, or zeros where there is none. False: it is something else.
+ * Code without call frame information that keeps no frame pointer, and is known by its
+ * instructions: what CPython makes for each function at run time (made), and functions in a file
+ * that do nothing but call others, as _init does. The code is that around an address, from
+ * ARCH_BARE_BEFORE bytes before it, or zeros where there is none. False: it is something else.
  */
 #define ARCH_BARE_BEFORE 64
 #define ARCH_BARE_SIZE   128
