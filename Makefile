@@ -1,31 +1,35 @@
 # make            build/adaptrace
 # make demo       install what is missing, build, record a real program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
-# make lint bench install clean
+# make check-hw   the same on hardware counters, in an emulated arm64 machine
+# make check-cross lint bench install clean
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
+CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
-SRC     := $(wildcard src/*/*.c)
+PRELOAD := $(wildcard src/preload/*.c)
+SRC     := $(filter-out $(PRELOAD),$(wildcard src/*/*.c))
 LIBSRC  := $(filter-out src/cli/main.c,$(SRC))
 HEADERS := $(wildcard src/*/*.h)
 UNIT    := $(wildcard test/unit/test_*.c)
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_BUILD := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
+PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
-              pkg-config protobuf-c-compiler uthash-dev zlib1g-dev
+              uthash-dev zlib1g-dev
+PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
 PKGS_CHECK := $(PKGS_BUILD) g++ libcmocka-dev otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-x86_64 -lunwind -ljson-c -lxxhash -liberty \
-           -lprotobuf-c -lz -lm
+LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
+           -liberty -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g
@@ -35,7 +39,7 @@ ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
-LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
+LIBSRC  := $(filter-out $(wildcard src/output/otf2*.c),$(LIBSRC))
 endif
 # report --annotate shows instructions as text with libcapstone, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
@@ -47,10 +51,19 @@ ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD 
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
-all: $(BUILD)/adaptrace $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
+all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
 
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
+$(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
+	$(CC) -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so $(LDFLAGS) -o $@ $^ -pthread -ldl
+
+$(BUILD)/src/preload/%.o: src/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP -fPIC \
+		-fvisibility=hidden $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -71,12 +84,12 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
-$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC)
+$(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -fsanitize=fuzzer,address,undefined \
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
@@ -91,14 +104,24 @@ $(BUILD)/targets/%: test/targets/%.rs
 	@mkdir -p $(@D)
 	MAKEFLAGS= $(RUSTC) -O -g -o $@ $<
 
-$(BUILD)/targets/%_static: test/targets/%.c
+$(BUILD)/targets/%_static: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -static -o $@ $<
 
 # Call frame information in .debug_frame only.
-$(BUILD)/targets/%_debug_frame: test/targets/%.c
+$(BUILD)/targets/%_debug_frame: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
+
+# Return addresses that are signed where the processor can.
+$(BUILD)/targets/%_signed: test/targets/%.c $(wildcard test/targets/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE -march=armv8.3-a -mbranch-protection=standard \
+		-o $@ $< -pthread
+
+$(BUILD)/hw/%: test/hw/guest/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -static -D_GNU_SOURCE -o $@ $<
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
@@ -113,6 +136,22 @@ demo: | deps-build
 check: | deps-check
 	@$(MAKE) --no-print-directory all
 	@test/run.sh $(BUILD) $(T)
+
+# Other processors: everything compiles for them without warnings; and arm64 is run, in an emulated
+# machine with hardware counters. Packages are cached below $(BUILD)/hw. Skipped, with a word on why,
+# where something cannot be had.
+check-cross:
+	@for arch in arm64 riscv64; do \
+		test/hw/cross.sh $(BUILD)/hw $$arch; \
+		case $$? in 0) echo "ok      $$arch" ;; 77) ;; *) exit 1 ;; esac; \
+	done
+
+check-hw: | deps-build
+	@$(MAKE) --no-print-directory all
+	@test/hw/run.sh $(BUILD)
+
+print-libraries:
+	@echo $(PKGS_LIBS)
 
 # -- the rest ----------------------------------------------------------------------------------
 bench: | deps-build
@@ -139,6 +178,7 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check bench lint install clean deps-build deps-check deps-lint
+.PHONY: all demo check check-cross check-hw print-libraries bench lint install clean deps-build \
+        deps-check deps-lint
 .SECONDARY:
 -include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)

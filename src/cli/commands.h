@@ -10,7 +10,9 @@ int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 
 #endif

@@ -15,7 +15,9 @@ static const struct command {
 	{"info", "show what was measured, how, and how well", cmd_info},
 	{"dump", "show every stored sample", cmd_dump},
 	{"convert", "turn a trace into what other tools read", cmd_convert},
+	{"merge", "join the traces of a job's ranks", cmd_merge},
 	{"list", "show the events that can be sampled here", cmd_list},
+	{"doctor", "tell what works here, what not, and what would change it", cmd_doctor},
 	{"recover", "make a trace of what a killed recorder left", cmd_recover},
 };
 

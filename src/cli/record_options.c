@@ -2,7 +2,10 @@
 
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/probe_place.h"
 #include "cli/say.h"
+#include "perf/machine.h"
+#include "perf/permission.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -26,22 +29,41 @@ enum {
 	OPT_STACK,
 	OPT_INHERIT,
 	OPT_UNWINDER,
+	OPT_CGROUP,
+	OPT_MPI,
+	OPT_SHARE,
+	OPT_POLICY,
+	OPT_WAIT,
+	OPT_COUNTERS,
 };
 
 static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
+	{"counters", OPT_COUNTERS, "EVENT,...", 0,
+         "Read up to 8 other events with every sample of the first -e", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
-	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
+	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
+	{"all-cpus", 'a', NULL, 0, "Sample whoever runs, until Ctrl-C or while the command runs",
+         0},
+	{"cpu", 'C', "CPUS", 0, "The same on these CPUs only, e.g. 0-3,8", 0},
+	{"cgroup", OPT_CGROUP, "NAME", 0, "The same in this cgroup only, which exists", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "Sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "Longest stack (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "For -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "Sample by inherited events, as without privileges", 0},
+	{"mpi", OPT_MPI, NULL, 0, "Record MPI calls and the regions of adaptrace.h, too", 0},
+	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
+	{"events-policy", OPT_POLICY, "POLICY", 0,
+         "What goes first then: all, class, depth or duration (all)", 0},
+	{"events-wait", OPT_WAIT, "MS", 0,
+         "Let the program wait so long rather than lose calls (0)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -95,17 +117,66 @@ static int parse_budget(struct options *options, const char *arg)
 	return 0;
 }
 
-static int parse_event(struct options *options, const char *arg)
+static int add_event(struct options *options, const char *name)
 {
 	char why[WHY_SIZE];
 
 	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", arg, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], arg, why)) {
+		return wrong("too many events at", name, "at most 16 can be sampled at once");
+	if (event_parse(&options->events[options->nr_events], name, why) ||
+	    probe_place(&options->events[options->nr_events], why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
 	options->nr_events++;
+	return 0;
+}
+
+/* An alias may stand for several. */
+static int parse_event(struct options *options, const char *arg)
+{
+	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
+	unsigned nr;
+	int status = 0;
+
+	if (event_expand(arg, parts, &nr, why)) {
+		say("%s", why);
+		return EXIT_USAGE;
+	}
+	for (unsigned i = 0; !status && i < nr; i++)
+		status = add_event(options, parts[i]);
+	return status;
+}
+
+/* The end of the first event in a list: commas between slashes are a PMU's. */
+static const char *event_end(const char *list)
+{
+	bool inside = false;
+
+	for (; *list && (inside || *list != ','); list++)
+		inside ^= *list == '/';
+	return list;
+}
+
+static int parse_counters(struct options *options, const char *arg)
+{
+	char why[WHY_SIZE], name[EVENT_NAME_MAX];
+
+	for (const char *end; *arg; arg = *end ? end + 1 : end) {
+		end = event_end(arg);
+		if (options->nr_counters == COUNTERS_MAX)
+			return wrong("too many counters at", arg,
+			             "at most 8 can be read with a sample");
+		if ((size_t)(end - arg) >= sizeof(name))
+			return wrong("no such counter:", arg, "adaptrace list shows those here");
+		memcpy(name, arg, (size_t)(end - arg));
+		name[end - arg] = '\0';
+		if (event_parse(&options->counters[options->nr_counters], name, why)) {
+			say("%s", why);
+			return EXIT_USAGE;
+		}
+		options->nr_counters++;
+	}
 	return 0;
 }
 
@@ -117,6 +188,8 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_NONE;
 	} else if (!strcmp(arg, "fp")) {
 		options->stacks = TRACE_STACKS_FP;
+	} else if (!strcmp(arg, "lbr")) {
+		options->stacks = TRACE_STACKS_LBR;
 	} else if (!strcmp(arg, "dwarf")) {
 		options->stacks = TRACE_STACKS_DWARF;
 	} else if (!strncmp(arg, "dwarf,", 6)) {
@@ -126,7 +199,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
 	} else {
-		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
+		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
 	}
 	return 0;
 }
@@ -141,6 +214,63 @@ static int parse_number(const char *arg, double least, double most, double *valu
 	if (end == arg || *end || errno || !(*value >= least && *value <= most))
 		return wrong(what, arg, way_out);
 	return 0;
+}
+
+static int parse_share(struct options *options, const char *arg)
+{
+	double share;
+	char *end;
+
+	errno = 0;
+	share = strtod(arg, &end);
+	if (errno || end == arg || (*end && strcmp(end, "%") != 0) || !(share >= 1 && share <= 90))
+		return wrong("impossible share", arg, "--events-share takes 1% to 90%");
+	options->calls_share = share / 100;
+	return 0;
+}
+
+static int parse_policy(struct options *options, const char *arg)
+{
+	static const char *const names[] = {
+		[TRACE_POLICY_ALL] = "all",
+		[TRACE_POLICY_CLASS] = "class",
+		[TRACE_POLICY_DEPTH] = "depth",
+		[TRACE_POLICY_DURATION] = "duration",
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(arg, names[i])) {
+			options->calls_policy = i;
+			return 0;
+		}
+	return wrong("no such policy:", arg, "try all, class, depth or duration");
+}
+
+static int parse_wait(struct options *options, const char *arg)
+{
+	double ms;
+	int error = parse_number(arg, 0, 60000, &ms, "impossible time",
+	                         "--events-wait takes 0 to 60000 ms");
+
+	options->calls_patience = error ? 0 : (uint64_t)(ms * 1e6);
+	return error;
+}
+
+static int parse_calls(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_WAIT:
+		return parse_wait(options, arg);
+	case OPT_MPI:
+		options->calls = true;
+		return 0;
+	case OPT_SHARE:
+		return parse_share(options, arg);
+	case OPT_POLICY:
+		return parse_policy(options, arg);
+	default:
+		return EXIT_USAGE;
+	}
 }
 
 static int parse_rest(struct options *options, int key, const char *arg)
@@ -178,8 +308,25 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->seed = error ? 0 : (uint64_t)number;
 		return error;
 	default:
-		return EXIT_USAGE;
+		return parse_calls(options, key, arg);
 	}
+}
+
+static int parse_cpus(struct options *options, const char *arg)
+{
+	struct cpu_list online;
+	char number[16];
+	int beyond;
+
+	if (cpu_list_parse(&options->cpus, arg))
+		return wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
+	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
+	snprintf(number, sizeof(number), "%d", beyond);
+	if (beyond >= 0)
+		return wrong("no such CPU runs here:", number,
+		             "see /sys/devices/system/cpu/online");
+	options->wide = options->some_cpus = true;
+	return 0;
 }
 
 static int parse_one(struct options *options, int key, const char *arg)
@@ -200,6 +347,20 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case OPT_INHERIT:
 		options->inherit = true;
 		return 0;
+	case 'a':
+		options->wide = true;
+		return 0;
+	case 'd':
+		options->data = true;
+		return 0;
+	case 'C':
+		return parse_cpus(options, arg);
+	case OPT_CGROUP:
+		options->wide = true;
+		options->cgroup = arg;
+		return 0;
+	case OPT_COUNTERS:
+		return parse_counters(options, arg);
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
@@ -242,6 +403,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
 /*
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
@@ -255,14 +429,54 @@ static int settle_event(struct options *options, unsigned e)
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
-			say("not permitted to sample the kernel: user code only (%s); "
-			    "sysctl kernel.perf_event_paranoid=1 permits it",
-			    event->name);
+			say_user_only(event);
 		options->user_only |= !error;
 	}
 	if (!error)
 		return 0;
 	event_explain(event, error, why);
+	say("%s", why);
+	return EXIT_USAGE;
+}
+
+/* Columns and formats know counters by their names. */
+static int counters_repeat(const struct options *options)
+{
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		const char *name = options->counters[i].name;
+
+		for (unsigned e = 0; e < options->nr_events; e++)
+			if (!strcmp(name, options->events[e].name))
+				return wrong("cannot count", name, "it is sampled already");
+		for (unsigned j = 0; j < i; j++)
+			if (!strcmp(name, options->counters[j].name))
+				return wrong("cannot count", name, "it is there twice");
+	}
+	return 0;
+}
+
+/* Counters that are there together with what is sampled; user code only where it must be. */
+static int settle_counters(struct options *options)
+{
+	char why[WHY_SIZE];
+
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		struct event *counter = &options->counters[i];
+		int error = event_probe(counter);
+
+		if ((error != -EACCES && error != -EPERM) || !event_exclude_kernel(counter) ||
+		    event_probe(counter))
+			continue;
+		if (!options->user_only)
+			say("not permitted to sample the kernel: counting in user code only (%s)",
+			    counter->name);
+		options->user_only = true;
+	}
+	if (counters_repeat(options))
+		return EXIT_USAGE;
+	if (!options->nr_counters ||
+	    !counters_probe(&options->events[0], options->counters, options->nr_counters, why))
+		return 0;
 	say("%s", why);
 	return EXIT_USAGE;
 }
@@ -291,7 +505,8 @@ static int default_event(struct options *options)
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return EXIT_USAGE;
 	}
-	if (!options->quiet)
+	/* who is refused is told so by the clock */
+	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return parse_event(options, "cpu-clock");
 }
@@ -312,6 +527,30 @@ static void settle_period(const struct options *options, const struct event *eve
 	if (event->unit == EVENT_NS && asked && given != asked)
 		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
+}
+
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stacks != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->branches ? "only events of the processor have branch stacks; try "
+		                        "-g dwarf, or -e cycles"
+		                      : line);
+		return EXIT_USAGE;
+	}
+	return 0;
 }
 
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
@@ -343,16 +582,45 @@ static int settle_output(struct options *options)
 	return error ? wrong("cannot write to", options->output, strerror(error)) : 0;
 }
 
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	return EXIT_USAGE;
+}
+
+static int settle_target(const struct options *options)
+{
+	if (!options->command && !options->attach && !options->wide)
+		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
+	else if (options->command && options->attach)
+		say("a command and -p exclude each other");
+	else if (options->calls && (options->attach || options->wide))
+		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
+	else if (options->wide && options->attach)
+		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->wide && options->inherit)
+		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else
+		return settle_wide(options);
+	return EXIT_USAGE;
+}
+
 static int settle(struct options *options)
 {
-	if (!options->command && !options->attach) {
-		say("nothing to record; try 'adaptrace record ./app' or -p PID");
+	if (settle_target(options))
 		return EXIT_USAGE;
-	}
-	if (options->command && options->attach) {
-		say("a command and -p exclude each other");
-		return EXIT_USAGE;
-	}
 	if (settle_output(options))
 		return EXIT_USAGE;
 	if (!options->nr_events && default_event(options))
@@ -362,6 +630,8 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
+	if (settle_branches(options) || settle_counters(options))
+		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;
@@ -372,7 +642,7 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID",
+		.args_doc = "COMMAND [ARG...]\n-p PID\n-a [COMMAND [ARG...]]",
 		.doc = "Sample a program into a memory budget and write the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own; "
@@ -386,6 +656,7 @@ int record_options(struct options *options, int argc, char **argv)
 		.stack_size = DEFAULT_STACK_SIZE,
 		.max_stack = SESSION_MAX_STACK,
 		.max_overhead = 0.05,
+		.calls_share = 0.5,
 	};
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();

@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "output/function_choice.h"
 #include "output/report.h"
+#include "output/report_job.h"
 #include "output/text.h"
 
 #include <argp.h>
@@ -33,12 +34,14 @@ enum {
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
 	OPT_ANNOTATE,
+	OPT_MPI,
+	OPT_PER_RANK,
 };
 
 struct report_command {
 	const char *path, *event, *time, *function;
 	struct function_choice choice;
-	bool json;
+	bool json, mpi, per_rank;
 	struct report_options options;
 };
 
@@ -53,6 +56,8 @@ static const struct argp_option options_known[] = {
 	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
 	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
 	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
+	{"mpi", OPT_MPI, NULL, 0, "time in MPI by rank, call and caller, and who sends to whom", 0},
+	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
@@ -74,6 +79,9 @@ static enum profile_keys key_named(const char *name)
 		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
 		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
 		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
+		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
+		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
+		{"op", PROFILE_BY_OPERATION},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -94,7 +102,9 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 		if (!key)
 			argp_error(state,
 			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm and cpu, separated by commas",
+			           "thread, process, comm, cpu, and of memory accesses mem, op, "
+			           "tlb, snoop "
+			           "and latency, separated by commas",
 			           name);
 		if (seen & key)
 			argp_error(state, "key '%s' is there twice", name);
@@ -142,6 +152,12 @@ static error_t parse_format(int key, struct report_command *command)
 		return 0;
 	case OPT_JSON:
 		command->json = true;
+		return 0;
+	case OPT_MPI:
+		command->mpi = true;
+		return 0;
+	case OPT_PER_RANK:
+		command->per_rank = true;
 		return 0;
 	case OPT_NO_INLINE:
 		command->options.no_inline = true;
@@ -293,8 +309,8 @@ static int choose_function(const struct trace *trace, struct report_command *com
 /* Trees are of functions if nothing else is asked for; callers and callees are of nothing else. */
 static void complete_keys(struct report_options *options)
 {
-	const unsigned of_class =
-		PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU;
+	const unsigned of_class = PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM |
+	                          PROFILE_BY_CPU | PROFILE_MEMORY_KEYS;
 	unsigned nr = 0;
 
 	if (!options->tree && options->direction == PROFILE_ALL)
@@ -313,7 +329,15 @@ static void complete_keys(struct report_options *options)
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->options;
+	unsigned keys = 0;
 
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		keys |= options->keys[k];
+	if (keys & PROFILE_MEMORY_KEYS && !(trace_run(trace)->flags & TRACE_RUN_DATA)) {
+		say("'%s' has no memory accesses; record them with adaptrace record --data",
+		    command->path);
+		return -ENOENT;
+	}
 	if (command->event && find_event(trace, command->event, &options->event)) {
 		say("event '%s' is not in '%s'; adaptrace info shows those that are",
 		    command->event, command->path);
@@ -341,6 +365,35 @@ static void know_terminal(struct report_options *options)
 	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
+static int put_report(const struct trace *trace, const struct report_command *command)
+{
+	const struct report_options *options = &command->options;
+	const char *name = command->path;
+
+	if (command->mpi)
+		return command->json ? report_mpi_json(stdout, trace, options)
+		                     : report_mpi_text(stdout, trace, name, options);
+	if (command->per_rank)
+		return command->json ? report_ranks_json(stdout, trace, options)
+		                     : report_ranks_text(stdout, trace, name, options);
+	return command->json ? report_json(stdout, trace, options)
+	                     : report_text(stdout, trace, name, options);
+}
+
+/* The exit status; what of it has a way out is told with it. */
+static int report_done(const struct report_command *command, int err)
+{
+	if (err == -E2BIG)
+		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
+		    command->options.function);
+	else if (err == -ENODATA)
+		say("'%s' knows no ranks; adaptrace merge makes one of the traces of all ranks",
+		    command->path);
+	else
+		return reading_done(command->path, err);
+	return 1;
+}
+
 static int report(struct report_command *command)
 {
 	struct trace *trace = reading_open(command->path);
@@ -351,17 +404,8 @@ static int report(struct report_command *command)
 	err = complete_options(trace, command);
 	if (err == -EINVAL)
 		status = 2;
-	if (!err) {
-		if (command->json)
-			err = report_json(stdout, trace, &command->options);
-		else
-			err = report_text(stdout, trace, command->path, &command->options);
-		if (err == -E2BIG)
-			say("'%s' has too many callers to show; --max-depth leaves out the "
-			    "outer ones",
-			    command->options.function);
-		status = err == -E2BIG ? 1 : reading_done(command->path, err);
-	}
+	if (!err)
+		status = report_done(command, put_report(trace, command));
 	function_choice_fini(&command->choice);
 	trace_close(trace);
 	return status;

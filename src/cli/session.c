@@ -1,9 +1,11 @@
 #include "cli/session.h"
 
+#include "cli/preload_path.h"
 #include "cli/say.h"
 #include "cli/status.h"
 #include "cli/summary.h"
 #include "output/trace_write.h"
+#include "perf/permission.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -65,8 +67,10 @@ static int open_loop(struct session *s)
 	error = watch(s, s->signal_fd);
 	if (!error)
 		error = watch(s, s->timer_fd);
-	if (!error)
+	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
+	if (!error && s->calls)
+		error = watch(s, calls_poll_fd(s->calls));
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
 	return error;
@@ -168,7 +172,8 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->left_cgroup && !cgroup_holds(&s->cgroup, s->launch.pid))
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
+	    !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
@@ -191,9 +196,13 @@ static void run(struct session *s)
 				s->target_ended = true;
 		}
 		drain(s, false);
+		if (s->calls)
+			calls_drain(s->calls, false);
 	}
 	sampler_disable(s->sampler);
 	drain(s, true);
+	if (s->calls)
+		calls_end(s->calls);
 }
 
 static int reap_target(struct session *s)
@@ -240,6 +249,9 @@ static int finish(struct session *s)
 		return EXIT_ADAPTRACE;
 	}
 	status_warnings(s);
+	if (s->calls && !calls_nr_processes(s->calls) && !s->options->quiet)
+		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
+		    "statically linked or setuid");
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;
@@ -247,8 +259,19 @@ static int finish(struct session *s)
 
 static int setup_failed(int error)
 {
-	say("cannot start recording: %s%s", strerror(-error),
-	    error == -EMFILE ? "; raise 'ulimit -n'" : "");
+	struct advice advice = {ADVICE_NONE};
+	struct permission permission;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	if (error == -EMFILE)
+		advice = (struct advice){
+			ADVICE_FILES,
+			{(int64_t)permission.nofile, 2 * (int64_t)permission.nofile},
+			NULL,
+		};
+	advice_line(&advice, line, sizeof(line));
+	say("cannot start recording: %s", *line ? line : strerror(-error));
 	return EXIT_ADAPTRACE;
 }
 
@@ -272,12 +295,19 @@ static int get_ready(struct session *s)
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
-	int error;
+	int error = 0;
 
-	s->target_fd = s->launch.pidfd;
-	error = tasks_add_forked(&s->tasks, pid);
-	if (!error && session_open_sampler(s, &pid, 1))
+	if (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
+	/*
+	 * With inherited events the target had better be none that has the ones we hold: they cost
+	 * it more at a context switch, and alone would not tell their total at its end.
+	 */
+	if (s->way == SAMPLER_LADDER)
+		error = launch_replace(&s->launch);
+	s->target_fd = s->launch.pidfd;
+	if (!error && !s->options->wide)
+		error = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!error)
 		error = get_ready(s);
 	if (error)
@@ -291,6 +321,22 @@ static int record_launched(struct session *s)
 		reap_target(s);
 		return exec_failed(s, error);
 	}
+	run(s);
+	return finish(s);
+}
+
+static int record_wide(struct session *s)
+{
+	int error;
+
+	s->target_fd = -1;
+	if (session_open_wide(s))
+		return EXIT_ADAPTRACE;
+	error = get_ready(s);
+	if (!error)
+		error = sampler_enable(s->sampler);
+	if (error)
+		return setup_failed(error);
 	run(s);
 	return finish(s);
 }
@@ -319,6 +365,7 @@ static void close_session(struct session *s)
 		launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);
+	calls_close(s->calls);
 	tasks_fini(&s->tasks);
 	unwinder_free(s->unwinder);
 	module_table_free(s->modules);
@@ -329,6 +376,31 @@ static void close_session(struct session *s)
 	free(s->throttled);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
+}
+
+/* Forks the target, in an environment that brings it to us where its calls are wanted. */
+static int prepare_target(struct session *s)
+{
+	char library[PATH_MAX], **environment = environ;
+	int error;
+
+	if (s->options->calls) {
+		error = preload_path(library);
+		if (error == -ENOENT)
+			say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
+			    "installed; install it, or record without --mpi");
+		if (error == -EINVAL)
+			say("cannot preload '%s': its path has a blank or a colon; install "
+			    "adaptrace elsewhere, or record without --mpi",
+			    library);
+		if (error)
+			return error;
+		s->calls = calls_open();
+		environment = s->calls ? calls_environment(s->calls, library) : NULL;
+		if (!environment)
+			return -errno;
+	}
+	return launch_prepare(&s->launch, s->options->command, environment, &s->old_mask);
 }
 
 int session_run(const struct options *options)
@@ -342,15 +414,18 @@ int session_run(const struct options *options)
 	s->cgroup.fd = -1;
 	error = open_signals(s);
 	if (!error && options->command)
-		error = launch_prepare(&s->launch, options->command, &s->old_mask);
+		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_choose_counters(s);
 		error = session_open(s);
 	}
 	if (error)
 		status = setup_failed(error);
+	else if (options->command)
+		status = record_launched(s);
 	else
-		status = options->command ? record_launched(s) : record_attached(s);
+		status = options->wide ? record_wide(s) : record_attached(s);
 	close_session(s);
 	return status;
 }

@@ -1,4 +1,5 @@
 #include "cli/period.h"
+#include "cli/room.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "perf/cost.h"
@@ -18,6 +19,10 @@ void session_choose_way(struct session *s)
 
 	s->way = SAMPLER_LADDER;
 	s->cgroup.fd = -1;
+	if (s->options->wide) {
+		s->way = SAMPLER_CGROUP;
+		return;
+	}
 	permission_read(&permission);
 	if (s->options->inherit || !s->options->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
@@ -26,6 +31,16 @@ void session_choose_way(struct session *s)
 		cgroup_remove(&s->cgroup);
 	else
 		s->way = SAMPLER_CGROUP;
+}
+
+void session_choose_counters(struct session *s)
+{
+	s->nr_counters = s->options->nr_counters;
+	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
+		return;
+	say("this kernel reads no counters with inherited events (Linux 6.12 does), and without "
+	    "more privileges events are inherited: recording without --counters");
+	s->nr_counters = 0;
 }
 
 static uint64_t sample_price(const struct options *options)
@@ -45,7 +60,7 @@ static uint64_t sample_price(const struct options *options)
 	return price;
 }
 
-static size_t ring_size(void)
+size_t session_ring_size(void)
 {
 	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -64,7 +79,8 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		return;
 	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
-	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	config->branches = options->stacks == TRACE_STACKS_LBR;
+	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
@@ -79,12 +95,16 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
+		.data = options->data,
+		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command,
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,
 		.nr_events = options->nr_events,
+		.counters = options->counters,
+		.nr_counters = s->nr_counters,
 		.spread = !options->period,
-		.ring_size = ring_size(),
+		.ring_size = session_ring_size(),
 	};
 	char why[WHY_SIZE];
 
@@ -101,6 +121,46 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		return 0;
 	say("%s", why);
 	return -errno;
+}
+
+static void say_unrecoverable(const struct options *options)
+{
+	struct advice advice = room_advise(options->budget);
+	char line[WHY_SIZE];
+
+	advice_line(&advice, line, sizeof(line));
+	say("%s", *line ? line
+	                : "another recorder writes this trace: a killed one would leave nothing to "
+	                  "recover");
+}
+
+/* Behind the events. A call lasts long enough to be told by units of 8 ns. */
+static void configure_calls(const struct options *options, struct hmb_config *config)
+{
+	if (!options->calls)
+		return;
+	config->kinds[config->nr_kinds++] = (struct hmb_kind_config){
+		.shape = HMB_CALLS,
+		.time_shift = 3,
+		.share = (size_t)((double)options->budget * options->calls_share),
+		.by_level = options->calls_policy != TRACE_POLICY_ALL,
+	};
+}
+
+static int begin_calls(struct session *s)
+{
+	const unsigned kind = s->options->nr_events;
+	const struct calls_config config = {
+		.hmb = s->hmb,
+		.kind = kind,
+		.tables = s->tables,
+		.tasks = &s->tasks,
+		.policy = s->options->calls_policy,
+		.patience = s->options->calls_patience,
+		.share = s->options->calls ? s->hmb->kinds[kind].config.share : 0,
+	};
+
+	return s->calls ? calls_begin(s->calls, &config) : 0;
 }
 
 static int open_buffer(struct session *s)
@@ -121,21 +181,27 @@ static int open_buffer(struct session *s)
 		    "this recording is done",
 		    options->output);
 	if (!tables_recoverable(s->tables))
-		say("no room in /dev/shm: a killed recorder would leave nothing to recover");
+		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
+	if (s->nr_counters) {
+		config.kinds[0].nr_counters = 1 + s->nr_counters;
+		config.kinds[0].counter_owner =
+			s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+	}
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		uint64_t period =
 			period_base(&options->events[e], options->frequency, options->period);
 
 		if (options->events[e].unit == EVENT_COUNT)
 			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/1024 of the period is
+		/* The low bits of a time are the timer's jitter: about 1/512 of the period is
 		 * enough. */
 		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)1448 << config.kinds[e].time_shift <= period)
+		       (uint64_t)724 << config.kinds[e].time_shift <= period)
 			config.kinds[e].time_shift++;
 	}
+	configure_calls(options, &config);
 	s->hmb = hmb_new(&config);
 	return s->hmb ? 0 : -errno;
 }
@@ -155,6 +221,7 @@ static int open_names(struct session *s)
 		return -errno;
 	tasks_init(&s->tasks, s->tables, s->modules,
 	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	s->tasks.scale = s->options->events[0].scale;
 	if (s->options->stacks != TRACE_STACKS_DWARF)
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);
@@ -186,5 +253,7 @@ int session_open(struct session *s)
 
 	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
 	error = open_buffer(s);
-	return error ? error : open_names(s);
+	if (!error)
+		error = open_names(s);
+	return error ? error : begin_calls(s);
 }

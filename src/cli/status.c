@@ -1,22 +1,26 @@
 #include "cli/status.h"
 
 #include "cli/say.h"
+#include "output/counter_columns.h"
+#include "output/text.h"
+#include "output/warnings.h"
 
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SHOW_EVERY_TICKS 5
-#define MIB              ((double)(1 << 20))
 
-/* 10 kHz, 625 Hz; for counters: every 2,097 k. */
+/* 10 kHz, 625 Hz; for counters: 1 in 2097143. */
 static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
 {
-	uint64_t period = sampler_base_period(s->sampler, event, 0) << hmb_floor(s->hmb, event);
+	uint64_t period =
+		sampler_base_period(s->sampler, event, 0) * s->options->events[event].scale
+		<< hmb_floor(s->hmb, event);
 	double hz = 1e9 / (double)period;
 
 	if (s->options->events[event].unit == EVENT_COUNT)
-		snprintf(text, size, "every %llu. event", (unsigned long long)period);
+		snprintf(text, size, "1 in %llu", (unsigned long long)period);
 	else if (hz >= 1000)
 		snprintf(text, size, "%.3g kHz", hz / 1000);
 	else
@@ -36,8 +40,8 @@ static bool wanted(const struct session *s)
 
 void status_show(struct session *s)
 {
+	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE];
 	struct timespec ts;
-	char rate[64];
 	double elapsed;
 
 	if (!wanted(s) || s->ticks++ % SHOW_EVERY_TICKS)
@@ -45,8 +49,9 @@ void status_show(struct session *s)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	elapsed = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9 - (double)s->start / 1e9;
 	print_rate(rate, sizeof(rate), s, 0);
-	fprintf(stderr, "\r\033[Kadaptrace: %.1f s, %s, %.1f of %.4g MiB\r", elapsed, rate,
-	        (double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB);
+	text_bytes(used, hmb_used(s->hmb));
+	text_bytes(budget, s->options->budget);
+	fprintf(stderr, "\r\033[Kadaptrace: %.1f s, %s, %s of %s\r", elapsed, rate, used, budget);
 	s->status_shown = true;
 }
 
@@ -69,17 +74,54 @@ static uint64_t lost(const struct session *s)
 
 void status_final(const struct session *s, uint64_t bytes)
 {
-	char rate[64];
+	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE];
 
 	print_rate(rate, sizeof(rate), s, 0);
-	say("%.1f MiB of %.4g MiB, kept 1 of %llu, %s now, %llu lost \u2192 %s (%.1f MiB)",
-	    (double)hmb_used(s->hmb) / MIB, (double)s->options->budget / MIB,
+	text_bytes(used, hmb_used(s->hmb));
+	text_bytes(budget, s->options->budget);
+	text_bytes(size, bytes);
+	say("%s of %s, kept 1 of %llu, %s now, %llu lost \u2192 %s (%s)", used, budget,
 	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)lost(s),
-	    s->options->output, (double)bytes / MIB);
+	    s->options->output, size);
+}
+
+/* That a short program was not sampled needs no word here. */
+static void warn_of_silence(const struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_EVENTS);
+	const struct trace_event *events = table.entries;
+	char text[WARNING_SIZE];
+
+	for (size_t e = 0; e < table.nr; e++) {
+		if (events[e].taken || events[e].exact)
+			continue;
+		warning_of_silence(text, s->options->events[e].name, &events[e],
+		                   s->way != SAMPLER_LADDER);
+		say("%s", text);
+	}
+}
+
+/* That they had to share the hardware is said with what they counted. */
+static void warn_of_counters(const struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_COUNTERS);
+	char text[WHY_SIZE];
+
+	for (size_t i = 0; i < table.nr; i++) {
+		const struct trace_counter *counter =
+			(const struct trace_counter *)table.entries + i;
+
+		if (trace_counter_trouble(counter, tables_string_at(s->tables, counter->name), text,
+		                          sizeof(text)) &&
+		    (!i || trace_counter_state(counter) == COUNTER_NEVER))
+			say("%s", text);
+	}
 }
 
 void status_warnings(const struct session *s)
 {
+	warn_of_silence(s);
+	warn_of_counters(s);
 	if (s->left_cgroup)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");

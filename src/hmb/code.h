@@ -8,21 +8,29 @@
  *          followed the present one last time. Otherwise one byte names it.
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same site of execution.
- *   where  The (context, leaf) pairs get numbers in order of appearance.
+ *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
+ *          and the blocks of 64 KiB that leaves lie in.
  *
  *     record = [switch] control where
- *     control: 6 bits zigzag(time - expected), 60 … 63: 1, 2, 4, 8 more bytes hold it
- *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of a pair with the
- *              same context, near | WHERE_RAW: context, leaf | WHERE_SWITCH: see below
+ *     control: 6 bits zigzag(time - expected) r below 49; 49 … 60: r = 49 + (it - 49) · 256 + the
+ *              next byte; 61, 62, 63: 2, 4, 8 more bytes hold r - 3121
+ *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of the context + 1,
+ *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
+ *              below
  *     number:  one byte below 240, else 240 + high bits, low byte
- *     leaf:    varint of number · 2 + 1 for one that was written as an offset before, numbered in
- *              order of appearance; else of zigzag(offset - last offset) · 4 + (other module) · 2,
- *              [varint module]
- *     near:    the leaf behind WHERE_CONTEXT: number · 2 + 1 likewise; or zigzag(offset - offset of
- *              the pair's leaf) · 2 in the same module; or 0 and a leaf as above
+ *     leaf:    a byte, below 96: number of a leaf that was written out before; 96 … 103: 96 + high
+ *              bits, low byte of such a number; 104 … 215: in the block of that number - 104;
+ *              216 … 254: in a new block, high bits, low byte of zigzag(block - last new one);
+ *              255: in any block, varint module, varint offset / 64 Ki; then, but for known
+ *              leaves, 2 bytes offset % 64 Ki
+ *     near:    varint number · 2 + 1 of a leaf that was written out before; or zigzag(offset -
+ *              offset of the context's first leaf, or of the last record) · 2 in the same module;
+ *              or 0 and a leaf as above
  *     context: varint of zigzag(node number - last raw node number)
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
  *              62: number in the next byte, 63: a new one: varint thread, CPU, step
+ *
+ * Behind it stand the counters, in bins that have any: see counter_code.h.
  *
  * The page adaptrace-trace(5) specifies the same for other readers.
  */
@@ -30,11 +38,13 @@
 #define HMB_CODE_H
 
 #include "hmb/arena.h"
+#include "hmb/counter_code.h"
 
 #define CODE_MAX_PAIRS      2048
 #define CODE_MAX_LEAVES     2048
+#define CODE_MAX_BLOCKS     112
 #define CODE_MAX_SITES      256
-#define CODE_MAX_RECORD     64 /* no record is longer */
+#define CODE_MAX_RECORD     64 /* no record is longer, but for its counters */
 #define CODE_MAX_TIME_SHIFT 40
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
@@ -46,6 +56,8 @@ struct code_sample {
 	uint32_t context; /* node of the caller's frame; NODE_NONE: there is no caller */
 	uint32_t thread;
 	uint32_t cpu;
+	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
+	                           */
 };
 
 struct code_pair {
@@ -62,39 +74,54 @@ struct code_site {
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
 struct code_model {
-	uint64_t time; /* of the last record, in time units */
-	uint64_t raw_leaf;
+	uint64_t time;         /* of the last record, in time units */
+	struct code_pair last; /* of the last record */
 	uint32_t raw_context;
-	uint32_t nr_leaves, nr_pairs,
-		nr_sites; /* nr_sites goes on counting: the ring's oldest is replaced */
+	uint32_t raw_block; /* the block written out last: the upper bits of a leaf */
+	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_blocks;
+	uint32_t nr_sites; /* goes on counting: the ring's oldest is replaced */
 	uint8_t site;
+	uint32_t blocks[CODE_MAX_BLOCKS];
+	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
 	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 76 KiB. */
+/* The model with ways to find things in it; 80 KiB, and 39 more that counters use. */
 struct code_encoder {
 	struct code_model model;
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
 	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
 	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];
 	uint16_t site_slots[2 * CODE_MAX_SITES]; /* by (thread, CPU): a hint, to be checked */
+	struct counter_model counters;
 };
 
 /* Before the first record of a bin; sets the bin's base time. */
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift);
+/* Behind it, for a bin of records with counters in these units. */
+void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
+                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX]);
 
-/* Appends a sample to a bin with room for CODE_MAX_RECORD bytes. */
-void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample);
+/* Appending a sample is code_put(), in code_put.h. */
 
 /* A walk over the records of one bin, which may come from a file and be anything. */
 struct code_cursor {
 	const unsigned char *at, *end;
 	unsigned time_shift;
 	uint32_t left; /* records */
+	bool first;    /* none was read yet */
 	struct code_model model;
+	struct counter_model counters;
+	uint64_t totals[COUNTER_MAX];
 };
+
+/*
+ * Whether the header of a bin does not contradict itself, so that its records and nodes lie inside
+ * it; size is that of the memory behind bin.
+ */
+bool code_bin_plausible(const struct bin *bin, size_t size);
 
 /* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size);

@@ -1,3 +1,4 @@
+#include "hmb/code_put.h"
 #include "hmb/hmb.h"
 
 #include <errno.h>
@@ -10,14 +11,31 @@ static bool config_valid(const struct hmb_config *config)
 	    config->nr_kinds > HMB_MAX_KINDS)
 		return false;
 	for (unsigned k = 0; k < config->nr_kinds; k++)
-		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT)
+		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT ||
+		    config->kinds[k].nr_counters > COUNTER_MAX)
 			return false;
 	return true;
+}
+
+static int init_kind(struct hmb_kind *kind, const struct hmb_kind_config *config)
+{
+	kind->config = *config;
+	for (unsigned l = 0; l < NR_LEVELS; l++)
+		kind->levels[l].bins = kind->levels[l].sub_bins =
+			(struct bin_list){BIN_NONE, BIN_NONE};
+	if (!config->nr_counters)
+		return 0;
+	kind->scale = calloc(1, sizeof(*kind->scale));
+	if (!kind->scale)
+		return -ENOMEM;
+	kind->scale->nr = config->nr_counters;
+	return 0;
 }
 
 struct hmb *hmb_new(const struct hmb_config *config)
 {
 	struct hmb *hmb;
+	int error = 0;
 
 	if (!config_valid(config)) {
 		errno = EINVAL;
@@ -36,15 +54,9 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	hmb->ledger->nr_kinds = config->nr_kinds;
 	arena_init(&hmb->arena, config->memory, config->size);
 	hmb->nr_kinds = config->nr_kinds;
-	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
-		hmb->kinds[k].config = config->kinds[k];
-		for (unsigned l = 0; l < NR_LEVELS; l++) {
-			struct hmb_level *level = &hmb->kinds[k].levels[l];
-
-			level->bins = level->sub_bins = (struct bin_list){BIN_NONE, BIN_NONE};
-		}
-	}
-	if (cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
+	for (unsigned k = 0; k < hmb->nr_kinds && !error; k++)
+		error = init_kind(&hmb->kinds[k], &config->kinds[k]);
+	if (error || cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
 		hmb_free(hmb);
 		errno = ENOMEM;
 		return NULL;
@@ -52,13 +64,21 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	return hmb;
 }
 
+static void free_encoders(struct hmb_level *level)
+{
+	free(level->encoder);
+	free(level->calls);
+}
+
 void hmb_free(struct hmb *hmb)
 {
 	if (!hmb)
 		return;
-	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
 		for (unsigned l = 0; l < NR_LEVELS; l++)
-			free(hmb->kinds[k].levels[l].encoder);
+			free_encoders(&hmb->kinds[k].levels[l]);
+		free(hmb->kinds[k].scale);
+	}
 	cct_fini(&hmb->cct);
 	free(hmb->own_ledger);
 	free(hmb);
@@ -92,7 +112,7 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 	hmb->cct.nr_nodes -= level->nr_nodes;
 	arena_splice(arena, &level->bins, false, level->nr_bins);
 	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
-	free(level->encoder);
+	free_encoders(level);
 	*level = (struct hmb_level){
 		.bins = {BIN_NONE, BIN_NONE},
 		.sub_bins = {BIN_NONE, BIN_NONE},
@@ -143,17 +163,45 @@ struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint6
 
 /* --- putting ---------------------------------------------------------------------------------- */
 
-static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
+static void begin_counters(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin)
 {
-	struct hmb_kind *k = &hmb->kinds[bin->kind];
+	uint8_t shifts[COUNTER_MAX];
 
-	if (k->config.shape == HMB_SAMPLES) {
+	counter_scale_shifts(kind->scale, shifts);
+	code_begin_counters(level->encoder, bin, kind->config.nr_counters,
+	                    kind->config.counter_owner, shifts);
+}
+
+static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin,
+                         uint64_t time)
+{
+	const struct hmb_kind_config *config = &kind->config;
+
+	if (config->shape == HMB_SAMPLES) {
 		if (!level->encoder)
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
 			return false;
-		code_begin(level->encoder, bin, time, k->config.time_shift);
+		code_begin(level->encoder, bin, time, config->time_shift);
+		if (kind->scale)
+			begin_counters(kind, level, bin);
 	}
+	if (config->shape == HMB_CALLS) {
+		if (!level->calls)
+			level->calls = malloc(sizeof(*level->calls));
+		if (!level->calls)
+			return false;
+		call_code_begin(level->calls, bin, time, config->time_shift);
+	}
+	return true;
+}
+
+static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
+{
+	struct hmb_kind *k = &hmb->kinds[bin->kind];
+
+	if (!start_coding(k, level, bin, time))
+		return false;
 	if (bin->size_shift == hmb->arena.bin_shift) {
 		bin_list_append(&hmb->arena, &level->bins, bin);
 		level->nr_bins++;
@@ -171,10 +219,14 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct hmb_level *l = &k->levels[level];
-	enum bin_use use = k->config.shape == HMB_SAMPLES ? BIN_SAMPLES : BIN_RAW;
+	static const enum bin_use uses[] = {
+		[HMB_SAMPLES] = BIN_SAMPLES,
+		[HMB_RAW] = BIN_RAW,
+		[HMB_CALLS] = BIN_CALLS,
+	};
 	struct bin *bin;
 
-	bin = take(hmb, use, !l->open, kind, level, time);
+	bin = take(hmb, uses[k->config.shape], !l->open, kind, level, time);
 	if (!bin)
 		return NULL;
 	bin->kind = (uint8_t)kind;
@@ -183,6 +235,12 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 		return bin;
 	arena_give(&hmb->arena, bin);
 	return NULL;
+}
+
+/* What a record and its counters may need. */
+static size_t record_room(const struct hmb_kind *kind)
+{
+	return CODE_MAX_RECORD + counter_max_record(kind->config.nr_counters);
 }
 
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
@@ -195,16 +253,24 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 		.leaf = sample->leaf,
 		.thread = sample->thread,
 		.cpu = sample->cpu,
+		.counters = sample->counters,
 	};
 	struct bin *bin;
 
 	hmb->ledger->taken[sample->kind]++;
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
-	coded.context = sample->path_size ? cct_intern(hmb, sample) : NODE_NONE;
-	if (sample->level < hmb_floor(hmb, sample->kind))
-		return false;
-	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);
+	if (sample->path_size) {
+		coded.context = cct_intern(hmb, sample);
+		if (sample->level < hmb_floor(hmb, sample->kind))
+			return false;
+	}
+	if (k->scale)
+		counter_scale_note(k->scale,
+		                   k->config.counter_owner == COUNTER_OF_THREAD ? sample->thread
+		                                                                : sample->cpu,
+		                   sample->counters);
+	bin = hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
 	if (!bin)
 		return false;
 	code_put(level->encoder, bin, &coded);
@@ -213,16 +279,21 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	return true;
 }
 
-/* Partial communication misleads: a kind that passes its share loses everything, for good. */
-static bool share_passed(struct hmb *hmb, unsigned kind, uint64_t time)
+/*
+ * Partial communication misleads: a kind that passes its share loses everything, for good, unless
+ * its levels are such that the higher ones are worth something alone. Returns whether this level
+ * was among them.
+ */
+static bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 
 	if (!k->config.share || k->bytes <= k->config.share)
 		return false;
-	while (hmb_floor(hmb, kind) < NR_LEVELS)
+	while (hmb_floor(hmb, kind) < NR_LEVELS &&
+	       (!k->config.by_level || k->bytes > k->config.share))
 		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
-	return true;
+	return level < hmb_floor(hmb, kind);
 }
 
 bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
@@ -235,7 +306,7 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 	if (level < hmb_floor(hmb, kind))
 		return false;
 	bin = hmb_room(hmb, kind, level, size, time);
-	if (!bin || share_passed(hmb, kind, time))
+	if (!bin || share_passed(hmb, kind, level, time))
 		return false;
 	memcpy(bin_records(bin) + bin->record_bytes, record, size);
 	bin->nr_records++;
@@ -243,6 +314,42 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 	k->levels[level].nr_records++;
 	k->stored++;
 	return true;
+}
+
+/* A record of a call; the last one counts it. */
+static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct bin *bin;
+
+	if (level < hmb_floor(hmb, kind))
+		return false;
+	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
+	if (!bin || share_passed(hmb, kind, level, piece->leave))
+		return false;
+	call_code_put(k->levels[level].calls, bin, piece);
+	if (!(piece->flags & CALL_CONTINUED)) {
+		k->levels[level].nr_records++;
+		k->stored++;
+	}
+	return true;
+}
+
+bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+{
+	struct call piece = *call;
+	uint32_t left = call->nr_parts;
+
+	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
+	for (piece.nr_parts = CALL_CODE_PARTS; left > CALL_CODE_PARTS; left -= CALL_CODE_PARTS) {
+		piece.flags = call->flags | CALL_CONTINUED;
+		if (!put_piece(hmb, kind, level, &piece))
+			return false;
+		piece.parts += CALL_CODE_PARTS;
+	}
+	piece.flags = call->flags;
+	piece.nr_parts = left;
+	return put_piece(hmb, kind, level, &piece);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

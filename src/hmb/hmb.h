@@ -27,6 +27,7 @@
 #ifndef HMB_HMB_H
 #define HMB_HMB_H
 
+#include "hmb/call_code.h"
 #include "hmb/cct.h"
 #include "hmb/code.h"
 #include "hmb/lambda.h"
@@ -36,6 +37,7 @@
 enum hmb_shape {
 	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */
 	HMB_RAW,     /* opaque records, hmb_put_raw() */
+	HMB_CALLS,   /* coded calls of instrumentation, hmb_put_call() */
 };
 
 enum hmb_cause {
@@ -46,9 +48,12 @@ enum hmb_cause {
 
 struct hmb_kind_config {
 	enum hmb_shape shape;
-	unsigned time_shift; /* times are stored in units of 1 << time_shift ns */
-	size_t share;        /* bytes; 0: unlimited. A kind with a share is never a victim below it,
-	                        and loses all its records for good when it passes it */
+	unsigned time_shift;  /* times are stored in units of 1 << time_shift ns */
+	unsigned nr_counters; /* HMB_SAMPLES: totals that every sample has; 0: none */
+	enum counter_owner counter_owner;
+	size_t share;  /* bytes; 0: unlimited. A kind with a share is never a victim below it,
+	                  and loses all its records for good when it passes it … */
+	bool by_level; /* … or its lowest levels, until it is below its share again */
 };
 
 struct hmb_ledger;
@@ -71,6 +76,7 @@ struct hmb_sample {
 	uint64_t leaf;        /* of a frame 48 bits count */
 	const uint64_t *path; /* the callers' frames, innermost first */
 	unsigned path_size;   /* above max_path: its outermost frames and truncated_frame stay */
+	const uint64_t *counters; /* the running totals of its stream, where the kind has any */
 };
 
 /* Every level that was closed, in order. */
@@ -98,12 +104,14 @@ struct hmb_level {
 	struct bin *open; /* the bin that is being filled; NULL: none yet */
 	uint64_t nr_records, nr_nodes;
 	struct code_encoder *encoder; /* HMB_SAMPLES, made with the first bin */
+	struct call_encoder *calls;   /* HMB_CALLS, likewise */
 };
 
 struct hmb_kind {
 	struct hmb_kind_config config;
 	uint64_t stored;
-	uint64_t bytes; /* of its bins */
+	uint64_t bytes;              /* of its bins */
+	struct counter_scale *scale; /* with counters */
 	struct hmb_level levels[NR_LEVELS];
 };
 
@@ -130,6 +138,12 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
 #define HMB_MAX_RAW 128
 bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
                  size_t size);
+
+/*
+ * The same for a call of an HMB_CALLS kind, in as many records as its parts need: all of them are
+ * of its level, and leave together. A call is one in all counts.
+ */
+bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call);
 
 /* Closes the kind's lowest open level for a reason of the caller's. */
 void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause);

@@ -1,8 +1,10 @@
 #include "output/dump.h"
+#include "output/dump_calls.h"
 #include "output/frame_names.h"
 #include "output/json_text.h"
 #include "output/text.h"
 
+#include "symbolize/memory.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -77,6 +79,23 @@ static void put_frame(struct dump *dump, uint64_t frame)
 	text_put(dump->to, dump->text, 0);
 }
 
+static const char *counter_name(const struct dump *dump, unsigned i)
+{
+	return trace_string(dump->trace, trace_counter(dump->trace, i)->name);
+}
+
+/* "page-faults=3 " */
+static void put_counters(const struct dump *dump, const struct trace_sample *sample)
+{
+	for (unsigned i = 1; i < sample->nr_counters; i++) {
+		fputs(i == 1 ? "" : " ", dump->to);
+		text_put(dump->to, counter_name(dump, i - 1), 0);
+		fprintf(dump->to, "=%llu", (unsigned long long)sample->counters[i]);
+	}
+	if (sample->nr_counters)
+		fputs("  ", dump->to);
+}
+
 static void put_text(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -89,6 +108,7 @@ static void put_text(struct dump *dump, const struct trace_sample *sample)
 	        sample->cpu);
 	text_put(dump->to, trace_string(dump->trace, event->name), 0);
 	fprintf(dump->to, " %llu  ", (unsigned long long)sample->weight);
+	put_counters(dump, sample);
 	for (size_t i = 0; i < dump->nr_frames; i++) {
 		fputs(i ? " < " : "", dump->to);
 		put_frame(dump, dump->frames[i]);
@@ -169,6 +189,42 @@ static void add_frame(struct dump *dump, uint64_t frame, struct json_object *sta
 		                      json_object_get(json_object_array_get_idx(objects, i)));
 }
 
+/* NULL: the trace has no such classes. */
+static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
+{
+	static const struct {
+		const char *name;
+		enum memory_field field;
+	} fields[] = {
+		{"level", MEMORY_BY_LEVEL},     {"operation", MEMORY_BY_OPERATION},
+		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
+		{"latency", MEMORY_BY_LATENCY},
+	};
+	struct json_object *object;
+	char text[MEMORY_TEXT_SIZE];
+
+	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
+		return NULL;
+	object = json_object_new_object();
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		json_object_object_add(
+			object, fields[i].name,
+			json_object_new_string(memory_text(sample->memory, fields[i].field, text)));
+	return object;
+}
+
+/* What was counted since the sample before in its stream. */
+static struct json_object *counters_object(const struct dump *dump,
+                                           const struct trace_sample *sample)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned i = 1; i < sample->nr_counters; i++)
+		json_object_object_add(object, counter_name(dump, i - 1),
+		                       json_number(sample->counters[i]));
+	return object;
+}
+
 static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -183,7 +239,10 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_object_object_add(object, "event", json_text(trace_string(dump->trace, event->name)));
 	json_object_object_add(object, "level", json_number(sample->level));
 	json_object_object_add(object, "weight", json_number(sample->weight));
-	json_object_object_add(object, "counters", json_object_new_object());
+	json_object_object_add(object, "counters", counters_object(dump, sample));
+	if (sample->nr_counters)
+		json_object_object_add(object, "counted", json_number(sample->counters[0]));
+	json_object_object_add(object, "memory", memory_object(dump, sample));
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)
 		add_frame(dump, dump->frames[i], stack);
@@ -194,32 +253,54 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int dump_all(FILE *to, const struct trace *trace,
-                    void (*put)(struct dump *dump, const struct trace_sample *sample))
-{
-	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
-	struct trace_sample sample;
-	struct dump dump;
-	int got = dump_init(&dump, to, trace);
+typedef void put_sample(struct dump *dump, const struct trace_sample *sample);
+typedef void put_call(FILE *to, const struct trace *trace, const struct trace_call *call);
 
-	if (!walk && !got)
-		got = -ENOMEM;
-	while (!got && !ferror(to) && (got = trace_walk_next(walk, &sample)) == 1) {
-		dump.nr_frames = trace_stack(trace, &sample, dump.frames, MAX_FRAMES);
-		put(&dump, &sample);
-		got = 0;
+/* Samples and calls by turns, a call when it was left. */
+static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
+                       put_sample *put, put_call *tell)
+{
+	struct trace_sample sample;
+	struct trace_call call;
+	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
+
+	while (!ferror(dump->to) && got >= 0 && got_call >= 0 && (got || got_call)) {
+		if (got && (!got_call || sample.time <= call.call.leave)) {
+			dump->nr_frames =
+				trace_stack(dump->trace, &sample, dump->frames, MAX_FRAMES);
+			put(dump, &sample);
+			got = trace_walk_next(samples, &sample);
+		} else {
+			tell(dump->to, dump->trace, &call);
+			got_call = call_walk_next(calls, &call);
+		}
 	}
-	trace_walk_free(walk);
+	return got < 0 ? got : got_call < 0 ? got_call : 0;
+}
+
+static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
+{
+	struct trace_walk *samples = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
+	int err = calls ? 0 : -errno;
+	struct dump dump;
+
+	if (dump_init(&dump, to, trace) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = dump_merged(&dump, samples, calls, put, tell);
+	trace_walk_free(samples);
+	call_walk_free(calls);
 	dump_fini(&dump);
-	return got;
+	return err;
 }
 
 int dump_text(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_text);
+	return dump_all(to, trace, put_text, dump_call_text);
 }
 
 int dump_json(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_json);
+	return dump_all(to, trace, put_json, dump_call_json);
 }

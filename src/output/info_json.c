@@ -1,6 +1,9 @@
 #include "hmb/hmb.h"
+#include "output/counter_columns.h"
 #include "output/info.h"
+#include "output/info_calls.h"
 #include "output/json_text.h"
+#include "output/trace_calls.h"
 #include "output/shares.h"
 
 #include <errno.h>
@@ -62,6 +65,42 @@ static struct json_object *all_events(const struct trace *trace)
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		json_object_array_add(array, one_event(trace, event));
+	return array;
+}
+
+static struct json_object *one_counter(const struct trace *trace,
+                                       const struct trace_counter *counter, uint64_t counted)
+{
+	static const char *const states[] = {"counted", "scaled", "never"};
+	const struct trace_event *event = trace_event(trace, counter->event);
+	struct json_object *object = json_object_new_object();
+	bool known = counter->flags & TRACE_COUNTER_TOTAL;
+	enum counter_state state = trace_counter_state(counter);
+
+	add_text(object, "name", trace, counter->name);
+	add_text(object, "event", trace, event->name);
+	json_object_object_add(object, "unit",
+	                       json_object_new_string(counter->unit == TRACE_NS ? "ns" : "count"));
+	json_object_object_add(object, "state", json_object_new_string(states[state]));
+	json_object_object_add(object, "total",
+	                       known && state != COUNTER_NEVER ? json_number(counter->total)
+	                                                       : NULL);
+	json_object_object_add(object, "with_samples",
+	                       state != COUNTER_NEVER ? json_number(counted) : NULL);
+	json_object_object_add(object, "scale",
+	                       json_object_new_double(trace_counter_scale(counter)));
+	json_object_object_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
+	json_object_object_add(object, "running_ns", known ? json_number(counter->running) : NULL);
+	return object;
+}
+
+static struct json_object *all_counters(const struct trace *trace, const struct shares *shares)
+{
+	struct json_object *array = json_object_new_array();
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++)
+		json_object_array_add(array, one_counter(trace, counter, shares->counted[1 + i]));
 	return array;
 }
 
@@ -127,9 +166,10 @@ static struct json_object *reductions(const struct trace *trace)
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
 		struct json_object *object = json_object_new_object();
 		const struct trace_event *event = trace_event(trace, reduction->event);
+		const struct trace_event *kind = trace_kind(trace, reduction->event);
 
 		add(object, "time_ns", reduction->time);
-		add_text(object, "event", trace, event ? event->name : 0);
+		add_text(object, "event", trace, kind ? kind->name : 0);
 		json_object_object_add(object, "cause",
 		                       json_object_new_string(cause_text(reduction->cause)));
 		add(object, "floor", reduction->floor);
@@ -192,6 +232,7 @@ static const char *stacks_text(uint32_t stacks)
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "fp",
 		[TRACE_STACKS_DWARF] = "dwarf",
+		[TRACE_STACKS_LBR] = "lbr",
 	};
 
 	return stacks < sizeof(texts) / sizeof(*texts) ? texts[stacks] : "unknown";
@@ -217,12 +258,17 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	return run->flags & TRACE_RUN_WIDE     ? "cpu"
+	       : run->flags & TRACE_RUN_CGROUP ? "cgroup"
+	                                       : "inherit";
+}
+
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
 	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
-	json_object_object_add(
-		object, "counting",
-		json_object_new_string(run->flags & TRACE_RUN_CGROUP ? "cgroup" : "inherit"));
+	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
 	json_object_object_add(object, "max_overhead",
 	                       json_object_new_double(run->max_overhead / 10.0));
 	add(object, "sample_price_ns", run->sample_price);
@@ -230,6 +276,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add(object, "drain_latency_ns", run->drain_latency);
 	add(object, "seed", run->seed);
 	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
+	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
@@ -251,6 +298,11 @@ int info_json(FILE *to, const struct trace *trace)
 	add_run(object, trace);
 	add_method(object, trace_run(trace));
 	json_object_object_add(object, "events", all_events(trace));
+	json_object_object_add(object, "counters", all_counters(trace, &shares));
+	if (trace_has_calls(trace))
+		json_object_object_add(object, "calls", info_calls_object(trace));
+	if (trace_process(trace, 0))
+		json_object_object_add(object, "processes", info_processes_object(trace));
 	json_object_object_add(object, "memory", memory(trace_run(trace)));
 	json_object_object_add(object, "samples", samples(trace));
 	json_object_object_add(object, "reductions", reductions(trace));

@@ -1,5 +1,7 @@
 #include "hmb/hmb.h"
+#include "output/counter_columns.h"
 #include "output/info.h"
+#include "output/info_calls.h"
 #include "output/shares.h"
 #include "output/text.h"
 #include "output/warnings.h"
@@ -103,12 +105,23 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 	        (unsigned long long)event->taken, (unsigned long long)event->stored);
 }
 
+static const char *counting_text(const struct trace_run *run)
+{
+	if (run->flags & TRACE_RUN_WIDE)
+		return "per CPU, whoever runs there: short tasks count in full";
+	if (run->flags & TRACE_RUN_CGROUP)
+		return "per CPU, in the program's own cgroup: short tasks count in full";
+	return "per thread, inherited: short tasks are seen less, and shown as [unsampled] where "
+	       "their exact total is known";
+}
+
 static void put_method(FILE *to, const struct trace *trace)
 {
 	static const char *const stacks[] = {
 		[TRACE_STACKS_NONE] = "none",
 		[TRACE_STACKS_FP] = "by frame pointers",
 		[TRACE_STACKS_DWARF] = "by call frame information",
+		[TRACE_STACKS_LBR] = "by the processor's branch records",
 	};
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_event *event;
@@ -116,15 +129,42 @@ static void put_method(FILE *to, const struct trace *trace)
 	fputs("\nhow\n", to);
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		put_event(to, trace, event);
-	fprintf(to, LABEL "%s\n", "counting",
-	        run->flags & TRACE_RUN_CGROUP
-	                ? "per CPU, in the program's own cgroup: short tasks count in full"
-	                : "per thread, inherited: short tasks are seen less, and shown as "
-	                  "[unsampled] where their exact total is known");
+	info_calls_text(to, trace);
+	fprintf(to, LABEL "%s\n", "counting", counting_text(run));
 	fprintf(to, LABEL "%s\n", "stacks",
-	        run->stacks <= TRACE_STACKS_DWARF ? stacks[run->stacks] : "unknown");
+	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
+}
+
+static void put_counter(FILE *to, const struct trace *trace, const struct trace_counter *counter,
+                        uint64_t counted)
+{
+	char total[TEXT_SIZE];
+
+	text_put(to, trace_string(trace, counter->name), 0);
+	if (trace_counter_state(counter) == COUNTER_NEVER) {
+		fputs(": not counted\n", to);
+		return;
+	}
+	if (!(counter->flags & TRACE_COUNTER_TOTAL)) {
+		text_quantity(total, (double)counted, counter->unit);
+		fprintf(to, ": %s with stored samples\n", total);
+		return;
+	}
+	text_quantity(total, (double)counter->total, counter->unit);
+	fprintf(to, ": %s in all, %.1f %% of them up to a stored sample\n", total,
+	        counter->total ? 100 * (double)counted / (double)counter->total : 100);
+}
+
+static void put_counters(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		fprintf(to, LABEL, i ? "" : "counters");
+		put_counter(to, trace, counter, shares->counted[1 + i]);
+	}
 }
 
 static void put_reductions(FILE *to, const struct trace *trace)
@@ -137,14 +177,18 @@ static void put_reductions(FILE *to, const struct trace *trace)
 	uint64_t start = trace_run(trace)->start;
 	const struct trace_reduction *r;
 	char when[TEXT_SIZE], period[TEXT_SIZE];
+	bool first = true;
 
 	for (uint32_t i = 0; (r = trace_reduction(trace, i)); i++) {
 		const struct trace_event *event = trace_event(trace, r->event);
 
+		if (!event && trace_kind(trace, r->event)) /* of calls: told with them */
+			continue;
 		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
 		text_quantity(period, event ? (double)trace_period(event, r->floor) : 0,
 		              event ? event->unit : TRACE_COUNT);
-		fprintf(to, LABEL "%9s  ", i ? "" : "reductions", when);
+		fprintf(to, LABEL "%9s  ", first ? "reductions" : "", when);
+		first = false;
 		text_put(to, event ? trace_string(trace, event->name) : "?", 0);
 		fprintf(to, " to every %s: %s\n", period,
 		        r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause] : "unknown");
@@ -332,6 +376,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	fputs("\n\n", to);
 	put_run(to, trace);
 	put_method(to, trace);
+	put_counters(to, trace, &shares);
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
 	put_quality(to, trace);
@@ -339,6 +384,8 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	err = put_commands(to, trace, &shares);
 	if (!err)
 		err = put_threads(to, trace, &shares);
+	if (!err)
+		info_processes_text(to, trace);
 	shares_fini(&shares);
 	return err;
 }

@@ -4,14 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+union cursor {
+	struct code_cursor samples;
+	struct call_cursor calls;
+};
+
 static bool bin_is_live(const struct live_bins *live, const struct bin *bin)
 {
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) &&
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW || bin->use == BIN_CALLS) &&
 	       bin->kind < live->ledger->nr_kinds && bin->level < NR_LEVELS &&
 	       bin->level >= live->ledger->floor[bin->kind];
 }
 
 /* Keeps the records that can be decoded, and counts a record that was announced and not written. */
+static void keep_records(struct live_bins *live, struct bin *bin, uint32_t nr, uint32_t bytes)
+{
+	live->cut += bytes != bin->record_bytes;
+	bin->nr_records = nr;
+	bin->record_bytes = bytes;
+}
+
 static void check_records(struct live_bins *live, struct bin *bin, struct code_cursor *cursor)
 {
 	uint32_t nr = 0, bytes = 0;
@@ -24,9 +36,23 @@ static void check_records(struct live_bins *live, struct bin *bin, struct code_c
 		bytes = (uint32_t)(cursor->at - bin_records(bin));
 		nr++;
 	}
-	live->cut += bytes != bin->record_bytes;
-	bin->nr_records = nr;
-	bin->record_bytes = bytes;
+	keep_records(live, bin, nr, bytes);
+	live->stored[bin->kind] += nr;
+}
+
+static void check_calls(struct live_bins *live, struct bin *bin, struct call_cursor *cursor)
+{
+	uint32_t nr = 0, bytes = 0;
+	struct call call;
+
+	while (call_code_next(cursor, &call) == 1) {
+		if (call.leave > live->last_time)
+			live->last_time = call.leave;
+		live->stored[bin->kind] += !(call.flags & CALL_CONTINUED);
+		bytes = (uint32_t)(cursor->at - bin_records(bin));
+		nr++;
+	}
+	keep_records(live, bin, nr, bytes);
 }
 
 static void check_nodes(struct live_bins *live, const struct bin *bin)
@@ -38,25 +64,34 @@ static void check_nodes(struct live_bins *live, const struct bin *bin)
 	live->node_bytes += bin->node_bytes;
 }
 
+static int bin_open(const struct bin *bin, union cursor *cursor)
+{
+	return bin->use == BIN_CALLS ? call_code_open(&cursor->calls, bin, bin_size(bin))
+	                             : code_open(&cursor->samples, bin, bin_size(bin));
+}
+
 /* Takes a bin into account; a bin whose header makes no sense is given up. */
-static bool bin_check(struct live_bins *live, struct bin *bin, struct code_cursor *cursor)
+static bool bin_check(struct live_bins *live, struct bin *bin, union cursor *cursor)
 {
 	if (!bin_is_live(live, bin))
 		return false;
-	if (code_open(cursor, bin, bin_size(bin))) {
+	if (bin_open(bin, cursor)) {
 		live->cut++;
 		bin->use = BIN_FREE;
 		return false;
 	}
 	if (bin->use == BIN_SAMPLES) {
-		check_records(live, bin, cursor);
+		check_records(live, bin, &cursor->samples);
 		check_nodes(live, bin);
+	} else if (bin->use == BIN_CALLS) {
+		check_calls(live, bin, &cursor->calls);
+	} else {
+		live->stored[bin->kind] += bin->nr_records;
 	}
-	live->stored[bin->kind] += bin->nr_records;
 	return true;
 }
 
-static bool carved_check(struct live_bins *live, unsigned char *granule, struct code_cursor *cursor)
+static bool carved_check(struct live_bins *live, unsigned char *granule, union cursor *cursor)
 {
 	bool any = false;
 
@@ -70,7 +105,7 @@ static bool carved_check(struct live_bins *live, unsigned char *granule, struct 
 	return any;
 }
 
-static bool granule_check(struct live_bins *live, uint32_t number, struct code_cursor *cursor)
+static bool granule_check(struct live_bins *live, uint32_t number, union cursor *cursor)
 {
 	struct bin *bin = (void *)(live->arena.memory + ((size_t)number << live->arena.bin_shift));
 
@@ -83,7 +118,7 @@ static bool granule_check(struct live_bins *live, uint32_t number, struct code_c
 int live_bins_init(struct live_bins *live, void *memory, size_t size,
                    const struct hmb_ledger *ledger)
 {
-	struct code_cursor *cursor = malloc(sizeof(*cursor));
+	union cursor *cursor = malloc(sizeof(*cursor));
 	int err = -ENOMEM;
 
 	*live = (struct live_bins){.ledger = ledger, .frames = frame_set_new()};

@@ -13,7 +13,7 @@ struct live_bins {
 	const struct hmb_ledger *ledger;
 	uint32_t *granules; /* by whole bin of the arena: its number in the trace + 1, or 0 */
 	uint32_t nr;        /* whole bins in the trace */
-	uint64_t stored[HMB_MAX_KINDS];
+	uint64_t stored[HMB_MAX_KINDS]; /* samples, calls, records */
 	uint64_t node_bytes, last_time;
 	uint64_t cut;             /* bins of which an end made no sense */
 	struct frame_set *frames; /* every frame that a record or node mentions */

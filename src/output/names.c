@@ -117,8 +117,8 @@ static size_t module_offsets(const struct frame_set *frames, size_t first, uint3
 	return nr;
 }
 
-static int name_all(struct names *names, struct module_table *modules,
-                    struct symbolizer *symbolizer, const struct frame_set *frames)
+static int name_all(struct names *names, const struct name_source *source,
+                    const struct frame_set *frames)
 {
 	uint32_t *offsets = calloc(frames->nr + 1, sizeof(*offsets));
 	int err = offsets ? 0 : -ENOMEM;
@@ -126,36 +126,31 @@ static int name_all(struct names *names, struct module_table *modules,
 
 	for (size_t i = 0; i < frames->nr && !err; i += nr) {
 		uint16_t id = frame_module(frames->frames[i]);
-		struct module *module = module_table_get(modules, id);
 		struct namer namer = {names, id};
 
 		nr = module_offsets(frames, i, offsets);
-		if (id && module)
-			err = symbolizer_module(symbolizer, module, offsets, nr, name_frame,
-			                        &namer);
+		if (id)
+			err = source->module(source->arg, id, offsets, nr, name_frame, &namer);
 	}
 	free(offsets);
 	return err;
 }
 
-int names_init(struct names *names, struct module_table *modules, struct symbolizer *symbolizer,
+int names_init(struct names *names, const struct name_source *source,
                const struct frame_set *frames, uint32_t string_base)
 {
-	struct symbolizer_stats stats;
 	void *memory;
 	int err;
 
 	*names = (struct names){.string_base = string_base};
-	if (!symbolizer || !modules)
+	if (!source)
 		return 0;
 	memory = mmap(NULL, MAX_NAME_BYTES, PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	string_pool_init(&names->strings, memory, MAX_NAME_BYTES, MAX_NAMES);
-	err = name_all(names, modules, symbolizer, frames);
-	symbolizer_stats(symbolizer, &stats);
-	names->kernel_hidden = stats.kernel_hidden;
+	err = name_all(names, source, frames);
 	names->refused += names->lines.refused;
 	if (err)
 		names_fini(names);

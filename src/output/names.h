@@ -8,6 +8,15 @@
 #include "output/trace_format.h"
 #include "symbolize/symbols.h"
 
+/* Where names come from. */
+struct name_source {
+	/* As symbolizer_module(), for a module by its number; one that is not known has no names.
+	 */
+	int (*module)(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
+	              void *fn_arg);
+	void *arg;
+};
+
 struct names {
 	struct trace_symbol *symbols;
 	size_t nr, room;
@@ -15,14 +24,13 @@ struct names {
 	struct string_pool strings; /* of the names; empty at first */
 	uint32_t string_base;       /* added to their offsets */
 	uint64_t refused;           /* names and lines that found no room */
-	bool kernel_hidden;
 };
 
 /*
  * Looks all frames up, which are ascending and distinct, module by module. String offsets start
- * from string_base. symbolizer may be NULL: then there are no names. 0, -ENOMEM.
+ * from string_base. source may be NULL: then there are no names. 0, -ENOMEM.
  */
-int names_init(struct names *names, struct module_table *modules, struct symbolizer *symbolizer,
+int names_init(struct names *names, const struct name_source *source,
                const struct frame_set *frames, uint32_t string_base);
 void names_fini(struct names *names);
 

@@ -43,7 +43,13 @@ void reduction_text(const struct trace *trace, const struct trace_reduction *red
                     size_t size)
 {
 	const struct trace_event *event = trace_event(trace, reduction->event);
+	const struct trace_event *kind = trace_kind(trace, reduction->event);
 
+	if (!event && kind) {
+		snprintf(text, size, "%.64s: removed, %s", trace_string(trace, kind->name),
+		         cause_text(reduction->cause));
+		return;
+	}
 	snprintf(text, size, "%.64s: period %" PRIu64 ", %s",
 	         event ? trace_string(trace, event->name) : "[unknown]",
 	         event ? trace_period(event, reduction->floor) : 0, cause_text(reduction->cause));

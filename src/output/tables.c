@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 1
+#define IMAGE_VERSION 2
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 
@@ -33,6 +33,13 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_MODULES] = {sizeof(struct trace_module), TABLES_MAX_MODULES},
 		[TRACE_THREADS] = {sizeof(struct trace_thread), TABLES_MAX_THREADS},
 		[TRACE_COMMANDS] = {sizeof(struct trace_command), TABLES_MAX_COMMANDS},
+		[TRACE_REGIONS] = {sizeof(struct trace_region), TABLES_MAX_REGIONS},
+		[TRACE_COMMS] = {sizeof(struct trace_comm), TABLES_MAX_COMMS},
+		[TRACE_MEMBERS] = {sizeof(uint32_t), TABLES_MAX_MEMBERS},
+		[TRACE_PROCESSES] = {sizeof(struct trace_process), TABLES_MAX_PROCESSES},
+		[TRACE_OWNERS] = {sizeof(uint32_t), TABLES_MAX_THREADS},
+		[TRACE_INSTRUMENTS] = {sizeof(struct trace_instrument), TABLES_MAX_EVENTS},
+		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
 	};
 
 	return kinds[section];
@@ -68,7 +75,7 @@ static uint32_t layout_hash(const struct layout *layout)
 
 /* --- growing ---------------------------------------------------------------------------------- */
 
-static int table_reserve(struct tables *tables, enum trace_section section, size_t size)
+int table_reserve(struct tables *tables, enum trace_section section, size_t size)
 {
 	struct table_kind kind = table_kind(section);
 	size_t want, reserved = tables->reserved[section];
@@ -344,6 +351,15 @@ struct trace_event *tables_add_event(struct tables *tables)
 	if (event)
 		table_publish(tables, TRACE_EVENTS, tables->header->nr[TRACE_EVENTS] + 1);
 	return event;
+}
+
+struct trace_counter *tables_add_counter(struct tables *tables)
+{
+	struct trace_counter *counter = table_grow(tables, TRACE_COUNTERS);
+
+	if (counter)
+		table_publish(tables, TRACE_COUNTERS, tables->header->nr[TRACE_COUNTERS] + 1);
+	return counter;
 }
 
 struct trace_stream *tables_add_stream(struct tables *tables)

@@ -2,8 +2,8 @@
  * The tables of a run while it is recorded: arrays in the trace's own form, in memory that outlives
  * a killed recorder. One file holds them together with the arena of the buffer:
  *
- *     image header | ledger | run | events | streams | modules | threads | commands | strings |
- * arena
+ *     image header | ledger | run | strings | events | streams | modules | threads | commands |
+ *     regions | communicators | members | processes | owners | instruments | counters | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables, and allocated piece by piece as they grow, so that a
@@ -22,12 +22,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define TABLES_MAX_EVENTS   HMB_MAX_KINDS
-#define TABLES_MAX_STREAMS  (1 << 16)
-#define TABLES_MAX_MODULES  (1 << 16)
-#define TABLES_MAX_THREADS  (1 << 16)
-#define TABLES_MAX_COMMANDS (1 << 13)
-#define TABLES_MAX_STRINGS  (8 << 20) /* bytes */
+#define TABLES_MAX_EVENTS    HMB_MAX_KINDS
+#define TABLES_MAX_STREAMS   (1 << 16)
+#define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
+#define TABLES_MAX_MODULES   (1 << 16)
+#define TABLES_MAX_THREADS   (1 << 16)
+#define TABLES_MAX_COMMANDS  (1 << 13)
+#define TABLES_MAX_STRINGS   (8 << 20) /* bytes */
+#define TABLES_MAX_REGIONS   (1 << 14)
+#define TABLES_MAX_COMMS     (1 << 16)
+#define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
+#define TABLES_MAX_PROCESSES (1 << 14)
 
 struct tables;
 
@@ -71,13 +76,15 @@ uint32_t tables_comm(struct tables *tables, const char *comm);
 /* Entries live as long as the tables, and stay where they are. NULL: refused. */
 struct trace_event *tables_add_event(struct tables *tables);
 struct trace_stream *tables_add_stream(struct tables *tables);
+struct trace_counter *tables_add_counter(struct tables *tables);
 /* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
 struct trace_module *tables_module(struct tables *tables, uint16_t id);
 
 /*
  * Threads. A slot is taken with the first sample of a task and reused when the task has ended and
  * none of its samples is stored any more. When every slot holds a living task or stored samples, or
- * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED).
+ * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED), as do
+ * those without a number, which are the CPUs' idle tasks.
  *
  * The totals of commands are the caller's to count, at every task's start and end, for most tasks
  * of a fork storm never get here.
@@ -94,6 +101,23 @@ void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
 /* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
  */
 struct trace_command *tables_command(struct tables *tables, uint32_t comm);
+
+/*
+ * What instrumented calls refer to. UINT32_MAX: there is no room. Entries stay where they are;
+ * what becomes known later may be written into them.
+ */
+uint32_t tables_add_region(struct tables *tables, const struct trace_region *region);
+/* members: nr_members + nr_remote ranks of MPI_COMM_WORLD; first_member is filled in. */
+uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
+                         const uint32_t *members);
+uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);
+uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
+/* NULL: there is no such entry. */
+struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
+struct trace_process *tables_process(const struct tables *tables, uint32_t process);
+struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);
+/* For threads whose pid does not tell their process. False: there is no room. */
+bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 
 /* What the trace writer reads. */
 struct table {

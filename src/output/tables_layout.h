@@ -66,6 +66,8 @@ static inline void *table_entry(const struct tables *tables, enum trace_section 
 	       index * table_kind(section).entry_size;
 }
 
+/* Memory for the first `size` bytes of a table; 0 or -errno. */
+int table_reserve(struct tables *tables, enum trace_section section, size_t size);
 /* A new zeroed entry behind the last, not counted yet; NULL: full, or memory was refused. */
 void *table_grow(struct tables *tables, enum trace_section section);
 /* Counts it. */

@@ -135,8 +135,11 @@ uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t
                            uint64_t time)
 {
 	struct trace_thread entry = {.pid = pid, .tid = tid, .comm = comm, .start = time};
-	uint32_t slot = slot_take(tables);
+	uint32_t slot;
 
+	if (!tid) /* of idle tasks each CPU has one, all of that number */
+		return slot_shared(tables, comm, time);
+	slot = slot_take(tables);
 	if (slot == UINT32_MAX) {
 		tables_run(tables)->folded_threads++;
 		return slot_shared(tables, comm, time);

@@ -104,6 +104,11 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 			header->version, TRACE_VERSION);
 	if (!header->version)
 		return complain(complaint, "damaged: there is no format 0");
+	if (header->version < TRACE_VERSION)
+		return complain(complaint,
+		                "written by an older adaptrace (format %u, this one reads %u); "
+		                "record again",
+		                header->version, TRACE_VERSION);
 	if (trace->size < header->size)
 		return complain(complaint,
 		                "incomplete: %zu of %llu bytes; copy it again or record again",
@@ -238,7 +243,7 @@ static int weights_init(struct trace *trace)
 	const struct trace_event *event;
 	int err = 0;
 
-	trace->weights = calloc(trace->sections[TRACE_EVENTS].nr + 1, sizeof(*trace->weights));
+	trace->weights = calloc(trace->nr_events + 1, sizeof(*trace->weights));
 	if (!trace->weights)
 		return -ENOMEM;
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
@@ -276,6 +281,9 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 		complain(&complaint, "damaged: %s; record again", wrong);
 		goto out;
 	}
+	while (trace_kind(trace, trace->nr_events) &&
+	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
+		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
 	if (!weights_init(trace))
@@ -290,7 +298,7 @@ void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
-	for (uint32_t i = 0; trace->weights && i < trace->sections[TRACE_EVENTS].nr; i++)
+	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
 	if (trace->memory)
@@ -312,14 +320,29 @@ const char *trace_string(const struct trace *trace, uint32_t offset)
 	return (const char *)strings->at + (offset < strings->nr ? offset : 0);
 }
 
-const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
+const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_EVENTS], index);
+}
+
+const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
+{
+	return index < trace->nr_events ? trace_kind(trace, index) : NULL;
 }
 
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_STREAMS], index);
+}
+
+const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_COUNTERS], index);
+}
+
+unsigned trace_nr_counters(const struct trace *trace)
+{
+	return trace->sections[TRACE_COUNTERS].nr;
 }
 
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index)

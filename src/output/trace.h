@@ -23,15 +23,32 @@ void trace_close(struct trace *trace);
 const struct trace_run *trace_run(const struct trace *trace);
 const char *trace_string(const struct trace *trace, uint32_t offset);
 
-/* The entries of a section; index out of range gives NULL. */
+/*
+ * The entries of a section; index out of range gives NULL. Events are those that were sampled;
+ * kinds are these and those of calls behind them.
+ */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
+/* How many there are, at most COUNTER_MAX - 1. */
+unsigned trace_nr_counters(const struct trace *trace);
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index);
+const struct trace_event *trace_kind(const struct trace *trace, uint32_t index);
+const struct trace_region *trace_region(const struct trace *trace, uint32_t index);
+const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
+const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
+const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
+
+/* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
+int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
+
+/* The number of a thread's process; UINT32_MAX: not known. */
+uint32_t trace_owner(const struct trace *trace, uint32_t thread);
 
 /* The shift that sampling ended with: stored samples stand for their base period << this. */
 static inline uint32_t trace_shift(const struct trace_event *event)
@@ -61,6 +78,14 @@ struct trace_sample {
 	uint32_t thread, cpu;
 	uint64_t leaf;
 	uint32_t context; /* node; NODE_NONE: no callers */
+	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
+
+	/*
+	 * What was counted since the sample before in its stream, the event itself first and then
+	 * the counters. A stream is a CPU, or a thread where events are inherited.
+	 */
+	unsigned nr_counters; /* 0: nothing is known of them */
+	uint64_t counters[COUNTER_MAX];
 };
 
 /*

@@ -57,6 +57,21 @@ static const char *check_lines(const struct trace *trace)
 	return NULL;
 }
 
+static const char *check_counters(const struct trace *trace)
+{
+	const struct section *counters = &trace->sections[TRACE_COUNTERS];
+	const struct trace_counter *counter;
+
+	if (!counters->found)
+		return NULL;
+	if (!READABLE(TRACE_COUNTERS, struct trace_counter) || counters->nr >= COUNTER_MAX)
+		return "its counters make no sense";
+	for (uint32_t i = 0; (counter = section_entry(counters, i)); i++)
+		if (counter->event || counter->unit > TRACE_COUNT)
+			return "it has counters of nothing";
+	return NULL;
+}
+
 static const char *check_strings(const struct trace *trace)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];
@@ -103,6 +118,45 @@ static const char *check_symbols(const struct trace *trace)
 	return NULL;
 }
 
+/* The kinds of calls are behind the events, of which there is one at least. */
+static const char *check_kinds(const struct trace *trace)
+{
+	const struct trace_event *kind;
+	bool calls = false;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++) {
+		if (kind->unit == TRACE_CALLS ? !i : calls)
+			return "its events make no sense";
+		calls = kind->unit == TRACE_CALLS;
+	}
+	return NULL;
+}
+
+/* Of which a trace has none or some. */
+#define MISSING_OR_READABLE(section, type) \
+	(!trace->sections[section].found || READABLE(section, type))
+
+static const char *check_comms(const struct trace *trace)
+{
+	uint64_t nr_members = trace->sections[TRACE_MEMBERS].nr;
+	const struct trace_comm *comm;
+
+	if (!MISSING_OR_READABLE(TRACE_REGIONS, struct trace_region) ||
+	    !MISSING_OR_READABLE(TRACE_COMMS, struct trace_comm) ||
+	    !MISSING_OR_READABLE(TRACE_MEMBERS, uint32_t) ||
+	    !MISSING_OR_READABLE(TRACE_PROCESSES, struct trace_process) ||
+	    !MISSING_OR_READABLE(TRACE_OWNERS, uint32_t) ||
+	    !MISSING_OR_READABLE(TRACE_INSTRUMENTS, struct trace_instrument))
+		return "a table of its calls has entries of another kind";
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++) {
+		if ((uint64_t)comm->first_member + comm->nr_members + comm->nr_remote > nr_members)
+			return "communicators have members that are missing";
+		if (comm->parent > i)
+			return "its communicators are out of order";
+	}
+	return NULL;
+}
+
 const char *trace_check(const struct trace *trace)
 {
 	const char *wrong = check_sizes(trace);
@@ -113,5 +167,11 @@ const char *trace_check(const struct trace *trace)
 		wrong = check_bins(trace);
 	if (!wrong)
 		wrong = check_symbols(trace);
-	return wrong ? wrong : check_lines(trace);
+	if (!wrong)
+		wrong = check_lines(trace);
+	if (!wrong)
+		wrong = check_counters(trace);
+	if (!wrong)
+		wrong = check_kinds(trace);
+	return wrong ? wrong : check_comms(trace);
 }

@@ -21,6 +21,7 @@ struct trace {
 	const unsigned char *memory;
 	size_t size;
 	struct section sections[NR_TRACE_SECTIONS];
+	uint32_t nr_events; /* that were sampled */
 	unsigned bin_shift, sub_shift;
 	struct weights *weights; /* by event */
 };
@@ -33,10 +34,10 @@ static inline const void *section_entry(const struct section *section, uint32_t 
 /* Whether a bin holds records that count. */
 static inline bool trace_bin_live(const struct trace *trace, const struct bin *bin)
 {
-	const struct trace_event *event = trace_event(trace, bin->kind);
+	const struct trace_event *kind = trace_kind(trace, bin->kind);
 
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) && event &&
-	       bin->level >= event->floor;
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW || bin->use == BIN_CALLS) && kind &&
+	       bin->level >= kind->floor;
 }
 
 /*

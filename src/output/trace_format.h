@@ -1,5 +1,5 @@
 /*
- * The trace file, version 1. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 2. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
@@ -33,6 +33,14 @@ enum trace_section {
 	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
 	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
 	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
+	/* Of instrumented calls; traces without them may miss these. */
+	TRACE_REGIONS,     /* struct trace_region; the index is the region in calls */
+	TRACE_COMMS,       /* struct trace_comm; the index is the communicator in parts of calls */
+	TRACE_MEMBERS,     /* uint32_t: ranks of MPI_COMM_WORLD, in ranges that TRACE_COMMS name */
+	TRACE_PROCESSES,   /* struct trace_process */
+	TRACE_OWNERS,      /* uint32_t: for each thread its process + 1; 0: the one with its pid */
+	TRACE_INSTRUMENTS, /* struct trace_instrument */
+	TRACE_COUNTERS,    /* struct trace_counter; missing or empty: samples have no counters */
 	NR_TRACE_SECTIONS
 };
 
@@ -62,14 +70,16 @@ enum trace_run_flags {
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
+	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
-enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
 struct trace_run {
 	uint32_t flags;
 	uint32_t stacks;  /* enum trace_stacks */
-	uint32_t command; /* string: arguments, separated by '\x1f' */
+	uint32_t command; /* string: arguments, separated by '\x1f'; without any what was sampled */
 	uint32_t host, kernel, cpu_model, version, directory; /* strings */
 	int32_t pid;
 	int32_t exit_status; /* as a shell sees it: 128 + signal when killed; -1: unknown */
@@ -97,10 +107,15 @@ struct trace_run {
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 };
 
-enum trace_unit { TRACE_NS, TRACE_COUNT };
+enum trace_unit {
+	TRACE_NS,
+	TRACE_COUNT,
+	TRACE_CALLS /* not sampled: the kind of the bins with instrumented calls */
+};
 
 /*
- * An event that was sampled. A stored sample of it stands for base_period << max(floor,
+ * An event that was sampled, or, behind all of these, a kind of instrumented calls, which has
+ * taken, stored and floor alone. A stored sample of it stands for base_period << max(floor,
  * initial_shift) units, with the base_period of its stream.
  */
 struct trace_event {
@@ -112,6 +127,25 @@ struct trace_event {
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
 	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
+
+enum trace_counter_flags {
+	TRACE_COUNTER_KERNEL = 1, /* counted by the kernel itself: a total of 0 means that */
+	TRACE_COUNTER_TOTAL = 2,  /* total, enabled and running are known */
+};
+
+/*
+ * An event that was read with every sample of another one. Bins with samples of that one have the
+ * totals of its own first, then those of its counters in this order.
+ */
+struct trace_counter {
+	uint32_t name;  /* string */
+	uint32_t unit;  /* enum trace_unit */
+	uint32_t event; /* with whose samples it was read */
+	uint32_t flags;
+	uint64_t total;            /* the kernel's own over the run, in the unit */
+	uint64_t enabled, running; /* ns: meant to count, over all CPUs; and did */
+};
+static_assert(sizeof(struct trace_counter) == 40, "fixed by the format");
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
 #define TRACE_ANY_CPU UINT32_MAX
@@ -191,5 +225,98 @@ struct trace_line {
 	uint32_t source; /* index + 1; 0: not known */
 };
 static_assert(sizeof(struct trace_line) == 12, "fixed by the format");
+
+enum trace_region_class {
+	TRACE_MPI_OTHER,          /* set-up, communicators, requests without a message, … */
+	TRACE_MPI_POINT_TO_POINT, /* what sends, receives, or waits for that */
+	TRACE_MPI_COLLECTIVE,
+	TRACE_MPI_ONE_SIDED,
+	TRACE_MPI_IO,
+	TRACE_USER_REGION, /* the rest: what the program itself marks */
+	TRACE_MARKER,
+	TRACE_VALUE,
+	NR_TRACE_REGION_CLASSES
+};
+
+static inline int trace_region_is_mpi(uint32_t region_class)
+{
+	return region_class <= TRACE_MPI_IO;
+}
+
+struct trace_region {
+	uint32_t name;         /* string */
+	uint32_t region_class; /* enum trace_region_class */
+	uint32_t file, line;   /* string, of user regions; 0: not known */
+};
+static_assert(sizeof(struct trace_region) == 16, "fixed by the format");
+
+#define TRACE_COMM_WORLD_ID 1 /* the id of every process's MPI_COMM_WORLD */
+
+enum trace_comm_flags {
+	TRACE_COMM_SELF = 1,  /* MPI_COMM_SELF, of whichever process uses it */
+	TRACE_COMM_INTER = 2, /* peers are ranks of the remote group */
+	TRACE_COMM_FREED = 4,
+	TRACE_COMM_WINDOW = 8, /* of a window's or file's own, made for the trace alone */
+};
+
+struct trace_comm {
+	uint64_t id;           /* the same in all processes of the job; 0: none */
+	uint32_t name;         /* string */
+	uint32_t parent;       /* index + 1 of an earlier one; 0: none */
+	uint32_t first_member; /* in MEMBERS, in order of rank: those of the local group, … */
+	uint32_t nr_members;
+	uint32_t nr_remote; /* … then those of the remote group of an intercommunicator */
+	uint32_t flags;     /* enum trace_comm_flags */
+};
+static_assert(sizeof(struct trace_comm) == 32, "fixed by the format");
+
+enum trace_process_flags {
+	TRACE_PROCESS_MPI = 1,       /* it called MPI_Init */
+	TRACE_PROCESS_FINALIZED = 2, /* and MPI_Finalize; else it was aborted or killed */
+	TRACE_PROCESS_ALL = 4,       /* all others belong to it: the recorder ran for this rank */
+};
+
+enum trace_clock {
+	TRACE_CLOCK_MONOTONIC,
+	TRACE_CLOCK_COUNTER, /* the processor's time-stamp counter, calibrated against it */
+};
+
+/* A process whose calls were recorded, or that is a rank of a job. */
+struct trace_process {
+	int32_t pid;
+	int32_t rank; /* in MPI_COMM_WORLD; -1: none */
+	uint32_t world_size;
+	uint32_t flags;        /* enum trace_process_flags */
+	uint32_t library;      /* string: of MPI, as it calls itself */
+	uint32_t thread_level; /* as provided by MPI_Init_thread, 0 … 3 */
+	uint32_t host;         /* string; 0: the run's */
+	uint32_t clock;        /* enum trace_clock */
+	uint64_t start, end;   /* MPI_Init left, MPI_Finalize entered; 0: not known */
+	uint64_t lost;         /* calls that found no room on their way to the recorder */
+	uint64_t clock_error;  /* ns by which times of calls may differ from those of samples */
+	/* What adaptrace merge did: times of the process are those it recorded + offset, at the
+	   start; the drift until the end of the run is added linearly. */
+	int64_t offset, drift; /* ns */
+	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
+};
+static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
+
+enum trace_policy {
+	TRACE_POLICY_ALL,
+	TRACE_POLICY_CLASS,
+	TRACE_POLICY_DEPTH,
+	TRACE_POLICY_DURATION
+};
+
+/* How a kind of calls was kept. */
+struct trace_instrument {
+	uint32_t event;  /* of the bins */
+	uint32_t policy; /* enum trace_policy: what goes first when the share is used up */
+	uint64_t share;  /* bytes of the buffer; 0: all of it */
+	uint64_t from,
+		to;    /* all calls between these times are stored; equal: there is no such time */
+	uint64_t lost; /* calls that found no room on their way to the recorder */
+};
+static_assert(sizeof(struct trace_instrument) == 40, "fixed by the format");
 
 #endif

@@ -42,7 +42,7 @@ static void complete_events(struct writer *writer)
 	}
 }
 
-static void complete_run(struct writer *writer, const struct module_table *modules)
+static void complete_run(struct writer *writer)
 {
 	const struct live_bins *live = &writer->live;
 	struct trace_run *run = &writer->run;
@@ -53,10 +53,6 @@ static void complete_run(struct writer *writer, const struct module_table *modul
 	run->budget = live->arena.size;
 	run->malformed += live->cut;
 	run->refused_strings += writer->names.refused;
-	if (modules)
-		run->refused_modules = module_table_refused(modules);
-	if (writer->names.kernel_hidden)
-		run->flags |= TRACE_RUN_KERNEL_HIDDEN;
 	/* What a killed recorder had no time to say. */
 	if (!run->used)
 		run->used = (uint64_t)live->nr << live->arena.bin_shift;
@@ -192,8 +188,8 @@ static int file_write(const struct writer *writer, FILE *file)
 	return err;
 }
 
-int trace_write(const char *path, struct tables *tables, struct module_table *modules,
-                struct symbolizer *symbolizer, uint64_t *bytes)
+int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
+                      uint64_t *bytes)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct new_file file = {0};
@@ -209,11 +205,11 @@ int trace_write(const char *path, struct tables *tables, struct module_table *mo
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
 	if (!err)
-		err = names_init(&writer->names, modules, symbolizer, writer->live.frames,
+		err = names_init(&writer->names, source, writer->live.frames,
 		                 (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
 	if (!err) {
 		complete_events(writer);
-		complete_run(writer, modules);
+		complete_run(writer);
 		err = describe(writer);
 	}
 	if (!err)
@@ -226,4 +222,41 @@ out:
 	live_bins_fini(&writer->live);
 	free(writer);
 	return err;
+}
+
+/* --- names of a run that just ended ----------------------------------------------------------- */
+
+struct live_names {
+	struct tables *tables;
+	struct module_table *modules;
+	struct symbolizer *symbolizer;
+};
+
+/* What the symbolizer could not see is told with the run, which is written after the names. */
+static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                       void *fn_arg)
+{
+	struct live_names *live = arg;
+	struct module *module = module_table_get(live->modules, id);
+	struct symbolizer_stats stats;
+	int err;
+
+	if (!module)
+		return 0;
+	err = symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
+	symbolizer_stats(live->symbolizer, &stats);
+	if (stats.kernel_hidden)
+		tables_run(live->tables)->flags |= TRACE_RUN_KERNEL_HIDDEN;
+	return err;
+}
+
+int trace_write(const char *path, struct tables *tables, struct module_table *modules,
+                struct symbolizer *symbolizer, uint64_t *bytes)
+{
+	struct live_names live = {tables, modules, symbolizer};
+	const struct name_source source = {live_module, &live};
+
+	if (modules)
+		tables_run(tables)->refused_modules = module_table_refused(modules);
+	return trace_write_named(path, tables, modules && symbolizer ? &source : NULL, bytes);
 }

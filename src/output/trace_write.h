@@ -2,6 +2,7 @@
 #ifndef OUTPUT_TRACE_WRITE_H
 #define OUTPUT_TRACE_WRITE_H
 
+#include "output/names.h"
 #include "output/tables.h"
 #include "symbolize/symbols.h"
 
@@ -13,5 +14,9 @@
  */
 int trace_write(const char *path, struct tables *tables, struct module_table *modules,
                 struct symbolizer *symbolizer, uint64_t *bytes);
+
+/* The same with names from anywhere. */
+int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
+                      uint64_t *bytes);
 
 #endif

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define DEEPEST 32 /* cgroups in cgroups */
+
 /* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
 static int path_of(const char *proc_file, char path[PATH_MAX])
 {
@@ -36,8 +38,20 @@ static int path_of(const char *proc_file, char path[PATH_MAX])
 	return result;
 }
 
-/* Where the hierarchy is mounted, and which part of it: fields 5 and 4 of mountinfo. */
-static int mount_of(char point[PATH_MAX], char root[PATH_MAX])
+static bool is_v2(const char *line)
+{
+	return strstr(line, " - cgroup2 ");
+}
+
+static bool is_perf_event_v1(const char *line)
+{
+	const char *options = strstr(line, " - cgroup ");
+
+	return options && strstr(options, "perf_event");
+}
+
+/* Where a hierarchy is mounted, and which part of it: fields 5 and 4 of mountinfo. */
+static int mount_of(bool (*is_wanted)(const char *line), char point[PATH_MAX], char root[PATH_MAX])
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -47,7 +61,7 @@ static int mount_of(char point[PATH_MAX], char root[PATH_MAX])
 	if (!f)
 		return -errno;
 	while (result && getline(&line, &size, f) > 0) {
-		if (!strstr(line, " - cgroup2 "))
+		if (!is_wanted(line))
 			continue;
 		if (sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2)
 			result = 0;
@@ -61,7 +75,7 @@ static int own_directory(char directory[PATH_MAX])
 {
 	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
 	const char *below = own;
-	int error = mount_of(point, root);
+	int error = mount_of(is_v2, point, root);
 
 	if (!error)
 		error = path_of("/proc/self/cgroup", own);
@@ -97,9 +111,12 @@ static void sweep(const char *parent)
 
 int cgroup_create(struct cgroup *cgroup)
 {
-	int error = own_directory(cgroup->parent);
+	int error;
 
 	cgroup->fd = -1;
+	cgroup->existed = false;
+	cgroup->parent[0] = '\0';
+	error = own_directory(cgroup->parent);
 	if (error)
 		return error;
 	sweep(cgroup->parent);
@@ -117,6 +134,80 @@ int cgroup_create(struct cgroup *cgroup)
 	return error;
 }
 
+static int open_directory(struct cgroup *cgroup)
+{
+	char file[PATH_MAX + 16];
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
+	if (access(file, F_OK))
+		return -errno;
+	cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return cgroup->fd < 0 ? -errno : 0;
+}
+
+int cgroup_open(struct cgroup *cgroup, const char *name)
+{
+	char root[PATH_MAX];
+	int error;
+
+	cgroup->fd = -1;
+	cgroup->existed = true;
+	error = mount_of(is_perf_event_v1, cgroup->parent, root);
+	if (error)
+		error = mount_of(is_v2, cgroup->parent, root);
+	if (error)
+		return error;
+	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s%s%s", cgroup->parent,
+	             name[0] == '/' ? "" : "/", name) >= (int)sizeof(cgroup->path))
+		return -ENAMETOOLONG;
+	error = open_directory(cgroup);
+	if (error != -ENOENT || name[0] != '/')
+		return error;
+	/* as it stands in the file system */
+	snprintf(cgroup->path, sizeof(cgroup->path), "%s", name);
+	return open_directory(cgroup);
+}
+
+struct cgroup_walk {
+	void (*fn)(void *arg, pid_t pid);
+	void *arg;
+};
+
+static void walk_processes(const char *path, const struct cgroup_walk *walk)
+{
+	char file[PATH_MAX + 16];
+	FILE *procs;
+	int pid;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	procs = fopen(file, "re");
+	while (procs && fscanf(procs, "%d", &pid) == 1)
+		walk->fn(walk->arg, pid);
+	if (procs)
+		fclose(procs);
+}
+
+static void walk_tree(const char *path, unsigned depth, const struct cgroup_walk *walk)
+{
+	char below[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir = depth ? opendir(path) : NULL;
+
+	walk_processes(path, walk);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
+		            (int)sizeof(below))
+			walk_tree(below, depth - 1, walk);
+	if (dir)
+		closedir(dir);
+}
+
+void cgroup_walk(const struct cgroup *cgroup, void (*fn)(void *arg, pid_t pid), void *arg)
+{
+	walk_tree(cgroup->path, DEEPEST, &(struct cgroup_walk){fn, arg});
+}
+
 int cgroup_probe(const struct cgroup *cgroup)
 {
 	struct perf_event_attr attr = {
@@ -132,6 +223,21 @@ int cgroup_probe(const struct cgroup *cgroup)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+struct advice cgroup_advise(const struct cgroup *cgroup, int error)
+{
+	struct advice advice = {.topic = ADVICE_CGROUPS_DENIED, .subject = cgroup->parent};
+
+	if (!error)
+		advice.topic = ADVICE_NONE;
+	else if (error == -ENOENT)
+		advice.topic = ADVICE_NO_CGROUPS;
+	else if (error == -EROFS)
+		advice.topic = ADVICE_CGROUPS_READONLY;
+	else if (error == -EBADF || error == -EINVAL)
+		advice.topic = ADVICE_CGROUPS_V1;
+	return advice;
 }
 
 static int move_to(const char *directory, pid_t pid)
@@ -193,6 +299,8 @@ void cgroup_remove(struct cgroup *cgroup)
 		return;
 	close(cgroup->fd);
 	cgroup->fd = -1;
+	if (cgroup->existed)
+		return;
 	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
 	/* What forks meanwhile is found by another look; what is just dying needs a moment. */
 	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {

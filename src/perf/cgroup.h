@@ -5,6 +5,8 @@
 #ifndef PERF_CGROUP_H
 #define PERF_CGROUP_H
 
+#include "perf/advice.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +14,7 @@
 
 struct cgroup {
 	int fd;                /* its directory; -1: none */
+	bool existed;          /* it is not ours: nothing is moved, nothing removed */
 	char path[PATH_MAX];   /* in the file system */
 	char parent[PATH_MAX]; /* the recorder's own */
 };
@@ -19,8 +22,20 @@ struct cgroup {
 /* 0 or -errno: ENOENT where there is no version 2 hierarchy, EACCES, EROFS, EPERM. */
 int cgroup_create(struct cgroup *cgroup);
 
+/*
+ * One that exists, by its path in the hierarchy of perf_event, be it of version 1 or 2, or in the
+ * file system. 0 or -errno.
+ */
+int cgroup_open(struct cgroup *cgroup, const char *name);
+
+/* Calls fn for every process in it and below it. */
+void cgroup_walk(const struct cgroup *cgroup, void (*fn)(void *arg, pid_t pid), void *arg);
+
 /* Whether events can be bound to it: not where perf_event belongs to a version 1 hierarchy. */
 int cgroup_probe(const struct cgroup *cgroup);
+
+/* Why cgroup_create() or cgroup_probe() failed so; its subject lives as long as the cgroup. */
+struct advice cgroup_advise(const struct cgroup *cgroup, int error);
 
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);

@@ -1,6 +1,7 @@
 #include "perf/event.h"
 
-#include "perf/event_pfm.h"
+#include "perf/advice.h"
+#include "perf/machine.h"
 #include "perf/permission.h"
 #include "perf/pmu.h"
 
@@ -13,23 +14,36 @@
 /* So long that a probe could not fire even if it were enabled. */
 #define PROBE_PERIOD 1000000000
 
-int event_probe(const struct event *event)
+static int probe(const struct event *event, uint64_t sample_type, uint64_t branches)
 {
-	struct perf_event_attr attr = event->attr;
+	struct perf_event_attr attr = event_attr(event);
 	int fd;
 
 	if (event->foreign)
 		return -ENODEV;
+	if (event->function[0])
+		return -ENOENT;
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
 	/* a period: there are PMUs that can count, but not sample */
 	attr.sample_period = event->period ? event->period : PROBE_PERIOD;
-	attr.sample_type = PERF_SAMPLE_IP;
+	attr.sample_type = sample_type;
+	attr.branch_sample_type = branches;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+int event_probe(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP, 0);
+}
+
+int event_probe_branches(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK, EVENT_CALL_BRANCHES);
 }
 
 /* -- explaining -------------------------------------------------------------------------------- */
@@ -40,28 +54,60 @@ static bool is_cpu_event(const struct perf_event_attr *attr)
 	       attr->type == PERF_TYPE_RAW;
 }
 
-static bool has_counters(void)
+static struct advice advise_missing_counter(void)
 {
 	const struct event cycles = {
 		.attr = {.type = PERF_TYPE_HARDWARE,
 	                 .config = PERF_COUNT_HW_CPU_CYCLES,
 	                 .exclude_kernel = 1},
 	};
+	struct machine machine;
 
-	return !event_probe(&cycles);
+	if (!event_probe(&cycles))
+		return (struct advice){ADVICE_NO_SUCH};
+	machine_read(&machine);
+	return machine.counts ? (struct advice){ADVICE_NO_SUCH} : machine_advise_counters(&machine);
+}
+
+/* Of a probe: no such place, or no such rights. */
+static void explain_probe(const struct event *event, int error, char *line, size_t size)
+{
+	struct permission permission;
+	const struct advice rights = {ADVICE_PROBES};
+
+	permission_read(&permission);
+	if ((error == -EACCES || error == -EPERM) && !permission.perfmon)
+		advice_line(&rights, line, size);
+	else if (event->probe[0] == '/')
+		snprintf(line, size, "no code at offset 0x%llx of '%s'; nm -D shows what there is",
+		         (unsigned long long)event->attr.probe_offset, event->probe);
+	else
+		snprintf(
+			line, size,
+			"the kernel has no function '%s' to probe; /proc/kallsyms shows what there "
+			"is",
+			event->probe);
+}
+
+static void explain_breakpoint(int error, char *line, size_t size)
+{
+	if (error == -ENOSPC)
+		snprintf(line, size, "all breakpoint registers are in use; try fewer");
+	else
+		snprintf(line, size, "this processor has no such breakpoint; try another length");
 }
 
 static void explain_missing(const struct event *event, char *line, size_t size)
 {
+	struct advice advice;
 	char pmu[64];
 
-	if (is_cpu_event(&event->attr) && has_counters())
-		snprintf(line, size, "this CPU has no such counter; try -e cycles");
-	else if (is_cpu_event(&event->attr))
-		snprintf(line, size,
-		         "this machine has no hardware counters (a virtual machine?); "
-		         "try -e cpu-clock");
-	else if (event->attr.type == PERF_TYPE_SOFTWARE)
+	if (is_cpu_event(&event->attr)) {
+		advice = advise_missing_counter();
+		advice_line(&advice, line, size);
+		return;
+	}
+	if (event->attr.type == PERF_TYPE_SOFTWARE)
 		snprintf(line, size, "this kernel has no such event; try -e cpu-clock");
 	else if (!pmu_name(PMU_ROOT, event->attr.type, pmu, sizeof(pmu)))
 		snprintf(line, size, "its PMU has left the machine; try -e cpu-clock");
@@ -70,33 +116,35 @@ static void explain_missing(const struct event *event, char *line, size_t size)
 		         pmu);
 }
 
-/* Who has every right and is still refused sits behind a filter of system calls. */
-static void explain_filter(char *line, size_t size)
+/* Who has every right and is still refused is so by something beside the kernel's perf events. */
+static struct advice advise_refused(const struct event *event)
 {
-	snprintf(line, size,
-	         "a filter of system calls or a security module forbids it (a "
-	         "container?); try to start the container with --cap-add=PERFMON");
+	struct permission permission;
+	struct machine machine;
+	struct advice advice;
+
+	permission_read(&permission);
+	machine_read(&machine);
+	advice = machine_advise_call(&machine);
+	if (advice.topic == ADVICE_NONE)
+		advice = permission_advise(&permission, PERMISSION_ANY, 0);
+	if (advice.topic == ADVICE_NONE && !event->attr.exclude_kernel)
+		advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	if (advice.topic == ADVICE_NONE)
+		advice.topic = ADVICE_SECURITY;
+	return advice;
 }
 
 static void explain_refused(const struct event *event, char *line, size_t size)
 {
+	struct advice advice = advise_refused(event);
 	struct event user = *event;
-	struct permission permission;
 	size_t used;
 
-	permission_read(&permission);
-	if (!permission_has(&permission, PERMISSION_ANY, 0)) {
-		permission_explain(&permission, PERMISSION_ANY, 0, line, size);
-	} else if (event->attr.exclude_kernel ||
-	           permission_has(&permission, PERMISSION_KERNEL, 0)) {
-		explain_filter(line, size);
-	} else {
-		permission_explain(&permission, PERMISSION_KERNEL, 0, line, size);
-		used = strlen(line);
-		if (event_exclude_kernel(&user))
-			snprintf(line + used, size - used, "; for the user side alone: -e %s",
-			         user.name);
-	}
+	advice_line(&advice, line, size);
+	used = strlen(line);
+	if (advice.topic == ADVICE_KERNEL && event_exclude_kernel(&user))
+		snprintf(line + used, size - used, "; for the user side alone: -e %s", user.name);
 }
 
 static void explain_foreign(const struct event *event, char *line, size_t size)
@@ -113,8 +161,10 @@ static void explain_foreign(const struct event *event, char *line, size_t size)
 
 static void explain_unsupported(const struct event *event, char *line, size_t size)
 {
+	const struct advice imprecise = {ADVICE_IMPRECISE};
+
 	if (event->attr.precise_ip)
-		snprintf(line, size, "this CPU cannot sample it precisely; try it without :p");
+		advice_line(&imprecise, line, size);
 	else
 		snprintf(line, size, "its PMU counts, but does not sample; try -e cpu-clock");
 }
@@ -138,18 +188,36 @@ static void explain_invalid(const struct event *event, char *line, size_t size)
 
 static void explain_busy(char *line, size_t size)
 {
-	snprintf(line, size,
-	         "its counter is taken, often by the watchdog; as root: sysctl "
-	         "kernel.nmi_watchdog=0");
+	struct machine machine;
+	struct advice advice = {ADVICE_TAKEN};
+
+	machine_read(&machine);
+	if (machine.watchdog)
+		advice.topic = ADVICE_WATCHDOG;
+	advice_line(&advice, line, size);
 }
 
 static void explain_files(char *line, size_t size)
 {
 	struct permission permission;
+	struct advice advice;
 
 	permission_read(&permission);
-	snprintf(line, size, "all %llu files that may be open are in use; try: ulimit -n %llu",
-	         (unsigned long long)permission.nofile, 2 * (unsigned long long)permission.nofile);
+	advice = (struct advice){
+		ADVICE_FILES, {(int64_t)permission.nofile, 2 * (int64_t)permission.nofile}, NULL};
+	advice_line(&advice, line, size);
+}
+
+static void explain_no_call(char *line, size_t size)
+{
+	struct machine machine;
+	struct advice advice;
+
+	machine_read(&machine);
+	advice = machine_advise_call(&machine);
+	if (advice.topic == ADVICE_NONE)
+		advice.topic = ADVICE_NO_PERF;
+	advice_line(&advice, line, size);
 }
 
 static void explain_error(const struct event *event, int error, char *line, size_t size)
@@ -182,7 +250,7 @@ static void explain_error(const struct event *event, int error, char *line, size
 		explain_files(line, size);
 		return;
 	case ENOSYS:
-		snprintf(line, size, "this kernel was built without perf events");
+		explain_no_call(line, size);
 		return;
 	default:
 		snprintf(line, size, "%s", strerror(-error));
@@ -192,6 +260,12 @@ static void explain_error(const struct event *event, int error, char *line, size
 void event_explain(const struct event *event, int error, char why[WHY_SIZE])
 {
 	int used = snprintf(why, WHY_SIZE, "cannot open event '%s': ", event->name);
+	bool place = event->attr.type == PERF_TYPE_BREAKPOINT;
 
-	explain_error(event, error, why + used, WHY_SIZE - used);
+	if (event->probe[0] && error != -ENOSYS && error != -EMFILE)
+		explain_probe(event, error, why + used, WHY_SIZE - used);
+	else if (place && (error == -ENOSPC || error == -EINVAL || error == -EOPNOTSUPP))
+		explain_breakpoint(error, why + used, WHY_SIZE - used);
+	else
+		explain_error(event, error, why + used, WHY_SIZE - used);
 }

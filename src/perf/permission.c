@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <linux/capability.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -108,80 +107,46 @@ bool permission_has(const struct permission *p, enum permission_want want, uint6
 	return false;
 }
 
-/* The file to which setcap would give the capability. */
-static void own_path(char *path, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-	if (n <= 0)
-		snprintf(path, size, "$(command -v adaptrace)");
-	else
-		path[n] = '\0';
-}
-
-static void explain_paranoid(const struct permission *p, int wanted, const char *what, char *line,
-                             size_t size)
-{
-	char path[256];
-
-	own_path(path, sizeof(path));
-	snprintf(line, size,
-	         "perf_event_paranoid is %d, which forbids this user to %s; as root: sysctl "
-	         "kernel.perf_event_paranoid=%d, or: setcap cap_perfmon+ep %s",
-	         p->paranoid, what, wanted, path);
-}
-
 /* A limit of 0 lifts the first obstacle; what the sysctl of paranoia hides needs a second one. */
-static void explain_symbols(const struct permission *p, char *line, size_t size)
+static struct advice advise_symbols(const struct permission *p)
 {
-	if (p->kptr_restrict > 0)
-		snprintf(line, size,
-		         "kptr_restrict is %d, which hides the kernel's addresses; as root: sysctl "
-		         "kernel.kptr_restrict=0%s",
-		         p->kptr_restrict, p->paranoid > 1 ? " kernel.perf_event_paranoid=1" : "");
-	else
-		snprintf(line, size,
-		         "perf_event_paranoid is %d, which hides the kernel's addresses; as root: "
-		         "sysctl kernel.perf_event_paranoid=1",
-		         p->paranoid);
+	if (p->kptr_restrict <= 0)
+		return (struct advice){ADVICE_SYMBOLS, {p->paranoid}, NULL};
+	return (struct advice){
+		p->paranoid > 1 ? ADVICE_KPTR_PARANOID : ADVICE_KPTR, {p->kptr_restrict}, NULL};
 }
 
-static void explain_rings(const struct permission *p, uint64_t bytes, char *line, size_t size)
+static struct advice advise_rings(const struct permission *p, uint64_t bytes)
 {
-	unsigned long long kb = bytes / 1024 + 1, free_kb = p->ring_bytes / 1024;
+	uint64_t kb = bytes / 1024 + 1, free_kb = p->ring_bytes / 1024;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	snprintf(
-		line, size,
-		"rings of %llu KiB are more than perf_event_mlock_kb and the limit of locked "
-		"memory allow; as root: sysctl kernel.perf_event_mlock_kb=%llu, or: ulimit -l %llu",
-		kb, kb / (cpus > 0 ? cpus : 1) + 1, kb > free_kb ? kb - free_kb : 1);
+	return (struct advice){
+		ADVICE_RINGS,
+		{(int64_t)kb, (int64_t)(kb / (cpus > 0 ? cpus : 1) + 1),
+	         (int64_t)(kb > free_kb ? kb - free_kb : 1)},
+		NULL,
+	};
 }
 
-void permission_explain(const struct permission *p, enum permission_want want, uint64_t amount,
-                        char *line, size_t size)
+struct advice permission_advise(const struct permission *p, enum permission_want want,
+                                uint64_t amount)
 {
+	if (permission_has(p, want, amount))
+		return (struct advice){ADVICE_NONE};
 	switch (want) {
 	case PERMISSION_ANY:
-		explain_paranoid(p, 2, "sample anything", line, size);
-		return;
+		return (struct advice){ADVICE_SAMPLE, {p->paranoid}, NULL};
 	case PERMISSION_KERNEL:
-		explain_paranoid(p, 1, "sample the kernel side", line, size);
-		return;
+		return (struct advice){ADVICE_KERNEL, {p->paranoid}, NULL};
 	case PERMISSION_CPU:
-		explain_paranoid(p, 0, "sample whole CPUs and control groups", line, size);
-		return;
+		return (struct advice){ADVICE_CPUS, {p->paranoid}, NULL};
 	case PERMISSION_SYMBOLS:
-		explain_symbols(p, line, size);
-		return;
+		return advise_symbols(p);
 	case PERMISSION_RINGS:
-		explain_rings(p, amount, line, size);
-		return;
+		return advise_rings(p, amount);
 	case PERMISSION_FILES:
-		snprintf(line, size,
-		         "only %llu files may be open, %llu are needed; try: ulimit -n %llu",
-		         (unsigned long long)p->nofile, (unsigned long long)amount,
-		         (unsigned long long)amount);
-		return;
+		return (struct advice){ADVICE_FILES, {(int64_t)p->nofile, (int64_t)amount}, NULL};
 	}
+	return (struct advice){ADVICE_NONE};
 }

@@ -4,6 +4,8 @@
 #ifndef PERF_PERMISSION_H
 #define PERF_PERMISSION_H
 
+#include "perf/advice.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,11 +40,8 @@ enum permission_want {
 bool permission_has(const struct permission *permission, enum permission_want want,
                     uint64_t amount);
 
-/*
- * One line for the user, for what is not allowed: what stands in the way, then the sysctl, setcap
- * or ulimit that opens it ("perf_event_paranoid is 2: ...; as root: sysctl ...").
- */
-void permission_explain(const struct permission *permission, enum permission_want want,
-                        uint64_t amount, char *line, size_t size);
+/* What stands in the way of it, and the sysctl, setcap or ulimit that opens it. */
+struct advice permission_advise(const struct permission *permission, enum permission_want want,
+                                uint64_t amount);
 
 #endif

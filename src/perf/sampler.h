@@ -4,8 +4,9 @@
  * Two ways of sampling, for what the kernel does with a changed period (PERF_EVENT_IOC_PERIOD does
  * not reach the copies of an event that running threads have inherited):
  *
- *   SAMPLER_CGROUP  One event per CPU of the target's cgroup. Nothing is inherited; one ioctl per
- *                   CPU changes the period of everything at once. Needs privilege.
+ *   SAMPLER_CGROUP  One event per CPU, for a cgroup or for whatever runs there. Nothing is
+ *                   inherited; one ioctl per CPU changes the period of everything at once. Needs
+ *                   privilege.
  *   SAMPLER_LADDER  Inherited events per task and CPU, in up to 5 rungs with periods base · 4^j of
  *                   which one is enabled. A step enables the next rung and disables the last, which
  *                   does reach running threads.
@@ -21,7 +22,8 @@
 #ifndef PERF_SAMPLER_H
 #define PERF_SAMPLER_H
 
-#include "perf/event.h"
+#include "perf/counters.h"
+#include "perf/cpu_list.h"
 #include "perf/record.h"
 
 #include <sys/types.h>
@@ -34,11 +36,16 @@ enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
 
 struct sampler_config {
 	enum sampler_way way;
-	int cgroup;         /* SAMPLER_CGROUP: its directory */
+	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
+	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
-	bool exact;   /* SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit */
+	/*
+	 * SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit of a task that
+	 * inherited it. There is one task, and it is none of the target's own: its parent.
+	 */
+	bool exact;
 
 	const struct event *events;
 	unsigned nr_events;
@@ -46,10 +53,15 @@ struct sampler_config {
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
 	bool spread;                        /* let the CPUs' periods differ by a few per cent */
 
+	const struct event *counters; /* read with each sample of event 0 */
+	unsigned nr_counters;         /* at most COUNTERS_MAX */
+
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
 	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
 	uint64_t regs;                 /* user registers that go with it */
+	bool data;                     /* what is accessed: address, source, latency */
+	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per CPU */
 };
 
@@ -58,6 +70,7 @@ struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at base_period << shift */
+	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
 	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
 };
 
@@ -117,15 +130,30 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cp
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
-/*
- * The kernel's own total of an event, whatever it sampled of it. SAMPLER_CGROUP: of all events;
- * SAMPLER_LADDER: of event 0, with exact. 0: not known.
- */
+/* The kernel's own total of an event over all tasks, whatever it sampled of it. */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
-/* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
+/*
+ * SAMPLER_LADDER with exact: what the counters say that tell the total of event 0 by task; 0 where
+ * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
+ * for it loses counts of such events then (seen on Linux 6.18).
+ */
 uint64_t sampler_exact(const struct sampler *sampler);
 /* The part of it that RECORD_READs have said so far. */
 uint64_t sampler_exact_ended(const struct sampler *sampler);
+
+/*
+ * What an event's group counted: its own count first. With the times that it was meant to run and
+ * did, ns.
+ */
+struct sampler_reading {
+	unsigned nr; /* 0: nothing */
+	uint64_t values[1 + COUNTERS_MAX];
+	uint64_t enabled, running, lost;
+};
+
+unsigned sampler_nr_counters(const struct sampler *sampler);
+/* The kernel's own totals of event 0 and the counters, over all CPUs, tasks and rungs. */
+void sampler_counter_totals(const struct sampler *sampler, struct sampler_reading *totals);
 
 #endif

@@ -1,3 +1,4 @@
+#include "perf/advice.h"
 #include "perf/sampler_state.h"
 #include "perf/text_file.h"
 
@@ -9,14 +10,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
+
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
+                     int leader)
+{
+	if (s->counts_lost)
+		attr->read_format |= PERF_FORMAT_LOST;
+	attr->inherit = s->way == SAMPLER_LADDER;
+	if (s->way == SAMPLER_CGROUP)
+		return sampler_event_open(attr, s->cgroup, s->cpus[c], leader,
+		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
+	return sampler_event_open(attr, s->tasks[t], s->cpus[c], leader, 0);
+}
+
 /* Opens an event for target number t on a CPU, for the way of this sampler. */
 static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
-	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
-	attr->inherit = s->way == SAMPLER_LADDER;
-	if (s->way == SAMPLER_CGROUP)
-		return sampler_event_open(attr, s->cgroup, s->cpus[c], PERF_FLAG_PID_CGROUP);
-	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
+	return sampler_open_for(s, attr, t, c, -1);
 }
 
 static void *grid(size_t nr, size_t size)
@@ -43,32 +54,17 @@ static void close_all(int *fds, size_t nr)
 
 /* --- which CPUs, how many descriptors --------------------------------------------------------- */
 
-/* Reads "0-3,8" into s->cpus. */
 static int find_cpus(struct sampler *s)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned first, last;
-	int separator = ',';
+	struct cpu_list online;
+	int error = cpu_list_online(&online);
 
-	for (; f && separator == ',' && fscanf(f, "%u", &first) == 1;) {
-		last = first;
-		separator = fgetc(f);
-		if (separator == '-') {
-			if (fscanf(f, "%u", &last) != 1)
-				break;
-			separator = fgetc(f);
-		}
-		for (; first <= last && first < 65536; first++) {
-			int *more = realloc(s->cpus, (s->nr_cpus + 1) * sizeof(int));
-
-			if (!more)
-				break;
-			s->cpus = more;
-			s->cpus[s->nr_cpus++] = (int)first;
-		}
-	}
-	if (f)
-		fclose(f);
+	s->cpus = error ? NULL : calloc(CPU_LIST_MAX, sizeof(*s->cpus));
+	if (!s->cpus)
+		return error ? error : -ENOMEM;
+	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		if (cpu_list_has(&online, cpu))
+			s->cpus[s->nr_cpus++] = (int)cpu;
 	return s->nr_cpus ? 0 : -ENODEV;
 }
 
@@ -87,30 +83,33 @@ static size_t descriptor_limit(void)
 
 /*
  * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them.
+ * rungs, for the buffer's levels do the doublings between them. Counters are copied with each.
  */
-static unsigned wanted_rungs(unsigned nr_cpus)
+static unsigned wanted_rungs(unsigned nr_cpus, unsigned nr_counters)
 {
-	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+	unsigned rungs = nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+
+	return nr_counters && rungs > MAX_COUNTED_RUNGS ? MAX_COUNTED_RUNGS : rungs;
 }
 
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
-	unsigned wanted = wanted_rungs(s->nr_cpus);
+	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
+	unsigned wanted = wanted_rungs(s->nr_cpus, s->nr_counters);
+	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
-	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
+	rungs = limit > fixed ? (limit - fixed) / (grid_size * (config->nr_events + s->nr_counters))
+	                      : 0;
 	if (rungs >= wanted)
 		return wanted;
+	advice.numbers[0] = (int64_t)limit;
+	advice.numbers[1] = (int64_t)(fixed + wanted * grid_size * config->nr_events);
+	advice_line(&advice, s->shortage, sizeof(s->shortage));
 	rungs = rungs ? rungs : 1;
-	snprintf(s->shortage, sizeof(s->shortage),
-	         "%zu file descriptors allow only %zu of %u sampling periods; "
-	         "'ulimit -n' raises the limit",
-	         limit, rungs, wanted);
 	return (unsigned)rungs;
 }
 
@@ -155,33 +154,29 @@ static int open_sides(struct sampler *s, unsigned c)
 
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
 	for (unsigned t = 0; !error && t < s->nr_targets; t++)
 		error = open_side(s, &attr, t, c);
 	return error;
 }
 
 /*
- * The inherited counter beside event 0 whose READ records say what each task really used. A task
- * that dies on one CPU writes the READs of its events on all CPUs from there; two that do it at
- * once may stop such a ring for good. So these have rings of their own, and what was read is not
- * all there is: see sampler_exact().
+ * The inherited counter beside event 0 whose READ records say what each task really used. One for
+ * all CPUs is enough and costs the target least; two tasks that end at once may write its ring at
+ * once, which may stop it for good, so it has one of its own. What was read is not all there is:
+ * see sampler_exact().
  */
-static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
+static int open_exact(struct sampler *s, const struct sampler_config *config)
 {
-	struct perf_event_attr attr = config->events[0].attr;
-	int error = 0;
+	struct perf_event_attr attr = event_attr(&config->events[0]);
 
 	attr.sample_type = SAMPLER_TRAILER;
-	attr.inherit_stat = 1;
+	attr.inherit = attr.inherit_stat = 1;
 	attr.disabled = config->on_exec;
 	attr.enable_on_exec = config->on_exec;
-	for (unsigned t = 0; !error && t < s->nr_targets; t++) {
-		int *fd = &s->exact_fds[t * s->nr_cpus + c];
-
-		*fd = open_for(s, &attr, t, c);
-		error = redirect(*fd, s->owner_fds[ring_index(s, RING_EXACT, c)]);
-	}
-	return error;
+	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
+	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, -1, 0);
+	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
 
 /* More than the kernel's own limit is refused by it. */
@@ -199,7 +194,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 {
 	struct perf_event_attr *attr = &s->events[e].attr;
 
-	*attr = config->events[e].attr;
+	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
 	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
 	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
@@ -214,13 +209,26 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_regs_user = config->regs;
 		attr->sample_stack_user = config->stack_size;
 	}
+	if (config->data)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	if (config->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = EVENT_CALL_BRANCHES;
+	}
+	/* All alike, for the records of all events are decoded alike. */
+	if (s->nr_counters) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format = COUNTERS_READ_FORMAT;
+	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
+		.read_format = attr->read_format | (s->counts_lost ? PERF_FORMAT_LOST : 0),
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
 	};
 }
 
-static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, unsigned c)
+static int open_event(struct sampler *s, const struct sampler_config *config, unsigned e,
+                      unsigned rung, unsigned t, unsigned c)
 {
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
@@ -233,17 +241,27 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	if (!error && *fd >= 0)
 		error = note_id(s, *fd, e, rung, c);
+	if (!error && !e && s->nr_counters)
+		error = sampler_open_counters(s, config->counters, rung, t, c);
 	return error;
 }
 
-static int open_events(struct sampler *s, unsigned e)
+/* Mappings and tasks are of interest wherever they appear, samples where they were asked for. */
+static bool is_wanted(const struct sampler *s, const struct sampler_config *config, unsigned c)
+{
+	return !config->cpus || cpu_list_has(config->cpus, (unsigned)s->cpus[c]);
+}
+
+static int open_events(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
 	struct sampler_event *event = &s->events[e];
 
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = open_event(s, e, r, t, c);
+				int error = is_wanted(s, config, c)
+				                    ? open_event(s, config, e, r, t, c)
+				                    : 0;
 
 				if (error)
 					return error;
@@ -275,7 +293,10 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 {
 	struct sampler_event *event = &s->events[e];
 
+	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
+		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
+	event->is_clock = config->events[e].unit == EVENT_NS;
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
@@ -302,14 +323,14 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->nr_events = config->nr_events;
-	if (config->exact)
-		s->exact_fds = fd_grid(cells);
-	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings ||
-	    (config->exact && !s->exact_fds))
+	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
 			return -ENOMEM;
+	s->counter_fds = fd_grid(sampler_counter_fds(s));
+	if (!s->counter_fds)
+		return -ENOMEM;
 	return merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
@@ -320,23 +341,27 @@ static bool kernel_counts_lost(void)
 	int fd;
 
 	attr.read_format = PERF_FORMAT_LOST;
-	fd = sampler_event_open(&attr, 0, -1, 0);
+	fd = sampler_event_open(&attr, 0, -1, -1, 0);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
-static const char *way_out(int error)
+/* What is not an event's own fault. */
+static void explain(const struct sampler *s, int error, char *why)
 {
-	switch (error) {
-	case -EMFILE:
-		return "; raise 'ulimit -n'";
-	case -EACCES:
-	case -EPERM:
-		return "; other users' processes take root or CAP_PERFMON";
-	default:
-		return "";
-	}
+	size_t limit = descriptor_limit();
+	struct advice advice = {ADVICE_NONE};
+
+	if (error == -EMFILE)
+		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, 2 * (int64_t)limit}, NULL};
+	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
+		advice.topic = ADVICE_OTHERS;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
+	if (advice.topic == ADVICE_NONE)
+		return;
+	snprintf(why, WHY_SIZE, "cannot set up sampling: ");
+	advice_line(&advice, why + strlen(why), WHY_SIZE - strlen(why));
 }
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
@@ -345,21 +370,19 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 
 	if (!error)
 		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+	for (unsigned c = 0; !error && c < s->nr_cpus; c++)
 		error = open_sides(s, c);
-		if (!error && config->exact)
-			error = open_exact(s, config, c);
-	}
+	if (!error && config->exact)
+		error = open_exact(s, config);
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
-		error = open_events(s, e);
+		error = open_events(s, config, e);
 		if (error)
 			event_explain(&config->events[e], error, why);
 	}
 	if (!error && !s->nr_ids)
 		error = -ESRCH;
 	if (error && !why[0])
-		snprintf(why, WHY_SIZE, "cannot set up sampling: %s%s", strerror(-error),
-		         way_out(error));
+		explain(s, error, why);
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 	return error;
@@ -375,6 +398,8 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->exact_fd = -1;
+	s->nr_counters = config->nr_counters;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->max_chain = longest_chain(config->max_stack);
@@ -385,7 +410,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
 		goto out;
 	}
-	s->nr_rings = (config->exact ? NR_SAMPLER_RINGS : RING_EXACT) * s->nr_cpus;
+	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
 	error = open_all(s, config, why);
@@ -404,12 +429,14 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	cells = (size_t)s->nr_targets * s->nr_cpus;
+	close_all(s->counter_fds, sampler_counter_fds(s));
 	for (unsigned e = 0; e < s->nr_events; e++) {
 		close_all(s->events[e].fds, s->events[e].nr_rungs * cells);
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 	}
-	close_all(s->exact_fds, cells);
+	if (s->exact_fd >= 0)
+		close(s->exact_fd);
 	close_all(s->side_fds, cells);
 	sampler_close_rings(s);
 	free(s->owner_fds);

@@ -16,7 +16,8 @@
 #define EXACT_RING_SIZE ((size_t)64 << 10)
 #define LEAST_SIZE      ((size_t)64 << 10)
 
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                       unsigned long flags)
 {
 	int fd;
 
@@ -24,7 +25,8 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigne
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
 	attr->sample_id_all = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+	                  flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -38,7 +40,6 @@ struct perf_event_attr sampler_dummy(void)
 	};
 }
 
-/* The kernel writes a ring from one CPU, and takes no care of another that does it at once. */
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);
@@ -48,7 +49,9 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(size / 4);
-	fd = sampler_event_open(&attr, 0, s->cpus[cpu], 0);
+	/* That of an event on all CPUs belongs to the same task. */
+	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, -1, 0)
+	                        : sampler_event_open(&attr, 0, s->cpus[cpu], -1, 0);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;
@@ -92,12 +95,23 @@ static size_t least_size(uint32_t stack_size)
 	return least;
 }
 
-static void explain_locked(const struct sampler *s, size_t size, char *why)
+static struct advice advise_locked(const struct sampler *s, size_t size)
 {
 	struct permission permission;
 
 	permission_read(&permission);
-	permission_explain(&permission, PERMISSION_RINGS, s->nr_rings * size, why, WHY_SIZE);
+	return permission_advise(&permission, PERMISSION_RINGS, s->nr_rings * size);
+}
+
+static void note_shortage(struct sampler *s, size_t wanted)
+{
+	struct advice advice = advise_locked(s, wanted);
+
+	if (advice.topic == ADVICE_RINGS)
+		advice.topic = ADVICE_SMALLER;
+	else
+		advice.topic = ADVICE_NO_MEMORY;
+	advice_line(&advice, s->shortage, sizeof(s->shortage));
 }
 
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why)
@@ -111,12 +125,12 @@ int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, ch
 		size /= 2;
 		error = open_all(s, size);
 	}
-	if (error == -EPERM)
-		explain_locked(s, size, why);
+	if (error == -EPERM) {
+		struct advice advice = advise_locked(s, size);
+
+		advice_line(&advice, why, WHY_SIZE);
+	}
 	if (!error && size < wanted)
-		snprintf(s->shortage, sizeof(s->shortage),
-		         "locked memory allows only %zu KiB of ring per CPU instead of %zu KiB; "
-		         "raise 'ulimit -l' or sysctl kernel.perf_event_mlock_kb",
-		         size >> 10, wanted >> 10);
+		note_shortage(s, wanted);
 	return error;
 }

@@ -53,18 +53,25 @@ const char *tracepoint_root(int *error)
 	return NULL;
 }
 
+struct advice tracepoint_advise(int error)
+{
+	if (!error)
+		return (struct advice){ADVICE_NONE};
+	if (error == -EACCES)
+		return (struct advice){ADVICE_TRACEFS, {getegid()}, NULL};
+	return (struct advice){ADVICE_NO_TRACEFS};
+}
+
 static int explain_root(const char *name, int error, char why[WHY_SIZE])
 {
+	struct advice advice = tracepoint_advise(error);
+	int used;
+
 	if (error == -EACCES)
-		snprintf(why, WHY_SIZE,
-		         "cannot look up tracepoint '%s': tracefs is for root only; as root: mount "
-		         "-o remount,mode=750,gid=%u /sys/kernel/tracing",
-		         name, (unsigned)getegid());
+		used = snprintf(why, WHY_SIZE, "cannot look up tracepoint '%s': ", name);
 	else
-		snprintf(why, WHY_SIZE,
-		         "unknown event '%s'; if it is a tracepoint, tracefs must be mounted; as "
-		         "root: mount -t tracefs tracefs /sys/kernel/tracing",
-		         name);
+		used = snprintf(why, WHY_SIZE, "unknown event '%s'; if it is a tracepoint: ", name);
+	advice_line(&advice, why + used, WHY_SIZE - (size_t)used);
 	return error;
 }
 

@@ -4,6 +4,7 @@
 #ifndef PERF_TRACEPOINT_H
 #define PERF_TRACEPOINT_H
 
+#include "perf/advice.h"
 #include "perf/event.h"
 
 /* Whether the text has the form of a tracepoint's name; nothing is looked up. */
@@ -14,6 +15,9 @@ bool tracepoint_looks_so(const char *text);
  * -EACCES (not for this user) in error.
  */
 const char *tracepoint_root(int *error);
+
+/* What stands behind the error of tracepoint_root(). */
+struct advice tracepoint_advise(int error);
 
 /*
  * Fills type and config for a name that looks so. 0, -ENOENT or -EACCES with one line in

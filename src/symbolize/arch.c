@@ -114,6 +114,11 @@ bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
 	return false;
 }
 
+bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
+{
+	return code[0] == 0xc3;
+}
+
 #elif defined(__aarch64__)
 
 uint64_t arch_sample_mask(void)
@@ -144,15 +149,37 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 	return !memcmp(code, "\x68\x11\x80\xd2\x01\x00\x00\xd4", 8);
 }
 
-/* All such code keeps a frame pointer here. */
-bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
-                    struct unwind_rule *rule)
+/* stp x16, x30, [sp, #-16]! */
+bool arch_is_plt_push(const uint8_t code[4])
 {
-	(void)code;
-	(void)addr;
-	(void)made;
-	(void)rule;
-	return false;
+	return !memcmp(code, "\xf0\x7b\xbf\xa9", 4);
+}
+
+const struct unwind_rule arch_plt_rule = {
+	.kind = RULE_FOLLOW,
+	.cfa_base = RULE_SP,
+	.cfa_offset = 16,
+	.ra = {.how = RULE_AT, .base = RULE_CFA, .offset = -8},
+};
+
+static void move_cfa(struct rule_value *value, int32_t by)
+{
+	if (value->how == RULE_AT && value->base == RULE_CFA)
+		value->offset -= by;
+}
+
+/*
+ * glibc's lazy resolver forgets the 16 bytes that the PLT has pushed. A return address above the
+ * CFA would be in the caller's frame.
+ */
+void arch_mend_rule(struct unwind_rule *rule)
+{
+	if (rule->signal || rule->ra.how != RULE_AT || rule->ra.base != RULE_CFA ||
+	    rule->ra.offset != 8)
+		return;
+	rule->cfa_offset += 16;
+	move_cfa(&rule->ra, 16);
+	move_cfa(&rule->fp, 16);
 }
 
 /* bl, blr, and the forms of blr that authenticate */
@@ -162,6 +189,115 @@ bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
 
 	memcpy(&insn, code, sizeof(insn));
 	return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfefff000) == 0xd63f0000;
+}
+
+/* ret, retaa, retab */
+bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
+{
+	uint32_t insn;
+
+	memcpy(&insn, code, sizeof(insn));
+	return insn == 0xd65f03c0 || (insn & 0xfffffbff) == 0xd65f0bff;
+}
+
+/* stp x29, x30, [sp, #N], with and without ! */
+bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP])
+{
+	uint32_t insn;
+
+	memcpy(&insn, code, sizeof(insn));
+	return (insn & 0xfe407fff) == 0xa8007bfd;
+}
+
+#elif defined(__riscv)
+
+uint64_t arch_sample_mask(void)
+{
+	return (2ull << PERF_REG_RISCV_T6) - 1;
+}
+
+/* perf has pc where DWARF has the register that is always 0, which no rule is about. */
+const uint8_t arch_sample_index[ARCH_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                              11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                              22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0};
+
+/* Offsets of pc, ra, sp and s0 in the kernel's struct rt_sigframe, from sp in the handler's
+ * trampoline: 128 bytes of siginfo, 176 of ucontext, then pc and the registers from ra on. */
+const struct unwind_rule arch_signal_rule = {
+	.kind = RULE_FOLLOW,
+	.signal = 1,
+	.cfa_how = RULE_CFA_LOAD,
+	.cfa_base = RULE_SP,
+	.cfa_offset = 320,
+	.ra = {.how = RULE_AT, .base = RULE_SP, .offset = 304},
+	.fp = {.how = RULE_AT, .base = RULE_SP, .offset = 368},
+	.extra = {.how = RULE_AT, .base = RULE_SP, .offset = 312},
+};
+
+/* li a7, __NR_rt_sigreturn; ecall */
+bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
+{
+	return !memcmp(code, "\x93\x08\xb0\x08\x73\x00\x00\x00", 8);
+}
+
+/* jal and jalr that link in ra, and c.jalr, which is half as long */
+bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
+{
+	uint32_t insn;
+	uint16_t half;
+
+	memcpy(&insn, code, sizeof(insn));
+	memcpy(&half, code + 2, sizeof(half));
+	return (insn & 0xfff) == 0xef || (insn & 0x7fff) == 0xe7 ||
+	       ((half & 0xf07f) == 0x9002 && half != 0x9002);
+}
+
+/* c.ret, or the first half of ret */
+bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
+{
+	uint16_t half;
+
+	memcpy(&half, code, sizeof(half));
+	return half == 0x8082 || half == 0x8067;
+}
+
+#endif
+
+/* What only aarch64 needs. */
+#if ARCH_PLT_HEAD == 0
+
+bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP])
+{
+	(void)code;
+	return false;
+}
+
+bool arch_is_plt_push(const uint8_t code[4])
+{
+	(void)code;
+	return false;
+}
+
+const struct unwind_rule arch_plt_rule = {.kind = RULE_NONE};
+
+void arch_mend_rule(struct unwind_rule *rule)
+{
+	(void)rule;
+}
+
+#endif
+
+#if !defined(__x86_64__)
+
+/* All such code keeps a frame pointer here. */
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
+                    struct unwind_rule *rule)
+{
+	(void)code;
+	(void)addr;
+	(void)made;
+	(void)rule;
+	return false;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * What the unwinder knows of a processor: everything that differs between the two we run on is in
+ * What the unwinder knows of a processor: everything that differs between those we run on is in
  * this file and in arch.c.
  *
  * Three registers are followed from frame to frame: the stack pointer, the frame pointer, and one
  * more, which is what it takes in practice: on x86-64 rbx, from which the lazy symbol resolver
- * finds its frame; on aarch64 the link register.
+ * finds its frame; on aarch64 and riscv64 the link register.
  */
 #ifndef SYMBOLIZE_ARCH_H
 #define SYMBOLIZE_ARCH_H
@@ -24,6 +24,10 @@ enum { ARCH_FP = 6, ARCH_SP = 7, ARCH_EXTRA = 3, ARCH_RA = 16, ARCH_PC = 16, ARC
 #define ARCH_TRAMPOLINE_STEP 7 /* the offset of its second instruction */
 #define ARCH_CALL_MAX        7
 #define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_FRAME_RECORD    0 /* from the frame pointer to the caller's, and the return address */
+#define ARCH_RECORD_BELOW    false /* the caller's frame does not begin behind that record */
+#define ARCH_CODE_STEP       1     /* instructions begin at multiples */
+#define ARCH_PLT_HEAD        0     /* bytes in which the head of a PLT pushes and has no rules */
 #elif defined(__aarch64__)
 #define ARCH_MACHINE         EM_AARCH64
 enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };
@@ -32,8 +36,23 @@ enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, 
 #define ARCH_CALL_MAX        4
 /* A signed return address carries its signature above the 48 bits of the address. */
 #define ARCH_CODE_MASK       0x0000ffffffffffffull
+#define ARCH_FRAME_RECORD    0
+#define ARCH_RECORD_BELOW    true
+#define ARCH_CODE_STEP       4
+#define ARCH_PLT_HEAD        32
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCH_MACHINE         EM_RISCV
+enum { ARCH_FP = 8, ARCH_SP = 2, ARCH_EXTRA = 1, ARCH_RA = 1, ARCH_PC = 32, ARCH_REGS = 33 };
+#define ARCH_TRAMPOLINE_SIZE 8
+#define ARCH_TRAMPOLINE_STEP 4
+#define ARCH_CALL_MAX        4
+#define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_FRAME_RECORD    (-16)
+#define ARCH_RECORD_BELOW    false
+#define ARCH_CODE_STEP       2
+#define ARCH_PLT_HEAD        0
 #else
-#error "adaptrace unwinds on x86-64 and aarch64 only"
+#error "adaptrace unwinds on x86-64, aarch64 and riscv64 only"
 #endif
 
 /* The registers to sample, as perf_event_attr.sample_regs_user wants them. */
@@ -49,6 +68,13 @@ static inline uint64_t arch_sample_reg(const uint64_t *regs, unsigned reg)
 
 /* What the frame of a signal handler's trampoline looks like. */
 extern const struct unwind_rule arch_signal_rule;
+
+/* Whether an instruction is the one by which the head of a PLT pushes, and what to do behind it. */
+bool arch_is_plt_push(const uint8_t code[4]);
+extern const struct unwind_rule arch_plt_rule;
+
+/* Sets right what C libraries are known to say wrongly. */
+void arch_mend_rule(struct unwind_rule *rule);
 
 /* Whether these are the instructions that return from a signal handler. */
 bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
@@ -66,5 +92,9 @@ bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made
 
 /* Whether a call instruction ends where these bytes of code end. */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX]);
+
+/* Whether a function returns by this, or saves the frame pointer and the link register. */
+bool arch_is_return(const uint8_t code[ARCH_CODE_STEP]);
+bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP]);
 
 #endif

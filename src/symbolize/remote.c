@@ -19,6 +19,7 @@ struct remote {
 	uint64_t generation;       /* of the mappings that libunwind's cache is about */
 	struct walk *walk;         /* under way */
 	const struct mapping *map; /* whose tables libunwind reads */
+	uint64_t last;             /* the address of the last frame */
 };
 
 /* Exported by libunwind for its own debugger library, and by no header. */
@@ -44,6 +45,14 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, info, need_unwind_info, arg);
 }
 
+/* libunwind does not know of signed return addresses: it gets what they are without. */
+static unw_word_t without_signature(const struct walk *walk, unw_word_t word)
+{
+	unw_word_t code = word & ARCH_CODE_MASK;
+
+	return code == word || word >> 55 & 1 || !space_lookup(walk->space, code) ? word : code;
+}
+
 static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 {
 	const struct unwind_sample *sample = walk->sample;
@@ -52,6 +61,7 @@ static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 	if (at >= sample->stack_size || sample->stack_size - at < sizeof(*value))
 		return false;
 	memcpy(value, sample->stack + at, sizeof(*value));
+	*value = without_signature(walk, *value);
 	return true;
 }
 
@@ -88,7 +98,8 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 	(void)space;
 	if (write || reg < 0 || reg >= ARCH_REGS)
 		return -UNW_EBADREG;
-	*value = arch_sample_reg(remote->walk->sample->regs, (unsigned)reg);
+	*value = without_signature(remote->walk,
+	                           arch_sample_reg(remote->walk->sample->regs, (unsigned)reg));
 	return 0;
 }
 
@@ -163,16 +174,32 @@ void remote_free(struct remote *remote)
 
 static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
 {
+	bool exact = inner || unw_is_signal_frame(cursor) > 0; /* a trampoline was not called */
 	struct walk *walk = remote->walk;
 	unw_word_t ip, sp;
 
 	if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))
 		return false;
+	remote->last = exact ? ip : ip - 1;
 	walk->links[walk->nr++] = (struct link){
 		.slot = inner ? 0 : sp - 8,
-		.frame = space_frame(walk->space, inner ? ip : ip - 1),
+		.frame = space_frame(walk->space, remote->last),
 	};
 	return true;
+}
+
+/*
+ * Whether nobody called the last frame. libunwind also says so where it does not understand (up to
+ * 1.6 on aarch64: functions that sign their return address).
+ */
+static bool is_root(struct remote *remote)
+{
+	const struct mapping *map = space_lookup(remote->walk->space, remote->last);
+	struct cfi *cfi = map ? cfi_get(remote->reader, map->module) : NULL;
+	struct unwind_rule rule = {0};
+
+	return cfi && (!cfi_rule(remote->reader, cfi, remote->last - map->bias, &rule) ||
+	               rule.kind == RULE_ROOT);
 }
 
 void walk_remote(struct walk *walk, struct remote *remote)
@@ -192,7 +219,7 @@ void walk_remote(struct walk *walk, struct remote *remote)
 		inner = unw_is_signal_frame(&cursor) > 0;
 		more = unw_step(&cursor);
 	}
-	walk->complete = more == 0;
+	walk->complete = more == 0 && is_root(remote);
 	if (walk->nr == 0)
 		walk->links[walk->nr++] = (struct link){
 			0, space_frame(walk->space, arch_sample_reg(walk->sample->regs, ARCH_PC))};

@@ -10,6 +10,7 @@
 #define SET_BITS  14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
 #define NR_SETS   (1 << SET_BITS)
 #define NR_WAYS   4
+#define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
 #define MAX_RULES 4096 /* nine big libraries together have 2,107 different ones */
 
 #define PAGE       4096
@@ -146,6 +147,19 @@ static bool is_bare(struct rule_cache *cache, struct module *module, const struc
 	return arch_bare_rule(code, vaddr, !cfi, rule);
 }
 
+/* In the head of a PLT, behind its push. */
+static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	uint8_t code[4];
+
+	for (int at = 4; at < ARCH_PLT_HEAD; at += 4)
+		if (cfi_read(cache->reader, cfi, vaddr - (uint64_t)at, code, sizeof(code)) ==
+		            sizeof(code) &&
+		    arch_is_plt_push(code))
+			return true;
+	return false;
+}
+
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
                      struct unwind_rule *rule)
 {
@@ -153,12 +167,17 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 
 	memset(rule, 0, sizeof(*rule));
 	cache->asked++;
-	if ((!cfi && module->kind != MODULE_ANON) ||
-	    (cfi && cfi_rule(cache->reader, cfi, vaddr, rule)))
+	if (!cfi && module->kind != MODULE_ANON)
 		return;
+	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule)) {
+		arch_mend_rule(rule);
+		return;
+	}
 	memset(rule, 0, sizeof(*rule));
 	if (cfi && is_trampoline(cache, cfi, vaddr))
 		*rule = arch_signal_rule;
+	else if (cfi && is_plt_head(cache, cfi, vaddr))
+		*rule = arch_plt_rule;
 	else if (cfi && is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
 	else if (!is_bare(cache, module, cfi, vaddr, rule))
@@ -218,4 +237,43 @@ bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint
 	       cfi_read(cache->reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
 	               sizeof(code) &&
 	       arch_is_call(code);
+}
+
+/* The code of so many bytes, a multiple of ARCH_CODE_STEP, that ends at an address. */
+static bool code_before(struct rule_cache *cache, struct module *module, uint32_t vaddr,
+                        uint8_t *code, size_t size)
+{
+	struct cfi *cfi = cfi_get(cache->reader, module);
+
+	return cfi && size <= vaddr &&
+	       cfi_read(cache->reader, cfi, vaddr - size, code, size) == size;
+}
+
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
+                         uint32_t to)
+{
+	uint8_t code[MAX_STRAIGHT];
+	size_t size = to - from, at;
+
+	if (size > sizeof(code) || !code_before(cache, module, to, code, size))
+		return false;
+	for (at = 0; at + ARCH_CODE_STEP <= size; at += ARCH_CODE_STEP)
+		if (arch_is_return(code + at))
+			return false;
+	return true;
+}
+
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+{
+	uint8_t code[ARCH_CODE_STEP];
+	uint32_t at;
+
+	for (at = 0; at < MAX_STRAIGHT; at += ARCH_CODE_STEP) {
+		if (!code_before(cache, module, vaddr - at, code, sizeof(code)) ||
+		    arch_is_return(code))
+			return false;
+		if (arch_is_frame_push(code))
+			return true;
+	}
+	return false;
 }

@@ -91,6 +91,12 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
 /* Whether the return address with this frame (the byte before it) follows a call instruction. */
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 
+/* Whether code is so near behind a place, with no return in between, that it is the same
+ * function's. */
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
+                         uint32_t to);
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+
 /* How many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);
 

@@ -15,8 +15,9 @@ struct state {
 	const struct mapping *map; /* of the current frame; NULL: unknown */
 	uint64_t regs[RULE_REG];   /* by enum rule_base */
 	uint64_t ip;
-	uint64_t slot; /* where ip was loaded from; 0: nowhere */
-	bool inner;    /* the frame was interrupted at ip; else it called, and ip is next */
+	uint64_t slot;  /* where ip was loaded from; 0: nowhere */
+	bool inner;     /* the frame was interrupted at ip; else it called, and ip is next */
+	bool sp_unsure; /* what it called may have pushed something that nothing describes */
 };
 
 /* Loads a word of the stack. */
@@ -49,6 +50,29 @@ static bool is_return(const struct state *state, uint64_t ra)
 
 	return map &&
 	       rule_cache_after_call(state->rules, map->module, (uint32_t)(ra - 1 - map->bias));
+}
+
+/* Only where return addresses are in a register first. */
+static inline bool sp_is_unsure(const struct state *state)
+{
+	return ARCH_RA == ARCH_EXTRA && state->sp_unsure;
+}
+
+/* Whether the code went on from ra to where it is now: what it had called there has returned. */
+static bool came_from(const struct state *state, uint64_t ra)
+{
+	return state->map && ra <= state->ip && ra >= state->map->start &&
+	       rule_cache_straight(state->rules, state->map->module,
+	                           (uint32_t)(ra - state->map->bias),
+	                           (uint32_t)(state->ip - state->map->bias));
+}
+
+/* Whether the function has saved the frame pointer and the link register, and may have restored
+ * them. */
+static bool makes_frame(const struct state *state)
+{
+	return state->map && rule_cache_makes_frame(state->rules, state->map->module,
+	                                            (uint32_t)(state->ip - state->map->bias));
 }
 
 /*
@@ -92,6 +116,11 @@ static bool return_address(struct state *state, const struct unwind_rule *rule, 
 	switch (value->how) {
 	case RULE_AT:
 		state->slot = state->regs[value->base] + (uint64_t)(int64_t)value->offset;
+		if (ARCH_RA == ARCH_EXTRA && state->inner && state->slot < state->regs[RULE_SP]) {
+			*ra = state->regs[RULE_EXTRA]; /* popped already: see caller_reg() */
+			state->slot = 0;
+			return true;
+		}
 		return load(state, state->slot, ra);
 	case RULE_IN: /* vfork and longjmp keep it in one while they change stacks */
 		if (!state->inner || !state->sampled)
@@ -132,12 +161,34 @@ static inline uint64_t caller_reg(struct state *state, const struct rule_value *
 	}
 }
 
+/*
+ * Where the frame pointer points at what this frame saved, the CFA is known without the stack
+ * pointer.
+ */
+static void trust_frame_pointer(struct state *state, const struct unwind_rule *rule, uint64_t *cfa)
+{
+	uint64_t by_fp = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD -
+	                 (uint64_t)(int64_t)rule->fp.offset;
+	uint64_t ra;
+
+	state->sp_unsure = false;
+	if (rule->cfa_base != RULE_SP || rule->fp.how != RULE_AT || rule->fp.base != RULE_CFA ||
+	    rule->ra.how != RULE_AT || rule->ra.base != RULE_CFA ||
+	    rule->ra.offset != rule->fp.offset + 8 || by_fp < *cfa ||
+	    !load(state, by_fp + (uint64_t)(int64_t)rule->ra.offset, &ra) ||
+	    !is_return(state, ra & ARCH_CODE_MASK))
+		return;
+	*cfa = by_fp;
+}
+
 static bool step_follow(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t cfa, ra, sp, fp, extra;
 
 	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
 		return false;
+	if (sp_is_unsure(state))
+		trust_frame_pointer(state, rule, &cfa);
 	state->regs[RULE_CFA] = cfa;
 	if (!return_address(state, rule, &ra))
 		return false;
@@ -198,15 +249,49 @@ static void called_from(struct state *state, uint64_t ra, uint64_t slot, uint64_
 	state->inner = false;
 }
 
-/* Small pieces of assembly have their return address at, or near, the top of the stack. */
+/* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
+static bool guess_frame_pointer(struct state *state)
+{
+	uint64_t at = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD, next, ra;
+
+	if (at % 8 || at < state->regs[RULE_SP] || !load(state, at, &next) ||
+	    !load(state, at + 8, &ra))
+		return false;
+	ra &= ARCH_CODE_MASK;
+	if (ra ? !find_map(state, ra - 1) : state->inner)
+		return false;
+	called_from(state, ra, at + 8, at + 16);
+	state->sp_unsure = ARCH_RECORD_BELOW;
+	state->regs[RULE_FP] = next;
+	return true;
+}
+
+/*
+ * Small pieces of assembly leave the link register alone, or have called others since and made a
+ * frame for that. They may have pushed something, too.
+ */
+static bool guess_link(struct state *state)
+{
+	uint64_t ra = state->regs[RULE_EXTRA] & ARCH_CODE_MASK, saved;
+	uint64_t at = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD + 8;
+
+	if (!is_return(state, ra) || came_from(state, ra))
+		return false;
+	if (at >= state->regs[RULE_SP] && load(state, at, &saved) &&
+	    (saved & ARCH_CODE_MASK) == ra && makes_frame(state))
+		return guess_frame_pointer(state);
+	called_from(state, ra, 0, state->regs[RULE_SP]);
+	state->sp_unsure = true;
+	return true;
+}
+
+/* Or they have their return address at, or near, the top of the stack. */
 static bool guess_near(struct state *state)
 {
-	uint64_t sp = state->regs[RULE_SP], slot, ra = state->regs[RULE_EXTRA] & ARCH_CODE_MASK;
+	uint64_t sp = state->regs[RULE_SP], slot, ra;
 
-	if (ARCH_RA == ARCH_EXTRA && is_return(state, ra)) {
-		called_from(state, ra, 0, sp);
-		return true;
-	}
+	if (ARCH_RA == ARCH_EXTRA)
+		return guess_link(state);
 	for (slot = sp; slot - sp < 32; slot += 8) {
 		if (!load(state, slot, &ra) || !is_return(state, ra))
 			continue;
@@ -216,22 +301,6 @@ static bool guess_near(struct state *state)
 		return true;
 	}
 	return false;
-}
-
-/* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
-static bool guess_frame_pointer(struct state *state)
-{
-	uint64_t fp = state->regs[RULE_FP], next, ra;
-
-	if (fp % 8 || fp < state->regs[RULE_SP] || !load(state, fp, &next) ||
-	    !load(state, fp + 8, &ra))
-		return false;
-	ra &= ARCH_CODE_MASK;
-	if (ra ? !find_map(state, ra - 1) : state->inner)
-		return false;
-	called_from(state, ra, fp + 8, fp + 16);
-	state->regs[RULE_FP] = next;
-	return true;
 }
 
 static bool step_guess(struct state *state)
@@ -260,11 +329,13 @@ static bool step(struct state *state)
 	if (state->map) {
 		uint32_t offset = (uint32_t)(addr - state->map->bias);
 
-		frame = frame_make(state->map->module->id, offset);
 		rule = rule_cache_get(state->rules, state->map->module, offset);
+		/* A trampoline was not called: before it there may be another function's end. */
+		frame = frame_make(state->map->module->id,
+		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	if (rule->plain && !state->inner) {
+	if (rule->plain && !state->inner && !sp_is_unsure(state)) {
 		if (!step_plain(state, rule))
 			return false;
 	} else if (rule->kind == RULE_ROOT) {

@@ -24,7 +24,8 @@ if paranoid > 1 and os.getuid() == 0:
     assert info["user_only"] and info["counting"] == "inherit"
 if info["user_only"]:
     assert info["events"][0]["name"].endswith(":u")
-    assert errors.count("perf_event_paranoid") == 1
+    assert errors.count("not permitted to sample the kernel") == 1
+    assert "; as root: sysctl kernel.perf_event_paranoid=1" in errors
 used, = recording.said()["used"]
 weight = sum(command["weight"] for command in info["commands"])
 assert recording.close(weight / 1e9, used, 0.1, recording.allowance(info))

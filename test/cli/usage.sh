@@ -29,7 +29,8 @@ for command in $commands; do
 done
 # Every option of record that its help shows is understood.
 for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); do
-	"$ADAPTRACE" record $option 2>&1 </dev/null | grep -q "unrecognized option" &&
+	"$ADAPTRACE" record $option --no-such-option 2>&1 </dev/null |
+		grep -q "unrecognized option '$option'" &&
 		fail "$option is in the help alone"
 done
 pass

@@ -3,13 +3,17 @@
 #define TARGETS_STEP_H
 
 #if defined(__x86_64__)
-#define STEP_MARK(argc)                           \
-	do {                                      \
-		if ((argc) > 1)                   \
-			__asm__ volatile("int3"); \
-	} while (0)
+#define STEP_TRAP "int3"
+#elif defined(__aarch64__)
+#define STEP_TRAP "brk #0"
 #else
-#define STEP_MARK(argc) ((void)(argc))
+#define STEP_TRAP ""
 #endif
+
+#define STEP_MARK(argc)                              \
+	do {                                         \
+		if ((argc) > 1)                      \
+			__asm__ volatile(STEP_TRAP); \
+	} while (0)
 
 #endif

@@ -1,5 +1,7 @@
 /* Assembly without call frame information: with a frame pointer, without, and calling back. */
+#ifndef __aarch64__ /* where it leads past what bare() has pushed */
 #pragma GCC optimize("omit-frame-pointer")
+#endif
 #include "step.h"
 
 static volatile int sink;
@@ -23,12 +25,40 @@ __asm__(".text\n"
         "	ret\n");
 
 void framed(void (*callback)(void));
+void bare(void);
+
+#elif defined(__aarch64__)
+
+__asm__(".text\n"
+        "bare:\n"
+        "	nop\n"
+        "	str x0, [sp, #-48]!\n"
+        "	nop\n"
+        "	ldr x0, [sp], #48\n"
+        "	ret\n"
+        "framed:\n"
+        "	stp x29, x30, [sp, #-32]!\n"
+        "	mov x29, sp\n"
+        "	str x0, [sp, #16]\n"
+        "	bl bare\n"
+        "	ldr x0, [sp, #16]\n"
+        "	blr x0\n"
+        "	nop\n"
+        "	ldp x29, x30, [sp], #32\n"
+        "	ret\n");
+
+void framed(void (*callback)(void));
+void bare(void);
 
 #else
 
 static void framed(void (*callback)(void))
 {
 	callback();
+}
+
+static void bare(void)
+{
 }
 
 #endif
@@ -52,6 +82,7 @@ static void callback(void)
 static void again(void)
 {
 	framed(callback);
+	bare();
 	leaf(1);
 }
 

@@ -11,9 +11,11 @@
 #define UNIT_STEPPER_H
 
 #include "maps.h"
+#include "stepping.h"
 #include "symbolize/unwind.h"
 #include "symbolize/walk.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +23,6 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,19 +35,6 @@
 #define MAX_STACK     (64 * 1024)
 #define CHECKS_PER_PC 2
 #define PC_SLOTS      (1 << 18)
-
-struct call {
-	uint64_t slot; /* where the return address is on the stack */
-	uint64_t ip;   /* the return address, or where a signal came */
-	bool interrupted;
-};
-
-/* What is known of an instruction of the program. */
-struct insn {
-	uint64_t pc;
-	bool is_call, is_ret, is_syscall, is_mark;
-	unsigned checks;
-};
 
 /* What walks: an engine, and the program as it knows it. */
 struct walker {
@@ -64,7 +52,7 @@ struct stepper {
 	struct insn *insns;   /* by a hash of pc */
 	unsigned nr_insns;
 	struct user_regs_struct regs, before;
-	uint64_t sampled[17];
+	uint64_t sampled[SAMPLED_REGS];
 	unsigned char stack[MAX_STACK];
 	unsigned long steps, checks, wrong, other_wrong, jumps, strays;
 	unsigned long overwritten; /* see doubt_settle() */
@@ -73,20 +61,6 @@ struct stepper {
 };
 
 /* -- the program ------------------------------------------------------------------------------ */
-
-/* An indirect call is ff /2, behind prefixes; a direct one e8. */
-static inline void insn_decode(struct insn *insn, const unsigned char code[16])
-{
-	unsigned i = 0;
-
-	while (i < 3 && (code[i] == 0x3e || code[i] == 0xf2 || code[i] == 0xf3 || code[i] == 0x67 ||
-	                 (code[i] & 0xf0) == 0x40))
-		i++;
-	insn->is_call = code[i] == 0xe8 || (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2);
-	insn->is_ret = code[i] == 0xc3 || code[i] == 0xc2;
-	insn->is_mark = code[0] == 0xcc;
-	insn->is_syscall = code[0] == 0x0f && code[1] == 0x05;
-}
 
 static inline size_t target_read(const struct stepper *stepper, uint64_t addr, void *to,
                                  size_t size)
@@ -114,25 +88,17 @@ static inline struct insn *insn_at(struct stepper *stepper, uint64_t pc)
 	return &stepper->insns[i];
 }
 
-static inline void regs_sample(const struct user_regs_struct *regs, uint64_t *sample)
-{
-	const uint64_t values[] = {regs->rax, regs->rbx, regs->rcx, regs->rdx, regs->rsi, regs->rdi,
-	                           regs->rbp, regs->rsp, regs->rip, regs->r8,  regs->r9,  regs->r10,
-	                           regs->r11, regs->r12, regs->r13, regs->r14, regs->r15};
-
-	assert_int_equal(sizeof(values) / 8, __builtin_popcountll(unwind_regs_mask()));
-	memcpy(sample, values, sizeof(values));
-}
-
 static inline void sample_take(struct stepper *stepper, struct unwind_sample *sample)
 {
 	size_t size;
 
+	assert_int_equal(SAMPLED_REGS, __builtin_popcountll(unwind_regs_mask()));
 	regs_sample(&stepper->regs, stepper->sampled);
 	*sample = (struct unwind_sample){.regs = stepper->sampled, .stack = stepper->stack};
 	/* The end of the stack's mapping may be nearer. */
 	for (size = MAX_STACK; size >= 64 && !sample->stack_size; size /= 2)
-		sample->stack_size = target_read(stepper, stepper->regs.rsp, stepper->stack, size);
+		sample->stack_size =
+			target_read(stepper, regs_sp(&stepper->regs), stepper->stack, size);
 }
 
 /* -- the shadow stack ------------------------------------------------------------------------- */
@@ -141,7 +107,7 @@ static inline void shadow_push(struct stepper *stepper, uint64_t slot, uint64_t 
                                bool interrupted)
 {
 	assert_true(stepper->nr_calls < MAX_DEPTH);
-	stepper->calls[stepper->nr_calls++] = (struct call){slot, ip, interrupted};
+	stepper->calls[stepper->nr_calls++] = (struct call){slot, ip, interrupted, interrupted};
 }
 
 static inline void shadow_pop(struct stepper *stepper)
@@ -156,19 +122,28 @@ static inline void shadow_return(struct stepper *stepper)
 {
 	const struct call *last = stepper->calls + stepper->nr_calls - 1;
 
-	if (stepper->nr_calls && last->slot == stepper->before.rsp)
+	if (stepper->nr_calls && call_expected(last, &stepper->before))
 		return;
 	stepper->strays++;
 	if (stepper->nr_calls && stepper->nr_calls == stepper->nr_believed)
 		stepper->wrong++;
 }
 
-/* After an instruction: calls whose return address is no more on the stack have returned. */
-static inline void shadow_update(struct stepper *stepper, const struct insn *done)
+/* Where the call that has just been made, or the signal's handler, is to return to. */
+static inline uint64_t shadow_link(const struct stepper *stepper)
 {
 	uint64_t ra;
 
-	if (done->is_syscall && stepper->before.rax == 15) {
+	if (!RETURN_ADDRESS_ON_STACK)
+		return regs_link(&stepper->regs);
+	assert_int_equal(target_read(stepper, regs_sp(&stepper->regs), &ra, 8), 8);
+	return ra;
+}
+
+/* After an instruction: what has returned is taken off, what was called put on. */
+static inline void shadow_update(struct stepper *stepper, const struct insn *done)
+{
+	if (done->is_syscall && regs_syscall(&stepper->before) == SYS_RESTORE) {
 		while (stepper->nr_calls && !stepper->calls[stepper->nr_calls - 1].interrupted)
 			shadow_pop(stepper);
 		if (stepper->nr_calls)
@@ -178,33 +153,29 @@ static inline void shadow_update(struct stepper *stepper, const struct insn *don
 	if (done->is_ret)
 		shadow_return(stepper);
 	while (stepper->nr_calls && !stepper->calls[stepper->nr_calls - 1].interrupted &&
-	       stepper->calls[stepper->nr_calls - 1].slot < stepper->regs.rsp)
+	       call_returned(&stepper->calls[stepper->nr_calls - 1], &stepper->regs, done))
 		shadow_pop(stepper);
-	if (!done->is_call || stepper->regs.rsp != stepper->before.rsp - 8)
-		return;
-	assert_int_equal(target_read(stepper, stepper->regs.rsp, &ra, 8), 8);
-	shadow_push(stepper, stepper->regs.rsp, ra, false);
+	if (call_made(&stepper->before, &stepper->regs, done))
+		shadow_push(stepper, regs_sp(&stepper->regs), shadow_link(stepper), false);
 }
 
 /* What the kernel pushed for a signal: where it came, and where its handler returns to. */
 static inline void shadow_signal(struct stepper *stepper)
 {
-	uint64_t restorer;
-
-	assert_int_equal(target_read(stepper, stepper->regs.rsp, &restorer, 8), 8);
-	shadow_push(stepper, 0, stepper->before.rip, true);
-	shadow_push(stepper, stepper->regs.rsp, restorer, false);
+	shadow_push(stepper, 0, regs_pc(&stepper->before), true);
+	shadow_push(stepper, regs_sp(&stepper->regs), shadow_link(stepper), false);
+	stepper->calls[stepper->nr_calls - 1].exact = true;
 }
 
 static inline unsigned shadow_chain(const struct stepper *stepper, uint64_t *frames)
 {
 	unsigned i = stepper->nr_calls, n = 0;
 
-	frames[n++] = space_frame(stepper->ours.space, stepper->regs.rip);
+	frames[n++] = space_frame(stepper->ours.space, regs_pc(&stepper->regs));
 	while (i-- > 0) {
 		const struct call *call = &stepper->calls[i];
 
-		frames[n++] = space_frame(stepper->ours.space, call->ip - !call->interrupted);
+		frames[n++] = space_frame(stepper->ours.space, call->ip - !call->exact);
 	}
 	return n;
 }
@@ -229,7 +200,7 @@ static inline bool shadow_believe(struct stepper *stepper)
 	stepper->nr_calls = 0;
 	while (walk.complete && --walk.nr > 0) {
 		assert_int_equal(target_read(stepper, links[walk.nr].slot, &ra, 8), 8);
-		shadow_push(stepper, links[walk.nr].slot, ra, false);
+		shadow_push(stepper, BELIEVED_SLOT(links[walk.nr].slot), ra, false);
 	}
 	stepper->nr_believed = stepper->nr_calls;
 	rule_cache_free(rules);
@@ -258,15 +229,21 @@ static inline bool chain_equal(const struct stepper *stepper, const uint64_t *wa
 }
 
 /*
- * longjmp, with its registers loaded already, says that its caller is where it is about to go:
- * the second frame called setjmp, and what was to be left is gone.
+ * longjmp on aarch64 says that all is in the jump buffer, which is not in the sample, and its walk
+ * ends at once. On x86-64, with its registers loaded already, it says that its caller is where it
+ * is about to go: the second frame called setjmp, and what was to be left is gone.
  */
 static inline bool chain_jumps(struct stepper *stepper, const uint64_t *walked, unsigned nr,
                                const uint64_t *shadow, unsigned nr_shadow)
 {
-	return nr > 2 && nr <= nr_shadow + 1 && walked[0] == shadow[0] &&
-	       frames_equal(walked + 2, shadow + nr_shadow - (nr - 2), nr - 2) &&
-	       stepper->jumps++ < 10;
+	if (walked[0] != shadow[0] || stepper->jumps >= MAX_JUMPS)
+		return false;
+	if (JUMPS_END ? nr != 1
+	              : nr <= 2 || nr > nr_shadow + 1 ||
+	                        !frames_equal(walked + 2, shadow + nr_shadow - (nr - 2), nr - 2))
+		return false;
+	stepper->jumps++;
+	return true;
 }
 
 static inline void chain_print(const struct stepper *stepper, const uint64_t *frames, unsigned nr)
@@ -292,14 +269,14 @@ static inline void doubt_settle(struct stepper *stepper)
 	uint64_t ra;
 
 	for (i = n < 2 ? 0 : n - 2; i < n; i++) {
-		if (stepper->calls[i].interrupted ||
+		if (!RETURN_ADDRESS_ON_STACK || stepper->calls[i].interrupted ||
 		    target_read(stepper, stepper->calls[i].slot, &ra, 8) < 8 ||
 		    ra == stepper->calls[i].ip)
 			continue;
 		stepper->overwritten += stepper->doubts;
 		stepper->doubts = 0;
 	}
-	if (n + 1 >= stepper->nr_doubted)
+	if (RETURN_ADDRESS_ON_STACK && n + 1 >= stepper->nr_doubted)
 		return;
 	stepper->wrong += stepper->doubts;
 	stepper->doubts = 0;
@@ -331,8 +308,9 @@ static inline void chain_check(struct stepper *stepper)
 	stepper->checks++;
 	n = unwinder_walk(stepper->ours.unwinder, stepper->ours.space, &sample, walked, MAX_DEPTH,
 	                  &end);
-	if (end != UNWIND_COMPLETE || (!chain_equal(stepper, walked, n, shadow, nr_shadow) &&
-	                               !chain_jumps(stepper, walked, n, shadow, nr_shadow)))
+	if ((end != UNWIND_COMPLETE || !chain_equal(stepper, walked, n, shadow, nr_shadow)) &&
+	    ((end != UNWIND_COMPLETE) != JUMPS_END ||
+	     !chain_jumps(stepper, walked, n, shadow, nr_shadow)))
 		chain_is_wrong(stepper, walked, n, shadow, nr_shadow, end);
 	if (!stepper->theirs.unwinder)
 		return;
@@ -350,6 +328,13 @@ static inline void maps_refresh(struct stepper *stepper)
 
 /* -- steps ------------------------------------------------------------------------------------ */
 
+static inline void regs_read(struct stepper *stepper)
+{
+	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
+
+	assert_int_equal(ptrace(PTRACE_GETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
+}
+
 /* Whether the program has stopped; else it has ended, and well. signal: what it has got. */
 static inline bool stop_wait(struct stepper *stepper, int *signal)
 {
@@ -361,7 +346,7 @@ static inline bool stop_wait(struct stepper *stepper, int *signal)
 		stepper->pid = 0;
 		return false;
 	}
-	assert_int_equal(ptrace(PTRACE_GETREGS, stepper->pid, NULL, &stepper->regs), 0);
+	regs_read(stepper);
 	*signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	return true;
 }
@@ -383,7 +368,7 @@ static inline void step_all(struct stepper *stepper, unsigned long max)
 	for (; max > 0; max--, stepper->steps++) {
 		if (stepper->doubts)
 			doubt_settle(stepper);
-		insn = insn_at(stepper, stepper->regs.rip);
+		insn = insn_at(stepper, regs_pc(&stepper->regs));
 		if (insn->is_mark)
 			return;
 		if (insn->checks < CHECKS_PER_PC && ++insn->checks)
@@ -395,8 +380,7 @@ static inline void step_all(struct stepper *stepper, unsigned long max)
 			shadow_signal(stepper);
 		else
 			shadow_update(stepper, insn);
-		/* mmap, mprotect, munmap */
-		if (insn->is_syscall && stepper->before.rax >= 9 && stepper->before.rax <= 11)
+		if (insn->is_syscall && syscall_maps(regs_syscall(&stepper->before)))
 			maps_refresh(stepper);
 	}
 	stepper->wrong += stepper->doubts;
@@ -419,13 +403,16 @@ static inline bool run_on(struct stepper *stepper, unsigned ms)
 	return true;
 }
 
-/* To the program's own mark. */
+/* To the program's own mark, and past it, where it would else stop for ever. */
 static inline void run_to_mark(struct stepper *stepper)
 {
+	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
 	int signal;
 
 	assert_int_equal(ptrace(PTRACE_CONT, stepper->pid, NULL, 0), 0);
 	assert_true(stop_wait(stepper, &signal) && signal == 0);
+	regs_skip(&stepper->regs, MARK_SIZE);
+	assert_int_equal(ptrace(PTRACE_SETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
 	maps_refresh(stepper);
 }
 
@@ -462,7 +449,7 @@ static inline void target_start(struct stepper *stepper, char *const *command)
 		skip();
 	if (!WIFSTOPPED(status))
 		fail_msg("cannot run %s", command[0]);
-	assert_int_equal(ptrace(PTRACE_GETREGS, stepper->pid, NULL, &stepper->regs), 0);
+	regs_read(stepper);
 }
 
 static inline void walker_init(struct walker *walker, pid_t pid, enum unwind_engine engine)

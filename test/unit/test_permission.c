@@ -22,9 +22,11 @@ static void explains(const struct permission *p, enum permission_want want, uint
                      const char *way_out)
 {
 	char line[512] = "";
+	struct advice advice;
 
 	assert_false(permission_has(p, want, amount));
-	permission_explain(p, want, amount, line, sizeof(line));
+	advice = permission_advise(p, want, amount);
+	advice_line(&advice, line, sizeof(line));
 	if (!strstr(line, way_out))
 		fail_msg("'%s' has no '%s'", line, way_out);
 	assert_null(strchr(line, '\n'));

@@ -291,6 +291,31 @@ static void exit_of_the_living_is_unobserved(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* The kernel says EXIT first and takes the memory apart then, which may last: it keeps its name. */
+static void a_thread_that_ends_slowly_keeps_its_name(void **state)
+{
+	struct world *w = *state;
+	pid_t child = fork(); /* a thread, as far as the records tell */
+
+	assert_true(child >= 0);
+	if (!child) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	wait_until_stopped(child);
+	start(w);
+	say_fork(w, PID(0), PID(0), (uint32_t)child, 10);
+	say_exit(w, PID(0), (uint32_t)child, 20);
+	for (unsigned i = 1; i < 5; i++)
+		say_fork(w, PID(0), PID(0), PID(i), 20 + i * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 5 : 6);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	say_fork(w, PID(0), PID(0), PID(5), 20 + 6 * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 6);
+	assert_int_equal(w->tasks.unobserved, 0);
+}
+
 /* A million processes cost no more than those that live. */
 static void a_fork_storm_leaves_nothing(void **state)
 {
@@ -377,6 +402,37 @@ static void running_processes_are_read_from_proc(void **state)
 	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
 }
 
+/* Where whoever runs is the target, nobody is a stranger, and an idle CPU is somebody. */
+static void everyone_is_known(void **state)
+{
+	struct world *w = *state;
+	struct task *self, *idle;
+	uint32_t slot;
+
+	w->tasks.everyone = true;
+	self = task(w, (uint32_t)getpid(), (uint32_t)getpid());
+	assert_string_equal(tables_string_at(w->tables, self->comm), "test_tasks");
+	assert_non_null(
+		space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped));
+	idle = task(w, 0, 0);
+	assert_string_equal(tables_string_at(w->tables, idle->comm), "swapper");
+	assert_ptr_equal(task(w, 0, 0), idle);
+	assert_int_equal(command(w, "swapper")->tasks, 1);
+	slot = tasks_thread(&w->tasks, idle, 1);
+	assert_true(tables_thread(w->tables, slot)->flags & TRACE_THREAD_FOLDED);
+	/* threads that come and go do not take its slot */
+	for (uint32_t i = 0; i < 100; i++) {
+		say_fork(w, (uint32_t)getpid(), PID(i), PID(i), 10 + i);
+		assert_int_not_equal(tasks_thread(&w->tasks, task(w, PID(i), PID(i)), 10 + i),
+		                     slot);
+		say_exit(w, PID(i), PID(i), 10 + i);
+	}
+	assert_int_equal(tasks_thread(&w->tasks, idle, 200), slot);
+	/* who has gone already is somebody, too; who is just being reaped is not */
+	assert_non_null(task(w, PID(500), PID(501)));
+	assert_null(task(w, UINT32_MAX, UINT32_MAX));
+}
+
 #define CGROUP(test) cmocka_unit_test_setup_teardown(test, setup_cgroup, teardown)
 #define LADDER(test)                                                   \
 	{                                                              \
@@ -396,10 +452,13 @@ int main(void)
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
+		CGROUP(a_thread_that_ends_slowly_keeps_its_name),
+		LADDER(a_thread_that_ends_slowly_keeps_its_name),
 		LADDER(a_fork_storm_leaves_nothing),
 		CGROUP(any_order_is_survived),
 		LADDER(any_order_is_survived),
 		CGROUP(running_processes_are_read_from_proc),
+		CGROUP(everyone_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

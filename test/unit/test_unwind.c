@@ -7,6 +7,8 @@
 #include <ucontext.h>
 
 #define MAX_STACK (64 * 1024)
+/* Of a stack, so much that all from dump_take(), with its ucontext, to descend() is in it. */
+#define PIECE (sizeof(ucontext_t) + 3072)
 
 /* -- samples of this process ------------------------------------------------------------------ */
 
@@ -39,6 +41,15 @@ static void context_regs(const ucontext_t *context, struct dump *dump)
 	dump->regs[31] = context->uc_mcontext.sp;
 	dump->regs[32] = context->uc_mcontext.pc;
 	dump->sp = context->uc_mcontext.sp;
+}
+
+#elif defined(__riscv)
+
+static void context_regs(const ucontext_t *context, struct dump *dump)
+{
+	/* pc first in both */
+	memcpy(dump->regs, context->uc_mcontext.__gregs, sizeof(context->uc_mcontext.__gregs));
+	dump->sp = context->uc_mcontext.__gregs[REG_SP];
 }
 
 #endif
@@ -185,7 +196,7 @@ static void chains_belong_to_threads(void **state)
 	struct fixture *fixture = *state;
 	struct deepest *two = two_dumps();
 	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 7);
-	struct unwind_sample cut = dump_sample(&two->deep, 4096, 7);
+	struct unwind_sample cut = dump_sample(&two->deep, PIECE, 7);
 	struct chain chain;
 
 	walk(fixture, &whole, &chain);
@@ -213,7 +224,7 @@ static void threads_are_bounded(void **state)
 	struct fixture *fixture = *state;
 	struct deepest *two = two_dumps();
 	struct unwind_sample whole = dump_sample(&two->shallow, MAX_STACK, 0);
-	struct unwind_sample cut = dump_sample(&two->deep, 4096, 0);
+	struct unwind_sample cut = dump_sample(&two->deep, PIECE, 0);
 	struct chain chain;
 
 	for (whole.tid = 1; whole.tid < 5000; whole.tid++) {

@@ -1,0 +1,209 @@
+/*
+ * adaptrace.h: what a program can tell `adaptrace record --mpi` about itself.
+ *
+ *     ADAPTRACE_BEGIN("solve");           a region begins and ends, in one thread; regions nest
+ *     ADAPTRACE_END("solve");
+ *     ADAPTRACE_MARK("checkpoint");       something happened
+ *     ADAPTRACE_VALUE("residual", r);     a number, as a double
+ *     ADAPTRACE_SCOPE("solve");           a region from here to the end of the block
+ *
+ * Names given to these are constant strings. adaptrace_begin(name) and so on do the same for names
+ * that are made at run time, a little slower. ADAPTRACE_END also ends what was begun inside and not
+ * ended. In C++ there is adaptrace::region, whose life is the region.
+ *
+ * There is nothing to link. Without a recorder each of these is a comparison. With
+ * -DADAPTRACE_OFF there is nothing at all. For Fortran see adaptrace.f90 beside this file.
+ */
+#ifndef ADAPTRACE_H
+#define ADAPTRACE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum adaptrace_kind { ADAPTRACE_REGION, ADAPTRACE_MARKER, ADAPTRACE_VALUE_ };
+
+/* A name in a program. The number is the recorder's. */
+struct adaptrace_site {
+	const char *name;
+	unsigned kind; /* enum adaptrace_kind */
+	unsigned number;
+};
+
+/* What the recorder's library offers; the names of functions and their order are for ever. */
+struct adaptrace_hooks {
+	struct adaptrace_site *(*site)(const char *name, unsigned length, unsigned kind);
+	void (*begin)(struct adaptrace_site *site);
+	void (*end)(struct adaptrace_site *site);
+	void (*mark)(struct adaptrace_site *site);
+	void (*value)(struct adaptrace_site *site, double value);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(ADAPTRACE_OFF) || !defined(__GNUC__) || !defined(__linux__)
+
+#define ADAPTRACE_NO_RECORDER 1
+#define ADAPTRACE_CALL_(hook, kind, name, args) ((void)0)
+#define ADAPTRACE_SCOPE(name)                   ((void)0)
+
+#else
+
+#include <dlfcn.h>
+
+/* Where dlsym is not linked, as in static programs, there is no recorder either. */
+#pragma weak dlsym
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 0: not looked for yet; 1: there is none. One for each executable and library. */
+__attribute__((weak, visibility("hidden"))) const struct adaptrace_hooks *adaptrace_hooks_;
+__attribute__((weak, visibility("hidden"))) int adaptrace_absent_;
+
+#ifdef __cplusplus
+}
+#endif
+
+static __attribute__((unused, noinline, cold)) int adaptrace_seek_(void)
+{
+	const struct adaptrace_hooks *hooks = 0;
+
+	if (dlsym)
+		hooks = (const struct adaptrace_hooks *)dlsym((void *)0, "adaptrace_hooks_1");
+	__atomic_store_n(&adaptrace_hooks_, hooks, __ATOMIC_RELEASE);
+	__atomic_store_n(&adaptrace_absent_, !hooks, __ATOMIC_RELAXED);
+	return hooks != 0;
+}
+
+/* Whether there is a recorder. */
+static inline int adaptrace_on(void)
+{
+	if (__builtin_expect(__atomic_load_n(&adaptrace_absent_, __ATOMIC_RELAXED), 1))
+		return 0;
+	return __atomic_load_n(&adaptrace_hooks_, __ATOMIC_ACQUIRE) || adaptrace_seek_();
+}
+
+#define ADAPTRACE_CALL_(hook, kind, name, args)                                 \
+	do {                                                                    \
+		static struct adaptrace_site adaptrace_site_ = {name, kind, 0}; \
+		if (adaptrace_on())                                             \
+			adaptrace_hooks_->hook args;                            \
+	} while (0)
+
+static inline void adaptrace_end_scope_(struct adaptrace_site *const *site)
+{
+	if (*site)
+		adaptrace_hooks_->end(*site);
+}
+
+static inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_site *site)
+{
+	if (!adaptrace_on())
+		return 0;
+	adaptrace_hooks_->begin(site);
+	return site;
+}
+
+#define ADAPTRACE_JOIN_(a, b) a##b
+#define ADAPTRACE_LINE_(a, b) ADAPTRACE_JOIN_(a, b)
+#define ADAPTRACE_SCOPE(name)                                                           \
+	static struct adaptrace_site ADAPTRACE_LINE_(adaptrace_site_, __LINE__) = {     \
+		name, ADAPTRACE_REGION, 0};                                             \
+	__attribute__((cleanup(adaptrace_end_scope_),                                   \
+	               unused)) struct adaptrace_site *const ADAPTRACE_LINE_(           \
+		adaptrace_scope_, __LINE__) =                                           \
+		adaptrace_begin_scope_(&ADAPTRACE_LINE_(adaptrace_site_, __LINE__))
+
+#endif
+
+#define ADAPTRACE_BEGIN(name) \
+	ADAPTRACE_CALL_(begin, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_END(name) ADAPTRACE_CALL_(end, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_MARK(name) \
+	ADAPTRACE_CALL_(mark, ADAPTRACE_MARKER, name, (&adaptrace_site_))
+#define ADAPTRACE_VALUE(name, number) \
+	ADAPTRACE_CALL_(value, ADAPTRACE_VALUE_, name, (&adaptrace_site_, number))
+
+/* --- names that are made at run time ---------------------------------------------------------- */
+
+#ifdef ADAPTRACE_NO_RECORDER
+static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
+{
+	(void)name;
+	(void)kind;
+	return 0;
+}
+#define ADAPTRACE_NAMED_(hook, args) ((void)0)
+#else
+static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
+{
+	return adaptrace_on() && name
+	               ? adaptrace_hooks_->site(name, (unsigned)__builtin_strlen(name), kind)
+	               : 0;
+}
+#define ADAPTRACE_NAMED_(hook, args) (adaptrace_hooks_->hook args)
+#endif
+
+static inline void adaptrace_begin(const char *name)
+{
+	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
+
+	if (site)
+		ADAPTRACE_NAMED_(begin, (site));
+}
+
+static inline void adaptrace_end(const char *name)
+{
+	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
+
+	if (site)
+		ADAPTRACE_NAMED_(end, (site));
+}
+
+static inline void adaptrace_mark(const char *name)
+{
+	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_MARKER);
+
+	if (site)
+		ADAPTRACE_NAMED_(mark, (site));
+}
+
+static inline void adaptrace_value(const char *name, double value)
+{
+	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_VALUE_);
+
+	(void)value;
+	if (site)
+		ADAPTRACE_NAMED_(value, (site, value));
+}
+
+#ifdef __cplusplus
+namespace adaptrace
+{
+class region
+{
+      public:
+	explicit region(const char *name) : site_(adaptrace_name_(name, ADAPTRACE_REGION))
+	{
+		if (site_)
+			ADAPTRACE_NAMED_(begin, (site_));
+	}
+	~region()
+	{
+		if (site_)
+			ADAPTRACE_NAMED_(end, (site_));
+	}
+	region(const region &) = delete;
+	region &operator=(const region &) = delete;
+
+      private:
+	adaptrace_site *site_;
+};
+} /* namespace adaptrace */
+#endif
+
+#endif

@@ -1,0 +1,517 @@
+#include "cli/calls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A thread that makes a million calls a second fills its ring in 40 ms. */
+#define ROUND_NS      10000000
+#define BUSY_ROUND_NS 2000000
+#define IDLE_ROUND_NS 100000000
+#define MAX_ACCEPTED  64 /* at once */
+
+struct calls {
+	struct calls_config config;
+	int listen_fd, timer_fd, poll_fd;
+	char name[40]; /* of the socket */
+	char **environment;
+	char *preload, *variable; /* the strings in it that are ours */
+	struct calls_clock clock;
+	struct calls_names names;
+	bool begun;
+	struct calls_process *processes[CALLS_MAX_PROCESSES];
+	unsigned nr_alive;
+	bool busy; /* a ring was a quarter full: look sooner */
+	uint64_t nr_processes, refused, lost_ended, malformed_ended, unknown_threads;
+	unsigned floor; /* as the targets know it */
+	uint32_t closed;
+	uint32_t instrument;
+	uint64_t closed_at;
+	/* The thread of the call before; tids are looked up once a round. */
+	const struct calls_process *last_process;
+	pid_t last_tid;
+	uint32_t last_thread;
+};
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* The name is the key: who does not know it has no business here. */
+static int listen_at(struct calls *calls)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint64_t key[2];
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return -errno;
+	snprintf(calls->name, sizeof(calls->name), "at%016llx%016llx", (unsigned long long)key[0],
+	         (unsigned long long)key[1]);
+	memcpy(address.sun_path + 1, calls->name, strlen(calls->name));
+	calls->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (calls->listen_fd < 0 ||
+	    bind(calls->listen_fd, (struct sockaddr *)&address,
+	         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(calls->name))) ||
+	    listen(calls->listen_fd, 1024))
+		return -errno;
+	return 0;
+}
+
+static int watch(struct calls *calls, int fd, void *what)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+
+	return epoll_ctl(calls->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+struct calls *calls_open(void)
+{
+	struct calls *calls = calloc(1, sizeof(*calls));
+	int error;
+
+	if (!calls)
+		return NULL;
+	calls->listen_fd = calls->timer_fd = -1;
+	calls->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	error = calls->poll_fd < 0 ? -errno : listen_at(calls);
+	if (!error) {
+		calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		error = calls->timer_fd < 0 ? -errno : watch(calls, calls->timer_fd, calls);
+	}
+	if (!error)
+		error = watch(calls, calls->listen_fd, NULL);
+	if (!error) {
+		calls_clock_init(&calls->clock);
+		return calls;
+	}
+	calls_close(calls);
+	errno = -error;
+	return NULL;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void calls_close(struct calls *calls)
+{
+	if (!calls)
+		return;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_free(calls->processes[i]);
+	if (calls->begun)
+		calls_names_fini(&calls->names);
+	close_if_open(calls->listen_fd);
+	close_if_open(calls->timer_fd);
+	close_if_open(calls->poll_fd);
+	free(calls->environment);
+	free(calls->preload);
+	free(calls->variable);
+	free(calls);
+}
+
+int calls_poll_fd(const struct calls *calls)
+{
+	return calls->poll_fd;
+}
+
+/* --- the environment -------------------------------------------------------------------------- */
+
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(entry, name, length) && entry[length] == '=';
+}
+
+/* What is preloaded already stays, behind ours. */
+static char *preload_string(const char *library)
+{
+	const char *already = getenv("LD_PRELOAD");
+	char *string;
+
+	if (!already || !*already || strstr(already, library))
+		already = already && strstr(already, library) ? already : NULL;
+	else if (asprintf(&string, "LD_PRELOAD=%s:%s", library, already) > 0)
+		return string;
+	if (asprintf(&string, "LD_PRELOAD=%s", already ? already : library) > 0)
+		return string;
+	return NULL;
+}
+
+char **calls_environment(struct calls *calls, const char *library)
+{
+	size_t nr = 0, kept = 0;
+
+	while (environ[nr])
+		nr++;
+	calls->environment = calloc(nr + 3, sizeof(*calls->environment));
+	calls->preload = preload_string(library);
+	if (asprintf(&calls->variable, RING_VARIABLE "=%s", calls->name) < 0)
+		calls->variable = NULL;
+	if (!calls->environment || !calls->preload || !calls->variable) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (!is_variable(environ[i], "LD_PRELOAD") &&
+		    !is_variable(environ[i], RING_VARIABLE))
+			calls->environment[kept++] = environ[i];
+	calls->environment[kept++] = calls->preload;
+	calls->environment[kept] = calls->variable;
+	return calls->environment;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static void set_timer(struct calls *calls)
+{
+	long ns = !calls->nr_alive            ? 0
+	          : calls->floor == NR_LEVELS ? IDLE_ROUND_NS
+	          : calls->busy               ? BUSY_ROUND_NS
+	                                      : ROUND_NS;
+	const struct itimerspec time = {{0, ns}, {0, ns}};
+
+	timerfd_settime(calls->timer_fd, 0, &time, NULL);
+}
+
+static bool send_descriptor(int to, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec iov = {"", 1};
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                     struct call *call);
+
+static void end_process(struct calls *calls, unsigned i)
+{
+	struct calls_process *process = calls->processes[i];
+
+	calls_clock_read(&calls->clock);
+	calls_process_end(process, ring_ticks(RING_CLOCK_MONOTONIC), put_call, calls);
+	calls->lost_ended += calls_process_lost(process);
+	calls->malformed_ended += process->malformed;
+	calls_process_free(process);
+	calls->processes[i] = calls->processes[--calls->nr_alive];
+	calls->last_process = NULL;
+}
+
+/* A process that comes again has executed another program: what it was is over. */
+static void end_earlier(struct calls *calls, pid_t pid)
+{
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		if (calls->processes[i]->pid == pid) {
+			end_process(calls, i);
+			return;
+		}
+}
+
+static void welcome(struct calls *calls, int fd, pid_t pid)
+{
+	struct calls_process *process;
+	int memory = -1;
+
+	end_earlier(calls, pid);
+	process = calls->nr_alive < CALLS_MAX_PROCESSES
+	                  ? calls_process_new(pid, &calls->names, &calls->clock, &memory)
+	                  : NULL;
+	if (!process) {
+		calls->refused++;
+		return;
+	}
+	calls_process_close(process, calls->closed);
+	process->shared->patience = calls->config.patience;
+	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
+	    send_descriptor(fd, memory)) {
+		calls->processes[calls->nr_alive++] = process;
+		calls->nr_processes++;
+		set_timer(calls);
+	} else {
+		calls->refused++;
+		calls_process_free(process);
+	}
+	close(memory);
+}
+
+static bool may_come(const struct ucred *peer)
+{
+	return peer->pid > 0 && (peer->uid == geteuid() || geteuid() == 0);
+}
+
+static void accept_processes(struct calls *calls)
+{
+	for (unsigned i = 0; i < MAX_ACCEPTED; i++) {
+		int fd = accept4(calls->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct ucred peer = {0};
+		socklen_t size = sizeof(peer);
+
+		if (fd < 0)
+			return;
+		if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && may_come(&peer))
+			welcome(calls, fd, peer.pid);
+		close(fd);
+	}
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)
+{
+	switch (policy) {
+	case TRACE_POLICY_CLASS:
+		return class;
+	case TRACE_POLICY_DEPTH:
+		return NR_LEVELS - 1 - (call->depth < NR_LEVELS ? call->depth : NR_LEVELS - 1);
+	case TRACE_POLICY_DURATION:
+		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
+	default:
+		return 0;
+	}
+}
+
+static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kind kind)
+{
+	switch (kind) {
+	case CALL_COLLECTIVE_POSTED:
+		return CALL_COLLECTIVE;
+	case CALL_COLLECTIVE_DONE:
+		return NR_CALL_PARTS;
+	default:
+		break;
+	}
+	if (policy == TRACE_POLICY_CLASS)
+		return kind;
+	switch (kind) {
+	case CALL_SEND_POSTED:
+		return CALL_SEND;
+	case CALL_RECEIVE_DONE:
+		return CALL_RECEIVE;
+	case CALL_RECEIVE_POSTED:
+	case CALL_SEND_DONE:
+	case CALL_TEST_FAILED:
+	case CALL_CANCELLED:
+		return NR_CALL_PARTS;
+	default:
+		return kind;
+	}
+}
+
+unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr)
+{
+	unsigned kept = 0;
+
+	if (policy == TRACE_POLICY_ALL)
+		return nr;
+	for (unsigned i = 0; i < nr; i++) {
+		enum call_part_kind kind = stripped(policy, parts[i].kind);
+
+		if (kind == NR_CALL_PARTS)
+			continue;
+		parts[kept] = parts[i];
+		if (kind != parts[i].kind)
+			parts[kept].request = 0;
+		parts[kept++].kind = (uint8_t)kind;
+	}
+	return kept;
+}
+
+static uint32_t thread_of(struct calls *calls, struct calls_process *process, pid_t tid,
+                          uint64_t time)
+{
+	struct task *task;
+
+	if (process == calls->last_process && tid == calls->last_tid)
+		return calls->last_thread;
+	/* A process in a PID namespace of its own knows its threads by other numbers. */
+	if ((pid_t)process->shared->pid != process->pid)
+		tid = process->pid;
+	task = tasks_of_sample(calls->config.tasks, process->pid, tid);
+	if (task && task->process->pid != process->pid)
+		task = tasks_of_sample(calls->config.tasks, process->pid, process->pid);
+	calls->last_process = process;
+	calls->last_tid = tid;
+	calls->last_thread = task && !task->process->awaits_exec
+	                             ? tasks_thread(calls->config.tasks, task, time)
+	                             : NO_THREAD;
+	return calls->last_thread;
+}
+
+static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                     struct call *call)
+{
+	struct calls *calls = arg;
+	const struct calls_config *config = &calls->config;
+	unsigned level = calls_level(config->policy, calls_names_class(local_region), call);
+
+	if (level < hmb_floor(config->hmb, config->kind)) {
+		tables_ledger(config->tables)->taken[config->kind] +=
+			!(call->flags & CALL_CONTINUED);
+		return;
+	}
+	call->thread = thread_of(calls, process, tid, call->enter);
+	if (call->thread == NO_THREAD) {
+		calls->unknown_threads++;
+		return;
+	}
+	/* Parts are the reader's own copy. */
+	call->nr_parts = calls_strip(config->policy, (struct call_part *)call->parts,
+	                             call->nr_parts);
+	if (hmb_put_call(config->hmb, config->kind, level, call))
+		tables_thread_stored(config->tables, call->thread, config->kind, level);
+}
+
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+/* Tells the targets what is wanted no more. */
+static void follow_floor(struct calls *calls)
+{
+	unsigned floor = hmb_floor(calls->config.hmb, calls->config.kind);
+
+	if (floor == calls->floor)
+		return;
+	calls->floor = floor;
+	if (!calls->closed_at)
+		calls->closed_at = ring_ticks(RING_CLOCK_MONOTONIC);
+	if (floor == NR_LEVELS)
+		calls->closed = UINT32_MAX >> (32 - NR_CALL_CLASSES);
+	else if (calls->config.policy == TRACE_POLICY_CLASS)
+		calls->closed = (1U << floor) - 1;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_close(calls->processes[i], calls->closed);
+	set_timer(calls);
+}
+
+static void read_all(struct calls *calls)
+{
+	bool busy = false;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++) {
+		calls_process_look(calls->processes[i]);
+		busy |= calls_process_fill(calls->processes[i]) > 256;
+	}
+	if (busy != calls->busy) {
+		calls->busy = busy;
+		set_timer(calls);
+	}
+	calls_clock_read(&calls->clock);
+	calls->last_process = NULL;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC), put_call,
+		                   calls);
+	follow_floor(calls);
+}
+
+static void end_named(struct calls *calls, const struct calls_process *process)
+{
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		if (calls->processes[i] == process) {
+			end_process(calls, i);
+			follow_floor(calls);
+			return;
+		}
+}
+
+void calls_drain(struct calls *calls, bool all)
+{
+	struct epoll_event events[16];
+	uint64_t expirations;
+	bool read_now = all, knock = false;
+	int nr = epoll_wait(calls->poll_fd, events, 16, 0);
+
+	/* Who comes gets memory that who goes has left, so who goes is first. */
+	for (int i = 0; i < nr; i++) {
+		if (!events[i].data.ptr)
+			knock = true;
+		else if (events[i].data.ptr != calls)
+			end_named(calls, events[i].data.ptr);
+		else if (read(calls->timer_fd, &expirations, sizeof(expirations)) > 0)
+			read_now = true;
+	}
+	if (knock)
+		accept_processes(calls);
+	if (read_now)
+		read_all(calls);
+}
+
+int calls_begin(struct calls *calls, const struct calls_config *config)
+{
+	struct trace_instrument instrument = {
+		.event = config->kind,
+		.policy = config->policy,
+		.share = config->share,
+		.from = ring_ticks(RING_CLOCK_MONOTONIC),
+	};
+
+	calls->config = *config;
+	calls_names_init(&calls->names, config->tables);
+	calls->begun = true;
+	calls->instrument = tables_add_instrument(config->tables, &instrument);
+	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
+}
+
+void calls_end(struct calls *calls)
+{
+	while (calls->nr_alive)
+		end_process(calls, calls->nr_alive - 1);
+	follow_floor(calls);
+}
+
+void calls_progress(struct calls *calls)
+{
+	struct trace_instrument *instrument =
+		tables_instrument(calls->config.tables, calls->instrument);
+
+	if (!instrument)
+		return;
+	instrument->to = calls->closed_at ? calls->closed_at : ring_ticks(RING_CLOCK_MONOTONIC);
+	instrument->lost = calls_lost(calls);
+}
+
+uint64_t calls_nr_processes(const struct calls *calls)
+{
+	return calls->nr_processes;
+}
+
+uint64_t calls_lost(const struct calls *calls)
+{
+	uint64_t lost = calls->lost_ended + calls->unknown_threads;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		lost += calls_process_lost(calls->processes[i]);
+	return lost;
+}
+
+uint64_t calls_malformed(const struct calls *calls)
+{
+	uint64_t malformed = calls->malformed_ended;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		malformed += calls->processes[i]->malformed;
+	return malformed;
+}

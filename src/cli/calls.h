@@ -1,0 +1,64 @@
+/*
+ * The calls of instrumented targets (see preload/ring.h), from the first knock of a process to its
+ * last call in the buffer.
+ *
+ * A share of the budget is theirs. What goes when it is used up, the policy says: each call has a
+ * level, and the lowest level goes first, whole. With `all` there is one level, and after it is
+ * gone the targets are told to pass their calls straight through.
+ *
+ * With the other policies a message belongs to one call: a send to the call that begins it, a
+ * receive to the call that completes it, a collective to the call that begins it. So no half of
+ * one is left when one of the two calls is given up. Within one class (point to point under
+ * `class`) they go together anyway, and keep their requests.
+ */
+#ifndef CLI_CALLS_H
+#define CLI_CALLS_H
+
+#include "cli/calls_process.h"
+#include "cli/tasks.h"
+
+#define CALLS_MAX_PROCESSES 4096 /* alive at once */
+
+struct calls;
+
+struct calls_config {
+	struct hmb *hmb;
+	unsigned kind; /* in the buffer */
+	struct tables *tables;
+	struct tasks *tasks;
+	enum trace_policy policy;
+	uint64_t share;
+	uint64_t patience; /* ns that a target may wait rather than lose a call */
+};
+
+/* Listens for processes, before there are any. NULL with errno. */
+struct calls *calls_open(void);
+void calls_close(struct calls *calls);
+
+/* The environment for a target: ours, so that it and all its children come to us; NULL: errno. */
+char **calls_environment(struct calls *calls, const char *library);
+
+/* Where its calls go, from now on. 0 or -errno. */
+int calls_begin(struct calls *calls, const struct calls_config *config);
+
+/* Readable when there is something to do for calls_drain(). */
+int calls_poll_fd(const struct calls *calls);
+/* Reads what has come; all: also what was written this moment. */
+void calls_drain(struct calls *calls, bool all);
+/* No more is drained: calls that have not returned end now. */
+void calls_end(struct calls *calls);
+
+/* Keeps what the trace says about it up to date. */
+void calls_progress(struct calls *calls);
+
+/* How many processes came; calls that were lost on their way, records that made no sense. */
+uint64_t calls_nr_processes(const struct calls *calls);
+uint64_t calls_lost(const struct calls *calls);
+uint64_t calls_malformed(const struct calls *calls);
+
+/* The level of a call by a policy. */
+unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call);
+/* Gives each message to one call, as above: changes parts in place. How many are left. */
+unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr);
+
+#endif

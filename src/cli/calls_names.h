@@ -1,0 +1,33 @@
+/*
+ * What the numbers in targets' records mean in the trace: each process has its own numbers for
+ * regions and communicators, the trace has one entry for what is the same in all of them.
+ */
+#ifndef CLI_CALLS_NAMES_H
+#define CLI_CALLS_NAMES_H
+
+#include "output/tables.h"
+#include "preload/mpi_calls.h"
+#include "preload/ring.h"
+
+#define NO_ENTRY UINT32_MAX
+
+struct calls_names {
+	struct tables *tables;
+	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
+	struct known_region *regions; /* of users, by name and class */
+	struct known_comm *comms;     /* by what they are */
+};
+
+void calls_names_init(struct calls_names *names, struct tables *tables);
+void calls_names_fini(struct calls_names *names);
+
+/* The trace's region of an MPI call; NO_ENTRY: there is no room. */
+uint32_t calls_names_mpi(struct calls_names *names, unsigned call);
+enum call_class calls_names_class(unsigned call);
+/* The same of a region that a program named. */
+uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class);
+/* 0 where there is no room: the first entry stands for communicators that are not known. */
+uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
+                          const uint32_t *members);
+
+#endif

@@ -1,0 +1,499 @@
+#include "cli/calls_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_MEMBERS (1 << 22) /* of one communicator */
+
+/* --- its memory ------------------------------------------------------------------------------- */
+
+static int sealed_memory(void)
+{
+	int fd = memfd_create("adaptrace-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -1;
+	if (!ftruncate(fd, (off_t)ring_memory_size()) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct ring_process *map_memory(int fd)
+{
+	void *memory =
+		mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
+                                        const struct calls_clock *clock, int *fd)
+{
+	struct calls_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	*process = (struct calls_process){
+		.pid = pid,
+		.pidfd = -1,
+		.names = names,
+		.clock = clock,
+		.entry = NO_ENTRY,
+	};
+	*fd = sealed_memory();
+	process->shared = *fd < 0 ? NULL : map_memory(*fd);
+	if (process->shared) {
+		process->shared->clock = clock->source;
+		process->shared->version = RING_VERSION;
+		return process;
+	}
+	if (*fd >= 0)
+		close(*fd);
+	free(process);
+	return NULL;
+}
+
+void calls_process_free(struct calls_process *process)
+{
+	if (!process)
+		return;
+	if (process->pidfd >= 0)
+		close(process->pidfd);
+	munmap(process->shared, ring_memory_size());
+	free(process->coming.members);
+	free(process->regions);
+	free(process->comms);
+	free(process);
+}
+
+void calls_process_close(struct calls_process *process, uint32_t classes)
+{
+	__atomic_store_n(&process->shared->closed, classes, __ATOMIC_RELAXED);
+}
+
+uint64_t calls_process_lost(const struct calls_process *process)
+{
+	uint64_t lost = process->shared->lost;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		lost += process->shared->threads[i].lost;
+	return lost;
+}
+
+void calls_process_look(struct calls_process *process)
+{
+	struct ring_process *shared = process->shared;
+
+	/* Pairs with the target's release: the words are there. A definition comes before its
+	 * use, so threads are looked at first. */
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		process->heads[i] = __atomic_load_n(&shared->threads[i].head, __ATOMIC_ACQUIRE);
+	process->definitions = __atomic_load_n(&shared->definitions.head, __ATOMIC_ACQUIRE);
+}
+
+unsigned calls_process_fill(const struct calls_process *process)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		uint64_t words = process->heads[i] - process->shared->threads[i].tail;
+		uint64_t fill = words > ring_words(i) ? 1024 : words * 1024 / ring_words(i);
+
+		if (fill > most)
+			most = fill;
+	}
+	return (unsigned)most;
+}
+
+/* --- reading one ring ------------------------------------------------------------------------- */
+
+struct ring_view {
+	struct ring *ring;
+	const uint64_t *words;
+	uint64_t size, head, tail;
+};
+
+/*
+ * Copies the next record. 0: there is no more. What makes no sense ends the round: all that is
+ * there is thrown away.
+ */
+static size_t next_record(struct calls_process *process, struct ring_view *view, uint64_t *record)
+{
+	while (view->head != view->tail) {
+		uint64_t at = view->tail % view->size, left = view->size - at;
+		uint64_t first = __atomic_load_n(&view->words[at], __ATOMIC_RELAXED);
+		size_t nr = ring_head_words(first);
+
+		if (ring_head_record(first) == RING_PAD)
+			nr = left;
+		if (!nr || nr > left || nr > view->head - view->tail) {
+			process->malformed++;
+			view->tail = view->head;
+			return 0;
+		}
+		view->tail += nr;
+		if (ring_head_record(first) == RING_PAD)
+			continue;
+		memcpy(record, &view->words[at], nr * sizeof(*record));
+		record[0] = first;
+		return nr;
+	}
+	return 0;
+}
+
+static struct ring_view view_of(struct calls_process *process, struct ring *ring, size_t offset,
+                                size_t size, uint64_t head)
+{
+	struct ring_view view = {
+		.ring = ring,
+		.words = (const uint64_t *)(const void *)((const char *)process->shared + offset),
+		.size = size,
+		.head = head,
+		.tail = ring->tail,
+	};
+
+	if (head - view.tail > size) {
+		process->malformed++;
+		view.tail = head;
+	}
+	return view;
+}
+
+/* --- definitions ------------------------------------------------------------------------------ */
+
+static bool grow(uint32_t **table, uint32_t *nr, uint32_t number, uint32_t fill)
+{
+	uint32_t wanted = number + number / 2 + 64, *larger;
+
+	if (number < *nr)
+		return true;
+	larger = realloc(*table, wanted * sizeof(**table));
+	if (!larger)
+		return false;
+	for (uint32_t i = *nr; i < wanted; i++)
+		larger[i] = fill;
+	*table = larger;
+	*nr = wanted;
+	return true;
+}
+
+static const char *name_in(uint64_t *record, size_t first, size_t nr)
+{
+	if (nr <= first)
+		return "";
+	((char *)&record[nr])[-1] = '\0';
+	return (const char *)&record[first];
+}
+
+static void define_region(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]) - RING_USER_REGIONS, kind;
+
+	if (nr < 3 || number >= RING_MAX_REGIONS ||
+	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY)) {
+		process->malformed++;
+		return;
+	}
+	kind = record[1] == RING_REGION_MARKER  ? TRACE_MARKER
+	       : record[1] == RING_REGION_VALUE ? TRACE_VALUE
+	                                        : TRACE_USER_REGION;
+	process->regions[number] =
+		calls_names_region(process->names, name_in(record, 2, nr), kind);
+}
+
+static void comm_complete(struct calls_process *process)
+{
+	uint32_t number = process->coming.number;
+
+	if (grow(&process->comms, &process->nr_comms, number, 0))
+		process->comms[number] = calls_names_comm(process->names, &process->coming.comm,
+		                                          process->coming.members);
+	free(process->coming.members);
+	memset(&process->coming, 0, sizeof(process->coming));
+}
+
+static void define_comm(struct calls_process *process, const uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]), local, remote;
+
+	free(process->coming.members);
+	memset(&process->coming, 0, sizeof(process->coming));
+	local = nr == 4 ? (uint32_t)record[3] : UINT32_MAX;
+	remote = nr == 4 ? (uint32_t)(record[3] >> 32) : 0;
+	if (!number || number >= RING_MAX_COMMS || local > MOST_MEMBERS || remote > MOST_MEMBERS)
+		goto bad;
+	process->coming.members = calloc((size_t)local + remote + 1, sizeof(uint32_t));
+	if (!process->coming.members)
+		goto bad;
+	process->coming.number = number;
+	process->coming.nr = local + remote;
+	process->coming.comm = (struct trace_comm){
+		.id = record[1],
+		.nr_members = local,
+		.nr_remote = remote,
+		.flags = (record[2] & RING_COMM_SELF ? TRACE_COMM_SELF : 0U) |
+		         (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
+	};
+	if (record[2] & (RING_COMM_WORLD | RING_COMM_SELF))
+		process->coming.comm.name = tables_string(
+			process->names->tables,
+			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+	if (record[2] & RING_COMM_WORLD)
+		for (; process->coming.filled < process->coming.nr; process->coming.filled++)
+			process->coming.members[process->coming.filled] = process->coming.filled;
+	if (process->coming.filled == process->coming.nr)
+		comm_complete(process);
+	return;
+bad:
+	process->malformed++;
+}
+
+static void define_members(struct calls_process *process, const uint64_t *record, size_t nr)
+{
+	uint32_t first = (uint32_t)record[1], now;
+
+	if (nr < 3 || ring_head_number(record[0]) != process->coming.number ||
+	    first != process->coming.filled || first >= process->coming.nr) {
+		process->malformed++;
+		return;
+	}
+	now = process->coming.nr - first;
+	if (now > 2 * (nr - 2))
+		now = (uint32_t)(2 * (nr - 2));
+	memcpy(process->coming.members + first, &record[2], now * sizeof(uint32_t));
+	process->coming.filled += now;
+	if (process->coming.filled == process->coming.nr)
+		comm_complete(process);
+}
+
+/* The trace's entry of the process, made when there is something to say. */
+static struct trace_process *entry_of(struct calls_process *process)
+{
+	struct tables *tables = process->names->tables;
+	const struct trace_process fresh = {
+		.pid = process->pid,
+		.rank = -1,
+		.clock = process->clock->source == RING_CLOCK_COUNTER ? TRACE_CLOCK_COUNTER
+		                                                      : TRACE_CLOCK_MONOTONIC,
+	};
+
+	if (process->entry == NO_ENTRY)
+		process->entry = tables_add_process(tables, &fresh);
+	return tables_process(tables, process->entry);
+}
+
+static void define_process(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	struct trace_process *entry = nr < 4 ? NULL : entry_of(process);
+
+	if (!entry) {
+		process->malformed += nr < 4;
+		return;
+	}
+	entry->flags |= TRACE_PROCESS_MPI;
+	entry->thread_level = record[1] & 3;
+	entry->rank = (int32_t)record[2];
+	entry->world_size = (uint32_t)(record[2] >> 32);
+	entry->library = tables_string(process->names->tables, name_in(record, 3, nr));
+}
+
+static void read_definitions(struct calls_process *process)
+{
+	struct ring_view view =
+		view_of(process, &process->shared->definitions, RING_DEFINITIONS_OFFSET,
+	                RING_DEFINITION_WORDS, process->definitions);
+	uint64_t record[RING_MAX_RECORD + 1];
+	size_t nr;
+
+	while ((nr = next_record(process, &view, record))) {
+		switch (ring_head_record(record[0])) {
+		case RING_REGION:
+			define_region(process, record, nr);
+			break;
+		case RING_COMM:
+			define_comm(process, record, nr);
+			break;
+		case RING_MEMBERS:
+			define_members(process, record, nr);
+			break;
+		case RING_PROCESS:
+			define_process(process, record, nr);
+			break;
+		default:
+			process->malformed++;
+		}
+	}
+	__atomic_store_n(&view.ring->tail, view.tail, __ATOMIC_RELEASE);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
+{
+	return number < process->nr_comms ? process->comms[number] : 0;
+}
+
+/* Decodes the parts behind the three words of a call. How many there are, or -1. */
+static int decode_parts(const struct calls_process *process, const uint64_t *record, size_t nr,
+                        struct call_part *parts)
+{
+	unsigned nr_parts = ring_head_parts(record[0]);
+	size_t at = 3;
+
+	for (unsigned i = 0; i < nr_parts; i++) {
+		struct call_part *part = &parts[i];
+		unsigned kind = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
+
+		if (i == RING_MAX_PARTS || kind >= NR_CALL_PARTS)
+			return -1;
+		fields = ring_part_fields(kind);
+		if (at + ring_part_words(kind) > nr)
+			return -1;
+		*part = (struct call_part){
+			.kind = (uint8_t)kind,
+			.comm = comm_entry(process, record[at] >> 8 & 0xffffff),
+			.peer = (int32_t)(record[at] >> 32),
+		};
+		at++;
+		if (fields & RING_TAG)
+			part->tag = (int32_t)record[at++];
+		if (fields & RING_BYTES)
+			part->bytes = record[at++];
+		if (fields & RING_BYTES_IN)
+			part->bytes_in = record[at++];
+		if (fields & RING_REQUEST)
+			part->request = record[at++];
+	}
+	return at == nr ? (int)nr_parts : -1;
+}
+
+static uint32_t region_entry(struct calls_process *process, uint32_t number)
+{
+	if (number < NR_MPI_CALLS)
+		return calls_names_mpi(process->names, number);
+	number -= RING_USER_REGIONS;
+	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
+}
+
+/* The trace says when a rank was up. */
+static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
+{
+	struct trace_process *entry = entry_of(process);
+
+	if (!entry)
+		return;
+	if (number == CALL_Init || number == CALL_Init_thread)
+		entry->start = call->leave;
+	if (number == CALL_Finalize) {
+		entry->end = call->enter;
+		entry->flags |= TRACE_PROCESS_FINALIZED;
+	}
+}
+
+static void read_call(struct calls_process *process, unsigned thread, const uint64_t *record,
+                      size_t nr, calls_sink *sink, void *arg)
+{
+	struct call_part parts[RING_MAX_PARTS];
+	uint32_t number = ring_head_number(record[0]);
+	int nr_parts = ring_head_record(record[0]) == RING_CALL && nr >= 3
+	                       ? decode_parts(process, record, nr, parts)
+	                       : -1;
+	struct call call = {
+		.enter = calls_clock_ns(process->clock, record[1]),
+		.leave = calls_clock_ns(process->clock, record[2]),
+		.region = region_entry(process, number),
+		.flags = ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED : 0,
+		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
+		.nr_parts = (uint32_t)nr_parts,
+		.parts = parts,
+	};
+
+	if (nr_parts < 0 || call.region == NO_ENTRY) {
+		process->malformed++;
+		return;
+	}
+	/* Another reading of the clock may have come between, and may be a few ns off. */
+	if (call.leave < process->last[thread])
+		call.leave = process->last[thread];
+	if (call.enter > call.leave)
+		call.enter = call.leave;
+	process->last[thread] = call.leave;
+	if (number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize)
+		note_world(process, number, &call);
+	sink(arg, process, (pid_t)process->shared->threads[thread].tid, number, &call);
+}
+
+/* What the thread did not return from. */
+static void read_open(struct calls_process *process, unsigned thread, uint64_t now,
+                      calls_sink *sink, void *arg)
+{
+	struct ring *ring = &process->shared->threads[thread];
+	uint32_t nr_open = ring->nr_open;
+
+	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
+		struct ring_open open = process->shared->open[thread][n - 1];
+		struct call call = {
+			.enter = calls_clock_ns(process->clock, open.enter),
+			.leave = now,
+			.region = region_entry(process, (uint32_t)open.region),
+			.flags = CALL_UNFINISHED,
+			.depth = n - 1,
+		};
+
+		if (call.region == NO_ENTRY || call.enter > now)
+			continue;
+		sink(arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
+	}
+	ring->nr_open = 0;
+}
+
+static void read_thread(struct calls_process *process, unsigned thread, uint64_t now,
+                        calls_sink *sink, void *arg)
+{
+	struct ring *ring = &process->shared->threads[thread];
+	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+	struct ring_view view = view_of(process, ring, ring_offset(thread), ring_words(thread),
+	                                process->heads[thread]);
+	uint64_t record[RING_MAX_RECORD + 1];
+	size_t nr;
+
+	while ((nr = next_record(process, &view, record)))
+		read_call(process, thread, record, nr, sink, arg);
+	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
+	if (state != RING_ENDED || view.tail != ring->head)
+		return;
+	read_open(process, thread, now, sink, arg);
+	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+}
+
+void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
+{
+	read_definitions(process);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		if (process->heads[i] != process->shared->threads[i].tail ||
+		    process->shared->threads[i].state == RING_ENDED)
+			read_thread(process, i, now, sink, arg);
+}
+
+void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
+{
+	struct trace_process *entry;
+
+	calls_process_look(process);
+	calls_process_read(process, now, sink, arg);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		if (process->shared->threads[i].state != RING_FREE)
+			read_open(process, i, now, sink, arg);
+	entry = tables_process(process->names->tables, process->entry);
+	if (!entry)
+		return;
+	entry->lost = calls_process_lost(process);
+	entry->clock_error = process->clock->error;
+}

@@ -1,0 +1,106 @@
+/*
+ * adaptrace doctor: what works on this machine for this user, what does not, why, and the command
+ * that would change it.
+ */
+#include "cli/commands.h"
+#include "cli/findings.h"
+#include "cli/reading.h"
+
+#include <argp.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct doctor_options {
+	bool json;
+};
+
+static const char *state_name(enum finding_state state)
+{
+	static const char *const names[] = {"works", "limited", "missing"};
+
+	return names[state];
+}
+
+static void print_text(const struct findings *findings, const struct utsname *system)
+{
+	printf("%s %s on %s, %ld CPUs, user %ld\n\n", system->sysname, system->release,
+	       system->machine, sysconf(_SC_NPROCESSORS_ONLN), (long)geteuid());
+	for (size_t i = 0; i < findings->nr; i++) {
+		const struct finding *finding = &findings->list[i];
+
+		printf("%-7s  %s: %s%s%s\n", state_name(finding->state), finding->name,
+		       finding->says, *finding->way_out ? "; " : "", finding->way_out);
+	}
+}
+
+static struct json_object *finding_json(const struct finding *finding)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "name", json_object_new_string(finding->name));
+	json_object_object_add(o, "state", json_object_new_string(state_name(finding->state)));
+	json_object_object_add(o, "says", json_object_new_string(finding->says));
+	json_object_object_add(o, "way_out",
+	                       *finding->way_out ? json_object_new_string(finding->way_out) : NULL);
+	return o;
+}
+
+static void print_json(const struct findings *findings, const struct utsname *system)
+{
+	struct json_object *o = json_object_new_object(), *array = json_object_new_array();
+
+	json_object_object_add(o, "kernel", json_object_new_string(system->release));
+	json_object_object_add(o, "machine", json_object_new_string(system->machine));
+	json_object_object_add(o, "cpus", json_object_new_int64(sysconf(_SC_NPROCESSORS_ONLN)));
+	json_object_object_add(o, "user", json_object_new_int64(geteuid()));
+	json_object_object_add(o, "can_sample", json_object_new_boolean(findings->can_sample));
+	for (size_t i = 0; i < findings->nr; i++)
+		json_object_array_add(array, finding_json(&findings->list[i]));
+	json_object_object_add(o, "findings", array);
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+	                                               JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor_options *options = state->input;
+
+	(void)arg;
+	if (key != 'j')
+		return ARGP_ERR_UNKNOWN;
+	options->json = true;
+	return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static const struct argp_option known[] = {
+		{"json", 'j', NULL, 0, "as one JSON object", 0},
+		{0},
+	};
+	const struct argp argp = {
+		.options = known,
+		.parser = parse,
+		.doc = "Tells what works on this machine for this user, what does not, why, and "
+		       "the command that would change it.\v"
+		       "The exit status is 0 if at least the user side of own programs can be "
+		       "sampled, else 1.",
+	};
+	struct doctor_options options = {0};
+	struct findings findings;
+	struct utsname system;
+	int status;
+
+	argv[0] = "adaptrace doctor";
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &options) || uname(&system))
+		return 2;
+	findings_make(&findings);
+	(options.json ? print_json : print_text)(&findings, &system);
+	status = reading_done(NULL, 0);
+	return status ? status : !findings.can_sample;
+}

@@ -1,0 +1,321 @@
+#include "cli/findings.h"
+
+#include "cli/room.h"
+#include "cli/session.h"
+#include "perf/cost.h"
+#include "perf/machine.h"
+#include "perf/permission.h"
+#include "perf/pmu.h"
+#include "perf/tracepoint.h"
+#include "symbolize/debug_file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define DEFAULT_BUDGET ((size_t)100 << 20)
+#define STACK_SIZE     16384
+/* Descriptors of a recording: those on each CPU, and the rest. */
+#define CPU_FILES  10
+#define MISC_FILES 64
+/* Of each CPU's rings, the one for samples left out. */
+#define SMALL_RINGS ((uint64_t)256 << 10)
+
+/* What all looks share. */
+struct look {
+	struct findings *findings;
+	struct permission permission;
+	struct machine machine;
+	unsigned nr_cpus;
+};
+
+/* Something works, as the format says; or as the advice says it does not. */
+__attribute__((format(printf, 5, 6))) static void found(const struct look *look, const char *name,
+                                                        struct advice advice,
+                                                        enum finding_state without,
+                                                        const char *format, ...)
+{
+	struct finding *finding = &look->findings->list[look->findings->nr];
+	va_list args;
+
+	if (look->findings->nr == FINDINGS_MAX)
+		return;
+	look->findings->nr++;
+	finding->name = name;
+	advice_what(&advice, finding->says, sizeof(finding->says));
+	advice_way_out(&advice, finding->way_out, sizeof(finding->way_out));
+	finding->state = advice.topic == ADVICE_NONE ? FINDING_WORKS : without;
+	if (advice.topic != ADVICE_NONE)
+		return;
+	va_start(args, format);
+	vsnprintf(finding->says, sizeof(finding->says), format, args);
+	va_end(args);
+}
+
+static struct advice permitted(const struct look *look, enum permission_want want, uint64_t amount)
+{
+	return permission_advise(&look->permission, want, amount);
+}
+
+static const struct advice no_obstacle = {ADVICE_NONE};
+
+/* -- what may be sampled ----------------------------------------------------------------------- */
+
+/* What needs the call is looked at only where there is one. */
+static bool look_at_call(const struct look *look)
+{
+	struct advice advice = machine_advise_call(&look->machine);
+
+	found(look, "perf_event_open", advice, FINDING_MISSING, "reaches the kernel");
+	return advice.topic == ADVICE_NONE;
+}
+
+/* Tried, for there is more that forbids than can be asked for. */
+static void look_at_own(const struct look *look)
+{
+	const struct event clock = {
+		.attr = {.type = PERF_TYPE_SOFTWARE,
+	                 .config = PERF_COUNT_SW_CPU_CLOCK,
+	                 .exclude_kernel = 1},
+	};
+	struct advice advice = permitted(look, PERMISSION_ANY, 0);
+	int error = event_probe(&clock);
+
+	if (!error)
+		advice = no_obstacle;
+	else if (advice.topic == ADVICE_NONE)
+		advice.topic = ADVICE_SECURITY;
+	look->findings->can_sample = !error;
+	found(look, "own programs", advice, FINDING_MISSING, "their user side can be sampled");
+}
+
+static void look_at_permissions(const struct look *look)
+{
+	found(look, "kernel side", permitted(look, PERMISSION_KERNEL, 0), FINDING_MISSING,
+	      "can be sampled");
+	found(look, "whole CPUs", permitted(look, PERMISSION_CPU, 0), FINDING_MISSING,
+	      "-a, -C and --cgroup can be used");
+}
+
+static void look_at_symbols(const struct look *look)
+{
+	found(look, "kernel symbols", permitted(look, PERMISSION_SYMBOLS, 0), FINDING_MISSING,
+	      "functions of the kernel have names");
+}
+
+static void look_at_cgroups(const struct look *look)
+{
+	struct advice advice = permitted(look, PERMISSION_CPU, 0);
+	struct cgroup cgroup = {.fd = -1};
+	int error;
+
+	if (advice.topic == ADVICE_NONE) {
+		error = cgroup_create(&cgroup);
+		if (!error)
+			error = cgroup_probe(&cgroup);
+		advice = cgroup_advise(&cgroup, error);
+	}
+	found(look, "short tasks", advice, FINDING_LIMITED,
+	      "get their fair share: programs run in a cgroup of their own below %s",
+	      cgroup.parent);
+	cgroup_remove(&cgroup);
+}
+
+/* -- hardware ---------------------------------------------------------------------------------- */
+
+static void look_at_counters(const struct look *look)
+{
+	const struct event cycles = {
+		.name = "cycles:u",
+		.attr = {.type = PERF_TYPE_HARDWARE,
+	                 .config = PERF_COUNT_HW_CPU_CYCLES,
+	                 .exclude_kernel = 1},
+	};
+	struct advice advice = machine_advise_counters(&look->machine);
+	int error = event_probe(&cycles);
+	char why[WHY_SIZE];
+
+	found(look, "hardware counters", error ? advice : no_obstacle, FINDING_MISSING,
+	      "cycles can be sampled");
+	if (!error || advice.topic != ADVICE_NONE || !look->findings->nr)
+		return;
+	event_explain(&cycles, error, why);
+	look->findings->list[look->findings->nr - 1].state = FINDING_MISSING;
+	snprintf(look->findings->list[look->findings->nr - 1].says, WHY_SIZE, "%s", why);
+}
+
+static void look_at_features(const struct look *look)
+{
+	struct advice counters = machine_advise_counters(&look->machine);
+	struct advice watchdog = {look->machine.watchdog ? ADVICE_WATCHDOG : ADVICE_NONE};
+	struct advice precise = {look->machine.precise > 0 ? ADVICE_NONE : ADVICE_IMPRECISE};
+	struct advice branches = {look->machine.branches > 0 ? ADVICE_NONE : ADVICE_NO_BRANCHES};
+
+	/* without any, the one line above is enough */
+	if (counters.topic != ADVICE_NONE)
+		return;
+	found(look, "NMI watchdog", watchdog, FINDING_LIMITED, "holds no counter");
+	found(look, "precise sampling", precise, FINDING_LIMITED, "up to :%.*s",
+	      (int)look->machine.precise, "ppp");
+	found(look, "branch stacks", branches, FINDING_LIMITED, "-g lbr: %" PRId64 " branches",
+	      look->machine.branches);
+}
+
+/* -- how much ---------------------------------------------------------------------------------- */
+
+static void look_at_limits(const struct look *look)
+{
+	uint64_t rings = look->nr_cpus * (session_ring_size() + SMALL_RINGS);
+	uint64_t files = MISC_FILES + CPU_FILES * (uint64_t)look->nr_cpus;
+	struct permission hard = look->permission;
+	struct advice advice = permitted(look, PERMISSION_RINGS, rings);
+	struct rlimit limit;
+
+	if (advice.topic == ADVICE_RINGS)
+		advice.topic = ADVICE_SMALLER;
+	found(look, "locked memory", advice, FINDING_LIMITED,
+	      "permits rings of %" PRIu64 " KiB on each CPU", rings / look->nr_cpus >> 10);
+	/* the recorder takes what it may have */
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		hard.nofile = limit.rlim_max;
+	found(look, "open files", permission_advise(&hard, PERMISSION_FILES, files),
+	      FINDING_LIMITED, "%" PRIu64 " are enough", files);
+	found(look, "recovery", room_advise(DEFAULT_BUDGET), FINDING_LIMITED,
+	      "/dev/shm has room for the default budget");
+}
+
+static void look_at_rates(const struct look *look)
+{
+	const struct machine *machine = &look->machine;
+	struct advice depth = {.numbers = {machine->max_stack}};
+	struct advice rate = {.numbers = {machine->max_sample_rate}};
+
+	if (machine->max_stack >= 0 && machine->max_stack < SESSION_MAX_STACK)
+		depth.topic = ADVICE_MAX_STACK;
+	found(look, "stack depth", depth, FINDING_LIMITED, "stacks of any depth");
+	/* what starts at 10 kHz is 3 % above it */
+	if (machine->max_sample_rate >= 0 && machine->max_sample_rate < 10301)
+		rate.topic = ADVICE_THROTTLED;
+	found(look, "sample rate", rate, FINDING_LIMITED,
+	      "up to %" PRId64 " a second on a CPU; the kernel lowers that where they take more "
+	      "than %" PRId64 " %% of the time",
+	      machine->max_sample_rate, machine->cpu_time_max);
+}
+
+static void look_at_price(const struct look *look)
+{
+	struct cost_question question = {.exclude_kernel = true};
+	uint64_t bare = 0, stack = 0;
+
+	if (cost_measure(&question, &bare))
+		return;
+	question.stack_size = STACK_SIZE;
+	question.regs = unwind_regs_mask();
+	if (cost_measure(&question, &stack) || !stack)
+		return;
+	found(look, "price of a sample", no_obstacle, FINDING_WORKS,
+	      "%.1f us, with a copy of 16 KiB of stack %.1f us: at 5 %% of overhead up to %.0f a "
+	      "second",
+	      (double)bare / 1e3, (double)stack / 1e3, 0.05 * 1e9 / 2 / (double)stack);
+}
+
+/* -- other sources ----------------------------------------------------------------------------- */
+
+static int is_wanted(void *arg, const char *name)
+{
+	return !strcmp(arg, name);
+}
+
+static bool has_pmu(char *name)
+{
+	return pmu_walk_names(PMU_ROOT, is_wanted, name);
+}
+
+static void look_at_probes(const struct look *look)
+{
+	struct advice kprobes = {ADVICE_NO_KPROBES}, uprobes = {ADVICE_NO_UPROBES};
+	struct advice rights = {look->permission.perfmon ? ADVICE_NONE : ADVICE_PROBES};
+	char kprobe[] = "kprobe", uprobe[] = "uprobe";
+	int error;
+
+	tracepoint_root(&error);
+	found(look, "tracepoints", tracepoint_advise(error), FINDING_MISSING, "can be looked up");
+	found(look, "uprobes", has_pmu(uprobe) ? rights : uprobes, FINDING_MISSING,
+	      "can be opened: -e uprobe:FILE:FUNCTION");
+	found(look, "kprobes", has_pmu(kprobe) ? rights : kprobes, FINDING_MISSING,
+	      "can be opened: -e kprobe:FUNCTION");
+}
+
+/* The mapping of our own libc: it is everybody's. */
+static bool find_libc(struct module_file *file, char path[PATH_MAX])
+{
+	unsigned major, minor;
+	char line[PATH_MAX + 128];
+	bool got = false;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	while (maps && !got && fgets(line, sizeof(line), maps))
+		got = strstr(line, "/libc.so.6") &&
+		      sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %lu %4095s", &file->start,
+		             &file->end, &major, &minor, &file->ino, path) == 6;
+	if (got)
+		file->dev = makedev(major, minor);
+	if (maps)
+		fclose(maps);
+	return got;
+}
+
+static bool has_debug_file(void)
+{
+	struct module_table *modules = module_table_new();
+	char path[PATH_MAX];
+	struct module_file file = {.path = path, .pid = getpid()};
+	const struct module *libc;
+	int fd = -1;
+
+	if (modules && find_libc(&file, path)) {
+		libc = module_table_file(modules, &file);
+		fd = libc ? debug_file_open(libc, NULL) : -1;
+	}
+	if (fd >= 0)
+		close(fd);
+	module_table_free(modules);
+	return fd >= 0;
+}
+
+static void look_at_debug(const struct look *look)
+{
+	bool debian = !access("/etc/debian_version", F_OK);
+	struct advice missing = {debian ? ADVICE_DEBIAN_DEBUG : ADVICE_OTHER_DEBUG};
+
+	found(look, "debug information", has_debug_file() ? no_obstacle : missing, FINDING_LIMITED,
+	      "that of libc is installed");
+}
+
+void findings_make(struct findings *findings)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct look look = {.findings = findings, .nr_cpus = cpus > 0 ? (unsigned)cpus : 1};
+
+	findings->nr = 0;
+	findings->can_sample = false;
+	permission_read(&look.permission);
+	machine_read(&look.machine);
+	if (look_at_call(&look)) {
+		look_at_own(&look);
+		look_at_permissions(&look);
+		look_at_cgroups(&look);
+		look_at_counters(&look);
+		look_at_features(&look);
+		look_at_price(&look);
+		look_at_probes(&look);
+	}
+	look_at_symbols(&look);
+	look_at_rates(&look);
+	look_at_limits(&look);
+	look_at_debug(&look);
+}

@@ -1,0 +1,211 @@
+/*
+ * adaptrace merge: the traces of all ranks of a job as one.
+ */
+#include "cli/commands.h"
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "cli/record_options.h"
+#include "hmb/arena.h"
+#include "output/merge.h"
+#include "output/text.h"
+
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct merge_command {
+	const char *output;
+	char **paths;
+	size_t nr, room;
+	size_t budget;
+};
+
+static int add_path(struct merge_command *command, char *path)
+{
+	size_t room = command->room ? 2 * command->room : 64;
+	char **grown;
+
+	if (command->nr == MERGE_MAX_TRACES)
+		return -E2BIG;
+	if (!path)
+		return -ENOMEM;
+	if (command->nr == command->room) {
+		grown = reallocarray(command->paths, room, sizeof(*grown));
+		if (!grown) {
+			free(path);
+			return -ENOMEM;
+		}
+		command->paths = grown;
+		command->room = room;
+	}
+	command->paths[command->nr++] = path;
+	return 0;
+}
+
+static bool is_output(const struct merge_command *command, const char *path)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(command->output, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+	size_t size = strlen(entry->d_name);
+
+	return size > 4 && !strcmp(entry->d_name + size - 4, ".atr");
+}
+
+/* All traces in a folder but the one that is to be written. */
+static int add_folder(struct merge_command *command, const char *folder)
+{
+	struct dirent **entries;
+	int nr = scandir(folder, &entries, is_trace, alphasort), err = 0;
+
+	if (nr < 0)
+		return -errno;
+	for (int i = 0; i < nr; i++) {
+		char *path = NULL;
+
+		if (!err && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
+			err = -ENOMEM;
+		if (!err && is_output(command, path))
+			free(path);
+		else if (!err)
+			err = add_path(command, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
+/* The arguments become the traces that they stand for. */
+static int find_traces(struct merge_command *command, char *const *arguments, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		struct stat stat_of;
+		int err;
+
+		if (!stat(arguments[i], &stat_of) && S_ISDIR(stat_of.st_mode))
+			err = add_folder(command, arguments[i]);
+		else
+			err = add_path(command, strdup(arguments[i]));
+		if (err) {
+			say("cannot read '%s': %s", arguments[i], strerror(-err));
+			return 1;
+		}
+	}
+	if (command->nr)
+		return 0;
+	say("no trace to merge: no file there ends in .atr; name the traces of the ranks");
+	return 1;
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+struct arguments {
+	struct merge_command command;
+	char **arguments;
+	int nr;
+};
+
+static const struct argp_option options_known[] = {
+	{"output", 'o', "OUT", 0, "write the trace here (" DEFAULT_TRACE ")", 0},
+	{"memory", 'm', "SIZE", 0,
+         "the buffer of the merged trace (as much as the traces need, 1G at most)", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 'o':
+		arguments->command.output = arg;
+		return 0;
+	case 'm':
+		if (size_parse(arg, &arguments->command.budget) ||
+		    arguments->command.budget < ARENA_MIN_SIZE ||
+		    arguments->command.budget > ARENA_MAX_SIZE)
+			argp_error(state, "-m takes a size from 64K to 64G, not '%s'", arg);
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->arguments = state->argv + state->next;
+		arguments->nr = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name the traces of the ranks, or a folder with them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void tell(const struct merge_command *command, const struct merge_result *result)
+{
+	char size[TEXT_SIZE], error[TEXT_SIZE];
+
+	text_bytes(size, result->bytes);
+	text_quantity(error, (double)result->clock_error, TRACE_NS);
+	say("merged %zu trace%s, %u rank%s on %u host%s: %s → %s", command->nr,
+	    command->nr == 1 ? "" : "s", result->nr_ranks, result->nr_ranks == 1 ? "" : "s",
+	    result->nr_hosts, result->nr_hosts == 1 ? "" : "s", size, command->output);
+	if (result->clock_error == UINT64_MAX)
+		say("no messages tell how the hosts' clocks differ: they are as good as their "
+		    "real time");
+	else if (result->nr_hosts > 1)
+		say("the hosts' clocks agree within %s", error);
+	if (result->thinned)
+		say("%llu samples were left out, so that those of all ranks weigh the same",
+		    (unsigned long long)result->thinned);
+}
+
+static int merge(struct merge_command *command)
+{
+	const struct merge_config config = {command->paths, command->nr, command->budget};
+	char why[MERGE_WHY_SIZE];
+	struct merge_result result;
+
+	if (merge_write(command->output, &config, &result, why)) {
+		say("%s", why);
+		return 1;
+	}
+	tell(command, &result);
+	return 0;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	char name[] = "adaptrace merge";
+	const struct argp argp = {
+		options_known,
+		parse_option,
+		"FILE|FOLDER...",
+		"Joins the traces of all ranks of a job into one, with the clocks of their hosts "
+		"brought together.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct arguments arguments = {.command.output = DEFAULT_TRACE};
+	struct merge_command *command = &arguments.command;
+	int status;
+
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments))
+		return 2;
+	status = find_traces(command, arguments.arguments, arguments.nr);
+	if (!status)
+		status = merge(command);
+	while (command->nr)
+		free(command->paths[--command->nr]);
+	free(command->paths);
+	return status;
+}

@@ -1,0 +1,20 @@
+#include "cli/room.h"
+
+#include <stdint.h>
+#include <sys/statvfs.h>
+
+/* Names, threads and modules beside the samples; those of large programs take more. */
+#define TABLES ((size_t)4 << 20)
+
+struct advice room_advise(size_t budget)
+{
+	struct statvfs shm;
+	uint64_t there = 0, needed = budget + TABLES;
+
+	if (!statvfs("/dev/shm", &shm))
+		there = (uint64_t)shm.f_bavail * shm.f_frsize;
+	if (there >= needed)
+		return (struct advice){ADVICE_NONE};
+	return (struct advice){
+		ADVICE_SHM, {(int64_t)(there >> 20), (int64_t)((needed - 1) >> 20) + 1}, NULL};
+}

@@ -1,0 +1,62 @@
+/* Whole CPUs, and cgroups that exist: whoever runs there is sampled. */
+#include "cli/say.h"
+#include "cli/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One that ends meanwhile is none any more. */
+static void add_running(void *tasks, pid_t pid)
+{
+	tasks_add_running(tasks, pid);
+}
+
+static void add_everyone(struct tasks *tasks)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		long pid = strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0)
+			add_running(tasks, (pid_t)pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int open_cgroup(struct session *s)
+{
+	const char *name = s->options->cgroup;
+	int error = cgroup_open(&s->cgroup, name);
+
+	if (!error)
+		error = cgroup_probe(&s->cgroup);
+	if (error)
+		say("cannot sample cgroup '%s': %s%s", name, strerror(-error),
+		    error == -ENOENT ? "; systemd-cgls shows what there is" : "");
+	return error;
+}
+
+/*
+ * What happens between the opening and the look into /proc is in the rings, and entered over what
+ * /proc said: a mapping that is told twice is the same.
+ */
+int session_open_wide(struct session *s)
+{
+	int error = s->options->cgroup ? open_cgroup(s) : 0;
+
+	s->tasks.everyone = true;
+	if (!error)
+		error = session_open_sampler(s, NULL, 0);
+	if (error)
+		return error;
+	if (s->options->cgroup)
+		cgroup_walk(&s->cgroup, add_running, &s->tasks);
+	else
+		add_everyone(&s->tasks);
+	return 0;
+}

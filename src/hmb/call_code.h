@@ -1,0 +1,137 @@
+/*
+ * The coding of instrumented calls inside a bin: a few bytes each, and every bin decodable on its
+ * own.
+ *
+ * Programs repeat themselves: most calls are of a *shape* that the bin has seen, the same region
+ * with the same messages, and differ in their times and requests alone. Shapes get numbers in the
+ * order of appearance; encoder and decoder keep the same small model of the bin so far.
+ *
+ *     record   = [switch] control [gap duration] {request} {difference}
+ *     control:  below 240 the number of a shape; up to 252: number in two bytes, 240 + high bits,
+ *               low byte; 253: a new shape follows
+ *     switch:   254, and the number of a thread in the bin; 255: a new one, varint thread. Both
+ *               mean the next records, too
+ *     shape:    flags, varint region, varint depth, number of parts; {part}
+ *     part:     kind, and what parts of the kind have: varint communicator, zigzag peer, zigzag
+ *               tag, varint bytes, varint bytes_in; the bytes of a CALL_VALUE are swapped end to
+ *               end, for most values that people give are round
+ *     gap:      varint, units of 2^time_shift ns: the last leave of the thread to this enter; the
+ *               other way round where the shape says SHAPE_BACK; for a new thread from the last
+ *               record of the bin, at first from its base time
+ *     duration: varint. SHAPE_MORE has neither: it goes on with the thread's last record
+ *     request:  where the shape says SHAPE_REQUESTS, for each part with one: zigzag varint to the
+ *               one that is expected, which is the thread's last one of its kind (posted, or
+ *               done) + 1; else all are as expected
+ *     difference: SHAPE_PEERS: each part's zigzag(peer - that of the shape's last record), and the
+ *               tag likewise; SHAPE_SIZES: bytes, bytes_in; values by exclusive or, end to end
+ *
+ * A call with more than CALL_CODE_PARTS parts is several records, all but the last CALL_CONTINUED.
+ * The page adaptrace-trace(5) specifies the same for other readers.
+ */
+#ifndef HMB_CALL_CODE_H
+#define HMB_CALL_CODE_H
+
+#include "hmb/arena.h"
+#include "hmb/call.h"
+
+#define CALL_CODE_PARTS 3 /* of one record */
+/* No record of so many parts is longer; the smallest bin has room for any. */
+#define CALL_CODE_ROOM(nr_parts) (40 + 46 * (size_t)(nr_parts))
+#define CALL_CODE_MAX_RECORD     CALL_CODE_ROOM(CALL_CODE_PARTS)
+
+#define CALL_CODE_SHAPES      1024
+#define CALL_CODE_SHAPE_PARTS 2048
+#define CALL_CODE_THREADS     256
+
+/* The lowest bits are enum call_flags. */
+enum shape_flags {
+	SHAPE_BACK = 4,      /* entered before the thread's last call was left */
+	SHAPE_MORE = 8,      /* more parts of the thread's last record */
+	SHAPE_REQUESTS = 16, /* requests are not as expected */
+	SHAPE_SIZES = 32,    /* sizes differ from record to record */
+	SHAPE_PEERS = 64,    /* peers and tags do */
+	SHAPE_ALL = 127,
+};
+
+/* What parts of a kind have, in the order of coding. */
+enum part_fields {
+	PART_COMM = 1,
+	PART_PEER = 2,
+	PART_TAG = 4,
+	PART_BYTES = 8,
+	PART_BYTES_IN = 16,
+	PART_REQUEST = 32,
+	PART_POSTS = 64, /* its request begins */
+};
+
+/* The fields of a kind; the others of a decoded part are 0. 0: there is no such kind. */
+unsigned call_part_fields(unsigned kind);
+
+struct call_shape {
+	uint32_t region, depth;
+	uint8_t flags, nr_parts;
+	uint16_t first_part;
+};
+
+/* A part without its request; of SHAPE_SIZES and SHAPE_PEERS the last one. */
+struct call_shape_part {
+	uint64_t bytes, bytes_in;
+	uint32_t comm;
+	int32_t peer, tag;
+	uint8_t kind;
+};
+
+struct call_thread {
+	uint32_t thread;
+	bool continued;        /* its last record was CALL_CONTINUED */
+	uint64_t enter, last;  /* of its last record: enter and leave, time units */
+	uint64_t posted, done; /* its last requests */
+};
+
+/* What a bin has said so far. */
+struct call_model {
+	uint64_t time; /* the last record's leave, time units */
+	uint32_t nr_shapes, nr_parts;
+	uint32_t nr_threads; /* goes on counting: the ring's oldest is replaced */
+	struct call_thread *thread;
+	struct call_shape shapes[CALL_CODE_SHAPES];
+	struct call_shape_part parts[CALL_CODE_SHAPE_PARTS];
+	struct call_thread threads[CALL_CODE_THREADS];
+};
+
+/* The model with ways to find things in it; 100 KiB. */
+struct call_encoder {
+	struct call_model model;
+	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
+	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
+};
+
+/* Before the first record of a bin; sets the bin's base time. */
+void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t time,
+                     unsigned time_shift);
+
+/*
+ * Appends a record to a bin with CALL_CODE_ROOM() for it: a call of at most CALL_CODE_PARTS parts,
+ * of known kinds.
+ */
+void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call);
+
+/* A walk over the records of one bin, which may come from a file and be anything. */
+struct call_cursor {
+	const unsigned char *at, *end;
+	unsigned time_shift;
+	uint32_t left; /* records */
+	struct call_part parts[CALL_CODE_PARTS];
+	struct call_model model;
+};
+
+/* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
+int call_code_open(struct call_cursor *cursor, const struct bin *bin, size_t size);
+
+/*
+ * 1 with the next record, whose parts live until the call after, 0 at the end, -EBADMSG where the
+ * bytes make no sense. Times are rounded down to multiples of 1 << time_shift; enter <= leave.
+ */
+int call_code_next(struct call_cursor *cursor, struct call *call);
+
+#endif

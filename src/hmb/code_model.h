@@ -1,0 +1,121 @@
+/*
+ * What encoder and decoder of samples share: both keep the same model of the bin so far. For the
+ * two alone.
+ */
+#ifndef HMB_CODE_MODEL_H
+#define HMB_CODE_MODEL_H
+
+#include "hmb/code.h"
+#include "hmb/varint.h"
+
+#define TIME_DIRECT     49 /* residuals below need no more bytes */
+#define TIME_BYTES      61 /* those of TIME_END and above */
+#define TIME_END        (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
+#define SITE_BYTE       62
+#define SITE_NEW        63
+#define NUMBER_DIRECT   240
+#define NUMBER_END      (NUMBER_DIRECT + 16 * 256)
+#define LEAF_FAR        96 /* numbers of leaves from here on need another byte */
+#define LEAF_BLOCK      104
+#define LEAF_NEW_BLOCK  216
+#define LEAF_ANY_BLOCK  255
+#define BLOCK_SHIFT     16
+#define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
+#define FRAME_BLOCK(f)  ((uint32_t)((f) >> BLOCK_SHIFT))
+#define BLOCK_MODULE(b) ((b) >> (32 - BLOCK_SHIFT))
+
+static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, must have a number");
+static_assert(CODE_MAX_LEAVES <= (LEAF_BLOCK - LEAF_FAR) * 256, "every leaf must have a number");
+static_assert(CODE_MAX_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must have a code");
+
+static inline void model_reset(struct code_model *model, uint64_t base_time)
+{
+	model->time = base_time;
+	model->last = (struct code_pair){0};
+	model->raw_context = 0;
+	model->raw_block = 0;
+	model->nr_leaves = 0;
+	model->nr_pairs = 0;
+	model->nr_contexts = 0;
+	model->nr_blocks = 0;
+	model->nr_sites = 0;
+	model->site = 0;
+	model->sites[0].next = 0;
+}
+
+/* Whose totals the counters of a sample are. */
+static inline uint32_t counter_stream(const struct counter_model *counters,
+                                      const struct code_sample *sample)
+{
+	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+}
+
+/* The site that is expected next; means nothing before the first. */
+static inline uint8_t expected_site(const struct code_model *model)
+{
+	return model->sites[model->site].next;
+}
+
+static inline uint64_t expected_time(const struct code_site *site)
+{
+	return site->last + site->step;
+}
+
+/* From now on `to` is expected after the present site. */
+static inline struct code_site *go_to_site(struct code_model *model, uint8_t to)
+{
+	if (model->nr_sites)
+		model->sites[model->site].next = to;
+	model->site = to;
+	return &model->sites[to];
+}
+
+static inline struct code_site *add_site(struct code_model *model, uint32_t thread, uint32_t cpu,
+                                         uint64_t step)
+{
+	uint8_t number = (uint8_t)(model->nr_sites % CODE_MAX_SITES);
+
+	model->sites[number] = (struct code_site){
+		.thread = thread,
+		.cpu = cpu,
+		.step = step,
+		.last = model->time - step,
+		.next = number,
+	};
+	go_to_site(model, number);
+	model->nr_sites++;
+	return &model->sites[number];
+}
+
+/* Numbers a leaf that was written out; false where no more are numbered. */
+static inline bool add_leaf(struct code_model *model, uint64_t leaf)
+{
+	if (model->nr_leaves == CODE_MAX_LEAVES)
+		return false;
+	model->leaves[model->nr_leaves++] = leaf;
+	return true;
+}
+
+static inline void add_block(struct code_model *model, uint32_t block)
+{
+	model->raw_block = block;
+	if (model->nr_blocks < CODE_MAX_BLOCKS)
+		model->blocks[model->nr_blocks++] = block;
+}
+
+static inline uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t leaf)
+{
+	if (model->nr_pairs == CODE_MAX_PAIRS)
+		return CODE_MAX_PAIRS;
+	model->pairs[model->nr_pairs] = (struct code_pair){leaf, context};
+	return model->nr_pairs++;
+}
+
+/* Numbers the context of a pair that was just added, where none was known to have it. */
+static inline void add_context(struct code_model *model, uint32_t pair)
+{
+	if (pair != CODE_MAX_PAIRS)
+		model->contexts[model->nr_contexts++] = (uint16_t)pair;
+}
+
+#endif

@@ -1,0 +1,192 @@
+#include "output/call_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* --- between ranks ---------------------------------------------------------------------------- */
+
+static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t bytes)
+{
+	uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
+	uint32_t found = map64_get(&sums->link_by_ranks, key);
+	uint32_t room = sums->links_room ? 2 * sums->links_room : 64;
+	struct call_link *grown;
+
+	if (found == UINT32_MAX) {
+		if (sums->nr_links == sums->links_room) {
+			grown = reallocarray(sums->links, room, sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			sums->links = grown;
+			sums->links_room = room;
+		}
+		found = sums->nr_links;
+		if (map64_add(&sums->link_by_ranks, key, found))
+			return -ENOMEM;
+		sums->links[sums->nr_links++] = (struct call_link){from, to, 0, 0};
+	}
+	sums->links[found].messages++;
+	sums->links[found].bytes += bytes;
+	return 0;
+}
+
+static int add_message(struct call_sums *sums, int32_t rank, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(sums->trace, part->comm);
+	int32_t peer;
+
+	if (!comm || rank < 0)
+		return 0;
+	peer = trace_member(sums->trace, part->comm, part->peer, comm->flags & TRACE_COMM_INTER);
+	if (peer < 0)
+		return 0;
+	return part->kind == CALL_GET ? add_link(sums, peer, rank, part->bytes)
+	                              : add_link(sums, rank, peer, part->bytes);
+}
+
+/* --- one call --------------------------------------------------------------------------------- */
+
+static void add_part(struct call_sum *sum, const struct call_part *part)
+{
+	switch (part->kind) {
+	case CALL_SEND:
+	case CALL_SEND_POSTED:
+	case CALL_PUT:
+	case CALL_ATOMIC:
+		sum->sent++;
+		sum->bytes += part->bytes;
+		break;
+	case CALL_WRITE:
+		sum->bytes += part->bytes;
+		break;
+	case CALL_RECEIVE:
+	case CALL_RECEIVE_DONE:
+	case CALL_GET:
+		sum->received++;
+		sum->bytes_in += part->bytes;
+		break;
+	case CALL_READ:
+		sum->bytes_in += part->bytes;
+		break;
+	case CALL_COLLECTIVE:
+	case CALL_COLLECTIVE_DONE:
+		sum->bytes += part->bytes;
+		sum->bytes_in += part->bytes_in;
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_call(struct call_sum *sum, const struct call *call)
+{
+	uint64_t time = call->leave - call->enter;
+
+	sum->calls++;
+	sum->unfinished += (call->flags & CALL_UNFINISHED) != 0;
+	sum->time += time;
+	if (time > sum->longest)
+		sum->longest = time;
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		add_part(sum, &call->parts[i]);
+}
+
+static bool is_message(unsigned kind)
+{
+	return kind == CALL_SEND || kind == CALL_SEND_POSTED || kind == CALL_PUT ||
+	       kind == CALL_GET || kind == CALL_ATOMIC;
+}
+
+static int add(struct call_sums *sums, const struct rank_rows *rows, const struct call *call)
+{
+	const struct trace_region *region = trace_region(sums->trace, call->region);
+	uint32_t row = rank_row(rows, call->thread);
+	int err = 0;
+
+	if (!region || call->enter < sums->from || call->enter >= sums->to)
+		return 0;
+	add_call(&sums->regions[call->region], call);
+	if (row == RANK_NONE || !trace_region_is_mpi(region->region_class))
+		return 0;
+	add_call(&sums->ranks[row], call);
+	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
+		if (is_message(call->parts[i].kind))
+			err = add_message(sums, rows->rows[row].rank, &call->parts[i]);
+	return err;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct call_link *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
+                   uint64_t from, uint64_t to)
+{
+	struct call_walk *walk;
+	struct trace_call call;
+	int got = 0;
+
+	*sums = (struct call_sums){.trace = trace, .from = from, .to = to};
+	while (trace_region(trace, sums->nr_regions))
+		sums->nr_regions++;
+	sums->regions = calloc(sums->nr_regions + 1UL, sizeof(*sums->regions));
+	sums->ranks = calloc(rows->nr + 1UL, sizeof(*sums->ranks));
+	if (!sums->regions || !sums->ranks)
+		return -ENOMEM;
+	walk = call_walk_new(trace);
+	if (!walk)
+		return -errno;
+	while ((got = call_walk_next(walk, &call)) == 1) {
+		int err = add(sums, rows, &call.call);
+
+		if (err) {
+			got = err;
+			break;
+		}
+	}
+	call_walk_free(walk);
+	if (sums->nr_links)
+		qsort(sums->links, sums->nr_links, sizeof(*sums->links), compare_links);
+	return got;
+}
+
+void call_sums_fini(struct call_sums *sums)
+{
+	map64_fini(&sums->link_by_ranks);
+	free(sums->regions);
+	free(sums->ranks);
+	free(sums->links);
+	*sums = (struct call_sums){0};
+}
+
+static int compare_regions(const void *a, const void *b, void *arg)
+{
+	const struct call_sum *x = (const struct call_sum *)arg + *(const uint32_t *)a;
+	const struct call_sum *y = (const struct call_sum *)arg + *(const uint32_t *)b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr)
+{
+	uint32_t *order = calloc(sums->nr_regions + 1UL, sizeof(*order));
+
+	*nr = 0;
+	for (uint32_t i = 0; order && i < sums->nr_regions; i++)
+		if (sums->regions[i].calls)
+			order[(*nr)++] = i;
+	if (order)
+		qsort_r(order, *nr, sizeof(*order), compare_regions, sums->regions);
+	return order;
+}

@@ -1,0 +1,41 @@
+/* What the stored calls of a trace add up to: by region, by rank, and between ranks. */
+#ifndef OUTPUT_CALL_SUMS_H
+#define OUTPUT_CALL_SUMS_H
+
+#include "output/map64.h"
+#include "output/rank_rows.h"
+#include "output/trace_calls.h"
+
+/* Messages are those sent and received between two; a collective is one of either for each member.
+ */
+struct call_sum {
+	uint64_t calls, unfinished;
+	uint64_t time, longest;   /* ns */
+	uint64_t sent, received;  /* messages, one-sided accesses */
+	uint64_t bytes, bytes_in; /* sent, received; read and written of files */
+};
+
+struct call_link {
+	int32_t from, to; /* ranks in MPI_COMM_WORLD */
+	uint64_t messages, bytes;
+};
+
+struct call_sums {
+	const struct trace *trace;
+	struct call_sum *regions;
+	struct call_sum *ranks; /* by row, of MPI alone */
+	struct call_link *links;
+	uint32_t nr_regions, nr_links, links_room;
+	struct map64 link_by_ranks;
+	uint64_t from, to; /* calls that were entered in between */
+};
+
+/* Goes through all calls. 0, -ENOMEM, -EBADMSG; to be given to call_sums_fini() in either case. */
+int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
+                   uint64_t from, uint64_t to);
+void call_sums_fini(struct call_sums *sums);
+
+/* The regions that were called, most time first; to be freed. NULL: no memory. */
+uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr);
+
+#endif

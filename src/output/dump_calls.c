@@ -1,0 +1,171 @@
+#include "output/dump_calls.h"
+#include "output/json_text.h"
+#include "output/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What is known of who made a call; for numbers that a file makes up as much as that is. */
+struct caller {
+	const char *comm;
+	int pid, tid, rank; /* rank -1: none */
+};
+
+static struct caller caller_of(const struct trace *trace, const struct call *call)
+{
+	const struct trace_thread *thread = trace_thread(trace, call->thread);
+	const struct trace_process *process =
+		trace_process(trace, trace_owner(trace, call->thread));
+
+	return (struct caller){
+		.comm = thread ? trace_string(trace, thread->comm) : "",
+		.pid = thread ? thread->pid : 0,
+		.tid = thread ? thread->tid : 0,
+		.rank = process ? process->rank : -1,
+	};
+}
+
+static uint32_t class_of(const struct trace *trace, const struct call *call)
+{
+	const struct trace_region *region = trace_region(trace, call->region);
+
+	return region ? region->region_class : NR_TRACE_REGION_CLASSES;
+}
+
+static double value_of(const struct call_part *part)
+{
+	double value;
+
+	memcpy(&value, &part->bytes, sizeof(value));
+	return value;
+}
+
+/* The peer's rank in MPI_COMM_WORLD; -1: none, or not known. */
+static int world_rank(const struct trace *trace, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+
+	return trace_member(trace, part->comm, part->peer, comm && comm->flags & TRACE_COMM_INTER);
+}
+
+static const char *comm_name(const struct trace *trace, uint32_t comm, char text[TEXT_SIZE])
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+
+	if (entry && entry->name)
+		return trace_string(trace, entry->name);
+	snprintf(text, TEXT_SIZE, "communicator %u", comm);
+	return text;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void put_part(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	unsigned fields = call_part_fields(part->kind);
+	char text[TEXT_SIZE];
+
+	if (part->kind == CALL_VALUE) {
+		fprintf(to, "  %g", value_of(part));
+		return;
+	}
+	fprintf(to, "  %s", part_kind_name(part->kind));
+	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
+		fprintf(to, fields & PART_TAG ? " with %d" : " at %d", part->peer);
+	if (fields & PART_COMM) {
+		fputs(" in ", to);
+		text_put(to, comm_name(trace, part->comm, text), 0);
+	}
+	if (fields & PART_TAG)
+		fprintf(to, " tag %d", part->tag);
+	if (fields & PART_BYTES)
+		fprintf(to, " %" PRIu64 " bytes", part->bytes);
+	if (fields & PART_BYTES_IN)
+		fprintf(to, " %" PRIu64 " in", part->bytes_in);
+	if (fields & PART_REQUEST)
+		fprintf(to, " request %" PRIu64, part->request);
+}
+
+void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *entry)
+{
+	const struct call *call = &entry->call;
+	struct caller caller = caller_of(trace, call);
+
+	fprintf(to, "%" PRIu64 ".%09" PRIu64 "  ", call->enter / 1000000000,
+	        call->enter % 1000000000);
+	text_put(to, caller.comm, 0);
+	fprintf(to, " %d/%d  ", caller.pid, caller.tid);
+	if (caller.rank >= 0)
+		fprintf(to, "rank %d  ", caller.rank);
+	text_put(to, trace_region_name(trace, call->region), 0);
+	fprintf(to, " %" PRIu64 " ns%s", call->leave - call->enter,
+	        call->flags & CALL_UNFINISHED ? " (unfinished)" : "");
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		put_part(to, trace, &call->parts[i]);
+	fputc('\n', to);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static struct json_object *part_object(const struct trace *trace, const struct call_part *part)
+{
+	struct json_object *object = json_object_new_object();
+	unsigned fields = call_part_fields(part->kind);
+	char text[TEXT_SIZE];
+
+	json_object_object_add(object, "kind", json_text(part_kind_name(part->kind)));
+	if (part->kind == CALL_VALUE) {
+		json_object_object_add(object, "value", json_object_new_double(value_of(part)));
+		return object;
+	}
+	if (fields & PART_COMM) {
+		json_object_object_add(object, "communicator",
+		                       json_text(comm_name(trace, part->comm, text)));
+		json_object_object_add(object, "communicator_number", json_number(part->comm));
+	}
+	if (fields & PART_PEER) {
+		int rank = world_rank(trace, part);
+
+		json_object_object_add(
+			object, "peer",
+			part->peer == CALL_NO_PEER ? NULL : json_object_new_int(part->peer));
+		json_object_object_add(object, "peer_rank",
+		                       rank < 0 ? NULL : json_object_new_int(rank));
+	}
+	if (fields & PART_TAG)
+		json_object_object_add(object, "tag", json_object_new_int(part->tag));
+	if (fields & PART_BYTES)
+		json_object_object_add(object, "bytes", json_number(part->bytes));
+	if (fields & PART_BYTES_IN)
+		json_object_object_add(object, "bytes_in", json_number(part->bytes_in));
+	if (fields & PART_REQUEST)
+		json_object_object_add(object, "request", json_number(part->request));
+	return object;
+}
+
+void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *entry)
+{
+	const struct call *call = &entry->call;
+	struct caller caller = caller_of(trace, call);
+	struct json_object *object = json_object_new_object(), *parts = json_object_new_array();
+
+	json_object_object_add(object, "time_ns", json_number(call->enter));
+	json_object_object_add(object, "end_ns", json_number(call->leave));
+	json_object_object_add(object, "pid", json_object_new_int(caller.pid));
+	json_object_object_add(object, "tid", json_object_new_int(caller.tid));
+	json_object_object_add(object, "comm", json_text(caller.comm));
+	json_object_object_add(object, "rank",
+	                       caller.rank < 0 ? NULL : json_object_new_int(caller.rank));
+	json_object_object_add(object, "call", json_text(trace_region_name(trace, call->region)));
+	json_object_object_add(object, "class",
+	                       json_text(region_class_name(class_of(trace, call))));
+	json_object_object_add(object, "level", json_number(entry->level));
+	json_object_object_add(object, "depth", json_number(call->depth));
+	json_object_object_add(object, "finished",
+	                       json_object_new_boolean(!(call->flags & CALL_UNFINISHED)));
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		json_object_array_add(parts, part_object(trace, &call->parts[i]));
+	json_object_object_add(object, "parts", parts);
+	json_put(to, object);
+	fputc('\n', to);
+}

@@ -1,0 +1,12 @@
+/* The lines of adaptrace dump that are instrumented calls. */
+#ifndef OUTPUT_DUMP_CALLS_H
+#define OUTPUT_DUMP_CALLS_H
+
+#include "output/trace_calls.h"
+
+#include <stdio.h>
+
+void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *call);
+void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *call);
+
+#endif

@@ -1,0 +1,233 @@
+#include "output/info_calls.h"
+#include "output/json_text.h"
+#include "output/text.h"
+#include "output/trace_calls.h"
+
+#include <inttypes.h>
+
+#define LABEL    "  %-15s"
+#define MAX_ROWS 16 /* of processes */
+
+static const struct trace_instrument *instrument_of(const struct trace *trace, uint32_t kind)
+{
+	const struct trace_instrument *instrument;
+
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->event == kind)
+			return instrument;
+	return NULL;
+}
+
+static uint32_t first_kind(const struct trace *trace)
+{
+	uint32_t kind = 0;
+
+	while (trace_event(trace, kind))
+		kind++;
+	return kind;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void put_offset(FILE *to, const struct trace *trace, uint64_t time)
+{
+	uint64_t start = trace_run(trace)->start;
+	char text[TEXT_SIZE];
+
+	text_quantity(text, time > start ? (double)(time - start) : 0, TRACE_NS);
+	fputs(text, to);
+}
+
+static const char *what_goes(uint32_t policy)
+{
+	static const char *const texts[] = {
+		[TRACE_POLICY_ALL] = "all of them go at once, for good",
+		[TRACE_POLICY_CLASS] = "they go class by class",
+		[TRACE_POLICY_DEPTH] = "the deepest go first",
+		[TRACE_POLICY_DURATION] = "the shortest go first",
+	};
+
+	return policy < sizeof(texts) / sizeof(*texts) ? texts[policy] : "unknown";
+}
+
+static void put_instrument(FILE *to, const struct trace *trace,
+                           const struct trace_instrument *instrument)
+{
+	char share[TEXT_SIZE];
+
+	text_bytes(share, instrument->share);
+	fprintf(to, LABEL "at most %s; beyond, %s\n", "", share, what_goes(instrument->policy));
+	fprintf(to, LABEL, "");
+	if (instrument->to > instrument->from) {
+		fputs("complete from ", to);
+		put_offset(to, trace, instrument->from);
+		fputs(" to ", to);
+		put_offset(to, trace, instrument->to);
+	} else {
+		fputs("at no time complete", to);
+	}
+	fputc('\n', to);
+	if (instrument->lost)
+		fprintf(to, LABEL "%" PRIu64 " lost on their way to the recorder\n", "",
+		        instrument->lost);
+}
+
+/* A level without bins held nothing. */
+static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
+{
+	const struct trace_reduction *reduction;
+
+	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
+		if (reduction->event != kind || !reduction->bins)
+			continue;
+		fprintf(to, LABEL "removed at ", "");
+		put_offset(to, trace, reduction->time);
+		fprintf(to, ": %s\n",
+		        reduction->cause == 2 ? "they had more than their share"
+		                              : "the buffer was full");
+	}
+}
+
+void info_calls_text(FILE *to, const struct trace *trace)
+{
+	uint64_t bytes = trace_call_bytes(trace);
+	const struct trace_event *event;
+
+	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++) {
+		const struct trace_instrument *instrument = instrument_of(trace, i);
+
+		fprintf(to, LABEL, i == first_kind(trace) ? "calls" : "");
+		text_put(to, trace_string(trace, event->name), 0);
+		fprintf(to, ": %" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
+		        event->stored);
+		if (event->stored && !trace_kind(trace, first_kind(trace) + 1))
+			fprintf(to, ", %.1f bytes each", (double)bytes / (double)event->stored);
+		fputc('\n', to);
+		if (instrument)
+			put_instrument(to, trace, instrument);
+		put_removals(to, trace, i);
+	}
+}
+
+static void put_process(FILE *to, const struct trace *trace, const struct trace_process *process)
+{
+	fprintf(to, "  %6d  %8d  ", process->rank, process->pid);
+	text_put_padded(to,
+	                trace_string(trace, process->host ? process->host : trace_run(trace)->host),
+	                12);
+	if (process->offset_error == UINT64_MAX)
+		fprintf(to, "  %+.3f µs, as far as the hosts knew the real time",
+		        (double)process->offset / 1000);
+	else if (process->offset_error > 1)
+		fprintf(to, "  %+.3f µs ± %.3f µs", (double)process->offset / 1000,
+		        (double)process->offset_error / 1000);
+	else
+		fputs("  as recorded", to);
+	if (process->flags & TRACE_PROCESS_MPI && !(process->flags & TRACE_PROCESS_FINALIZED))
+		fputs(", ended without MPI_Finalize", to);
+	if (process->lost)
+		fprintf(to, ", %" PRIu64 " calls lost", process->lost);
+	fputc('\n', to);
+}
+
+void info_processes_text(FILE *to, const struct trace *trace)
+{
+	const struct trace_process *process;
+	uint32_t nr = 0;
+
+	for (; (process = trace_process(trace, nr)); nr++) {
+		if (!nr && process->library) {
+			fprintf(to, "\n" LABEL, "MPI");
+			text_put(to, trace_string(trace, process->library), 0);
+			fputc('\n', to);
+		}
+		if (!nr)
+			fprintf(to, "\n  %6s  %8s  %-12s  %s\n", "rank", "process", "host",
+			        "clock");
+		if (nr < MAX_ROWS)
+			put_process(to, trace, process);
+	}
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void add(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_number(value));
+}
+
+static struct json_object *calls_object(const struct trace *trace, uint32_t kind,
+                                        const struct trace_event *event)
+{
+	const struct trace_instrument *instrument = instrument_of(trace, kind);
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "name", json_text(trace_string(trace, event->name)));
+	add(object, "seen", event->taken);
+	add(object, "stored", event->stored);
+	add(object, "dropped", event->taken - event->stored);
+	if (!instrument)
+		return object;
+	add(object, "lost", instrument->lost);
+	json_object_object_add(object, "policy", json_text(policy_name(instrument->policy)));
+	add(object, "share", instrument->share);
+	add(object, "from_ns", instrument->from);
+	add(object, "to_ns", instrument->to);
+	return object;
+}
+
+struct json_object *info_calls_object(const struct trace *trace)
+{
+	struct json_object *object = json_object_new_object(), *kinds = json_object_new_array();
+	const struct trace_event *event;
+
+	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++)
+		json_object_array_add(kinds, calls_object(trace, i, event));
+	add(object, "bytes", trace_call_bytes(trace));
+	json_object_object_add(object, "kinds", kinds);
+	return object;
+}
+
+static struct json_object *process_object(const struct trace *trace,
+                                          const struct trace_process *process)
+{
+	static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
+	struct json_object *object = json_object_new_object();
+	uint32_t host = process->host ? process->host : trace_run(trace)->host;
+
+	json_object_object_add(object, "rank",
+	                       process->rank < 0 ? NULL : json_object_new_int(process->rank));
+	json_object_object_add(object, "pid", json_object_new_int(process->pid));
+	json_object_object_add(object, "host", json_text(trace_string(trace, host)));
+	add(object, "world_size", process->world_size);
+	json_object_object_add(object, "library", json_text(trace_string(trace, process->library)));
+	json_object_object_add(
+		object, "threads",
+		json_text(process->thread_level < 4 ? levels[process->thread_level] : "unknown"));
+	json_object_object_add(
+		object, "finalized",
+		json_object_new_boolean((process->flags & TRACE_PROCESS_FINALIZED) != 0));
+	add(object, "start_ns", process->start);
+	add(object, "end_ns", process->end);
+	add(object, "lost", process->lost);
+	add(object, "clock_error_ns", process->clock_error);
+	json_object_object_add(object, "offset_ns", json_object_new_int64(process->offset));
+	json_object_object_add(object, "drift_ns", json_object_new_int64(process->drift));
+	json_object_object_add(object, "offset_error_ns",
+	                       process->offset_error && process->offset_error != UINT64_MAX
+	                               ? json_number(process->offset_error)
+	                               : NULL);
+	return object;
+}
+
+struct json_object *info_processes_object(const struct trace *trace)
+{
+	struct json_object *array = json_object_new_array();
+	const struct trace_process *process;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		json_object_array_add(array, process_object(trace, process));
+	return array;
+}

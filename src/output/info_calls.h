@@ -1,0 +1,18 @@
+/* What adaptrace info says of instrumented calls and of the processes that made them. */
+#ifndef OUTPUT_INFO_CALLS_H
+#define OUTPUT_INFO_CALLS_H
+
+#include "output/trace.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+/* Lines below "how"; nothing where no calls were recorded. */
+void info_calls_text(FILE *to, const struct trace *trace);
+/* Lines below "who": the processes, where there are some. */
+void info_processes_text(FILE *to, const struct trace *trace);
+
+struct json_object *info_calls_object(const struct trace *trace);
+struct json_object *info_processes_object(const struct trace *trace);
+
+#endif

@@ -1,0 +1,325 @@
+#include "output/merge.h"
+
+#include "output/merge_state.h"
+#include "output/trace_places.h"
+#include "output/trace_write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* In which units the times of a kind are stored. */
+static unsigned time_shift_of(const struct trace *trace, uint32_t kind, enum bin_use use)
+{
+	struct places places;
+	unsigned shift = CODE_MAX_TIME_SHIFT;
+
+	if (!places_find(&places, trace, use, kind) && places.nr)
+		shift = places.places[0].bin->time_shift;
+	places_fini(&places);
+	return shift;
+}
+
+static struct merged_event *find_event(struct merge *merge, uint32_t name, uint32_t unit)
+{
+	for (uint32_t i = 0; i < merge->nr_events; i++)
+		if (merge->events[i].name == name && merge->events[i].unit == unit)
+			return &merge->events[i];
+	return NULL;
+}
+
+static void widen_event(struct merged_event *to, const struct merge_input *input, uint32_t number,
+                        const struct trace_event *event)
+{
+	unsigned time_shift = time_shift_of(input->trace, number, BIN_SAMPLES);
+
+	to->taken += event->taken;
+	to->exact += event->exact;
+	to->inexact = to->inexact || !event->exact;
+	if (event->initial_shift < to->initial_shift)
+		to->initial_shift = event->initial_shift;
+	if (event->stored && trace_shift(event) > to->floor)
+		to->floor = trace_shift(event);
+	if (time_shift < to->time_shift)
+		to->time_shift = time_shift;
+}
+
+static int add_events(struct merge *merge, struct merge_input *input)
+{
+	const struct trace_event *event;
+	uint32_t nr = 0;
+
+	while (trace_kind(input->trace, nr))
+		nr++;
+	input->kinds = calloc(nr + 1UL, sizeof(*input->kinds));
+	if (!input->kinds)
+		return -ENOMEM;
+	for (uint32_t i = 0; (event = trace_event(input->trace, i)); i++) {
+		uint32_t name = merge_string(&merge->map, input, event->name);
+		struct merged_event *to = find_event(merge, name, event->unit);
+
+		if (!to && merge->nr_events == TABLES_MAX_EVENTS - 1)
+			return merge_complain(merge, -E2BIG,
+			                      "more than %d different events; merge fewer traces",
+			                      TABLES_MAX_EVENTS - 1);
+		if (!to) {
+			to = &merge->events[merge->nr_events++];
+			*to = (struct merged_event){.name = name,
+			                            .unit = event->unit,
+			                            .base_period = event->base_period,
+			                            .initial_shift = event->initial_shift,
+			                            .time_shift = CODE_MAX_TIME_SHIFT};
+		}
+		widen_event(to, input, i, event);
+		input->kinds[i] = (uint8_t)(to - merge->events);
+	}
+	return 0;
+}
+
+/* All kinds of calls are one. */
+static void add_calls(struct merge *merge)
+{
+	struct merged_event *to = &merge->events[merge->nr_events];
+	const struct trace_event *kind;
+	unsigned shift;
+
+	*to = (struct merged_event){
+		.unit = TRACE_CALLS, .floor = NR_LEVELS, .time_shift = CODE_MAX_TIME_SHIFT};
+	merge->calls = MERGE_NONE;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		struct merge_input *input = &merge->inputs[i];
+
+		for (uint32_t k = 0; (kind = trace_kind(input->trace, k)); k++) {
+			if (kind->unit != TRACE_CALLS)
+				continue;
+			merge->calls = merge->nr_events;
+			to->name =
+				to->name ? to->name : merge_string(&merge->map, input, kind->name);
+			to->taken += kind->taken;
+			if (kind->floor < to->floor)
+				to->floor = kind->floor;
+			shift = time_shift_of(input->trace, k, BIN_CALLS);
+			to->time_shift = shift < to->time_shift ? shift : to->time_shift;
+		}
+	}
+	merge->nr_events += merge->calls != MERGE_NONE;
+}
+
+static int write_events(struct merge *merge)
+{
+	for (uint32_t i = 0; i < merge->nr_events; i++) {
+		const struct merged_event *from = &merge->events[i];
+		struct trace_event *event = tables_add_event(merge->tables);
+
+		if (!event)
+			return -ENOMEM;
+		*event = (struct trace_event){
+			.name = from->name,
+			.unit = from->unit,
+			.base_period = from->base_period,
+			.initial_shift = from->initial_shift,
+			.exact = from->inexact ? 0 : from->exact,
+		};
+	}
+	return 0;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void add_counts(struct trace_run *to, const struct trace_run *from)
+{
+	to->recorder_cpu += from->recorder_cpu;
+	to->late += from->late;
+	to->malformed += from->malformed;
+	to->lost_records += from->lost_records;
+	to->truncated_stacks += from->truncated_stacks;
+	to->stitched_stacks += from->stitched_stacks;
+	to->folded_contexts += from->folded_contexts;
+	to->refused_modules += from->refused_modules;
+	to->refused_strings += from->refused_strings;
+	to->folded_threads += from->folded_threads;
+	to->unobserved += from->unobserved;
+	if (from->drain_latency > to->drain_latency)
+		to->drain_latency = from->drain_latency;
+	if (from->peak_rss > to->peak_rss)
+		to->peak_rss = from->peak_rss;
+	if (from->sample_price > to->sample_price)
+		to->sample_price = from->sample_price;
+	if (from->max_overhead > to->max_overhead)
+		to->max_overhead = from->max_overhead;
+}
+
+static void add_run(struct merge *merge, const struct merge_input *input)
+{
+	const struct trace_run *from = trace_run(input->trace);
+	struct trace_run *to = tables_run(merge->tables);
+	uint64_t start = merge_time(merge, input, from->start);
+	uint64_t end = merge_time(merge, input, from->end);
+
+	if (!to->start || start < to->start) {
+		to->real_start += start - to->start;
+		to->start = start;
+	}
+	if (end > to->end)
+		to->end = end;
+	if (from->exit_status > to->exit_status)
+		to->exit_status = from->exit_status;
+	to->flags |= from->flags;
+	if (!(from->flags & TRACE_RUN_CGROUP)) /* one way of counting, the more doubtful one */
+		to->flags &= ~(uint32_t)TRACE_RUN_CGROUP;
+	add_counts(to, from);
+}
+
+/* Says of the job what the first rank's trace says of its run. */
+static void write_run(struct merge *merge)
+{
+	const struct merge_input *first = &merge->inputs[0];
+	const struct trace_run *from = trace_run(first->trace);
+	struct trace_run *run = tables_run(merge->tables);
+	bool cgroup = true;
+
+	run->stacks = from->stacks;
+	run->command = merge_string(&merge->map, first, from->command);
+	run->host = merge_string(&merge->map, first, from->host);
+	run->kernel = merge_string(&merge->map, first, from->kernel);
+	run->cpu_model = merge_string(&merge->map, first, from->cpu_model);
+	run->directory = merge_string(&merge->map, first, from->directory);
+	run->version = tables_string(merge->tables, ADAPTRACE_VERSION);
+	run->pid = from->pid;
+	run->exit_status = -1;
+	run->seed = from->seed;
+	run->real_start = from->real_start;
+	run->start = merge_time(merge, first, from->start);
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		cgroup = cgroup && trace_run(merge->inputs[i].trace)->flags & TRACE_RUN_CGROUP;
+		add_run(merge, &merge->inputs[i]);
+	}
+	run->flags = (run->flags & ~(uint32_t)TRACE_RUN_CGROUP) | (cgroup ? TRACE_RUN_CGROUP : 0);
+	run->nr_cpus = merge->map.nr_cpus;
+}
+
+/* Calls are complete while they are so in all traces. */
+static void write_instrument(struct merge *merge)
+{
+	struct trace_instrument to = {.event = merge->calls, .to = UINT64_MAX};
+	const struct trace_instrument *from;
+	bool any = false;
+
+	if (merge->calls == MERGE_NONE)
+		return;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+
+		for (uint32_t n = 0; (from = trace_instrument(input->trace, n)); n++) {
+			uint64_t start = merge_time(merge, input, from->from);
+			uint64_t end = merge_time(merge, input, from->to);
+
+			to.policy = from->policy;
+			to.share += from->share;
+			to.lost += from->lost;
+			to.from = start > to.from ? start : to.from;
+			to.to = end < to.to ? end : to.to;
+			any = true;
+		}
+	}
+	if (!any || to.to < to.from)
+		to.to = to.from;
+	tables_add_instrument(merge->tables, &to);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int write_trace(struct merge *merge, const char *path)
+{
+	const struct name_source names = {merge_names, &merge->map};
+	struct trace_run *run = tables_run(merge->tables);
+
+	/* What the kernel delivered, not what was put into this buffer. */
+	for (uint32_t i = 0; i < merge->nr_events; i++)
+		tables_ledger(merge->tables)->taken[i] = merge->events[i].taken;
+	run->used = hmb_used(merge->hmb);
+	run->contexts = hmb_context_bytes(merge->hmb);
+	run->records = hmb_record_bytes(merge->hmb);
+	return trace_write_named(path, merge->tables, &names, &merge->result->bytes);
+}
+
+static size_t budget_for(const struct merge *merge)
+{
+	size_t sum = 1 << 20;
+
+	if (merge->config->budget)
+		return merge->config->budget;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct section *bins = &merge->inputs[i].trace->sections[TRACE_BINS];
+
+		sum += 2 * (size_t)bins->nr * bins->entry_size;
+	}
+	return sum < MERGE_MAX_DEFAULT ? sum & ~(size_t)4095 : MERGE_MAX_DEFAULT;
+}
+
+static int map_inputs(struct merge *merge)
+{
+	int err = merge_map_init(&merge->map, merge->tables, &merge->clocks, merge->inputs,
+	                         merge->nr);
+
+	for (uint32_t i = 0; i < merge->nr && !err; i++) {
+		err = add_events(merge, &merge->inputs[i]);
+		if (!err)
+			err = merge_map_input(&merge->map, &merge->inputs[i]);
+	}
+	if (!err)
+		err = merge_map_finish(&merge->map);
+	if (!err)
+		add_calls(merge);
+	return err ? err : write_events(merge);
+}
+
+static int merge_all(struct merge *merge, const char *path)
+{
+	int err = merge_open(merge);
+
+	if (err)
+		return err;
+	merge->tables = tables_new(budget_for(merge), NULL);
+	if (!merge->tables)
+		return -errno;
+	err = map_inputs(merge);
+	if (err)
+		return err;
+	write_run(merge);
+	write_instrument(merge);
+	err = merge_put_records(merge);
+	return err ? err : write_trace(merge, path);
+}
+
+int merge_write(const char *path, const struct merge_config *config, struct merge_result *result,
+                char why[MERGE_WHY_SIZE])
+{
+	struct merge *merge = calloc(1, sizeof(*merge));
+	int err;
+
+	*why = '\0';
+	*result = (struct merge_result){0};
+	if (!merge)
+		return -ENOMEM;
+	merge->config = config;
+	merge->result = result;
+	merge->why = why;
+	err = merge_all(merge, path);
+	hmb_free(merge->hmb);
+	merge_map_fini(&merge->map);
+	for (uint32_t i = 0; i < merge->nr; i++)
+		merge_input_fini(&merge->inputs[i]);
+	tables_free(merge->tables);
+	clocks_fini(&merge->clocks);
+	free(merge->inputs);
+	free(merge->path);
+	free(merge);
+	if (err && !*why)
+		snprintf(why, MERGE_WHY_SIZE, "cannot write '%s': %s", path,
+		         err == -EBADMSG ? "the records of a trace make no sense" : strerror(-err));
+	return err;
+}

@@ -1,0 +1,321 @@
+#include "output/merge_clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_BUCKETS  1024
+#define SAME_BOOT   ((int64_t)2000000000) /* ns by which a host's real time may have been set */
+#define MAX_DRIFT   1e-3
+#define MIN_SEGMENT 4 /* knots' distances that one line is fitted to at least */
+#define MAX_TIME    ((uint64_t)1 << 62)
+
+/* The tightest bound of a stretch of the run. */
+struct bound {
+	uint64_t time;
+	int64_t value;
+	bool known;
+};
+
+/* On by how much b's clock has to be moved against a's; a < b. */
+struct clock_bounds {
+	uint32_t a, b;
+	struct bound least[NR_BUCKETS], most[NR_BUCKETS];
+};
+
+void clocks_fini(struct clocks *clocks)
+{
+	map64_fini(&clocks->pairs);
+	free(clocks->hosts);
+	free(clocks->bounds);
+	*clocks = (struct clocks){0};
+}
+
+int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_t real_start)
+{
+	int64_t boot = (int64_t)(real_start - start);
+	uint32_t room = clocks->room ? 2 * clocks->room : 8;
+	struct clock_host *grown;
+
+	for (uint32_t i = 0; i < clocks->nr; i++) {
+		const struct clock_host *host = &clocks->hosts[i];
+
+		if (!strcmp(host->name, name) && boot - host->boot < SAME_BOOT &&
+		    host->boot - boot < SAME_BOOT)
+			return (int)i;
+	}
+	if (clocks->nr == CLOCK_MAX_HOSTS)
+		return -E2BIG;
+	if (clocks->nr == clocks->room) {
+		grown = reallocarray(clocks->hosts, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		clocks->hosts = grown;
+		clocks->room = room;
+	}
+	clocks->hosts[clocks->nr] = (struct clock_host){
+		.name = name,
+		.boot = boot,
+		.guess = clocks->nr ? boot - clocks->hosts[0].boot : 0,
+		.error = clocks->nr ? CLOCK_NO_ERROR : 0,
+	};
+	return (int)clocks->nr++;
+}
+
+void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t end)
+{
+	start = clocks_guess(clocks, host, start);
+	end = clocks_guess(clocks, host, end);
+	if (!clocks->end || start < clocks->start)
+		clocks->start = start;
+	if (end > clocks->end)
+		clocks->end = end;
+	if (clocks->end <= clocks->start)
+		clocks->end = clocks->start + 1;
+}
+
+/* --- bounds ----------------------------------------------------------------------------------- */
+
+static struct clock_bounds *bounds_of(struct clocks *clocks, uint32_t a, uint32_t b)
+{
+	uint64_t key = (uint64_t)a << 32 | b;
+	uint32_t found = map64_get(&clocks->pairs, key), room;
+	struct clock_bounds *grown;
+
+	if (found != UINT32_MAX)
+		return &clocks->bounds[found];
+	if (clocks->nr_bounds == clocks->bounds_room) {
+		room = clocks->bounds_room ? 2 * clocks->bounds_room : 4;
+		grown = reallocarray(clocks->bounds, room, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		clocks->bounds = grown;
+		clocks->bounds_room = room;
+	}
+	if (map64_add(&clocks->pairs, key, clocks->nr_bounds))
+		return NULL;
+	grown = &clocks->bounds[clocks->nr_bounds++];
+	memset(grown, 0, sizeof(*grown));
+	grown->a = a;
+	grown->b = b;
+	return grown;
+}
+
+static unsigned bucket_of(const struct clocks *clocks, uint64_t time)
+{
+	double part;
+
+	if (time <= clocks->start)
+		return 0;
+	part = (double)(time - clocks->start) / (double)(clocks->end - clocks->start);
+	return part < 1 ? (unsigned)(part * NR_BUCKETS) : NR_BUCKETS - 1;
+}
+
+int clocks_bound(struct clocks *clocks, uint32_t a, uint64_t left, uint32_t b, uint64_t reached)
+{
+	struct clock_bounds *bounds = a < b ? bounds_of(clocks, a, b) : bounds_of(clocks, b, a);
+	unsigned bucket = bucket_of(clocks, reached);
+	struct bound *bound;
+	int64_t value;
+
+	if (!bounds)
+		return -ENOMEM;
+	bound = a < b ? &bounds->least[bucket] : &bounds->most[bucket];
+	value = (int64_t)(a < b ? left - reached : reached - left);
+	if (!bound->known || (a < b ? value > bound->value : value < bound->value))
+		*bound = (struct bound){reached, value, true};
+	return 0;
+}
+
+/* --- one line --------------------------------------------------------------------------------- */
+
+/* offset + slope · (time - the segment's start) */
+struct line {
+	double offset, slope, width; /* width: between the bounds; below 0: they contradict it */
+};
+
+struct segment {
+	const struct clock_bounds *bounds;
+	unsigned first, end; /* buckets */
+	uint64_t start;
+};
+
+/* The line of this slope in the middle between the bounds. */
+static struct line line_of_slope(const struct segment *segment, double slope)
+{
+	double least = -INFINITY, most = INFINITY;
+
+	for (unsigned i = segment->first; i < segment->end; i++) {
+		const struct bound *low = &segment->bounds->least[i];
+		const struct bound *high = &segment->bounds->most[i];
+
+		if (low->known)
+			least = fmax(least, (double)low->value - slope * ((double)low->time -
+			                                                  (double)segment->start));
+		if (high->known)
+			most = fmin(most, (double)high->value - slope * ((double)high->time -
+			                                                 (double)segment->start));
+	}
+	return (struct line){(least + most) / 2, slope, most - least};
+}
+
+/* Whether there are bounds of this side in both the first and the last third. */
+static bool spans(const struct bound *bounds, unsigned first, unsigned end)
+{
+	unsigned third = (end - first) / 3;
+	bool early = false, late = false;
+
+	for (unsigned i = first; i < end; i++) {
+		early = early || (bounds[i].known && i <= first + third);
+		late = late || (bounds[i].known && i + third >= end - 1);
+	}
+	return early && late;
+}
+
+/* The width is a concave function of the slope: the widest one is found by thirds. */
+static struct line fit_line(const struct segment *segment)
+{
+	double low = -MAX_DRIFT, high = MAX_DRIFT;
+
+	if (!spans(segment->bounds->least, segment->first, segment->end) ||
+	    !spans(segment->bounds->most, segment->first, segment->end))
+		return line_of_slope(segment, 0);
+	for (unsigned i = 0; i < 80; i++) {
+		double a = low + (high - low) / 3, b = high - (high - low) / 3;
+
+		if (line_of_slope(segment, a).width < line_of_slope(segment, b).width)
+			low = a;
+		else
+			high = b;
+	}
+	return line_of_slope(segment, (low + high) / 2);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+struct fit {
+	const struct clocks *clocks;
+	const struct clock_bounds *bounds;
+	double at[CLOCK_KNOTS];
+	double error;
+	unsigned pieces;
+};
+
+static uint64_t knot_time(const struct clocks *clocks, unsigned knot)
+{
+	return clocks->start +
+	       (uint64_t)((double)(clocks->end - clocks->start) * knot / (CLOCK_KNOTS - 1));
+}
+
+static struct line line_between(const struct fit *fit, unsigned first, unsigned last)
+{
+	const struct segment segment = {
+		.bounds = fit->bounds,
+		.first = first * (NR_BUCKETS / (CLOCK_KNOTS - 1)),
+		.end = last * (NR_BUCKETS / (CLOCK_KNOTS - 1)),
+		.start = knot_time(fit->clocks, first),
+	};
+
+	return fit_line(&segment);
+}
+
+/* One line from knot to knot, or, where the clocks did not run evenly, one for each half. */
+static void fit_knots(struct fit *fit, unsigned first, unsigned last)
+{
+	struct line line = line_between(fit, first, last);
+	unsigned middle = (first + last) / 2;
+
+	if (line.width < 0 && last - first >= 2 * MIN_SEGMENT &&
+	    isfinite(line_between(fit, first, middle).width) &&
+	    isfinite(line_between(fit, middle, last).width)) {
+		fit_knots(fit, first, middle);
+		fit_knots(fit, middle, last);
+		return;
+	}
+	for (unsigned i = first; i <= last; i++) {
+		double value = line.offset + line.slope * ((double)knot_time(fit->clocks, i) -
+		                                           (double)knot_time(fit->clocks, first));
+
+		/* Where two lines meet, neither is right. */
+		fit->at[i] = i == first && fit->pieces ? (fit->at[i] + value) / 2 : value;
+	}
+	fit->error = fmax(fit->error, fabs(line.width) / 2);
+	fit->pieces++;
+}
+
+/* Both hosts must have sent something to each other. */
+static bool fit_pair(const struct clocks *clocks, const struct clock_bounds *bounds,
+                     struct fit *fit)
+{
+	*fit = (struct fit){.clocks = clocks, .bounds = bounds};
+	if (!isfinite(line_between(fit, 0, CLOCK_KNOTS - 1).width))
+		return false;
+	fit_knots(fit, 0, CLOCK_KNOTS - 1);
+	return true;
+}
+
+static void place_host(struct clocks *clocks, const struct fit *fit)
+{
+	struct clock_host *a = &clocks->hosts[fit->bounds->a], *b = &clocks->hosts[fit->bounds->b];
+	struct clock_host *from = a->placed ? a : b, *to = a->placed ? b : a;
+
+	for (unsigned i = 0; i < CLOCK_KNOTS; i++)
+		to->at[i] = from->at[i] + llrint(a->placed ? fit->at[i] : -fit->at[i]);
+	to->error = from->error + (uint64_t)fit->error + 1;
+	to->placed = true;
+}
+
+/* From the first host outwards, along the pairs with the smallest errors. */
+static void place_hosts(struct clocks *clocks, const struct fit *fits, uint32_t nr)
+{
+	const struct fit *best;
+
+	clocks->hosts[0].placed = true;
+	do {
+		best = NULL;
+		for (uint32_t i = 0; i < nr; i++) {
+			const struct clock_bounds *bounds = fits[i].bounds;
+
+			if (clocks->hosts[bounds->a].placed != clocks->hosts[bounds->b].placed &&
+			    (!best || fits[i].error < best->error))
+				best = &fits[i];
+		}
+		if (best)
+			place_host(clocks, best);
+	} while (best);
+}
+
+int clocks_solve(struct clocks *clocks)
+{
+	struct fit *fits = calloc(clocks->nr_bounds + 1UL, sizeof(*fits));
+	uint32_t nr = 0;
+
+	if (!fits)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < clocks->nr_bounds; i++)
+		nr += fit_pair(clocks, &clocks->bounds[i], &fits[nr]);
+	if (clocks->nr)
+		place_hosts(clocks, fits, nr);
+	free(fits);
+	return 0;
+}
+
+uint64_t clocks_time(const struct clocks *clocks, uint32_t host, uint64_t time)
+{
+	const struct clock_host *entry = &clocks->hosts[host];
+	uint64_t guess = clocks_guess(clocks, host, time);
+	double place, part;
+	unsigned knot;
+
+	if (guess <= clocks->start || clocks->end <= clocks->start || guess > MAX_TIME)
+		return guess + (uint64_t)entry->at[0];
+	place = (double)(guess - clocks->start) / (double)(clocks->end - clocks->start) *
+	        (CLOCK_KNOTS - 1);
+	if (place >= CLOCK_KNOTS - 1)
+		return guess + (uint64_t)entry->at[CLOCK_KNOTS - 1];
+	knot = (unsigned)place;
+	part = place - knot;
+	return guess + (uint64_t)(entry->at[knot] +
+	                          llrint(part * (double)(entry->at[knot + 1] - entry->at[knot])));
+}

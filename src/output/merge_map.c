@@ -1,0 +1,477 @@
+#include "output/merge_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "symbolize/module.h"
+
+#define MAX_MODULES UINT16_MAX
+
+int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
+                   struct merge_input *inputs, uint32_t nr_inputs)
+{
+	*map = (struct merge_map){.tables = tables,
+	                          .clocks = clocks,
+	                          .inputs = inputs,
+	                          .nr_inputs = nr_inputs,
+	                          .nr_modules = 1};
+	map->blocks = calloc(nr_inputs + 1UL, sizeof(*map->blocks));
+	return map->blocks ? 0 : -ENOMEM;
+}
+
+void merge_map_fini(struct merge_map *map)
+{
+	map64_fini(&map->modules);
+	map64_fini(&map->comms);
+	map64_fini(&map->regions);
+	map64_fini(&map->frames);
+	free(map->blocks);
+	*map = (struct merge_map){0};
+}
+
+void merge_input_fini(struct merge_input *input)
+{
+	trace_close(input->trace);
+	free(input->modules);
+	free(input->old_modules);
+	free(input->threads);
+	free(input->comms);
+	free(input->regions);
+	free(input->processes);
+	free(input->owners);
+	free(input->kinds);
+	free(input->seen);
+	*input = (struct merge_input){0};
+}
+
+uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string)
+{
+	return tables_string(map->tables, trace_string(input->trace, string));
+}
+
+static uint64_t input_time(const struct merge_map *map, const struct merge_input *input,
+                           uint64_t time)
+{
+	return time ? clocks_time(map->clocks, input->host, time) : 0;
+}
+
+/* The number behind a key, or the one that add() gives to it; MERGE_NONE: refused. */
+static uint32_t find_or_add(struct map64 *map, uint64_t key,
+                            uint32_t (*add)(void *arg, const void *entry), void *arg,
+                            const void *entry)
+{
+	uint32_t number = map64_get(map, key);
+
+	if (number != UINT32_MAX)
+		return number;
+	number = add(arg, entry);
+	if (number == MERGE_NONE || map64_add(map, key, number))
+		return MERGE_NONE;
+	return number;
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+/* Code without a file is a process's own; the kernel, and files that do not say which build they
+ * are, a host's. */
+static uint64_t module_key(const struct merge_input *input, uint32_t number,
+                           const struct trace_module *module)
+{
+	struct {
+		struct trace_module module;
+		uint32_t path_hash, host, input, pad;
+	} key;
+
+	memset(&key, 0, sizeof(key));
+	key.module = *module;
+	key.module.path = 0;
+	key.module.reserved = 0;
+	key.path_hash = (uint32_t)XXH3_64bits(trace_string(input->trace, module->path),
+	                                      strlen(trace_string(input->trace, module->path)));
+	if (module->kind == MODULE_KERNEL || !module->build_id_size)
+		key.host = input->host + 1;
+	if (module->kind == MODULE_ANON) {
+		key.input = number + 1;
+		key.host = input->host + 1;
+	}
+	return XXH3_64bits(&key, sizeof(key));
+}
+
+struct adding {
+	struct merge_map *map;
+	const struct merge_input *input;
+	const uint32_t *members;
+};
+
+static uint32_t add_module(void *arg, const void *entry)
+{
+	struct adding *adding = arg;
+	struct merge_map *map = adding->map;
+	struct trace_module *to;
+
+	if (map->nr_modules >= MAX_MODULES)
+		return MERGE_NONE;
+	to = tables_module(map->tables, (uint16_t)map->nr_modules);
+	if (!to)
+		return MERGE_NONE;
+	*to = *(const struct trace_module *)entry;
+	to->path = merge_string(map, adding->input, to->path);
+	return map->nr_modules++;
+}
+
+static int map_modules(struct merge_map *map, struct merge_input *input)
+{
+	struct adding adding = {map, input, NULL};
+	const struct trace_module *module;
+
+	while (trace_module(input->trace, input->nr_modules) && input->nr_modules <= MAX_MODULES)
+		input->nr_modules++;
+	input->modules = calloc(input->nr_modules + 1UL, sizeof(*input->modules));
+	if (!input->modules)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < input->nr_modules; i++) {
+		uint32_t number;
+
+		module = trace_module(input->trace, i);
+		number = find_or_add(&map->modules, module_key(input, i, module), add_module,
+		                     &adding, module);
+		if (number == MERGE_NONE)
+			tables_run(map->tables)->refused_modules++;
+		else
+			input->modules[i] = (uint16_t)number;
+	}
+	return 0;
+}
+
+/* --- threads and processes -------------------------------------------------------------------- */
+
+/* Those that a trace does not say: its run's one. */
+static int map_processes(struct merge_map *map, struct merge_input *input)
+{
+	const struct trace_process *process;
+	uint32_t nr = 0;
+
+	while (trace_process(input->trace, nr))
+		nr++;
+	input->processes = calloc(nr + 1UL, sizeof(*input->processes));
+	if (!input->processes)
+		return -ENOMEM;
+	for (uint32_t i = 0; (process = trace_process(input->trace, i)); i++) {
+		const struct clock_host *host = &map->clocks->hosts[input->host];
+		struct trace_process copy = *process;
+
+		copy.library = merge_string(map, input, copy.library);
+		copy.host = copy.host ? merge_string(map, input, copy.host)
+		                      : merge_string(map, input, trace_run(input->trace)->host);
+		copy.start = input_time(map, input, copy.start);
+		copy.end = input_time(map, input, copy.end);
+		copy.offset = host->guess + host->at[0];
+		copy.drift = host->at[CLOCK_KNOTS - 1] - host->at[0];
+		copy.offset_error = host->error ? host->error : 1;
+		input->processes[i] = tables_add_process(map->tables, &copy);
+	}
+	return 0;
+}
+
+/* A rank whose trace says nothing of processes has one all the same. */
+static int add_rank(struct merge_map *map, struct merge_input *input)
+{
+	const struct clock_host *host = &map->clocks->hosts[input->host];
+	struct trace_process process = {
+		.pid = trace_run(input->trace)->pid,
+		.rank = input->rank,
+		.host = merge_string(map, input, trace_run(input->trace)->host),
+		.offset = host->guess + host->at[0],
+		.drift = host->at[CLOCK_KNOTS - 1] - host->at[0],
+		.offset_error = host->error ? host->error : 1,
+	};
+
+	input->processes[0] = tables_add_process(map->tables, &process);
+	return 0;
+}
+
+static void map_thread(struct merge_map *map, struct merge_input *input, uint32_t number,
+                       const struct trace_thread *thread)
+{
+	uint32_t comm = tables_comm(map->tables, trace_string(input->trace, thread->comm));
+	uint32_t to = tables_add_thread(map->tables, thread->pid, thread->tid, comm,
+	                                input_time(map, input, thread->start));
+	struct trace_thread *entry = tables_thread(map->tables, to);
+
+	input->threads[number] = to;
+	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
+		return;
+	entry->flags = thread->flags;
+	entry->end = input_time(map, input, thread->end);
+	entry->exact = thread->exact;
+}
+
+/* A trace without processes is that of one rank, whoever is in it. */
+static int map_threads(struct merge_map *map, struct merge_input *input)
+{
+	bool one = !trace_process(input->trace, 0);
+	const struct trace_thread *thread;
+
+	input->threads = calloc(input->nr_threads + 1UL, sizeof(*input->threads));
+	if (!input->threads)
+		return -ENOMEM;
+	if (one)
+		add_rank(map, input);
+	for (uint32_t i = 0; i < input->nr_threads; i++) {
+		uint32_t process;
+
+		thread = trace_thread(input->trace, i);
+		process = input->owners[i];
+		input->threads[i] = MERGE_NONE;
+		if (!thread->tid && !(thread->flags & TRACE_THREAD_FOLDED))
+			continue;
+		map_thread(map, input, i, thread);
+		process = one                     ? input->processes[0]
+		          : process == MERGE_NONE ? MERGE_NONE
+		                                  : input->processes[process];
+		if (process != MERGE_NONE)
+			tables_set_owner(map->tables, input->threads[i], process);
+	}
+	return 0;
+}
+
+static void map_commands(struct merge_map *map, const struct merge_input *input)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(input->trace, i)); i++) {
+		struct trace_command *to = tables_command(
+			map->tables,
+			tables_comm(map->tables, trace_string(input->trace, command->comm)));
+		bool first = !to->tasks && !to->exact;
+
+		to->flags = first ? command->flags : to->flags & command->flags;
+		to->tasks += command->tasks;
+		to->exact += command->exact;
+		to->unobserved += command->unobserved;
+	}
+}
+
+/* --- communicators and regions ---------------------------------------------------------------- */
+
+static uint32_t add_region(void *arg, const void *entry)
+{
+	struct adding *adding = arg;
+	struct trace_region region = *(const struct trace_region *)entry;
+
+	return tables_add_region(adding->map->tables, &region);
+}
+
+static int map_regions(struct merge_map *map, struct merge_input *input)
+{
+	struct adding adding = {map, input, NULL};
+	const struct trace_region *region;
+
+	while (trace_region(input->trace, input->nr_regions))
+		input->nr_regions++;
+	input->regions = calloc(input->nr_regions + 1UL, sizeof(*input->regions));
+	if (!input->regions)
+		return -ENOMEM;
+	for (uint32_t i = 0; (region = trace_region(input->trace, i)); i++) {
+		struct trace_region copy = *region;
+
+		copy.name = merge_string(map, input, copy.name);
+		copy.file = merge_string(map, input, copy.file);
+		input->regions[i] = find_or_add(&map->regions, XXH3_64bits(&copy, sizeof(copy)),
+		                                add_region, &adding, &copy);
+	}
+	return 0;
+}
+
+static uint32_t add_comm(void *arg, const void *entry)
+{
+	struct adding *adding = arg;
+
+	return tables_add_comm(adding->map->tables, entry, adding->members);
+}
+
+/* The same in the whole job by its id; others by their members, which is right for SELF. */
+static uint64_t comm_key(const struct merge_map *map, const struct merge_input *input,
+                         uint32_t number, const struct trace_comm *comm, const uint32_t *members)
+{
+	uint64_t by_members = XXH3_64bits(members, ((size_t)comm->nr_members + comm->nr_remote) *
+	                                                   sizeof(*members));
+	uint64_t key[] = {comm->id, comm->flags & TRACE_COMM_SELF ? by_members : 0, 0};
+
+	if (!comm->id && !(comm->flags & TRACE_COMM_SELF))
+		key[2] = (uint64_t)(input - map->inputs + 1) << 32 | number;
+	return XXH3_64bits(key, sizeof(key));
+}
+
+static int map_comm(struct merge_map *map, struct merge_input *input, uint32_t number,
+                    const struct trace_comm *comm)
+{
+	uint32_t nr = comm->nr_members + comm->nr_remote;
+	uint32_t *members = calloc(nr + 1UL, sizeof(*members));
+	struct adding adding = {map, input, members};
+	struct trace_comm copy = *comm, *to;
+
+	if (!members)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		bool remote = i >= comm->nr_members;
+
+		members[i] = (uint32_t)trace_member(
+			input->trace, number, (int32_t)(remote ? i - comm->nr_members : i), remote);
+	}
+	copy.name = merge_string(map, input, copy.name);
+	copy.parent = 0;
+	if (comm->parent && input->comms[comm->parent - 1] != MERGE_NONE)
+		copy.parent = input->comms[comm->parent - 1] + 1;
+	input->comms[number] = find_or_add(&map->comms, comm_key(map, input, number, comm, members),
+	                                   add_comm, &adding, &copy);
+	to = tables_comm_at(map->tables, input->comms[number]);
+	if (to) {
+		to->flags |= comm->flags;
+		to->name = to->name ? to->name : copy.name;
+	}
+	free(members);
+	return 0;
+}
+
+static int map_comms(struct merge_map *map, struct merge_input *input)
+{
+	int err = 0;
+
+	while (trace_comm(input->trace, input->nr_comms))
+		input->nr_comms++;
+	input->comms = calloc(input->nr_comms + 1UL, sizeof(*input->comms));
+	if (!input->comms)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < input->nr_comms && !err; i++)
+		err = map_comm(map, input, i, trace_comm(input->trace, i));
+	return err;
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+static uint32_t count_cpus(const struct trace *trace)
+{
+	const struct trace_stream *stream;
+	uint32_t nr = trace_run(trace)->nr_cpus;
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
+		if (stream->cpu != TRACE_ANY_CPU && stream->cpu >= nr && stream->cpu < UINT16_MAX)
+			nr = stream->cpu + 1;
+	return nr < UINT16_MAX ? nr + !nr : UINT16_MAX;
+}
+
+/* The period on a CPU in the new trace; 0: there is no such stream. */
+static struct trace_stream *find_stream(const struct merge_map *map, uint32_t event, uint32_t cpu)
+{
+	struct table streams = tables_section(map->tables, TRACE_STREAMS);
+
+	for (size_t i = 0; i < streams.nr; i++) {
+		/* The tables hand out what they hold; the entries are ours. */
+		struct trace_stream *stream = (struct trace_stream *)streams.entries + i;
+
+		if (stream->event == event && stream->cpu == cpu)
+			return stream;
+	}
+	return NULL;
+}
+
+static bool same_periods(const struct merge_map *map, const struct merge_input *input,
+                         const struct cpu_block *block)
+{
+	const struct trace_stream *stream, *known;
+
+	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
+		if (!trace_event(input->trace, stream->event) || stream->cpu >= block->nr)
+			continue;
+		known = find_stream(map, input->kinds[stream->event], block->first + stream->cpu);
+		if (known && known->base_period != stream->base_period)
+			return false;
+	}
+	return true;
+}
+
+static struct cpu_block find_block(struct merge_map *map, const struct merge_input *input)
+{
+	struct cpu_block *block = map->blocks;
+	uint32_t nr = count_cpus(input->trace);
+
+	for (; block < map->blocks + map->nr_blocks; block++)
+		if (block->host == input->host && block->nr == nr &&
+		    same_periods(map, input, block))
+			return *block;
+	*block = (struct cpu_block){input->host, map->nr_cpus, nr};
+	map->nr_cpus += nr;
+	map->nr_blocks++;
+	return *block;
+}
+
+static void add_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
+                       const struct trace_stream *from)
+{
+	struct trace_stream *to = find_stream(map, event, cpu);
+
+	if (!to) {
+		to = tables_add_stream(map->tables);
+		if (!to)
+			return;
+		*to = (struct trace_stream){event, cpu, from->base_period, 0, 0};
+	}
+	to->lost += from->lost;
+	to->throttled += from->throttled;
+}
+
+static void map_streams(struct merge_map *map, struct merge_input *input)
+{
+	const struct trace_stream *stream;
+
+	input->cpus = find_block(map, input);
+	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
+		bool any = stream->cpu == TRACE_ANY_CPU;
+
+		if (!trace_event(input->trace, stream->event))
+			continue;
+		for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++)
+			if (any || cpu == stream->cpu)
+				add_stream(map, input->kinds[stream->event],
+				           input->cpus.first + cpu, stream);
+	}
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+int merge_map_input(struct merge_map *map, struct merge_input *input)
+{
+	int err = map_modules(map, input);
+
+	if (!err)
+		err = map_processes(map, input);
+	if (!err)
+		err = map_threads(map, input);
+	if (!err)
+		err = map_regions(map, input);
+	if (!err)
+		err = map_comms(map, input);
+	if (err)
+		return err;
+	map_commands(map, input);
+	map_streams(map, input);
+	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
+	return input->seen ? 0 : -ENOMEM;
+}
+
+int merge_map_finish(struct merge_map *map)
+{
+	for (uint32_t i = 0; i < map->nr_inputs; i++) {
+		struct merge_input *input = &map->inputs[i];
+
+		input->old_modules = calloc(map->nr_modules, sizeof(*input->old_modules));
+		if (!input->old_modules)
+			return -ENOMEM;
+		for (uint32_t m = input->nr_modules; m-- > 1;)
+			input->old_modules[input->modules[m]] = (uint16_t)m;
+	}
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* What the numbers of one trace become in the trace that several are merged into. */
+#ifndef OUTPUT_MERGE_MAP_H
+#define OUTPUT_MERGE_MAP_H
+
+#include "output/map64.h"
+#include "output/merge_clock.h"
+#include "output/names.h"
+#include "output/tables.h"
+#include "output/trace_calls.h"
+
+#define MERGE_NONE UINT32_MAX
+
+/* CPUs of a host with the same periods. */
+struct cpu_block {
+	uint32_t host, first, nr;
+};
+
+/* A trace that is merged. */
+struct merge_input {
+	const char *path;
+	struct trace *trace;
+	uint32_t host;
+	int32_t rank; /* the lowest in it; -1: none */
+	struct cpu_block cpus;
+	uint32_t nr_threads, nr_modules, nr_comms, nr_regions;
+	uint16_t *modules;     /* new numbers */
+	uint16_t *old_modules; /* by new number; 0: it is not there */
+	uint32_t *threads, *comms, *regions, *processes;
+	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE; known once it is open */
+	uint8_t *kinds;      /* by old kind */
+	unsigned char *seen; /* a bit for each node whose frames are known */
+};
+
+/* The trace that comes out, on its way. */
+struct merge_map {
+	struct tables *tables;
+	struct clocks *clocks;
+	struct map64 modules, comms, regions; /* by hash */
+	struct map64 frames;                  /* the input that a frame was seen in first */
+	uint32_t nr_modules, nr_cpus;
+	struct cpu_block *blocks;
+	uint32_t nr_blocks;
+	struct merge_input *inputs;
+	uint32_t nr_inputs;
+};
+
+/* 0 or -ENOMEM. */
+int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
+                   struct merge_input *inputs, uint32_t nr_inputs);
+void merge_map_fini(struct merge_map *map);
+void merge_input_fini(struct merge_input *input);
+
+/* Enters all that the input's tables hold into the new ones, events excepted. 0 or -errno. */
+int merge_map_input(struct merge_map *map, struct merge_input *input);
+/* After the last one: what else the map needs to know all frames. 0 or -ENOMEM. */
+int merge_map_finish(struct merge_map *map);
+
+/* A string of the input. */
+uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);
+
+static inline uint64_t merge_frame(const struct merge_input *input, uint64_t frame)
+{
+	uint32_t module = (uint32_t)(frame >> 32) & 0xffff;
+
+	if (!module)
+		return frame;
+	return module < input->nr_modules ? (uint64_t)input->modules[module] << 32 | (uint32_t)frame
+	                                  : 0;
+}
+
+/* Notes the frames of a sample, for their names. 0 or -ENOMEM. */
+int merge_note_frames(struct merge_map *map, struct merge_input *input,
+                      const struct trace_sample *sample);
+
+/* The names of the frames that were noted; arg: the map. */
+int merge_names(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                void *fn_arg);
+
+#endif

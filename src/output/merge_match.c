@@ -1,0 +1,291 @@
+#include "output/merge_match.h"
+#include "output/mpi_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WAITING  (1u << 20) /* ends of messages without the other one */
+#define MAX_OPEN     (1u << 12) /* collectives that some have not reached */
+#define MAX_INVOLVED 64         /* hosts of a communicator */
+
+/* One end of a message, in a queue of its kind. */
+struct end {
+	uint64_t time;
+	uint32_t next; /* + 1 */
+};
+
+/* Ends of messages of one sender, receiver, communicator and tag: either sends wait or receives. */
+struct queue {
+	uint32_t first, last; /* + 1 */
+	bool sends;
+};
+
+/* A collective that some members have reached. */
+struct meeting {
+	uint64_t comm, sequence;
+	uint32_t left; /* members to come; 0: not in use */
+	uint32_t nr_hosts;
+	struct {
+		uint32_t host;
+		uint64_t entered, left; /* latest, earliest */
+	} hosts[MAX_INVOLVED];
+};
+
+struct matcher {
+	struct clocks *clocks;
+	const uint32_t *host_of_rank;
+	uint32_t nr_ranks;
+	struct map64 queue_by_key, sequence_by_key;
+	struct queue *queues;
+	uint32_t nr_queues, queues_room;
+	struct end *ends;
+	uint32_t nr_ends, unused; /* unused: list of ends given back, + 1 */
+	uint64_t *sequences;
+	uint32_t nr_sequences, sequences_room;
+	struct meeting *meetings;
+};
+
+struct matcher *matcher_new(struct clocks *clocks, const uint32_t *host_of_rank, uint32_t nr_ranks)
+{
+	struct matcher *matcher = calloc(1, sizeof(*matcher));
+
+	if (!matcher)
+		return NULL;
+	*matcher = (struct matcher){
+		.clocks = clocks, .host_of_rank = host_of_rank, .nr_ranks = nr_ranks};
+	matcher->ends = malloc(MAX_WAITING * sizeof(*matcher->ends));
+	matcher->meetings = calloc(MAX_OPEN, sizeof(*matcher->meetings));
+	if (matcher->ends && matcher->meetings)
+		return matcher;
+	matcher_free(matcher);
+	return NULL;
+}
+
+void matcher_free(struct matcher *matcher)
+{
+	if (!matcher)
+		return;
+	map64_fini(&matcher->queue_by_key);
+	map64_fini(&matcher->sequence_by_key);
+	free(matcher->queues);
+	free(matcher->ends);
+	free(matcher->sequences);
+	free(matcher->meetings);
+	free(matcher);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 32;
+}
+
+static uint32_t host_of(const struct matcher *matcher, int32_t rank)
+{
+	return rank >= 0 && (uint32_t)rank < matcher->nr_ranks ? matcher->host_of_rank[rank]
+	                                                       : UINT32_MAX;
+}
+
+/* Room for one more; NULL: no memory. */
+static void *grow(void *array, uint32_t nr, uint32_t *room, size_t size)
+{
+	void *grown = array;
+
+	if (nr < *room)
+		return array;
+	grown = reallocarray(array, *room ? 2UL * *room : 64, size);
+	if (grown)
+		*room = *room ? 2 * *room : 64;
+	return grown;
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static struct queue *find_queue(struct matcher *matcher, uint64_t key)
+{
+	uint32_t found = map64_get(&matcher->queue_by_key, key);
+	struct queue *grown;
+
+	if (found != UINT32_MAX)
+		return &matcher->queues[found];
+	grown = grow(matcher->queues, matcher->nr_queues, &matcher->queues_room, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	matcher->queues = grown;
+	if (map64_add(&matcher->queue_by_key, key, matcher->nr_queues))
+		return NULL;
+	grown[matcher->nr_queues] = (struct queue){0};
+	return &grown[matcher->nr_queues++];
+}
+
+static void queue_add(struct matcher *matcher, struct queue *queue, bool send, uint64_t time)
+{
+	uint32_t number = matcher->unused;
+
+	if (number)
+		matcher->unused = matcher->ends[number - 1].next;
+	else if (matcher->nr_ends < MAX_WAITING)
+		number = ++matcher->nr_ends;
+	else
+		return;
+	matcher->ends[number - 1] = (struct end){.time = time};
+	if (queue->first)
+		matcher->ends[queue->last - 1].next = number;
+	else
+		queue->first = number;
+	queue->last = number;
+	queue->sends = send;
+}
+
+static uint64_t queue_take(struct matcher *matcher, struct queue *queue)
+{
+	uint32_t number = queue->first;
+	struct end *end = &matcher->ends[number - 1];
+
+	queue->first = end->next;
+	end->next = matcher->unused;
+	matcher->unused = number;
+	return end->time;
+}
+
+static int match_message(struct matcher *matcher, const struct trace *trace, int32_t rank,
+                         const struct call_part *part, bool send, uint64_t time)
+{
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+	int32_t peer, from, to;
+	struct queue *queue;
+	uint64_t other;
+
+	if (!comm || !comm->id)
+		return 0;
+	peer = trace_member(trace, part->comm, part->peer, comm->flags & TRACE_COMM_INTER);
+	from = send ? rank : peer;
+	to = send ? peer : rank;
+	if (host_of(matcher, from) == UINT32_MAX || host_of(matcher, to) == UINT32_MAX ||
+	    host_of(matcher, from) == host_of(matcher, to))
+		return 0;
+	queue = find_queue(matcher,
+	                   mix(mix(comm->id, (uint64_t)(uint32_t)from << 32 | (uint32_t)to),
+	                       (uint32_t)part->tag));
+	if (!queue)
+		return -ENOMEM;
+	if (!queue->first || queue->sends == send) {
+		queue_add(matcher, queue, send, time);
+		return 0;
+	}
+	other = queue_take(matcher, queue);
+	return clocks_bound(matcher->clocks, host_of(matcher, from), send ? time : other,
+	                    host_of(matcher, to), send ? other : time);
+}
+
+/* --- collectives ------------------------------------------------------------------------------ */
+
+/* Counts the collectives of a rank in a communicator. UINT64_MAX: no memory. */
+static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t rank)
+{
+	uint64_t key = mix(comm, (uint32_t)rank);
+	uint32_t found = map64_get(&matcher->sequence_by_key, key);
+	uint64_t *grown;
+
+	if (found != UINT32_MAX)
+		return matcher->sequences[found]++;
+	grown = grow(matcher->sequences, matcher->nr_sequences, &matcher->sequences_room,
+	             sizeof(*grown));
+	if (!grown)
+		return UINT64_MAX;
+	matcher->sequences = grown;
+	if (map64_add(&matcher->sequence_by_key, key, matcher->nr_sequences))
+		return UINT64_MAX;
+	grown[matcher->nr_sequences++] = 1;
+	return 0;
+}
+
+static struct meeting *find_meeting(struct matcher *matcher, const struct trace_comm *comm,
+                                    uint64_t sequence)
+{
+	struct meeting *meeting = &matcher->meetings[mix(comm->id, sequence) % MAX_OPEN];
+
+	if (meeting->left && meeting->comm == comm->id && meeting->sequence == sequence)
+		return meeting;
+	*meeting =
+		(struct meeting){.comm = comm->id, .sequence = sequence, .left = comm->nr_members};
+	return meeting;
+}
+
+static void meeting_note(struct meeting *meeting, uint32_t host, const struct call *call)
+{
+	uint32_t i = 0;
+
+	while (i < meeting->nr_hosts && meeting->hosts[i].host != host)
+		i++;
+	if (i == MAX_INVOLVED)
+		return;
+	if (i == meeting->nr_hosts) {
+		meeting->nr_hosts++;
+		meeting->hosts[i].host = host;
+		meeting->hosts[i].entered = call->enter;
+		meeting->hosts[i].left = call->leave;
+	}
+	if (call->enter > meeting->hosts[i].entered)
+		meeting->hosts[i].entered = call->enter;
+	if (call->leave < meeting->hosts[i].left)
+		meeting->hosts[i].left = call->leave;
+}
+
+/* Each host with that of the member that came first: enough to bring them together. */
+static int meeting_bounds(struct matcher *matcher, const struct meeting *meeting)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; i < meeting->nr_hosts && !err; i++) {
+		err = clocks_bound(matcher->clocks, meeting->hosts[0].host,
+		                   meeting->hosts[0].entered, meeting->hosts[i].host,
+		                   meeting->hosts[i].left);
+		if (!err)
+			err = clocks_bound(matcher->clocks, meeting->hosts[i].host,
+			                   meeting->hosts[i].entered, meeting->hosts[0].host,
+			                   meeting->hosts[0].left);
+	}
+	return err;
+}
+
+static int match_collective(struct matcher *matcher, const struct trace *trace, int32_t rank,
+                            const struct call *call, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+	struct meeting *meeting;
+	uint64_t sequence;
+
+	if (!comm || !comm->id || comm->nr_members < 2 || comm->flags & TRACE_COMM_INTER ||
+	    host_of(matcher, rank) == UINT32_MAX)
+		return 0;
+	sequence = next_sequence(matcher, comm->id, rank);
+	if (sequence == UINT64_MAX)
+		return -ENOMEM;
+	if (!mpi_collective(trace_region_name(trace, call->region)).all_wait)
+		return 0;
+	meeting = find_meeting(matcher, comm, sequence);
+	meeting_note(meeting, host_of(matcher, rank), call);
+	return --meeting->left ? 0 : meeting_bounds(matcher, meeting);
+}
+
+int matcher_call(struct matcher *matcher, const struct trace *trace, int32_t rank,
+                 const struct call *call)
+{
+	int err = 0;
+
+	if (call->flags & CALL_UNFINISHED)
+		return 0;
+	for (uint32_t i = 0; i < call->nr_parts && !err; i++) {
+		const struct call_part *part = &call->parts[i];
+
+		if (part->kind == CALL_SEND || part->kind == CALL_SEND_POSTED)
+			err = match_message(matcher, trace, rank, part, true, call->enter);
+		else if (part->kind == CALL_RECEIVE || part->kind == CALL_RECEIVE_DONE)
+			err = match_message(matcher, trace, rank, part, false, call->leave);
+		else if (part->kind == CALL_COLLECTIVE)
+			err = match_collective(matcher, trace, rank, call, part);
+	}
+	return err;
+}

@@ -1,0 +1,85 @@
+#include "output/rank_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rank_row *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+/* A rank that went on as another process has one row. */
+static void drop_repeated(struct rank_rows *rows)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < rows->nr; i++)
+		if (!nr || rows->rows[nr - 1].rank != rows->rows[i].rank)
+			rows->rows[nr++] = rows->rows[i];
+	rows->nr = nr;
+}
+
+static int find_rows(struct rank_rows *rows, const struct trace *trace)
+{
+	const struct trace_process *process;
+	uint32_t nr = 0;
+
+	while (trace_process(trace, nr))
+		nr++;
+	rows->rows = calloc(nr + 1UL, sizeof(*rows->rows));
+	if (!rows->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		if (process->rank >= 0)
+			rows->rows[rows->nr++] = (struct rank_row){
+				process->rank, i,
+				process->host ? process->host : trace_run(trace)->host};
+	if (rows->nr)
+		qsort(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows);
+	drop_repeated(rows);
+	return 0;
+}
+
+int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
+{
+	*rows = (struct rank_rows){0};
+	if (find_rows(rows, trace))
+		return -ENOMEM;
+	while (trace_thread(trace, rows->nr_threads))
+		rows->nr_threads++;
+	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
+	if (!rows->row_of_thread)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->nr_threads; i++) {
+		const struct trace_process *process = trace_process(trace, trace_owner(trace, i));
+
+		rows->row_of_thread[i] = process ? rank_rows_find(rows, process->rank) : RANK_NONE;
+	}
+	return 0;
+}
+
+void rank_rows_fini(struct rank_rows *rows)
+{
+	free(rows->rows);
+	free(rows->row_of_thread);
+	*rows = (struct rank_rows){0};
+}
+
+uint32_t rank_rows_find(const struct rank_rows *rows, int32_t rank)
+{
+	uint32_t low = 0, high = rows->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows->rows[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < rows->nr && rows->rows[low].rank == rank ? low : RANK_NONE;
+}

@@ -1,0 +1,248 @@
+#include "output/rank_sums.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool mpi_function(const char *name)
+{
+	if (*name == 'P' || *name == 'p')
+		name++;
+	return !strncasecmp(name, "mpi_", 4) && isalpha((unsigned char)name[4]);
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32_t row)
+{
+	uint64_t key = (uint64_t)path << 32 | row;
+	uint32_t found = map64_get(&sums->cell_by_key, key);
+	uint32_t room = sums->cells_room ? 2 * sums->cells_room : 1024;
+	struct rank_cell *grown;
+
+	if (found != UINT32_MAX)
+		return &sums->cells[found];
+	if (sums->nr_cells == sums->cells_room) {
+		grown = reallocarray(sums->cells, room, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		sums->cells = grown;
+		sums->cells_room = room;
+	}
+	if (map64_add(&sums->cell_by_key, key, sums->nr_cells))
+		return NULL;
+	sums->cells[sums->nr_cells] = (struct rank_cell){.path = path, .row = row};
+	return &sums->cells[sums->nr_cells++];
+}
+
+static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
+{
+	uint32_t row = rank_row(sums->rows, sample->thread), path;
+	struct rank_cell *cell;
+
+	if (sample->time < sums->from || sample->time >= sums->to)
+		return 0;
+	sums->total += sample->weight;
+	if (row == RANK_NONE) {
+		sums->others += sample->weight;
+		row = sums->rows->nr;
+	}
+	path = paths_find(&sums->paths, sample);
+	cell = path == PATH_NONE ? NULL : find_cell(sums, path, row);
+	if (!cell)
+		return -ENOMEM;
+	cell->weight += sample->weight;
+	cell->samples++;
+	sums->weights[row] += sample->weight;
+	return 0;
+}
+
+static int add_samples(struct rank_sums *sums)
+{
+	struct trace_walk *walk = trace_walk_new(sums->trace, sums->event);
+	struct trace_sample sample;
+	int got, err = 0;
+
+	if (!walk)
+		return -errno;
+	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
+		err = add_sample(sums, &sample);
+	trace_walk_free(walk);
+	return err ? err : got;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* A function that calls itself has its total once. */
+static void add_path(struct rank_sums *sums, const struct rank_cell *cell, uint32_t *seen,
+                     uint32_t mark)
+{
+	const struct paths *paths = &sums->paths;
+	uint32_t nr_rows = sums->rows->nr;
+
+	if (cell->row >= nr_rows)
+		return;
+	sums->self[(size_t)paths_leaf(paths, cell->path) * nr_rows + cell->row] += cell->weight;
+	for (uint32_t path = cell->path; path != PATH_NONE; path = paths->paths[path].caller) {
+		uint32_t function = paths_leaf(paths, path);
+
+		if (seen[function] != mark)
+			sums->in_all[(size_t)function * nr_rows + cell->row] += cell->weight;
+		seen[function] = mark;
+	}
+}
+
+static struct spread spread_of(const uint64_t *weights, uint32_t nr)
+{
+	struct spread spread = {.least = UINT64_MAX};
+
+	for (uint32_t i = 0; i < nr; i++) {
+		spread.sum += weights[i];
+		if (weights[i] < spread.least) {
+			spread.least = weights[i];
+			spread.least_row = i;
+		}
+		if (weights[i] > spread.most || !i) {
+			spread.most = weights[i];
+			spread.most_row = i;
+		}
+	}
+	return spread;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct rank_function *x = a, *y = b;
+
+	if (x->self.sum != y->self.sum)
+		return x->self.sum < y->self.sum ? 1 : -1;
+	if (x->total.sum != y->total.sum)
+		return x->total.sum < y->total.sum ? 1 : -1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static int sum_functions(struct rank_sums *sums)
+{
+	uint32_t nr = sums->paths.names.nr, nr_rows = sums->rows->nr;
+	uint32_t *seen = calloc(nr + 1UL, sizeof(*seen));
+
+	sums->self = calloc((size_t)nr * nr_rows + 1, sizeof(*sums->self));
+	sums->in_all = calloc((size_t)nr * nr_rows + 1, sizeof(*sums->in_all));
+	sums->functions = calloc(nr + 1UL, sizeof(*sums->functions));
+	if (!seen || !sums->self || !sums->in_all || !sums->functions) {
+		free(seen);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < sums->nr_cells; i++)
+		add_path(sums, &sums->cells[i], seen, i + 1);
+	for (uint32_t i = 0; i < nr; i++)
+		sums->functions[i] = (struct rank_function){
+			i,
+			spread_of(&sums->self[(size_t)i * nr_rows], nr_rows),
+			spread_of(&sums->in_all[(size_t)i * nr_rows], nr_rows),
+		};
+	sums->nr_functions = nr;
+	qsort(sums->functions, nr, sizeof(*sums->functions), compare_functions);
+	free(seen);
+	return 0;
+}
+
+/* --- MPI -------------------------------------------------------------------------------------- */
+
+/* Which functions are MPI's, by name. */
+static unsigned char *find_mpi(const struct paths *paths)
+{
+	unsigned char *found = calloc(paths->names.nr + 1UL, 1);
+	char text[FRAME_TEXT_SIZE];
+
+	for (uint32_t i = 0; found && i < paths->names.nr; i++)
+		found[i] = mpi_function(paths_function(paths, i, text));
+	return found;
+}
+
+/* The outermost function of MPI on a path; PATH_NONE: there is none. */
+static uint32_t outermost_mpi(const struct paths *paths, const unsigned char *mpi, uint32_t path)
+{
+	uint32_t found = PATH_NONE;
+
+	for (; path != PATH_NONE; path = paths->paths[path].caller)
+		if (mpi[paths_leaf(paths, path)])
+			found = path;
+	return found;
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+	const struct mpi_context *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return (x->path > y->path) - (x->path < y->path);
+}
+
+static int sum_contexts(struct rank_sums *sums)
+{
+	unsigned char *mpi = find_mpi(&sums->paths);
+	uint32_t nr = 0;
+
+	sums->contexts = calloc(sums->paths.nr_paths + 1UL, sizeof(*sums->contexts));
+	if (!mpi || !sums->contexts) {
+		free(mpi);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < sums->nr_cells; i++) {
+		const struct rank_cell *cell = &sums->cells[i];
+		uint32_t path = outermost_mpi(&sums->paths, mpi, cell->path);
+
+		if (path == PATH_NONE)
+			continue;
+		sums->contexts[path].path = path;
+		sums->contexts[path].weight += cell->weight;
+		sums->contexts[path].samples += cell->samples;
+		sums->mpi[cell->row] += cell->weight;
+	}
+	for (uint32_t i = 0; i < sums->paths.nr_paths; i++)
+		if (sums->contexts[i].samples)
+			sums->contexts[nr++] = sums->contexts[i];
+	sums->nr_contexts = nr;
+	qsort(sums->contexts, nr, sizeof(*sums->contexts), compare_contexts);
+	free(mpi);
+	return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
+                   uint32_t event, uint64_t from, uint64_t to)
+{
+	int err;
+
+	*sums = (struct rank_sums){
+		.trace = trace, .rows = rows, .event = event, .from = from, .to = to};
+	if (paths_init(&sums->paths, trace, PATHS_BY_FUNCTION))
+		return -ENOMEM;
+	sums->weights = calloc(rows->nr + 1UL, sizeof(*sums->weights));
+	sums->mpi = calloc(rows->nr + 1UL, sizeof(*sums->mpi));
+	if (!sums->weights || !sums->mpi)
+		return -ENOMEM;
+	err = add_samples(sums);
+	if (!err)
+		err = sum_functions(sums);
+	return err ? err : sum_contexts(sums);
+}
+
+void rank_sums_fini(struct rank_sums *sums)
+{
+	paths_fini(&sums->paths);
+	map64_fini(&sums->cell_by_key);
+	free(sums->cells);
+	free(sums->weights);
+	free(sums->mpi);
+	free(sums->functions);
+	free(sums->self);
+	free(sums->in_all);
+	free(sums->contexts);
+	*sums = (struct rank_sums){0};
+}

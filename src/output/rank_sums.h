@@ -1,0 +1,57 @@
+/*
+ * What the samples of an event add up to, by rank: in every function, and in MPI by the call path
+ * that it was called from.
+ */
+#ifndef OUTPUT_RANK_SUMS_H
+#define OUTPUT_RANK_SUMS_H
+
+#include "output/paths.h"
+#include "output/rank_rows.h"
+
+/* One function over all ranks, weights. */
+struct spread {
+	uint64_t sum, least, most;
+	uint32_t least_row, most_row;
+};
+
+struct rank_function {
+	uint32_t name; /* in paths.names */
+	struct spread self, total;
+};
+
+/* Weights in MPI, called from one path. */
+struct mpi_context {
+	uint32_t path; /* of the MPI function, below that of its caller */
+	uint64_t weight, samples;
+};
+
+struct rank_sums {
+	const struct trace *trace;
+	const struct rank_rows *rows;
+	struct paths paths;
+	uint32_t event;
+	uint64_t from, to;
+	struct map64 cell_by_key; /* path << 32 | row */
+	struct rank_cell {
+		uint32_t path, row;
+		uint64_t weight, samples;
+	} * cells;
+	uint32_t nr_cells, cells_room;
+	uint64_t total, others;          /* weights of all samples; of those without a rank */
+	uint64_t *weights, *mpi;         /* by row: all, and in MPI */
+	struct rank_function *functions; /* most self first */
+	uint32_t nr_functions;
+	uint64_t *self, *in_all;      /* function by row, of functions[] */
+	struct mpi_context *contexts; /* most first */
+	uint32_t nr_contexts;
+};
+
+/* 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case. */
+int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
+                   uint32_t event, uint64_t from, uint64_t to);
+void rank_sums_fini(struct rank_sums *sums);
+
+/* Whether a function's name is one of MPI's, in C or Fortran. */
+bool mpi_function(const char *name);
+
+#endif

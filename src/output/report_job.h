@@ -1,0 +1,44 @@
+/*
+ * Reports of a job: how evenly its ranks share the work, and what they spend and send in MPI.
+ *
+ * Times come from samples throughout, or from calls throughout: the two are never added up. What
+ * comes from which is said with every table.
+ */
+#ifndef OUTPUT_REPORT_JOB_H
+#define OUTPUT_REPORT_JOB_H
+
+#include "output/call_sums.h"
+#include "output/rank_sums.h"
+#include "output/report.h"
+
+/* What the reports are made of. */
+struct job {
+	const struct trace *trace;
+	const struct report_options *options;
+	struct rank_rows rows;
+	struct rank_sums samples; /* of the options' event, or the first one */
+	struct call_sums calls;
+};
+
+/* 0, -ENOMEM, -EBADMSG, -ENODATA: per rank, and there are none. For job_fini() in either case. */
+int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
+void job_fini(struct job *job);
+
+/* Minimum, mean and maximum of functions over ranks. */
+int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options);
+int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+/* Time in MPI by rank, call and calling context, and who sent how much to whom. */
+int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
+                    const struct report_options *options);
+int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+/* What stands below the table of an ordinary report: the calls alone. 0, -ENOMEM, -EBADMSG. */
+int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
+/* The same as a JSON array; NULL: errno says why. */
+struct json_object;
+struct json_object *report_calls_object(const struct trace *trace,
+                                        const struct report_options *options);
+
+#endif

@@ -1,0 +1,211 @@
+#include "output/json_text.h"
+#include "output/report_job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void add(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_number(value));
+}
+
+static void add_sum(struct json_object *object, const struct call_sum *sum)
+{
+	add(object, "calls", sum->calls);
+	add(object, "unfinished", sum->unfinished);
+	add(object, "time_ns", sum->time);
+	add(object, "longest_ns", sum->longest);
+	add(object, "sent", sum->sent);
+	add(object, "bytes", sum->bytes);
+	add(object, "received", sum->received);
+	add(object, "bytes_in", sum->bytes_in);
+}
+
+static struct json_object *calls_array(const struct call_sums *sums,
+                                       const struct report_options *options)
+{
+	struct json_object *array = json_object_new_array();
+	uint32_t nr, *order = call_sums_order(sums, &nr);
+
+	for (uint32_t i = 0; order && i < nr && i < options->limit; i++) {
+		const struct trace_region *region = trace_region(sums->trace, order[i]);
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "call",
+		                       json_text(trace_region_name(sums->trace, order[i])));
+		json_object_object_add(object, "class",
+		                       json_text(region_class_name(region->region_class)));
+		add_sum(object, &sums->regions[order[i]]);
+		json_object_array_add(array, object);
+	}
+	free(order);
+	return array;
+}
+
+struct json_object *report_calls_object(const struct trace *trace,
+                                        const struct report_options *options)
+{
+	struct json_object *array = NULL;
+	struct rank_rows rows;
+	struct call_sums sums = {0};
+	int err = rank_rows_init(&rows, trace);
+
+	if (!err)
+		err = call_sums_init(&sums, trace, &rows, options->from, options->to);
+	if (!err)
+		array = calls_array(&sums, options);
+	call_sums_fini(&sums);
+	rank_rows_fini(&rows);
+	errno = -err;
+	return array;
+}
+
+static struct json_object *ranks_array(const struct job *job)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < job->rows.nr; i++) {
+		struct json_object *object = json_object_new_object();
+		const struct rank_row *row = &job->rows.rows[i];
+
+		json_object_object_add(object, "rank", json_object_new_int(row->rank));
+		json_object_object_add(object, "host",
+		                       json_text(trace_string(job->trace, row->host)));
+		add(object, "weight", job->samples.weights[i]);
+		add(object, "mpi_weight", job->samples.mpi[i]);
+		if (trace_has_calls(job->trace))
+			add_sum(object, &job->calls.ranks[i]);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *head(const struct job *job)
+{
+	const struct trace_event *event = trace_event(job->trace, job->samples.event);
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "event", json_text(trace_string(job->trace, event->name)));
+	json_object_object_add(object, "unit",
+	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
+	add(object, "total_weight", job->samples.total);
+	add(object, "weight_without_rank", job->samples.others);
+	json_object_object_add(object, "ranks", ranks_array(job));
+	return object;
+}
+
+/* --- imbalance -------------------------------------------------------------------------------- */
+
+static struct json_object *spread_object(const struct job *job, const struct spread *spread,
+                                         const uint64_t *weights)
+{
+	struct json_object *object = json_object_new_object(), *all = json_object_new_array();
+	const struct rank_row *rows = job->rows.rows;
+
+	json_object_object_add(object, "mean",
+	                       json_object_new_double((double)spread->sum / job->rows.nr));
+	add(object, "min", spread->least);
+	json_object_object_add(object, "min_rank",
+	                       json_object_new_int(rows[spread->least_row].rank));
+	add(object, "max", spread->most);
+	json_object_object_add(object, "max_rank",
+	                       json_object_new_int(rows[spread->most_row].rank));
+	for (uint32_t i = 0; i < job->rows.nr; i++)
+		json_object_array_add(all, json_number(weights[i]));
+	json_object_object_add(object, "by_rank", all);
+	return object;
+}
+
+static struct json_object *function_object(const struct job *job,
+                                           const struct rank_function *function)
+{
+	const struct rank_sums *sums = &job->samples;
+	struct json_object *object = json_object_new_object();
+	size_t first = (size_t)function->name * job->rows.nr;
+	char text[FRAME_TEXT_SIZE];
+
+	json_object_object_add(object, "symbol",
+	                       json_text(paths_function(&sums->paths, function->name, text)));
+	json_object_object_add(object, "module",
+	                       json_text(paths_module(&sums->paths, function->name)));
+	json_object_object_add(object, "self",
+	                       spread_object(job, &function->self, &sums->self[first]));
+	json_object_object_add(object, "total",
+	                       spread_object(job, &function->total, &sums->in_all[first]));
+	return object;
+}
+
+int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options)
+{
+	struct job job;
+	int err = job_init(&job, trace, options);
+
+	if (!err && !job.rows.nr)
+		err = -ENODATA;
+	if (!err) {
+		struct json_object *object = head(&job), *array = json_object_new_array();
+
+		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++)
+			json_object_array_add(array,
+			                      function_object(&job, &job.samples.functions[i]));
+		json_object_object_add(object, "functions", array);
+		json_put(to, object);
+		fputc('\n', to);
+	}
+	job_fini(&job);
+	return err;
+}
+
+/* --- MPI -------------------------------------------------------------------------------------- */
+
+static struct json_object *context_object(const struct job *job, const struct mpi_context *context)
+{
+	struct json_object *object = json_object_new_object(), *stack = json_object_new_array();
+	const struct paths *paths = &job->samples.paths;
+	char text[FRAME_TEXT_SIZE];
+
+	for (uint32_t path = context->path; path != PATH_NONE; path = paths->paths[path].caller)
+		json_object_array_add(
+			stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
+	add(object, "weight", context->weight);
+	add(object, "samples", context->samples);
+	json_object_object_add(object, "stack", stack);
+	return object;
+}
+
+static struct json_object *matrix_array(const struct call_sums *sums)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < sums->nr_links; i++) {
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "from", json_object_new_int(sums->links[i].from));
+		json_object_object_add(object, "to", json_object_new_int(sums->links[i].to));
+		add(object, "messages", sums->links[i].messages);
+		add(object, "bytes", sums->links[i].bytes);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options)
+{
+	struct job job;
+	int err = job_init(&job, trace, options);
+
+	if (!err) {
+		struct json_object *object = head(&job), *array = json_object_new_array();
+
+		for (uint32_t i = 0; i < job.samples.nr_contexts && i < options->limit; i++)
+			json_object_array_add(array,
+			                      context_object(&job, &job.samples.contexts[i]));
+		json_object_object_add(object, "contexts", array);
+		json_object_object_add(object, "calls", calls_array(&job.calls, options));
+		json_object_object_add(object, "matrix", matrix_array(&job.calls));
+		json_put(to, object);
+		fputc('\n', to);
+	}
+	job_fini(&job);
+	return err;
+}

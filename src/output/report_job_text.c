@@ -1,0 +1,390 @@
+#include "output/report_head.h"
+#include "output/report_job.h"
+#include "output/report_text.h"
+#include "output/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MATRIX_RANKS 16 /* more are told as pairs */
+#define FEW_CALLS    12 /* below an ordinary report */
+#define MAX_CALLERS  12 /* of a context in one line */
+
+static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
+{
+	if (nr > options->limit && !options->quiet)
+		fprintf(to, "%zu more %s; --all shows them\n", nr - options->limit, what);
+}
+
+static void put_title(FILE *to, const struct report_options *options, const char *title)
+{
+	if (!options->quiet)
+		fprintf(to, "\n%s\n\n", title);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void put_call_row(FILE *to, const struct trace *trace, const struct call_sum *sum,
+                         uint32_t region)
+{
+	char time[TEXT_SIZE], mean[TEXT_SIZE], longest[TEXT_SIZE], bytes[TEXT_SIZE], in[TEXT_SIZE];
+
+	text_quantity(time, (double)sum->time, TRACE_NS);
+	text_quantity(mean, (double)sum->time / (double)sum->calls, TRACE_NS);
+	text_quantity(longest, (double)sum->longest, TRACE_NS);
+	text_bytes(bytes, sum->bytes);
+	text_bytes(in, sum->bytes_in);
+	fprintf(to, "%10" PRIu64 "  %10s  %10s  %10s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
+	        sum->calls, time, mean, longest, sum->sent, sum->bytes ? bytes : "-", sum->received,
+	        sum->bytes_in ? in : "-");
+	text_put(to, trace_region_name(trace, region), 0);
+	if (sum->unfinished)
+		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
+	fputc('\n', to);
+}
+
+static int put_calls(FILE *to, const struct call_sums *sums, const struct report_options *options,
+                     uint32_t limit)
+{
+	uint32_t nr, *order = call_sums_order(sums, &nr);
+
+	if (!order)
+		return -ENOMEM;
+	if (!options->quiet)
+		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
+		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
+	for (uint32_t i = 0; i < nr && i < limit; i++)
+		put_call_row(to, sums->trace, &sums->regions[order[i]], order[i]);
+	if (nr > limit && !options->quiet)
+		fprintf(to, "%u more; %s shows them\n", nr - limit,
+		        limit == options->limit ? "--all" : "--mpi");
+	free(order);
+	return 0;
+}
+
+/* What is wrong with sums of calls where some are not there. */
+static void put_completeness(FILE *to, const struct trace *trace)
+{
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
+			fprintf(to,
+			        "(%" PRIu64 " of %" PRIu64 " calls are stored; adaptrace info says "
+			        "which, and from when to when)\n",
+			        kind->stored, kind->taken);
+}
+
+int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
+{
+	struct rank_rows rows;
+	struct call_sums sums = {0};
+	int err;
+
+	if (!trace_has_calls(trace))
+		return 0;
+	err = rank_rows_init(&rows, trace);
+	if (!err)
+		err = call_sums_init(&sums, trace, &rows, options->from, options->to);
+	if (!err) {
+		put_title(to, options,
+		          "calls as they were recorded, with exact times; the table above is from "
+		          "samples alone");
+		put_completeness(to, trace);
+		err = put_calls(to, &sums, options,
+		                options->limit < FEW_CALLS || options->limit == UINT32_MAX
+		                        ? options->limit
+		                        : FEW_CALLS);
+	}
+	call_sums_fini(&sums);
+	rank_rows_fini(&rows);
+	return err;
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static enum trace_unit unit_of(const struct job *job)
+{
+	return trace_event(job->trace, job->samples.event)->unit;
+}
+
+static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
+{
+	const struct call_sum *calls = &job->calls.ranks[row];
+	char sampled[TEXT_SIZE], time[TEXT_SIZE], bytes[TEXT_SIZE];
+	uint64_t weight = job->samples.weights[row];
+
+	text_quantity(sampled, (double)weight, unit_of(job));
+	text_quantity(time, (double)calls->time, TRACE_NS);
+	text_bytes(bytes, calls->bytes);
+	fprintf(to, "%6d  %10s  %7.2f%%", job->rows.rows[row].rank, sampled,
+	        percent((double)job->samples.mpi[row], weight));
+	if (trace_has_calls(job->trace))
+		fprintf(to, "  %10" PRIu64 "  %10s  %10" PRIu64 "  %11s", calls->calls, time,
+		        calls->sent, bytes);
+	fputs("  ", to);
+	text_put(to, trace_string(job->trace, job->rows.rows[row].host), 0);
+	fputc('\n', to);
+}
+
+static void put_ranks(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+	bool calls = trace_has_calls(job->trace);
+
+	put_title(to, options,
+	          calls ? "ranks: sampled, and the share of it in MPI, from samples; calls, their "
+	                  "exact time, and what was sent, from calls"
+	                : "ranks: sampled, and the share of it in MPI");
+	if (!options->quiet) {
+		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
+		if (calls)
+			fprintf(to, "  %10s  %10s  %10s  %11s", "MPI calls", "time", "sent",
+			        "bytes");
+		fputs("  host\n", to);
+	}
+	for (uint32_t i = 0; i < job->rows.nr && i < options->limit; i++)
+		put_rank_row(to, job, i);
+	put_rest(to, options, job->rows.nr, "ranks");
+}
+
+static void put_others(FILE *to, const struct job *job)
+{
+	if (job->samples.others && !job->options->quiet)
+		fprintf(to, "%.2f%% of the samples belong to no rank\n",
+		        percent((double)job->samples.others, job->samples.total));
+}
+
+/* --- imbalance -------------------------------------------------------------------------------- */
+
+static void put_spread(FILE *to, const struct job *job, const struct spread *spread)
+{
+	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
+	const struct rank_row *rows = job->rows.rows;
+
+	text_quantity(least, (double)spread->least, unit_of(job));
+	text_quantity(mean, (double)spread->sum / job->rows.nr, unit_of(job));
+	text_quantity(most, (double)spread->most, unit_of(job));
+	fprintf(to, "%10s  %10s %-6d  %10s %-6d", mean, least, rows[spread->least_row].rank, most,
+	        rows[spread->most_row].rank);
+}
+
+static void put_function(FILE *to, const struct job *job, const struct rank_function *function)
+{
+	const struct paths *paths = &job->samples.paths;
+	double mean = (double)function->self.sum / job->rows.nr;
+	char text[FRAME_TEXT_SIZE];
+
+	put_spread(to, job, &function->self);
+	fprintf(to, "  %9.1f%%  ", mean > 0 ? 100 * ((double)function->self.most / mean - 1) : 0);
+	text_put(to, paths_function(paths, function->name, text), 0);
+	fputc('\n', to);
+}
+
+static void put_functions(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+	uint32_t nr = 0;
+
+	put_title(
+		to, options,
+		"functions themselves, over ranks, from samples: the mean, the least and the most "
+		"with its rank, and by how much the most is above the mean");
+	if (!options->quiet)
+		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s  %s\n", "mean", "least", "rank",
+		        "most", "rank", "above", "symbol");
+	for (uint32_t i = 0; i < job->samples.nr_functions; i++) {
+		if (!job->samples.functions[i].self.sum)
+			continue;
+		if (nr++ < options->limit)
+			put_function(to, job, &job->samples.functions[i]);
+	}
+	put_rest(to, options, nr, "functions");
+}
+
+static void put_head(FILE *to, const struct job *job, const char *name)
+{
+	if (job->options->quiet || job->options->no_header)
+		return;
+	report_head_run(to, job->trace, name);
+	report_head_event(to, job->trace, job->samples.event);
+}
+
+int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options)
+{
+	struct job job;
+	int err = job_init(&job, trace, options);
+
+	if (!err && !job.rows.nr)
+		err = -ENODATA;
+	if (!err) {
+		put_head(to, &job, name);
+		put_ranks(to, &job);
+		put_others(to, &job);
+		put_functions(to, &job);
+	}
+	job_fini(&job);
+	return err;
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+static void put_context(FILE *to, const struct job *job, const struct mpi_context *context)
+{
+	const struct paths *paths = &job->samples.paths;
+	uint32_t path = context->path;
+	char text[FRAME_TEXT_SIZE], weight[TEXT_SIZE];
+
+	text_quantity(weight, (double)context->weight, unit_of(job));
+	fprintf(to, "%7.2f%%  %10s  %9" PRIu64 "  ",
+	        percent((double)context->weight, job->samples.total), weight, context->samples);
+	for (unsigned i = 0; path != PATH_NONE; i++, path = paths->paths[path].caller) {
+		if (i == MAX_CALLERS) {
+			fputs(" < …", to);
+			break;
+		}
+		fputs(i ? " < " : "", to);
+		text_put(to, paths_function(paths, paths_leaf(paths, path), text), 0);
+	}
+	fputc('\n', to);
+}
+
+static void put_contexts(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+
+	put_title(to, options,
+	          "where MPI was called from, and the share of all time there, from samples");
+	if (!options->quiet)
+		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "time", "samples",
+		        "call and callers");
+	for (uint32_t i = 0; i < job->samples.nr_contexts && i < options->limit; i++)
+		put_context(to, job, &job->samples.contexts[i]);
+	put_rest(to, options, job->samples.nr_contexts, "contexts");
+}
+
+/* --- who sends to whom ------------------------------------------------------------------------ */
+
+static const struct call_link *find_link(const struct call_sums *sums, int32_t from, int32_t to)
+{
+	uint32_t low = 0, high = sums->nr_links;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct call_link *link = &sums->links[middle];
+
+		if (link->from < from || (link->from == from && link->to < to))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < sums->nr_links && sums->links[low].from == from && sums->links[low].to == to)
+		return &sums->links[low];
+	return NULL;
+}
+
+static int32_t highest_rank(const struct call_sums *sums)
+{
+	int32_t highest = -1;
+
+	for (uint32_t i = 0; i < sums->nr_links; i++) {
+		highest = sums->links[i].from > highest ? sums->links[i].from : highest;
+		highest = sums->links[i].to > highest ? sums->links[i].to : highest;
+	}
+	return highest;
+}
+
+static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool bytes)
+{
+	char text[TEXT_SIZE];
+
+	fprintf(to, "%11s", bytes ? "bytes" : "messages");
+	for (int32_t i = 0; i < nr; i++)
+		fprintf(to, "  %10d", i);
+	fputc('\n', to);
+	for (int32_t from = 0; from < nr; from++) {
+		fprintf(to, "%11d", from);
+		for (int32_t i = 0; i < nr; i++) {
+			const struct call_link *link = find_link(sums, from, i);
+
+			if (link && bytes)
+				text_bytes(text, link->bytes);
+			else if (link)
+				snprintf(text, sizeof(text), "%" PRIu64, link->messages);
+			fprintf(to, "  %10s", link ? text : "-");
+		}
+		fputc('\n', to);
+	}
+}
+
+static int compare_by_bytes(const void *a, const void *b)
+{
+	const struct call_link *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static int put_pairs(FILE *to, const struct call_sums *sums, const struct report_options *options)
+{
+	struct call_link *links = calloc(sums->nr_links + 1UL, sizeof(*links));
+	char text[TEXT_SIZE];
+
+	if (!links)
+		return -ENOMEM;
+	memcpy(links, sums->links, sums->nr_links * sizeof(*links));
+	qsort(links, sums->nr_links, sizeof(*links), compare_by_bytes);
+	fprintf(to, "%8s  %8s  %10s  %11s\n", "from", "to", "messages", "bytes");
+	for (uint32_t i = 0; i < sums->nr_links && i < options->limit; i++) {
+		text_bytes(text, links[i].bytes);
+		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
+		        links[i].messages, text);
+	}
+	put_rest(to, options, sums->nr_links, "pairs");
+	free(links);
+	return 0;
+}
+
+static int put_links(FILE *to, const struct job *job)
+{
+	int32_t highest = highest_rank(&job->calls);
+
+	if (highest < 0)
+		return 0;
+	put_title(to, job->options,
+	          "messages between ranks, one-sided ones too, from calls: from a row to a column");
+	if (highest >= MATRIX_RANKS)
+		return put_pairs(to, &job->calls, job->options);
+	put_matrix(to, &job->calls, highest + 1, false);
+	fputc('\n', to);
+	put_matrix(to, &job->calls, highest + 1, true);
+	return 0;
+}
+
+int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
+                    const struct report_options *options)
+{
+	struct job job;
+	int err = job_init(&job, trace, options);
+
+	if (!err) {
+		put_head(to, &job, name);
+		if (job.rows.nr)
+			put_ranks(to, &job);
+		put_others(to, &job);
+		put_contexts(to, &job);
+	}
+	if (!err && trace_has_calls(trace)) {
+		put_title(to, options, "calls as they were recorded, with exact times");
+		put_completeness(to, trace);
+		err = put_calls(to, &job.calls, options, options->limit);
+	}
+	if (!err)
+		err = put_links(to, &job);
+	job_fini(&job);
+	return err;
+}

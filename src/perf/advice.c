@@ -1,0 +1,169 @@
+#include "perf/advice.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PARANOID "perf_event_paranoid is {0}, which "
+#define SETCAP   "setcap cap_perfmon+ep {self}"
+
+/* {0} to {2} are the numbers, {subject} and {self}, the file that setcap gives rights to, texts. */
+static const struct sentence {
+	const char *what, *way_out;
+} sentences[NR_ADVICE] = {
+	[ADVICE_NONE] = {"", ""},
+
+	[ADVICE_SAMPLE] = {PARANOID "forbids this user to sample anything",
+                           "as root: sysctl kernel.perf_event_paranoid=2, or: " SETCAP},
+	[ADVICE_KERNEL] = {PARANOID "forbids this user to sample the kernel side",
+                           "as root: sysctl kernel.perf_event_paranoid=1, or: " SETCAP},
+	[ADVICE_CPUS] = {PARANOID "forbids this user to sample whole CPUs and control groups",
+                         "as root: sysctl kernel.perf_event_paranoid=0, or: " SETCAP},
+	[ADVICE_SYMBOLS] = {PARANOID "hides the kernel's addresses",
+                            "as root: sysctl kernel.perf_event_paranoid=1"},
+	[ADVICE_KPTR] = {"kptr_restrict is {0}, which hides the kernel's addresses",
+                         "as root: sysctl kernel.kptr_restrict=0"},
+	[ADVICE_KPTR_PARANOID] =
+		{"kptr_restrict is {0}, which hides the kernel's addresses",
+                 "as root: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
+
+	[ADVICE_OTHERS] = {"the process is another user's",
+                           "run adaptrace as that user or as root, or: " SETCAP},
+	[ADVICE_RINGS] = {"rings of {0} KiB are more than perf_event_mlock_kb and the limit of "
+                          "locked memory allow",
+                          "as root: sysctl kernel.perf_event_mlock_kb={1}, or: ulimit -l {2}"},
+	[ADVICE_SMALLER] = {"perf_event_mlock_kb and the limit of locked memory allow smaller "
+                            "rings than {0} KiB, which lose samples sooner",
+                            "as root: sysctl kernel.perf_event_mlock_kb={1}, or: ulimit -l {2}"},
+	[ADVICE_NO_MEMORY] = {"memory for rings is short: smaller ones lose samples sooner",
+                              "try to free some"},
+	[ADVICE_FILES] = {"only {0} files may be open, {1} are needed", "try: ulimit -n {1}"},
+
+	[ADVICE_RUNGS] = {"only {0} files may be open, {1} are needed for all sampling periods: "
+                          "fewer are used",
+                          "try: ulimit -n {1}"},
+
+	[ADVICE_FILTER] =
+		{"a filter of system calls answers perf_event_open with {subject} (a container?)",
+                 "start the container with --cap-add=PERFMON, or where that does not help with "
+                 "--security-opt seccomp=unconfined"},
+	[ADVICE_SECURITY] = {"a security module or the kernel's lockdown forbids it",
+                             "see: cat /sys/kernel/security/lockdown /sys/kernel/security/lsm"},
+	[ADVICE_NO_PERF] = {"this kernel was built without perf events",
+                            "boot one with CONFIG_PERF_EVENTS=y"},
+
+	[ADVICE_VIRTUAL] = {"this machine has no hardware counters: it is a virtual one, to which "
+                            "its host gives none",
+                            "try -e cpu-clock, or on the host: qemu -cpu host,pmu=on"},
+	[ADVICE_NO_COUNTERS] = {"this machine has no hardware counters, or its kernel no driver "
+                                "for them",
+                                "try -e cpu-clock"},
+	[ADVICE_NO_SUCH] = {"this CPU has no such counter", "try -e cycles"},
+	[ADVICE_WATCHDOG] = {"the NMI watchdog holds a hardware counter",
+                             "as root: sysctl kernel.nmi_watchdog=0"},
+	[ADVICE_TAKEN] = {"its counter is taken, by another profiler",
+                          "see: ls -l /proc/*/fd 2>/dev/null | grep perf_event"},
+	[ADVICE_IMPRECISE] = {"this CPU cannot sample it precisely", "try it without :p"},
+	[ADVICE_NO_BRANCHES] = {"this machine has no branch stacks (LBR, BRS or BRBE)",
+                                "try -g dwarf"},
+
+	[ADVICE_NO_CGROUPS] = {"there is no cgroup hierarchy of version 2 here",
+                               "as root: mount -t cgroup2 none /mnt"},
+	[ADVICE_CGROUPS_READONLY] = {"the cgroup hierarchy at {subject} is read-only (a "
+                                     "container?)",
+                                     "as root: mount -o remount,rw {subject}"},
+	[ADVICE_CGROUPS_DENIED] = {"this user may not make cgroups below {subject}",
+                                   "try: systemd-run --user --scope -p Delegate=yes adaptrace "
+                                   "record ..."},
+	[ADVICE_CGROUPS_V1] = {"perf_event belongs to a cgroup hierarchy of version 1",
+                               "boot with cgroup_no_v1=perf_event"},
+
+	[ADVICE_SHM] = {"/dev/shm has {0} MiB of room, {1} are needed: a killed recorder would "
+                        "leave nothing to recover",
+                        "as root: mount -o remount,size={1}M /dev/shm, or start the container "
+                        "with --shm-size={1}m"},
+	[ADVICE_MAX_STACK] = {"perf_event_max_stack is {0}: deeper stacks are cut by -g fp",
+                              "as root: sysctl kernel.perf_event_max_stack=1024"},
+	[ADVICE_THROTTLED] = {"perf_event_max_sample_rate is {0}: what comes faster is throttled",
+                              "as root: sysctl kernel.perf_event_max_sample_rate=100000"},
+	[ADVICE_NO_TRACEFS] = {"tracefs is not mounted",
+                               "as root: mount -t tracefs tracefs /sys/kernel/tracing"},
+	[ADVICE_TRACEFS] = {"tracefs is for root only",
+                            "as root: mount -o remount,mode=750,gid={0} /sys/kernel/tracing"},
+	[ADVICE_PROBES] = {"probes in the kernel and in programs take root or CAP_PERFMON",
+                           "as root: " SETCAP},
+	[ADVICE_NO_KPROBES] = {"this kernel has no kprobes", "boot one with CONFIG_KPROBES=y"},
+	[ADVICE_NO_UPROBES] = {"this kernel has no uprobes",
+                               "boot one with CONFIG_UPROBE_EVENTS=y"},
+	[ADVICE_DEBIAN_DEBUG] = {"no debug information of libc is installed: lines and inlined "
+                                 "functions of libraries stay unknown",
+                                 "as root: apt-get install libc6-dbg, and the -dbgsym packages "
+                                 "of other libraries"},
+	[ADVICE_OTHER_DEBUG] = {"no debug information of libc is installed: lines and inlined "
+                                "functions of libraries stay unknown",
+                                "as root: dnf debuginfo-install glibc, or zypper install "
+                                "glibc-debuginfo"},
+};
+
+/* The file to which setcap would give the capability. */
+static size_t put_self(char *text, size_t size)
+{
+	char path[256];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0)
+		return (size_t)snprintf(text, size, "$(command -v adaptrace)");
+	path[n] = '\0';
+	return (size_t)snprintf(text, size, "%s", path);
+}
+
+static size_t put(const struct advice *advice, const char *name, size_t length, char *text,
+                  size_t size)
+{
+	if (length == 1)
+		return (size_t)snprintf(text, size, "%lld",
+		                        (long long)advice->numbers[(name[0] - '0') % 3]);
+	if (!strncmp(name, "subject", length))
+		return (size_t)snprintf(text, size, "%s", advice->subject ? advice->subject : "");
+	return put_self(text, size);
+}
+
+static void fill(const struct advice *advice, const char *format, char *text, size_t size)
+{
+	size_t used = 0, n;
+
+	*text = '\0';
+	while (*format && used + 1 < size) {
+		if (*format == '{') {
+			n = strcspn(format + 1, "}");
+			used += put(advice, format + 1, n, text + used, size - used);
+			format += n + 2;
+			continue;
+		}
+		n = strcspn(format, "{");
+		used += (size_t)snprintf(text + used, size - used, "%.*s", (int)n, format);
+		format += n;
+	}
+}
+
+void advice_what(const struct advice *advice, char *text, size_t size)
+{
+	fill(advice, sentences[advice->topic].what, text, size);
+}
+
+void advice_way_out(const struct advice *advice, char *text, size_t size)
+{
+	fill(advice, sentences[advice->topic].way_out, text, size);
+}
+
+void advice_line(const struct advice *advice, char *line, size_t size)
+{
+	size_t used;
+
+	advice_what(advice, line, size);
+	used = strlen(line);
+	if (!used || used + 3 > size)
+		return;
+	memcpy(line + used, "; ", 3);
+	advice_way_out(advice, line + used + 2, size - used - 2);
+}

@@ -1,0 +1,56 @@
+#include "perf/cpu_list.h"
+
+#include "perf/text_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number at the start of the text; what follows, or NULL. */
+static const char *parse_cpu(const char *text, unsigned long *cpu)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	*cpu = strtoul(text, &end, 10);
+	return *cpu < CPU_LIST_MAX ? end : NULL;
+}
+
+int cpu_list_parse(struct cpu_list *list, const char *text)
+{
+	unsigned long first, last;
+
+	memset(list, 0, sizeof(*list));
+	for (;; text++) {
+		text = parse_cpu(text, &first);
+		if (!text)
+			return -EINVAL;
+		last = first;
+		if (*text == '-')
+			text = parse_cpu(text + 1, &last);
+		if (!text || last < first)
+			return -EINVAL;
+		for (; first <= last; first++)
+			list->bits[first / 8] |= (uint8_t)(1U << first % 8);
+		if (*text != ',')
+			return *text ? -EINVAL : 0;
+	}
+}
+
+int cpu_list_online(struct cpu_list *list)
+{
+	char text[4096];
+	int error = text_file_read("/sys/devices/system/cpu/online", text, sizeof(text));
+
+	return error ? error : cpu_list_parse(list, text);
+}
+
+int cpu_list_beyond(const struct cpu_list *a, const struct cpu_list *b)
+{
+	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		if (cpu_list_has(a, cpu) && !cpu_list_has(b, cpu))
+			return (int)cpu;
+	return -1;
+}

@@ -1,0 +1,118 @@
+#include "perf/machine.h"
+
+#include "perf/pmu.h"
+#include "perf/text_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int64_t number_or(const char *path, int64_t otherwise)
+{
+	int64_t value;
+
+	return text_file_number(path, &value) ? otherwise : value;
+}
+
+/*
+ * The kernel refuses flags that do not exist before it looks at anything else, a filter never gets
+ * to see more than the call: so whatever is not EINVAL did not come from the kernel. One built
+ * without perf events answers ENOSYS, as some filters do.
+ */
+static int filter_answer(bool has_perf)
+{
+	int error = syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;
+
+	return error == -EINVAL || (error == -ENOSYS && !has_perf) ? 0 : error;
+}
+
+/* Hypervisors show themselves by a flag on x86, by the names of the board elsewhere. */
+static bool is_virtual(void)
+{
+	static const char *const names[] = {"QEMU", "KVM",    "VMware", "Xen",
+	                                    "HVM",  "Google", "Amazon", "virt"};
+	char text[4096], *flags;
+
+	if (!text_file_read("/proc/cpuinfo", text, sizeof(text)) &&
+	    (flags = strstr(text, "\nflags")) && (flags = strstr(flags, " hypervisor")) &&
+	    (flags[11] == ' ' || flags[11] == '\n'))
+		return true;
+	if (text_file_read("/sys/class/dmi/id/product_name", text, sizeof(text)) &&
+	    text_file_read("/sys/firmware/devicetree/base/compatible", text, sizeof(text)))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcasestr(text, names[i]))
+			return true;
+	return false;
+}
+
+/* The PMU that counts for tasks is called after the architecture, or several after their cores. */
+static bool is_cpu_pmu(const char *name)
+{
+	return !strcmp(name, "cpu") || !strcmp(name, "cpu_core") || !strncmp(name, "armv", 4) ||
+	       !strcmp(name, "cpum_cf") || !strcmp(name, "cpu_atom");
+}
+
+struct capabilities {
+	bool counts;
+	int64_t branches, precise;
+};
+
+static int note_pmu(void *arg, const char *name)
+{
+	struct capabilities *found = arg;
+	char path[512];
+
+	if (!is_cpu_pmu(name))
+		return 0;
+	found->counts = true;
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/branches", name);
+	found->branches = number_or(path, 0);
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/max_precise", name);
+	found->precise = number_or(path, 0);
+	return 0;
+}
+
+void machine_read(struct machine *machine)
+{
+	struct capabilities found = {0};
+	bool has_perf = !access("/proc/sys/kernel/perf_event_paranoid", F_OK);
+
+	pmu_walk_names(PMU_ROOT, note_pmu, &found);
+	*machine = (struct machine){
+		.has_perf = has_perf,
+		.filter = filter_answer(has_perf),
+		.counts = found.counts,
+		.is_virtual = is_virtual(),
+		.watchdog = found.counts && number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
+		.precise = found.precise,
+		.branches = found.branches,
+		.max_stack = number_or("/proc/sys/kernel/perf_event_max_stack", MACHINE_UNKNOWN),
+		.max_sample_rate =
+			number_or("/proc/sys/kernel/perf_event_max_sample_rate", MACHINE_UNKNOWN),
+		.cpu_time_max =
+			number_or("/proc/sys/kernel/perf_cpu_time_max_percent", MACHINE_UNKNOWN),
+	};
+}
+
+struct advice machine_advise_counters(const struct machine *machine)
+{
+	if (machine->counts)
+		return (struct advice){ADVICE_NONE};
+	return (struct advice){machine->is_virtual ? ADVICE_VIRTUAL : ADVICE_NO_COUNTERS};
+}
+
+struct advice machine_advise_call(const struct machine *machine)
+{
+	if (!machine->has_perf)
+		return (struct advice){ADVICE_NO_PERF};
+	if (machine->filter)
+		return (struct advice){
+			.topic = ADVICE_FILTER,
+			.subject = strerrorname_np(-machine->filter),
+		};
+	return (struct advice){ADVICE_NONE};
+}

@@ -1,0 +1,36 @@
+/*
+ * What this machine and its kernel offer to a sampler, whoever asks. What the user may have of it
+ * is said in permission.h.
+ */
+#ifndef PERF_MACHINE_H
+#define PERF_MACHINE_H
+
+#include "perf/advice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MACHINE_UNKNOWN (-1)
+
+struct machine {
+	bool has_perf;           /* the kernel was built with perf events */
+	int filter;              /* what a filter of system calls answers perf_event_open with,
+	                            -errno; 0: it reaches the kernel */
+	bool counts;             /* the kernel has a driver for the CPU's counters */
+	bool is_virtual;         /* a virtual machine */
+	bool watchdog;           /* the NMI watchdog holds a counter */
+	int64_t precise;         /* the highest level of :p; 0: none */
+	int64_t branches;        /* entries of a branch stack; 0: none */
+	int64_t max_stack;       /* kernel.perf_event_max_stack; MACHINE_UNKNOWN: not readable */
+	int64_t max_sample_rate; /* kernel.perf_event_max_sample_rate, likewise */
+	int64_t cpu_time_max;    /* kernel.perf_cpu_time_max_percent, likewise */
+};
+
+void machine_read(struct machine *machine);
+
+/* Whether this machine has counters at all; else why not. */
+struct advice machine_advise_counters(const struct machine *machine);
+/* Whether perf_event_open reaches a kernel that has it. */
+struct advice machine_advise_call(const struct machine *machine);
+
+#endif

@@ -1,0 +1,172 @@
+#include "preload/abi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+struct mpi mpi;
+struct abi abi = {.handle_mask = UINTPTR_MAX};
+
+#define MAX_LIBRARIES 8
+
+struct library_names {
+	unsigned nr;
+	char names[MAX_LIBRARIES][512];
+};
+
+static int note_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct library_names *found = arg;
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	base = base ? base + 1 : info->dlpi_name;
+	if (strncmp(base, "libmpi", 6) != 0 || found->nr == MAX_LIBRARIES ||
+	    strlen(info->dlpi_name) >= sizeof(found->names[0]))
+		return 0;
+	strcpy(found->names[found->nr++], info->dlpi_name);
+	return 0;
+}
+
+/* A library that was opened with RTLD_LOCAL is in no search order, but its name is known. */
+static void *hidden_symbol(const char *name)
+{
+	struct library_names found = {0};
+
+	dl_iterate_phdr(note_library, &found);
+	for (unsigned i = 0; i < found.nr; i++) {
+		void *library = dlopen(found.names[i], RTLD_LAZY | RTLD_NOLOAD);
+		void *symbol = library ? dlsym(library, name) : NULL;
+
+		if (library)
+			dlclose(library); /* it stays: another had it open */
+		if (symbol)
+			return symbol;
+	}
+	return NULL;
+}
+
+static void *library_symbol(const char *name)
+{
+	void *symbol = dlsym(RTLD_NEXT, name);
+
+	return symbol ? symbol : hidden_symbol(name);
+}
+
+/* An executable may have a copy of the library's object, and then all use that. */
+static uintptr_t library_object(const char *name)
+{
+	void *object = dlsym(RTLD_DEFAULT, name);
+
+	return (uintptr_t)(object ? object : hidden_symbol(name));
+}
+
+void *abi_real(enum mpi_call call, bool profiling)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%sMPI_%s", profiling ? "P" : "", call_infos[call].name);
+	return library_symbol(name);
+}
+
+static void find_functions(void)
+{
+	static const struct {
+		const char *name;
+		void *place;
+	} functions[] = {
+		{"PMPI_Cartdim_get", &mpi.cartdim_get},
+		{"PMPI_Comm_group", &mpi.comm_group},
+		{"PMPI_Comm_rank", &mpi.comm_rank},
+		{"PMPI_Comm_remote_group", &mpi.comm_remote_group},
+		{"PMPI_Comm_size", &mpi.comm_size},
+		{"PMPI_Comm_test_inter", &mpi.comm_test_inter},
+		{"PMPI_Dist_graph_neighbors_count", &mpi.dist_graph_neighbors_count},
+		{"PMPI_Get_library_version", &mpi.get_library_version},
+		{"PMPI_Graph_neighbors_count", &mpi.graph_neighbors_count},
+		{"PMPI_Group_free", &mpi.group_free},
+		{"PMPI_Group_size", &mpi.group_size},
+		{"PMPI_Group_translate_ranks", &mpi.group_translate_ranks},
+		{"PMPI_Topo_test", &mpi.topo_test},
+		{"PMPI_Type_size", &mpi.type_size},
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *symbol = library_symbol(functions[i].name);
+
+		memcpy(functions[i].place, &symbol, sizeof(symbol));
+	}
+}
+
+static bool know_open_mpi(void)
+{
+	abi.comm_world = library_object("ompi_mpi_comm_world");
+	abi.comm_self = library_object("ompi_mpi_comm_self");
+	abi.comm_null = library_object("ompi_mpi_comm_null");
+	abi.request_null = library_object("ompi_request_null");
+	abi.request_done = library_object("ompi_request_empty");
+	abi.in_place = 1;
+	abi.status_ignore = 0;
+	abi.proc_null = -2;
+	abi.source_at = 0;
+	abi.status_size = 24;
+	abi.cart = 1;
+	abi.graph = 2;
+	abi.dist_graph = 3;
+	return abi.comm_world && abi.comm_null && abi.request_null;
+}
+
+/* MPICH and all that share its ABI: Intel MPI, MVAPICH, Cray MPICH. */
+static bool know_mpich(void)
+{
+	abi.handle_mask = UINT32_MAX;
+	abi.comm_world = 0x44000000;
+	abi.comm_self = 0x44000001;
+	abi.comm_null = 0x04000000;
+	abi.request_null = 0x2c000000;
+	abi.in_place = UINTPTR_MAX;
+	abi.status_ignore = 1;
+	abi.proc_null = -1;
+	abi.source_at = 8;
+	abi.status_size = 20;
+	abi.graph = 1;
+	abi.cart = 2;
+	abi.dist_graph = 3;
+	return true;
+}
+
+/* Of what fills a page: "Open MPI v4.1.4", "MPICH 4.0.2". */
+static void tidy(char *version)
+{
+	static const char prefix[] = "MPICH Version:";
+	char *number = version + strlen(prefix);
+
+	version[strcspn(version, ",\n")] = '\0';
+	if (strncmp(version, prefix, strlen(prefix)) != 0)
+		return;
+	number += strspn(number, " \t");
+	memmove(version + strlen("MPICH "), number, strlen(number) + 1);
+	version[strlen("MPICH")] = ' ';
+}
+
+void abi_learn(void)
+{
+	char version[8192] = "";
+	int length = 0;
+
+	if (abi.tried)
+		return;
+	abi.tried = true;
+	find_functions();
+	abi.undefined = -32766;
+	if (!mpi.get_library_version || mpi.get_library_version(version, &length))
+		return;
+	tidy(version);
+	snprintf(abi.version, sizeof(abi.version), "%.255s", version);
+	abi.open_mpi = strstr(version, "Open MPI");
+	if (abi.open_mpi)
+		abi.known = know_open_mpi();
+	else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH"))
+		abi.known = know_mpich();
+}

@@ -1,0 +1,111 @@
+/* The MPI library in this process: where its functions are, and what differs between libraries. */
+#ifndef PRELOAD_ABI_H
+#define PRELOAD_ABI_H
+
+#include "preload/preload.h"
+
+/* The library's own functions that are asked what arguments mean. NULL: it has none. */
+struct mpi {
+	int (*cartdim_get)(uintptr_t comm, int *dimensions);
+	int (*comm_group)(uintptr_t comm, uintptr_t *group);
+	int (*comm_rank)(uintptr_t comm, int *rank);
+	int (*comm_remote_group)(uintptr_t comm, uintptr_t *group);
+	int (*comm_size)(uintptr_t comm, int *size);
+	int (*comm_test_inter)(uintptr_t comm, int *inter);
+	int (*dist_graph_neighbors_count)(uintptr_t comm, int *in, int *out, int *weighted);
+	int (*get_library_version)(char *version, int *length);
+	int (*graph_neighbors_count)(uintptr_t comm, int rank, int *neighbors);
+	int (*group_free)(uintptr_t *group);
+	int (*group_size)(uintptr_t group, int *size);
+	int (*group_translate_ranks)(uintptr_t from, int nr, const int *ranks, uintptr_t to,
+	                             int *translated);
+	int (*topo_test)(uintptr_t comm, int *kind);
+	int (*type_size)(uintptr_t type, int *size);
+};
+
+struct abi {
+	bool tried;
+	bool known; /* else only times are recorded */
+	bool open_mpi;
+	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */
+	uintptr_t comm_world, comm_self, comm_null, request_null, request_done, in_place;
+	uintptr_t status_ignore;
+	int proc_null, undefined;
+	unsigned source_at, status_size;  /* bytes; the tag follows the source */
+	int graph, cart, dist_graph;      /* what MPI_Topo_test says */
+	char version[256];
+};
+
+extern struct mpi mpi;
+extern struct abi abi;
+
+/* Learns which library it is, at the first call after which it may be asked. */
+void abi_learn(void);
+
+/*
+ * The function behind ours: the next in the search order, so that other tools between us and the
+ * library have their turn; where the library was opened out of everybody's sight, its own.
+ */
+void *abi_real(enum mpi_call call, bool profiling);
+
+static inline uintptr_t handle_of(uintptr_t arg)
+{
+	return arg & abi.handle_mask;
+}
+
+/* The handle that stands in an array or behind a pointer. */
+static inline uintptr_t handle_at(uintptr_t array, size_t i)
+{
+	return abi.open_mpi ? ((const uintptr_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+static inline size_t handle_size(void)
+{
+	return abi.open_mpi ? sizeof(uintptr_t) : sizeof(uint32_t);
+}
+
+static inline uint64_t type_size(uintptr_t type)
+{
+	int size = 0;
+
+	/* MPICH's own types say it themselves. */
+	if (!abi.open_mpi && (type & 0xff000000) == 0x4c000000)
+		return type >> 8 & 0xff;
+	if (!mpi.type_size || mpi.type_size(type, &size) || size < 0)
+		return 0;
+	return (uint64_t)size;
+}
+
+/* --- statuses --------------------------------------------------------------------------------- */
+
+static inline int status_source(const unsigned char *status)
+{
+	return *(const int *)(const void *)(status + abi.source_at);
+}
+
+static inline int status_tag(const unsigned char *status)
+{
+	return *(const int *)(const void *)(status + abi.source_at + sizeof(int));
+}
+
+/*
+ * Open MPI: source, tag, error, cancelled, size_t bytes. MPICH: low half of bytes, cancelled in
+ * bit 0 and the high half of bytes above it, source, tag, error.
+ */
+static inline uint64_t status_bytes(const unsigned char *status)
+{
+	const uint32_t *words = (const void *)status;
+
+	if (abi.open_mpi)
+		return words[4] | (uint64_t)words[5] << 32;
+	return words[0] | (uint64_t)(words[1] >> 1) << 32;
+}
+
+static inline bool status_cancelled(const unsigned char *status)
+{
+	const uint32_t *words = (const void *)status;
+
+	return abi.open_mpi ? words[3] : words[1] & 1;
+}
+
+#endif

@@ -1,0 +1,316 @@
+#include "preload/comms.h"
+
+#include "preload/abi.h"
+#include "preload/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_SLOTS 4096 /* communicators alive at once; more find no number */
+
+struct members {
+	uint32_t nr_local, nr_remote;
+	uint32_t *ranks; /* in the world, or UINT32_MAX */
+};
+
+static struct {
+	struct comm *slots[NR_SLOTS]; /* by handle */
+	struct comm *free;
+	uint32_t nr;
+	uintptr_t world_group;
+} comms;
+
+uint32_t comm_generation;
+
+uint64_t comm_mix(uint64_t a, uint64_t b)
+{
+	uint64_t z = (a ^ b * 0x9e3779b97f4a7c15) + 0xd6e8feb86659fd93;
+
+	z = (z ^ z >> 32) * 0xd6e8feb86659fd93;
+	z = (z ^ z >> 29) * 0x9e3779b97f4a7c15;
+	return z ^ z >> 32;
+}
+
+static size_t slot_of(uint64_t handle)
+{
+	return handle * 0x9e3779b97f4a7c15 >> 52;
+}
+
+static_assert(NR_SLOTS == 1 << 12, "slot_of() gives 12 bits");
+
+/* Freed ones leave no hole: a slot keeps what it had, with handle 0. */
+static struct comm **find_slot(uint64_t handle)
+{
+	struct comm **empty = NULL;
+
+	for (size_t i = 0; i < NR_SLOTS; i++) {
+		struct comm **slot = &comms.slots[(slot_of(handle) + i) % NR_SLOTS];
+		struct comm *comm = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+
+		if (comm && comm->handle == handle)
+			return slot;
+		if (!empty && (!comm || !comm->handle))
+			empty = slot;
+		if (!comm)
+			break;
+	}
+	return empty;
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+static bool translate(uintptr_t group, uint32_t nr, uint32_t *ranks)
+{
+	int *numbers = malloc((nr + 1) * sizeof(*numbers));
+	bool done;
+
+	if (!numbers)
+		return false;
+	for (uint32_t i = 0; i < nr; i++)
+		numbers[i] = (int)i;
+	done = comms.world_group &&
+	       !mpi.group_translate_ranks(group, (int)nr, numbers, comms.world_group,
+	                                  (int *)ranks);
+	for (uint32_t i = 0; i < nr; i++)
+		if (!done || (int)ranks[i] < 0)
+			ranks[i] = UINT32_MAX;
+	free(numbers);
+	return true;
+}
+
+static bool add_members(struct members *members, uintptr_t group, uint32_t *nr)
+{
+	uint32_t before = members->nr_local + members->nr_remote, *more;
+	int size = 0;
+
+	if (mpi.group_size(group, &size) || size < 0)
+		return false;
+	more = realloc(members->ranks, (before + (uint32_t)size + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	members->ranks = more;
+	*nr = (uint32_t)size;
+	return translate(group, (uint32_t)size, more + before);
+}
+
+static bool find_members(const struct comm *comm, struct members *members)
+{
+	uintptr_t group = 0;
+	bool done;
+
+	if (mpi.comm_group(comm->handle, &group))
+		return false;
+	done = add_members(members, group, &members->nr_local);
+	mpi.group_free(&group);
+	if (!done || !comm->inter)
+		return done;
+	group = 0;
+	if (!mpi.comm_remote_group || mpi.comm_remote_group(comm->handle, &group))
+		return false;
+	done = add_members(members, group, &members->nr_remote);
+	mpi.group_free(&group);
+	return done;
+}
+
+/* Both sides of an intercommunicator see the same two groups, the other way round. */
+static uint64_t hash_members(const struct members *members)
+{
+	uint64_t local = 0, remote = 0;
+
+	for (uint32_t i = 0; i < members->nr_local; i++)
+		local = comm_mix(local, members->ranks[i]);
+	for (uint32_t i = 0; i < members->nr_remote; i++)
+		remote = comm_mix(remote, members->ranks[members->nr_local + i]);
+	return local + remote;
+}
+
+/* --- defining --------------------------------------------------------------------------------- */
+
+static bool define_members(uint32_t number, const struct members *members)
+{
+	uint32_t nr = members->nr_local + members->nr_remote;
+	uint64_t words[2 + RING_MAX_MEMBERS / 2];
+
+	for (uint32_t first = 0; first < nr; first += RING_MAX_MEMBERS) {
+		uint32_t now = nr - first < RING_MAX_MEMBERS ? nr - first : RING_MAX_MEMBERS;
+		size_t size = 2 + (now + 1) / 2;
+
+		words[size - 1] = 0;
+		words[0] = ring_head(RING_MEMBERS, size, 0, 0, number);
+		words[1] = first;
+		memcpy(&words[2], members->ranks + first, now * sizeof(uint32_t));
+		if (!process_define(words, size))
+			return false;
+	}
+	return true;
+}
+
+static void define(struct comm *comm, const struct members *members)
+{
+	bool world = comm->handle == abi.comm_world, self = comm->handle == abi.comm_self;
+	uint64_t words[4] = {
+		ring_head(RING_COMM, 4, 0, 0, comms.nr + 1),
+		comm->id,
+		(world ? RING_COMM_WORLD : 0U) | (self ? RING_COMM_SELF : 0U) |
+			(comm->inter ? RING_COMM_INTER : 0U),
+		members->nr_local | (uint64_t)members->nr_remote << 32,
+	};
+
+	if (comms.nr + 1 >= RING_MAX_COMMS || !process_define(words, 4))
+		return;
+	comms.nr++;
+	if (world || define_members(comms.nr, members))
+		comm->number = comms.nr;
+}
+
+static struct comm *new_comm(uint64_t handle)
+{
+	struct comm *comm = comms.free;
+
+	if (comm)
+		comms.free = comm->next_free;
+	else
+		comm = malloc(sizeof(*comm));
+	if (!comm)
+		return NULL;
+	*comm = (struct comm){.handle = handle};
+	return comm;
+}
+
+static void fill_in(struct comm *comm, uint64_t seed)
+{
+	struct members members = {0};
+	int inter = 0;
+
+	if (mpi.comm_rank(comm->handle, &comm->rank) || mpi.comm_size(comm->handle, &comm->size))
+		return;
+	if (mpi.comm_test_inter && !mpi.comm_test_inter(comm->handle, &inter))
+		comm->inter = inter;
+	if (!find_members(comm, &members))
+		goto out;
+	comm->peers = (int)(comm->inter ? members.nr_remote : members.nr_local);
+	comm->id = comm->handle == abi.comm_world ? RING_COMM_WORLD_ID
+	                                          : comm_mix(seed, hash_members(&members)) | 2;
+	define(comm, &members);
+out:
+	free(members.ranks);
+}
+
+/* The lock is held. */
+static struct comm *add_comm(uint64_t handle, uint64_t seed)
+{
+	struct comm **slot = find_slot(handle), *comm, *old;
+
+	if (!slot)
+		return NULL;
+	comm = new_comm(handle);
+	if (!comm)
+		return NULL;
+	fill_in(comm, seed);
+	old = *slot;
+	__atomic_store_n(slot, comm, __ATOMIC_RELEASE);
+	if (old) {
+		old->next_free = comms.free;
+		comms.free = old;
+	}
+	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
+	return comm;
+}
+
+/* --- for the handlers ------------------------------------------------------------------------- */
+
+static bool is_null(uint64_t handle)
+{
+	return !handle || handle == abi.comm_null;
+}
+
+/* What MPI_Comm_idup knew of it. */
+static uint64_t kept_seed(uint64_t handle)
+{
+	struct request *kept = request_find(handle | KEY_COMM);
+	uint64_t seed = kept ? kept->bytes : 0;
+
+	if (kept)
+		request_remove(kept);
+	return seed;
+}
+
+struct comm *comm_find(struct thread *thread, uint64_t handle)
+{
+	struct comm **slot, *comm = NULL;
+
+	if (!process.in_world || is_null(handle))
+		return NULL;
+	pthread_mutex_lock(&process.lock);
+	slot = find_slot(handle);
+	if (slot)
+		comm = *slot && (*slot)->handle == handle ? *slot
+		                                         : add_comm(handle, kept_seed(handle));
+	thread->comm_generation = comm_generation;
+	thread->comm_handle = handle;
+	thread->comm = comm;
+	pthread_mutex_unlock(&process.lock);
+	return comm;
+}
+
+struct comm *comm_create(uint64_t handle, uint64_t seed)
+{
+	struct comm *comm;
+
+	if (!process.in_world || is_null(handle))
+		return NULL;
+	pthread_mutex_lock(&process.lock);
+	comm = add_comm(handle, seed);
+	pthread_mutex_unlock(&process.lock);
+	return comm;
+}
+
+void comm_forget(uint64_t handle)
+{
+	struct comm **slot;
+
+	pthread_mutex_lock(&process.lock);
+	slot = find_slot(handle);
+	if (slot && *slot && (*slot)->handle == handle)
+		(*slot)->handle = 0;
+	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&process.lock);
+}
+
+static void count_neighbors(struct comm *comm, int kind)
+{
+	int n = 0, weighted;
+
+	if (kind == abi.cart && mpi.cartdim_get && !mpi.cartdim_get(comm->handle, &n))
+		comm->in_degree = comm->out_degree = 2 * n;
+	else if (kind == abi.graph && mpi.graph_neighbors_count &&
+	         !mpi.graph_neighbors_count(comm->handle, comm->rank, &n))
+		comm->in_degree = comm->out_degree = n;
+	else if (kind == abi.dist_graph && mpi.dist_graph_neighbors_count)
+		mpi.dist_graph_neighbors_count(comm->handle, &comm->in_degree, &comm->out_degree,
+		                               &weighted);
+}
+
+void comm_neighbors(struct comm *comm)
+{
+	int kind = 0;
+
+	if (comm->has_neighbors)
+		return;
+	if (mpi.topo_test && !mpi.topo_test(comm->handle, &kind))
+		count_neighbors(comm, kind);
+	comm->has_neighbors = true;
+}
+
+void comm_start(void)
+{
+	if (mpi.comm_group(abi.comm_world, &comms.world_group))
+		comms.world_group = 0;
+}
+
+/* The child has its own recorder's memory, in which nothing is defined yet. */
+void comm_forked(void)
+{
+	memset(&comms, 0, sizeof(comms));
+	comm_generation++;
+}

@@ -1,0 +1,276 @@
+/* Calls that complete requests. */
+#include "preload/handlers.h"
+
+#include <string.h>
+
+static void put_done(struct visit *visit, const struct request *request,
+                     const unsigned char *status)
+{
+	if (request->kind == REQUEST_SEND) {
+		visit_part(visit, CALL_SEND_DONE, request->comm, request->peer);
+	} else if (request->kind == REQUEST_RECEIVE && request->partitioned) {
+		visit_message(visit, CALL_RECEIVE_DONE, request->comm, request->peer, request->tag,
+		              request->bytes);
+	} else if (request->kind == REQUEST_RECEIVE) {
+		visit_message(visit, CALL_RECEIVE_DONE, request->comm, status_source(status),
+		              status_tag(status), status_bytes(status));
+	} else {
+		visit_part(visit, CALL_COLLECTIVE_DONE, request->comm, request->peer);
+		visit_word(visit, request->bytes);
+		visit_word(visit, request->bytes_in);
+	}
+	visit_word(visit, request->id);
+}
+
+static void put_cancelled(struct visit *visit, const struct request *request)
+{
+	visit_part(visit, CALL_CANCELLED, request->comm, request->peer);
+	visit_word(visit, request->id);
+}
+
+/* A request has ended, as its status says; NULL: it failed. */
+static void complete(struct visit *visit, struct request *request, const unsigned char *status)
+{
+	struct request ended = *request;
+
+	/* The slot first: from now on the library may give the handle to somebody else. */
+	if (request->persistent)
+		request->id = 0;
+	else
+		request_remove(request);
+	if (!ended.id)
+		return;
+	if (!status || (ended.kind != REQUEST_COLLECTIVE && status_cancelled(status)))
+		put_cancelled(visit, &ended);
+	else
+		put_done(visit, &ended, status);
+}
+
+/* --- one request ------------------------------------------------------------------------------ */
+
+static void take_one(struct visit *visit, uintptr_t *a, uintptr_t *status)
+{
+	visit->request = NULL;
+	visit->saved = handle_at(a[0], 0);
+	if (visit->saved != abi.request_null)
+		visit->request = request_take(visit->saved);
+	if (visit->request)
+		want_status(visit, status);
+}
+
+static void complete_one(struct visit *visit)
+{
+	struct request *request = visit->request;
+
+	if (request && request->persistent)
+		request_put_back(request, visit->saved);
+	if (request)
+		complete(visit, request, visit->result ? NULL : visit->status);
+}
+
+static void wait_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		take_one(visit, a, &a[1]);
+}
+
+static void wait_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)a;
+	(void)large;
+	if (abi.known)
+		complete_one(visit);
+}
+
+const struct handler handler_WAIT = {wait_before, wait_after, true};
+
+static void test_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		take_one(visit, a, &a[2]);
+}
+
+static void test_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	if (!abi.known || !visit->request)
+		return;
+	if (visit->result || *(const int *)a[1]) {
+		complete_one(visit);
+		return;
+	}
+	visit->thread->idle = true;
+	request_put_back(visit->request, visit->saved);
+	if (!visit->request->id)
+		return;
+	visit_part(visit, CALL_TEST_FAILED, visit->request->comm, visit->request->peer);
+	visit_word(visit, visit->request->id);
+}
+
+const struct handler handler_TEST = {test_before, test_after, true};
+
+/* --- arrays of requests ----------------------------------------------------------------------- */
+
+/*
+ * What the program's array says is gone behind the call, so it is copied, and where the program
+ * ignores the statuses there is room for them behind the copy.
+ */
+static void copy_handles(struct visit *visit, uintptr_t count, uintptr_t array, uintptr_t *status,
+                         bool many)
+{
+	size_t nr = count_arg(count, false), size = nr * handle_size();
+	size_t statuses = *status == abi.status_ignore ? (many ? nr : 1) * abi.status_size : 0;
+	unsigned char *copy;
+
+	size = (size + 7) & ~(size_t)7;
+	copy = nr ? thread_scratch(visit->thread, size + statuses + 8) : NULL;
+	visit->saved = (uintptr_t)copy;
+	visit->nr_saved = copy ? nr : 0;
+	if (!copy)
+		return;
+	memcpy(copy, (const void *)array, nr * handle_size());
+	if (statuses)
+		*status = (uintptr_t)(copy + size);
+	visit->status = (const unsigned char *)*status;
+}
+
+static void complete_saved(struct visit *visit, size_t i, const unsigned char *status)
+{
+	uintptr_t handle = i < visit->nr_saved ? handle_at(visit->saved, i) : abi.request_null;
+	struct request *request = handle != abi.request_null ? request_find(handle) : NULL;
+
+	if (request)
+		complete(visit, request, status);
+}
+
+static void waitall_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a[0], a[1], &a[2], true);
+}
+
+/* On failure, some may not have ended; only what the library has set to null has. */
+static void complete_failed(struct visit *visit, uintptr_t array)
+{
+	for (size_t i = 0; i < visit->nr_saved; i++)
+		if (handle_at(array, i) == abi.request_null)
+			complete_saved(visit, i, NULL);
+}
+
+static void waitall_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	if (!abi.known)
+		return;
+	if (visit->result)
+		complete_failed(visit, a[1]);
+	for (size_t i = 0; !visit->result && i < visit->nr_saved; i++)
+		complete_saved(visit, i, visit->status + i * abi.status_size);
+}
+
+const struct handler handler_WAITALL = {waitall_before, waitall_after, true};
+
+static void testall_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a[0], a[1], &a[3], true);
+}
+
+static void testall_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	if (!abi.known)
+		return;
+	if (visit->result)
+		complete_failed(visit, a[1]);
+	visit->thread->idle = !visit->result && !*(const int *)a[2];
+	for (size_t i = 0; !visit->result && *(const int *)a[2] && i < visit->nr_saved; i++)
+		complete_saved(visit, i, visit->status + i * abi.status_size);
+}
+
+const struct handler handler_TESTALL = {testall_before, testall_after, true};
+
+static void waitany_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a[0], a[1], &a[3], false);
+}
+
+static void waitany_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	int index = *(const int *)a[2];
+
+	(void)large;
+	if (abi.known && index >= 0)
+		complete_saved(visit, (size_t)index, visit->result ? NULL : visit->status);
+}
+
+const struct handler handler_WAITANY = {waitany_before, waitany_after, false};
+
+static void testany_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a[0], a[1], &a[4], false);
+}
+
+static void testany_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	int index = *(const int *)a[2];
+
+	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
+	if (abi.known && *(const int *)a[3] && index >= 0)
+		complete_saved(visit, (size_t)index, visit->result ? NULL : visit->status);
+}
+
+const struct handler handler_TESTANY = {testany_before, testany_after, false};
+
+static void some_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a[0], a[1], &a[4], true);
+}
+
+static void some_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	int nr = *(const int *)a[2];
+
+	(void)large;
+	if (!abi.known)
+		return;
+	visit->thread->idle = !nr;
+	for (int i = 0; i < nr && (size_t)i < visit->nr_saved; i++)
+		complete_saved(visit, (size_t)((const int *)a[3])[i],
+		               visit->status + (size_t)i * abi.status_size);
+}
+
+const struct handler handler_WAITSOME = {some_before, some_after, false};
+const struct handler handler_TESTSOME = {some_before, some_after, false};
+
+/* --- without completion ----------------------------------------------------------------------- */
+
+static void request_free_before(struct visit *visit, uintptr_t *a)
+{
+	visit->saved = abi.known ? handle_at(a[0], 0) : 0;
+}
+
+/* Nobody will hear of its end: as far as the program can know, it has ended. */
+static void request_free_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request *request;
+
+	(void)a;
+	(void)large;
+	if (!abi.known || visit->saved == abi.request_null)
+		return;
+	request = request_find(visit->saved);
+	if (!request)
+		return;
+	if (request->id && request->kind == REQUEST_SEND)
+		put_done(visit, request, NULL);
+	else if (request->id)
+		put_cancelled(visit, request);
+	request_remove(request);
+}
+
+const struct handler handler_REQUEST_FREE = {request_free_before, request_free_after, false};

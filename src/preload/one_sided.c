@@ -1,0 +1,184 @@
+/* Windows, files. */
+#include "preload/handlers.h"
+
+/* --- windows: their communicators are known when they are made -------------------------------- */
+
+static void keep_window(struct visit *visit, uintptr_t comm, uintptr_t window)
+{
+	struct request kept = {.kind = REQUEST_OTHER};
+
+	if (!abi.known)
+		return;
+	kept.comm = comm_number(visit->thread, handle_of(comm));
+	request_add(handle_at(window, 0) | KEY_WINDOW, &kept, NULL);
+}
+
+static void win_create_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_window(visit, a[4], a[5]);
+}
+
+const struct handler handler_WIN_CREATE = {NULL, win_create_after, false};
+
+static void win_allocate_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_window(visit, a[3], a[5]);
+}
+
+const struct handler handler_WIN_ALLOCATE = {NULL, win_allocate_after, false};
+
+static void win_create_dynamic_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_window(visit, a[1], a[2]);
+}
+
+const struct handler handler_WIN_CREATE_DYNAMIC = {NULL, win_create_dynamic_after, false};
+
+static void win_free_before(struct visit *visit, uintptr_t *a)
+{
+	struct request *kept = abi.known ? request_find(handle_at(a[0], 0) | KEY_WINDOW) : NULL;
+
+	(void)visit;
+	if (kept)
+		request_remove(kept);
+}
+
+const struct handler handler_WIN_FREE = {win_free_before, NULL, false};
+
+/* --- one-sided -------------------------------------------------------------------------------- */
+
+static void put_access(struct visit *visit, enum call_part_kind kind, uintptr_t window,
+                       uintptr_t target, uint64_t bytes)
+{
+	const struct request *kept;
+
+	if (!abi.known || !is_peer((int)target))
+		return;
+	kept = request_find(handle_of(window) | KEY_WINDOW);
+	visit_part(visit, kind, kept ? kept->comm : 0, (int)target);
+	visit_word(visit, bytes);
+}
+
+static uint64_t origin_bytes(const uintptr_t *a, bool large)
+{
+	return count_arg(a[1], large) * type_size(a[2]);
+}
+
+static void put_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	put_access(visit, CALL_PUT, a[7], a[3], origin_bytes(a, large));
+}
+
+static void get_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	put_access(visit, CALL_GET, a[7], a[3], origin_bytes(a, large));
+}
+
+static void accumulate_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	put_access(visit, CALL_ATOMIC, a[8], a[3], origin_bytes(a, large));
+}
+
+static void get_accumulate_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	put_access(visit, CALL_ATOMIC, a[11], a[6], count_arg(a[4], large) * type_size(a[5]));
+}
+
+static void fetch_and_op_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_access(visit, CALL_ATOMIC, a[6], a[3], type_size(a[2]));
+}
+
+static void compare_and_swap_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_access(visit, CALL_ATOMIC, a[6], a[4], type_size(a[3]));
+}
+
+const struct handler handler_PUT = {NULL, put_after, false};
+const struct handler handler_GET = {NULL, get_after, false};
+const struct handler handler_ACCUMULATE = {NULL, accumulate_after, false};
+const struct handler handler_GET_ACCUMULATE = {NULL, get_accumulate_after, false};
+const struct handler handler_FETCH_AND_OP = {NULL, fetch_and_op_after, false};
+const struct handler handler_COMPARE_AND_SWAP = {NULL, compare_and_swap_after, false};
+
+/* --- files: what was moved, as the status says, or what was asked for ------------------------- */
+
+static void put_transfer(struct visit *visit, enum call_part_kind kind, uint64_t bytes)
+{
+	visit_part(visit, kind, 0, CALL_NO_PEER);
+	visit_word(visit, bytes);
+}
+
+static void want_file_status(struct visit *visit, uintptr_t *status)
+{
+	if (abi.known)
+		want_status(visit, status);
+}
+
+static void file_before(struct visit *visit, uintptr_t *a)
+{
+	want_file_status(visit, &a[4]);
+}
+
+static void file_at_before(struct visit *visit, uintptr_t *a)
+{
+	want_file_status(visit, &a[5]);
+}
+
+static void read_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)a;
+	(void)large;
+	if (abi.known)
+		put_transfer(visit, CALL_READ, status_bytes(visit->status));
+}
+
+static void write_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)a;
+	(void)large;
+	if (abi.known)
+		put_transfer(visit, CALL_WRITE, status_bytes(visit->status));
+}
+
+const struct handler handler_READ = {file_before, read_after, false};
+const struct handler handler_READ_AT = {file_at_before, read_after, false};
+const struct handler handler_WRITE = {file_before, write_after, false};
+const struct handler handler_WRITE_AT = {file_at_before, write_after, false};
+
+static void transfer_begins(struct visit *visit, enum call_part_kind kind, const uintptr_t *a,
+                            bool large)
+{
+	if (abi.known)
+		put_transfer(visit, kind, count_arg(a[0], large) * type_size(a[1]));
+}
+
+static void read_posted_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	transfer_begins(visit, CALL_READ, &a[2], large);
+}
+
+static void read_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	transfer_begins(visit, CALL_READ, &a[3], large);
+}
+
+static void write_posted_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	transfer_begins(visit, CALL_WRITE, &a[2], large);
+}
+
+static void write_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	transfer_begins(visit, CALL_WRITE, &a[3], large);
+}
+
+const struct handler handler_READ_POSTED = {NULL, read_posted_after, false};
+const struct handler handler_READ_AT_POSTED = {NULL, read_at_posted_after, false};
+const struct handler handler_WRITE_POSTED = {NULL, write_posted_after, false};
+const struct handler handler_WRITE_AT_POSTED = {NULL, write_at_posted_after, false};

@@ -1,0 +1,375 @@
+/* Sends and receives. */
+#include "preload/handlers.h"
+
+static uint64_t buffer_bytes(uintptr_t count, uintptr_t type, bool large)
+{
+	return count_arg(count, large) * type_size(type);
+}
+
+/* --- blocking --------------------------------------------------------------------------------- */
+
+static void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
+                     uintptr_t comm)
+{
+	if (is_peer((int)dest))
+		visit_message(visit, CALL_SEND, comm_number(visit->thread, handle_of(comm)),
+		              (int)dest, (int)tag, bytes);
+}
+
+void put_received(struct visit *visit, const unsigned char *status, uint32_t comm)
+{
+	if (is_peer(status_source(status)))
+		visit_message(visit, CALL_RECEIVE, comm, status_source(status), status_tag(status),
+		              status_bytes(status));
+}
+
+static void send_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	if (abi.known)
+		put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[5]);
+}
+
+const struct handler handler_SEND = {NULL, send_after, false};
+
+static void recv_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		want_status(visit, &a[6]);
+}
+
+static void recv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	if (abi.known)
+		put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[5])));
+}
+
+const struct handler handler_RECV = {recv_before, recv_after, false};
+
+static void sendrecv_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		want_status(visit, &a[11]);
+}
+
+static void sendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	if (!abi.known)
+		return;
+	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[10]);
+	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[10])));
+}
+
+const struct handler handler_SENDRECV = {sendrecv_before, sendrecv_after, false};
+
+static void replace_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		want_status(visit, &a[8]);
+}
+
+static void replace_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	if (!abi.known)
+		return;
+	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[7]);
+	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[7])));
+}
+
+const struct handler handler_SENDRECV_REPLACE = {replace_before, replace_after, false};
+
+/* --- probed messages: a receive of one does not say its communicator -------------------------- */
+
+static void keep_message(struct visit *visit, uintptr_t message, uintptr_t comm)
+{
+	struct request kept = {
+		.kind = REQUEST_OTHER,
+		.comm = comm_number(visit->thread, handle_of(comm)),
+	};
+
+	if (abi.known)
+		request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, NULL);
+}
+
+static void mprobe_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_message(visit, a[3], a[2]);
+}
+
+const struct handler handler_MPROBE = {NULL, mprobe_after, false};
+
+static void improbe_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
+	if (*(const int *)a[3])
+		keep_message(visit, a[4], a[2]);
+}
+
+static void iprobe_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
+}
+
+const struct handler handler_IPROBE = {NULL, iprobe_after, false};
+
+const struct handler handler_IMPROBE = {NULL, improbe_after, false};
+
+/* The communicator, before the message is gone. */
+static void find_message(struct visit *visit, const uintptr_t *a)
+{
+	struct request *kept = request_find(handle_at(a[3], 0) | KEY_MESSAGE);
+
+	visit->saved = 0;
+	if (!kept)
+		return;
+	visit->saved = kept->comm;
+	request_remove(kept);
+}
+
+static void mrecv_before(struct visit *visit, uintptr_t *a)
+{
+	if (!abi.known)
+		return;
+	find_message(visit, a);
+	want_status(visit, &a[4]);
+}
+
+static void mrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)a;
+	(void)large;
+	if (abi.known)
+		put_received(visit, visit->status, (uint32_t)visit->saved);
+}
+
+const struct handler handler_MRECV = {mrecv_before, mrecv_after, false};
+
+static void imrecv_before(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		find_message(visit, a);
+}
+
+static void imrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request request = {.kind = REQUEST_RECEIVE, .comm = (uint32_t)visit->saved};
+
+	(void)large;
+	if (abi.known)
+		start_request(visit, handle_at(a[4], 0), &request);
+}
+
+const struct handler handler_IMRECV = {imrecv_before, imrecv_after, false};
+
+/* --- non-blocking ----------------------------------------------------------------------------- */
+
+static void put_volume(struct visit *visit, enum call_part_kind kind, const struct request *request)
+{
+	visit_part(visit, kind, request->comm, request->peer);
+	visit_word(visit, request->bytes);
+	visit_word(visit, request->bytes_in);
+}
+
+static void put_started(struct visit *visit, const struct request *request)
+{
+	if (request->kind == REQUEST_SEND)
+		visit_message(visit, CALL_SEND_POSTED, request->comm, request->peer, request->tag,
+		              request->bytes);
+	else if (request->kind == REQUEST_RECEIVE)
+		visit_part(visit, CALL_RECEIVE_POSTED, request->comm, request->peer);
+	else
+		put_volume(visit, CALL_COLLECTIVE_POSTED, request);
+	visit_word(visit, request->id);
+}
+
+/* What the library did at once, or cannot be followed, is a whole message of this call. */
+static void put_at_once(struct visit *visit, const struct request *request)
+{
+	if (request->kind == REQUEST_SEND)
+		visit_message(visit, CALL_SEND, request->comm, request->peer, request->tag,
+		              request->bytes);
+	else if (request->kind == REQUEST_COLLECTIVE)
+		put_volume(visit, CALL_COLLECTIVE, request);
+}
+
+void start_request(struct visit *visit, uint64_t handle, struct request *request)
+{
+	static uint64_t shared; /* the handle that MPICH gives to all sends that are done at once */
+	bool duplicate = false, send = request->kind == REQUEST_SEND;
+
+	if (handle == abi.request_null || (send && (handle == abi.request_done ||
+	                                            handle == shared))) {
+		put_at_once(visit, request);
+		return;
+	}
+	request->id = request_next_id();
+	if (request_add(handle, request, send ? &duplicate : NULL)) {
+		put_started(visit, request);
+		return;
+	}
+	if (duplicate)
+		__atomic_store_n(&shared, handle, __ATOMIC_RELAXED);
+	put_at_once(visit, request);
+}
+
+static struct request message(struct visit *visit, enum request_kind kind, const uintptr_t *a,
+                              bool large)
+{
+	return (struct request){
+		.kind = (uint8_t)kind,
+		.comm = comm_number(visit->thread, handle_of(a[5])),
+		.peer = (int)a[3],
+		.tag = (int)a[4],
+		.bytes = kind == REQUEST_SEND ? buffer_bytes(a[1], a[2], large) : 0,
+	};
+}
+
+static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request request;
+
+	if (!abi.known || !is_peer((int)a[3]))
+		return;
+	request = message(visit, REQUEST_SEND, a, large);
+	start_request(visit, handle_at(a[6], 0), &request);
+}
+
+const struct handler handler_ISEND = {NULL, isend_after, false};
+
+static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request request;
+
+	if (!abi.known || !is_peer((int)a[3]))
+		return;
+	request = message(visit, REQUEST_RECEIVE, a, large);
+	start_request(visit, handle_at(a[6], 0), &request);
+}
+
+const struct handler handler_IRECV = {NULL, irecv_after, false};
+
+/* One request for both: it is the receive's, and the send is this call's. */
+static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t *receive,
+                       uintptr_t comm, bool large)
+{
+	struct request request = {
+		.kind = REQUEST_RECEIVE,
+		.comm = comm_number(visit->thread, handle_of(comm)),
+		.peer = (int)receive[0],
+	};
+
+	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], comm);
+	if (is_peer((int)receive[0]))
+		start_request(visit, handle_at(receive[3], 0), &request);
+}
+
+static void isendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	if (abi.known)
+		start_both(visit, a, &a[8], a[10], large);
+}
+
+const struct handler handler_ISENDRECV = {NULL, isendrecv_after, false};
+
+static void isendrecv_replace_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	if (abi.known)
+		start_both(visit, a, &a[5], a[7], large);
+}
+
+const struct handler handler_ISENDRECV_REPLACE = {NULL, isendrecv_replace_after, false};
+
+/* --- persistent and partitioned --------------------------------------------------------------- */
+
+static void keep_persistent(uint64_t handle, struct request *request)
+{
+	request->persistent = true;
+	request_add(handle, request, NULL);
+}
+
+static void send_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request request;
+
+	if (!abi.known || !is_peer((int)a[3]))
+		return;
+	request = message(visit, REQUEST_SEND, a, large);
+	keep_persistent(handle_at(a[6], 0), &request);
+}
+
+const struct handler handler_SEND_INIT = {NULL, send_init_after, false};
+
+static void recv_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	struct request request;
+
+	if (!abi.known || !is_peer((int)a[3]))
+		return;
+	request = message(visit, REQUEST_RECEIVE, a, large);
+	keep_persistent(handle_at(a[6], 0), &request);
+}
+
+const struct handler handler_RECV_INIT = {NULL, recv_init_after, false};
+
+/* Neither partitions nor their arrivals are messages: what is started is one. */
+static void keep_partitioned(struct visit *visit, enum request_kind kind, const uintptr_t *a)
+{
+	struct request request = {
+		.kind = (uint8_t)kind,
+		.partitioned = true,
+		.comm = comm_number(visit->thread, handle_of(a[6])),
+		.peer = (int)a[4],
+		.tag = (int)a[5],
+		.bytes = count_arg(a[1], false) * buffer_bytes(a[2], a[3], true),
+	};
+
+	if (abi.known && is_peer((int)a[4]))
+		keep_persistent(handle_at(a[8], 0), &request);
+}
+
+static void psend_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_partitioned(visit, REQUEST_SEND, a);
+}
+
+const struct handler handler_PSEND_INIT = {NULL, psend_init_after, false};
+
+static void precv_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	keep_partitioned(visit, REQUEST_RECEIVE, a);
+}
+
+const struct handler handler_PRECV_INIT = {NULL, precv_init_after, false};
+
+static void start_again(struct visit *visit, uint64_t handle)
+{
+	struct request *request = request_find(handle);
+
+	if (!request)
+		return;
+	request->id = request_next_id();
+	put_started(visit, request);
+}
+
+static void start_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	if (abi.known)
+		start_again(visit, handle_at(a[0], 0));
+}
+
+const struct handler handler_START = {NULL, start_after, false};
+
+static void startall_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	for (size_t i = 0; abi.known && i < count_arg(a[0], false); i++)
+		start_again(visit, handle_at(a[1], i));
+}
+
+const struct handler handler_STARTALL = {NULL, startall_after, false};

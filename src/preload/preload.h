@@ -1,0 +1,204 @@
+/*
+ * The library that runs inside a target: it stands before MPI, and behind adaptrace.h.
+ *
+ * A call goes visit_enter(), the real function, visit_leave(). Only the outermost counts, because
+ * MPI libraries call themselves: Open MPI's Fortran calls PMPI_X, MPICH's calls MPI_X, and both
+ * names are defined here. Nothing happens before a process's first call, so that programs without
+ * MPI, launchers and shells are left alone.
+ *
+ * No MPI header is used: arguments are passed on as machine words, and what differs between Open
+ * MPI and MPICH stands in struct abi.
+ */
+#ifndef PRELOAD_PRELOAD_H
+#define PRELOAD_PRELOAD_H
+
+#include "preload/mpi_calls.h"
+#include "preload/ring.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define ALL_CLASSES ((1U << NR_CALL_CLASSES) - 1)
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+struct process {
+	struct ring_process *shared; /* NULL: not connected */
+	enum ring_clock clock;
+	bool started;  /* connecting was tried */
+	bool threaded; /* MPI_THREAD_MULTIPLE: threads call MPI at the same time */
+	bool in_world; /* between MPI_Init and MPI_Finalize */
+	int world_rank, world_size;
+	uint64_t next_request;
+	pthread_mutex_t lock; /* definitions, communicators, rings being taken */
+	pthread_key_t key;    /* its destructor gives the ring of an ending thread back */
+	bool have_key;
+};
+
+extern struct process process;
+
+/* Connects to the recorder at the first call; false: there is none. */
+bool process_start(void);
+
+/*
+ * Writes a definition; the words' first must be a ring_head(). Waits a little where there is no
+ * room; false: in vain. The lock is held.
+ */
+bool process_define(const uint64_t *words, size_t nr);
+/* The same of one or two words (word 0 is filled in) and a string, cut at RING_MAX_NAME. */
+bool process_define_name(enum ring_record record, uint32_t number, const uint64_t *more,
+                         size_t nr_more, const char *name);
+
+/* --- its threads ------------------------------------------------------------------------------ */
+
+struct comm;
+
+struct thread {
+	struct ring *ring; /* NULL: none yet */
+	struct ring_open *open;
+	uint64_t *words;
+	uint64_t mask, head, tail; /* tail: as last seen */
+	bool inside;               /* an outer call is being recorded, or passed through */
+	bool refused;              /* no ring for this thread */
+	bool idle;                 /* the call asked, and there was nothing */
+	unsigned nr_open;          /* as in the ring, and more where there are too many */
+
+	uint64_t comm_handle; /* the communicator used last */
+	struct comm *comm;
+	uint32_t comm_generation;
+
+	unsigned nr_parts, nr_words; /* of the record that is being made */
+	uint64_t record[3 + RING_MAX_PARTS * RING_MAX_PART];
+	unsigned char status[64]; /* for programs that ignore it */
+	void *scratch;            /* see thread_scratch() */
+	size_t scratch_size;
+};
+
+extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
+
+/* A ring for this thread; false: there is none, and the thread's calls are lost. */
+bool thread_start(struct thread *thread);
+/* Memory until the next call of this; NULL: none. */
+void *thread_scratch(struct thread *thread, size_t size);
+
+/* Writes the record that was made, or counts it as lost. */
+void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
+                  uint64_t leave);
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* A call being recorded. */
+struct visit {
+	struct thread *thread;
+	uint64_t enter, leave;
+	uint32_t region;
+	bool recorded; /* false: only passed through */
+	int result;
+	/* From before the call to behind it, as its shape needs. */
+	const unsigned char *status;
+	struct request *request;
+	uintptr_t saved;
+	size_t nr_saved;
+};
+
+/* Makes room for another part: writes what there is where the record is full. */
+void visit_part_room(struct visit *visit);
+
+static inline uint64_t *visit_part(struct visit *visit, enum call_part_kind kind, uint32_t comm,
+                                   int32_t peer)
+{
+	struct thread *thread = visit->thread;
+
+	if (unlikely(thread->nr_parts == RING_MAX_PARTS))
+		visit_part_room(visit);
+	thread->nr_parts++;
+	thread->record[thread->nr_words++] =
+		(uint64_t)kind | (uint64_t)comm << 8 | (uint64_t)(uint32_t)peer << 32;
+	return &thread->record[thread->nr_words];
+}
+
+/* CALL_SEND and CALL_RECEIVE; with a request CALL_SEND_POSTED and CALL_RECEIVE_DONE. */
+static inline void visit_message(struct visit *visit, enum call_part_kind kind, uint32_t comm,
+                                 int32_t peer, int32_t tag, uint64_t bytes)
+{
+	uint64_t *at = visit_part(visit, kind, comm, peer);
+
+	at[0] = (uint64_t)(uint32_t)tag;
+	at[1] = bytes;
+	visit->thread->nr_words += 2;
+}
+
+static inline void visit_word(struct visit *visit, uint64_t word)
+{
+	visit->thread->record[visit->thread->nr_words++] = word;
+}
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+/*
+ * What is done before and behind the calls of one shape. before() may exchange arguments; after()
+ * runs only where the call succeeded, unless `always`.
+ */
+struct handler {
+	void (*before)(struct visit *visit, uintptr_t *a);
+	void (*after)(struct visit *visit, const uintptr_t *a, bool large);
+	bool always;
+};
+
+struct call_info {
+	const char *name; /* without MPI_ */
+	const struct handler *handler;
+	uint8_t class;
+	bool large;
+};
+
+extern const struct call_info call_infos[NR_MPI_CALLS];
+
+/* A count as it is passed: an int, or an MPI_Count. */
+static inline uint64_t count_arg(uintptr_t arg, bool large)
+{
+	int64_t count = large ? (int64_t)arg : (int32_t)arg;
+
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+static inline int64_t count_at(uintptr_t array, size_t i, bool large)
+{
+	return large ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+/* --- open calls ------------------------------------------------------------------------------- */
+
+/* A ring for this thread, where calls of this class are wanted. */
+bool visit_wanted(struct thread *thread, enum call_class class);
+void thread_push(struct thread *thread, uint32_t region, uint64_t ticks);
+void thread_pop(struct thread *thread);
+
+/* Instrumented calls around the one that is written, as its flags say it. */
+static inline unsigned thread_depth(const struct thread *thread)
+{
+	return thread->nr_open < RING_CONTINUED ? thread->nr_open : RING_CONTINUED - 1;
+}
+
+/* --- visits ----------------------------------------------------------------------------------- */
+
+bool visit_enter_slowly(struct visit *visit, enum mpi_call call, uintptr_t *a);
+/* Records the call and returns its result. */
+int visit_leave(struct visit *visit, const uintptr_t *a, int result);
+
+/* Before the real function; false: pass everything through and do not call visit_leave(). */
+static inline bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
+{
+	const struct ring_process *shared = process.shared;
+
+	if (this_thread.inside)
+		return false;
+	if (shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES)
+		return false;
+	return visit_enter_slowly(visit, call, a);
+}
+
+#endif

@@ -1,0 +1,201 @@
+#include "preload/comms.h"
+#include "preload/regions.h"
+#include "preload/requests.h"
+
+#include <errno.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S 2 /* for a recorder that is busy, once a process */
+
+struct process process = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.next_request = 1,
+};
+
+/* --- connecting ------------------------------------------------------------------------------- */
+
+static int connect_recorder(const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	size_t length = strlen(name);
+	int fd;
+
+	if (!length || length > sizeof(address.sun_path) - 1)
+		return -1;
+	memcpy(address.sun_path + 1, name, length);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!connect(fd, (struct sockaddr *)&address,
+	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int receive_descriptor(int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec iov = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *got;
+	ssize_t size;
+	int received;
+
+	do
+		size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	while (size < 0 && errno == EINTR);
+	got = size == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (!got || got->cmsg_type != SCM_RIGHTS || got->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&received, CMSG_DATA(got), sizeof(received));
+	return received;
+}
+
+static struct ring_process *map_memory(int fd)
+{
+	struct ring_process *shared = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
+	                                   MAP_SHARED, fd, 0);
+
+	if (shared == MAP_FAILED)
+		return NULL;
+	if (shared->version == RING_VERSION)
+		return shared;
+	munmap(shared, ring_memory_size());
+	return NULL;
+}
+
+static struct ring_process *meet_recorder(const char *name)
+{
+	struct ring_process *shared = NULL;
+	int socket_fd, memory_fd;
+
+	socket_fd = name ? connect_recorder(name) : -1;
+	if (socket_fd < 0)
+		return NULL;
+	memory_fd = receive_descriptor(socket_fd);
+	if (memory_fd >= 0) {
+		shared = map_memory(memory_fd);
+		close(memory_fd);
+	}
+	close(socket_fd);
+	return shared;
+}
+
+/* --- beginning and forking -------------------------------------------------------------------- */
+
+/* The rings stay the parent's. A child that makes calls gets its own. */
+static void forked(void)
+{
+	if (process.shared)
+		munmap(process.shared, ring_memory_size());
+	process.shared = NULL;
+	process.started = false;
+	pthread_mutex_init(&process.lock, NULL);
+	comm_forked();
+	requests_forked();
+	regions_forked();
+	free(this_thread.scratch);
+	memset(&this_thread, 0, sizeof(this_thread));
+}
+
+static void thread_ended(void *arg)
+{
+	struct thread *thread = arg;
+
+	free(thread->scratch);
+	thread->scratch = NULL;
+	thread->scratch_size = 0;
+	if (thread->ring)
+		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);
+	thread->ring = NULL;
+	thread->refused = true; /* destructors that run later find nothing */
+}
+
+bool process_start(void)
+{
+	int error = errno;
+
+	pthread_mutex_lock(&process.lock);
+	if (!process.started) {
+		struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
+
+		if (shared && !process.have_key) {
+			process.have_key = !pthread_key_create(&process.key, thread_ended);
+			pthread_atfork(NULL, NULL, forked);
+		}
+		if (shared) {
+			process.clock = shared->clock;
+			shared->pid = (uint32_t)getpid();
+			__atomic_store_n(&process.shared, shared, __ATOMIC_RELEASE);
+		}
+		__atomic_store_n(&process.started, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&process.lock);
+	errno = error;
+	return process.shared;
+}
+
+/* --- definitions ------------------------------------------------------------------------------ */
+
+static bool definition_room(const struct ring *ring, size_t nr)
+{
+	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	return ring->head + nr - tail <= RING_DEFINITION_WORDS;
+}
+
+bool process_define(const uint64_t *words, size_t nr)
+{
+	const struct timespec moment = {.tv_nsec = 500000};
+	struct ring_process *shared = process.shared;
+	uint64_t *base = (uint64_t *)(void *)((char *)shared + RING_DEFINITIONS_OFFSET);
+	struct ring *ring = &shared->definitions;
+	size_t at = ring->head % RING_DEFINITION_WORDS;
+	size_t pad = at + nr > RING_DEFINITION_WORDS ? RING_DEFINITION_WORDS - at : 0;
+
+	for (unsigned tries = 0; !definition_room(ring, pad + nr); tries++) {
+		if (tries == 200) {
+			ring->lost++;
+			return false;
+		}
+		nanosleep(&moment, NULL);
+	}
+	if (pad)
+		base[at] = ring_head(RING_PAD, 0, 0, 0, 0);
+	memcpy(&base[(at + pad) % RING_DEFINITION_WORDS], words, nr * sizeof(*words));
+	/* Pairs with the recorder's acquire: it sees the words. */
+	__atomic_store_n(&ring->head, ring->head + pad + nr, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool process_define_name(enum ring_record record, uint32_t number, const uint64_t *more,
+                         size_t nr_more, const char *name)
+{
+	uint64_t words[3 + (RING_MAX_NAME + 8) / 8] = {0};
+	size_t length = strnlen(name, RING_MAX_NAME), nr = 1 + nr_more + length / 8 + 1;
+
+	words[0] = ring_head(record, nr, 0, 0, number);
+	memcpy(&words[1], more, nr_more * sizeof(*more));
+	memcpy(&words[1 + nr_more], name, length);
+	return process_define(words, nr);
+}

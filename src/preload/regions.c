@@ -1,0 +1,234 @@
+#include "preload/regions.h"
+
+#include "preload/preload.h"
+
+#include "adaptrace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_NAMES 4096 /* slots; a power of two */
+
+struct name {
+	struct adaptrace_site site;
+	uint32_t kind, length;
+	char text[];
+};
+
+/*
+ * Names by hash, never forgotten. A site's number counts only in the process that gave it: a forked
+ * one tells its own recorder anew. Guarded by the lock of the process.
+ */
+static struct {
+	struct name *slots[NR_NAMES];
+	uint32_t nr;
+	uint32_t numbers[NR_NAMES]; /* of slots, in this process; 0: not defined yet */
+	uint32_t generation;
+} names;
+
+static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
+{
+	uint32_t hash = 2166136261U ^ kind;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619U;
+	return hash ^ hash >> 15;
+}
+
+static struct name *new_name(const char *text, size_t length, uint32_t kind)
+{
+	struct name *name = calloc(1, sizeof(*name) + length + 1);
+
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, length);
+	name->kind = kind;
+	name->length = (uint32_t)length;
+	name->site.name = name->text;
+	name->site.kind = kind;
+	return name;
+}
+
+/* The lock is held. NR_NAMES: there is no room. */
+static size_t slot_of(const char *text, size_t length, uint32_t kind)
+{
+	uint32_t hash = hash_name(text, length, kind);
+
+	for (uint32_t i = 0; i < NR_NAMES; i++) {
+		size_t slot = (hash + i) % NR_NAMES;
+		struct name *name = names.slots[slot];
+
+		if (!name && names.nr < NR_NAMES / 2) {
+			names.slots[slot] = name = new_name(text, length, kind);
+			names.nr += name != NULL;
+			return name ? slot : NR_NAMES;
+		}
+		if (!name)
+			return NR_NAMES;
+		if (name->kind == kind && name->length == length &&
+		    !memcmp(name->text, text, length))
+			return slot;
+	}
+	return NR_NAMES;
+}
+
+static uint32_t define(size_t slot)
+{
+	const struct name *name = names.slots[slot];
+	uint64_t flags = name->kind == ADAPTRACE_MARKER  ? RING_REGION_MARKER
+	                 : name->kind == ADAPTRACE_VALUE_ ? RING_REGION_VALUE
+	                                                  : 0;
+	uint32_t number = RING_USER_REGIONS + (uint32_t)slot;
+
+	if (!names.numbers[slot] &&
+	    process_define_name(RING_REGION, number, &flags, 1, name->text))
+		names.numbers[slot] = number;
+	return names.numbers[slot];
+}
+
+/* The region's number in the lower half, and the generation above it. */
+static uint32_t number_of(struct adaptrace_site *site)
+{
+	uint32_t number = __atomic_load_n(&site->number, __ATOMIC_RELAXED);
+	size_t slot;
+
+	if (likely(number && number >> 16 == (names.generation & 0xffff)))
+		return number & 0xffff;
+	number = 0;
+	pthread_mutex_lock(&process.lock);
+	slot = slot_of(site->name, strnlen(site->name, RING_MAX_NAME), site->kind);
+	if (slot < NR_NAMES)
+		number = define(slot);
+	pthread_mutex_unlock(&process.lock);
+	if (number)
+		__atomic_store_n(&site->number, number | names.generation << 16, __ATOMIC_RELAXED);
+	return number;
+}
+
+static struct adaptrace_site *find_site(const char *text, unsigned length, unsigned kind)
+{
+	size_t slot;
+
+	if (length > RING_MAX_NAME)
+		length = RING_MAX_NAME;
+	pthread_mutex_lock(&process.lock);
+	slot = slot_of(text, length, kind);
+	pthread_mutex_unlock(&process.lock);
+	return slot < NR_NAMES ? &names.slots[slot]->site : NULL;
+}
+
+void regions_forked(void)
+{
+	memset(names.numbers, 0, sizeof(names.numbers));
+	names.generation++;
+}
+
+/* --- what the macros do ----------------------------------------------------------------------- */
+
+/* Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. */
+static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
+{
+	struct thread *thread = &this_thread;
+
+	if (!site || thread->inside)
+		return NULL;
+	thread->inside = true;
+	*region = visit_wanted(thread, CLASS_USER) ? number_of(site) : 0;
+	if (*region)
+		return thread;
+	thread->inside = false;
+	return NULL;
+}
+
+static void begin(struct adaptrace_site *site)
+{
+	uint32_t region;
+	struct thread *thread = enter(site, &region);
+
+	if (!thread)
+		return;
+	thread_push(thread, region, ring_ticks(process.clock));
+	thread->inside = false;
+}
+
+static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
+{
+	thread->nr_parts = 0;
+	thread->nr_words = 3;
+	thread->idle = false;
+	thread_write(thread, region, thread_depth(thread), from, to);
+}
+
+/* What is open inside of it ends with it: an exception, or a jump, may have left that. */
+static void end_inner(struct thread *thread, unsigned depth, uint64_t ticks)
+{
+	while (thread->nr_open > depth) {
+		const struct ring_open *open = &thread->open[thread->nr_open - 1];
+
+		thread_pop(thread);
+		write_call(thread, (uint32_t)open->region, open->enter, ticks);
+	}
+}
+
+static void end(struct adaptrace_site *site)
+{
+	uint64_t ticks = ring_ticks(process.clock);
+	struct thread *thread = &this_thread;
+	uint32_t region;
+
+	if (!site || thread->inside || !thread->ring || !thread->nr_open)
+		return;
+	thread->inside = true;
+	region = number_of(site);
+	if (thread->nr_open > RING_MAX_OPEN) {
+		thread_pop(thread);
+		thread->ring->lost++;
+	} else {
+		for (unsigned n = thread->nr_open; n > 0; n--)
+			if (thread->open[n - 1].region == region) {
+				end_inner(thread, n - 1, ticks);
+				break;
+			}
+	}
+	thread->inside = false;
+}
+
+static void mark(struct adaptrace_site *site)
+{
+	uint32_t region;
+	struct thread *thread = enter(site, &region);
+	uint64_t ticks;
+
+	if (!thread)
+		return;
+	ticks = ring_ticks(process.clock);
+	write_call(thread, region, ticks, ticks);
+	thread->inside = false;
+}
+
+static void value(struct adaptrace_site *site, double number)
+{
+	uint32_t region;
+	struct thread *thread = enter(site, &region);
+	uint64_t ticks;
+
+	if (!thread)
+		return;
+	ticks = ring_ticks(process.clock);
+	thread->nr_parts = 1;
+	thread->record[3] = CALL_VALUE | (uint64_t)(uint32_t)CALL_NO_PEER << 32;
+	memcpy(&thread->record[4], &number, sizeof(number));
+	thread->nr_words = 5;
+	thread->idle = false;
+	thread_write(thread, region, thread_depth(thread), ticks, ticks);
+	thread->inside = false;
+}
+
+extern const struct adaptrace_hooks adaptrace_hooks_1;
+__attribute__((visibility("default"))) const struct adaptrace_hooks adaptrace_hooks_1 = {
+	.site = find_site,
+	.begin = begin,
+	.end = end,
+	.mark = mark,
+	.value = value,
+};

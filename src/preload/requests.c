@@ -1,0 +1,137 @@
+#include "preload/requests.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define NR_SLOTS  ((size_t)1 << 16)
+#define MOST_TRIES 64
+#define KEY_BUSY  1 /* being filled */
+#define KEY_TAKEN ((uint64_t)1 << 63)
+
+struct request_table {
+	uint64_t keys[NR_SLOTS];
+	struct request requests[NR_SLOTS];
+};
+
+static struct request_table *table;
+
+static struct request_table *get_table(void)
+{
+	struct request_table *mapped = __atomic_load_n(&table, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (likely(mapped))
+		return mapped;
+	mapped = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped == MAP_FAILED)
+		return NULL;
+	if (__atomic_compare_exchange_n(&table, &none, mapped, false, __ATOMIC_ACQ_REL,
+	                                __ATOMIC_ACQUIRE))
+		return mapped;
+	munmap(mapped, sizeof(*table));
+	return none;
+}
+
+static size_t slot_of(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15 >> 48;
+}
+
+static_assert(NR_SLOTS == 1 << 16, "slot_of() gives 16 bits");
+
+static bool claim(uint64_t *key)
+{
+	uint64_t empty = 0;
+
+	if (!process.threaded) {
+		if (*key)
+			return false;
+		*key = KEY_BUSY;
+		return true;
+	}
+	return !__atomic_load_n(key, __ATOMIC_RELAXED) &&
+	       __atomic_compare_exchange_n(key, &empty, KEY_BUSY, false, __ATOMIC_ACQUIRE,
+	                                   __ATOMIC_RELAXED);
+}
+
+bool request_add(uint64_t handle, const struct request *request, bool *duplicate)
+{
+	struct request_table *t = get_table();
+	size_t slot = slot_of(handle);
+
+	for (size_t i = 0; t && i < MOST_TRIES; i++) {
+		size_t at = (slot + i) % NR_SLOTS;
+
+		if (duplicate && __atomic_load_n(&t->keys[at], __ATOMIC_RELAXED) == handle) {
+			*duplicate = true;
+			return false;
+		}
+		if (!claim(&t->keys[at]))
+			continue;
+		t->requests[at] = *request;
+		/* Pairs with find(): another thread may complete it. */
+		__atomic_store_n(&t->keys[at], handle, __ATOMIC_RELEASE);
+		return true;
+	}
+	__atomic_fetch_add(&process.shared->untracked, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* The oldest of its handle. */
+struct request *request_find(uint64_t handle)
+{
+	struct request_table *t = get_table();
+	struct request *found = NULL;
+	size_t slot = slot_of(handle);
+
+	for (size_t i = 0; t && i < MOST_TRIES; i++) {
+		size_t at = (slot + i) % NR_SLOTS;
+
+		if (__atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) != handle)
+			continue;
+		if (!process.threaded)
+			return &t->requests[at];
+		if (!found || t->requests[at].id < found->id)
+			found = &t->requests[at];
+	}
+	return found;
+}
+
+static uint64_t *key_of(const struct request *request)
+{
+	return &table->keys[request - table->requests];
+}
+
+struct request *request_take(uint64_t handle)
+{
+	struct request *request = request_find(handle);
+
+	if (request && process.threaded)
+		__atomic_store_n(key_of(request), handle | KEY_TAKEN, __ATOMIC_RELAXED);
+	return request;
+}
+
+void request_put_back(struct request *request, uint64_t handle)
+{
+	if (process.threaded)
+		__atomic_store_n(key_of(request), handle, __ATOMIC_RELEASE);
+}
+
+void request_remove(struct request *request)
+{
+	__atomic_store_n(key_of(request), 0, __ATOMIC_RELEASE);
+}
+
+uint64_t request_next_id(void)
+{
+	if (!process.threaded)
+		return process.next_request++;
+	return __atomic_fetch_add(&process.next_request, 1, __ATOMIC_RELAXED);
+}
+
+void requests_forked(void)
+{
+	if (table)
+		memset(table->keys, 0, sizeof(table->keys));
+	process.next_request = 1;
+}

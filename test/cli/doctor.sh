@@ -1,0 +1,50 @@
+#!/bin/sh
+# The doctor says what works and what would change the rest, and a recording that fails ends in the
+# very same sentence.
+. "$(dirname "$0")/scenario"
+
+mkdir open && chmod 777 open && cd open || exit 1
+# Every failure of record is one of the doctor's sentences, way out included.
+same_sentence() { # FINDING RUNNER...
+	finding=$1; shift
+	"$@" "$ADAPTRACE" doctor --json >doctor.json
+	check "$finding" <<'END'
+import json
+import sys
+doctor = json.load(open("doctor.json"))
+finding, = [f for f in doctor["findings"] if f["name"] == sys.argv[1]]
+assert finding["state"] == "missing", finding
+errors = open("errors").read().splitlines()
+assert errors[-1].endswith(f": {finding['says']}; {finding['way_out']}"), errors
+END
+}
+
+for error in 1 38; do # EPERM, ENOSYS
+	"$TARGETS/filter" $error "$ADAPTRACE" record -q true 2>errors
+	status=$?
+	[ $status = 77 ] && continue
+	[ $status = 125 ] || fail "record behind a filter ended with $status"
+	cat errors
+	same_sentence perf_event_open "$TARGETS/filter" $error
+	"$TARGETS/filter" $error "$ADAPTRACE" doctor >text && fail "doctor: all is well"
+	grep -q '^missing  perf_event_open: .* E[NP].*--cap-add=PERFMON' text || fail "$(cat text)"
+done
+
+# As an ordinary user where the kernel side is not permitted.
+if as_user "$ADAPTRACE" doctor | grep -q '^missing  kernel side: perf_event_paranoid'; then
+	as_user "$ADAPTRACE" record -q -e context-switches true 2>errors && fail "context switches"
+	same_sentence 'kernel side' as_user
+fi
+if "$ADAPTRACE" doctor | grep -q '^missing  hardware counters: this machine'; then
+	"$ADAPTRACE" record -q -e cycles:u true 2>errors && fail "cycles without counters"
+	same_sentence 'hardware counters' env
+fi
+
+# What works is tried: the exit status is that of a recording.
+"$ADAPTRACE" doctor >text
+status=$?
+"$ADAPTRACE" record -q -e cpu-clock:u true 2>errors
+recorded=$?
+[ $((status == 0)) = $((recorded == 0)) ] || fail "doctor $status, record $recorded"
+grep -Eqv '^(works  |limited|missing)  [A-Za-z]|^Linux|^$' text && fail "$(cat text)"
+pass

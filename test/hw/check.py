@@ -1,0 +1,213 @@
+"""check.py FOLDER: looks at what the emulated machine recorded on its counters."""
+
+import collections
+import json
+import os
+import sys
+import traceback
+
+import recording
+
+COUNTERS, SIGNED = sys.argv[1] + "/counters/out/", sys.argv[1] + "/signed/out/"
+
+
+def text_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def event_of(info, name):
+    event, = [e for e in info["events"] if e["name"].split(":")[0] == name]
+    return event
+
+
+def taken_is_count_by_period(trace, name):
+    """All that the kernel counted, divided by the period, within 2 %; a period may be unfinished."""
+    event = event_of(recording.info(COUNTERS + trace), name)
+    assert recording.close(event["taken"], event["exact"] / event["base_period"], 0.02, 2)
+
+
+def shares_are_right(trace, name):
+    """What each function and what is inlined into it took, of all that the three took."""
+    took = collections.Counter()
+    for sample in recording.samples(COUNTERS + trace):
+        for frame in sample["stack"] if sample["event"] == name else []:
+            if frame["symbol"] in ("one", "three", "six"):
+                took[frame["symbol"]] += sample["weight"]
+    for function, share in (("one", 0.1), ("three", 0.3), ("six", 0.6)):
+        assert recording.close(took[function] / sum(took.values()), share, 0, 0.03), function
+
+
+def cycles():
+    taken_is_count_by_period("cycles.atr", "cycles")
+    shares_are_right("cycles.atr", "cycles")
+
+
+def several_events():
+    """Instructions are half as many as cycles: by the clock of this machine."""
+    for name in "instructions", "cycles":
+        taken_is_count_by_period("both.atr", name)
+        shares_are_right("both.atr", name)
+    info = recording.info(COUNTERS + "both.atr")
+    instructions, cycles = (event_of(info, name)["exact"] for name in ("instructions", "cycles"))
+    assert recording.close(instructions, cycles / 2, 0.001)
+
+
+def group():
+    """Counters that are read with every sample, in groups of the hardware; if record can."""
+    if not os.path.exists(COUNTERS + "group.atr"):
+        return
+    counted = cycles = 0
+    for sample in recording.samples(COUNTERS + "group.atr")[1:]:
+        counted += sample["counters"]["instructions"]
+        cycles += sample["weight"]
+    assert recording.close(counted, cycles / 2, 0.02)
+    assert "counter 'r03' counted nothing" in text_of(COUNTERS + "group.report")
+
+
+def as_perf_says():
+    """perf record of the same program, event and period."""
+    theirs = collections.Counter()
+    for line in text_of(COUNTERS + "perf.script").splitlines():
+        fields = line.split()
+        if fields and fields[0] == "shares":
+            theirs[fields[-1]] += 1
+    ours = collections.Counter()
+    for sample in recording.samples(COUNTERS + "cycles.atr"):
+        if sample["comm"] == "shares":
+            function, = [f["symbol"] for f in sample["stack"] if not f["inlined"]][:1]
+            ours[function] += 1
+    print("perf:", dict(theirs), "adaptrace:", dict(ours))
+    assert recording.close(sum(ours.values()), sum(theirs.values()), 0.03, 2)
+    for function in "one", "three", "six":
+        assert recording.close(ours[function] / sum(ours.values()),
+                               theirs[function] / sum(theirs.values()), 0, 0.03), function
+
+
+def read_alike_elsewhere():
+    """A trace says here what it said there."""
+    assert json.loads(text_of(COUNTERS + "cycles.report")) == recording.report(
+        COUNTERS + "cycles.atr")
+
+
+def old_threads(trace):
+    """The buffer fills; from then on threads that began before it are sampled half as often."""
+    info = recording.info(COUNTERS + trace)
+    event = event_of(info, "cycles")
+    full = [r for r in info["reductions"] if r["cause"] == "memory" and r["event"] == event["name"]]
+    assert full and all(r["cause"] == "memory" for r in info["reductions"]), info["reductions"]
+    assert event["final_period"] == event["initial_period"] * 2 ** len(full), event
+    samples = [s for s in recording.samples(COUNTERS + trace) if s["event"] == event["name"]]
+    first = full[0]["time_ns"]
+    marks = collections.defaultdict(dict)
+    for line in text_of(COUNTERS + trace.replace(".atr", ".said")).splitlines():
+        if line.startswith("quarter"):
+            _, tid, number, time, cpu = map(int, line.split()[1:])
+            marks[tid][number] = time, cpu
+    assert len(marks) == 2
+    for tid, mark in marks.items():
+        (start, cpu_start), (end, cpu_end) = mark[3], mark[4]
+        assert mark[0][0] < first < start, "the buffer was full too late"
+        late = [s for s in samples if s["tid"] == tid and start <= s["time_ns"] < end]
+        # A nanosecond is a cycle here. Handlers do not count themselves, and some overflows pass
+        # while the other processor has its turn.
+        assert recording.close(sum(s["weight"] for s in late), cpu_end - cpu_start, 0.25)
+    return event, samples
+
+
+def old_threads_of_a_cgroup():
+    assert recording.info(COUNTERS + "old.atr")["counting"] == "cgroup"
+    event, samples = old_threads("old.atr")
+    # The kernel's period doubled as well.
+    assert event["taken"] * event["initial_period"] < 0.9 * sum(s["weight"] for s in samples)
+
+
+def old_threads_that_inherited():
+    assert recording.info(COUNTERS + "old_inherit.atr")["counting"] == "inherit"
+    old_threads("old_inherit.atr")
+
+
+def silent_event():
+    """One that the processor opens and never counts: that is said, the other one is there."""
+    taken_is_count_by_period("silent.atr", "cycles")
+    assert event_of(recording.info(COUNTERS + "silent.atr"), "r03")["taken"] == 0
+    assert "r03 never occurred" in text_of(COUNTERS + "silent.report")
+
+
+def chain(sample):
+    """The names of a stack, repeated ones once."""
+    names = [f["symbol"] or f["module"] for f in sample["stack"]]
+    return tuple(n for n, before in zip(names, [None] + names) if n != before)
+
+
+ROOT = ("main", "libc.so.6", "__libc_start_main", "_start")
+CHAINS = {
+    ("leaf", "recurse") + ROOT,
+    ("leaf", "recurse", "other", "libc.so.6"),
+    ("leaf", "on_signal", "__kernel_rt_sigreturn", "syscall", "signal_oneself") + ROOT,
+}
+
+
+def is_nowhere(sample):
+    """Neither in the program before, nor in the next: there is no stack to see."""
+    return {"do_exit", "do_execveat_common"} & {f["symbol"] for f in sample["stack"]}
+
+
+def stacks(path):
+    """All reach their root, and those that end in leaf() are the known ones."""
+    samples = [s for s in recording.samples(path) if s["comm"].startswith("frames")]
+    chains = collections.Counter(chain(s) for s in samples if s["stack"][0]["symbol"] == "leaf")
+    for known in CHAINS:
+        print(chains[known], *known)
+        assert chains[known] > 0.1 * len(samples), chains
+        del chains[known]
+    for other in chains: # by the sort of libc
+        print(chains[other], *other)
+        assert other[:3] == ("leaf", "compare", "libc.so.6"), other
+        assert other[-6:] == ("qsort_r", "sort") + ROOT, other
+    depths = {sum(f["symbol"] == "recurse" for f in s["stack"])
+              for s in samples if chain(s)[:2] == ("leaf", "recurse")}
+    assert depths == {61}, depths
+    assert all(s["complete"] or is_nowhere(s) for s in samples)
+
+
+def known_stacks():
+    stacks(COUNTERS + "frames.atr")
+
+
+def known_stacks_by_libunwind():
+    stacks(COUNTERS + "frames_libunwind.atr")
+
+
+def signed_return_addresses():
+    stacks(SIGNED + "signed.atr")
+
+
+def signed_return_addresses_by_libunwind():
+    """libunwind knows nothing of them before 1.7, but then the stacks are said to be incomplete."""
+    samples = recording.samples(SIGNED + "signed_libunwind.atr")
+    if any(chain(s)[:4] == ("leaf", "recurse", "main", "libc.so.6") for s in samples):
+        stacks(SIGNED + "signed_libunwind.atr")
+    else:
+        assert not any(s["complete"] for s in samples if s["stack"][0]["symbol"] == "leaf")
+
+
+def nothing_failed_there():
+    for part in "counters", "signed":
+        console = text_of(f"{sys.argv[1]}/{part}/console")
+        assert "status" not in console and "FAILED" not in console, console
+
+
+failed = 0
+for test in (nothing_failed_there, cycles, several_events, group, as_perf_says, read_alike_elsewhere,
+             old_threads_of_a_cgroup, old_threads_that_inherited, silent_event, known_stacks,
+             known_stacks_by_libunwind, signed_return_addresses,
+             signed_return_addresses_by_libunwind):
+    print("--", test.__name__)
+    try:
+        test()
+    except Exception: # one test's failure is not the others'
+        failed += 1
+        traceback.print_exc(file=sys.stdout)
+        print("FAILED ", test.__name__)
+sys.exit(failed > 0)

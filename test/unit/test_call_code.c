@@ -1,0 +1,372 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmb/call_code.h"
+#include "hmb/hmb.h"
+
+enum { MAX_CALLS = 4096, TIME_SHIFT = 4 };
+
+static uint64_t seed = 1;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return seed * 0x2545f4914f6cdd1d;
+}
+
+/* Numbers of all lengths alike, the extremes of `bits` bits among them. */
+static uint64_t rnd_bits(unsigned bits)
+{
+	unsigned length = (unsigned)(rnd() % (bits + 1));
+	uint64_t value = length ? rnd() >> (64 - length) : 0;
+
+	return rnd() % 8 || !bits ? value : value | (UINT64_MAX >> (64 - bits));
+}
+
+struct kept {
+	struct call call;
+	struct call_part parts[CALL_CODE_PARTS];
+};
+
+static struct bin *make_bin(unsigned shift)
+{
+	struct bin *bin = calloc(1, (size_t)1 << shift);
+
+	assert_non_null(bin);
+	bin->size_shift = (uint8_t)shift;
+	bin->use = BIN_CALLS;
+	return bin;
+}
+
+/* --- anything --------------------------------------------------------------------------------- */
+
+static struct call_part random_part(unsigned bits)
+{
+	struct call_part part;
+	unsigned fields;
+
+	memset(&part, 0, sizeof(part));
+	part.kind = (uint8_t)(rnd() % NR_CALL_PARTS);
+	fields = call_part_fields(part.kind);
+	if (fields & PART_COMM)
+		part.comm = (uint32_t)rnd_bits(bits % 33);
+	if (fields & PART_PEER)
+		part.peer = (int32_t)rnd_bits(bits % 33);
+	if (fields & PART_TAG)
+		part.tag = -(int32_t)(uint32_t)rnd_bits(bits % 32);
+	if (fields & PART_BYTES)
+		part.bytes = rnd_bits(bits);
+	if (fields & PART_BYTES_IN)
+		part.bytes_in = rnd_bits(bits);
+	if (fields & PART_REQUEST)
+		part.request = rnd_bits(bits);
+	return part;
+}
+
+static void random_call(struct kept *kept, const struct kept *last, unsigned bits, uint64_t *time)
+{
+	struct call *call = &kept->call;
+
+	memset(kept, 0, sizeof(*kept));
+	if (last && rnd() % 4) { /* much like the last one */
+		*kept = *last;
+		call->parts = kept->parts;
+		if (call->nr_parts && rnd() % 4 == 0)
+			kept->parts[rnd() % call->nr_parts] = random_part(bits);
+	} else {
+		call->thread = (uint32_t)rnd_bits(bits % 33);
+		call->region = (uint32_t)rnd_bits(bits % 33);
+		call->depth = (uint32_t)rnd_bits(bits % 33);
+		call->flags = (uint32_t)(rnd() % 4);
+		call->nr_parts = (uint32_t)(rnd() % (CALL_CODE_PARTS + 1));
+		call->parts = kept->parts;
+		for (uint32_t i = 0; i < call->nr_parts; i++)
+			kept->parts[i] = random_part(bits);
+	}
+	if (last && rnd() % 4 == 0)
+		return; /* the same times */
+	*time += rnd_bits(bits % 40);
+	call->leave = *time;
+	call->enter = *time - rnd_bits(bits % 40) % (*time + 1);
+}
+
+static void check_call(const struct call *got, const struct kept *kept, unsigned shift)
+{
+	assert_int_equal(got->enter, kept->call.enter >> shift << shift);
+	assert_int_equal(got->leave, kept->call.leave >> shift << shift);
+	assert_int_equal(got->thread, kept->call.thread);
+	assert_int_equal(got->region, kept->call.region);
+	assert_int_equal(got->flags, kept->call.flags);
+	assert_int_equal(got->depth, kept->call.depth);
+	assert_int_equal(got->nr_parts, kept->call.nr_parts);
+	for (uint32_t i = 0; i < got->nr_parts; i++) {
+		const struct call_part *a = &got->parts[i], *b = &kept->parts[i];
+
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->comm, b->comm);
+		assert_int_equal(a->peer, b->peer);
+		assert_int_equal(a->tag, b->tag);
+		assert_int_equal(a->bytes, b->bytes);
+		assert_int_equal(a->bytes_in, b->bytes_in);
+		assert_int_equal(a->request, b->request);
+	}
+}
+
+static void check_bin(const struct bin *bin, const struct kept *kept, size_t nr)
+{
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	struct call call;
+
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(call_code_next(cursor, &call), 1);
+		check_call(&call, &kept[i], bin->time_shift);
+	}
+	assert_int_equal(call_code_next(cursor, &call), 0);
+	free(cursor);
+}
+
+static void test_round_trip(void **state)
+{
+	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept));
+	struct call_encoder *encoder = malloc(sizeof(*encoder));
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		struct bin *bin = make_bin(8 + (unsigned)(rnd() % 7));
+		uint64_t time = rnd_bits(50);
+		unsigned bits = 1 + (unsigned)(rnd() % 64);
+		size_t nr = 0;
+
+		call_code_begin(encoder, bin, time, (unsigned)(rnd() % 11));
+		while (bin_room(bin) >= CALL_CODE_MAX_RECORD && nr < MAX_CALLS) {
+			uint32_t before = bin->record_bytes;
+
+			random_call(&kept[nr], nr ? &kept[nr - 1] : NULL, bits, &time);
+			call_code_put(encoder, bin, &kept[nr++].call);
+			assert_true(bin->record_bytes - before <=
+			            CALL_CODE_ROOM(kept[nr - 1].call.nr_parts));
+		}
+		check_bin(bin, kept, nr);
+		free(bin);
+	}
+	free(encoder);
+	free(kept);
+}
+
+/* The largest of everything still fits. */
+static void test_largest(void **state)
+{
+	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct kept kept[2];
+
+	(void)state;
+	memset(kept, 0, sizeof(kept));
+	for (unsigned n = 0; n < 2; n++) {
+		struct call *call = &kept[n].call;
+
+		call->thread = call->region = call->depth = UINT32_MAX - n;
+		call->nr_parts = CALL_CODE_PARTS;
+		call->parts = kept[n].parts;
+		call->leave = (uint64_t)n << 62;
+		for (unsigned i = 0; i < CALL_CODE_PARTS; i++)
+			kept[n].parts[i] = (struct call_part){.kind = CALL_COLLECTIVE_DONE,
+			                                      .comm = UINT32_MAX,
+			                                      .peer = INT32_MIN,
+			                                      .bytes = UINT64_MAX,
+			                                      .bytes_in = UINT64_MAX,
+			                                      .request = UINT64_MAX / 2};
+	}
+	for (unsigned n = 0; n < 2; n++) {
+		struct bin *bin = make_bin(8);
+
+		call_code_begin(encoder, bin, 0, 0);
+		call_code_put(encoder, bin, &kept[n].call);
+		check_bin(bin, &kept[n], 1);
+		free(bin);
+	}
+	free(encoder);
+}
+
+/* --- what programs do ------------------------------------------------------------------------- */
+
+/* Neighbours exchange messages of changing sizes: irecv, send, wait; now and then a sum. */
+static void neighbour_call(struct kept *kept, size_t n, uint64_t *time)
+{
+	struct call_part *part = kept->parts;
+	size_t step = n / 3;
+	int peer = (int)(step % 6);
+
+	memset(kept, 0, sizeof(*kept));
+	*part = (struct call_part){
+		.comm = 1, .peer = peer, .tag = 0, .bytes = 800 + rnd() % 64 * 8};
+	kept->call = (struct call){.region = (uint32_t)(n % 3), .nr_parts = 1, .parts = part};
+	if (n % 3 == 0)
+		*part = (struct call_part){.kind = CALL_RECEIVE_POSTED, .request = step + 1};
+	if (n % 3 == 1)
+		part->kind = CALL_SEND;
+	if (n % 3 == 2)
+		*part = (struct call_part){.kind = CALL_RECEIVE_DONE,
+		                           .comm = 1,
+		                           .peer = peer,
+		                           .bytes = 800 + rnd() % 64 * 8,
+		                           .request = step + 1};
+	kept->call.enter = *time += 100 + rnd() % 2000;
+	kept->call.leave = *time += 80 + rnd() % 1500;
+}
+
+static void test_bytes(void **state)
+{
+	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept));
+	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = make_bin(14);
+	uint64_t time = 1234567890123;
+	size_t nr = 0;
+
+	(void)state;
+	call_code_begin(encoder, bin, time, TIME_SHIFT);
+	while (bin_room(bin) >= CALL_CODE_MAX_RECORD && nr < MAX_CALLS) {
+		neighbour_call(&kept[nr], nr, &time);
+		call_code_put(encoder, bin, &kept[nr++].call);
+	}
+	check_bin(bin, kept, nr);
+	print_message("%.2f bytes a call\n", (double)bin->record_bytes / (double)nr);
+	assert_true(bin->record_bytes <= 6 * nr);
+	free(bin);
+	free(encoder);
+	free(kept);
+}
+
+/* --- in the buffer ---------------------------------------------------------------------------- */
+
+static struct hmb *make_hmb(size_t share, void **memory)
+{
+	struct hmb_config config = {
+		.size = 64 << 10,
+		.nr_kinds = 2,
+		.kinds[1] = {.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = share},
+		.max_path = 4};
+	struct hmb *hmb;
+
+	*memory = config.memory = aligned_alloc(4096, config.size);
+	memset(config.memory, 0, config.size);
+	hmb = hmb_new(&config);
+	assert_non_null(hmb);
+	return hmb;
+}
+
+static void see_parts(struct call_cursor *cursor, const struct bin *bin, uint32_t *seen)
+{
+	struct call call;
+
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+	while (call_code_next(cursor, &call) == 1) {
+		assert_int_equal(call.enter, 1600);
+		assert_int_equal(call.leave, 3200);
+		for (uint32_t i = 0; i < call.nr_parts; i++)
+			assert_int_equal(call.parts[i].request, ++*seen);
+		assert_int_equal(!(call.flags & CALL_CONTINUED), *seen == 100);
+	}
+}
+
+/* A wait for many requests is one call, in as many records as it needs. */
+static void test_many_parts(void **state)
+{
+	struct call_part parts[100];
+	struct call call = {.enter = 1600, .leave = 3200, .parts = parts, .nr_parts = 100};
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	uint32_t seen = 0;
+	void *memory;
+	struct hmb *hmb = make_hmb(0, &memory);
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
+	assert_true(hmb_put_call(hmb, 1, 0, &call));
+	assert_int_equal(hmb->kinds[1].stored, 1);
+	assert_int_equal(hmb->ledger->taken[1], 1);
+	see_parts(cursor, bin_at(&hmb->arena, hmb->kinds[1].levels[0].sub_bins.first), &seen);
+	see_parts(cursor, hmb->kinds[1].levels[0].open, &seen);
+	assert_int_equal(seen, 100);
+	free(cursor);
+	hmb_free(hmb);
+	free(memory);
+}
+
+static void test_share(void **state)
+{
+	struct kept kept;
+	uint64_t time = 0, stored = 0;
+	void *memory;
+	struct hmb *hmb = make_hmb(32 << 10, &memory);
+
+	(void)state;
+	for (size_t n = 0; n < 20000; n++) {
+		neighbour_call(&kept, n, &time);
+		if (hmb_put_call(hmb, 1, n % 2, &kept.call))
+			stored++;
+		assert_true(hmb->kinds[1].bytes <= 32 << 10);
+	}
+	assert_true(stored > 2500 && stored < 20000);
+	assert_int_equal(hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
+	assert_int_equal(hmb->ledger->taken[1], 20000);
+	assert_int_equal(hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
+	hmb_free(hmb);
+	free(memory);
+}
+
+/* --- bytes from anywhere ---------------------------------------------------------------------- */
+
+static void test_hostile(void **state)
+{
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct kept kept;
+	struct call call;
+
+	(void)state;
+	for (unsigned round = 0; round < 3000; round++) {
+		struct bin *bin = make_bin(10);
+		uint64_t time = rnd_bits(60);
+		size_t nr = 0;
+		int got;
+
+		call_code_begin(encoder, bin, time, 3);
+		while (bin_room(bin) >= CALL_CODE_MAX_RECORD) {
+			random_call(&kept, NULL, 1 + (unsigned)(rnd() % 40), &time);
+			call_code_put(encoder, bin, &kept.call);
+		}
+		for (unsigned i = 0; i < 1 + round % 64; i++)
+			bin_records(bin)[rnd() % bin->record_bytes] = (unsigned char)rnd();
+		bin->nr_records = UINT32_MAX;
+		assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+		while ((got = call_code_next(cursor, &call)) == 1) {
+			assert_true(call.enter <= call.leave && call.nr_parts <= CALL_CODE_PARTS);
+			assert_true(++nr <= bin->record_bytes);
+		}
+		assert_int_equal(got, -EBADMSG);
+		free(bin);
+	}
+	free(encoder);
+	free(cursor);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_bytes),      cmocka_unit_test(test_many_parts),
+		cmocka_unit_test(test_share),      cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
