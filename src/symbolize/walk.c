@@ -303,35 +303,18 @@ static bool guess_near(struct state *state)
 	return false;
 }
 
-/*
- * What CPython makes for each function keeps no frame pointer: it aligns the stack, calls, returns.
- * Tried last, for others leave anything on the stack.
- */
-static bool guess_trampoline(struct state *state)
-{
-	uint64_t slot = state->regs[RULE_SP] + 8, ra;
-
-	if (ARCH_RA == ARCH_EXTRA || !load(state, slot, &ra) || !is_return(state, ra))
-		return false;
-	called_from(state, ra, slot, slot + 8);
-	return true;
-}
-
 static bool step_guess(struct state *state)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
 
 	/* The ABI marks the outermost frame by a frame pointer of 0. */
 	if (!state->inner && state->regs[RULE_FP] == 0) {
-		if (!is_file && guess_trampoline(state))
-			return true;
 		state->walk->complete = true;
 		return false;
 	}
 	if (state->inner && is_file && guess_near(state))
 		return true;
-	return guess_frame_pointer(state) ||
-	       (state->inner ? guess_near(state) : guess_trampoline(state));
+	return guess_frame_pointer(state) || (state->inner && guess_near(state));
 }
 
 /* Enters the current frame and goes on to its caller; false: there is none, or it is not found. */
