@@ -39,7 +39,7 @@ ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
-LIBSRC  := $(filter-out src/output/otf2.c,$(LIBSRC))
+LIBSRC  := $(filter-out $(wildcard src/output/otf2*.c),$(LIBSRC))
 endif
 # report --annotate shows instructions as text with libcapstone, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
@@ -84,7 +84,7 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c

@@ -46,8 +46,8 @@ struct adaptrace_hooks {
 #if defined(ADAPTRACE_OFF) || !defined(__GNUC__) || !defined(__linux__)
 
 #define ADAPTRACE_NO_RECORDER 1
-#define ADAPTRACE_CALL_(hook, kind, name, ...) ((void)0)
-#define ADAPTRACE_SCOPE(name)                  ((void)0)
+#define ADAPTRACE_CALL_(hook, kind, name, args) ((void)0)
+#define ADAPTRACE_SCOPE(name)                   ((void)0)
 
 #else
 
@@ -87,11 +87,11 @@ static inline int adaptrace_on(void)
 	return __atomic_load_n(&adaptrace_hooks_, __ATOMIC_ACQUIRE) || adaptrace_seek_();
 }
 
-#define ADAPTRACE_CALL_(hook, kind, name, ...)                                      \
-	do {                                                                        \
-		static struct adaptrace_site adaptrace_site_ = {name, kind, 0};     \
-		if (adaptrace_on())                                                 \
-			adaptrace_hooks_->hook(&adaptrace_site_, ##__VA_ARGS__);    \
+#define ADAPTRACE_CALL_(hook, kind, name, args)                                 \
+	do {                                                                    \
+		static struct adaptrace_site adaptrace_site_ = {name, kind, 0}; \
+		if (adaptrace_on())                                             \
+			adaptrace_hooks_->hook args;                            \
 	} while (0)
 
 static inline void adaptrace_end_scope_(struct adaptrace_site *const *site)
@@ -120,10 +120,13 @@ static inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_sit
 
 #endif
 
-#define ADAPTRACE_BEGIN(name)        ADAPTRACE_CALL_(begin, ADAPTRACE_REGION, name)
-#define ADAPTRACE_END(name)          ADAPTRACE_CALL_(end, ADAPTRACE_REGION, name)
-#define ADAPTRACE_MARK(name)         ADAPTRACE_CALL_(mark, ADAPTRACE_MARKER, name)
-#define ADAPTRACE_VALUE(name, value) ADAPTRACE_CALL_(value, ADAPTRACE_VALUE_, name, value)
+#define ADAPTRACE_BEGIN(name) \
+	ADAPTRACE_CALL_(begin, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_END(name) ADAPTRACE_CALL_(end, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_MARK(name) \
+	ADAPTRACE_CALL_(mark, ADAPTRACE_MARKER, name, (&adaptrace_site_))
+#define ADAPTRACE_VALUE(name, number) \
+	ADAPTRACE_CALL_(value, ADAPTRACE_VALUE_, name, (&adaptrace_site_, number))
 
 /* --- names that are made at run time ---------------------------------------------------------- */
 
@@ -134,7 +137,7 @@ static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned 
 	(void)kind;
 	return 0;
 }
-#define ADAPTRACE_NAMED_(hook, ...) (void)site
+#define ADAPTRACE_NAMED_(hook, args) ((void)0)
 #else
 static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
 {
@@ -142,7 +145,7 @@ static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned 
 	               ? adaptrace_hooks_->site(name, (unsigned)__builtin_strlen(name), kind)
 	               : 0;
 }
-#define ADAPTRACE_NAMED_(hook, ...) adaptrace_hooks_->hook(__VA_ARGS__)
+#define ADAPTRACE_NAMED_(hook, args) (adaptrace_hooks_->hook args)
 #endif
 
 static inline void adaptrace_begin(const char *name)
@@ -150,7 +153,7 @@ static inline void adaptrace_begin(const char *name)
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
 
 	if (site)
-		ADAPTRACE_NAMED_(begin, site);
+		ADAPTRACE_NAMED_(begin, (site));
 }
 
 static inline void adaptrace_end(const char *name)
@@ -158,7 +161,7 @@ static inline void adaptrace_end(const char *name)
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
 
 	if (site)
-		ADAPTRACE_NAMED_(end, site);
+		ADAPTRACE_NAMED_(end, (site));
 }
 
 static inline void adaptrace_mark(const char *name)
@@ -166,7 +169,7 @@ static inline void adaptrace_mark(const char *name)
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_MARKER);
 
 	if (site)
-		ADAPTRACE_NAMED_(mark, site);
+		ADAPTRACE_NAMED_(mark, (site));
 }
 
 static inline void adaptrace_value(const char *name, double value)
@@ -175,7 +178,7 @@ static inline void adaptrace_value(const char *name, double value)
 
 	(void)value;
 	if (site)
-		ADAPTRACE_NAMED_(value, site, value);
+		ADAPTRACE_NAMED_(value, (site, value));
 }
 
 #ifdef __cplusplus
@@ -187,12 +190,12 @@ class region
 	explicit region(const char *name) : site_(adaptrace_name_(name, ADAPTRACE_REGION))
 	{
 		if (site_)
-			ADAPTRACE_NAMED_(begin, site_);
+			ADAPTRACE_NAMED_(begin, (site_));
 	}
 	~region()
 	{
 		if (site_)
-			ADAPTRACE_NAMED_(end, site_);
+			ADAPTRACE_NAMED_(end, (site_));
 	}
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;

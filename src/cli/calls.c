@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 /* A thread that makes a million calls a second fills its ring in 40 ms. */
-#define ROUND_NS       10000000
-#define IDLE_ROUND_NS  100000000
-#define MAX_ACCEPTED   64 /* at once */
+#define ROUND_NS      10000000
+#define BUSY_ROUND_NS 2000000
+#define IDLE_ROUND_NS 100000000
+#define MAX_ACCEPTED  64 /* at once */
 
 struct calls {
 	struct calls_config config;
@@ -28,6 +29,7 @@ struct calls {
 	bool begun;
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
+	bool busy; /* a ring was a quarter full: look sooner */
 	uint64_t nr_processes, refused, lost_ended, malformed_ended, unknown_threads;
 	unsigned floor; /* as the targets know it */
 	uint32_t closed;
@@ -172,9 +174,10 @@ char **calls_environment(struct calls *calls, const char *library)
 
 static void set_timer(struct calls *calls)
 {
-	long ns = !calls->nr_alive                 ? 0
+	long ns = !calls->nr_alive            ? 0
 	          : calls->floor == NR_LEVELS ? IDLE_ROUND_NS
-	                                           : ROUND_NS;
+	          : calls->busy               ? BUSY_ROUND_NS
+	                                      : ROUND_NS;
 	const struct itimerspec time = {{0, ns}, {0, ns}};
 
 	timerfd_settime(calls->timer_fd, 0, &time, NULL);
@@ -242,6 +245,7 @@ static void welcome(struct calls *calls, int fd, pid_t pid)
 		return;
 	}
 	calls_process_close(process, calls->closed);
+	process->shared->patience = calls->config.patience;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    send_descriptor(fd, memory)) {
@@ -405,12 +409,21 @@ static void follow_floor(struct calls *calls)
 
 static void read_all(struct calls *calls)
 {
-	for (unsigned i = 0; i < calls->nr_alive; i++)
+	bool busy = false;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++) {
 		calls_process_look(calls->processes[i]);
+		busy |= calls_process_fill(calls->processes[i]) > 256;
+	}
+	if (busy != calls->busy) {
+		calls->busy = busy;
+		set_timer(calls);
+	}
 	calls_clock_read(&calls->clock);
 	calls->last_process = NULL;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_read(calls->processes[i], put_call, calls);
+		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC), put_call,
+		                   calls);
 	follow_floor(calls);
 }
 

@@ -28,6 +28,7 @@ struct calls_config {
 	struct tasks *tasks;
 	enum trace_policy policy;
 	uint64_t share;
+	uint64_t patience; /* ns that a target may wait rather than lose a call */
 };
 
 /* Listens for processes, before there are any. NULL with errno. */

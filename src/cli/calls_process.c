@@ -98,6 +98,20 @@ void calls_process_look(struct calls_process *process)
 	process->definitions = __atomic_load_n(&shared->definitions.head, __ATOMIC_ACQUIRE);
 }
 
+unsigned calls_process_fill(const struct calls_process *process)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		uint64_t words = process->heads[i] - process->shared->threads[i].tail;
+		uint64_t fill = words > ring_words(i) ? 1024 : words * 1024 / ring_words(i);
+
+		if (fill > most)
+			most = fill;
+	}
+	return (unsigned)most;
+}
+
 /* --- reading one ring ------------------------------------------------------------------------- */
 
 struct ring_view {
@@ -227,6 +241,10 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 		.flags = (record[2] & RING_COMM_SELF ? TRACE_COMM_SELF : 0U) |
 		         (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
 	};
+	if (record[2] & (RING_COMM_WORLD | RING_COMM_SELF))
+		process->coming.comm.name = tables_string(
+			process->names->tables,
+			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
 	if (record[2] & RING_COMM_WORLD)
 		for (; process->coming.filled < process->coming.nr; process->coming.filled++)
 			process->coming.members[process->coming.filled] = process->coming.filled;
@@ -436,7 +454,8 @@ static void read_open(struct calls_process *process, unsigned thread, uint64_t n
 	ring->nr_open = 0;
 }
 
-static void read_thread(struct calls_process *process, unsigned thread, calls_sink *sink, void *arg)
+static void read_thread(struct calls_process *process, unsigned thread, uint64_t now,
+                        calls_sink *sink, void *arg)
 {
 	struct ring *ring = &process->shared->threads[thread];
 	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
@@ -450,17 +469,17 @@ static void read_thread(struct calls_process *process, unsigned thread, calls_si
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
 	if (state != RING_ENDED || view.tail != ring->head)
 		return;
-	read_open(process, thread, process->last[thread], sink, arg);
+	read_open(process, thread, now, sink, arg);
 	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
 }
 
-void calls_process_read(struct calls_process *process, calls_sink *sink, void *arg)
+void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
 {
 	read_definitions(process);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->heads[i] != process->shared->threads[i].tail ||
 		    process->shared->threads[i].state == RING_ENDED)
-			read_thread(process, i, sink, arg);
+			read_thread(process, i, now, sink, arg);
 }
 
 void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
@@ -468,7 +487,7 @@ void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *
 	struct trace_process *entry;
 
 	calls_process_look(process);
-	calls_process_read(process, sink, arg);
+	calls_process_read(process, now, sink, arg);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
 			read_open(process, i, now, sink, arg);

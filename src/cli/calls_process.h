@@ -45,13 +45,19 @@ void calls_process_free(struct calls_process *process);
 
 /* Looks how far the process has come; what is behind that waits for the next round. */
 void calls_process_look(struct calls_process *process);
-/* Reads all calls up to there, in the order of their threads. */
-void calls_process_read(struct calls_process *process, calls_sink *sink, void *arg);
+/*
+ * Reads all calls up to there, in the order of their threads. What threads that have ended did not
+ * return from lasted until now.
+ */
+void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
 /* The process is gone, or lost to us: calls that never returned, up to this time. */
 void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
 
 /* Calls that found no room, up to now. */
 uint64_t calls_process_lost(const struct calls_process *process);
+
+/* How full, in 1024ths, the fullest of its rings was when it was looked at. */
+unsigned calls_process_fill(const struct calls_process *process);
 
 /* No more calls of these classes, a bit each, are wanted. */
 void calls_process_close(struct calls_process *process, uint32_t classes);

@@ -3,6 +3,7 @@
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "output/convert.h"
+#include "output/trace_calls.h"
 #include "output/new_file.h"
 #include "output/new_folder.h"
 
@@ -18,6 +19,7 @@ struct convert_options {
 	const struct converter *converter;
 	const char *output, *event, *file;
 	bool force, quiet;
+	bool enter_leave;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -208,13 +210,20 @@ static int convert_trace(const struct convert_options *options, const struct tra
 {
 	char *output = options->output ? wanted_output(options) : default_output(options);
 	char *scratch = output ? scratch_folder(output) : NULL;
-	struct conversion conversion = {.trace = trace, .scratch = scratch};
+	struct conversion conversion = {
+		.trace = trace, .scratch = scratch, .enter_leave = options->enter_leave};
 	int err = -ENOMEM;
 
 	if (!scratch)
 		say("no memory");
 	else
 		err = find_event(trace, options->event, &conversion.event);
+	if (!err && options->enter_leave && !trace_has_calls(trace)) {
+		say("'%s' has no calls to enter and to leave: record it with --mpi, or convert it "
+		    "with its samples",
+		    options->file);
+		err = -ENODATA;
+	}
 	if (!err)
 		err = check_output(options, output);
 	if (!err)
@@ -226,13 +235,14 @@ static int convert_trace(const struct convert_options *options, const struct tra
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100 };
+enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct convert_options *options = state->input;
-	const struct converter *converter =
-		key >= KEY_CONVERTER ? converter_at((unsigned)key - KEY_CONVERTER) : NULL;
+	const struct converter *converter = key >= KEY_CONVERTER && key < KEY_OTF2_EVENTS
+	                                            ? converter_at((unsigned)key - KEY_CONVERTER)
+	                                            : NULL;
 
 	if (converter && options->converter && options->converter != converter)
 		argp_error(state, "--%s or --%s: one at a time", options->converter->name,
@@ -242,6 +252,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	switch (key) {
+	case KEY_OTF2_EVENTS:
+		options->enter_leave = !strcmp(arg, "enter-leave");
+		if (!options->enter_leave && strcmp(arg, "contexts") != 0)
+			argp_error(state, "--otf2-events is contexts or enter-leave, not '%s'",
+			           arg);
+		return 0;
 	case 'e':
 		options->event = arg;
 		return 0;
@@ -264,6 +280,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "name a format, for example --flamegraph");
 		if (options->output && !*options->output)
 			argp_error(state, "the output's name is empty");
+		if (options->enter_leave && options->converter &&
+		    strcmp(options->converter->name, "otf2") != 0)
+			argp_error(state, "--otf2-events is for --otf2");
 		if (options->event && options->converter && !options->converter->one_event)
 			argp_error(state, "--%s writes all events: --event does not apply",
 			           options->converter->name);
@@ -282,6 +301,8 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 		{"force", 'f', NULL, 0, "Replace the output if it exists", 2},
 		{"output", 'o', "FILE", 0,
 	         "Write here; -: to standard output (beside the trace, with its name)", 2},
+		{"otf2-events", KEY_OTF2_EVENTS, "KIND", 0,
+	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
 		{"quiet", 'q', NULL, 0, "Show no progress", 2},
 		{0},
 	};

@@ -9,7 +9,7 @@ struct launch {
 	pid_t pid;
 	int pidfd;
 	int barrier; /* written to: go on */
-	int failure; /* read from: the errno of a failed exec */
+	int failure; /* read from: the errno of a failed exec, or the number of the sibling */
 };
 
 /*
@@ -17,6 +17,13 @@ struct launch {
  * as we were started with. It dies with us while it waits. 0 or -errno.
  */
 int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask);
+
+/*
+ * Puts a sibling in its place, which inherits what events it has, and ends it: whatever happens to
+ * the events of the target then, and of those that it swaps contexts with, those that we hold are
+ * of none of them. 0 or -errno.
+ */
+int launch_replace(struct launch *launch);
 
 /* Lets it go. 0, or the -errno of exec: then the process is gone. */
 int launch_go(struct launch *launch);

@@ -18,10 +18,10 @@
 #define SOURCE_WIDTH_MAX 24
 
 struct row {
-	char *description;
+	char *description, *means;
 	char source[EVENT_NAME_MAX];
 	struct event event;
-	bool available, user_only;
+	bool unknown, available, user_only;
 };
 
 struct list_options {
@@ -65,10 +65,15 @@ static int collect(void *arg, const struct event_info *info)
 	if (!row)
 		return -ENOMEM;
 	row->description = strdup(info->description);
-	if (!row->description)
+	row->means = strdup(info->means);
+	if (!row->description || !row->means) {
+		free(row->description);
+		free(row->means);
 		return -ENOMEM;
+	}
 	snprintf(row->source, sizeof(row->source), "%s", info->source);
 	row->event = *info->event;
+	row->unknown = info->unknown;
 	row->available = info->available;
 	row->user_only = info->user_only;
 	list->nr_rows++;
@@ -77,8 +82,10 @@ static int collect(void *arg, const struct event_info *info)
 
 static void listing_fini(struct listing *list)
 {
-	for (size_t i = 0; i < list->nr_rows; i++)
+	for (size_t i = 0; i < list->nr_rows; i++) {
 		free(list->rows[i].description);
+		free(list->rows[i].means);
+	}
 	free(list->rows);
 }
 
@@ -147,19 +154,28 @@ static void print_obstacle(const struct row *row)
 	printf("      %s\n", why);
 }
 
-static void print_full(const struct row *row)
+static void print_code(const struct row *row)
 {
 	const struct perf_event_attr *attr = &row->event.attr;
 
-	printf("%c %s  %s\n", mark(row), row->event.name, row->source);
-	if (*row->description)
-		printf("      %s\n", row->description);
 	printf("      type %u, config 0x%llx", attr->type, (unsigned long long)attr->config);
 	if (attr->config1)
 		printf(", config1 0x%llx", (unsigned long long)attr->config1);
 	if (attr->config2)
 		printf(", config2 0x%llx", (unsigned long long)attr->config2);
 	printf("; counts %s\n", row->event.unit == EVENT_NS ? "nanoseconds" : "occurrences");
+}
+
+static void print_full(const struct row *row)
+{
+	printf("%c %s  %s\n", mark(row), row->event.name, row->source);
+	if (*row->description)
+		printf("      %s\n", row->description);
+	if (*row->means)
+		printf("      %s%s\n", row->unknown ? "" : "here: ", row->means);
+	if (row->unknown)
+		return;
+	print_code(row);
 	if (!row->available || row->user_only)
 		print_obstacle(row);
 }
@@ -182,6 +198,8 @@ static struct json_object *row_json(const struct row *row)
 	json_object_object_add(o, "config", json_object_new_uint64(attr->config));
 	json_object_object_add(o, "config1", json_object_new_uint64(attr->config1));
 	json_object_object_add(o, "config2", json_object_new_uint64(attr->config2));
+	json_object_object_add(o, "means", json_object_new_string(row->means));
+	json_object_object_add(o, "scale", json_object_new_uint64(row->event.scale));
 	return o;
 }
 

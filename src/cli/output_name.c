@@ -72,3 +72,12 @@ const char *output_name(const char *pattern, char name[PATH_MAX])
 	}
 	return NULL;
 }
+
+int output_rank(void)
+{
+	const char *text = mpi_rank();
+	char *end = NULL;
+	long rank = text ? strtol(text, &end, 10) : -1;
+
+	return end && end != text && !*end && rank >= 0 && rank < INT_MAX ? (int)rank : -1;
+}

@@ -11,4 +11,7 @@
  */
 const char *output_name(const char *pattern, char name[PATH_MAX]);
 
+/* The MPI rank that a launcher says we are; -1: none did. */
+int output_rank(void);
+
 #endif

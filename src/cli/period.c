@@ -25,9 +25,14 @@ static uint64_t beside(uint64_t round)
 /* A number that gives some thousand samples a second where events are as frequent as they get. */
 static uint64_t guess(const struct event *event)
 {
+	if (event->usual)
+		return event->usual;
+	if (event->probe[0])
+		return 1;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
 	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
 		return 1;
 	case PERF_TYPE_HARDWARE:
 		return event->attr.config <= PERF_COUNT_HW_INSTRUCTIONS ? 299993 : 9973;
@@ -36,10 +41,18 @@ static uint64_t guess(const struct event *event)
 	}
 }
 
+/* Periods are given in units, of which one occurrence may be several. */
+static uint64_t occurrences(const struct event *event, uint64_t units)
+{
+	return event->scale > 1 ? (units + event->scale - 1) / event->scale : units;
+}
+
 uint64_t period_base(const struct event *event, double frequency, uint64_t period)
 {
-	if (event->unit == EVENT_COUNT)
-		return event->period ? event->period : period ? period : guess(event);
+	if (event->unit == EVENT_COUNT) {
+		period = event->period ? event->period : period;
+		return period ? occurrences(event, period) : guess(event);
+	}
 	if (event->freq)
 		frequency = (double)event->freq;
 	if (event->period)

@@ -5,11 +5,11 @@
 #include "perf/event.h"
 
 /*
- * In the event's unit. A period in the event's own name goes before `period`, and that before
- * `frequency`; 0 means not given. A frequency in Hz (10 kHz by default) is for clocks: the period
- * is then a prime some 3 % below the round one, which is badly approximable by simple fractions of
- * it, so that a program that loops in round times is not met in lockstep. Counters without a period
- * get a guess. Clocks get no less than the kernel can do.
+ * In the event's own occurrences, or in nanoseconds. A period in the event's own name goes before
+ * `period`, and that before `frequency`; 0 means not given. A frequency in Hz (10 kHz by default)
+ * is for clocks: the period is then a prime some 3 % below the round one, which is badly
+ * approximable by simple fractions of it, so that a program that loops in round times is not met in
+ * lockstep. Counters without a period get a guess. Clocks get no less than the kernel can do.
  */
 uint64_t period_base(const struct event *event, double frequency, uint64_t period);
 

@@ -2,7 +2,9 @@
 
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/probe_place.h"
 #include "cli/say.h"
+#include "perf/machine.h"
 #include "perf/permission.h"
 
 #include <argp.h>
@@ -31,14 +33,19 @@ enum {
 	OPT_MPI,
 	OPT_SHARE,
 	OPT_POLICY,
+	OPT_WAIT,
+	OPT_COUNTERS,
 };
 
 static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
+	{"counters", OPT_COUNTERS, "EVENT,...", 0,
+         "Read up to 8 other events with every sample of the first -e", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
-	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp or none (dwarf,16384)", 0},
+	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
@@ -55,6 +62,8 @@ static const struct argp_option argp_options[] = {
 	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
          "What goes first then: all, class, depth or duration (all)", 0},
+	{"events-wait", OPT_WAIT, "MS", 0,
+         "Let the program wait so long rather than lose calls (0)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -108,17 +117,66 @@ static int parse_budget(struct options *options, const char *arg)
 	return 0;
 }
 
-static int parse_event(struct options *options, const char *arg)
+static int add_event(struct options *options, const char *name)
 {
 	char why[WHY_SIZE];
 
 	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", arg, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], arg, why)) {
+		return wrong("too many events at", name, "at most 16 can be sampled at once");
+	if (event_parse(&options->events[options->nr_events], name, why) ||
+	    probe_place(&options->events[options->nr_events], why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
 	options->nr_events++;
+	return 0;
+}
+
+/* An alias may stand for several. */
+static int parse_event(struct options *options, const char *arg)
+{
+	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
+	unsigned nr;
+	int status = 0;
+
+	if (event_expand(arg, parts, &nr, why)) {
+		say("%s", why);
+		return EXIT_USAGE;
+	}
+	for (unsigned i = 0; !status && i < nr; i++)
+		status = add_event(options, parts[i]);
+	return status;
+}
+
+/* The end of the first event in a list: commas between slashes are a PMU's. */
+static const char *event_end(const char *list)
+{
+	bool inside = false;
+
+	for (; *list && (inside || *list != ','); list++)
+		inside ^= *list == '/';
+	return list;
+}
+
+static int parse_counters(struct options *options, const char *arg)
+{
+	char why[WHY_SIZE], name[EVENT_NAME_MAX];
+
+	for (const char *end; *arg; arg = *end ? end + 1 : end) {
+		end = event_end(arg);
+		if (options->nr_counters == COUNTERS_MAX)
+			return wrong("too many counters at", arg,
+			             "at most 8 can be read with a sample");
+		if ((size_t)(end - arg) >= sizeof(name))
+			return wrong("no such counter:", arg, "adaptrace list shows those here");
+		memcpy(name, arg, (size_t)(end - arg));
+		name[end - arg] = '\0';
+		if (event_parse(&options->counters[options->nr_counters], name, why)) {
+			say("%s", why);
+			return EXIT_USAGE;
+		}
+		options->nr_counters++;
+	}
 	return 0;
 }
 
@@ -130,6 +188,8 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_NONE;
 	} else if (!strcmp(arg, "fp")) {
 		options->stacks = TRACE_STACKS_FP;
+	} else if (!strcmp(arg, "lbr")) {
+		options->stacks = TRACE_STACKS_LBR;
 	} else if (!strcmp(arg, "dwarf")) {
 		options->stacks = TRACE_STACKS_DWARF;
 	} else if (!strncmp(arg, "dwarf,", 6)) {
@@ -139,7 +199,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
 	} else {
-		return wrong("no such call graph:", arg, "try -g dwarf, -g fp or -g none");
+		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
 	}
 	return 0;
 }
@@ -186,9 +246,21 @@ static int parse_policy(struct options *options, const char *arg)
 	return wrong("no such policy:", arg, "try all, class, depth or duration");
 }
 
+static int parse_wait(struct options *options, const char *arg)
+{
+	double ms;
+	int error = parse_number(arg, 0, 60000, &ms, "impossible time",
+	                         "--events-wait takes 0 to 60000 ms");
+
+	options->calls_patience = error ? 0 : (uint64_t)(ms * 1e6);
+	return error;
+}
+
 static int parse_calls(struct options *options, int key, const char *arg)
 {
 	switch (key) {
+	case OPT_WAIT:
+		return parse_wait(options, arg);
 	case OPT_MPI:
 		options->calls = true;
 		return 0;
@@ -278,12 +350,17 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'a':
 		options->wide = true;
 		return 0;
+	case 'd':
+		options->data = true;
+		return 0;
 	case 'C':
 		return parse_cpus(options, arg);
 	case OPT_CGROUP:
 		options->wide = true;
 		options->cgroup = arg;
 		return 0;
+	case OPT_COUNTERS:
+		return parse_counters(options, arg);
 	case OPT_UNWINDER:
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
@@ -362,6 +439,48 @@ static int settle_event(struct options *options, unsigned e)
 	return EXIT_USAGE;
 }
 
+/* Columns and formats know counters by their names. */
+static int counters_repeat(const struct options *options)
+{
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		const char *name = options->counters[i].name;
+
+		for (unsigned e = 0; e < options->nr_events; e++)
+			if (!strcmp(name, options->events[e].name))
+				return wrong("cannot count", name, "it is sampled already");
+		for (unsigned j = 0; j < i; j++)
+			if (!strcmp(name, options->counters[j].name))
+				return wrong("cannot count", name, "it is there twice");
+	}
+	return 0;
+}
+
+/* Counters that are there together with what is sampled; user code only where it must be. */
+static int settle_counters(struct options *options)
+{
+	char why[WHY_SIZE];
+
+	for (unsigned i = 0; i < options->nr_counters; i++) {
+		struct event *counter = &options->counters[i];
+		int error = event_probe(counter);
+
+		if ((error != -EACCES && error != -EPERM) || !event_exclude_kernel(counter) ||
+		    event_probe(counter))
+			continue;
+		if (!options->user_only)
+			say("not permitted to sample the kernel: counting in user code only (%s)",
+			    counter->name);
+		options->user_only = true;
+	}
+	if (counters_repeat(options))
+		return EXIT_USAGE;
+	if (!options->nr_counters ||
+	    !counters_probe(&options->events[0], options->counters, options->nr_counters, why))
+		return 0;
+	say("%s", why);
+	return EXIT_USAGE;
+}
+
 /*
  * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
  * frequency wants a clock.
@@ -408,6 +527,30 @@ static void settle_period(const struct options *options, const struct event *eve
 	if (event->unit == EVENT_NS && asked && given != asked)
 		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
 		    (unsigned long long)asked, event->name, (unsigned long long)given);
+}
+
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stacks != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->branches ? "only events of the processor have branch stacks; try "
+		                        "-g dwarf, or -e cycles"
+		                      : line);
+		return EXIT_USAGE;
+	}
+	return 0;
 }
 
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
@@ -487,6 +630,8 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
+	if (settle_branches(options) || settle_counters(options))
+		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");
 	return 0;

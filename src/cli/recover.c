@@ -126,7 +126,7 @@ static bool had_begun(const struct tables *tables)
 	const struct trace_event *event = events.entries;
 
 	for (size_t i = 0; i < events.nr; i++)
-		if (!event[i].base_period)
+		if (event[i].unit != TRACE_CALLS && !event[i].base_period)
 			return false;
 	return events.nr;
 }

@@ -79,6 +79,9 @@ static enum profile_keys key_named(const char *name)
 		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
 		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
 		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
+		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
+		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
+		{"op", PROFILE_BY_OPERATION},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -99,7 +102,9 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 		if (!key)
 			argp_error(state,
 			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm and cpu, separated by commas",
+			           "thread, process, comm, cpu, and of memory accesses mem, op, "
+			           "tlb, snoop "
+			           "and latency, separated by commas",
 			           name);
 		if (seen & key)
 			argp_error(state, "key '%s' is there twice", name);
@@ -304,8 +309,8 @@ static int choose_function(const struct trace *trace, struct report_command *com
 /* Trees are of functions if nothing else is asked for; callers and callees are of nothing else. */
 static void complete_keys(struct report_options *options)
 {
-	const unsigned of_class =
-		PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU;
+	const unsigned of_class = PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM |
+	                          PROFILE_BY_CPU | PROFILE_MEMORY_KEYS;
 	unsigned nr = 0;
 
 	if (!options->tree && options->direction == PROFILE_ALL)
@@ -324,7 +329,15 @@ static void complete_keys(struct report_options *options)
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->options;
+	unsigned keys = 0;
 
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		keys |= options->keys[k];
+	if (keys & PROFILE_MEMORY_KEYS && !(trace_run(trace)->flags & TRACE_RUN_DATA)) {
+		say("'%s' has no memory accesses; record them with adaptrace record --data",
+		    command->path);
+		return -ENOENT;
+	}
 	if (command->event && find_event(trace, command->event, &options->event)) {
 		say("event '%s' is not in '%s'; adaptrace info shows those that are",
 		    command->event, command->path);

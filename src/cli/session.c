@@ -249,6 +249,9 @@ static int finish(struct session *s)
 		return EXIT_ADAPTRACE;
 	}
 	status_warnings(s);
+	if (s->calls && !calls_nr_processes(s->calls) && !s->options->quiet)
+		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
+		    "statically linked or setuid");
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;
@@ -294,11 +297,17 @@ static int record_launched(struct session *s)
 	const pid_t pid = s->launch.pid;
 	int error = 0;
 
-	s->target_fd = s->launch.pidfd;
-	if (!s->options->wide)
-		error = tasks_add_forked(&s->tasks, pid);
-	if (!error && (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1)))
+	if (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
+	/*
+	 * With inherited events the target had better be none that has the ones we hold: they cost
+	 * it more at a context switch, and alone would not tell their total at its end.
+	 */
+	if (s->way == SAMPLER_LADDER)
+		error = launch_replace(&s->launch);
+	s->target_fd = s->launch.pidfd;
+	if (!error && !s->options->wide)
+		error = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!error)
 		error = get_ready(s);
 	if (error)
@@ -408,6 +417,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_choose_counters(s);
 		error = session_open(s);
 	}
 	if (error)

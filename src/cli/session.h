@@ -28,6 +28,8 @@ struct options {
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;
+	struct event counters[COUNTERS_MAX]; /* read with the samples of event 0 */
+	unsigned nr_counters;
 	double frequency; /* of clocks, Hz; 0: the default */
 	uint64_t period;  /* of counters; 0: the default */
 	enum trace_stacks stacks;
@@ -36,16 +38,19 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
-	bool wide;      /* whoever runs on CPUs or in a cgroup that exists, not one target */
-	bool some_cpus; /* wide: on these only */
+	bool data;         /* what memory accesses met is kept with samples */
+	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
+	bool wide;         /* whoever runs on CPUs or in a cgroup that exists, not one target */
+	bool some_cpus;    /* wide: on these only */
 	struct cpu_list cpus;
 	const char *cgroup; /* wide: in this cgroup only; NULL: everywhere */
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
-	bool calls;            /* record MPI calls and user regions */
-	double calls_share;    /* of the budget, 0 … 1 */
+	bool calls;         /* record MPI calls and user regions */
+	double calls_share; /* of the budget, 0 … 1 */
 	enum trace_policy calls_policy;
+	uint64_t calls_patience; /* ns */
 };
 
 /* Whether a clock is among the events. */
@@ -64,6 +69,8 @@ struct session {
 	struct cgroup cgroup;
 	struct calls *calls; /* NULL: not wanted */
 	enum sampler_way way;
+	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
+	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
 	int signal_fd, timer_fd, poll_fd, target_fd;
 
@@ -72,7 +79,6 @@ struct session {
 	struct session_rate {
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 	} * rates;                       /* [event][cpu] */
-	uint64_t sampled;                /* units of event 0 that its samples taken stand for */
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
@@ -98,6 +104,8 @@ size_t session_ring_size(void);
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
+/* Whether the counters asked for can be read that way; says where not. */
+void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */
 int session_open(struct session *session);
 /* The streams of an opened sampler; what the guard asked for becomes the first reductions. */

@@ -33,6 +33,16 @@ void session_choose_way(struct session *s)
 		s->way = SAMPLER_CGROUP;
 }
 
+void session_choose_counters(struct session *s)
+{
+	s->nr_counters = s->options->nr_counters;
+	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
+		return;
+	say("this kernel reads no counters with inherited events (Linux 6.12 does), and without "
+	    "more privileges events are inherited: recording without --counters");
+	s->nr_counters = 0;
+}
+
 static uint64_t sample_price(const struct options *options)
 {
 	struct cost_question question = {
@@ -69,7 +79,8 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 		return;
 	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
 	config->kernel_chain = kernel;
-	config->user_chain = options->stacks == TRACE_STACKS_FP;
+	config->branches = options->stacks == TRACE_STACKS_LBR;
+	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
@@ -84,11 +95,14 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
+		.data = options->data,
 		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command,
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,
 		.nr_events = options->nr_events,
+		.counters = options->counters,
+		.nr_counters = s->nr_counters,
 		.spread = !options->period,
 		.ring_size = session_ring_size(),
 	};
@@ -142,6 +156,7 @@ static int begin_calls(struct session *s)
 		.tables = s->tables,
 		.tasks = &s->tasks,
 		.policy = s->options->calls_policy,
+		.patience = s->options->calls_patience,
 		.share = s->options->calls ? s->hmb->kinds[kind].config.share : 0,
 	};
 
@@ -169,6 +184,11 @@ static int open_buffer(struct session *s)
 		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
+	if (s->nr_counters) {
+		config.kinds[0].nr_counters = 1 + s->nr_counters;
+		config.kinds[0].counter_owner =
+			s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+	}
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		uint64_t period =
 			period_base(&options->events[e], options->frequency, options->period);
@@ -201,6 +221,7 @@ static int open_names(struct session *s)
 		return -errno;
 	tasks_init(&s->tasks, s->tables, s->modules,
 	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	s->tasks.scale = s->options->events[0].scale;
 	if (s->options->stacks != TRACE_STACKS_DWARF)
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);

@@ -1,4 +1,12 @@
+#include "cli/branch_stack.h"
 #include "cli/session.h"
+#include "symbolize/arch.h"
+#include "symbolize/memory.h"
+
+#include <string.h>
+
+#define RED_ZONE  256
+#define STACK_MAX ((uint64_t)8 << 20) /* the usual limit of a thread's stack */
 
 /* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
 static bool is_mark(uint64_t address)
@@ -52,6 +60,7 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 		.stack_size = record->sample.stack_size,
 		.stack_cut = record->sample.stack_cut,
 		.tid = (pid_t)record->tid,
+		.time = record->time,
 	};
 	enum unwind_end end;
 	unsigned max = s->options->max_stack;
@@ -59,6 +68,17 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
 	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
+}
+
+static unsigned add_branches(struct session *s, const struct space *space,
+                             const struct record *record, unsigned max)
+{
+	bool cut;
+	unsigned nr = branch_stack(record, s->options->branches, s->frames, max, &cut);
+
+	for (unsigned i = 0; i < nr; i++)
+		s->frames[i] = frame_of(s, space, s->frames[i]);
+	return cut ? add_truncated(s, nr) : nr;
 }
 
 /* Call chains of this length have been cut. */
@@ -75,8 +95,11 @@ static unsigned longest_chain(const struct session *s)
 static unsigned build_stack(struct session *s, const struct space *space,
                             const struct record *record)
 {
-	unsigned max = longest_chain(s), nr = add_chain(s, space, record, max);
+	unsigned max = longest_chain(s), nr;
 
+	if (record->sample.nr_branches)
+		return add_branches(s, space, record, max);
+	nr = add_chain(s, space, record, max);
 	if (nr == max)
 		return add_truncated(s, nr);
 	if (!nr && (record->sample.in_kernel || !record->sample.regs))
@@ -87,6 +110,38 @@ static unsigned build_stack(struct session *s, const struct space *space,
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
 	s->unknown_abi += record->sample.regs_32;
 	return nr;
+}
+
+/* What the address of a memory access belongs to, as far as is known without a look at the target.
+ */
+static enum memory_place place_of(const struct space *space, const struct record *record)
+{
+	uint64_t address = record->sample.address;
+	uint64_t sp = record->sample.regs && !record->sample.regs_32
+	                      ? arch_sample_reg(record->sample.regs, ARCH_SP)
+	                      : 0;
+
+	if (!address)
+		return MEMORY_NOWHERE;
+	if (address >> 63)
+		return MEMORY_KERNEL;
+	if (space_lookup(space, address))
+		return MEMORY_CODE;
+	/* what is being pushed lies below */
+	return sp && address + RED_ZONE >= sp && address - sp + RED_ZONE < STACK_MAX ? MEMORY_STACK
+	                                                                             : MEMORY_DATA;
+}
+
+/* Puts the class of the access between the leaf and its callers. */
+static unsigned add_memory(struct session *s, const struct space *space,
+                           const struct record *record, unsigned nr)
+{
+	uint32_t class = memory_make(record->sample.data_src, record->sample.latency,
+	                             place_of(space, record));
+
+	memmove(&s->frames[2], &s->frames[1], (nr - 1) * sizeof(s->frames[0]));
+	s->frames[1] = frame_of_memory(class);
+	return nr + 1;
 }
 
 static struct stream *stream_of(struct session *s, struct task *task,
@@ -153,6 +208,27 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
 }
 
+/* The running totals of a sample's stream; of samples that will not be stored, too. */
+static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
+                             const struct sampler_source *source)
+{
+	unsigned nr = 1 + s->nr_counters;
+
+	if (s->way == SAMPLER_LADDER && !task->counters) {
+		task->counters = counter_sums_new();
+		task->counted_thread = task->thread;
+	}
+	if (s->way == SAMPLER_CGROUP || !task->counters) {
+		counter_counts(s->counts, nr, record);
+		return s->counts;
+	}
+	/* It executed another program since it was given its place in the table of threads. */
+	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread)
+		counter_sums_restart(task->counters);
+	task->counted_thread = task->thread;
+	return counter_sums_add(task->counters, nr, record, source);
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
@@ -175,11 +251,13 @@ void session_sample(struct session *s, const struct record *record,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
 	tell_guard(s, source);
-	if (!source->event)
-		s->sampled += sampler_base_period(s->sampler, 0, source->cpu) << source->shift;
+	if (s->nr_counters && !source->event)
+		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);
+		if (s->options->data)
+			nr = add_memory(s, task->process->space, record, nr);
 		sample.leaf = s->frames[0];
 		sample.path = s->frames + 1;
 		sample.path_size = nr - 1;

@@ -1,4 +1,6 @@
 #include "cli/summary.h"
+#include "cli/exact.h"
+#include "cli/output_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,12 +81,13 @@ static void describe_machine(struct session *s, struct trace_run *run)
 static void describe_event(struct session *s, unsigned e)
 {
 	struct trace_event *event = tables_add_event(s->tables);
+	uint32_t scale = s->options->events[e].scale;
 
 	if (!event)
 		return;
 	event->name = tables_string(s->tables, s->options->events[e].name);
 	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
-	event->base_period = sampler_base_period(s->sampler, e, 0);
+	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
 	event->initial_shift = s->shift[e];
 	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
 		struct trace_stream *stream = tables_add_stream(s->tables);
@@ -93,7 +96,7 @@ static void describe_event(struct session *s, unsigned e)
 			return;
 		stream->event = e;
 		stream->cpu = sampler_cpu(s->sampler, c);
-		stream->base_period = sampler_base_period(s->sampler, e, c);
+		stream->base_period = sampler_base_period(s->sampler, e, c) * scale;
 	}
 }
 
@@ -108,6 +111,28 @@ static void describe_calls(struct session *s)
 	event->unit = TRACE_CALLS;
 }
 
+/* Which rank this is, where calls will not tell; for who brings the ranks together. */
+static void describe_rank(struct session *s, int32_t pid)
+{
+	const struct trace_process process = {
+		.pid = pid, .rank = output_rank(), .flags = TRACE_PROCESS_ALL};
+
+	if (process.rank >= 0)
+		tables_add_process(s->tables, &process);
+}
+
+static void describe_counter(struct session *s, const struct event *counter)
+{
+	struct trace_counter *entry = tables_add_counter(s->tables);
+
+	if (!entry)
+		return;
+	entry->name = tables_string(s->tables, counter->name);
+	entry->unit = counter->unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	if (counter->attr.type == PERF_TYPE_SOFTWARE || counter->attr.type == PERF_TYPE_TRACEPOINT)
+		entry->flags |= TRACE_COUNTER_KERNEL;
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -116,6 +141,8 @@ void summary_start(struct session *s)
 	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
+	if (options->data)
+		run->flags |= TRACE_RUN_DATA;
 	if (options->wide)
 		run->flags |= TRACE_RUN_WIDE;
 	else if (!options->command)
@@ -138,6 +165,10 @@ void summary_start(struct session *s)
 	for (unsigned e = 0; e < options->nr_events; e++)
 		describe_event(s, e);
 	describe_calls(s);
+	if (!s->calls)
+		describe_rank(s, run->pid);
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		describe_counter(s, &options->counters[i]);
 }
 
 void summary_modules(struct session *s)
@@ -200,17 +231,6 @@ static void total_streams(struct session *s)
 	}
 }
 
-/*
- * Where the kernel swaps the inherited contexts of sibling threads, it loses part of what it counts
- * for them (seen on Linux 6.18). A total that is less than what was sampled is no total.
- */
-static bool exact_believable(const struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler);
-
-	return all + all / 20 >= s->sampled;
-}
-
 static void total_events(struct session *s)
 {
 	struct table table = tables_section(s->tables, TRACE_EVENTS);
@@ -221,48 +241,26 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = s->hmb->kinds[e].stored;
-		if (e >= s->options->nr_events)
-			continue;
-		event->exact = s->way == SAMPLER_CGROUP || exact_believable(s)
-		                       ? sampler_total(s->sampler, (unsigned)e)
-		                       : 0;
+		if (e < s->options->nr_events)
+			event->exact = sampler_total(s->sampler, (unsigned)e) *
+			               s->options->events[e].scale;
 	}
 }
 
-/* One task is counted by the root events; everything else said READ when it ended. */
-static void drop_exact(struct session *s)
+static void total_counters(struct session *s)
 {
-	struct table commands = tables_section(s->tables, TRACE_COMMANDS);
-	struct table threads = tables_section(s->tables, TRACE_THREADS);
+	struct table table = tables_section(s->tables, TRACE_COUNTERS);
+	struct sampler_reading totals;
 
-	for (size_t i = 0; i < commands.nr; i++) {
-		struct trace_command *command = (struct trace_command *)commands.entries + i;
+	sampler_counter_totals(s->sampler, &totals);
+	for (size_t i = 0; i < table.nr && i + 1 < totals.nr; i++) {
+		struct trace_counter *counter = (struct trace_counter *)table.entries + i;
 
-		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		command->exact = 0;
+		counter->total = totals.values[i + 1];
+		counter->enabled = totals.enabled;
+		counter->running = totals.running;
+		counter->flags |= TRACE_COUNTER_TOTAL;
 	}
-	for (size_t i = 0; i < threads.nr; i++) {
-		struct trace_thread *thread = (struct trace_thread *)threads.entries + i;
-
-		thread->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
-		thread->exact = 0;
-	}
-}
-
-static void total_exact(struct session *s)
-{
-	uint64_t all = sampler_exact(s->sampler), ended = sampler_exact_ended(s->sampler);
-	struct trace_command *command;
-
-	if (s->way == SAMPLER_LADDER && !exact_believable(s)) {
-		drop_exact(s);
-		return;
-	}
-	if (all <= ended || !s->options->command)
-		return;
-	command = tables_command(s->tables, tasks_root_comm(&s->tasks));
-	command->exact += all - ended;
-	command->flags |= TRACE_THREAD_EXACT;
 }
 
 void summary_totals(struct session *s)
@@ -275,8 +273,9 @@ void summary_totals(struct session *s)
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
 	run->records = hmb_record_bytes(s->hmb);
-	total_exact(s);
+	exact_total(s);
 	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);
+	total_counters(s);
 }

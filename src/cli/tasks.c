@@ -17,6 +17,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.modules = modules,
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
+		.scale = 1,
 		.forget = forget,
 		.forget_arg = arg,
 	};
@@ -69,6 +70,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	HASH_DEL(tasks->tasks, task);
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
+	counter_sums_free(task->counters);
 	free(task);
 }
 
@@ -148,75 +150,58 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	tasks->newest_ended = task;
 }
 
-/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
-static bool lives_on(const struct task *task, uint64_t *children)
+/*
+ * Setuid and unreadable programs lose inherited events, and say EXIT while they live on. Events of
+ * a CPU see a task while its memory is taken apart, which may take longer than the grace.
+ */
+static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_t *own,
+                     uint64_t *children)
 {
-	uint64_t own;
-
-	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, &own, children);
+	return (task->tid == task->process->pid || !tasks->inherited) &&
+	       unobserved_cpu_time(task->tid, own, children);
 }
 
-/* For tasks_root_comm(): what is remembered of a task that goes. */
-static void note_total(struct tasks *tasks, const struct task *task)
+/*
+ * What its children used until now was seen as theirs; what it used itself, the kernel told, or it
+ * is what it has used by now.
+ */
+static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t own,
+                            uint64_t children)
 {
-	if (task->tid == tasks->first)
-		tasks->first_comm = task->comm;
-	if (task->told_exact)
-		return;
-	tasks->nr_silent++;
-	tasks->silent_comm = task->comm;
-}
+	uint64_t observed = task->told_exact ? task->observed : own;
 
-uint32_t tasks_root_comm(const struct tasks *tasks)
-{
-	pid_t tid = tasks->first;
-	unsigned nr = tasks->nr_silent;
-	uint32_t comm = tasks->silent_comm;
-	const struct task *first;
-
-	for (const struct task *task = tasks->oldest_ended; task; task = task->next_ended) {
-		if (task->told_exact)
-			continue;
-		nr++;
-		comm = task->comm;
-	}
-	if (nr == 1)
-		return comm;
-	HASH_FIND_INT(tasks->tasks, &tid, first);
-	return first ? first->comm : tasks->first_comm;
-}
-
-/* What its children used until now was seen as theirs; what it used itself, the kernel told. */
-static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t children)
-{
 	tasks->unobserved++;
-	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, task->observed + children);
+	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, observed + children);
 }
 
-static void reap_oldest(struct tasks *tasks)
+#define FOR_GOOD UINT64_MAX
+
+/* What still lives is looked at again when another grace has passed since `until`. */
+static void reap_oldest(struct tasks *tasks, uint64_t until)
 {
 	struct task *task = tasks->oldest_ended;
-	uint64_t children;
+	uint64_t own, children;
 
 	tasks->oldest_ended = task->next_ended;
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(task, &children)) {
-		if (tasks->inherited)
-			note_unobserved(tasks, task, children);
+	if (lives_on(tasks, task, &own, &children)) {
 		task->ended = 0;
+		if (tasks->inherited)
+			note_unobserved(tasks, task, own, children);
+		else if (until != FOR_GOOD)
+			end_task(tasks, task, until);
 		return;
 	}
 	leave_thread(tasks, task, task->ended);
-	note_total(tasks, task);
 	drop_task(tasks, task);
 }
 
 static void reap_until(struct tasks *tasks, uint64_t time)
 {
 	while (tasks->oldest_ended && tasks->oldest_ended->ended < time)
-		reap_oldest(tasks);
+		reap_oldest(tasks, time);
 }
 
 /* A number that comes back before its grace is over belongs to a new task. */
@@ -227,8 +212,8 @@ static void reap_tid(struct tasks *tasks, pid_t tid)
 	if (!task || !task->ended)
 		return;
 	while (tasks->oldest_ended != task)
-		reap_oldest(tasks);
-	reap_oldest(tasks);
+		reap_oldest(tasks, FOR_GOOD);
+	reap_oldest(tasks, FOR_GOOD);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -241,6 +226,8 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 
 	reap_tid(tasks, tid);
 	task = find_task(tasks, tid);
+	if (task && task->process->awaits_exec)
+		return;
 	if (task)
 		replace_task(tasks, task);
 	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
@@ -330,18 +317,19 @@ static void on_read(struct tasks *tasks, const struct record *record)
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 	struct trace_command *command;
 	struct trace_thread *thread;
+	uint64_t units = record->read.value * tasks->scale;
 
 	if (!task)
 		return;
-	task->observed += record->read.value;
+	task->observed += units;
 	task->told_exact = true;
 	command = tables_command(tasks->tables, task->comm);
-	command->exact += record->read.value;
+	command->exact += units;
 	command->flags |= TRACE_THREAD_EXACT;
 	if (task->thread == NO_THREAD)
 		return;
 	thread = tables_thread(tasks->tables, task->thread);
-	thread->exact += record->read.value;
+	thread->exact += units;
 	thread->flags |= TRACE_THREAD_EXACT;
 }
 
@@ -381,7 +369,7 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 
 void tasks_end(struct tasks *tasks)
 {
-	reap_until(tasks, UINT64_MAX);
+	reap_until(tasks, FOR_GOOD);
 	unobserved_count(&tasks->unobserved_list, tasks->tables);
 }
 
@@ -444,6 +432,5 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 	if (!task)
 		return -ENOMEM;
 	task->process->awaits_exec = true;
-	tasks->first = pid;
 	return 0;
 }

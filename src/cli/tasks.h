@@ -5,6 +5,7 @@
 #ifndef CLI_TASKS_H
 #define CLI_TASKS_H
 
+#include "cli/counter_sums.h"
 #include "cli/unobserved.h"
 #include "hmb/lambda.h"
 #include "output/tables.h"
@@ -31,6 +32,8 @@ struct task {
 	uint64_t ended;    /* ns; 0: lives */
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	struct task *next_ended;
+	struct counter_sums *counters; /* NULL: none yet */
+	uint32_t counted_thread;       /* that the counters' totals are of */
 	bool streams_started;
 	bool told_exact; /* a READ record said its exact total */
 	UT_hash_handle hh;
@@ -43,6 +46,7 @@ struct tasks {
 	unsigned nr_streams; /* in each task */
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
+	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended, *newest_ended;
@@ -50,10 +54,7 @@ struct tasks {
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved *unobserved_list;
-	uint64_t now;                    /* of the newest record, ns */
-	pid_t first;                     /* the target as forked by us; 0: attached */
-	uint32_t first_comm;             /* what it was called when it ended */
-	uint32_t silent_comm, nr_silent; /* of the ended tasks that did not tell their total */
+	uint64_t now; /* of the newest record, ns */
 };
 
 /*
@@ -83,13 +84,6 @@ void tasks_end(struct tasks *tasks);
  * tid any more is its process's first. NULL: no memory, or not the target.
  */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
-
-/*
- * The command whose exact total the root events still hold. They say no READ; mostly they are the
- * first task's, but the kernel swaps whole contexts between tasks, and then some other one ends
- * without a READ.
- */
-uint32_t tasks_root_comm(const struct tasks *tasks);
 
 /* The task's slot in the table of threads, taken at the first call. */
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);

@@ -11,12 +11,14 @@
 
 #include "output/trace.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct conversion {
 	const struct trace *trace;
 	uint32_t event;      /* of formats for one event */
 	const char *scratch; /* a folder with room for 16 bytes a sample */
+	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/* Called now and then with the share that is done; not 0: give up with this error. */
 	int (*tick)(void *arg, double share);
 	void *arg;

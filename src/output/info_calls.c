@@ -115,7 +115,10 @@ static void put_process(FILE *to, const struct trace *trace, const struct trace_
 	text_put_padded(to,
 	                trace_string(trace, process->host ? process->host : trace_run(trace)->host),
 	                12);
-	if (process->offset_error)
+	if (process->offset_error == UINT64_MAX)
+		fprintf(to, "  %+.3f µs, as far as the hosts knew the real time",
+		        (double)process->offset / 1000);
+	else if (process->offset_error > 1)
 		fprintf(to, "  %+.3f µs ± %.3f µs", (double)process->offset / 1000,
 		        (double)process->offset_error / 1000);
 	else
@@ -213,7 +216,9 @@ static struct json_object *process_object(const struct trace *trace,
 	json_object_object_add(object, "offset_ns", json_object_new_int64(process->offset));
 	json_object_object_add(object, "drift_ns", json_object_new_int64(process->drift));
 	json_object_object_add(object, "offset_error_ns",
-	                       process->offset_error ? json_number(process->offset_error) : NULL);
+	                       process->offset_error && process->offset_error != UINT64_MAX
+	                               ? json_number(process->offset_error)
+	                               : NULL);
 	return object;
 }
 

@@ -68,3 +68,24 @@ int map64_add(struct map64 *map, uint64_t key, uint32_t value)
 	*slot = (struct map64_slot){key, value + 1};
 	return 0;
 }
+
+/* What stands behind, up to a free slot, moves up where it still can be found then. */
+void map64_remove(struct map64 *map, uint64_t key)
+{
+	struct map64_slot *hole = map->nr ? find_slot(map, key) : NULL;
+	uint32_t mask = map->nr_slots - 1, at;
+
+	if (!hole || !hole->value)
+		return;
+	map->nr--;
+	at = (uint32_t)(hole - map->slots);
+	for (uint32_t i = (at + 1) & mask; map->slots[i].value; i = (i + 1) & mask) {
+		uint32_t distance = (i - first_slot(map, map->slots[i].key)) & mask;
+
+		if (distance >= ((i - at) & mask)) {
+			map->slots[at] = map->slots[i];
+			at = i;
+		}
+	}
+	map->slots[at].value = 0;
+}

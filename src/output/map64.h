@@ -1,4 +1,4 @@
-/* Numbers by 64-bit keys: an open-addressing hash table that only grows. */
+/* Numbers by 64-bit keys: an open-addressing hash table. */
 #ifndef OUTPUT_MAP64_H
 #define OUTPUT_MAP64_H
 
@@ -24,5 +24,7 @@ uint32_t map64_get(const struct map64 *map, uint64_t key);
 void map64_prefetch(const struct map64 *map, uint64_t key);
 /* A key that is not there yet; value is below UINT32_MAX. 0 or -ENOMEM. */
 int map64_add(struct map64 *map, uint64_t key, uint32_t value);
+/* Nothing happens where it is not there. */
+void map64_remove(struct map64 *map, uint64_t key);
 
 #endif

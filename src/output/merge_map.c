@@ -214,11 +214,8 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 	bool one = !trace_process(input->trace, 0);
 	const struct trace_thread *thread;
 
-	while (trace_thread(input->trace, input->nr_threads))
-		input->nr_threads++;
 	input->threads = calloc(input->nr_threads + 1UL, sizeof(*input->threads));
-	input->owners = calloc(input->nr_threads + 1UL, sizeof(*input->owners));
-	if (!input->threads || !input->owners)
+	if (!input->threads)
 		return -ENOMEM;
 	if (one)
 		add_rank(map, input);
@@ -226,7 +223,7 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 		uint32_t process;
 
 		thread = trace_thread(input->trace, i);
-		input->owners[i] = process = trace_owner(input->trace, i);
+		process = input->owners[i];
 		input->threads[i] = MERGE_NONE;
 		if (!thread->tid && !(thread->flags & TRACE_THREAD_FOLDED))
 			continue;

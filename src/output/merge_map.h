@@ -26,7 +26,7 @@ struct merge_input {
 	uint16_t *modules;     /* new numbers */
 	uint16_t *old_modules; /* by new number; 0: it is not there */
 	uint32_t *threads, *comms, *regions, *processes;
-	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE */
+	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE; known once it is open */
 	uint8_t *kinds;      /* by old kind */
 	unsigned char *seen; /* a bit for each node whose frames are known */
 };

@@ -3,6 +3,99 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define MAX_RANKS (1 << 20) /* a file may know of more */
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static void widen_world(struct otf2_plan *plan, int64_t rank)
+{
+	if (rank >= plan->nr_ranks && rank < MAX_RANKS)
+		plan->nr_ranks = (uint32_t)rank + 1;
+}
+
+/* As many as processes and members of communicators need. */
+static void find_world(struct otf2_plan *plan, const struct trace *trace)
+{
+	const struct trace_process *process;
+	const struct trace_comm *comm;
+	bool any = false;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++) {
+		any = any || process->rank >= 0;
+		widen_world(plan, process->rank);
+		if (process->rank >= 0)
+			widen_world(plan, (int64_t)process->world_size - 1);
+	}
+	for (uint32_t i = 0; any && (comm = trace_comm(trace, i)); i++) {
+		for (uint32_t m = 0; m < comm->nr_members; m++)
+			widen_world(plan, trace_member(trace, i, (int32_t)m, false));
+		for (uint32_t m = 0; m < comm->nr_remote; m++)
+			widen_world(plan, trace_member(trace, i, (int32_t)m, true));
+	}
+}
+
+static uint32_t find_host(struct otf2_plan *plan, uint32_t name)
+{
+	for (uint32_t i = 0; i < plan->nr_hosts; i++)
+		if (plan->hosts[i] == name)
+			return i;
+	plan->hosts[plan->nr_hosts] = name;
+	return plan->nr_hosts++;
+}
+
+static int add_ranks(struct otf2_plan *plan, const struct trace *trace)
+{
+	const struct trace_process *process;
+	uint32_t nr = 0;
+
+	while (trace_process(trace, nr))
+		nr++;
+	plan->hosts = calloc(nr + 1UL, sizeof(*plan->hosts));
+	plan->location_of_rank = malloc((plan->nr_ranks + 1UL) * sizeof(*plan->location_of_rank));
+	if (!plan->hosts || !plan->location_of_rank)
+		return -ENOMEM;
+	find_host(plan, trace_run(trace)->host);
+	for (uint32_t i = 0; i < plan->nr_ranks; i++) {
+		plan->groups[i] = (struct otf2_group){.rank = (int32_t)i};
+		plan->location_of_rank[i] = PLAN_NONE;
+	}
+	plan->nr_groups = plan->nr_ranks;
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		if (process->rank >= 0 && (uint32_t)process->rank < plan->nr_ranks)
+			plan->groups[process->rank].host = find_host(
+				plan, process->host ? process->host : trace_run(trace)->host);
+	return 0;
+}
+
+/* Of a rank's threads the one that calls MPI stands for it, its first one if that does. */
+static void place_rank(struct otf2_plan *plan, const struct trace *trace,
+                       const struct call_index *calls, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+	uint32_t *location = &plan->location_of_rank[plan->group_of_thread[thread]];
+	bool first = entry && entry->pid == entry->tid;
+	uint64_t now, before;
+
+	now = thread < calls->nr_threads ? calls->nr[thread] : 0;
+	before = *location < calls->nr_threads ? calls->nr[*location] : 0;
+	if (*location == PLAN_NONE || (now && (!before || first)) || (first && !before))
+		*location = thread;
+}
+
+static void place_ranks(struct otf2_plan *plan, const struct trace *trace,
+                        const struct call_index *calls)
+{
+	for (uint32_t i = 0; i < plan->nr_threads; i++)
+		if (plan->group_of_thread[i] < plan->nr_ranks)
+			place_rank(plan, trace, calls, i);
+	plan->nr_locations = plan->nr_threads;
+	for (uint32_t r = 0; r < plan->nr_ranks; r++)
+		if (plan->location_of_rank[r] == PLAN_NONE)
+			plan->location_of_rank[r] = plan->nr_locations++;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
 static int find_group(struct otf2_plan *plan, struct map64 *by_key, uint64_t key,
                       const struct otf2_group *group, uint32_t *number)
 {
@@ -14,6 +107,23 @@ static int find_group(struct otf2_plan *plan, struct map64 *by_key, uint64_t key
 	return map64_add(by_key, key, *number);
 }
 
+/* Threads of a rank's process are in the rank's group. */
+static bool join_rank(struct otf2_plan *plan, const struct trace *trace, uint32_t number,
+                      const struct trace_thread *thread)
+{
+	const struct trace_process *process = trace_process(trace, trace_owner(trace, number));
+	struct otf2_group *group;
+
+	if (!process || process->rank < 0 || (uint32_t)process->rank >= plan->nr_ranks)
+		return false;
+	plan->group_of_thread[number] = (uint32_t)process->rank;
+	group = &plan->groups[process->rank];
+	group->pid = process->pid;
+	if (!group->comm || thread->pid == thread->tid)
+		group->comm = thread->comm;
+	return true;
+}
+
 static int find_groups(struct otf2_plan *plan, const struct trace *trace)
 {
 	struct map64 by_key = {0};
@@ -21,11 +131,14 @@ static int find_groups(struct otf2_plan *plan, const struct trace *trace)
 
 	for (uint32_t i = 0; i < plan->nr_threads && !err; i++) {
 		const struct trace_thread *thread = trace_thread(trace, i);
-		struct otf2_group group = {0};
+		struct otf2_group group = {.rank = -1};
 		uint64_t key = UINT64_MAX; /* threads that the file makes up */
 
+		if (thread && join_rank(plan, trace, i, thread))
+			continue;
 		if (thread) {
-			group = (struct otf2_group){.comm = thread->comm, .pid = thread->pid};
+			group.comm = thread->comm;
+			group.pid = thread->pid;
 			key = thread->pid ? (uint32_t)thread->pid : (uint64_t)thread->comm << 32;
 		}
 		err = find_group(plan, &by_key, key, &group, &plan->group_of_thread[i]);
@@ -35,6 +148,56 @@ static int find_groups(struct otf2_plan *plan, const struct trace *trace)
 	map64_fini(&by_key);
 	return err;
 }
+
+/* --- communicators ---------------------------------------------------------------------------- */
+
+static bool members_known(const struct otf2_plan *plan, const struct trace *trace, uint32_t number,
+                          uint32_t nr, bool remote)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		int32_t rank = trace_member(trace, number, (int32_t)i, remote);
+
+		if (rank < 0 || (uint32_t)rank >= plan->nr_ranks)
+			return false;
+	}
+	return nr;
+}
+
+/* All MPI_COMM_SELF are one, of which each process sees its own. */
+static int find_comms(struct otf2_plan *plan, const struct trace *trace)
+{
+	const struct trace_comm *comm;
+	uint32_t self = PLAN_NONE;
+
+	while (trace_comm(trace, plan->nr_trace_comms)) {
+		comm = trace_comm(trace, plan->nr_trace_comms++);
+		plan->has_self = plan->has_self || comm->flags & TRACE_COMM_SELF;
+	}
+	plan->comms = calloc(plan->nr_trace_comms + 1UL, sizeof(*plan->comms));
+	if (!plan->comms)
+		return -ENOMEM;
+	plan->nr_comm_groups = plan->nr_ranks ? otf2_plan_first_group(plan) : 0;
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++) {
+		bool inter = comm->flags & TRACE_COMM_INTER;
+
+		plan->comms[i].number = PLAN_NONE;
+		if (!plan->nr_ranks)
+			continue;
+		if (comm->flags & TRACE_COMM_SELF) {
+			self = self == PLAN_NONE ? plan->nr_comms++ : self;
+			plan->comms[i] = (struct otf2_comm){self, 1};
+			continue;
+		}
+		if (!members_known(plan, trace, i, comm->nr_members, false) ||
+		    (inter && !members_known(plan, trace, i, comm->nr_remote, true)))
+			continue;
+		plan->comms[i] = (struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups};
+		plan->nr_comm_groups += 1U + inter;
+	}
+	return 0;
+}
+
+/* --- periods ---------------------------------------------------------------------------------- */
 
 static int find_generators(struct otf2_plan *plan, const struct spool *spool)
 {
@@ -58,22 +221,33 @@ static int find_generators(struct otf2_plan *plan, const struct spool *spool)
 	return err;
 }
 
-int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const struct spool *spool)
+/* --- the whole -------------------------------------------------------------------------------- */
+
+int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const struct spool *spool,
+                   const struct call_index *calls)
 {
 	int err;
 
 	*plan = (struct otf2_plan){0};
+	find_world(plan, trace);
 	plan->nr_threads = spool->nr_threads - !spool->threads[spool->nr_threads - 1].nr;
 	plan->generators = calloc((size_t)spool->nr_sources + 1, sizeof(*plan->generators));
 	plan->generator_of_source =
 		calloc((size_t)spool->nr_sources + 1, sizeof(*plan->generator_of_source));
 	plan->group_of_thread = calloc(spool->nr_threads, sizeof(*plan->group_of_thread));
-	plan->groups = calloc(spool->nr_threads, sizeof(*plan->groups));
+	plan->groups = calloc((size_t)spool->nr_threads + plan->nr_ranks, sizeof(*plan->groups));
 	if (!plan->generators || !plan->generator_of_source || !plan->group_of_thread ||
 	    !plan->groups)
 		return -ENOMEM;
-	err = find_generators(plan, spool);
-	return err ? err : find_groups(plan, trace);
+	err = add_ranks(plan, trace);
+	if (!err)
+		err = find_generators(plan, spool);
+	if (!err)
+		err = find_groups(plan, trace);
+	if (err)
+		return err;
+	place_ranks(plan, trace, calls);
+	return find_comms(plan, trace);
 }
 
 void otf2_plan_fini(struct otf2_plan *plan)
@@ -82,5 +256,8 @@ void otf2_plan_fini(struct otf2_plan *plan)
 	free(plan->generator_of_source);
 	free(plan->group_of_thread);
 	free(plan->groups);
+	free(plan->hosts);
+	free(plan->location_of_rank);
+	free(plan->comms);
 	*plan = (struct otf2_plan){0};
 }

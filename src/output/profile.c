@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 
+#include "symbolize/memory.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
 static struct profile_class class_wanted(const struct builder *builder,
                                          const struct trace_sample *sample)
 {
-	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, PROFILE_NONE};
+	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, 0, PROFILE_NONE};
 	unsigned keys = builder->profile->config.keys;
 
 	if (keys & PROFILE_BY_THREAD)
@@ -34,23 +35,33 @@ static struct profile_class class_wanted(const struct builder *builder,
 		class.comm = thread_comm(builder->profile->trace, sample->thread);
 	if (keys & PROFILE_BY_CPU)
 		class.cpu = sample->cpu;
+	class.memory = memory_part(sample->memory, profile_memory_fields(keys));
 	return class;
+}
+
+/* A number for a pair, the same for the same pair; PROFILE_NONE: no memory. */
+static uint32_t number_of(struct map64 *numbers, uint32_t a, uint32_t b)
+{
+	uint64_t pair = (uint64_t)a << 32 | b;
+	uint32_t number = map64_get(numbers, pair);
+
+	if (number == PROFILE_NONE) {
+		number = numbers->nr;
+		if (map64_add(numbers, pair, number))
+			return PROFILE_NONE;
+	}
+	return number;
 }
 
 /* A number for a class but for its CPU; PROFILE_NONE: no memory. */
 static uint32_t class_who(struct builder *builder, const struct profile_class *class)
 {
-	uint64_t pair = (uint64_t) class->process << 32 | class->comm;
-	uint32_t who;
+	uint32_t who = class->thread; /* is of one process, and has one command */
 
-	if (class->thread != PROFILE_NONE)
-		return class->thread; /* is of one process, and has one command */
-	who = map64_get(&builder->who_by_pair, pair);
-	if (who == PROFILE_NONE) {
-		who = builder->who_by_pair.nr;
-		if (map64_add(&builder->who_by_pair, pair, who))
-			return PROFILE_NONE;
-	}
+	if (who == PROFILE_NONE)
+		who = number_of(&builder->who_by_pair, class->process, class->comm);
+	if (who != PROFILE_NONE && builder->profile->config.keys & PROFILE_MEMORY_KEYS)
+		who = number_of(&builder->who_by_memory, who, class->memory);
 	return who;
 }
 
@@ -76,11 +87,12 @@ static uint32_t class_of(struct builder *builder, const struct trace_sample *sam
 	struct profile_class wanted;
 
 	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
-	    builder->profile->nr_classes)
+	    sample->memory == builder->last_memory && builder->profile->nr_classes)
 		return builder->last_class;
 	wanted = class_wanted(builder, sample);
 	builder->last_thread = sample->thread;
 	builder->last_cpu = sample->cpu;
+	builder->last_memory = sample->memory;
 	builder->last_class = class_find(builder, &wanted);
 	return builder->last_class;
 }
@@ -126,23 +138,29 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
 	struct profile_row *row = &profile->rows[profile->nodes[node].row];
+	uint32_t thread = clamped(sample->thread, builder->nr_threads);
+	uint64_t weight = sample->weight;
 
-	profile->nodes[node].self += sample->weight;
-	row->self += sample->weight;
+	if (builder->factors)
+		weight = (uint64_t)((double)weight * builder->factors[thread] + 0.5);
+	profile->nodes[node].self += weight;
+	row->self += weight;
 	row->samples++;
 	row->buckets[bucket]++;
 	profile->buckets[bucket]++;
-	stream_step(profile, stream_of(builder, sample), profile->nodes[node].row, sample->weight);
+	stream_step(profile, stream_of(builder, sample), profile->nodes[node].row, weight);
 	profile->samples++;
+	profile->total += weight;
 	profile->sampled += sample->weight;
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
-	builder->by_thread[clamped(sample->thread, builder->nr_threads)] += sample->weight;
+	builder->by_thread[thread] += sample->weight;
+	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
 /*
@@ -175,6 +193,8 @@ static int batch_fill(struct batch *batch, struct trace_walk *walk,
 
 static int batch_add(struct builder *builder, struct batch *batch)
 {
+	int err = 0;
+
 	for (unsigned i = 0; i < batch->nr; i++)
 		builder_announce(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++)
@@ -189,9 +209,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
 	}
-	for (unsigned i = 0; i < batch->nr; i++)
-		add_sample(builder, &batch->samples[i], batch->nodes[i]);
-	return 0;
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+	return err;
 }
 
 static int add_samples(struct builder *builder)
@@ -221,103 +241,17 @@ static void end_streams(struct builder *builder)
 			profile->rows[i].variance += square((double)profile->max_weight);
 }
 
-/* --- exact totals ----------------------------------------------------------------------------- */
-
-/* What the kernel counted for a command and no sample stands for, as a row of its own. */
-static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
-{
-	struct profile *profile = builder->profile;
-	uint32_t class = builder_add_class(builder), row;
-
-	row = class == PROFILE_NONE ? class : builder_row(builder, class, PROFILE_NONE);
-	if (row == PROFILE_NONE)
-		return -ENOMEM;
-	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
-	profile->classes[class].process = PROFILE_NONE;
-	profile->classes[class].comm = unsampled->comm;
-	profile->rows[row].self = unsampled->exact - unsampled->sampled;
-	profile->rows[row].total = profile->rows[row].self;
-	profile->total += profile->rows[row].self;
-	profile->unsampled[profile->nr_unsampled] = *unsampled;
-	profile->unsampled[profile->nr_unsampled++].row = row;
-	return 0;
-}
-
-/* Exact totals are of event 0 and of the whole run. */
-static bool exact_wanted(const struct profile *profile)
-{
-	return profile->config.event == 0 && profile->config.from == 0 &&
-	       profile->config.to == UINT64_MAX;
-}
-
-static void sum_commands(const struct builder *builder, const struct map64 *by_comm,
-                         uint64_t *sampled)
-{
-	const struct trace *trace = builder->profile->trace;
-
-	for (uint32_t i = 0; i + 1 < builder->nr_threads; i++) {
-		uint32_t command = map64_get(by_comm, thread_comm(trace, i));
-
-		if (builder->by_thread[i] && command != UINT32_MAX)
-			sampled[command] += builder->by_thread[i];
-	}
-}
-
-static int add_missing(struct builder *builder, const struct trace_command *command,
-                       uint64_t sampled)
-{
-	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact, false};
-	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved, true};
-	int err = 0;
-
-	/* Less than one sample is what sampling rounds off. */
-	if (command->flags & TRACE_THREAD_EXACT &&
-	    command->exact > sampled + builder->profile->max_weight)
-		err = add_unsampled(builder, &short_tasks);
-	if (!err && command->unobserved &&
-	    trace_event(builder->profile->trace, 0)->unit == TRACE_NS)
-		err = add_unsampled(builder, &unseen);
-	return err;
-}
-
-static int add_all_unsampled(struct builder *builder, uint32_t nr)
-{
-	struct profile *profile = builder->profile;
-	uint64_t *sampled = calloc(nr, sizeof(*sampled));
-	struct map64 by_comm = {0};
-	const struct trace_command *command;
-	int err = sampled ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		command = trace_command(profile->trace, i);
-		if (map64_get(&by_comm, command->comm) == UINT32_MAX)
-			err = map64_add(&by_comm, command->comm, i);
-	}
-	if (!err)
-		sum_commands(builder, &by_comm, sampled);
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		command = trace_command(profile->trace, i);
-		err = add_missing(builder, command, sampled[i]);
-	}
-	map64_fini(&by_comm);
-	free(sampled);
-	return err;
-}
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	uint32_t nr = 0;
 
 	end_streams(builder);
 	profile_sum(profile);
-	profile->total = profile->sampled;
-	while (trace_command(profile->trace, nr))
-		nr++;
-	if (!nr || !exact_wanted(profile))
-		return 0;
-	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
-	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
+	if (profile_sum_counts(profile))
+		return -ENOMEM;
+	return builder_add_unsampled(builder);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -390,11 +324,13 @@ static void builder_fini(struct builder *builder)
 {
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->who_by_pair);
+	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
 	map64_fini(&builder->node_by_key);
 	map64_fini(&builder->more_context_nodes);
 	free(builder->context_nodes);
 	free(builder->by_thread);
+	free(builder->factors);
 	free(builder->process_of);
 	free(builder->streams);
 	free(builder->cache);
@@ -415,6 +351,8 @@ struct profile *profile_new(const struct trace *trace, const struct profile_conf
 	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE |
 	                                 PROFILE_BY_LINE | PROFILE_INLINED));
 	err = builder_init(&builder, profile);
+	if (!err && config->scale)
+		err = builder_scale(&builder);
 	if (!err && trace_event(trace, config->event))
 		err = add_samples(&builder);
 	if (!err)
@@ -437,6 +375,9 @@ void profile_free(struct profile *profile)
 	free(profile->rows);
 	free(profile->nodes);
 	free(profile->unsampled);
+	free(profile->scaled);
+	free(profile->row_counts.at);
+	free(profile->node_counts.at);
 	free(profile);
 }
 

@@ -30,13 +30,30 @@ enum profile_keys {
 	PROFILE_BY_FILE = FRAME_BY_FILE,
 	PROFILE_BY_LINE = FRAME_BY_LINE,
 	PROFILE_BY_PROCESS = 256,
+	/* of memory accesses: MEMORY_BY_LEVEL and so on */
+	PROFILE_BY_MEM = 512,
+	PROFILE_BY_TLB = 1024,
+	PROFILE_BY_SNOOP = 2048,
+	PROFILE_BY_LATENCY = 4096,
+	PROFILE_BY_OPERATION = 8192,
 	PROFILE_INLINED = FRAME_INLINED, /* inlined functions have rows and nodes, too */
 };
+
+#define PROFILE_MEMORY_KEYS                                                        \
+	(PROFILE_BY_MEM | PROFILE_BY_TLB | PROFILE_BY_SNOOP | PROFILE_BY_LATENCY | \
+	 PROFILE_BY_OPERATION)
+
+/* The fields of a class of memory accesses that such keys ask for. */
+static inline unsigned profile_memory_fields(unsigned keys)
+{
+	return (keys & PROFILE_MEMORY_KEYS) / PROFILE_BY_MEM;
+}
 
 struct profile_config {
 	uint32_t event;
 	unsigned keys;     /* enum profile_keys: what makes rows different */
 	uint64_t from, to; /* ns of the trace's clock: samples in [from, to) */
+	bool scale;        /* commands to their exact totals, where samples cover most of these */
 };
 
 #define PROFILE_NONE       UINT32_MAX
@@ -46,6 +63,7 @@ struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
 	uint32_t process;     /* the same: the number of its main thread, else of its first one */
 	uint32_t comm;        /* string; 0 where it makes no difference */
+	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
 	uint32_t root;        /* node: of its tree of call paths */
 };
 
@@ -70,14 +88,36 @@ struct profile_unsampled {
 	uint32_t comm; /* string */
 	uint32_t row;
 	uint64_t sampled, exact;
-	bool unobserved; /* by the kernel: sampled is 0, exact what was used meanwhile */
+	enum profile_why {
+		PROFILE_UNSAMPLED,
+		PROFILE_KERNEL,     /* was not sampled, and its time is in the total */
+		PROFILE_UNOBSERVED, /* by the kernel: sampled is 0, exact what was used meanwhile */
+	} why;
 };
 
-/* "[unsampled]" or "[unobserved]" */
 static inline const char *profile_unsampled_name(const struct profile_unsampled *unsampled)
 {
-	return unsampled->unobserved ? "[unobserved]" : "[unsampled]";
+	static const char *const names[] = {"[unsampled]", "[kernel or unsampled]", "[unobserved]"};
+
+	return names[unsampled->why];
 }
+
+/* A command whose samples weigh as much together as its exact total. */
+struct profile_scaled {
+	uint32_t comm;           /* string */
+	uint64_t sampled, exact; /* what they stand for by themselves */
+};
+
+/* What was counted with samples: by their event first, then by its counters. */
+struct profile_counts {
+	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
+};
+
+/* By row or node; only as long as need be, and empty where samples have no counters. */
+struct profile_count_table {
+	struct profile_counts *at;
+	uint32_t room;
+};
 
 struct profile {
 	const struct trace *trace;
@@ -87,8 +127,11 @@ struct profile {
 	struct profile_row *rows;
 	struct profile_node *nodes;
 	struct profile_unsampled *unsampled;
-	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled;
-	uint64_t samples, sampled;            /* in all rows; sampled: weight */
+	struct profile_scaled *scaled;
+	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled, nr_scaled;
+	struct profile_count_table row_counts, node_counts;
+	uint64_t counted[COUNTER_MAX];        /* in all rows */
+	uint64_t samples, sampled;            /* in all rows; sampled: weight, not scaled */
 	uint64_t total;                       /* weight, what was not sampled included */
 	uint64_t max_weight;                  /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
@@ -97,6 +140,15 @@ struct profile {
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
 void profile_free(struct profile *profile);
+
+/* What was counted in a row or node, and below it; zeros where nothing was. */
+const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
+                                               uint32_t number);
+static inline const struct profile_counts *profile_row_counts(const struct profile *profile,
+                                                              const struct profile_row *row)
+{
+	return profile_counts_of(&profile->row_counts, (uint32_t)(row - profile->rows));
+}
 
 /* Half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);

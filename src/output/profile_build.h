@@ -25,12 +25,15 @@ struct builder {
 	uint32_t rooms[3]; /* of classes, rows and nodes */
 	struct map64 class_by_key, row_by_key, node_by_key;
 	struct map64 who_by_pair;        /* numbers of (process, command) */
+	struct map64 who_by_memory;      /* of these or a thread, and a class of accesses */
 	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
 	struct map64 more_context_nodes; /* of all others */
+	uint32_t last_memory;
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
 	struct leaf_cache *cache;
 	struct profile_stream *streams;
 	uint64_t *by_thread;  /* weights */
+	double *factors;      /* of weights, by thread; NULL: all are 1 */
 	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
@@ -51,7 +54,23 @@ void builder_approach(struct builder *builder, const struct trace_sample *sample
 uint32_t builder_add_class(struct builder *builder);
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
 
+/* Finds the factors: before the samples are added. 0 or a negative errno. */
+int builder_scale(struct builder *builder);
+/* Adds rows for what the kernel counted and no sample stands for: after all samples. Likewise. */
+int builder_add_unsampled(struct builder *builder);
+
 /* Adds up what is below every node, and with it the rows' totals. */
 void profile_sum(struct profile *profile);
+
+/* Adds what was counted with a sample that belongs to a node. 0 or -ENOMEM. */
+int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t node);
+/* Adds to an entry of its self and of its total, from others; NULL: nothing. 0 or -ENOMEM. */
+int profile_count_more(struct profile_count_table *table, uint32_t number,
+                       const struct profile_counts *self, const struct profile_counts *total);
+/* Adds up what was counted below every node of a tree. 0 or -ENOMEM. */
+int profile_sum_tree(struct profile_count_table *table, const struct profile_node *nodes,
+                     uint32_t nr);
+/* profile_sum() for what was counted. 0 or -ENOMEM. */
+int profile_sum_counts(struct profile *profile);
 
 #endif

@@ -1,6 +1,7 @@
 #include "output/json_text.h"
 #include "output/report_job.h"
 #include "output/report_annotation.h"
+#include "output/report_counters.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
@@ -16,6 +17,7 @@ struct report_out {
 	const struct profile *profile;
 	struct profile_view view;
 	struct report_rows rows;
+	struct counter_columns counters;
 	char text[CELL_SIZE];
 };
 
@@ -74,8 +76,20 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 		add_thread(out->trace, class->thread, object);
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(out->trace, class, object);
+	else if (key & PROFILE_MEMORY_KEYS)
+		json_object_object_add(object, report_memory_key(key), json_text(out->text));
 	else if (class->cpu != PROFILE_NONE)
 		json_object_object_add(object, "cpu", json_number(class->cpu));
+}
+
+/* "counters", and "ratios" where there are any. */
+static void add_counters(const struct report_out *out, const uint64_t *counters,
+                         struct json_object *object)
+{
+	if (!out->counters.nr)
+		return;
+	json_object_object_add(object, "counters", report_counters_sums(&out->counters, counters));
+	json_object_object_add(object, "ratios", report_counters_ratios(&out->counters, counters));
 }
 
 static struct json_object *row_object(struct report_out *out, const struct profile_row *row)
@@ -89,9 +103,12 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	json_object_object_add(object, "total", json_number(row->total));
 	json_object_object_add(object, "samples", json_number(row->samples));
 	json_object_object_add(object, "error", json_number((uint64_t)(profile_error(row) + 0.5)));
+	if (!unsampled)
+		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
-		json_object_object_add(object, unsampled->unobserved ? "unobserved" : "unsampled",
-		                       json_object_new_boolean(true));
+		json_object_object_add(
+			object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+			json_object_new_boolean(true));
 		json_object_object_add(object, "sampled", json_number(unsampled->sampled));
 		json_object_object_add(object, "exact", json_number(unsampled->exact));
 	}
@@ -189,6 +206,15 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 	return object;
 }
 
+/* Of a node, with all below it. */
+static struct json_object *counts_object(const struct report_out *out, uint32_t node)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_counters(out, profile_counts_of(&out->profile->node_counts, node)->total, object);
+	return object;
+}
+
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
@@ -211,6 +237,7 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 	}
 	json_put_member(out->to, "total", json_number(node->total));
 	fputc(',', out->to);
+	put_members(out->to, counts_object(out, branch->node));
 	put_children(out, tree, branch->node);
 	fputc('}', out->to);
 }
@@ -262,6 +289,42 @@ static void add_warning(void *arg, const char *text)
 	json_object_array_add(arg, json_text(text));
 }
 
+static struct json_object *scaled_object(const struct report_out *out,
+                                         const struct profile_scaled *scaled)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
+	json_object_object_add(object, "sampled", json_number(scaled->sampled));
+	json_object_object_add(object, "exact", json_number(scaled->exact));
+	json_object_object_add(
+		object, "factor",
+		json_object_new_double((double)scaled->exact / (double)scaled->sampled));
+	return object;
+}
+
+static void put_scaled(const struct report_out *out)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < out->profile->nr_scaled; i++)
+		json_object_array_add(array, scaled_object(out, &out->profile->scaled[i]));
+	json_put_member(out->to, "scaled", array);
+	fputc(',', out->to);
+}
+
+static void put_counted(struct report_out *out)
+{
+	struct json_object *counted;
+
+	if (!out->counters.nr)
+		return;
+	counted = json_object_new_object();
+	json_object_object_add(counted, "counted", json_number(out->profile->counted[0]));
+	add_counters(out, out->profile->counted, counted);
+	put_members(out->to, counted);
+}
+
 static void put_event_head(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
@@ -283,6 +346,8 @@ static void put_event_head(struct report_out *out)
 	fputc(',', out->to);
 	json_put_member(out->to, "warnings", warnings);
 	fputc(',', out->to);
+	put_scaled(out);
+	put_counted(out);
 }
 
 /* Callers or callees: the function, and its trees. */
@@ -328,6 +393,7 @@ static int put_event(struct report_out *out, uint32_t event)
 	if (!profile)
 		return -errno;
 	out->profile = profile;
+	counter_columns_init(&out->counters, out->trace, event);
 	put_event_head(out);
 	if (out->options->annotate)
 		err = report_annotation_json(out->to, profile, out->options);

@@ -1,5 +1,7 @@
 #include "output/report_rows.h"
 
+#include "symbolize/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +118,11 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
 	case PROFILE_BY_SYMBOL:
 		snprintf(text, CELL_SIZE, "%s", what);
 		break;
+	case PROFILE_BY_MEM:
+	case PROFILE_BY_TLB:
+	case PROFILE_BY_SNOOP:
+	case PROFILE_BY_LATENCY:
+	case PROFILE_BY_OPERATION:
 	case PROFILE_BY_CPU:
 	case PROFILE_BY_FILE:
 	case PROFILE_BY_LINE:
@@ -137,10 +144,24 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 		snprintf(text, CELL_SIZE, "%s %d", comm_text(trace, entry->comm), entry->pid);
 }
 
+const char *report_memory_key(enum profile_keys key)
+{
+	return key == PROFILE_BY_MEM       ? "mem"
+	       : key == PROFILE_BY_TLB     ? "tlb"
+	       : key == PROFILE_BY_SNOOP   ? "snoop"
+	       : key == PROFILE_BY_LATENCY ? "latency"
+	                                   : "op";
+}
+
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE])
 {
-	if (key == PROFILE_BY_CPU)
+	char memory[MEMORY_TEXT_SIZE];
+
+	if (key & PROFILE_MEMORY_KEYS)
+		snprintf(text, CELL_SIZE, "%s",
+		         memory_text(class->memory, profile_memory_fields(key), memory));
+	else if (key == PROFILE_BY_CPU)
 		snprintf(text, CELL_SIZE, "%u", class->cpu);
 	else if (key == PROFILE_BY_PROCESS)
 		process_text(profile->trace, class->process, text);

@@ -26,12 +26,16 @@ void report_cell(const struct profile *profile, const struct profile_row *row,
 void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE]);
 
 /* The keys that tell classes apart; the others tell functions apart. */
-#define REPORT_CLASS_KEYS \
-	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU)
+#define REPORT_CLASS_KEYS                                                            \
+	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
+	 PROFILE_MEMORY_KEYS)
 
 /* A class in the words of one such key. */
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE]);
+
+/* What such a key of memory accesses is called. */
+const char *report_memory_key(enum profile_keys key);
 
 /* The command that a row of what was not sampled is for; NULL: a row of samples. */
 const struct profile_unsampled *report_unsampled(const struct profile *profile,

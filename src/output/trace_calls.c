@@ -7,16 +7,25 @@
 
 #define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
 
+/* Which calls are wanted; NULL in place of it: all. */
+struct filter {
+	const struct call_index *index;
+	uint32_t thread;
+};
+
 /* The calls of one kind and level, at the next record. */
 struct list {
 	const struct place *at, *end; /* the bins that follow */
+	const struct filter *filter;
 	struct call record;
 	struct call_cursor *cursor; /* NULL: there is no further record */
 	uint32_t list;
 };
 
 struct call_walk {
-	struct places places;
+	struct places own; /* of a walk over all threads */
+	const struct places *places;
+	struct filter filter;
 	struct list *lists;
 	uint32_t nr_lists;
 	struct call_part *parts;
@@ -25,14 +34,29 @@ struct call_walk {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
+static bool bin_wanted(const struct list *list)
+{
+	const struct filter *filter = list->filter;
+
+	return !filter || filter->index->threads[list->at - filter->index->places->places] >>
+	                                  filter->thread % 64 &
+	                          1;
+}
+
 /* 1 with the list's next record, 0 at its end, -EBADMSG. */
 static int list_step(struct list *list)
 {
 	for (;;) {
 		int got = call_code_next(list->cursor, &list->record);
 
-		if (got || list->at == list->end)
+		if (got == 1 && list->filter && list->record.thread != list->filter->thread)
+			continue;
+		if (got)
 			return got;
+		while (list->at < list->end && !bin_wanted(list))
+			list->at++;
+		if (list->at == list->end)
+			return 0;
 		got = call_code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
 		if (got)
 			return got;
@@ -51,11 +75,19 @@ static int list_next(struct list *list)
 	return got;
 }
 
-static int list_open(struct list *list, const struct place *first, const struct place *end)
+static int list_open(struct list *list, const struct place *first, const struct place *end,
+                     const struct filter *filter)
 {
-	*list = (struct list){.at = first, .end = end, .list = first->list};
+	*list = (struct list){.at = first, .end = end, .list = first->list, .filter = filter};
 	list->cursor = calloc(1, sizeof(*list->cursor));
 	return list->cursor ? list_next(list) : -ENOMEM;
+}
+
+/* Of calls that are left together the inner one is first. */
+static bool before(const struct call *a, const struct call *b)
+{
+	return a->leave < b->leave ||
+	       (a->leave == b->leave && a->thread == b->thread && a->depth > b->depth);
 }
 
 static struct list *oldest(const struct call_walk *walk)
@@ -65,7 +97,7 @@ static struct list *oldest(const struct call_walk *walk)
 	for (uint32_t i = 0; i < walk->nr_lists; i++) {
 		struct list *list = &walk->lists[i];
 
-		if (list->cursor && (!found || list->record.leave < found->record.leave))
+		if (list->cursor && (!found || before(&list->record, &found->record)))
 			found = list;
 	}
 	return found;
@@ -73,17 +105,17 @@ static struct list *oldest(const struct call_walk *walk)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static int open_lists(struct call_walk *walk)
+static int open_lists(struct call_walk *walk, const struct filter *filter)
 {
-	const struct place *place = walk->places.places, *end = place + walk->places.nr, *next;
+	const struct place *place = walk->places->places, *end = place + walk->places->nr, *next;
 	int err = 0;
 
-	walk->lists = calloc((size_t)places_lists(&walk->places) + 1, sizeof(*walk->lists));
+	walk->lists = calloc((size_t)places_lists(walk->places) + 1, sizeof(*walk->lists));
 	if (!walk->lists)
 		return -ENOMEM;
 	for (; place < end && !err; place = next) {
-		next = places_list_end(&walk->places, place);
-		err = list_open(&walk->lists[walk->nr_lists++], place, next);
+		next = places_list_end(walk->places, place);
+		err = list_open(&walk->lists[walk->nr_lists++], place, next, filter);
 	}
 	return err;
 }
@@ -95,9 +127,28 @@ struct call_walk *call_walk_new(const struct trace *trace)
 
 	if (!walk)
 		goto out;
-	err = places_find(&walk->places, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	walk->places = &walk->own;
+	err = places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
 	if (!err)
-		err = open_lists(walk);
+		err = open_lists(walk, NULL);
+	if (!err)
+		return walk;
+out:
+	call_walk_free(walk);
+	errno = -err;
+	return NULL;
+}
+
+struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread)
+{
+	struct call_walk *walk = calloc(1, sizeof(*walk));
+	int err = -ENOMEM;
+
+	if (!walk)
+		goto out;
+	walk->places = index->places;
+	walk->filter = (struct filter){index, thread};
+	err = open_lists(walk, &walk->filter);
 	if (!err)
 		return walk;
 out:
@@ -114,7 +165,7 @@ void call_walk_free(struct call_walk *walk)
 		free(walk->lists[i].cursor);
 	free(walk->lists);
 	free(walk->parts);
-	places_fini(&walk->places);
+	places_fini(&walk->own);
 	free(walk);
 }
 
@@ -164,6 +215,77 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call)
 	call->call.nr_parts = walk->nr_parts;
 	call->call.parts = walk->parts;
 	return 1;
+}
+
+/* --- the index -------------------------------------------------------------------------------- */
+
+static void index_call(struct call_index *index, size_t place, const struct call *call)
+{
+	index->threads[place] |= (uint64_t)1 << call->thread % 64;
+	if (call->flags & CALL_CONTINUED)
+		return;
+	index->nr[call->thread < index->nr_threads ? call->thread : index->nr_threads]++;
+	if (!index->first_time || call->enter < index->first_time)
+		index->first_time = call->enter;
+	if (call->leave > index->last_time)
+		index->last_time = call->leave;
+}
+
+static int index_bins(struct call_index *index)
+{
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	int got = cursor ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < index->places->nr && !got; i++) {
+		const struct bin *bin = index->places->places[i].bin;
+		struct call call;
+
+		got = call_code_open(cursor, bin, bin_size(bin));
+		while (!got && (got = call_code_next(cursor, &call)) == 1) {
+			index_call(index, i, &call);
+			got = 0;
+		}
+	}
+	free(cursor);
+	return got;
+}
+
+struct call_index *call_index_new(const struct trace *trace)
+{
+	struct call_index *index = calloc(1, sizeof(*index));
+	int err = -ENOMEM;
+
+	if (!index)
+		goto out;
+	index->trace = trace;
+	index->places = calloc(1, sizeof(*index->places));
+	if (!index->places || places_find(index->places, trace, BIN_CALLS, TRACE_ALL_EVENTS))
+		goto out;
+	while (trace_thread(trace, index->nr_threads))
+		index->nr_threads++;
+	index->threads = calloc(index->places->nr + 1, sizeof(*index->threads));
+	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
+	if (!index->threads || !index->nr)
+		goto out;
+	err = index_bins(index);
+	if (!err)
+		return index;
+out:
+	call_index_free(index);
+	errno = -err;
+	return NULL;
+}
+
+void call_index_free(struct call_index *index)
+{
+	if (!index)
+		return;
+	if (index->places)
+		places_fini(index->places);
+	free(index->places);
+	free(index->threads);
+	free(index->nr);
+	free(index);
 }
 
 /* --- figures and names ------------------------------------------------------------------------ */

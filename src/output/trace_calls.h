@@ -9,6 +9,8 @@
 #include "hmb/call_code.h"
 #include "output/trace.h"
 
+struct places;
+
 struct trace_call {
 	uint32_t kind, level;
 	struct call call; /* whole, unless CALL_CONTINUED: then the rest is missing */
@@ -23,6 +25,25 @@ struct call_walk *call_walk_new(const struct trace *trace);
 void call_walk_free(struct call_walk *walk);
 /* 1 with a call, 0 at the end, -EBADMSG, -ENOMEM. */
 int call_walk_next(struct call_walk *walk, struct trace_call *call);
+
+/*
+ * Which bins hold calls of which threads, for walks over one thread after the other; made by going
+ * through all calls once. NULL with errno.
+ */
+struct call_index {
+	const struct trace *trace;
+	struct places *places;
+	uint64_t *threads; /* by place: a bit for each thread's number modulo 64 */
+	uint64_t *nr;      /* calls by thread; of numbers made up the last one */
+	uint32_t nr_threads;
+	uint64_t first_time, last_time; /* of all calls; 0: there are none */
+};
+
+struct call_index *call_index_new(const struct trace *trace);
+void call_index_free(struct call_index *index);
+
+/* A walk over the calls of one thread, in order of leaving. NULL with errno. */
+struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
 
 /* What calls of a trace are stored in, bytes of records alone. */
 uint64_t trace_call_bytes(const struct trace *trace);

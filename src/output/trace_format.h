@@ -40,6 +40,7 @@ enum trace_section {
 	TRACE_PROCESSES,   /* struct trace_process */
 	TRACE_OWNERS,      /* uint32_t: for each thread its process + 1; 0: the one with its pid */
 	TRACE_INSTRUMENTS, /* struct trace_instrument */
+	TRACE_COUNTERS,    /* struct trace_counter; missing or empty: samples have no counters */
 	NR_TRACE_SECTIONS
 };
 
@@ -69,10 +70,11 @@ enum trace_run_flags {
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
-enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF };
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
 struct trace_run {
 	uint32_t flags;
@@ -125,6 +127,25 @@ struct trace_event {
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
 	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
+
+enum trace_counter_flags {
+	TRACE_COUNTER_KERNEL = 1, /* counted by the kernel itself: a total of 0 means that */
+	TRACE_COUNTER_TOTAL = 2,  /* total, enabled and running are known */
+};
+
+/*
+ * An event that was read with every sample of another one. Bins with samples of that one have the
+ * totals of its own first, then those of its counters in this order.
+ */
+struct trace_counter {
+	uint32_t name;  /* string */
+	uint32_t unit;  /* enum trace_unit */
+	uint32_t event; /* with whose samples it was read */
+	uint32_t flags;
+	uint64_t total;            /* the kernel's own over the run, in the unit */
+	uint64_t enabled, running; /* ns: meant to count, over all CPUs; and did */
+};
+static_assert(sizeof(struct trace_counter) == 40, "fixed by the format");
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
 #define TRACE_ANY_CPU UINT32_MAX
@@ -252,6 +273,7 @@ static_assert(sizeof(struct trace_comm) == 32, "fixed by the format");
 enum trace_process_flags {
 	TRACE_PROCESS_MPI = 1,       /* it called MPI_Init */
 	TRACE_PROCESS_FINALIZED = 2, /* and MPI_Finalize; else it was aborted or killed */
+	TRACE_PROCESS_ALL = 4,       /* all others belong to it: the recorder ran for this rank */
 };
 
 enum trace_clock {
@@ -275,7 +297,7 @@ struct trace_process {
 	/* What adaptrace merge did: times of the process are those it recorded + offset, at the
 	   start; the drift until the end of the run is added linearly. */
 	int64_t offset, drift; /* ns */
-	uint64_t offset_error; /* ns; 0: not merged */
+	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
 };
 static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
 

@@ -1,8 +1,10 @@
 #include "perf/event.h"
 
+#include "perf/event_alias.h"
 #include "perf/event_generic.h"
 #include "perf/event_modifiers.h"
 #include "perf/event_pfm.h"
+#include "perf/event_place.h"
 #include "perf/event_suggest.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
@@ -68,6 +70,8 @@ static void explain_bare(const char *name, char why[WHY_SIZE])
 	suggest_init(&suggest, name);
 	for (const struct event_generic *g = event_generics; g->name; g++)
 		suggest_offer(&suggest, g->name);
+	for (const struct alias *alias = event_aliases; alias->name; alias++)
+		suggest_offer(&suggest, alias->name);
 	pfm_walk(NULL, false, offer_pfm, &suggest);
 	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
 	snprintf(why, WHY_SIZE, "unknown event '%s'%s", name, ending);
@@ -125,8 +129,11 @@ static int encode_tracepoint(const char *name, struct event *event, char why[WHY
 static int encode_name(char *name, struct event *event, char why[WHY_SIZE])
 {
 	char why_tracepoint[WHY_SIZE];
-	int err = pfm_encode(name, event, why);
+	int err = alias_encode(name, event, why);
 
+	if (err != -ENOENT)
+		return err;
+	err = pfm_encode(name, event, why);
 	if (!err)
 		return 0;
 	if (tracepoint_looks_so(name)) {
@@ -171,6 +178,26 @@ static int parse_pmu(char *name, struct event_modifiers *modifiers, struct event
 	return err ? err : pmu_encode(PMU_ROOT, name, event, why);
 }
 
+static int parse_place(char *name, struct event_modifiers *modifiers, struct event *event,
+                       char why[WHY_SIZE])
+{
+	char parts[EVENT_NAME_MAX];
+	const char *end;
+	int err;
+
+	place_looks_so(name, &end);
+	snprintf(parts, sizeof(parts), "%s", end);
+	name[end - name] = '\0';
+	err = modifiers_take(modifiers, parts, why);
+	if (!err && *parts) {
+		snprintf(why, WHY_SIZE,
+		         "event '%s': unknown modifier '%s'; known are " MODIFIERS_KNOWN, name,
+		         parts);
+		return -EINVAL;
+	}
+	return err ? err : place_encode(PMU_ROOT, name, event, why);
+}
+
 static enum event_unit unit_of(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -183,19 +210,70 @@ int event_parse(struct event *event, const char *text, char why[WHY_SIZE])
 {
 	struct event_modifiers modifiers;
 	char name[EVENT_NAME_MAX];
+	const char *place_end;
 	int err;
 
 	memset(event, 0, sizeof(*event));
+	event->scale = 1;
 	why[0] = '\0';
 	err = check_text(text, why);
 	if (err)
 		return err;
 	memcpy(name, text, strlen(text) + 1);
-	err = (strchr(name, '/') ? parse_pmu : parse_name)(name, &modifiers, event, why);
+	err = (place_looks_so(name, &place_end) ? parse_place
+	       : strchr(name, '/')              ? parse_pmu
+	                                        : parse_name)(name, &modifiers, event, why);
 	if (!err)
 		err = modifiers_apply(&modifiers, event, why);
 	memcpy(event->name, text, strlen(text) + 1);
 	event->unit = unit_of(&event->attr);
+	return err;
+}
+
+/* -- names that stand for several -------------------------------------------------------------- */
+
+/* Where modifiers go: behind the alias, before nothing else. */
+static int put_part(char part[EVENT_NAME_MAX], const char *text, size_t bare, const char *name,
+                    const char *modifiers, char why[WHY_SIZE])
+{
+	if (snprintf(part, EVENT_NAME_MAX, "%.*s:%s%s", (int)bare, text, name, modifiers) <
+	    EVENT_NAME_MAX)
+		return 0;
+	snprintf(why, WHY_SIZE, "event '%s': its name is too long", text);
+	return -EINVAL;
+}
+
+int event_expand(const char *text, char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], unsigned *nr,
+                 char why[WHY_SIZE])
+{
+	const struct alias *alias = alias_of(text);
+	const struct alias_part *part = NULL;
+	char name[EVENT_NAME_MAX], *rest;
+	struct event_modifiers modifiers;
+	size_t bare;
+	int err = check_text(text, why);
+
+	if (err)
+		return err;
+	memcpy(parts[0], text, strlen(text) + 1);
+	*nr = 1;
+	if (!alias || (alias->generic && !strstr(text, "::")))
+		return 0;
+	memcpy(name, text, strlen(text) + 1);
+	rest = parts_of(name);
+	bare = (size_t)(rest - name);
+	err = modifiers_take(&modifiers, rest, why);
+	if (err || *rest)
+		return err; /* one part is asked for, or there is an error that event_parse tells */
+	name[bare] = '\0';
+	if (strstr(name, "::"))
+		*strstr(name, "::") = '\0';
+	part = alias_parts(alias, strstr(text, "::") ? name : NULL, why);
+	if (!part)
+		return -EINVAL;
+	for (*nr = 0; part->name && *part->name && !err; part++)
+		err = put_part(parts[(*nr)++], text, bare, part->name, text + bare, why);
+	*nr += !*nr;
 	return err;
 }
 

@@ -1,5 +1,6 @@
 #include "perf/event.h"
 
+#include "perf/event_alias.h"
 #include "perf/event_generic.h"
 #include "perf/event_pfm.h"
 #include "perf/pmu.h"
@@ -44,10 +45,17 @@ static void try_tracepoint(struct listing *list, const struct event *event, stru
 }
 
 /* A source of NULL is the kernel's own. What event_parse does not take is not shown. */
-static int show(struct listing *list, const char *name, const char *description, const char *source)
+static int show_as(struct listing *list, const char *name, const char *description,
+                   const char *means, const char *source)
 {
 	struct event event;
-	struct event_info info = {name, description, source, &event};
+	struct event_info info = {
+		.name = name,
+		.description = description,
+		.means = means,
+		.source = source,
+		.event = &event,
+	};
 	char why[WHY_SIZE];
 
 	if (!matches(list, name, description) || event_parse(&event, name, why))
@@ -61,12 +69,95 @@ static int show(struct listing *list, const char *name, const char *description,
 	return list->fn(list->arg, &info);
 }
 
+static int show(struct listing *list, const char *name, const char *description, const char *source)
+{
+	return show_as(list, name, description, "", source);
+}
+
+/* "FP_ARITH_INST_RETIRED.SCALAR (r3c7)", "4 for each ..." */
+static void describe_part(const struct alias_part *part, char *text, size_t size)
+{
+	if (part->scale > 1)
+		snprintf(text, size, "%u for each %s (r%llx)", part->scale, part->vendor,
+		         (unsigned long long)part->code);
+	else
+		snprintf(text, size, "%s (r%llx)", part->vendor, (unsigned long long)part->code);
+}
+
+/* What the kernel makes of its own names on this processor, as far as it is known. */
+static void describe_generic(const char *name, char *means, size_t size)
+{
+	const struct alias *alias = alias_of(name);
+	const struct alias_part *parts;
+	char why[WHY_SIZE];
+
+	*means = '\0';
+	parts = alias && alias->generic ? alias_parts(alias, NULL, why) : NULL;
+	if (parts)
+		describe_part(parts, means, size);
+	else if (!pmu_event_terms(PMU_ROOT, name, means, size))
+		*means = '\0';
+}
+
 static int show_generic(struct listing *list)
 {
+	char means[WHY_SIZE];
 	int stop = 0;
 
-	for (const struct event_generic *g = event_generics; g->name && !stop; g++)
-		stop = show(list, g->name, g->description, NULL);
+	for (const struct event_generic *g = event_generics; g->name && !stop; g++) {
+		describe_generic(g->name, means, sizeof(means));
+		stop = show_as(list, g->name, g->description, means, NULL);
+	}
+	return stop;
+}
+
+static int show_parts(struct listing *list, const struct alias *alias,
+                      const struct alias_part *parts)
+{
+	char name[EVENT_NAME_MAX], means[WHY_SIZE];
+	int stop = 0;
+
+	for (; parts->name && !stop; parts++) {
+		snprintf(name, sizeof(name), "%s%s%s", alias->name, *parts->name ? ":" : "",
+		         parts->name);
+		describe_part(parts, means, sizeof(means));
+		stop = show_as(list, name, alias->description, means, "alias");
+	}
+	return stop;
+}
+
+/* One that is not known on this processor is shown all the same, and why. */
+static int show_missing(struct listing *list, const struct alias *alias, const char *why)
+{
+	const struct event none = {.scale = 1, .foreign = true};
+	struct event event = none;
+	const struct event_info info = {
+		.name = alias->name,
+		.description = alias->description,
+		.means = why,
+		.source = "alias",
+		.event = &event,
+		.unknown = true,
+	};
+
+	if (!matches(list, alias->name, alias->description))
+		return 0;
+	snprintf(event.name, sizeof(event.name), "%s", alias->name);
+	return list->fn(list->arg, &info);
+}
+
+static int show_aliases(struct listing *list)
+{
+	const struct alias_part *parts;
+	char why[WHY_SIZE];
+	int stop = 0;
+
+	for (const struct alias *alias = event_aliases; alias->name && !stop; alias++) {
+		if (alias->generic)
+			continue;
+		parts = alias_parts(alias, NULL, why);
+		stop = parts ? show_parts(list, alias, parts) : show_missing(list, alias, why);
+	}
 	return stop;
 }
 
@@ -85,13 +176,34 @@ static int show_tracepoint(void *arg, const char *name)
 	return show(arg, name, "", "tracepoint");
 }
 
+/* As they would be on another processor. */
+static int show_aliases_of(struct listing *list, const char *pmu)
+{
+	const struct alias_part *parts;
+	char name[2 * EVENT_NAME_MAX], means[WHY_SIZE], why[WHY_SIZE];
+	int stop = 0;
+
+	for (const struct alias *alias = event_aliases; alias->name && !stop; alias++) {
+		parts = alias_parts(alias, pmu, why);
+		for (; parts && parts->name && !stop; parts++) {
+			snprintf(name, sizeof(name), "%s::%s%s%s", pmu, alias->name,
+			         *parts->name ? ":" : "", parts->name);
+			describe_part(parts, means, sizeof(means));
+			stop = show_as(list, name, alias->description, means, "alias");
+		}
+	}
+	return stop;
+}
+
 /* "skx::FP": of the one PMU, which need not be this machine's. */
 static int list_one_pmu(struct listing *list, int pmu_size)
 {
 	char pmu[EVENT_NAME_MAX];
+	int stop;
 
 	snprintf(pmu, sizeof(pmu), "%.*s", pmu_size, list->pattern);
-	return pfm_walk(pmu, true, show_pfm, list);
+	stop = show_aliases_of(list, pmu);
+	return stop ? stop : pfm_walk(pmu, true, show_pfm, list);
 }
 
 int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info *info), void *arg)
@@ -104,6 +216,8 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 	if (colons)
 		return list_one_pmu(&list, colons - pattern);
 	stop = show_generic(&list);
+	if (!stop)
+		stop = show_aliases(&list);
 	if (!stop)
 		stop = pfm_walk(NULL, true, show_pfm, &list);
 	if (!stop)

@@ -221,6 +221,16 @@ int pfm_walk(const char *pmu, bool umasks, int (*fn)(void *arg, const struct pfm
 	return stop;
 }
 
+bool pfm_is_present(const char *pmu)
+{
+	pfm_pmu_info_t info = {.size = sizeof(info)};
+
+	for (int i = 0; pfm_ready() && i < PFM_PMU_MAX; i++)
+		if (pfm_get_pmu_info(i, &info) == PFM_SUCCESS && !strcasecmp(pmu, info.name))
+			return info.is_present;
+	return false;
+}
+
 void pfm_pmus(void (*fn)(void *arg, const char *name), void *arg)
 {
 	pfm_pmu_info_t pmu = {.size = sizeof(pmu)};

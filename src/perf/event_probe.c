@@ -14,23 +14,36 @@
 /* So long that a probe could not fire even if it were enabled. */
 #define PROBE_PERIOD 1000000000
 
-int event_probe(const struct event *event)
+static int probe(const struct event *event, uint64_t sample_type, uint64_t branches)
 {
-	struct perf_event_attr attr = event->attr;
+	struct perf_event_attr attr = event_attr(event);
 	int fd;
 
 	if (event->foreign)
 		return -ENODEV;
+	if (event->function[0])
+		return -ENOENT;
 	attr.size = sizeof(attr);
 	attr.disabled = 1;
 	/* a period: there are PMUs that can count, but not sample */
 	attr.sample_period = event->period ? event->period : PROBE_PERIOD;
-	attr.sample_type = PERF_SAMPLE_IP;
+	attr.sample_type = sample_type;
+	attr.branch_sample_type = branches;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+int event_probe(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP, 0);
+}
+
+int event_probe_branches(const struct event *event)
+{
+	return probe(event, PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK, EVENT_CALL_BRANCHES);
 }
 
 /* -- explaining -------------------------------------------------------------------------------- */
@@ -54,6 +67,34 @@ static struct advice advise_missing_counter(void)
 		return (struct advice){ADVICE_NO_SUCH};
 	machine_read(&machine);
 	return machine.counts ? (struct advice){ADVICE_NO_SUCH} : machine_advise_counters(&machine);
+}
+
+/* Of a probe: no such place, or no such rights. */
+static void explain_probe(const struct event *event, int error, char *line, size_t size)
+{
+	struct permission permission;
+	const struct advice rights = {ADVICE_PROBES};
+
+	permission_read(&permission);
+	if ((error == -EACCES || error == -EPERM) && !permission.perfmon)
+		advice_line(&rights, line, size);
+	else if (event->probe[0] == '/')
+		snprintf(line, size, "no code at offset 0x%llx of '%s'; nm -D shows what there is",
+		         (unsigned long long)event->attr.probe_offset, event->probe);
+	else
+		snprintf(
+			line, size,
+			"the kernel has no function '%s' to probe; /proc/kallsyms shows what there "
+			"is",
+			event->probe);
+}
+
+static void explain_breakpoint(int error, char *line, size_t size)
+{
+	if (error == -ENOSPC)
+		snprintf(line, size, "all breakpoint registers are in use; try fewer");
+	else
+		snprintf(line, size, "this processor has no such breakpoint; try another length");
 }
 
 static void explain_missing(const struct event *event, char *line, size_t size)
@@ -219,6 +260,12 @@ static void explain_error(const struct event *event, int error, char *line, size
 void event_explain(const struct event *event, int error, char why[WHY_SIZE])
 {
 	int used = snprintf(why, WHY_SIZE, "cannot open event '%s': ", event->name);
+	bool place = event->attr.type == PERF_TYPE_BREAKPOINT;
 
-	explain_error(event, error, why + used, WHY_SIZE - used);
+	if (event->probe[0] && error != -ENOSYS && error != -EMFILE)
+		explain_probe(event, error, why + used, WHY_SIZE - used);
+	else if (place && (error == -ENOSPC || error == -EINVAL || error == -EOPNOTSUPP))
+		explain_breakpoint(error, why + used, WHY_SIZE - used);
+	else
+		explain_error(event, error, why + used, WHY_SIZE - used);
 }

@@ -327,6 +327,18 @@ int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), voi
 	return walk_folder(root, entry_is_name, fn, arg);
 }
 
+bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size)
+{
+	static const char *const pmus[] = {"cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; is_name(name) && i < sizeof(pmus) / sizeof(*pmus); i++)
+		if (pmu_path(path, root, pmus[i], "events", name) &&
+		    !text_file_read(path, terms, size))
+			return true;
+	return false;
+}
+
 struct type_search {
 	const char *root;
 	uint32_t type;

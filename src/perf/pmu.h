@@ -28,6 +28,11 @@ int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char
 /* Calls fn for the names of all PMUs, likewise. */
 int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), void *arg);
 
+/*
+ * What an event of the CPU's own PMU is made of, "event=0x3c"; false: it has no event of this name.
+ */
+bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size);
+
 /* The name of the PMU of this type; false: none has it. */
 bool pmu_name(const char *root, uint32_t type, char *name, size_t size);
 

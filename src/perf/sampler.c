@@ -44,6 +44,55 @@ size_t sampler_ring_size(const struct sampler *sampler)
 	return sampler->rings[ring_index(sampler, RING_SAMPLES, 0)].ring.size;
 }
 
+/* --- reading counts -----------------------------------------------------------------------------
+ */
+
+/* Reads {value, lost} of an event that has PERF_FORMAT_LOST, else {value}. */
+static uint64_t read_count(const struct sampler *s, int fd, bool lost)
+{
+	uint64_t values[2] = {0};
+	size_t size = s->counts_lost ? sizeof(values) : sizeof(values[0]);
+
+	if (fd < 0 || read(fd, values, size) != (ssize_t)size)
+		return 0;
+	return values[lost];
+}
+
+/* The same of a sampled event, which may read a group. */
+static uint64_t read_sampled(const struct sampler *s, int fd, bool lost)
+{
+	struct sampler_reading reading;
+
+	if (!s->nr_counters)
+		return read_count(s, fd, lost);
+	sampler_read_event(s, fd, &reading);
+	return lost ? reading.lost : reading.values[0];
+}
+
+/* Of an event of mmap, comm, fork and exit records: it counts nothing, but is always on. */
+struct side_count {
+	uint64_t value, running, lost; /* running: ns that its tasks ran on its CPU */
+};
+
+static struct side_count read_side(int fd)
+{
+	struct side_count count = {0};
+
+	if (fd < 0 || read(fd, &count, sizeof(count)) < 0)
+		return (struct side_count){0};
+	return count;
+}
+
+/* The time that all tasks ran, ns. */
+static uint64_t time_ran(const struct sampler *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < s->nr_targets * s->nr_cpus; i++)
+		sum += read_side(s->side_fds[i]).running;
+	return sum;
+}
+
 /* --- switching -------------------------------------------------------------------------------- */
 
 /* One ioctl on all kernel events of a rung; the first error, but all are tried. */
@@ -67,6 +116,7 @@ int sampler_enable(struct sampler *sampler)
 {
 	int error = 0;
 
+	sampler->ran_before = time_ran(sampler);
 	for (unsigned e = 0; e < sampler->nr_events; e++) {
 		struct sampler_event *event = &sampler->events[e];
 
@@ -104,6 +154,17 @@ static unsigned clamp_shift(const struct sampler_event *event, unsigned shift)
 	return shift < most ? shift : most;
 }
 
+static uint64_t rung_total(const struct sampler *s, const struct sampler_event *event,
+                           unsigned rung)
+{
+	uint64_t total = 0;
+
+	for (unsigned t = 0; t < s->nr_targets; t++)
+		for (unsigned c = 0; c < s->nr_cpus; c++)
+			total += read_sampled(s, *sampler_fd(s, event, rung, t, c), false);
+	return total;
+}
+
 unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint64_t *time)
 {
 	struct sampler_event *event = &sampler->events[e];
@@ -136,7 +197,8 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 
 int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 {
-	return i < sampler->nr_rings ? sampler->owner_fds[i] : -1;
+	/* Not that of RING_EXACT: it belongs to a task that ends, and then polls as hung up. */
+	return i < RING_EXACT * sampler->nr_cpus ? sampler->owner_fds[i] : -1;
 }
 
 void sampler_drain(struct sampler *sampler, bool all)
@@ -178,6 +240,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 
 		source->shift = step->shift;
 		source->stale = step->rung != id->rung;
+		source->rung = id->rung;
 	}
 }
 
@@ -230,17 +293,6 @@ uint64_t sampler_latency(const struct sampler *sampler)
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-/* Reads {value, lost} of an event that has PERF_FORMAT_LOST, else {value}. */
-static uint64_t read_count(const struct sampler *s, int fd, bool lost)
-{
-	uint64_t values[2] = {0};
-	size_t size = s->counts_lost ? sizeof(values) : sizeof(values[0]);
-
-	if (fd < 0 || read(fd, values, size) != (ssize_t)size)
-		return 0;
-	return values[lost];
-}
-
 uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_index)
 {
 	const struct sampler_event *event = &sampler->events[e];
@@ -250,8 +302,8 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 		return event->lost[cpu_index];
 	for (unsigned r = 0; r < event->nr_rungs; r++)
 		for (unsigned t = 0; t < sampler->nr_targets; t++)
-			lost += read_count(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-			                   true);
+			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
+			                     true);
 	return lost;
 }
 
@@ -262,19 +314,13 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 	if (!sampler->counts_lost)
 		return sampler->lost_records;
 	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
-		lost += read_count(sampler, sampler->side_fds[i], true);
+		lost += read_side(sampler->side_fds[i]).lost;
 	return lost;
 }
 
 uint64_t sampler_exact(const struct sampler *sampler)
 {
-	uint64_t total = 0;
-
-	if (!sampler->exact_fds)
-		return 0;
-	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
-		total += read_count(sampler, sampler->exact_fds[i], false);
-	return total;
+	return read_count(sampler, sampler->exact_fd, false);
 }
 
 uint64_t sampler_exact_ended(const struct sampler *sampler)
@@ -282,14 +328,13 @@ uint64_t sampler_exact_ended(const struct sampler *sampler)
 	return sampler->exact_ended;
 }
 
-uint64_t sampler_total(const struct sampler *sampler, unsigned event)
+uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 {
-	uint64_t total = 0;
+	const struct sampler_event *event = &sampler->events[e];
 
-	if (sampler->way == SAMPLER_LADDER)
-		return event ? 0 : sampler_exact(sampler);
-	for (unsigned c = 0; c < sampler->nr_cpus; c++)
-		total += read_count(sampler, *sampler_fd(sampler, &sampler->events[event], 0, 0, c),
-		                    false);
-	return total;
+	if (sampler->way == SAMPLER_LADDER && event->is_clock)
+		return time_ran(sampler) - sampler->ran_before;
+	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP
+	               ? rung_total(sampler, event, 0)
+	               : 0;
 }

@@ -22,8 +22,8 @@
 #ifndef PERF_SAMPLER_H
 #define PERF_SAMPLER_H
 
+#include "perf/counters.h"
 #include "perf/cpu_list.h"
-#include "perf/event.h"
 #include "perf/record.h"
 
 #include <sys/types.h>
@@ -41,7 +41,11 @@ struct sampler_config {
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
-	bool exact;   /* SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit */
+	/*
+	 * SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit of a task that
+	 * inherited it. There is one task, and it is none of the target's own: its parent.
+	 */
+	bool exact;
 
 	const struct event *events;
 	unsigned nr_events;
@@ -49,10 +53,15 @@ struct sampler_config {
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
 	bool spread;                        /* let the CPUs' periods differ by a few per cent */
 
+	const struct event *counters; /* read with each sample of event 0 */
+	unsigned nr_counters;         /* at most COUNTERS_MAX */
+
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
 	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
 	uint64_t regs;                 /* user registers that go with it */
+	bool data;                     /* what is accessed: address, source, latency */
+	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per CPU */
 };
 
@@ -61,6 +70,7 @@ struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at base_period << shift */
+	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
 	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
 };
 
@@ -120,15 +130,30 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cp
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
-/*
- * The kernel's own total of an event, whatever it sampled of it. SAMPLER_CGROUP: of all events;
- * SAMPLER_LADDER: of event 0, with exact. 0: not known.
- */
+/* The kernel's own total of an event over all tasks, whatever it sampled of it. */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
-/* SAMPLER_LADDER with exact: the total of event 0 over all tasks so far; 0 where not counted. */
+/*
+ * SAMPLER_LADDER with exact: what the counters say that tell the total of event 0 by task; 0 where
+ * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
+ * for it loses counts of such events then (seen on Linux 6.18).
+ */
 uint64_t sampler_exact(const struct sampler *sampler);
 /* The part of it that RECORD_READs have said so far. */
 uint64_t sampler_exact_ended(const struct sampler *sampler);
+
+/*
+ * What an event's group counted: its own count first. With the times that it was meant to run and
+ * did, ns.
+ */
+struct sampler_reading {
+	unsigned nr; /* 0: nothing */
+	uint64_t values[1 + COUNTERS_MAX];
+	uint64_t enabled, running, lost;
+};
+
+unsigned sampler_nr_counters(const struct sampler *sampler);
+/* The kernel's own totals of event 0 and the counters, over all CPUs, tasks and rungs. */
+void sampler_counter_totals(const struct sampler *sampler, struct sampler_reading *totals);
 
 #endif

@@ -10,15 +10,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
+
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
+                     int leader)
+{
+	if (s->counts_lost)
+		attr->read_format |= PERF_FORMAT_LOST;
+	attr->inherit = s->way == SAMPLER_LADDER;
+	if (s->way == SAMPLER_CGROUP)
+		return sampler_event_open(attr, s->cgroup, s->cpus[c], leader,
+		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
+	return sampler_event_open(attr, s->tasks[t], s->cpus[c], leader, 0);
+}
+
 /* Opens an event for target number t on a CPU, for the way of this sampler. */
 static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
-	attr->read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
-	attr->inherit = s->way == SAMPLER_LADDER;
-	if (s->way == SAMPLER_CGROUP)
-		return sampler_event_open(attr, s->cgroup, s->cpus[c],
-		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
-	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
+	return sampler_open_for(s, attr, t, c, -1);
 }
 
 static void *grid(size_t nr, size_t size)
@@ -74,24 +83,27 @@ static size_t descriptor_limit(void)
 
 /*
  * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them.
+ * rungs, for the buffer's levels do the doublings between them. Counters are copied with each.
  */
-static unsigned wanted_rungs(unsigned nr_cpus)
+static unsigned wanted_rungs(unsigned nr_cpus, unsigned nr_counters)
 {
-	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+	unsigned rungs = nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+
+	return nr_counters && rungs > MAX_COUNTED_RUNGS ? MAX_COUNTED_RUNGS : rungs;
 }
 
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + s->nr_rings + grid_size * (1 + config->exact);
-	unsigned wanted = wanted_rungs(s->nr_cpus);
+	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
+	unsigned wanted = wanted_rungs(s->nr_cpus, s->nr_counters);
 	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
-	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
+	rungs = limit > fixed ? (limit - fixed) / (grid_size * (config->nr_events + s->nr_counters))
+	                      : 0;
 	if (rungs >= wanted)
 		return wanted;
 	advice.numbers[0] = (int64_t)limit;
@@ -142,33 +154,29 @@ static int open_sides(struct sampler *s, unsigned c)
 
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
 	for (unsigned t = 0; !error && t < s->nr_targets; t++)
 		error = open_side(s, &attr, t, c);
 	return error;
 }
 
 /*
- * The inherited counter beside event 0 whose READ records say what each task really used. A task
- * that dies on one CPU writes the READs of its events on all CPUs from there; two that do it at
- * once may stop such a ring for good. So these have rings of their own, and what was read is not
- * all there is: see sampler_exact().
+ * The inherited counter beside event 0 whose READ records say what each task really used. One for
+ * all CPUs is enough and costs the target least; two tasks that end at once may write its ring at
+ * once, which may stop it for good, so it has one of its own. What was read is not all there is:
+ * see sampler_exact().
  */
-static int open_exact(struct sampler *s, const struct sampler_config *config, unsigned c)
+static int open_exact(struct sampler *s, const struct sampler_config *config)
 {
-	struct perf_event_attr attr = config->events[0].attr;
-	int error = 0;
+	struct perf_event_attr attr = event_attr(&config->events[0]);
 
 	attr.sample_type = SAMPLER_TRAILER;
-	attr.inherit_stat = 1;
+	attr.inherit = attr.inherit_stat = 1;
 	attr.disabled = config->on_exec;
 	attr.enable_on_exec = config->on_exec;
-	for (unsigned t = 0; !error && t < s->nr_targets; t++) {
-		int *fd = &s->exact_fds[t * s->nr_cpus + c];
-
-		*fd = open_for(s, &attr, t, c);
-		error = redirect(*fd, s->owner_fds[ring_index(s, RING_EXACT, c)]);
-	}
-	return error;
+	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
+	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, -1, 0);
+	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
 
 /* More than the kernel's own limit is refused by it. */
@@ -186,7 +194,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 {
 	struct perf_event_attr *attr = &s->events[e].attr;
 
-	*attr = config->events[e].attr;
+	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
 	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
 	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
@@ -201,13 +209,26 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_regs_user = config->regs;
 		attr->sample_stack_user = config->stack_size;
 	}
+	if (config->data)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	if (config->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = EVENT_CALL_BRANCHES;
+	}
+	/* All alike, for the records of all events are decoded alike. */
+	if (s->nr_counters) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format = COUNTERS_READ_FORMAT;
+	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
+		.read_format = attr->read_format | (s->counts_lost ? PERF_FORMAT_LOST : 0),
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
 	};
 }
 
-static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, unsigned c)
+static int open_event(struct sampler *s, const struct sampler_config *config, unsigned e,
+                      unsigned rung, unsigned t, unsigned c)
 {
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
@@ -220,6 +241,8 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	if (!error && *fd >= 0)
 		error = note_id(s, *fd, e, rung, c);
+	if (!error && !e && s->nr_counters)
+		error = sampler_open_counters(s, config->counters, rung, t, c);
 	return error;
 }
 
@@ -236,7 +259,9 @@ static int open_events(struct sampler *s, const struct sampler_config *config, u
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = is_wanted(s, config, c) ? open_event(s, e, r, t, c) : 0;
+				int error = is_wanted(s, config, c)
+				                    ? open_event(s, config, e, r, t, c)
+				                    : 0;
 
 				if (error)
 					return error;
@@ -268,7 +293,10 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 {
 	struct sampler_event *event = &s->events[e];
 
+	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
+		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
+	event->is_clock = config->events[e].unit == EVENT_NS;
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
@@ -295,14 +323,14 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->nr_events = config->nr_events;
-	if (config->exact)
-		s->exact_fds = fd_grid(cells);
-	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings ||
-	    (config->exact && !s->exact_fds))
+	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
 			return -ENOMEM;
+	s->counter_fds = fd_grid(sampler_counter_fds(s));
+	if (!s->counter_fds)
+		return -ENOMEM;
 	return merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
@@ -313,7 +341,7 @@ static bool kernel_counts_lost(void)
 	int fd;
 
 	attr.read_format = PERF_FORMAT_LOST;
-	fd = sampler_event_open(&attr, 0, -1, 0);
+	fd = sampler_event_open(&attr, 0, -1, -1, 0);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -342,11 +370,10 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 
 	if (!error)
 		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+	for (unsigned c = 0; !error && c < s->nr_cpus; c++)
 		error = open_sides(s, c);
-		if (!error && config->exact)
-			error = open_exact(s, config, c);
-	}
+	if (!error && config->exact)
+		error = open_exact(s, config);
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
 		error = open_events(s, config, e);
 		if (error)
@@ -371,6 +398,8 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->exact_fd = -1;
+	s->nr_counters = config->nr_counters;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->max_chain = longest_chain(config->max_stack);
@@ -381,7 +410,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
 		goto out;
 	}
-	s->nr_rings = (config->exact ? NR_SAMPLER_RINGS : RING_EXACT) * s->nr_cpus;
+	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
 	error = open_all(s, config, why);
@@ -400,12 +429,14 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	cells = (size_t)s->nr_targets * s->nr_cpus;
+	close_all(s->counter_fds, sampler_counter_fds(s));
 	for (unsigned e = 0; e < s->nr_events; e++) {
 		close_all(s->events[e].fds, s->events[e].nr_rungs * cells);
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 	}
-	close_all(s->exact_fds, cells);
+	if (s->exact_fd >= 0)
+		close(s->exact_fd);
 	close_all(s->side_fds, cells);
 	sampler_close_rings(s);
 	free(s->owner_fds);

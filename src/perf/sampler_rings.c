@@ -16,7 +16,8 @@
 #define EXACT_RING_SIZE ((size_t)64 << 10)
 #define LEAST_SIZE      ((size_t)64 << 10)
 
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                       unsigned long flags)
 {
 	int fd;
 
@@ -24,7 +25,8 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigne
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
 	attr->sample_id_all = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+	                  flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -38,7 +40,6 @@ struct perf_event_attr sampler_dummy(void)
 	};
 }
 
-/* The kernel writes a ring from one CPU, and takes no care of another that does it at once. */
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);
@@ -48,7 +49,9 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(size / 4);
-	fd = sampler_event_open(&attr, 0, s->cpus[cpu], 0);
+	/* That of an event on all CPUs belongs to the same task. */
+	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, -1, 0)
+	                        : sampler_event_open(&attr, 0, s->cpus[cpu], -1, 0);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;

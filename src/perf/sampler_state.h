@@ -14,6 +14,7 @@ struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
 	int *fds;              /* < 0: not open (a task that ended meanwhile) */
+	bool is_clock;         /* it counts ns of running */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
@@ -40,9 +41,12 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;        /* [target][cpu]: mmap, comm, fork, exit records */
-	int *owner_fds;       /* of each ring */
-	int *exact_fds;       /* [target][cpu]; NULL: not wanted */
+	int *side_fds;       /* [target][cpu]: mmap, comm, fork, exit records; times of running */
+	uint64_t ran_before; /* ns that the tasks ran before samples started */
+	int *owner_fds;      /* of each ring */
+	int exact_fd;        /* -1: not wanted */
+	unsigned nr_counters;
+	int *counter_fds;     /* [rung][target][cpu][counter] */
 	uint64_t exact_ended; /* by READ records */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
@@ -57,6 +61,7 @@ struct sampler {
 	char shortage[WHY_SIZE];
 };
 
+/* One of each a CPU, but a single RING_EXACT. */
 enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
 
 static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)
@@ -74,9 +79,20 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 int sampler_compare_ids(const void *a, const void *b);
 
 /* An event with the sampler's clock. A descriptor or -errno. */
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                       unsigned long flags);
+/* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
+                     unsigned cpu, int leader);
 /* One that counts nothing. */
 struct perf_event_attr sampler_dummy(void);
+
+/* The counters that an open event of event 0 leads. 0 or -errno. */
+int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
+                          unsigned target, unsigned cpu);
+size_t sampler_counter_fds(const struct sampler *s);
+/* Of an event that was opened with COUNTERS_READ_FORMAT. */
+int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
 /* On all CPUs, all alike: of the size wanted, or as large as may be locked. 0, or -errno. */
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);

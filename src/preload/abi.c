@@ -136,6 +136,20 @@ static bool know_mpich(void)
 	return true;
 }
 
+/* Of what fills a page: "Open MPI v4.1.4", "MPICH 4.0.2". */
+static void tidy(char *version)
+{
+	static const char prefix[] = "MPICH Version:";
+	char *number = version + strlen(prefix);
+
+	version[strcspn(version, ",\n")] = '\0';
+	if (strncmp(version, prefix, strlen(prefix)) != 0)
+		return;
+	number += strspn(number, " \t");
+	memmove(version + strlen("MPICH "), number, strlen(number) + 1);
+	version[strlen("MPICH")] = ' ';
+}
+
 void abi_learn(void)
 {
 	char version[8192] = "";
@@ -148,7 +162,7 @@ void abi_learn(void)
 	abi.undefined = -32766;
 	if (!mpi.get_library_version || mpi.get_library_version(version, &length))
 		return;
-	version[strcspn(version, "\n")] = '\0';
+	tidy(version);
 	snprintf(abi.version, sizeof(abi.version), "%.255s", version);
 	abi.open_mpi = strstr(version, "Open MPI");
 	if (abi.open_mpi)

@@ -99,6 +99,7 @@ static void test_after(struct visit *visit, const uintptr_t *a, bool large)
 		complete_one(visit);
 		return;
 	}
+	visit->thread->idle = true;
 	request_put_back(visit->request, visit->saved);
 	if (!visit->request->id)
 		return;
@@ -182,6 +183,7 @@ static void testall_after(struct visit *visit, const uintptr_t *a, bool large)
 		return;
 	if (visit->result)
 		complete_failed(visit, a[1]);
+	visit->thread->idle = !visit->result && !*(const int *)a[2];
 	for (size_t i = 0; !visit->result && *(const int *)a[2] && i < visit->nr_saved; i++)
 		complete_saved(visit, i, visit->status + i * abi.status_size);
 }
@@ -216,6 +218,7 @@ static void testany_after(struct visit *visit, const uintptr_t *a, bool large)
 	int index = *(const int *)a[2];
 
 	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
 	if (abi.known && *(const int *)a[3] && index >= 0)
 		complete_saved(visit, (size_t)index, visit->result ? NULL : visit->status);
 }
@@ -235,6 +238,7 @@ static void some_after(struct visit *visit, const uintptr_t *a, bool large)
 	(void)large;
 	if (!abi.known)
 		return;
+	visit->thread->idle = !nr;
 	for (int i = 0; i < nr && (size_t)i < visit->nr_saved; i++)
 		complete_saved(visit, (size_t)((const int *)a[3])[i],
 		               visit->status + (size_t)i * abi.status_size);

@@ -8,7 +8,7 @@
 #include "preload/requests.h"
 
 #define HANDLERS(X)                                                                                \
-	X(PLAIN) X(SEND) X(RECV) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(SENDRECV)               \
+	X(PLAIN) X(SEND) X(RECV) X(MPROBE) X(IPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(SENDRECV)               \
 	X(SENDRECV_REPLACE) X(ISEND) X(IRECV) X(ISENDRECV) X(ISENDRECV_REPLACE) X(SEND_INIT)       \
 	X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(START) X(STARTALL) X(WAIT) X(WAITALL)           \
 	X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE)           \

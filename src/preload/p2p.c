@@ -102,9 +102,18 @@ const struct handler handler_MPROBE = {NULL, mprobe_after, false};
 static void improbe_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
 	if (*(const int *)a[3])
 		keep_message(visit, a[4], a[2]);
 }
+
+static void iprobe_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	visit->thread->idle = !*(const int *)a[3];
+}
+
+const struct handler handler_IPROBE = {NULL, iprobe_after, false};
 
 const struct handler handler_IMPROBE = {NULL, improbe_after, false};
 

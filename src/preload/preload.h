@@ -63,6 +63,7 @@ struct thread {
 	uint64_t mask, head, tail; /* tail: as last seen */
 	bool inside;               /* an outer call is being recorded, or passed through */
 	bool refused;              /* no ring for this thread */
+	bool idle;                 /* the call asked, and there was nothing */
 	unsigned nr_open;          /* as in the ring, and more where there are too many */
 
 	uint64_t comm_handle; /* the communicator used last */

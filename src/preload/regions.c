@@ -155,6 +155,7 @@ static void write_call(struct thread *thread, uint32_t region, uint64_t from, ui
 {
 	thread->nr_parts = 0;
 	thread->nr_words = 3;
+	thread->idle = false;
 	thread_write(thread, region, thread_depth(thread), from, to);
 }
 
@@ -218,6 +219,7 @@ static void value(struct adaptrace_site *site, double number)
 	thread->record[3] = CALL_VALUE | (uint64_t)(uint32_t)CALL_NO_PEER << 32;
 	memcpy(&thread->record[4], &number, sizeof(number));
 	thread->nr_words = 5;
+	thread->idle = false;
 	thread_write(thread, region, thread_depth(thread), ticks, ticks);
 	thread->inside = false;
 }

@@ -11,7 +11,7 @@
  *
  * A ring holds 64-bit words. Its one producer, a thread, advances head after it has written a
  * record; its one consumer, the recorder, advances tail after it has read one. Both count words for
- * ever. A record that finds no room is lost and counted; nobody waits. All places and sizes are
+ * ever. A record that finds no room is lost and counted; nobody waits, unless asked to. All places and sizes are
  * constants of this header: the recorder believes nothing but head, and checks that.
  *
  * Calls that have not returned stand in the thread's list of open calls, where a recorder finds
@@ -103,6 +103,7 @@ struct ring_process {
 	uint32_t clock;     /* enum ring_clock */
 	uint32_t closed;    /* a bit for each call_class of which no more calls are wanted */
 	uint32_t pid;       /* as the target's PID namespace knows it */
+	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
 	uint64_t untracked; /* requests that found no place */
 	struct ring definitions;

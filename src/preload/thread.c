@@ -71,13 +71,35 @@ void *thread_scratch(struct thread *thread, size_t size)
 	return thread->scratch;
 }
 
-/* Looks at the recorder's side only when the last look does not suffice. */
+/*
+ * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
+ * may fill half of a ring: a program that waits by asking again and again must not lose a message.
+ */
 static bool ring_room(struct thread *thread, uint64_t head)
 {
-	if (head - thread->tail <= thread->mask + 1)
+	uint64_t most = (thread->mask + 1) >> thread->idle;
+
+	if (head - thread->tail <= most)
 		return true;
 	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
-	return head - thread->tail <= thread->mask + 1;
+	return head - thread->tail <= most;
+}
+
+/* Waits for the recorder where the user prefers that to a loss. */
+static bool wait_for_room(struct thread *thread, uint64_t head)
+{
+	const struct timespec moment = {.tv_nsec = 50000};
+	uint64_t patience = thread->idle ? 0 : process.shared->patience;
+	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
+	int error = errno;
+
+	while (!ring_room(thread, head)) {
+		if (!patience || ring_ticks(RING_CLOCK_MONOTONIC) > until)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	errno = error;
+	return true;
 }
 
 void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
@@ -87,7 +109,8 @@ void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64
 	size_t pad = at + nr > thread->mask + 1 ? thread->mask + 1 - at : 0;
 	uint64_t *words = thread->words;
 
-	if (unlikely(!ring_room(thread, thread->head + pad + nr))) {
+	if (unlikely(!ring_room(thread, thread->head + pad + nr)) &&
+	    !wait_for_room(thread, thread->head + pad + nr)) {
 		thread->ring->lost++;
 		return;
 	}

@@ -82,6 +82,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	visit->result = result;
 	thread->nr_parts = 0;
 	thread->nr_words = 3;
+	thread->idle = false;
 	thread_pop(thread);
 	if (info->handler->after && (likely(!result) || info->handler->always))
 		info->handler->after(visit, a, info->large);

@@ -1,5 +1,6 @@
 #include "symbolize/chain.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +8,18 @@
 #define NR_WAYS   4
 #define MAX_LINKS 256
 
+/* A stack joins a chain by so many links, or by one that so many cut stacks before it ended in. */
+#define JOIN_LINKS 3
+#define JOIN_STAY  8
+
 struct chain {
 	pid_t tid; /* 0: nobody's */
 	unsigned nr;
-	uint64_t stored; /* the time of the last store, in stores */
+	unsigned misses;    /* chain_miss() since the last store */
+	uint64_t stored;    /* the time of the last store, in stores */
+	struct link anchor; /* where the last stack joined it, or could have */
+	unsigned stay;      /* how many did so in a row, while the chain had it */
+	uint64_t since;     /* for samples after this time, in ns */
 	struct link links[MAX_LINKS];
 };
 
@@ -35,9 +44,9 @@ static size_t tid_set(pid_t tid)
 	return (uint32_t)tid * 0x9e3779b9u >> 26;
 }
 
-static const struct chain *chain_lookup(const struct chain_table *table, pid_t tid)
+static struct chain *chain_lookup(struct chain_table *table, pid_t tid)
 {
-	const struct chain *set = table->sets[tid_set(tid)];
+	struct chain *set = table->sets[tid_set(tid)];
 	unsigned way;
 
 	for (way = 0; way < NR_WAYS; way++)
@@ -61,7 +70,20 @@ static struct chain *chain_claim(struct chain_table *table, pid_t tid)
 	return oldest;
 }
 
-void chain_store(struct chain_table *table, pid_t tid, const struct link *links, size_t nr)
+static bool link_equal(const struct link *a, const struct link *b)
+{
+	return a->slot == b->slot && a->frame == b->frame;
+}
+
+static bool chain_has(const struct link *links, size_t nr, const struct link *link)
+{
+	while (nr > 0 && !link_equal(&links[nr - 1], link))
+		nr--;
+	return nr > 0;
+}
+
+void chain_store(struct chain_table *table, pid_t tid, const struct link *links, size_t nr,
+                 uint64_t since)
 {
 	struct chain *chain;
 
@@ -72,25 +94,58 @@ void chain_store(struct chain_table *table, pid_t tid, const struct link *links,
 		nr = MAX_LINKS;
 	}
 	chain = chain_claim(table, tid);
+	if (chain->tid != tid || !chain_has(links, nr, &chain->anchor))
+		chain->stay = 0;
 	chain->tid = tid;
 	chain->nr = (unsigned)nr;
+	chain->misses = since ? chain->misses : 0;
+	chain->since = since;
 	chain->stored = ++table->stores;
 	memcpy(chain->links, links, nr * sizeof(links[0]));
 }
 
-size_t chain_stitch(const struct chain_table *table, pid_t tid, struct link *links, size_t nr,
-                    size_t max)
+/* How many of the outermost of nr links are those up to number i of the chain; at most JOIN_LINKS.
+ */
+static unsigned links_equal(const struct chain *chain, size_t i, const struct link *links,
+                            size_t nr)
 {
-	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	unsigned n = 0;
+
+	while (n < JOIN_LINKS && n < nr && n <= i &&
+	       link_equal(&chain->links[i - n], &links[nr - 1 - n]))
+		n++;
+	return n;
+}
+
+/*
+ * Whether a stack joins the chain at its link number i. One link alone says little, for a function
+ * may be called from two places at the same depth: unless stacks have joined there for a while.
+ */
+static bool chain_joins(struct chain *chain, size_t i, const struct link *links, size_t nr)
+{
+	unsigned n = links_equal(chain, i, links, nr);
+
+	chain->stay = n ? chain->stay + 1 : 0;
+	if (n)
+		chain->anchor = chain->links[i];
+	return n == JOIN_LINKS || chain->stay > JOIN_STAY;
+}
+
+size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
+                    size_t nr, size_t max)
+{
+	struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
 	const struct link *last = &links[nr - 1];
 	size_t i, more;
 
-	if (!chain || !last->slot)
+	if (!chain || !last->slot || time < chain->since)
 		return nr;
 	for (i = 0; i < chain->nr; i++)
 		if (chain->links[i].slot == last->slot)
 			break;
-	if (i == chain->nr || chain->links[i].frame != last->frame)
+	if (i == chain->nr)
+		chain->stay = 0;
+	if (i == chain->nr || !chain_joins(chain, i, links, nr))
 		return nr;
 	more = chain->nr - (i + 1);
 	if (more > max - nr)
@@ -99,7 +154,20 @@ size_t chain_stitch(const struct chain_table *table, pid_t tid, struct link *lin
 	return nr + more;
 }
 
-uint64_t chain_end(const struct chain_table *table, pid_t tid)
+unsigned chain_miss(struct chain_table *table, pid_t tid)
+{
+	struct chain *chain = chain_claim(table, tid);
+
+	if (chain->tid != tid) {
+		chain->tid = tid;
+		chain->nr = 0;
+		chain->misses = 0;
+		chain->stored = ++table->stores;
+	}
+	return ++chain->misses;
+}
+
+uint64_t chain_end(struct chain_table *table, pid_t tid)
 {
 	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
 	unsigned i;

@@ -1,10 +1,12 @@
 /*
  * Chains: the last complete stack of each thread.
  *
- * When the copied piece of a deep stack ends too early, its outermost return address is often at
- * the same place, and the same, as in an earlier sample of the thread: then nothing above it has
- * changed either, and the earlier stack says how it goes on. Of 64 KiB stacks cut at 16 KiB, 85 %
- * could be completed so, and none wrongly.
+ * When the copied piece of a deep stack ends too early, its outermost return addresses are often at
+ * the same places, and the same, as in an earlier sample of the thread: then nothing above them has
+ * changed either, and the earlier stack says how it goes on. Of 20,000 stacks of a molecular
+ * dynamics program and 600 of a compiler so completed none was another one than that of a longer
+ * copy. By a single return address one in 20 of the compiler's was: it counts only where stacks
+ * have joined a chain for a while.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H
@@ -24,18 +26,22 @@ struct chain_table;
 struct chain_table *chain_table_new(void);
 void chain_table_free(struct chain_table *table);
 
-/* Remembers a complete stack, leaf first. */
-void chain_store(struct chain_table *table, pid_t tid, const struct link *links, size_t nr);
+/* Remembers a complete stack, leaf first. since: for samples from this time on; 0: for all. */
+void chain_store(struct chain_table *table, pid_t tid, const struct link *links, size_t nr,
+                 uint64_t since);
 
 /*
- * Appends to a stack that was cut what its thread's last one had above the same outermost link.
+ * Appends to a stack that was cut what its thread's last one had above the same outermost links.
  * How many links there are then; nr: nothing matches, or it is more than max.
  */
-size_t chain_stitch(const struct chain_table *table, pid_t tid, struct link *links, size_t nr,
-                    size_t max);
+size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
+                    size_t nr, size_t max);
+
+/* Counts that nothing matched: how many times, since a chain of the thread was stored. */
+unsigned chain_miss(struct chain_table *table, pid_t tid);
 
 /* Where the thread's last chain had its outermost return address; 0: not known. */
-uint64_t chain_end(const struct chain_table *table, pid_t tid);
+uint64_t chain_end(struct chain_table *table, pid_t tid);
 
 void chain_forget(struct chain_table *table, pid_t tid);
 

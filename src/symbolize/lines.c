@@ -30,6 +30,7 @@ struct place {
 	const char *file;
 	uint32_t line;
 	uint32_t scope; /* the innermost: index + 1 */
+	uint32_t unit;  /* whose it is: number + 1 */
 };
 
 struct lines {
@@ -64,6 +65,7 @@ static size_t offset_from(const struct lines *lines, uint64_t addr)
 struct unit_walk {
 	struct lines *lines;
 	struct dwarf_unit unit;
+	uint32_t number; /* of the unit, from 1 */
 	struct line_table table;
 	size_t next; /* an offset near which the next row may be */
 	/* Of the entry that is looked at: */
@@ -84,6 +86,17 @@ static const char *file_path(struct unit_walk *walk, uint64_t number)
 	return file->path;
 }
 
+/*
+ * A function that many units have, and a linker has kept one of, is in the debug information of all
+ * of them: the first unit's it is, as other readers have it.
+ */
+static bool place_claim(const struct unit_walk *walk, struct place *place)
+{
+	if (!place->unit)
+		place->unit = walk->number;
+	return place->unit == walk->number;
+}
+
 static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_t line)
 {
 	struct unit_walk *walk = arg;
@@ -99,6 +112,8 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 	for (; i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			break;
+		if (!place_claim(walk, &lines->places[i]))
+			continue;
 		lines->places[i].file = file_path(walk, file);
 		lines->places[i].line = line;
 	}
@@ -153,6 +168,8 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	for (i = offset_from(lines, lo); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			return false;
+		if (!place_claim(walk, &lines->places[i]))
+			continue;
 		if (walk->scope == walk->caller)
 			walk->scope = scope_new(walk);
 		lines->places[i].scope = walk->scope;
@@ -324,10 +341,10 @@ static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 	return !walk->touched;
 }
 
-static int unit_read(struct lines *lines, uint64_t offset)
+static int unit_read(struct lines *lines, size_t number)
 {
-	struct unit_walk walk = {.lines = lines};
-	int err = dwarf_unit_open(&walk.unit, &lines->main, offset);
+	struct unit_walk walk = {.lines = lines, .number = (uint32_t)number + 1};
+	int err = dwarf_unit_open(&walk.unit, &lines->main, lines->main.units[number]);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
@@ -352,7 +369,7 @@ static int lines_read(struct lines *lines)
 	/* What an honest file asks of each offset: a row and a chain of calls. */
 	lines->main.work += LINES_MAX_CHAIN * (uint64_t)lines->n;
 	for (i = 0; i < lines->main.nr_units && !err; i++)
-		err = unit_read(lines, lines->main.units[i]);
+		err = unit_read(lines, i);
 	if (!err && lines->no_memory)
 		err = -ENOMEM;
 	return err ? err : scopes_name(lines);

@@ -1,19 +1,24 @@
 #include "symbolize/unwind.h"
 #include "symbolize/arch.h"
+#include "symbolize/live_stack.h"
 #include "symbolize/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define CACHE_LINE   64
 #define PREFETCH_MAX 6144
+#define LIVE_EVERY   16
 
 struct unwinder {
 	struct rule_cache *rules; /* UNWIND_RULES */
 	struct remote *remote;    /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
+	struct live_stack *live;
 	struct unwind_stats stats;
-	struct link links[UNWIND_MAX_FRAMES];
+	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
 };
 
 uint64_t unwind_regs_mask(void)
@@ -28,11 +33,12 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	if (!unwinder)
 		return NULL;
 	unwinder->chains = chain_table_new();
+	unwinder->live = live_stack_new();
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
 		unwinder->remote = remote_new(modules);
-	if (!unwinder->chains || (!unwinder->rules && !unwinder->remote)) {
+	if (!unwinder->chains || !unwinder->live || (!unwinder->rules && !unwinder->remote)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
 		return NULL;
@@ -47,23 +53,68 @@ void unwinder_free(struct unwinder *unwinder)
 	rule_cache_free(unwinder->rules);
 	remote_free(unwinder->remote);
 	chain_table_free(unwinder->chains);
+	live_stack_free(unwinder->live);
 	free(unwinder);
+}
+
+static void walk_run(struct unwinder *unwinder, struct walk *walk)
+{
+	if (unwinder->rules)
+		walk_rules(walk, unwinder->rules);
+	else
+		walk_remote(walk, unwinder->remote);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Walks a cut stack once more, with what the process has beyond it now. What is found is good for
+ * later samples alone: one that was cut at the same return address shows that the thread had not
+ * left it meanwhile. To read takes as long as many walks: it is tried ever more rarely while the
+ * stacks of a thread have nothing in common.
+ */
+static void walk_live(struct unwinder *unwinder, const struct walk *walk)
+{
+	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
+	struct unwind_sample whole;
+	struct walk again = *walk;
+
+	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
+	    !live_stack_extend(unwinder->live, space_pid(walk->space), walk->sample, &whole))
+		return;
+	again.sample = &whole;
+	again.links = unwinder->more;
+	again.nr = 0;
+	again.cut = false;
+	walk_run(unwinder, &again);
+	if (again.complete)
+		chain_store(unwinder->chains, whole.tid, again.links, again.nr, now_ns());
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
 static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 {
 	pid_t tid = walk->sample->tid;
-	size_t nr = walk->nr;
+	size_t nr;
 
 	if (!walk->complete) {
-		if (walk->cut && walk->sample->stack_cut)
-			nr = chain_stitch(unwinder->chains, tid, walk->links, nr, walk->max);
-		if (nr == walk->nr)
+		if (!walk->cut || !walk->sample->stack_cut)
 			return UNWIND_TRUNCATED;
+		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links, walk->nr,
+		                  walk->max);
+		if (nr == walk->nr) {
+			walk_live(unwinder, walk);
+			return UNWIND_TRUNCATED;
+		}
 		walk->nr = (unsigned)nr;
 	}
-	chain_store(unwinder->chains, tid, walk->links, nr);
+	chain_store(unwinder->chains, tid, walk->links, walk->nr, 0);
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 
@@ -106,10 +157,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 	unsigned i;
 
 	stack_prefetch(unwinder, sample);
-	if (unwinder->rules)
-		walk_rules(&walk, unwinder->rules);
-	else
-		walk_remote(&walk, unwinder->remote);
+	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
 	walk_count(&unwinder->stats, &walk, *end);
 	for (i = 0; i < walk.nr; i++)

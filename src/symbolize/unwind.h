@@ -1,10 +1,11 @@
 /*
  * Unwinding: the calling context of a sample, from the registers and the piece of user stack that
  * the kernel copied with it, by the call frame information of the modules (.eh_frame,
- * .debug_frame). No code runs in the target and nothing is asked of it.
+ * .debug_frame). No code runs in the target. Where a stack is deeper than the piece, the memory of the
+ * process may be read, to complete later ones; nothing in it is changed or halted.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 6 MiB, whatever is mapped.
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 7 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H
@@ -30,11 +31,12 @@ struct unwind_sample {
 	size_t stack_size;          /* bytes really copied */
 	bool stack_cut;             /* the stack goes on beyond them */
 	pid_t tid;                  /* whose previous chain may complete a cut stack */
+	uint64_t time;              /* of CLOCK_MONOTONIC, in ns; 0: the process may not be asked */
 };
 
 enum unwind_end {
 	UNWIND_COMPLETE,  /* reached the start of the thread or process */
-	UNWIND_STITCHED,  /* cut, and completed from the thread's previous chain */
+	UNWIND_STITCHED,  /* cut, and completed from an earlier chain of the thread */
 	UNWIND_TRUNCATED, /* stopped early: stack cut, max reached, or no rule; callers are missing
 	                   */
 };

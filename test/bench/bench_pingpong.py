@@ -5,7 +5,7 @@ and under perf record, in turn, with the same event, period and call graph. Goal
 adaptrace <= 1.0 of perf."""
 import os, shutil, statistics, subprocess, sys, tempfile
 
-build, count, turns = os.path.abspath(sys.argv[1]), 40000, 7
+build, count, turns = os.path.abspath(sys.argv[1]), 40000, 11
 event = ['-e', 'cpu-clock', '-c', '970793']
 
 if not shutil.which('perf'):
@@ -28,7 +28,7 @@ ways = {
     'alone': [],
     'adaptrace': ours,
     'adaptrace --inherit': [*ours, '--inherit'],
-    'perf': ['perf', 'record', '-q', '-o', 'p.data', '--call-graph', 'dwarf,16384', *event],
+    'perf': ['perf', 'record', '-q', '-B', '-N', '-o', 'p.data', '--call-graph', 'dwarf,16384', *event],
 }
 rows = [{way: switch_us(command) for way, command in ways.items()} for _ in range(turns)]
 

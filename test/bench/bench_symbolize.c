@@ -3,6 +3,9 @@
  *
  * The program is made here: C++ with deep inlining, one unit with many entries and many units with
  * few. Another one can be named: bench_symbolize PROGRAM.
+ *
+ * bench_symbolize --print PROGRAM <ADDRESSES: answers as addr2line -afiC would, for ascending hex
+ * addresses.
  */
 #include "bench.h"
 
@@ -59,6 +62,37 @@ static double ask_addr2line(void *arg)
 	if (system(command) != 0)
 		return 0;
 	return (double)(bench_now() - start) / 1e6;
+}
+
+static int print(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	(void)arg;
+	printf("0x%016x\n", offset);
+	for (size_t i = 0; i < symbol->nr_sources; i++) {
+		const struct source *source = &symbol->sources[i];
+		const char *name = source->function;
+
+		if (i + 1 == symbol->nr_sources)
+			name = symbol->name;
+		printf("%s\n%s:%u\n", name ? name : "??", source->file ? source->file : "??",
+		       source->line);
+	}
+	return 0;
+}
+
+static int print_all(struct question *question)
+{
+	const struct module_file file = {.path = question->path, .pid = getpid()};
+	struct module_table *table = module_table_new();
+	struct symbolizer *symbolizer = symbolizer_new(table);
+
+	while (question->n < NR_ADDRS && scanf("%x", &question->offsets[question->n]) == 1)
+		question->n++;
+	symbolizer_module(symbolizer, module_table_file(table, &file), question->offsets,
+	                  question->n, print, NULL);
+	symbolizer_free(symbolizer);
+	module_table_free(table);
+	return 0;
 }
 
 static void offsets_make(struct question *question)
@@ -179,6 +213,10 @@ int main(int argc, char **argv)
 	static struct question question;
 	char dir[] = "/tmp/bench_symbolize.XXXXXX", path[128], command[160];
 
+	if (argc == 3 && !strcmp(argv[1], "--print")) {
+		question.path = argv[2];
+		return print_all(&question);
+	}
 	if (!mkdtemp(dir))
 		return 1;
 	question.dir = dir;

@@ -3,6 +3,7 @@
 # print figures and judge nothing.
 set -eu
 build=$1 pattern=${2:-}
+export PYTHONDONTWRITEBYTECODE=1
 for b in test/bench/bench_*.c test/bench/bench_*.py; do
 	name=$(basename "${b%.*}")
 	case $name in *"$pattern"*) ;; *) continue ;; esac

@@ -1,5 +1,6 @@
 #include "perf/event.h"
 #include "perf/event_generic.h"
+#include "perf/event_place.h"
 #include "perf/event_suggest.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
@@ -594,6 +595,86 @@ static void test_tracepoint_form(void **state)
 	assert_false(tracepoint_looks_so("x"));
 }
 
+/* -- places ------------------------------------------------------------------------------------ */
+
+static void test_breakpoints(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t address, length;
+		uint32_t type;
+	} cases[] = {
+		{"mem:0x1000", 0x1000, 4, 3},
+		{"mem:0x1000:r", 0x1000, 4, 1},
+		{"mem:0x1000/8:w", 0x1000, 8, 2},
+		{"mem:4096/1:rw", 0x1000, 1, 3},
+		{"mem:0x1000:x", 0x1000, sizeof(long), 4},
+		{"mem:0x1000/2:wr:u", 0x1000, 2, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct event event = parse(cases[i].text);
+
+		assert_int_equal(event.attr.type, PERF_TYPE_BREAKPOINT);
+		assert_int_equal(event.attr.bp_addr, cases[i].address);
+		assert_int_equal(event.attr.bp_len, cases[i].length);
+		assert_int_equal(event.attr.bp_type, cases[i].type);
+	}
+	assert_true(parse("mem:0x1000:w:u").attr.exclude_kernel);
+	assert_true(parse("mem:0x1000:u").attr.exclude_kernel);
+	assert_int_equal(parse("mem:0x1000:rw:period=7").period, 7);
+	refused("mem:", -EINVAL, "an address is needed");
+	refused("mem:main", -EINVAL, "an address is needed");
+	refused("mem:0x1000/3", -EINVAL, "1, 2, 4 and 8");
+	refused("mem:0x1000/16", -EINVAL, "1, 2, 4 and 8");
+	refused("mem:0x1000/", -EINVAL, "1, 2, 4 and 8");
+	refused("mem:0x1001/2", -EINVAL, "multiple");
+	refused("mem:0x1000:rx", -EINVAL, "neither r nor w");
+	refused("mem:0x1000:q", -EINVAL, "unknown modifier");
+}
+
+static void test_probes(void **state)
+{
+	const struct tree *tree = *state;
+	struct event event = {0};
+	char why[WHY_SIZE] = "";
+	const char *end;
+
+	put_file(tree, "uprobe/type", "9\n");
+	assert_int_equal(place_encode(tree->root, "uprobe:/bin/app:main+0x10", &event, why), 0);
+	assert_int_equal(event.attr.type, 9);
+	assert_int_equal(event.attr.config, 0);
+	assert_string_equal(event.probe, "/bin/app");
+	assert_string_equal(event.function, "main");
+	event_resolve(&event, 0x1000);
+	assert_int_equal(event.attr.probe_offset, 0x1010);
+	assert_string_equal(event.function, "");
+	assert_int_equal(event_attr(&event).uprobe_path, (uintptr_t)event.probe);
+	event = (struct event){0};
+	assert_int_equal(place_encode(tree->root, "uretprobe:/bin/app:0x1139", &event, why), 0);
+	assert_int_equal(event.attr.config, 1);
+	assert_int_equal(event.attr.probe_offset, 0x1139);
+	assert_string_equal(event.function, "");
+	assert_int_equal(place_encode(tree->root, "uprobe:/bin/app:a::b(int)", &event, why), 0);
+	assert_string_equal(event.function, "a::b(int)");
+	assert_int_equal(place_encode(tree->root, "uprobe:app:main", &event, why), -EINVAL);
+	assert_int_equal(place_encode(tree->root, "uprobe:/bin/app", &event, why), -EINVAL);
+	assert_int_equal(place_encode(tree->root, "uprobe:/bin/app:", &event, why), -EINVAL);
+	assert_int_equal(place_encode(tree->root, "kprobe:vfs_read", &event, why), -ENOENT);
+	assert_non_null(strstr(why, "no kprobes; boot one"));
+	put_file(tree, "kprobe/type", "8\n");
+	assert_int_equal(place_encode(tree->root, "kretprobe:vfs_read", &event, why), 0);
+	assert_string_equal(event.probe, "vfs_read");
+	assert_int_equal(place_encode(tree->root, "kprobe:0x10", &event, why), -EINVAL);
+	assert_true(place_looks_so("uprobe:/bin/app:a::b:u", &end));
+	assert_string_equal(end, ":u");
+	assert_true(place_looks_so("kprobe:f:period=3", &end));
+	assert_string_equal(end, ":period=3");
+	assert_false(place_looks_so("probe:x", &end));
+	assert_false(place_looks_so("cpu/event=1/", &end));
+}
+
 /* -- list -------------------------------------------------------------------------------------- */
 
 struct seen {
@@ -676,6 +757,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pmu_walk, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(test_tracepoint, tree_setup, tree_teardown),
 		cmocka_unit_test(test_tracepoint_form),
+		cmocka_unit_test(test_breakpoints),
+		cmocka_unit_test_setup_teardown(test_probes, tree_setup, tree_teardown),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_list_pmu),
 		cmocka_unit_test(test_environment),

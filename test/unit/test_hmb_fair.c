@@ -169,32 +169,37 @@ static void processes_of_any_length_keep_their_share(void **state)
 	buffer_free(hmb);
 }
 
+static void assert_even(size_t budget, uint64_t periods, unsigned lag)
+{
+	struct hmb *hmb = buffer_new(budget, 1);
+	struct stream stream = stream_start(5, lag, 0);
+	uint64_t time = 0, late = 0;
+	struct tally tally;
+
+	while (time < (uint64_t)BASE * periods) {
+		time += (uint64_t)BASE << stream.shift;
+		put(hmb, 0, &stream, time, 0);
+		if (stream.shift < hmb_floor(hmb, 0) && late++ >= lag) {
+			stream_slow(&stream, hmb_floor(hmb, 0));
+			late = 0;
+		}
+	}
+	tally = tally_kind(hmb, 0, time);
+	assert_true(hmb_floor(hmb, 0) >= 6);
+	for (unsigned q = 0; q < 4; q++)
+		assert_in_range(tally.quarter[q], tally.nr[0] / 4 - 2, tally.nr[0] / 4 + 2);
+	assert_in_range(tally.nr[0], (periods >> hmb_floor(hmb, 0)) - 2,
+	                (periods >> hmb_floor(hmb, 0)) + 2);
+	buffer_free(hmb);
+}
+
 /* However late the kernel follows, what is stored is even over the whole run. */
 static void the_whole_run_is_covered_evenly(void **state)
 {
 	(void)state;
-	for (unsigned lag = 0; lag <= 5000; lag += 2500) {
-		struct hmb *hmb = buffer_new(64 << 10, 1);
-		struct stream stream = stream_start(5, lag, 0);
-		uint64_t time = 0, late = 0;
-		struct tally tally;
-
-		while (time < (uint64_t)BASE * 1000000) {
-			time += (uint64_t)BASE << stream.shift;
-			put(hmb, 0, &stream, time, 0);
-			if (stream.shift < hmb_floor(hmb, 0) && late++ >= lag) {
-				stream_slow(&stream, hmb_floor(hmb, 0));
-				late = 0;
-			}
-		}
-		tally = tally_kind(hmb, 0, time);
-		assert_true(hmb_floor(hmb, 0) >= 6);
-		for (unsigned q = 0; q < 4; q++)
-			assert_in_range(tally.quarter[q], tally.nr[0] / 4 - 2, tally.nr[0] / 4 + 2);
-		assert_in_range(tally.nr[0], (1000000 >> hmb_floor(hmb, 0)) - 2,
-		                (1000000 >> hmb_floor(hmb, 0)) + 2);
-		buffer_free(hmb);
-	}
+	for (unsigned lag = 0; lag <= 5000; lag += 2500)
+		assert_even(64 << 10, 1000000, lag);
+	assert_even(1 << 20, 36000000, 5000); /* an hour at 10 kHz */
 }
 
 static void rare_events_stay_whole(void **state)
@@ -244,6 +249,70 @@ static void a_burst_thins_its_own_event_alone(void **state)
 	buffer_free(hmb);
 }
 
+/* A clock that runs through seconds of events at some rate, a hundred times as often in bursts. */
+struct source {
+	struct stream stream;
+	uint64_t interval; /* ns */
+	uint64_t next;     /* ns */
+	uint64_t late;     /* samples that come at the old period after a reduction */
+	uint64_t taken;
+};
+
+/* In every seventh second a burst of 100 ms, each kind at its own time. */
+static bool in_burst(unsigned kind, uint64_t time)
+{
+	uint64_t second = time / 1000000000, within = time % 1000000000 / 1000000;
+
+	return second % 7 == kind && within / 100 == kind + 2;
+}
+
+static void source_step(struct hmb *hmb, struct source *source, unsigned kind)
+{
+	uint64_t interval = source->interval / (in_burst(kind, source->next) ? 100 : 1);
+
+	put(hmb, kind, &source->stream, source->next, kind);
+	source->taken++;
+	if (source->stream.shift < hmb_floor(hmb, kind) && source->late++ >= 50) {
+		stream_slow(&source->stream, hmb_floor(hmb, kind));
+		source->late = 0;
+	}
+	source->next += interval << source->stream.shift;
+}
+
+/*
+ * 10,000 : 1,000 : 10 a second, with bursts of them all, the kernel following late: the rare one
+ * keeps every sample, and the frequent ones share what is left of the memory.
+ */
+static void bursts_leave_the_rare_alone(void **state)
+{
+	struct hmb *hmb = buffer_new(256 << 10, 3);
+	struct source sources[] = {{stream_start(3, 0, 0), 100000},
+	                           {stream_start(3, 1, 0), 1000000},
+	                           {stream_start(3, 2, 0), 100000000}};
+	uint64_t end = 60000000000;
+
+	(void)state;
+	for (;;) {
+		unsigned kind = 0;
+
+		for (unsigned k = 1; k < 3; k++)
+			if (sources[k].next < sources[kind].next)
+				kind = k;
+		if (sources[kind].next >= end)
+			break;
+		source_step(hmb, &sources[kind], kind);
+	}
+	assert_int_equal(hmb_floor(hmb, 2), 0);
+	assert_int_equal(hmb->kinds[2].stored, sources[2].taken);
+	assert_true(sources[2].taken > 600);
+	assert_true(hmb_floor(hmb, 0) > hmb_floor(hmb, 1) && hmb_floor(hmb, 1) > 0);
+	assert_true(hmb->kinds[0].bytes < 3 * hmb->kinds[1].bytes);
+	assert_true(hmb->kinds[1].bytes < 3 * hmb->kinds[0].bytes);
+	for (uint32_t i = 0; i < hmb->ledger->nr_reductions; i++)
+		assert_int_not_equal(hmb->ledger->reductions[i].kind, 2);
+	buffer_free(hmb);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +321,7 @@ int main(void)
 		cmocka_unit_test(the_whole_run_is_covered_evenly),
 		cmocka_unit_test(rare_events_stay_whole),
 		cmocka_unit_test(a_burst_thins_its_own_event_alone),
+		cmocka_unit_test(bursts_leave_the_rare_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

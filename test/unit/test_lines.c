@@ -317,6 +317,27 @@ static void link_time_optimized(void **state)
 	check_file(f, "lto", 2);
 }
 
+/* The linker keeps the first; in the debug information both have its address. */
+static void function_that_two_units_have(void **state)
+{
+	static const char unit[] =
+		"template <int N> __attribute__((noinline)) int same(int *p)\n"
+		"{\n	int s = 0;\n	for (int i = 0; i < N; i++)\n		s += p[i] * i;\n"
+		"	for (int i = 0; i < N; i++)\n		s ^= p[s % N] / (i + 1);\n"
+		"	return s;\n}\nint NAME(int *p) { return same<9>(p) + same<7>(p); }\n";
+	struct fixture *f = *state;
+
+	write_file(f, "a.cc", unit);
+	write_file(f, "b.cc", unit);
+	write_file(f, "c.cc",
+	           "int a(int *); int b(int *); int n[9];\n"
+	           "int main() { return a(n) + b(n); }\n");
+	if (!run(f, "g++ -O2 -g -DNAME=a -c a.cc && g++ -O2 -g -DNAME=b -c b.cc && "
+	            "g++ -O2 -g a.o b.o c.cc -o two"))
+		skip();
+	check_file(f, "two", 1);
+}
+
 /* -- where debug information can be ------------------------------------------------------------ */
 
 enum { INNER_LINE = __LINE__ + 4 };
@@ -646,6 +667,7 @@ int main(void)
 		TEST(dwarf_5),
 		TEST(clang),
 		TEST(link_time_optimized),
+		TEST(function_that_two_units_have),
 		TEST(compressed),
 		TEST(versions),
 		TEST(separate_file),

@@ -170,6 +170,32 @@ static void test_verbose(void **state)
 	run_fini(&r);
 }
 
+/* What an alias is made of, here and elsewhere. */
+static void test_aliases(void **state)
+{
+	struct run r = run("-v", "flops");
+
+	(void)state;
+	assert_int_equal(r.status, 0);
+	assert_non_null(strstr(r.out, "flops"));
+	assert_true(strstr(r.out, "here: ") || strstr(r.out, "is not known"));
+	run_fini(&r);
+	r = run("-v", "spr::dp-flops");
+	assert_int_equal(r.status, 0);
+	assert_non_null(strstr(r.out, "spr::dp-flops:256b  alias"));
+	assert_non_null(
+		strstr(r.out, "here: 4 for each FP_ARITH_INST_RETIRED.256B_PACKED_DOUBLE (r10c7)"));
+	run_fini(&r);
+	r = run("TLB-MISS", NULL);
+	assert_int_equal(r.status, 0);
+	assert_non_null(strstr(r.out, "tlb-misses"));
+	run_fini(&r);
+	r = run("flosp", NULL);
+	assert_int_equal(r.status, 1);
+	assert_non_null(strstr(r.err, "did you mean 'flops'"));
+	run_fini(&r);
+}
+
 static void test_available(void **state)
 {
 	struct run r = run("-a", NULL), all = run(NULL, NULL);
@@ -194,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_table),   cmocka_unit_test(test_no_match),
 		cmocka_unit_test(test_usage),   cmocka_unit_test(test_json),
 		cmocka_unit_test(test_verbose), cmocka_unit_test(test_available),
+		cmocka_unit_test(test_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

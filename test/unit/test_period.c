@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "cli/period.h"
 
@@ -105,6 +106,37 @@ static void clocks_are_no_faster_than_the_kernels(void **state)
 	assert_int_equal(period_base(&event, 0, 0), 1);
 }
 
+/* Periods are in units, which an occurrence may be several of. */
+static void what_stands_for_several_starts_later(void **state)
+{
+	struct event flops = counter(PERF_TYPE_RAW, 0x40c7);
+
+	(void)state;
+	flops.scale = 8;
+	flops.usual = 1000003;
+	assert_int_equal(period_base(&flops, 0, 0), 1000003);
+	assert_int_equal(period_base(&flops, 0, 80000), 10000);
+	assert_int_equal(period_base(&flops, 0, 80001), 10001);
+	assert_int_equal(period_base(&flops, 0, 1), 1);
+	flops.period = 16;
+	assert_int_equal(period_base(&flops, 0, 80000), 2);
+	flops.scale = 1;
+	assert_int_equal(period_base(&flops, 0, 80000), 16);
+}
+
+/* Whoever asks for a place wants to see all that happens there. */
+static void places_start_with_every_occurrence(void **state)
+{
+	struct event probe = counter(9, 0);
+
+	(void)state;
+	strcpy(probe.probe, "/bin/app");
+	assert_int_equal(period_base(&probe, 0, 0), 1);
+	assert_int_equal(period_base(&probe, 0, 100), 100);
+	probe = counter(PERF_TYPE_BREAKPOINT, 0);
+	assert_int_equal(period_base(&probe, 0, 0), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +146,8 @@ int main(void)
 		cmocka_unit_test(counters_start_with_a_guess),
 		cmocka_unit_test(what_the_name_says_goes_first),
 		cmocka_unit_test(clocks_are_no_faster_than_the_kernels),
+		cmocka_unit_test(what_stands_for_several_starts_later),
+		cmocka_unit_test(places_start_with_every_occurrence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

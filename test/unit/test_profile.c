@@ -480,6 +480,56 @@ static void what_was_not_sampled_is_a_row(void **state)
 	world_close(&w);
 }
 
+static struct profile *profile_of_coverage(struct world *w, struct trace **trace, unsigned nr,
+                                           unsigned exact, bool scale)
+{
+	struct profile_config config = {
+		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = scale};
+	struct trace_command *command;
+	struct profile *profile;
+
+	world_open(w, 64 << 10);
+	for (unsigned n = 0; n < nr; n++)
+		put_one(w, 5, 0, 0);
+	w->nr = 0;
+	command = tables_command(w->tables, tables_string(w->tables, "sh"));
+	command->exact = exact * base_periods[0];
+	command->flags = TRACE_THREAD_EXACT;
+	*trace = written(w, 0, 0, false);
+	profile = profile_new(*trace, &config);
+	assert_int_equal(profile->sampled, nr * base_periods[0]);
+	assert_in_range(profile->total + nr, exact * base_periods[0],
+	                exact * base_periods[0] + 2UL * nr); /* each sample is rounded */
+	return profile;
+}
+
+static void what_is_mostly_covered_is_scaled(void **state)
+{
+	static const struct {
+		unsigned nr, exact;
+		bool scale, scaled;
+	} cases[] = {
+		{40, 50, true, true},  {40, 50, false, false}, {39, 50, true, false},
+		{29, 36, true, false}, {30, 36, true, true},
+	};
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		profile = profile_of_coverage(&w, &trace, cases[i].nr, cases[i].exact,
+		                              cases[i].scale);
+		assert_int_equal(profile->nr_scaled, cases[i].scaled);
+		assert_int_equal(profile->nr_unsampled, !cases[i].scaled);
+		if (cases[i].scaled)
+			assert_int_equal(profile->rows[0].self, profile->total);
+		profile_free(profile);
+		trace_close(trace);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +540,7 @@ int main(void)
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
+		cmocka_unit_test(what_is_mostly_covered_is_scaled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,14 +76,6 @@ static void ended(struct world *world, int pid, int tid)
 	tasks_record(&world->tasks, &record);
 }
 
-static void told(struct world *world, int pid, int tid, uint64_t value)
-{
-	struct record record = record_of(world, RECORD_READ, pid, tid);
-
-	record.read.value = value;
-	tasks_record(&world->tasks, &record);
-}
-
 static void grace_passes(struct world *world)
 {
 	struct record record;
@@ -155,24 +147,6 @@ static void test_order_of_ends(void **state)
 	assert_null(world->tasks.newest_ended);
 }
 
-static void test_root_total(void **state)
-{
-	struct world *world = *state;
-
-	assert_int_equal(tasks_add_forked(&world->tasks, LEADER), 0);
-	named(world, LEADER, LEADER, "first", true);
-	born(world, LEADER, WORKER, LEADER);
-	assert_string_equal(comm_at(world, tasks_root_comm(&world->tasks)), "first");
-	named(world, LEADER, WORKER, "worker", false);
-	/* its context was swapped with the first's: it ends without a word */
-	ended(world, LEADER, WORKER);
-	ended(world, LEADER, LEADER);
-	told(world, LEADER, LEADER, 5);
-	assert_string_equal(comm_at(world, tasks_root_comm(&world->tasks)), "worker");
-	grace_passes(world);
-	assert_string_equal(comm_at(world, tasks_root_comm(&world->tasks)), "worker");
-}
-
 static void test_shared_slot_keeps_its_name(void **state)
 {
 	struct world *world = *state;
@@ -219,7 +193,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_numbers_reused_after_lost_ends, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(test_order_of_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_root_total, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared_slot_keeps_its_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_without_end, setup, teardown),
 	};

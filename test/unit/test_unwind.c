@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <ucontext.h>
 
 #define MAX_STACK (64 * 1024)
@@ -77,7 +78,8 @@ static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pi
 {
 	bool cut = size < dump->size;
 
-	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size, cut, tid};
+	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size,
+	                              cut,        tid,         0};
 }
 
 /* -- a stack that grows and shrinks ----------------------------------------------------------- */
@@ -237,6 +239,74 @@ static void threads_are_bounded(void **state)
 	free(two);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* No stack of the thread was ever seen whole: the process itself says how it goes on. */
+static void look_beyond(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+
+	if (depth != 60 || st->stitched)
+		return;
+	dump_take(&st->dump);
+	sample = dump_sample(&st->dump, MAX_STACK, 0);
+	walk(st->fixture, &sample, &st->truth);
+	sample = dump_sample(&st->dump, 8192, 9);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED); /* it may not be asked */
+	unwinder_forget(st->fixture->unwinder, 9);
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED); /* older than the answer */
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_STITCHED);
+	assert_int_equal(st->cut.nr, st->truth.nr);
+	assert_memory_equal(st->cut.frames, st->truth.frames, st->cut.nr * sizeof(uint64_t));
+	st->stitched++;
+}
+
+/* What was copied is not what is there any more. */
+static void look_elsewhere(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+	unsigned i;
+
+	if (depth != 60)
+		return;
+	dump_take(&st->dump);
+	st->dump.stack[8192 - 100] ^= 1;
+	sample = dump_sample(&st->dump, 8192, 9);
+	for (i = 0; i < 5; i++) {
+		sample.time = now_ns();
+		walk(st->fixture, &sample, &st->cut);
+		assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	}
+}
+
+static void a_process_tells_how_a_stack_goes_on(void **state)
+{
+	struct stitching *st = calloc(1, sizeof(*st));
+
+	st->fixture = *state;
+	descend(look_elsewhere, st, 0, 60);
+	descend(look_beyond, st, 0, 60);
+	assert_int_equal(st->stitched, 1);
+	free(st);
+}
+
 static void room_for_frames_is_a_limit(void **state)
 {
 	struct fixture *fixture = *state;
@@ -359,6 +429,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),

@@ -1,0 +1,29 @@
+#include "cli/branch_stack.h"
+
+/* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
+static bool is_mark(uint64_t address)
+{
+	return address >= PERF_CONTEXT_MAX;
+}
+
+unsigned branch_stack(const struct record *record, unsigned remembered, uint64_t *addresses,
+                      unsigned max, bool *cut)
+{
+	const struct perf_branch_entry *branches = record->sample.branches;
+	size_t nr_branches = record->sample.nr_branches, taken = 0;
+	bool user = false;
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < record->sample.chain_size && nr < max && !user; i++) {
+		uint64_t address = record->sample.chain[i];
+
+		if (is_mark(address))
+			continue;
+		user = !(address >> 63);
+		addresses[nr++] = address;
+	}
+	for (; user && taken < nr_branches && nr < max; taken++)
+		addresses[nr++] = branches[taken].from;
+	*cut = nr_branches >= remembered || taken < nr_branches;
+	return nr;
+}

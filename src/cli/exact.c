@@ -1,0 +1,50 @@
+#include "cli/exact.h"
+
+/* Where the kernel lost some of it, nobody knows of which task. */
+static bool believable(const struct session *s)
+{
+	uint64_t total = sampler_total(s->sampler, 0), counted = sampler_exact(s->sampler);
+	uint64_t off = total > counted ? total - counted : counted - total;
+	uint64_t period = sampler_base_period(s->sampler, 0, 0);
+
+	return off <= total / 50 + 10 * period;
+}
+
+static void forget_all(struct session *s)
+{
+	struct table commands = tables_section(s->tables, TRACE_COMMANDS);
+	struct table threads = tables_section(s->tables, TRACE_THREADS);
+
+	/* The tables hand out what they hold; the entries are ours. */
+	for (size_t i = 0; i < commands.nr; i++) {
+		struct trace_command *command = (struct trace_command *)commands.entries + i;
+
+		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
+		command->exact = 0;
+	}
+	for (size_t i = 0; i < threads.nr; i++) {
+		struct trace_thread *thread = (struct trace_thread *)threads.entries + i;
+
+		thread->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
+		thread->exact = 0;
+	}
+}
+
+/* What still runs has said nothing yet. */
+static void forget_living(struct session *s)
+{
+	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
+		if (!task->ended && !task->process->awaits_exec)
+			tables_command(s->tables, task->comm)->flags &=
+				~(uint32_t)TRACE_THREAD_EXACT;
+}
+
+void exact_total(struct session *s)
+{
+	if (s->way == SAMPLER_CGROUP || !s->options->command)
+		return;
+	if (believable(s))
+		forget_living(s);
+	else
+		forget_all(s);
+}

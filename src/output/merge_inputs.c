@@ -1,0 +1,308 @@
+#include "output/merge_match.h"
+#include "output/merge_state.h"
+#include "output/turns.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RANK (1 << 24)
+
+__attribute__((format(printf, 3, 4))) int merge_complain(struct merge *merge, int err,
+                                                         const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(merge->why, MERGE_WHY_SIZE, format, args);
+	va_end(args);
+	return err;
+}
+
+/* --- who is who ------------------------------------------------------------------------------- */
+
+/* The number before the suffix, as in adaptrace.12.atr; -1: there is none. */
+static int32_t rank_of_name(const char *path)
+{
+	const char *end = path + strlen(path), *start;
+
+	if (end - path > 4 && !strcmp(end - 4, ".atr"))
+		end -= 4;
+	for (start = end; start > path && isdigit((unsigned char)start[-1]);)
+		start--;
+	if (start == end || end - start > 7)
+		return -1;
+	return atoi(start) < MAX_RANK ? atoi(start) : -1;
+}
+
+static int32_t lowest_rank(const struct trace *trace)
+{
+	const struct trace_process *process;
+	int32_t rank = -1;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		if (process->rank >= 0 && (rank < 0 || process->rank < rank))
+			rank = process->rank;
+	return rank;
+}
+
+static int find_owners(struct merge_input *input)
+{
+	while (trace_thread(input->trace, input->nr_threads))
+		input->nr_threads++;
+	input->owners = calloc(input->nr_threads + 1UL, sizeof(*input->owners));
+	if (!input->owners)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < input->nr_threads; i++)
+		input->owners[i] = trace_owner(input->trace, i);
+	return 0;
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+	const struct merge_input *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return (uint32_t)x->rank < (uint32_t)y->rank ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static int open_inputs(struct merge *merge)
+{
+	char why[TRACE_WHY_SIZE];
+
+	merge->inputs = calloc(merge->config->nr + 1, sizeof(*merge->inputs));
+	if (!merge->inputs)
+		return -ENOMEM;
+	for (size_t i = 0; i < merge->config->nr; i++) {
+		struct merge_input *input = &merge->inputs[merge->nr];
+
+		input->path = merge->config->paths[i];
+		input->trace = trace_open(input->path, why);
+		if (!input->trace)
+			return merge_complain(merge, -EBADMSG, "%s", why);
+		merge->nr++;
+		input->rank = lowest_rank(input->trace);
+		if (input->rank < 0)
+			input->rank = rank_of_name(input->path);
+		if (find_owners(input))
+			return -ENOMEM;
+	}
+	qsort(merge->inputs, merge->nr, sizeof(*merge->inputs), compare_inputs);
+	return 0;
+}
+
+/* A rank is in one trace only. */
+static int check_ranks(struct merge *merge)
+{
+	struct map64 ranks = {0};
+	const struct trace_process *process;
+	int err = 0;
+
+	for (uint32_t i = 0; i < merge->nr && !err; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+		bool told = trace_process(input->trace, 0);
+
+		for (uint32_t p = 0;
+		     !err && ((process = trace_process(input->trace, p)) || (!told && !p)); p++) {
+			int32_t rank = told ? process->rank : input->rank;
+			uint32_t other;
+
+			if (rank < 0)
+				continue;
+			other = map64_get(&ranks, (uint32_t)rank);
+			if (other == UINT32_MAX)
+				err = map64_add(&ranks, (uint32_t)rank, i);
+			else if (other != i)
+				err = merge_complain(
+					merge, -EEXIST,
+					"both '%s' and '%s' have rank %d; leave one of them out",
+					merge->inputs[other].path, input->path, rank);
+			merge->result->nr_ranks += other == UINT32_MAX;
+		}
+	}
+	map64_fini(&ranks);
+	return err;
+}
+
+static int find_hosts(struct merge *merge)
+{
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		struct merge_input *input = &merge->inputs[i];
+		const struct trace_run *run = trace_run(input->trace);
+		int host = clocks_host(&merge->clocks, trace_string(input->trace, run->host),
+		                       run->start, run->real_start);
+
+		if (host == -E2BIG)
+			return merge_complain(merge, host, "more than %d hosts; merge fewer traces",
+			                      CLOCK_MAX_HOSTS);
+		if (host < 0)
+			return host;
+		input->host = (uint32_t)host;
+	}
+	for (uint32_t i = 0; i < merge->nr; i++)
+		clocks_span(&merge->clocks, merge->inputs[i].host,
+		            trace_run(merge->inputs[i].trace)->start,
+		            trace_run(merge->inputs[i].trace)->end);
+	merge->result->nr_hosts = merge->clocks.nr;
+	return 0;
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+/* Calls of which some were dropped find the wrong partners. */
+static bool calls_complete(const struct trace *trace)
+{
+	const struct trace_instrument *instrument;
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && (kind->floor || kind->stored != kind->taken))
+			return false;
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->lost)
+			return false;
+	return trace_has_calls(trace);
+}
+
+static uint32_t *hosts_of_ranks(const struct merge *merge, uint32_t *nr)
+{
+	const struct trace_process *process;
+	uint32_t *hosts, limit = 0;
+
+	for (uint32_t i = 0; i < merge->nr; i++)
+		for (uint32_t p = 0; (process = trace_process(merge->inputs[i].trace, p)); p++)
+			if (process->rank >= (int32_t)limit && process->rank < MAX_RANK)
+				limit = (uint32_t)process->rank + 1;
+	hosts = malloc((limit + 1UL) * sizeof(*hosts));
+	if (!hosts)
+		return NULL;
+	memset(hosts, 0xff, (limit + 1UL) * sizeof(*hosts));
+	for (uint32_t i = 0; i < merge->nr; i++)
+		for (uint32_t p = 0; (process = trace_process(merge->inputs[i].trace, p)); p++)
+			if (process->rank >= 0 && (uint32_t)process->rank < limit)
+				hosts[process->rank] = merge->inputs[i].host;
+	*nr = limit;
+	return hosts;
+}
+
+/* Calls of all inputs by their guessed times. */
+struct call_merge {
+	struct call_walk **walks;
+	struct trace_call *calls;
+	struct turns turns;
+};
+
+static void call_merge_fini(struct call_merge *all, uint32_t nr)
+{
+	for (uint32_t i = 0; all->walks && i < nr; i++)
+		call_walk_free(all->walks[i]);
+	free(all->walks);
+	free(all->calls);
+	free(all->turns.heap);
+}
+
+static uint64_t guessed(const struct merge *merge, uint32_t input, uint64_t time)
+{
+	return clocks_guess(&merge->clocks, merge->inputs[input].host, time);
+}
+
+static int call_merge_init(struct call_merge *all, const struct merge *merge)
+{
+	*all = (struct call_merge){
+		.walks = calloc(merge->nr + 1UL, sizeof(struct call_walk *)),
+		.calls = calloc(merge->nr + 1UL, sizeof(*all->calls)),
+		.turns.heap = calloc(merge->nr + 1UL, sizeof(*all->turns.heap)),
+	};
+	if (!all->walks || !all->calls || !all->turns.heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		int got;
+
+		all->walks[i] = call_walk_new(merge->inputs[i].trace);
+		if (!all->walks[i])
+			return -errno;
+		got = call_walk_next(all->walks[i], &all->calls[i]);
+		if (got < 0)
+			return got;
+		if (got)
+			all->turns.heap[all->turns.nr++] =
+				(struct turn){guessed(merge, i, all->calls[i].call.leave), i};
+	}
+	turns_start(&all->turns);
+	return 0;
+}
+
+static int32_t rank_of_thread(const struct merge_input *input, uint32_t thread)
+{
+	const struct trace_process *process = NULL;
+
+	if (thread < input->nr_threads)
+		process = trace_process(input->trace, input->owners[thread]);
+	return process ? process->rank : -1;
+}
+
+static int match_next(struct merge *merge, struct call_merge *all, struct matcher *matcher)
+{
+	uint32_t i = all->turns.heap[0].number;
+	struct call call = all->calls[i].call;
+	int got;
+
+	call.enter = guessed(merge, i, call.enter);
+	call.leave = guessed(merge, i, call.leave);
+	got = matcher_call(matcher, merge->inputs[i].trace,
+	                   rank_of_thread(&merge->inputs[i], call.thread), &call);
+	if (got)
+		return got;
+	got = call_walk_next(all->walks[i], &all->calls[i]);
+	turns_next(&all->turns, got == 1, guessed(merge, i, all->calls[i].call.leave));
+	return got < 0 ? got : 0;
+}
+
+static int match_calls(struct merge *merge)
+{
+	uint32_t nr_ranks = 0, *hosts = hosts_of_ranks(merge, &nr_ranks);
+	struct matcher *matcher = hosts ? matcher_new(&merge->clocks, hosts, nr_ranks) : NULL;
+	struct call_merge all;
+	int err = call_merge_init(&all, merge);
+
+	if (!matcher)
+		err = -ENOMEM;
+	while (!err && all.turns.nr)
+		err = match_next(merge, &all, matcher);
+	call_merge_fini(&all, merge->nr);
+	matcher_free(matcher);
+	free(hosts);
+	return err;
+}
+
+static int set_clocks(struct merge *merge)
+{
+	bool complete = true;
+	int err = 0;
+
+	for (uint32_t i = 0; i < merge->nr; i++)
+		complete = complete && calls_complete(merge->inputs[i].trace);
+	if (merge->clocks.nr > 1 && complete)
+		err = match_calls(merge);
+	if (!err)
+		err = clocks_solve(&merge->clocks);
+	for (uint32_t i = 0; i < merge->clocks.nr && !err; i++)
+		if (merge->clocks.hosts[i].error > merge->result->clock_error)
+			merge->result->clock_error = merge->clocks.hosts[i].error;
+	return err;
+}
+
+int merge_open(struct merge *merge)
+{
+	int err = open_inputs(merge);
+
+	if (!err)
+		err = check_ranks(merge);
+	if (!err)
+		err = find_hosts(merge);
+	return err ? err : set_clocks(merge);
+}

@@ -1,0 +1,83 @@
+/* An archive on its way; for the files that write one, alone. */
+#ifndef OUTPUT_OTF2_ARCHIVE_H
+#define OUTPUT_OTF2_ARCHIVE_H
+
+#include "output/call_stream.h"
+#include "output/convert.h"
+#include "output/otf2_plan.h"
+
+#include <otf2/otf2.h>
+
+#define OTF2_TEXT_SIZE 256
+
+/* A context that no sample has as such: a call, or what was sampled in one. */
+struct otf2_context {
+	uint32_t caller; /* a path, or behind them another of these; PATH_NONE: a root */
+	uint32_t region; /* of OTF2 */
+};
+
+struct archive {
+	struct conversion *conversion;
+	const struct trace *trace;
+	struct paths paths;
+	struct spool *spool;
+	struct call_index *calls;
+	uint32_t *depths, *source_of_place; /* by path, by place */
+	unsigned char *mpi;                 /* by function: it is one of MPI's */
+	struct otf2_plan plan;
+	OTF2_Archive *otf2;
+	OTF2_GlobalDefWriter *definitions;
+	OTF2_MarkerWriter *markers; /* NULL: none yet */
+	struct map64 strings;       /* OTF2's number by the trace's */
+	uint32_t nr_strings;
+	uint64_t *nr_events; /* by location */
+	struct otf2_context *contexts;
+	uint32_t nr_contexts, contexts_room;
+	struct map64 context_by_key, moved; /* by caller and region; by context and path */
+	uint32_t *metrics, *windows;        /* by region, by communicator; PLAN_NONE: not used */
+	uint32_t nr_metrics, nr_windows;
+	int error; /* the first one */
+};
+
+/* The number of what OTF2 calls a region: functions first, then the trace's regions. */
+static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
+{
+	return archive->paths.names.nr + region;
+}
+
+/* Keeps the first error. */
+void otf2_check(struct archive *archive, OTF2_ErrorCode code);
+/* Whether there was an error; a NULL is one. */
+bool otf2_failed(struct archive *archive, const void *pointer);
+
+/* For definitions: a new string; its number is free of gaps, and 0 is the empty one. */
+uint32_t otf2_add_string(struct archive *archive, const char *text);
+/* A string of the trace. */
+uint32_t otf2_find_string(struct archive *archive, uint32_t offset);
+
+/* The class of metrics that samples come with, and its members' numbers; values come behind. */
+#define OTF2_COUNTERS_CLASS 0
+unsigned otf2_nr_counters(const struct archive *archive);
+void otf2_write_counter_definitions(struct archive *archive);
+
+/* The class of a value that the program gave, by its number among them. */
+static inline uint32_t otf2_value_class(const struct archive *archive, uint32_t number)
+{
+	return number + (otf2_nr_counters(archive) ? 1 : 0);
+}
+
+/* The definitions of calls. */
+void otf2_write_paradigms(struct archive *archive);
+void otf2_write_call_regions(struct archive *archive);
+void otf2_write_metrics(struct archive *archive);
+void otf2_write_comms(struct archive *archive);
+
+/* Writes the events of all locations. */
+void otf2_write_events(struct archive *archive);
+/* The global definitions, which may refer to all that the events brought up. */
+void otf2_write_definitions(struct archive *archive);
+
+/* At a location, or PLAN_NONE: of all. */
+void otf2_write_marker(struct archive *archive, uint64_t time, uint32_t location, const char *text);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+ * The events of a location: samples, and calls with what they did.
+ *
+ * A call is entered with a context: the one that a sample in it was taken in; where there is none,
+ * nobody knows who called it, and it is a root of its own, or directly below the call around it. A
+ * sample in an MPI call is told from that call on; one in a region of the user's has all its
+ * functions below the region, for where among them it was entered is not known.
+ */
+#include "output/otf2_location.h"
+
+#include "output/escape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_MOVED 4096 /* functions of a path that is told from a call on */
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t region)
+{
+	uint64_t key = (uint64_t)caller << 32 | region;
+	uint32_t known = map64_get(&archive->context_by_key, key), number;
+	uint32_t room = archive->contexts_room ? 2 * archive->contexts_room : 64;
+	struct otf2_context *grown;
+
+	if (known != UINT32_MAX)
+		return known;
+	if (archive->nr_contexts == archive->contexts_room) {
+		grown = reallocarray(archive->contexts, room, sizeof(*grown));
+		if (otf2_failed(archive, grown))
+			return 0;
+		archive->contexts = grown;
+		archive->contexts_room = room;
+	}
+	number = archive->paths.nr_paths + archive->nr_contexts;
+	if (map64_add(&archive->context_by_key, key, number)) {
+		archive->error = -ENOMEM;
+		return 0;
+	}
+	archive->contexts[archive->nr_contexts++] = (struct otf2_context){caller, region};
+	return number;
+}
+
+/*
+ * The context of a path's functions from below `above` (PATH_NONE: from the root) on, when they are
+ * told below another context. *nr: how many they are.
+ */
+static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t path,
+                            uint32_t above, uint32_t *nr)
+{
+	const struct paths *paths = &archive->paths;
+	uint64_t key = (uint64_t)context << 32 | path;
+	uint32_t functions[MAX_MOVED], known;
+
+	*nr = 0;
+	for (uint32_t at = path; at != above && at != PATH_NONE; at = paths->paths[at].caller)
+		if (*nr < MAX_MOVED)
+			functions[(*nr)++] = paths_leaf(paths, at);
+	known = map64_get(&archive->moved, key);
+	if (known != UINT32_MAX)
+		return known;
+	for (uint32_t i = *nr; i-- > 0;)
+		context = child_of(archive, context, functions[i]);
+	if (map64_add(&archive->moved, key, context) && !archive->error)
+		archive->error = -ENOMEM;
+	return context;
+}
+
+/* The outermost function of MPI on a path; PATH_NONE: there is none. */
+static uint32_t outermost_mpi(const struct archive *archive, uint32_t path)
+{
+	uint32_t found = PATH_NONE;
+
+	for (; path != PATH_NONE; path = archive->paths.paths[path].caller)
+		if (archive->mpi[paths_leaf(&archive->paths, path)])
+			found = path;
+	return found;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static void put_sample(struct location *location, uint64_t time, uint32_t context,
+                       uint32_t distance, uint32_t source)
+{
+	struct archive *archive = location->archive;
+
+	otf2_check(archive, OTF2_EvtWriter_CallingContextSample(
+				    location->writer, NULL, time, context, distance,
+				    archive->plan.generator_of_source[source]));
+}
+
+/*
+ * A sampler cannot see which functions were left and entered again between two samples, so
+ * everything counts as newly entered: the depth, and 1 for what is below the root. In a call, what
+ * is below it.
+ */
+static void write_sample(struct location *location, uint64_t time)
+{
+	struct archive *archive = location->archive;
+	const struct spool_sample *sample = &location->sample;
+	const struct entered *in = location->depth ? &location->stack[location->depth - 1] : NULL;
+	uint32_t above = PATH_NONE, context, nr = 0;
+
+	if (archive->conversion->enter_leave)
+		return;
+	otf2_write_counters(location, time);
+	if (!in) {
+		put_sample(location, time, sample->path, archive->depths[sample->path] + 1,
+		           sample->source);
+		return;
+	}
+	if (in->mpi)
+		above = outermost_mpi(archive, sample->path);
+	/* Sampled on the way into the call or out of it, or with a stack that ends before. */
+	if (in->mpi && above == PATH_NONE)
+		context = in->context;
+	else
+		context = moved_below(archive, in->context, sample->path, above, &nr);
+	put_sample(location, time, context, nr + 1, sample->source);
+}
+
+static void next_sample(struct location *location)
+{
+	struct archive *archive = location->archive;
+	int got = spool_next(archive->spool, &location->sample);
+
+	location->more_samples = got == 1;
+	if (got < 0 && !archive->error)
+		archive->error = got;
+	if (got == 1 && !archive->error)
+		archive->error = convert_step(archive->conversion);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static struct entered *push(struct location *location)
+{
+	unsigned room = location->room ? 2 * location->room : 16;
+	struct entered *grown;
+
+	if (location->depth == location->room) {
+		grown = reallocarray(location->stack, room, sizeof(*grown));
+		if (otf2_failed(location->archive, grown))
+			return NULL;
+		location->stack = grown;
+		location->room = room;
+	}
+	return &location->stack[location->depth++];
+}
+
+/* The path of a sample in the call down to MPI's function; PATH_NONE: none tells. */
+static uint32_t sampled_inside(const struct location *location, const struct call *call)
+{
+	if (!location->more_samples || location->sample.time < call->enter ||
+	    location->sample.time >= call->leave)
+		return PATH_NONE;
+	return outermost_mpi(location->archive, location->sample.path);
+}
+
+/* The context of a call that is entered now, and how far it is below what is known to be there. */
+static uint32_t context_of(struct location *location, const struct call *call, bool mpi,
+                           uint32_t *distance)
+{
+	struct archive *archive = location->archive;
+	uint32_t region = otf2_region(archive, call->region);
+	uint32_t path = mpi ? sampled_inside(location, call) : PATH_NONE;
+	uint32_t caller = path == PATH_NONE ? PATH_NONE : archive->paths.paths[path].caller;
+	uint32_t below = location->depth ? location->stack[location->depth - 1].context : PATH_NONE;
+	uint32_t nr = 0;
+
+	if (below == PATH_NONE) {
+		*distance = caller == PATH_NONE ? 2 : archive->depths[caller] + 2;
+		return child_of(archive, caller, region);
+	}
+	if (caller != PATH_NONE && !location->stack[location->depth - 1].mpi)
+		below = moved_below(archive, below, caller, PATH_NONE, &nr);
+	*distance = nr + 2;
+	return child_of(archive, below, region);
+}
+
+static void write_enter(struct location *location, const struct call_moment *moment)
+{
+	struct archive *archive = location->archive;
+	const struct call *call = moment->call;
+	const struct trace_region *region = trace_region(archive->trace, call->region);
+	bool mpi = trace_region_is_mpi(region->region_class);
+	uint32_t distance = 0, context = 0;
+	struct entered *entered;
+
+	if (!archive->conversion->enter_leave)
+		context = context_of(location, call, mpi, &distance);
+	entered = push(location);
+	if (!entered)
+		return;
+	*entered = (struct entered){.context = context, .region = call->region, .mpi = mpi};
+	if (archive->conversion->enter_leave)
+		otf2_check(archive, OTF2_EvtWriter_Enter(location->writer, NULL, moment->time,
+		                                         otf2_region(archive, call->region)));
+	else
+		otf2_check(archive,
+		           OTF2_EvtWriter_CallingContextEnter(location->writer, NULL, moment->time,
+		                                              context, distance));
+	otf2_write_begun(location, moment->time, call);
+}
+
+static void write_leave(struct location *location, const struct call_moment *moment)
+{
+	struct archive *archive = location->archive;
+	const struct entered *entered = &location->stack[location->depth - 1];
+
+	otf2_write_done(location, moment->time, moment->call);
+	if (archive->conversion->enter_leave)
+		otf2_check(archive, OTF2_EvtWriter_Leave(location->writer, NULL, moment->time,
+		                                         otf2_region(archive, entered->region)));
+	else
+		otf2_check(archive,
+		           OTF2_EvtWriter_CallingContextLeave(location->writer, NULL, moment->time,
+		                                              entered->context));
+	location->depth--;
+}
+
+static void write_value(struct location *location, const struct call_moment *moment,
+                        const struct call_part *part)
+{
+	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
+	struct archive *archive = location->archive;
+	uint32_t *metric = &archive->metrics[moment->call->region];
+	OTF2_MetricValue value;
+
+	if (*metric == PLAN_NONE)
+		*metric = archive->nr_metrics++;
+	memcpy(&value.floating_point, &part->bytes, sizeof(value.floating_point));
+	otf2_check(archive,
+	           OTF2_EvtWriter_Metric(location->writer, NULL, moment->time,
+	                                 otf2_value_class(archive, *metric), 1, &type, &value));
+}
+
+static void write_point(struct location *location, const struct call_moment *moment)
+{
+	const struct call *call = moment->call;
+	bool value = false;
+	char *text;
+
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (call->parts[i].kind == CALL_VALUE) {
+			write_value(location, moment, &call->parts[i]);
+			value = true;
+		}
+	if (value)
+		return;
+	text = escape_copy(trace_region_name(location->archive->trace, call->region));
+	if (!otf2_failed(location->archive, text))
+		otf2_write_marker(location->archive, moment->time, location->thread, text);
+	free(text);
+}
+
+static void write_moment(struct location *location)
+{
+	const struct call_moment *moment = &location->moment;
+
+	if (!trace_region(location->archive->trace, moment->call->region))
+		return;
+	if (moment->kind == CALL_ENTERED)
+		write_enter(location, moment);
+	else if (moment->kind == CALL_LEFT)
+		write_leave(location, moment);
+	else
+		write_point(location, moment);
+}
+
+/* --- a location ------------------------------------------------------------------------------- */
+
+static void next_moment(struct location *location)
+{
+	struct archive *archive = location->archive;
+	int got = location->calls ? call_stream_next(location->calls, &location->moment) : 0;
+
+	location->more_calls = got == 1;
+	if (got < 0 && !archive->error)
+		archive->error = got;
+}
+
+/* What is sampled when a call is entered is in it; when it is left, it is not. */
+static void write_all(struct location *location)
+{
+	struct archive *archive = location->archive;
+	uint64_t last = 0;
+
+	next_sample(location);
+	next_moment(location);
+	while (!archive->error && (location->more_samples || location->more_calls)) {
+		if (location->more_calls &&
+		    (!location->more_samples || location->moment.time <= location->sample.time)) {
+			last = location->moment.time;
+			write_moment(location);
+			next_moment(location);
+		} else {
+			last = location->sample.time > last ? location->sample.time : last;
+			write_sample(location, last);
+			next_sample(location);
+		}
+	}
+}
+
+static void write_location(struct archive *archive, uint32_t thread)
+{
+	struct location location = {.archive = archive, .thread = thread};
+
+	location.writer = OTF2_Archive_GetEvtWriter(archive->otf2, thread);
+	if (otf2_failed(archive, location.writer))
+		return;
+	if (thread < archive->calls->nr_threads && archive->calls->nr[thread]) {
+		location.calls = call_stream_new(archive->calls, thread);
+		if (!location.calls && !archive->error)
+			archive->error = -errno;
+	}
+	spool_open(archive->spool, thread);
+	write_all(&location);
+	call_stream_free(location.calls);
+	map64_fini(&location.requests);
+	free(location.stack);
+	otf2_check(archive,
+	           OTF2_EvtWriter_GetNumberOfEvents(location.writer, &archive->nr_events[thread]));
+	otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, location.writer));
+}
+
+/* A rank that is not in the trace has no events, and a file for them. */
+static void write_missing(struct archive *archive, uint32_t location)
+{
+	OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(archive->otf2, location);
+
+	if (!otf2_failed(archive, writer))
+		otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, writer));
+}
+
+void otf2_write_events(struct archive *archive)
+{
+	otf2_check(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
+		write_location(archive, i);
+	for (uint32_t i = archive->plan.nr_threads; i < archive->plan.nr_locations; i++)
+		if (!archive->error)
+			write_missing(archive, i);
+	otf2_check(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
+}

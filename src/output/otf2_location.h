@@ -1,0 +1,37 @@
+/* A location of an archive on its way; for the files that write events, alone. */
+#ifndef OUTPUT_OTF2_LOCATION_H
+#define OUTPUT_OTF2_LOCATION_H
+
+#include "output/otf2_archive.h"
+
+/* A call that was entered. */
+struct entered {
+	uint32_t context; /* of OTF2 */
+	uint32_t region;  /* of the trace */
+	bool mpi;
+};
+
+/* A location on its way. */
+struct location {
+	struct archive *archive;
+	OTF2_EvtWriter *writer;
+	uint32_t thread;
+	struct call_stream *calls; /* NULL: there are none */
+	struct call_moment moment;
+	bool more_calls, more_samples;
+	struct spool_sample sample; /* the next one */
+	struct entered *stack;
+	unsigned depth, room;
+	struct map64 requests; /* active ones that the archive was told of */
+	uint64_t accesses;     /* one-sided ones so far */
+	uint64_t counted[COUNTER_MAX];
+};
+
+/* Before the sample that is next, with which it was counted. */
+void otf2_write_counters(struct location *location, uint64_t time);
+
+/* What a call did: before what happens in it, and after that. */
+void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
+void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
+
+#endif

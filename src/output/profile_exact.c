@@ -1,0 +1,208 @@
+#include "output/profile_build.h"
+#include "output/shares.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A command's functions are scaled to its exact total where samples cover enough of it. */
+#define SCALE_LEAST_SAMPLES 30
+#define SCALE_LEAST_PERCENT 80
+
+/*
+ * Whether the total of event 0 has the kernel's time in it and the samples do not: the kernel
+ * counts a clock whatever it leaves out of the samples.
+ */
+static bool counts_kernel(const struct trace *trace)
+{
+	const struct trace_event *event = trace_event(trace, 0);
+	const char *modifiers = strrchr(trace_string(trace, event->name), ':');
+
+	return event->unit == TRACE_NS &&
+	       (trace_run(trace)->flags & TRACE_RUN_USER_ONLY ||
+	        (modifiers && strchr(modifiers, 'u') && !strchr(modifiers, 'k')));
+}
+
+/* What the kernel counted for a command and no sample stands for, as a row of its own. */
+static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
+{
+	struct profile *profile = builder->profile;
+	uint32_t class = builder_add_class(builder), row;
+
+	row = class == PROFILE_NONE ? class : builder_row(builder, class, PROFILE_NONE);
+	if (row == PROFILE_NONE)
+		return -ENOMEM;
+	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
+	profile->classes[class].process = PROFILE_NONE;
+	profile->classes[class].comm = unsampled->comm;
+	profile->rows[row].self = unsampled->exact - unsampled->sampled;
+	profile->rows[row].total = profile->rows[row].self;
+	profile->total += profile->rows[row].self;
+	profile->unsampled[profile->nr_unsampled] = *unsampled;
+	profile->unsampled[profile->nr_unsampled++].row = row;
+	return 0;
+}
+
+/* Exact totals are of event 0 and of the whole run. */
+static bool exact_wanted(const struct profile *profile)
+{
+	return profile->config.event == 0 && profile->config.from == 0 &&
+	       profile->config.to == UINT64_MAX;
+}
+
+static void sum_commands(const struct builder *builder, const struct map64 *by_comm,
+                         uint64_t *sampled)
+{
+	const struct trace *trace = builder->profile->trace;
+
+	for (uint32_t i = 0; i + 1 < builder->nr_threads; i++) {
+		uint32_t command = map64_get(by_comm, trace_thread(trace, i)->comm);
+
+		if (builder->by_thread[i] && command != UINT32_MAX)
+			sampled[command] += builder->by_thread[i];
+	}
+}
+
+static bool is_scaled(const struct profile *profile, uint32_t comm)
+{
+	for (uint32_t i = 0; i < profile->nr_scaled; i++)
+		if (profile->scaled[i].comm == comm)
+			return true;
+	return false;
+}
+
+static int add_missing(struct builder *builder, const struct trace_command *command,
+                       uint64_t sampled)
+{
+	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact,
+	                                        PROFILE_UNSAMPLED};
+	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved,
+	                                   PROFILE_UNOBSERVED};
+	int err = 0;
+
+	if (counts_kernel(builder->profile->trace))
+		short_tasks.why = PROFILE_KERNEL;
+	/* Less than one sample is what sampling rounds off. */
+	if (command->flags & TRACE_THREAD_EXACT && !is_scaled(builder->profile, command->comm) &&
+	    command->exact > sampled + builder->profile->max_weight)
+		err = add_unsampled(builder, &short_tasks);
+	if (!err && command->unobserved &&
+	    trace_event(builder->profile->trace, 0)->unit == TRACE_NS)
+		err = add_unsampled(builder, &unseen);
+	return err;
+}
+
+static int add_all_unsampled(struct builder *builder, uint32_t nr)
+{
+	struct profile *profile = builder->profile;
+	uint64_t *sampled = calloc(nr, sizeof(*sampled));
+	struct map64 by_comm = {0};
+	const struct trace_command *command;
+	int err = sampled ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		command = trace_command(profile->trace, i);
+		if (map64_get(&by_comm, command->comm) == UINT32_MAX)
+			err = map64_add(&by_comm, command->comm, i);
+	}
+	if (!err)
+		sum_commands(builder, &by_comm, sampled);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		command = trace_command(profile->trace, i);
+		err = add_missing(builder, command, sampled[i]);
+	}
+	map64_fini(&by_comm);
+	free(sampled);
+	return err;
+}
+
+int builder_add_unsampled(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	uint32_t nr = 0;
+
+	while (trace_command(profile->trace, nr))
+		nr++;
+	if (!nr || !exact_wanted(profile))
+		return 0;
+	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
+	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
+}
+
+/* --- scaling ---------------------------------------------------------------------------------- */
+
+static bool may_scale(const struct trace *trace, const struct trace_command *command,
+                      const struct share *share)
+{
+	const struct trace_event *event = trace_event(trace, 0);
+
+	return command->flags & TRACE_THREAD_EXACT && share->stored >= SCALE_LEAST_SAMPLES &&
+	       command->exact > share->weight + trace_period(event, trace_shift(event)) &&
+	       share->weight / SCALE_LEAST_PERCENT >= command->exact / 100;
+}
+
+static int scale_threads(struct builder *builder, uint32_t comm, double factor)
+{
+	const struct trace_thread *thread;
+
+	if (!builder->factors) {
+		builder->factors = calloc(builder->nr_threads, sizeof(*builder->factors));
+		if (!builder->factors)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < builder->nr_threads; i++)
+			builder->factors[i] = 1;
+	}
+	for (uint32_t i = 0; (thread = trace_thread(builder->profile->trace, i)); i++)
+		if (thread->comm == comm)
+			builder->factors[i] = factor;
+	return 0;
+}
+
+static int scale_commands(struct builder *builder, const struct shares *shares)
+{
+	struct profile *profile = builder->profile;
+	int err = 0;
+
+	profile->scaled = calloc(shares->nr_commands + 1UL, sizeof(*profile->scaled));
+	if (!profile->scaled)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shares->nr_commands && !err; i++) {
+		const struct trace_command *command = trace_command(profile->trace, i);
+		const struct share *share = &shares->commands[i];
+
+		if (!may_scale(profile->trace, command, share) || is_scaled(profile, command->comm))
+			continue;
+		profile->scaled[profile->nr_scaled++] =
+			(struct profile_scaled){command->comm, share->weight, command->exact};
+		err = scale_threads(builder, command->comm,
+		                    (double)command->exact / (double)share->weight);
+	}
+	return err;
+}
+
+static bool exact_known(const struct trace *trace)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
+		if (command->flags & TRACE_THREAD_EXACT)
+			return true;
+	return false;
+}
+
+int builder_scale(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	struct shares shares;
+	int err;
+
+	if (!exact_wanted(profile) || !exact_known(profile->trace) ||
+	    !trace_event(profile->trace, 0) || counts_kernel(profile->trace))
+		return 0;
+	err = shares_init(&shares, profile->trace);
+	if (err)
+		return err;
+	err = scale_commands(builder, &shares);
+	shares_fini(&shares);
+	return err;
+}

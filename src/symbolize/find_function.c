@@ -1,0 +1,93 @@
+#include "symbolize/find_function.h"
+
+#include "symbolize/elf_symbols.h"
+#include "symbolize/module.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* From an address of the program to the place in its file. */
+static int to_offset(const struct module *module, uint32_t vaddr, uint64_t *offset)
+{
+	for (unsigned i = 0; i < module->nr_segments; i++) {
+		const struct segment *segment = &module->segments[i];
+
+		if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->size)
+			continue;
+		*offset = vaddr - segment->vaddr + segment->offset;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int search(const struct module *module, const struct symbol_table *table, const char *name,
+                  uint64_t *offset)
+{
+	for (size_t i = 0; i < table->nr; i++)
+		if (table->symbols[i].name && !strcmp(table->symbols[i].name, name) &&
+		    !to_offset(module, table->symbols[i].lo, offset))
+			return 0;
+	return -ENOENT;
+}
+
+static int search_elf(const struct module *module, Elf *elf, const char *name, uint64_t *offset,
+                      void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct symbol_table table = {0};
+	int error = elf_symbols_add(&table, elf);
+
+	if (!error)
+		error = search(module, &table, name, offset);
+	for (size_t i = 0; error == -ENOENT && fn && i < table.nr; i++)
+		if (table.symbols[i].name)
+			fn(arg, table.symbols[i].name);
+	symbol_table_fini(&table);
+	return error;
+}
+
+static struct module *add_module(struct module_table *modules, const char *path)
+{
+	struct module_file file = {.path = path, .pid = getpid()};
+	struct stat there;
+
+	if (stat(path, &there))
+		return NULL;
+	if (!S_ISREG(there.st_mode)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return module_table_file(modules, &file);
+}
+
+int function_find(const char *path, const char *name, uint64_t *offset,
+                  void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct module_table *modules = module_table_new();
+	struct elf_image image = {0};
+	struct module *module;
+	int error = -ENOMEM;
+
+	elf_version(EV_CURRENT);
+	errno = 0;
+	module = modules ? add_module(modules, path) : NULL;
+	if (!module)
+		error = errno ? -errno : -ENOMEM;
+	else
+		error = elf_image_open(&image, modules, module);
+	if (!error && !module->nr_segments)
+		error = -ENOEXEC;
+	if (error)
+		goto out;
+	error = image.main ? search_elf(module, image.main, name, offset, fn, arg) : -ENOENT;
+	if (error == -ENOENT && image.debug)
+		error = search_elf(module, image.debug, name, offset, fn, arg);
+	if (error == -ENOENT && image.mini)
+		error = search_elf(module, image.mini, name, offset, fn, arg);
+	elf_image_close(&image);
+out:
+	module_table_free(modules);
+	return error;
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Recording does not mind other tools that stand before MPI, calls inside calls, MPI that was opened
+# where nobody else sees it, programs without MPI, or what else is preloaded; and disturbs none.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+
+cat >counts.py <<'E'
+import collections, json
+
+def counts(path='dump'):
+    return collections.Counter(c['call'] for c in map(json.loads, open(path)) if 'call' in c)
+E
+for mpi in $mpis; do
+	echo "$mpi: another tool, calls inside calls"
+	mpicc.$mpi -w -shared -fPIC -o libtool.so "$sources/tool.c" || fail tool
+	compile $mpi tooled -L. -ltool -Wl,-rpath,"$work"
+	recorded_job $mpi 2 ./tooled.$mpi
+	# It is called by the program, and by the operation of the reduction: the latter alone we skip.
+	grep -q 'tool: rank 0: [1-9][0-9]* sends, 1 barriers' job.err || fail "the tool: $(cat job.err)"
+	"$ADAPTRACE" dump --json job.atr >dump || fail dump
+	check <<'E'
+from counts import *
+assert counts() == dict(MPI_Init=2, MPI_Send=1, MPI_Recv=1, MPI_Barrier=2, MPI_Allreduce=2,
+                        MPI_Finalize=2), counts()
+E
+	echo "$mpi: opened locally"
+	compile $mpi plugin -shared -fPIC
+	gcc -w -o loader "$sources/loader.c" -ldl || fail loader
+	recorded_job $mpi 1 ./loader ./plugin.$mpi
+	"$ADAPTRACE" dump --json job.atr >dump || fail dump
+	check <<'E'
+from counts import *
+assert counts() == dict(MPI_Init=1, MPI_Sendrecv_replace=1, MPI_Allreduce=1, MPI_Finalize=1), counts()
+E
+	library=$(ldd plugin.$mpi | awk '/libmpi/ { print $3; exit }')
+	recorded_job $mpi 1 ./loader "-$library"
+done
+
+echo "without MPI"
+record --mpi sh -c 'echo "$LD_PRELOAD"; true | cat; exit 3' >out
+[ $? = 3 ] || fail "the status of a shell"
+grep -q '/libadaptrace-mpi.so$' out || fail "preloaded: $(cat out)"
+gcc -shared -fPIC -x c -o libother.so - <<'E' || fail other
+int other(void) { return 1; }
+E
+LD_PRELOAD=$work/libother.so record --mpi sh -c 'echo "$LD_PRELOAD"; grep -c libother /proc/self/maps' >out ||
+	fail "with another library"
+grep -q "libadaptrace-mpi.so:$work/libother.so$" out || fail "preloaded: $(cat out)"
+tail -1 out | grep -qx 0 && fail "the other library was not loaded"
+"$ADAPTRACE" record -o none.atr --mpi true 2>said || fail "true"
+grep -q 'recorded no call' said || fail "said: $(cat said)"
+"$ADAPTRACE" record --mpi -p $$ 2>said && fail "attached with --mpi"
+one_complaint said '--mpi' || fail "said: $(cat said)"
+pass

@@ -1,0 +1,55 @@
+#!/bin/sh
+# What is left of a million events when their share of the buffer is used up is what the policy says:
+# nothing, and from when on; or all calls of the higher levels, and none of the lower.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+
+cat >policies.py <<'E'
+import collections, json, sys
+calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
+info = json.load(open('info'))
+kind, = info['calls']['kinds']
+count = collections.Counter(c['call'] for c in calls)
+parts = collections.Counter(p['kind'] for c in calls for p in c['parts'])
+n = int(sys.argv[1])
+E
+for mpi in $mpis; do
+	compile $mpi policies
+	for policy in all class depth duration; do
+		options="-m 256K --events-wait 2000 --events-policy $policy --events-share 40%"
+		recorded_job $mpi 1 ./policies.$mpi 20000
+		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info ||
+			fail "$policy"
+		check 20000 $policy $mpi <<'E'
+from policies import *
+policy, mpi = sys.argv[2:]
+print(mpi, policy, kind, dict(count))
+assert kind['policy'] == policy and kind['share'] == int(0.4 * 262144)
+assert not kind['lost'] and kind['stored'] == len(calls) and kind['seen'] == kind['stored'] + kind['dropped']
+assert info['calls']['bytes'] <= kind['share']
+assert kind['from_ns'] < kind['to_ns']
+assert any(r['cause'] == 'share' and r['event'] == 'calls' for r in info['reductions'])
+if policy == 'all':
+    assert not calls and kind['seen'] < 4 * n
+    assert kind['to_ns'] < info['start_ns'] + info['wall_ns']
+elif policy == 'class':
+    # Point to point went; a collective belongs to the call that began it.
+    assert count == {'MPI_Init': 1, 'MPI_Finalize': 1, 'MPI_Allreduce': n // 20,
+                     'MPI_Ibarrier': n // 20, 'hundred': n // 100, 'ten': n // 10}, count
+    assert parts == {'collective': n // 10}, parts
+elif policy == 'depth':
+    assert count == {'MPI_Init': 1, 'MPI_Finalize': 1, 'hundred': n // 100, 'ten': n // 10}, count
+    assert kind['seen'] >= 4 * n
+else:
+    floor = max(r['floor'] for r in info['reductions'] if r['event'] == 'calls')
+    assert all(c['end_ns'] - c['time_ns'] >= 2 ** floor - 8 for c in calls)
+    assert count['hundred'] == n // 100 and count['MPI_Init'] == 1
+    assert kind['seen'] >= 4 * n
+    # No half of a message: each is of one call.
+    assert set(parts) <= {'send', 'receive', 'collective'}, parts
+E
+	done
+done
+pass

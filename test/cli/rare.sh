@@ -1,0 +1,34 @@
+#!/bin/sh
+# One budget for events at rates of some 10,000, 1,000 and 10 a second: those that fill it are
+# thinned, in bursts as well, and the rare one is kept whole.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+for way in '' --inherit; do
+	recorded $way -m 64K -g none -e page-faults:u -e task-clock:u:freq=1000 -e cpu-clock:u:freq=10 \
+		"$TARGETS/bursts" 3 700 >said
+	check <<'END'
+import recording
+info, samples = recording.info(), recording.samples()
+faults, often, rare = info["events"]
+thinned = {r["event"] for r in info["reductions"]}
+print(thinned, [(e["name"], e["taken"], e["stored"], e["final_period"]) for e in info["events"]])
+assert info["memory"]["used"] <= info["memory"]["budget"]
+# Nobody touched the rare one: not the bursts, and not those who come a hundred times as often.
+assert rare["name"] not in thinned
+assert rare["stored"] == rare["taken"] >= 20, rare
+assert rare["final_period"] == rare["initial_period"]
+# Who brought the flood has paid for it, most of all.
+assert faults["name"] in thinned
+assert faults["final_period"] >= 8 * faults["initial_period"], faults
+assert faults["final_period"] // faults["initial_period"] >= \
+    often["final_period"] // often["initial_period"]
+# And what is left of it still stands for all of them.
+weights = recording.weights(samples, "event")
+said, = recording.said()["faults"]
+print(weights[faults["name"]], said)
+lost = info["samples"]["lost"] * faults["final_period"]
+assert recording.close(weights[faults["name"]], said, 0.05, 200 + lost)
+END
+done
+pass

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Regions, markers and values of programs in C, C++ and Fortran, without MPI; and no trace of them in
+# programs that are static, or compiled without.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+include=$here/../../include
+source=$here/../regions/regions.c
+build() { # NAME COMPILER...
+	built=$1; shift
+	"$@" -D_GNU_SOURCE -I"$include" -o "$built" "$source" -pthread 2>said || { cat said; fail "$built"; }
+	[ -s said ] && { cat said; fail "warnings of $built"; }
+	"./$built" || fail "$built alone"
+	recorded -m 1M --mpi -F 100 -g none "./$built"
+	"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+}
+cat >counts.py <<'E'
+import collections, json, sys
+calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
+count = collections.Counter(c['call'] for c in calls)
+values = sorted(p['value'] for c in calls for p in c['parts'])
+E
+cat >expected.py <<'E'
+from counts import *
+assert not any(p['kind'] != 'value' for c in calls for p in c['parts'])
+assert values == sorted([n + .5 for n in range(10)] * 2 + [.5]), values
+expected = {'outer': 21, 'inner 0': 11, 'inner 1': 10, 'left open': 21, 'number': 21, 'scoped': 1,
+            'inside': 1, 'recursion': 64, 'never ended': 1, 'child': 1, 'to the end': 1}
+if sys.argv[1] == 'c++':
+    expected.update(unwound=1, caught=1)
+assert count == expected, count
+unfinished = {c['call'] for c in calls if not c['finished']}
+assert unfinished == {'never ended', 'to the end'}, unfinished
+depth = {c['call']: c['depth'] for c in calls if c['call'] != 'recursion'}
+assert depth['outer'] == 0 and depth['inner 0'] == 1 and depth['number'] == 2, depth
+assert sorted(c['depth'] for c in calls if c['call'] == 'recursion') == list(range(64))
+assert len({c['tid'] for c in calls}) == 3 and len({c['pid'] for c in calls}) == 2
+for c in calls:
+    inner = [d for d in calls if d['tid'] == c['tid'] and d['depth'] == c['depth'] + 1 and
+             c['time_ns'] <= d['time_ns'] and d['end_ns'] <= c['end_ns']]
+    assert c['call'] != 'outer' or len(inner) == 2, inner
+E
+build c99 gcc -std=c99 -Wall -Wextra -pedantic -O2
+check c <expected.py
+build fixed gcc -std=gnu11 -Wall -Wextra -O0 -fno-pie -no-pie
+check c <expected.py
+if command -v g++ >/dev/null; then
+	build c++ g++ -std=c++11 -Wall -Wextra -O2 -x c++
+	check c++ <expected.py
+fi
+for off in -static -DADAPTRACE_OFF; do
+	build off gcc -Wall -Wextra $off
+	check <<'E'
+from counts import *
+assert not calls
+E
+done
+if command -v gfortran >/dev/null; then
+	gfortran -Wall -J. -o fortran "$include/adaptrace.f90" "$here/../regions/regions.f90" ||
+		fail gfortran
+	./fortran || fail "fortran alone"
+	recorded -m 1M --mpi -F 100 -g none ./fortran
+	"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+	check <<'E'
+from counts import *
+assert count == {'outer': 10, 'inner': 10, 'number': 10, 'half': 10, 'done': 1}, count
+assert values == sorted([float(i) for i in range(1, 11)] + [i / 2 for i in range(1, 11)]), values
+E
+fi
+pass

@@ -1,0 +1,277 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/calls_process.h"
+
+/* The recorder's side of a target's memory: what a true one writes, and what a mad one does. */
+
+struct world {
+	char folder[64], path[96];
+	struct tables *tables;
+	struct calls_names names;
+	struct calls_clock clock;
+	struct calls_process *process;
+	unsigned nr_calls;
+	struct call last;
+	struct call_part parts[RING_MAX_PARTS];
+	uint32_t last_region;
+};
+
+static void sink(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                 struct call *call)
+{
+	struct world *w = arg;
+
+	(void)process;
+	(void)tid;
+	assert_true(call->nr_parts <= RING_MAX_PARTS);
+	assert_true(call->enter <= call->leave);
+	assert_true(call->region < tables_section(w->tables, TRACE_REGIONS).nr);
+	for (unsigned i = 0; i < call->nr_parts; i++) {
+		assert_true(call->parts[i].kind < NR_CALL_PARTS);
+		assert_true(call->parts[i].comm < tables_section(w->tables, TRACE_COMMS).nr);
+		w->parts[i] = call->parts[i];
+	}
+	w->nr_calls++;
+	w->last = *call;
+	w->last_region = local_region;
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	int fd = -1;
+
+	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
+	w->tables = tables_new(128 << 10, w->path);
+	assert_non_null(w->tables);
+	calls_names_init(&w->names, w->tables);
+	w->clock.source = RING_CLOCK_MONOTONIC;
+	w->process = calls_process_new(getpid(), &w->names, &w->clock, &fd);
+	assert_non_null(w->process);
+	/* Nobody takes memory away under the reader. */
+	assert_int_not_equal(ftruncate(fd, 4096), 0);
+	close(fd);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	calls_process_free(w->process);
+	calls_names_fini(&w->names);
+	tables_free(w->tables);
+	rmdir(w->folder);
+	free(w);
+	return 0;
+}
+
+/* As a target writes: into the ring of a thread, or the definitions for RING_MAX_THREADS. */
+static void produce(struct world *w, unsigned thread, const uint64_t *words, size_t nr)
+{
+	struct ring_process *shared = w->process->shared;
+	bool definition = thread == RING_MAX_THREADS;
+	struct ring *ring = definition ? &shared->definitions : &shared->threads[thread];
+	size_t size = definition ? RING_DEFINITION_WORDS : ring_words(thread);
+	uint64_t *base = (uint64_t *)(void *)((char *)shared + (definition ? RING_DEFINITIONS_OFFSET
+	                                                                   : ring_offset(thread)));
+
+	if (ring->head % size + nr > size) {
+		base[ring->head % size] = ring_head(RING_PAD, 0, 0, 0, 0);
+		ring->head += size - ring->head % size;
+	}
+	memcpy(&base[ring->head % size], words, nr * sizeof(*words));
+	ring->state = RING_USED;
+	ring->head += nr;
+}
+
+static void consume(struct world *w)
+{
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, sink, w);
+}
+
+static void test_definitions_and_calls(void **state)
+{
+	struct world *w = *state;
+	uint64_t region[4] = {ring_head(RING_REGION, 4, 0, 0, RING_USER_REGIONS + 9), 0};
+	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 5), 77, 0, 3};
+	uint64_t members[4] = {ring_head(RING_MEMBERS, 4, 0, 0, 5), 0, 4 | (uint64_t)2 << 32, 9};
+	uint64_t call[7] = {ring_head(RING_CALL, 7, 1, 2, CALL_Isend),
+	                    100,
+	                    200,
+	                    CALL_SEND_POSTED | 5 << 8 | (uint64_t)2 << 32,
+	                    42,
+	                    4096,
+	                    17};
+	uint64_t user[3] = {ring_head(RING_CALL, 3, 0, 0, RING_USER_REGIONS + 9), 300, 400};
+	const struct trace_comm *entry;
+
+	strcpy((char *)&region[2], "a name");
+	produce(w, RING_MAX_THREADS, region, 4);
+	produce(w, RING_MAX_THREADS, comm, 4);
+	produce(w, RING_MAX_THREADS, members, 4);
+	produce(w, 3, call, 7);
+	consume(w);
+	assert_int_equal(w->nr_calls, 1);
+	assert_int_equal(w->last.depth, 2);
+	assert_int_equal(w->parts[0].peer, 2);
+	assert_int_equal(w->parts[0].tag, 42);
+	assert_int_equal(w->parts[0].bytes, 4096);
+	assert_int_equal(w->parts[0].request, 17);
+	entry = tables_comm_at(w->tables, w->parts[0].comm);
+	assert_int_equal(entry->id, 77);
+	assert_int_equal(entry->nr_members, 3);
+	produce(w, 3, user, 3);
+	consume(w);
+	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->last.enter, 300);
+	assert_int_equal(w->process->malformed, 0);
+}
+
+/* The same communicator of two processes is one, in the trace. */
+static void test_world_is_one(void **state)
+{
+	struct world *w = *state;
+	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 1), RING_COMM_WORLD_ID, RING_COMM_WORLD, 8};
+
+	produce(w, RING_MAX_THREADS, comm, 4);
+	consume(w);
+	comm[0] = ring_head(RING_COMM, 4, 0, 0, 2);
+	produce(w, RING_MAX_THREADS, comm, 4);
+	consume(w);
+	assert_int_equal(w->process->comms[1], w->process->comms[2]);
+	assert_int_equal(tables_section(w->tables, TRACE_COMMS).nr, 2);
+	assert_int_equal(tables_section(w->tables, TRACE_MEMBERS).nr, 8);
+}
+
+static void test_rounds_wrap(void **state)
+{
+	struct world *w = *state;
+	uint64_t call[6] = {ring_head(RING_CALL, 6, 1, 0, CALL_Send), 0, 0,
+	                    CALL_SEND | (uint64_t)1 << 32, 0, 0};
+
+	for (unsigned i = 0; i < 100000; i++) {
+		call[1] = call[2] = i;
+		call[4] = i;
+		produce(w, RING_LARGE_THREADS, call, 6);
+		if (i % 100 == 99) {
+			consume(w);
+			assert_int_equal(w->nr_calls, i + 1);
+			assert_int_equal(w->parts[0].tag, i);
+		}
+	}
+	assert_int_equal(w->process->malformed, 0);
+}
+
+static void test_open_calls_end(void **state)
+{
+	struct world *w = *state;
+	struct ring_process *shared = w->process->shared;
+
+	shared->threads[1].state = RING_USED;
+	shared->threads[1].nr_open = 2;
+	shared->open[1][0] = (struct ring_open){50, CALL_Barrier};
+	shared->open[1][1] = (struct ring_open){60, CALL_Recv};
+	calls_process_end(w->process, 500, sink, w);
+	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->last_region, CALL_Barrier);
+	assert_int_equal(w->last.flags, CALL_UNFINISHED);
+	assert_int_equal(w->last.enter, 50);
+	assert_int_equal(w->last.leave, 500);
+}
+
+/* A thread that has ended leaves its ring to the next, when all of it was read. */
+static void test_rings_are_given_back(void **state)
+{
+	struct world *w = *state;
+	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), 10, 20};
+
+	produce(w, 2, call, 3);
+	w->process->shared->threads[2].state = RING_ENDED;
+	consume(w);
+	assert_int_equal(w->nr_calls, 1);
+	assert_int_equal(w->process->shared->threads[2].state, RING_FREE);
+}
+
+static uint64_t rnd(void)
+{
+	static uint64_t seed = 1;
+
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return seed ^ seed >> 32;
+}
+
+/* A word that is more dangerous than a random one. */
+static uint64_t mad_word(void)
+{
+	switch (rnd() % 6) {
+	case 0:
+		return ring_head(rnd() % 8, rnd() % 12, rnd() % 5, (unsigned)(rnd() & 255),
+		                 (uint32_t)(rnd() % 1300));
+	case 1:
+		return ring_head(RING_CALL, 3 + rnd() % 40, rnd() % 256, 0, (uint32_t)(rnd() % 400));
+	case 2:
+		return rnd() % NR_CALL_PARTS | (rnd() % 8) << 8;
+	case 3:
+		return rnd() % 4096;
+	case 4:
+		return UINT64_MAX - rnd() % 3;
+	default:
+		return rnd();
+	}
+}
+
+static void test_madness(void **state)
+{
+	struct world *w = *state;
+	struct ring_process *shared = w->process->shared;
+
+	for (unsigned round = 0; round < 3000; round++) {
+		unsigned thread = (unsigned)(rnd() % (RING_MAX_THREADS + 1));
+		struct ring *ring = thread == RING_MAX_THREADS ? &shared->definitions
+		                                               : &shared->threads[thread];
+		uint64_t words[64];
+
+		for (unsigned i = 0; i < 64; i++)
+			words[i] = mad_word();
+		produce(w, thread, words, 1 + rnd() % 64);
+		ring->nr_open = (uint32_t)rnd();
+		ring->state = rnd() % 4;
+		if (thread < RING_MAX_THREADS)
+			shared->open[thread][rnd() % RING_MAX_OPEN] =
+				(struct ring_open){mad_word(), mad_word()};
+		if (rnd() % 50 == 0)
+			ring->head = rnd();
+		if (rnd() % 50 == 0)
+			ring->tail = rnd();
+		consume(w);
+	}
+	assert_true(w->process->malformed > 0);
+	calls_process_end(w->process, 1000, sink, w);
+}
+
+#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WORLD_TEST(test_definitions_and_calls), WORLD_TEST(test_world_is_one),
+		WORLD_TEST(test_rounds_wrap),           WORLD_TEST(test_open_calls_end),
+		WORLD_TEST(test_rings_are_given_back),  WORLD_TEST(test_madness),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

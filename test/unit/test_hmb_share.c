@@ -1,0 +1,211 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmb/hmb.h"
+
+/* What a kind of calls keeps when its share of the buffer is used up. */
+
+enum { SIZE = 1 << 20, SHARE = 300 << 10, NR = 300000 };
+
+struct buffer {
+	struct hmb *hmb;
+	void *memory;
+	uint32_t next; /* of the calls */
+};
+
+static void buffer_open(struct buffer *buffer, bool by_level)
+{
+	struct hmb_config config = {
+		.size = SIZE,
+		.nr_kinds = 2,
+		.max_path = 8,
+		.kinds[1] = {.shape = HMB_CALLS, .share = SHARE, .by_level = by_level},
+	};
+
+	buffer->memory = aligned_alloc(4096, SIZE);
+	memset(buffer->memory, 0, SIZE);
+	config.memory = buffer->memory;
+	buffer->hmb = hmb_new(&config);
+	buffer->next = 0;
+	assert_non_null(buffer->hmb);
+}
+
+static void buffer_close(struct buffer *buffer)
+{
+	hmb_free(buffer->hmb);
+	free(buffer->memory);
+}
+
+/* The call tells its number by its tag, and takes a byte or two more for its odd duration. */
+static bool put(struct buffer *buffer, unsigned level)
+{
+	uint32_t i = buffer->next++;
+	const struct call_part part = {
+		.kind = CALL_SEND,
+		.comm = 1,
+		.tag = (int32_t)i,
+		.bytes = level,
+	};
+	const struct call call = {
+		.enter = 1000 + (uint64_t)i * 5000,
+		.leave = 1000 + (uint64_t)i * 5000 + i % 3333,
+		.region = 7,
+		.nr_parts = 1,
+		.parts = &part,
+	};
+
+	return hmb_put_call(buffer->hmb, 1, level, &call);
+}
+
+/* Reads all live calls back; each must be of its bin's level. */
+static uint64_t read_back(const struct buffer *buffer, unsigned char *there)
+{
+	const struct arena *arena = &buffer->hmb->arena;
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	uint64_t nr = 0;
+	struct call call;
+
+	for (unsigned level = hmb_floor(buffer->hmb, 1); level < NR_LEVELS; level++)
+		for (unsigned sub = 0; sub < 2; sub++) {
+			const struct hmb_level *l = &buffer->hmb->kinds[1].levels[level];
+			uint32_t ref = sub ? l->sub_bins.first : l->bins.first;
+
+			for (; ref != BIN_NONE; ref = bin_at(arena, ref)->next) {
+				const struct bin *bin = bin_at(arena, ref);
+
+				assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+				while (call_code_next(cursor, &call) == 1) {
+					assert_int_equal(call.parts[0].bytes, level);
+					there[call.parts[0].tag] = 1;
+					nr++;
+				}
+			}
+		}
+	free(cursor);
+	return nr;
+}
+
+static void test_all_at_once(void **state)
+{
+	unsigned char *there = calloc(NR, 1);
+	struct buffer buffer;
+	uint32_t first_refused = 0;
+
+	(void)state;
+	buffer_open(&buffer, false);
+	while (put(&buffer, 0))
+		assert_true(buffer.hmb->kinds[1].bytes <= SHARE);
+	first_refused = buffer.next;
+	assert_true(first_refused > SHARE / 20);
+	assert_int_equal(buffer.hmb->kinds[1].bytes, 0);
+	assert_int_equal(hmb_floor(buffer.hmb, 1), NR_LEVELS);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_false(put(&buffer, i % NR_LEVELS));
+	assert_int_equal(read_back(&buffer, there), 0);
+	assert_int_equal(buffer.hmb->ledger->taken[1], buffer.next);
+	assert_int_equal(buffer.hmb->kinds[1].stored, 0);
+	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
+	buffer_close(&buffer);
+	free(there);
+}
+
+/*
+ * Whatever is stored is all that ever came of the open levels, and no more is closed than must be:
+ * the level that was closed last would not have fitted.
+ */
+static void test_lowest_level_first(void **state)
+{
+	unsigned char *there = calloc(NR, 1), *level_of = calloc(NR, 1);
+	struct buffer buffer;
+	uint64_t closed_bytes = 0;
+	unsigned floor = 0;
+
+	(void)state;
+	buffer_open(&buffer, true);
+	for (uint32_t i = 0; i < NR; i++) {
+		unsigned level = (unsigned)__builtin_ctz(i + 1) / 2;
+		uint64_t before = buffer.hmb->kinds[1].bytes;
+		bool stored;
+
+		level_of[i] = (unsigned char)level;
+		stored = put(&buffer, level);
+		assert_int_equal(stored, level >= hmb_floor(buffer.hmb, 1));
+		assert_true(buffer.hmb->kinds[1].bytes <= SHARE);
+		if (hmb_floor(buffer.hmb, 1) != floor) {
+			/* One bin too many was the reason. */
+			closed_bytes = before;
+			assert_true(closed_bytes > SHARE - (2U << buffer.hmb->arena.bin_shift));
+			floor = hmb_floor(buffer.hmb, 1);
+		}
+	}
+	assert_in_range(floor, 1, 6);
+	read_back(&buffer, there);
+	for (uint32_t i = 0; i < NR; i++)
+		assert_int_equal(there[i], level_of[i] >= floor);
+	buffer_close(&buffer);
+	free(level_of);
+	free(there);
+}
+
+/* A call of many parts leaves with all its records, and counts once. */
+static void test_whole_calls(void **state)
+{
+	struct call_part parts[50] = {0};
+	struct call call = {.enter = 5, .leave = 9, .nr_parts = 50, .parts = parts};
+	struct buffer buffer;
+
+	(void)state;
+	buffer_open(&buffer, true);
+	for (unsigned i = 0; i < 50; i++)
+		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
+	assert_true(hmb_put_call(buffer.hmb, 1, 0, &call));
+	call.flags = CALL_CONTINUED;
+	assert_true(hmb_put_call(buffer.hmb, 1, 3, &call));
+	call.flags = 0;
+	assert_true(hmb_put_call(buffer.hmb, 1, 3, &call));
+	assert_int_equal(buffer.hmb->ledger->taken[1], 2);
+	assert_int_equal(buffer.hmb->kinds[1].stored, 2);
+	hmb_close_lowest(buffer.hmb, 1, 10, HMB_CAUSE_SHARE);
+	assert_int_equal(buffer.hmb->kinds[1].stored, 1);
+	buffer_close(&buffer);
+}
+
+/* Below its share a kind of calls is no victim: samples make room for samples. */
+static void test_spared(void **state)
+{
+	struct hmb_sample sample = {.kind = 0, .step = 1000};
+	unsigned char *there = calloc(NR, 1);
+	struct buffer buffer;
+
+	(void)state;
+	buffer_open(&buffer, false);
+	for (unsigned i = 0; i < 5000; i++)
+		assert_true(put(&buffer, 0));
+	for (unsigned i = 0; i < 2000000; i++) {
+		sample.time += 977 + i % 1000;
+		sample.level = (unsigned)__builtin_ctz(i + 1);
+		sample.leaf = (uint64_t)1 << 32 | i % 5000;
+		hmb_put(buffer.hmb, &sample);
+	}
+	assert_true(hmb_floor(buffer.hmb, 0) > 0);
+	assert_int_equal(read_back(&buffer, there), 5000);
+	buffer_close(&buffer);
+	free(there);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_at_once),
+		cmocka_unit_test(test_lowest_level_first),
+		cmocka_unit_test(test_whole_calls),
+		cmocka_unit_test(test_spared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
