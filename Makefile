@@ -1,7 +1,7 @@
 # make            build/adaptrace
 # make demo       install what is missing, build, record a real program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
-# make check-hw   the same on hardware counters, in an emulated arm64 machine
+# make check-hw   tests on hardware counters, in an emulated arm64 machine
 # make check-cross lint bench install clean
 
 BUILD   ?= build
@@ -144,7 +144,7 @@ check: | deps-check
 check-cross:
 	@for arch in arm64 riscv64; do \
 		test/hw/cross.sh $(BUILD)/hw $$arch; \
-		case $$? in 0) echo "ok      $$arch" ;; 77) ;; *) exit 1 ;; esac; \
+		case $$? in 0) echo "ok      $$arch compiles" ;; 77) ;; *) exit 1 ;; esac; \
 	done
 
 check-hw: | deps-build
