@@ -45,7 +45,7 @@ static const struct argp_option argp_options[] = {
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
-	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: keys mem, tlb and more of report", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
@@ -117,35 +117,53 @@ static int parse_budget(struct options *options, const char *arg)
 	return 0;
 }
 
-static int add_event(struct options *options, const char *name)
+/* Puts an event, or a counter, where there is room for it. */
+static int add_event(struct event *events, unsigned *nr, const char *name)
 {
 	char why[WHY_SIZE];
 
-	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", name, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], name, why) ||
-	    probe_place(&options->events[options->nr_events], why)) {
+	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
-	options->nr_events++;
+	++*nr;
 	return 0;
 }
 
+static int add_sampled(struct options *options, const char *name)
+{
+	if (options->nr_events == SAMPLER_MAX_EVENTS)
+		return wrong("too many events at", name, "at most 16 can be sampled at once");
+	return add_event(options->events, &options->nr_events, name);
+}
+
+static int add_counter(struct options *options, const char *name)
+{
+	if (options->nr_counters == COUNTERS_MAX)
+		return wrong("too many counters at", name, "at most 8 can be read with a sample");
+	return add_event(options->counters, &options->nr_counters, name);
+}
+
 /* An alias may stand for several. */
-static int parse_event(struct options *options, const char *arg)
+static int add_parts(struct options *options, const char *name,
+                     int (*add)(struct options *options, const char *name))
 {
 	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
 	unsigned nr;
 	int status = 0;
 
-	if (event_expand(arg, parts, &nr, why)) {
+	if (event_expand(name, parts, &nr, why)) {
 		say("%s", why);
 		return EXIT_USAGE;
 	}
 	for (unsigned i = 0; !status && i < nr; i++)
-		status = add_event(options, parts[i]);
+		status = add(options, parts[i]);
 	return status;
+}
+
+static int parse_event(struct options *options, const char *arg)
+{
+	return add_parts(options, arg, add_sampled);
 }
 
 /* The end of the first event in a list: commas between slashes are a PMU's. */
@@ -160,24 +178,18 @@ static const char *event_end(const char *list)
 
 static int parse_counters(struct options *options, const char *arg)
 {
-	char why[WHY_SIZE], name[EVENT_NAME_MAX];
+	char name[EVENT_NAME_MAX];
+	int status = 0;
 
-	for (const char *end; *arg; arg = *end ? end + 1 : end) {
+	for (const char *end; *arg && !status; arg = *end ? end + 1 : end) {
 		end = event_end(arg);
-		if (options->nr_counters == COUNTERS_MAX)
-			return wrong("too many counters at", arg,
-			             "at most 8 can be read with a sample");
 		if ((size_t)(end - arg) >= sizeof(name))
 			return wrong("no such counter:", arg, "adaptrace list shows those here");
 		memcpy(name, arg, (size_t)(end - arg));
 		name[end - arg] = '\0';
-		if (event_parse(&options->counters[options->nr_counters], name, why)) {
-			say("%s", why);
-			return EXIT_USAGE;
-		}
-		options->nr_counters++;
+		status = add_parts(options, name, add_counter);
 	}
-	return 0;
+	return status;
 }
 
 static int parse_call_graph(struct options *options, const char *arg)

@@ -208,6 +208,17 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
 }
 
+/* An occurrence may stand for several units of what it is called. */
+static const uint64_t *in_units(struct session *s, const uint64_t *counts)
+{
+	const struct options *options = s->options;
+
+	s->counts[0] = counts[0] * options->events[0].scale;
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		s->counts[1 + i] = counts[1 + i] * options->counters[i].scale;
+	return s->counts;
+}
+
 /* The running totals of a sample's stream; of samples that will not be stored, too. */
 static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
                              const struct sampler_source *source)
@@ -220,13 +231,13 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 	}
 	if (s->way == SAMPLER_CGROUP || !task->counters) {
 		counter_counts(s->counts, nr, record);
-		return s->counts;
+		return in_units(s, s->counts);
 	}
 	/* It executed another program since it was given its place in the table of threads. */
 	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread)
 		counter_sums_restart(task->counters);
 	task->counted_thread = task->thread;
-	return counter_sums_add(task->counters, nr, record, source);
+	return in_units(s, counter_sums_add(task->counters, nr, record, source));
 }
 
 void session_sample(struct session *s, const struct record *record,

@@ -256,7 +256,7 @@ static void total_counters(struct session *s)
 	for (size_t i = 0; i < table.nr && i + 1 < totals.nr; i++) {
 		struct trace_counter *counter = (struct trace_counter *)table.entries + i;
 
-		counter->total = totals.values[i + 1];
+		counter->total = totals.values[i + 1] * s->options->counters[i].scale;
 		counter->enabled = totals.enabled;
 		counter->running = totals.running;
 		counter->flags |= TRACE_COUNTER_TOTAL;

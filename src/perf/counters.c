@@ -12,7 +12,7 @@
 
 struct perf_event_attr counter_attr(const struct event *event)
 {
-	struct perf_event_attr attr = event->attr;
+	struct perf_event_attr attr = event_attr(event);
 
 	/* These are the leader's to ask for. */
 	attr.pinned = attr.exclusive = attr.precise_ip = 0;
