@@ -45,7 +45,7 @@ static const struct argp_option argp_options[] = {
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
-	{"data", 'd', NULL, 0, "Keep what memory accesses met: keys mem, tlb and more of report", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: see the report's key mem", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
