@@ -286,7 +286,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 		options->inherit = true;
 		return 0;
 	case OPT_COUNTERS:
-		return event_options_count(options, arg);
+		return event_options_count(options, arg) ? EXIT_USAGE : 0;
 	case 'a':
 		options->wide = true;
 		return 0;
