@@ -129,13 +129,16 @@ $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 $(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
 		$(if $(RUSTC),$(BUILD)/targets/step_panic)
 
+# All processors, unless make was told how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@test/demo.sh $(BUILD)
 
 check: | deps-check
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@test/run.sh $(BUILD) $(T)
 
 # Other processors: everything compiles for them without warnings; and arm64 is run, in an emulated
