@@ -303,7 +303,7 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 	for (unsigned r = 0; r < event->nr_rungs; r++)
 		for (unsigned t = 0; t < sampler->nr_targets; t++)
 			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-			                   true);
+			                     true);
 	return lost;
 }
 

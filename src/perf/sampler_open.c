@@ -258,7 +258,9 @@ static int open_events(struct sampler *s, const struct sampler_config *config, u
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = is_wanted(s, config, c) ? open_event(s, config, e, r, t, c) : 0;
+				int error = is_wanted(s, config, c)
+				                    ? open_event(s, config, e, r, t, c)
+				                    : 0;
 
 				if (error)
 					return error;
