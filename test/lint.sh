@@ -16,7 +16,7 @@ preload:preload hmb
 cli:cli output symbolize perf hmb preload'
 for layer in $(echo "$layers" | cut -d: -f1); do
 	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
-	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"" &&
+	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"|\"adaptrace\.h\"" &&
 		fail "src/$layer may include only: $allowed"
 done
 # Each third-party library has one home.

@@ -43,17 +43,17 @@ void calls_names_init(struct calls_names *names, struct tables *tables)
 
 void calls_names_fini(struct calls_names *names)
 {
-	struct known_region *region, *next_region;
-	struct known_comm *comm, *next_comm;
+	struct known_region *region = names->regions, *next_region;
+	struct known_comm *comm = names->comms, *next_comm;
 
-	HASH_ITER(hh, names->regions, region, next_region)
-	{
-		HASH_DEL(names->regions, region);
+	HASH_CLEAR(hh, names->regions);
+	HASH_CLEAR(hh, names->comms);
+	for (; region; region = next_region) {
+		next_region = region->hh.next;
 		free(region);
 	}
-	HASH_ITER(hh, names->comms, comm, next_comm)
-	{
-		HASH_DEL(names->comms, comm);
+	for (; comm; comm = next_comm) {
+		next_comm = comm->hh.next;
 		free(comm);
 	}
 }

@@ -35,11 +35,14 @@ void session_choose_way(struct session *s)
 
 void session_choose_counters(struct session *s)
 {
+	const struct advice advice = {ADVICE_NO_GROUPS};
+	char line[WHY_SIZE];
+
 	s->nr_counters = s->options->nr_counters;
 	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
 		return;
-	say("this kernel reads no counters with inherited events (Linux 6.12 does), and without "
-	    "more privileges events are inherited: recording without --counters");
+	advice_line(&advice, line, sizeof(line));
+	say("recording without --counters: %s", line);
 	s->nr_counters = 0;
 }
 

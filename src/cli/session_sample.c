@@ -208,7 +208,7 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
 }
 
-/* Occurrences as what they stand for; an occurrence of some events is several units. */
+/* An occurrence may stand for several units of what it is called. */
 static const uint64_t *in_units(struct session *s, const uint64_t *counts)
 {
 	const struct options *options = s->options;

@@ -40,7 +40,7 @@ enum trace_section {
 	TRACE_PROCESSES,   /* struct trace_process */
 	TRACE_OWNERS,      /* uint32_t: for each thread its process + 1; 0: the one with its pid */
 	TRACE_INSTRUMENTS, /* struct trace_instrument */
-	TRACE_COUNTERS, /* struct trace_counter; missing or empty: samples have no counters */
+	TRACE_COUNTERS,    /* struct trace_counter; missing or empty: samples have no counters */
 	NR_TRACE_SECTIONS
 };
 

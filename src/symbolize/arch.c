@@ -63,6 +63,15 @@ static unsigned bare_end(const uint8_t *code, unsigned start)
 	return ARCH_BARE_SIZE;
 }
 
+/* What may be a push, or takes more of the stack. */
+static bool may_push(const uint8_t *code, const uint8_t *end)
+{
+	for (; code < end; code++)
+		if ((*code & 0xf8) == 0x50 || (*code & 0xfe) == 0x68 || *code == 0xec)
+			return true;
+	return false;
+}
+
 bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
                     struct unwind_rule *rule)
 {
@@ -70,7 +79,8 @@ bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made
 
 	if (end == ARCH_BARE_SIZE || end + SUB_SIZE < ARCH_BARE_BEFORE)
 		return false;
-	if (!made && (addr - ARCH_BARE_BEFORE + start) % 4)
+	if (!made && ((addr - ARCH_BARE_BEFORE + start) % 4 ||
+	              may_push(code + start + SUB_SIZE, code + end)))
 		return false;
 	/* sub $8, %rsp; call *REG; add $8, %rsp; ret */
 	if (made &&

@@ -7,11 +7,11 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
-#define SET_BITS  14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
-#define NR_SETS   (1 << SET_BITS)
-#define NR_WAYS   4
+#define SET_BITS     14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
+#define NR_SETS      (1 << SET_BITS)
+#define NR_WAYS      4
 #define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
-#define MAX_RULES 4096 /* nine big libraries together have 2,107 different ones */
+#define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
 
 #define PAGE       4096
 #define CACHE_LINE 64 /* a set, or a rule, never takes two */
