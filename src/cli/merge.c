@@ -24,15 +24,18 @@ struct merge_command {
 	size_t budget;
 };
 
+/* The path is the command's from now on. */
 static int add_path(struct merge_command *command, char *path)
 {
 	size_t room = command->room ? 2 * command->room : 64;
 	char **grown;
 
-	if (command->nr == MERGE_MAX_TRACES)
-		return -E2BIG;
 	if (!path)
 		return -ENOMEM;
+	if (command->nr == MERGE_MAX_TRACES) {
+		free(path);
+		return -E2BIG;
+	}
 	if (command->nr == command->room) {
 		grown = reallocarray(command->paths, room, sizeof(*grown));
 		if (!grown) {
@@ -161,6 +164,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		    "real time");
 	else if (result->nr_hosts > 1)
 		say("the hosts' clocks agree within %s", error);
+	if (result->uncounted)
+		say("what counters counted is not merged: it is in the traces of the ranks");
 	if (result->thinned)
 		say("%llu samples were left out, so that those of all ranks weigh the same",
 		    (unsigned long long)result->thinned);

@@ -173,6 +173,15 @@ static error_t parse_format(int key, struct report_command *command)
 	}
 }
 
+/* Trees and tables of threads are of functions, and each of these is a view by itself. */
+static unsigned nr_views(const struct report_command *command)
+{
+	const struct report_options *options = &command->options;
+
+	return command->mpi + command->per_rank +
+	       (options->tree || options->per_thread || command->function);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct report_command *command = state->input;
@@ -207,6 +216,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (command->path)
 			argp_error(state, "one trace at a time; '%s' is the second", arg);
 		command->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (nr_views(command) > 1)
+			argp_error(state, "--mpi and --per-rank are views by themselves: one at a "
+			                  "time, and without --tree and the like");
 		return 0;
 	default:
 		return parse_format(key, command);

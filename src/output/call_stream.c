@@ -191,11 +191,35 @@ static int grow_stack(struct call_stream *stream)
 	return 0;
 }
 
+static int compare_requests(const void *a, const void *b)
+{
+	const struct call_part *x = a, *y = b;
+
+	return (x->request > y->request) - (x->request < y->request);
+}
+
+/*
+ * Receives that end in one call stand in the order in which they were posted, for that is the one
+ * in which MPI gives them their messages.
+ */
+static void order_receives(struct call_part *parts, uint32_t nr)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i <= nr; i++) {
+		if (i < nr && parts[i].kind == CALL_RECEIVE_DONE)
+			continue;
+		if (i > first + 1)
+			qsort(parts + first, i - first, sizeof(*parts), compare_requests);
+		first = i + 1;
+	}
+}
+
 static int copy_parts(struct open_call *open, const struct call *call)
 {
 	struct call_part *grown;
 
-	if (call->nr_parts > open->room) {
+	if (call->nr_parts && (!open->parts || call->nr_parts > open->room)) {
 		grown = reallocarray(open->parts, call->nr_parts, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
@@ -204,6 +228,7 @@ static int copy_parts(struct open_call *open, const struct call *call)
 	}
 	if (call->nr_parts)
 		memcpy(open->parts, call->parts, call->nr_parts * sizeof(*call->parts));
+	order_receives(open->parts, call->nr_parts);
 	open->call.parts = open->parts;
 	return 0;
 }

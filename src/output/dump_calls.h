@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *call);
-void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *call);
+void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *entry);
+void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *entry);
 
 #endif
