@@ -71,7 +71,7 @@ static void note_closing(const struct merge *merge, const struct merge_input *in
 static int close_levels(struct merge *merge)
 {
 	size_t nr = 0, room = (size_t)merge->nr_events * NR_LEVELS;
-	struct closing *closings = calloc(room, sizeof(*closings));
+	struct closing *closings = calloc(room + 1, sizeof(*closings));
 	const struct trace_reduction *reduction;
 
 	if (!closings)
