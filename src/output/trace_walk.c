@@ -160,7 +160,7 @@ void trace_walk_free(struct trace_walk *walk)
 {
 	if (!walk)
 		return;
-	for (uint32_t i = 0; i < walk->nr_lists; i++)
+	for (uint32_t i = 0; walk->lists && i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
 	counter_streams_fini(&walk->counters);
 	free(walk->lists);
