@@ -332,6 +332,8 @@ static void write_missing(struct archive *archive, uint32_t location)
 
 	if (!otf2_failed(archive, writer))
 		otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, writer));
+	if (!archive->error)
+		archive->error = convert_tick(archive->conversion);
 }
 
 void otf2_write_events(struct archive *archive)

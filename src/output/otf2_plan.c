@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_RANKS (1 << 20) /* a file may know of more */
+#define MAX_RANKS   (1 << 20) /* a file may know of more */
+#define MAX_MISSING 4096      /* each has files of its own */
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
@@ -32,6 +33,17 @@ static void find_world(struct otf2_plan *plan, const struct trace *trace)
 		for (uint32_t m = 0; m < comm->nr_remote; m++)
 			widen_world(plan, trace_member(trace, i, (int32_t)m, true));
 	}
+}
+
+/* A part of a job so large, or a file that makes one up, is told without its ranks. */
+static void bound_world(struct otf2_plan *plan, const struct trace *trace)
+{
+	uint32_t known = 0;
+
+	while (trace_process(trace, known))
+		known++;
+	if (plan->nr_ranks > MAX_MISSING && plan->nr_ranks - MAX_MISSING > known)
+		plan->nr_ranks = 0;
 }
 
 static uint32_t find_host(struct otf2_plan *plan, uint32_t name)
@@ -230,6 +242,7 @@ int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const stru
 
 	*plan = (struct otf2_plan){0};
 	find_world(plan, trace);
+	bound_world(plan, trace);
 	plan->nr_threads = spool->nr_threads - !spool->threads[spool->nr_threads - 1].nr;
 	plan->generators = calloc((size_t)spool->nr_sources + 1, sizeof(*plan->generators));
 	plan->generator_of_source =
