@@ -1,7 +1,7 @@
 # make            build/adaptrace
 # make demo       install what is missing, build, record a real program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
-# make check-hw   the same on hardware counters, in an emulated arm64 machine
+# make check-hw   tests on hardware counters, in an emulated arm64 machine
 # make check-cross lint bench install clean
 
 BUILD   ?= build
@@ -24,7 +24,8 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) g++ libcmocka-dev otf2-tools procps protobuf-compiler python3 \
+PKGS_CHECK := $(PKGS_BUILD) g++ gfortran libcmocka-dev libmpich-dev libopenmpi-dev mpich \
+              openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
@@ -84,7 +85,7 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
@@ -128,13 +129,16 @@ $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 $(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
 		$(if $(RUSTC),$(BUILD)/targets/step_panic)
 
+# All processors, unless make was told how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@test/demo.sh $(BUILD)
 
 check: | deps-check
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@test/run.sh $(BUILD) $(T)
 
 # Other processors: everything compiles for them without warnings; and arm64 is run, in an emulated
@@ -143,7 +147,7 @@ check: | deps-check
 check-cross:
 	@for arch in arm64 riscv64; do \
 		test/hw/cross.sh $(BUILD)/hw $$arch; \
-		case $$? in 0) echo "ok      $$arch" ;; 77) ;; *) exit 1 ;; esac; \
+		case $$? in 0) echo "ok      $$arch compiles" ;; 77) ;; *) exit 1 ;; esac; \
 	done
 
 check-hw: | deps-build
@@ -171,6 +175,11 @@ deps-build deps-check deps-lint:
 
 install: all
 	install -D -m 755 $(BUILD)/adaptrace $(DESTDIR)$(PREFIX)/bin/adaptrace
+	install -D -m 644 $(BUILD)/libadaptrace-mpi.so \
+		$(DESTDIR)$(PREFIX)/lib/adaptrace/libadaptrace-mpi.so
+	for h in include/*; do \
+		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/$$h || exit 1; \
+	done
 	for m in man/*.[15]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done

@@ -45,7 +45,7 @@ struct adaptrace_hooks {
 
 #if defined(ADAPTRACE_OFF) || !defined(__GNUC__) || !defined(__linux__)
 
-#define ADAPTRACE_NO_RECORDER 1
+#define ADAPTRACE_NO_RECORDER                   1
 #define ADAPTRACE_CALL_(hook, kind, name, args) ((void)0)
 #define ADAPTRACE_SCOPE(name)                   ((void)0)
 
@@ -110,21 +110,18 @@ static inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_sit
 
 #define ADAPTRACE_JOIN_(a, b) a##b
 #define ADAPTRACE_LINE_(a, b) ADAPTRACE_JOIN_(a, b)
-#define ADAPTRACE_SCOPE(name)                                                           \
-	static struct adaptrace_site ADAPTRACE_LINE_(adaptrace_site_, __LINE__) = {     \
-		name, ADAPTRACE_REGION, 0};                                             \
-	__attribute__((cleanup(adaptrace_end_scope_),                                   \
-	               unused)) struct adaptrace_site *const ADAPTRACE_LINE_(           \
-		adaptrace_scope_, __LINE__) =                                           \
+#define ADAPTRACE_SCOPE(name)                                                                 \
+	static struct adaptrace_site ADAPTRACE_LINE_(adaptrace_site_,                         \
+	                                             __LINE__) = {name, ADAPTRACE_REGION, 0}; \
+	__attribute__((cleanup(adaptrace_end_scope_), unused)) struct adaptrace_site *const   \
+	ADAPTRACE_LINE_(adaptrace_scope_, __LINE__) =                                         \
 		adaptrace_begin_scope_(&ADAPTRACE_LINE_(adaptrace_site_, __LINE__))
 
 #endif
 
-#define ADAPTRACE_BEGIN(name) \
-	ADAPTRACE_CALL_(begin, ADAPTRACE_REGION, name, (&adaptrace_site_))
-#define ADAPTRACE_END(name) ADAPTRACE_CALL_(end, ADAPTRACE_REGION, name, (&adaptrace_site_))
-#define ADAPTRACE_MARK(name) \
-	ADAPTRACE_CALL_(mark, ADAPTRACE_MARKER, name, (&adaptrace_site_))
+#define ADAPTRACE_BEGIN(name) ADAPTRACE_CALL_(begin, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_END(name)   ADAPTRACE_CALL_(end, ADAPTRACE_REGION, name, (&adaptrace_site_))
+#define ADAPTRACE_MARK(name)  ADAPTRACE_CALL_(mark, ADAPTRACE_MARKER, name, (&adaptrace_site_))
 #define ADAPTRACE_VALUE(name, number) \
 	ADAPTRACE_CALL_(value, ADAPTRACE_VALUE_, name, (&adaptrace_site_, number))
 

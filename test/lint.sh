@@ -4,7 +4,7 @@ set -u
 build=$1 failed=0
 fail() { echo "lint: $*"; failed=1; }
 
-clang-format --dry-run -Werror src/*/*.[ch] test/*/*.[ch] 2>"$build/format.log" ||
+clang-format --dry-run -Werror src/*/*.[ch] include/*.h test/*/*.[ch] 2>"$build/format.log" ||
 	{ head -20 "$build/format.log"; fail "clang-format differs; run: clang-format -i FILE"; }
 
 # What each folder may include of ours. The order is a strict DAG.
@@ -12,10 +12,11 @@ layers='hmb:hmb
 perf:perf
 symbolize:symbolize perf
 output:output symbolize hmb
-cli:cli output symbolize perf hmb'
+preload:preload hmb
+cli:cli output symbolize perf hmb preload'
 for layer in $(echo "$layers" | cut -d: -f1); do
 	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
-	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"" &&
+	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"|\"adaptrace\.h\"" &&
 		fail "src/$layer may include only: $allowed"
 done
 # Each third-party library has one home.
@@ -26,7 +27,7 @@ home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h|capstone'
 
 for h in src/*/*.h; do
 	printf '#include "%s"\n' "${h#src/}" |
-		cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Isrc -fsyntax-only -x c - ||
+		cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Isrc -Iinclude -fsyntax-only -x c - ||
 		fail "$h does not compile alone"
 done
 
@@ -37,7 +38,7 @@ for f in src/*/*.c; do # two at a time; a file that passed is not looked at agai
 done
 mkdir -p "$build/tidy"
 printf '%s\n' ${todo:-} | xargs -r -P 2 -I{} sh -c '
-	clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE -DADAPTRACE_VERSION="\"\"" -DHAVE_OTF2 -Isrc \
+	clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE -DADAPTRACE_VERSION="\"\"" -DHAVE_OTF2 -Isrc -Iinclude \
 		-I"$2/generated" >"$2/tidy/log.$$" 2>/dev/null && touch "$2/tidy/$(echo "$1" | tr / .)" ||
 		{ cat "$2/tidy/log.$$"; touch "$2/tidy/failed"; }
 	rm -f "$2/tidy/log.$$"' sh {} "$build"

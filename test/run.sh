@@ -33,8 +33,8 @@ run() { # TRIES NAME COMMAND...
 unit=$(for t in test/unit/test_*.c; do basename "$t" .c; done)
 for t in $unit; do case $t in *"$pattern"*) wanted="${wanted:-} $t" ;; esac; done
 if [ -n "${wanted:-}" ]; then
-	make -s $(for t in $wanted; do echo "$build/unit/$t"; done) || exit 1
-	make -s BUILD="$build/asan" OPT='-O1 -g' \
+	make -s -j"$(nproc)" $(for t in $wanted; do echo "$build/unit/$t"; done) || exit 1
+	make -s -j"$(nproc)" BUILD="$build/asan" OPT='-O1 -g' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
 		$(for t in $wanted; do echo "$build/asan/unit/$t"; done) || exit 1
 fi

@@ -14,7 +14,8 @@
 
 /* A thread that makes a million calls a second fills its ring in 40 ms. */
 #define ROUND_NS      10000000
-#define BUSY_ROUND_NS 2000000
+#define MIN_ROUND_NS  2500000
+#define MAX_ROUND_NS  20000000
 #define IDLE_ROUND_NS 100000000
 #define MAX_ACCEPTED  64 /* at once */
 
@@ -29,7 +30,7 @@ struct calls {
 	bool begun;
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
-	bool busy; /* a ring was a quarter full: look sooner */
+	long round_ns;
 	uint64_t nr_processes, refused, lost_ended, malformed_ended, unknown_threads;
 	unsigned floor; /* as the targets know it */
 	uint32_t closed;
@@ -77,6 +78,7 @@ struct calls *calls_open(void)
 	if (!calls)
 		return NULL;
 	calls->listen_fd = calls->timer_fd = -1;
+	calls->round_ns = ROUND_NS;
 	calls->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	error = calls->poll_fd < 0 ? -errno : listen_at(calls);
 	if (!error) {
@@ -175,8 +177,7 @@ static void set_timer(struct calls *calls)
 {
 	long ns = !calls->nr_alive            ? 0
 	          : calls->floor == NR_LEVELS ? IDLE_ROUND_NS
-	          : calls->busy               ? BUSY_ROUND_NS
-	                                      : ROUND_NS;
+	                                      : calls->round_ns;
 	const struct itimerspec time = {{0, ns}, {0, ns}};
 
 	timerfd_settime(calls->timer_fd, 0, &time, NULL);
@@ -280,66 +281,6 @@ static void accept_processes(struct calls *calls)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)
-{
-	switch (policy) {
-	case TRACE_POLICY_CLASS:
-		return class;
-	case TRACE_POLICY_DEPTH:
-		return NR_LEVELS - 1 - (call->depth < NR_LEVELS ? call->depth : NR_LEVELS - 1);
-	case TRACE_POLICY_DURATION:
-		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
-	default:
-		return 0;
-	}
-}
-
-static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kind kind)
-{
-	switch (kind) {
-	case CALL_COLLECTIVE_POSTED:
-		return CALL_COLLECTIVE;
-	case CALL_COLLECTIVE_DONE:
-		return NR_CALL_PARTS;
-	default:
-		break;
-	}
-	if (policy == TRACE_POLICY_CLASS)
-		return kind;
-	switch (kind) {
-	case CALL_SEND_POSTED:
-		return CALL_SEND;
-	case CALL_RECEIVE_DONE:
-		return CALL_RECEIVE;
-	case CALL_RECEIVE_POSTED:
-	case CALL_SEND_DONE:
-	case CALL_TEST_FAILED:
-	case CALL_CANCELLED:
-		return NR_CALL_PARTS;
-	default:
-		return kind;
-	}
-}
-
-unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr)
-{
-	unsigned kept = 0;
-
-	if (policy == TRACE_POLICY_ALL)
-		return nr;
-	for (unsigned i = 0; i < nr; i++) {
-		enum call_part_kind kind = stripped(policy, parts[i].kind);
-
-		if (kind == NR_CALL_PARTS)
-			continue;
-		parts[kept] = parts[i];
-		if (kind != parts[i].kind)
-			parts[kept].request = 0;
-		parts[kept++].kind = (uint8_t)kind;
-	}
-	return kept;
-}
-
 static uint32_t thread_of(struct calls *calls, struct calls_process *process, pid_t tid,
                           uint64_t time)
 {
@@ -379,8 +320,8 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 		return;
 	}
 	/* Parts are the reader's own copy. */
-	call->nr_parts = calls_strip(config->policy, (struct call_part *)call->parts,
-	                             call->nr_parts);
+	call->nr_parts =
+		calls_strip(config->policy, (struct call_part *)call->parts, call->nr_parts);
 	if (hmb_put_call(config->hmb, config->kind, level, call))
 		tables_thread_stored(config->tables, call->thread, config->kind, level);
 }
@@ -404,18 +345,34 @@ static void follow_floor(struct calls *calls)
 	set_timer(calls);
 }
 
+/*
+ * Each look takes a CPU from a rank for which others wait, so it should be worth it; but no ring
+ * may overflow meanwhile. fill is that of the fullest ring, in 1024ths.
+ */
+static void adapt_round(struct calls *calls, unsigned fill)
+{
+	long ns = calls->round_ns;
+
+	if (fill > 400 && ns > MIN_ROUND_NS)
+		ns /= 2;
+	else if (fill < 100 && ns < MAX_ROUND_NS)
+		ns *= 2;
+	if (ns == calls->round_ns)
+		return;
+	calls->round_ns = ns;
+	set_timer(calls);
+}
+
 static void read_all(struct calls *calls)
 {
-	bool busy = false;
+	unsigned fill = 0, most = 0;
 
 	for (unsigned i = 0; i < calls->nr_alive; i++) {
 		calls_process_look(calls->processes[i]);
-		busy |= calls_process_fill(calls->processes[i]) > 256;
+		fill = calls_process_fill(calls->processes[i]);
+		most = fill > most ? fill : most;
 	}
-	if (busy != calls->busy) {
-		calls->busy = busy;
-		set_timer(calls);
-	}
+	adapt_round(calls, most);
 	calls_clock_read(&calls->clock);
 	calls->last_process = NULL;
 	for (unsigned i = 0; i < calls->nr_alive; i++)

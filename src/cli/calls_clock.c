@@ -69,8 +69,8 @@ static void thin(struct calls_clock *clock)
 	for (unsigned i = 0; i + 1 < clock->nr; i++) {
 		struct calls_point *point = &clock->points[i];
 
-		point->rate = (double)(point[1].ns - point->ns) /
-		              (double)(point[1].ticks - point->ticks);
+		point->rate =
+			(double)(point[1].ns - point->ns) / (double)(point[1].ticks - point->ticks);
 	}
 }
 
@@ -86,8 +86,7 @@ void calls_clock_note(struct calls_clock *clock, uint64_t ticks, uint64_t ns)
 	last = &clock->points[clock->nr - 1];
 	*last = (struct calls_point){ticks, ns, 0};
 	if (clock->nr > 1)
-		last[-1].rate =
-			(double)(ns - last[-1].ns) / (double)(ticks - last[-1].ticks);
+		last[-1].rate = (double)(ns - last[-1].ns) / (double)(ticks - last[-1].ticks);
 	if (clock->nr == CALLS_CLOCK_POINTS)
 		thin(clock);
 }

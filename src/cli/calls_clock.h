@@ -12,7 +12,7 @@
 
 struct calls_clock {
 	enum ring_clock source;
-	unsigned nr;       /* points; the last one moves until it is far enough from the one before */
+	unsigned nr; /* points; the last one moves until it is far enough from the one before */
 	uint64_t distance; /* ns */
 	uint64_t error;    /* the longest that reading both clocks together took, ns */
 	struct calls_point {

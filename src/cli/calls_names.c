@@ -1,25 +1,6 @@
 #include "cli/calls_names.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <uthash.h>
 #include <xxhash.h>
-
-struct known_region {
-	struct region_key {
-		uint32_t name, region_class;
-	} key;
-	uint32_t index;
-	UT_hash_handle hh;
-};
-
-struct known_comm {
-	struct comm_key {
-		uint64_t id, members; /* the latter hashed */
-	} key;
-	uint32_t index;
-	UT_hash_handle hh;
-};
 
 static const struct {
 	const char *name;
@@ -43,17 +24,8 @@ void calls_names_init(struct calls_names *names, struct tables *tables)
 
 void calls_names_fini(struct calls_names *names)
 {
-	struct known_region *region, *next_region;
-	struct known_comm *comm, *next_comm;
-
-	HASH_ITER (hh, names->regions, region, next_region) {
-		HASH_DEL(names->regions, region);
-		free(region);
-	}
-	HASH_ITER (hh, names->comms, comm, next_comm) {
-		HASH_DEL(names->comms, comm);
-		free(comm);
-	}
+	map64_fini(&names->regions);
+	map64_fini(&names->comms);
 }
 
 enum call_class calls_names_class(unsigned call)
@@ -84,42 +56,45 @@ uint32_t calls_names_mpi(struct calls_names *names, unsigned call)
 
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class)
 {
-	const struct region_key key = {tables_string(names->tables, name), region_class};
-	struct trace_region region = {.name = key.name, .region_class = region_class};
-	struct known_region *known;
+	struct trace_region region = {
+		.name = tables_string(names->tables, name),
+		.region_class = region_class,
+	};
+	uint64_t key = (uint64_t)region.name << 32 | region_class;
+	uint32_t index = map64_get(&names->regions, key);
 
-	HASH_FIND(hh, names->regions, &key, sizeof(key), known);
-	if (known)
-		return known->index;
-	known = malloc(sizeof(*known));
-	if (!known)
-		return NO_ENTRY;
-	known->key = key;
-	known->index = tables_add_region(names->tables, &region);
-	HASH_ADD(hh, names->regions, key, sizeof(known->key), known);
-	return known->index;
+	if (index != UINT32_MAX)
+		return index;
+	index = tables_add_region(names->tables, &region);
+	if (index != UINT32_MAX)
+		map64_add(&names->regions, key, index);
+	return index;
+}
+
+/* The two sides of an intercommunicator have one id, and see different groups. */
+static uint64_t comm_key(const struct trace_comm *comm, const uint32_t *members)
+{
+	size_t nr = (size_t)comm->nr_members + comm->nr_remote;
+	const uint64_t what[] = {
+		comm->id,
+		comm->nr_members,
+		XXH3_64bits(members, nr * sizeof(*members)),
+	};
+
+	return XXH3_64bits(what, sizeof(what));
 }
 
 uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
                           const uint32_t *members)
 {
-	size_t nr = (size_t)comm->nr_members + comm->nr_remote;
-	const struct comm_key key = {
-		comm->id,
-		XXH3_64bits_withSeed(members, nr * sizeof(*members), comm->nr_members),
-	};
-	struct known_comm *known;
-	uint32_t index;
+	uint64_t key = comm_key(comm, members);
+	uint32_t index = map64_get(&names->comms, key);
 
-	HASH_FIND(hh, names->comms, &key, sizeof(key), known);
-	if (known)
-		return known->index;
+	if (index != UINT32_MAX)
+		return index;
 	index = tables_add_comm(names->tables, comm, members);
-	known = index == UINT32_MAX ? NULL : malloc(sizeof(*known));
-	if (!known)
+	if (index == UINT32_MAX)
 		return 0;
-	known->key = key;
-	known->index = index;
-	HASH_ADD(hh, names->comms, key, sizeof(known->key), known);
+	map64_add(&names->comms, key, index);
 	return index;
 }

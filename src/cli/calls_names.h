@@ -5,6 +5,7 @@
 #ifndef CLI_CALLS_NAMES_H
 #define CLI_CALLS_NAMES_H
 
+#include "output/map64.h"
 #include "output/tables.h"
 #include "preload/mpi_calls.h"
 #include "preload/ring.h"
@@ -14,8 +15,7 @@
 struct calls_names {
 	struct tables *tables;
 	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
-	struct known_region *regions; /* of users, by name and class */
-	struct known_comm *comms;     /* by what they are */
+	struct map64 regions, comms; /* entries by what they are */
 };
 
 void calls_names_init(struct calls_names *names, struct tables *tables);

@@ -27,8 +27,7 @@ static int sealed_memory(void)
 
 static struct ring_process *map_memory(int fd)
 {
-	void *memory =
-		mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -204,8 +203,7 @@ static void define_region(struct calls_process *process, uint64_t *record, size_
 	kind = record[1] == RING_REGION_MARKER  ? TRACE_MARKER
 	       : record[1] == RING_REGION_VALUE ? TRACE_VALUE
 	                                        : TRACE_USER_REGION;
-	process->regions[number] =
-		calls_names_region(process->names, name_in(record, 2, nr), kind);
+	process->regions[number] = calls_names_region(process->names, name_in(record, 2, nr), kind);
 }
 
 static void comm_complete(struct calls_process *process)
@@ -239,7 +237,7 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 		.nr_members = local,
 		.nr_remote = remote,
 		.flags = (record[2] & RING_COMM_SELF ? TRACE_COMM_SELF : 0U) |
-		         (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
+	                 (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
 	};
 	if (record[2] & (RING_COMM_WORLD | RING_COMM_SELF))
 		process->coming.comm.name = tables_string(
@@ -281,7 +279,7 @@ static struct trace_process *entry_of(struct calls_process *process)
 		.pid = process->pid,
 		.rank = -1,
 		.clock = process->clock->source == RING_CLOCK_COUNTER ? TRACE_CLOCK_COUNTER
-		                                                      : TRACE_CLOCK_MONOTONIC,
+	                                                              : TRACE_CLOCK_MONOTONIC,
 	};
 
 	if (process->entry == NO_ENTRY)

@@ -80,15 +80,28 @@ static void complain_event(const struct trace *trace, const char *wanted)
 	say("the trace has no event '%s'; it has: %s", wanted, known);
 }
 
-static int find_event(const struct trace *trace, const char *wanted, uint32_t *found)
+/* An event, or a counter where the format can be of one. */
+static int find_event(const struct trace *trace, const struct converter *converter,
+                      const char *wanted, struct conversion *conversion)
 {
 	const struct trace_event *event;
+	const struct trace_counter *counter;
 
-	*found = 0;
 	for (uint32_t i = 0; wanted && (event = trace_event(trace, i)); i++) {
-		*found = i;
+		conversion->event = i;
 		if (!strcmp(trace_string(trace, event->name), wanted))
 			return 0;
+	}
+	conversion->event = 0;
+	for (uint32_t i = 0; wanted && (counter = trace_counter(trace, i)); i++) {
+		if (strcmp(trace_string(trace, counter->name), wanted) != 0)
+			continue;
+		conversion->counter = i + 1;
+		if (converter->one_counter)
+			return 0;
+		say("'%s' is a counter, which --%s does not show by itself; --flamegraph does",
+		    wanted, converter->name);
+		return -EINVAL;
 	}
 	if (wanted)
 		complain_event(trace, wanted);
@@ -217,7 +230,7 @@ static int convert_trace(const struct convert_options *options, const struct tra
 	if (!scratch)
 		say("no memory");
 	else
-		err = find_event(trace, options->event, &conversion.event);
+		err = find_event(trace, options->converter, options->event, &conversion);
 	if (!err && options->enter_leave && !trace_has_calls(trace)) {
 		say("'%s' has no calls to enter and to leave: record it with --mpi, or convert it "
 		    "with its samples",
@@ -297,7 +310,8 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 {
 	static const struct argp_option rest[] = {
 		{NULL, 0, NULL, 0, "Options:", 2},
-		{"event", 'e', "EVENT", 0, "The event, for formats of one (the first)", 2},
+		{"event", 'e', "EVENT", 0, "The event or counter, for formats of one (the first)",
+	         2},
 		{"force", 'f', NULL, 0, "Replace the output if it exists", 2},
 		{"output", 'o', "FILE", 0,
 	         "Write here; -: to standard output (beside the trace, with its name)", 2},

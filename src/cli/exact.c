@@ -41,7 +41,7 @@ static void forget_living(struct session *s)
 
 void exact_total(struct session *s)
 {
-	if (s->way == SAMPLER_CGROUP)
+	if (s->way == SAMPLER_CGROUP || !s->options->command)
 		return;
 	if (believable(s))
 		forget_living(s);

@@ -127,6 +127,16 @@ static void look_at_cgroups(const struct look *look)
 
 /* -- hardware ---------------------------------------------------------------------------------- */
 
+/* Per-CPU events can always have them. */
+static void look_at_groups(const struct look *look)
+{
+	struct advice advice = {ADVICE_NONE};
+
+	if (!permission_has(&look->permission, PERMISSION_CPU, 0) && !counters_inheritable())
+		advice.topic = ADVICE_NO_GROUPS;
+	found(look, "counters with samples", advice, FINDING_MISSING, "--counters can be used");
+}
+
 static void look_at_counters(const struct look *look)
 {
 	const struct event cycles = {
@@ -310,6 +320,7 @@ void findings_make(struct findings *findings)
 		look_at_permissions(&look);
 		look_at_cgroups(&look);
 		look_at_counters(&look);
+		look_at_groups(&look);
 		look_at_features(&look);
 		look_at_price(&look);
 		look_at_probes(&look);

@@ -1,8 +1,9 @@
 #include "cli/record_options.h"
 
+#include "cli/counter_options.h"
+#include "cli/event_options.h"
 #include "cli/output_name.h"
 #include "cli/period.h"
-#include "cli/probe_place.h"
 #include "cli/say.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
@@ -34,15 +35,18 @@ enum {
 	OPT_SHARE,
 	OPT_POLICY,
 	OPT_WAIT,
+	OPT_COUNTERS,
 };
 
 static const struct argp_option argp_options[] = {
 	{"event", 'e', "EVENT", 0, "Sample this event; may be given again (see adaptrace list)", 0},
+	{"counters", OPT_COUNTERS, "EVENT,...", 0,
+         "Read up to 8 other events with every sample of the first -e", 0},
 	{"memory", 'm', "SIZE", 0, "Memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "Start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "Start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
-	{"data", 'd', NULL, 0, "Keep what memory accesses met: report --sort mem,symbol", 0},
+	{"data", 'd', NULL, 0, "Keep what memory accesses met: see the report's key mem", 0},
 	{"output", 'o', "FILE", 0,
          "Write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID", 0, "Attach to a running process until it ends or Ctrl-C", 0},
@@ -59,8 +63,8 @@ static const struct argp_option argp_options[] = {
 	{"events-share", OPT_SHARE, "PERCENT", 0, "Of the memory, for such calls (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
          "What goes first then: all, class, depth or duration (all)", 0},
-	{"events-wait", OPT_WAIT, "MS", 0, "Let the program wait so long rather than lose calls (0)",
-         0},
+	{"events-wait", OPT_WAIT, "MS", 0,
+         "Let the program wait so long rather than lose calls (0)", 0},
 	{"seed", OPT_SEED, "N", 0, "Seed of the random stream ordinals", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no last line", 0},
 	{0},
@@ -112,37 +116,6 @@ static int parse_budget(struct options *options, const char *arg)
 		return wrong("too much memory:", arg, "the largest budget is 64G");
 	options->budget &= ~(size_t)4095;
 	return 0;
-}
-
-static int add_event(struct options *options, const char *name)
-{
-	char why[WHY_SIZE];
-
-	if (options->nr_events == SAMPLER_MAX_EVENTS)
-		return wrong("too many events at", name, "at most 16 can be sampled at once");
-	if (event_parse(&options->events[options->nr_events], name, why) ||
-	    probe_place(&options->events[options->nr_events], why)) {
-		say("%s", why);
-		return EXIT_USAGE;
-	}
-	options->nr_events++;
-	return 0;
-}
-
-/* An alias may stand for several. */
-static int parse_event(struct options *options, const char *arg)
-{
-	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
-	unsigned nr;
-	int status = 0;
-
-	if (event_expand(arg, parts, &nr, why)) {
-		say("%s", why);
-		return EXIT_USAGE;
-	}
-	for (unsigned i = 0; !status && i < nr; i++)
-		status = add_event(options, parts[i]);
-	return status;
 }
 
 static int parse_call_graph(struct options *options, const char *arg)
@@ -298,7 +271,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 {
 	switch (key) {
 	case 'e':
-		return parse_event(options, arg);
+		return event_options_sample(options, arg) ? EXIT_USAGE : 0;
 	case 'm':
 		return parse_budget(options, arg);
 	case 'g':
@@ -312,6 +285,8 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case OPT_INHERIT:
 		options->inherit = true;
 		return 0;
+	case OPT_COUNTERS:
+		return event_options_count(options, arg) ? EXIT_USAGE : 0;
 	case 'a':
 		options->wide = true;
 		return 0;
@@ -413,7 +388,7 @@ static int default_event(struct options *options)
 	int error;
 
 	if (options->frequency > 0)
-		return parse_event(options, "cpu-clock");
+		return event_options_sample(options, "cpu-clock");
 	error = event_parse(&cycles, "cycles", why);
 	if (!error)
 		error = event_probe(&cycles);
@@ -421,7 +396,7 @@ static int default_event(struct options *options)
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(&cycles))
 		error = event_probe(&cycles);
 	if (!error)
-		return parse_event(options, "cycles");
+		return event_options_sample(options, "cycles");
 	if (options->period) {
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return EXIT_USAGE;
@@ -429,7 +404,7 @@ static int default_event(struct options *options)
 	/* who is refused is told so by the clock */
 	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
-	return parse_event(options, "cpu-clock");
+	return event_options_sample(options, "cpu-clock");
 }
 
 bool options_have_clock(const struct options *options)
@@ -551,7 +526,7 @@ static int settle(struct options *options)
 			return EXIT_USAGE;
 		settle_period(options, &options->events[e]);
 	}
-	if (settle_branches(options))
+	if (settle_branches(options) || counter_options_settle(options))
 		return EXIT_USAGE;
 	if (options->frequency > 0 && !options_have_clock(options))
 		return wrong("-F is for clocks, not for", options->events[0].name, "try -c PERIOD");

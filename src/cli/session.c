@@ -180,6 +180,18 @@ static void on_tick(struct session *s)
 	status_show(s);
 }
 
+/* What calls cost the recorder, slower sampling would not save. */
+static void drain_calls(struct session *s)
+{
+	uint64_t before;
+
+	if (!s->calls)
+		return;
+	before = guard_cpu_time();
+	calls_drain(s->calls, false);
+	s->guard.cpu_since += guard_cpu_time() - before;
+}
+
 static void run(struct session *s)
 {
 	struct epoll_event events[16];
@@ -196,8 +208,7 @@ static void run(struct session *s)
 				s->target_ended = true;
 		}
 		drain(s, false);
-		if (s->calls)
-			calls_drain(s->calls, false);
+		drain_calls(s);
 	}
 	sampler_disable(s->sampler);
 	drain(s, true);
@@ -417,6 +428,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_choose_counters(s);
 		error = session_open(s);
 	}
 	if (error)

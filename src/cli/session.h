@@ -28,6 +28,8 @@ struct options {
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;
+	struct event counters[COUNTERS_MAX]; /* read with the samples of event 0 */
+	unsigned nr_counters;
 	double frequency; /* of clocks, Hz; 0: the default */
 	uint64_t period;  /* of counters; 0: the default */
 	enum trace_stacks stacks;
@@ -67,6 +69,8 @@ struct session {
 	struct cgroup cgroup;
 	struct calls *calls; /* NULL: not wanted */
 	enum sampler_way way;
+	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
+	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
 	int signal_fd, timer_fd, poll_fd, target_fd;
 
@@ -100,6 +104,8 @@ size_t session_ring_size(void);
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
+/* Whether the counters asked for can be read that way; says where not. */
+void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */
 int session_open(struct session *session);
 /* The streams of an opened sampler; what the guard asked for becomes the first reductions. */

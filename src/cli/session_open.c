@@ -33,6 +33,19 @@ void session_choose_way(struct session *s)
 		s->way = SAMPLER_CGROUP;
 }
 
+void session_choose_counters(struct session *s)
+{
+	const struct advice advice = {ADVICE_NO_GROUPS};
+	char line[WHY_SIZE];
+
+	s->nr_counters = s->options->nr_counters;
+	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
+		return;
+	advice_line(&advice, line, sizeof(line));
+	say("recording without --counters: %s", line);
+	s->nr_counters = 0;
+}
+
 static uint64_t sample_price(const struct options *options)
 {
 	struct cost_question question = {
@@ -91,6 +104,8 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,
 		.nr_events = options->nr_events,
+		.counters = options->counters,
+		.nr_counters = s->nr_counters,
 		.spread = !options->period,
 		.ring_size = session_ring_size(),
 	};
@@ -172,6 +187,11 @@ static int open_buffer(struct session *s)
 		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
 	config.ledger = tables_ledger(s->tables);
+	if (s->nr_counters) {
+		config.kinds[0].nr_counters = 1 + s->nr_counters;
+		config.kinds[0].counter_owner =
+			s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+	}
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		uint64_t period =
 			period_base(&options->events[e], options->frequency, options->period);

@@ -208,6 +208,38 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
 }
 
+/* An occurrence may stand for several units of what it is called. */
+static const uint64_t *in_units(struct session *s, const uint64_t *counts)
+{
+	const struct options *options = s->options;
+
+	s->counts[0] = counts[0] * options->events[0].scale;
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		s->counts[1 + i] = counts[1 + i] * options->counters[i].scale;
+	return s->counts;
+}
+
+/* The running totals of a sample's stream; of samples that will not be stored, too. */
+static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
+                             const struct sampler_source *source)
+{
+	unsigned nr = 1 + s->nr_counters;
+
+	if (s->way == SAMPLER_LADDER && !task->counters) {
+		task->counters = counter_sums_new();
+		task->counted_thread = task->thread;
+	}
+	if (s->way == SAMPLER_CGROUP || !task->counters) {
+		counter_counts(s->counts, nr, record);
+		return in_units(s, s->counts);
+	}
+	/* It executed another program since it was given its place in the table of threads. */
+	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread)
+		counter_sums_restart(task->counters);
+	task->counted_thread = task->thread;
+	return in_units(s, counter_sums_add(task->counters, nr, record, source));
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
@@ -230,6 +262,8 @@ void session_sample(struct session *s, const struct record *record,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
 	tell_guard(s, source);
+	if (s->nr_counters && !source->event)
+		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
 		nr = build_stack(s, task->process->space, record);

@@ -1,6 +1,7 @@
 #include "cli/status.h"
 
 #include "cli/say.h"
+#include "output/counter_columns.h"
 #include "output/text.h"
 #include "output/warnings.h"
 
@@ -91,7 +92,7 @@ static void warn_of_silence(const struct session *s)
 	const struct trace_event *events = table.entries;
 	char text[WARNING_SIZE];
 
-	for (size_t e = 0; e < table.nr; e++) {
+	for (size_t e = 0; e < table.nr && e < s->options->nr_events; e++) {
 		if (events[e].taken || events[e].exact)
 			continue;
 		warning_of_silence(text, s->options->events[e].name, &events[e],
@@ -100,8 +101,26 @@ static void warn_of_silence(const struct session *s)
 	}
 }
 
+/* That they had to share the hardware is said with what they counted. */
+static void warn_of_counters(const struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_COUNTERS);
+	char text[WHY_SIZE];
+
+	for (size_t i = 0; i < table.nr; i++) {
+		const struct trace_counter *counter =
+			(const struct trace_counter *)table.entries + i;
+
+		if (trace_counter_trouble(counter, tables_string_at(s->tables, counter->name), text,
+		                          sizeof(text)) &&
+		    (!i || trace_counter_state(counter) == COUNTER_NEVER))
+			say("%s", text);
+	}
+}
+
 void status_warnings(const struct session *s)
 {
+	warn_of_counters(s);
 	warn_of_silence(s);
 	if (s->left_cgroup)
 		say("the target moved itself to another cgroup: it was not sampled there; "

@@ -100,6 +100,18 @@ static void describe_event(struct session *s, unsigned e)
 	}
 }
 
+static void describe_counter(struct session *s, const struct event *counter)
+{
+	struct trace_counter *entry = tables_add_counter(s->tables);
+
+	if (!entry)
+		return;
+	entry->name = tables_string(s->tables, counter->name);
+	entry->unit = counter->unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	if (counter->attr.type == PERF_TYPE_SOFTWARE || counter->attr.type == PERF_TYPE_TRACEPOINT)
+		entry->flags |= TRACE_COUNTER_KERNEL;
+}
+
 /* Calls are an event of their own in the trace, behind those that are sampled. */
 static void describe_calls(struct session *s)
 {
@@ -155,6 +167,8 @@ void summary_start(struct session *s)
 	describe_calls(s);
 	if (!s->calls)
 		describe_rank(s, run->pid);
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		describe_counter(s, &options->counters[i]);
 }
 
 void summary_modules(struct session *s)
@@ -233,6 +247,22 @@ static void total_events(struct session *s)
 	}
 }
 
+static void total_counters(struct session *s)
+{
+	struct table table = tables_section(s->tables, TRACE_COUNTERS);
+	struct sampler_reading totals;
+
+	sampler_counter_totals(s->sampler, &totals);
+	for (size_t i = 0; i < table.nr && i + 1 < totals.nr; i++) {
+		struct trace_counter *counter = (struct trace_counter *)table.entries + i;
+
+		counter->total = totals.values[i + 1] * s->options->counters[i].scale;
+		counter->enabled = totals.enabled;
+		counter->running = totals.running;
+		counter->flags |= TRACE_COUNTER_TOTAL;
+	}
+}
+
 void summary_totals(struct session *s)
 {
 	struct trace_run *run = tables_run(s->tables);
@@ -247,4 +277,5 @@ void summary_totals(struct session *s)
 	tasks_end(&s->tasks);
 	total_streams(s);
 	total_events(s);
+	total_counters(s);
 }

@@ -70,6 +70,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	HASH_DEL(tasks->tasks, task);
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
+	counter_sums_free(task->counters);
 	free(task);
 }
 
@@ -149,10 +150,15 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	tasks->newest_ended = task;
 }
 
-/* Setuid and unreadable programs lose inherited events, and say EXIT while they live on. */
-static bool lives_on(const struct task *task, uint64_t *own, uint64_t *children)
+/*
+ * Setuid and unreadable programs lose inherited events, and say EXIT while they live on. Events of
+ * a CPU see a task while its memory is taken apart, which may take longer than the grace.
+ */
+static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_t *own,
+                     uint64_t *children)
 {
-	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, own, children);
+	return (task->tid == task->process->pid || !tasks->inherited) &&
+	       unobserved_cpu_time(task->tid, own, children);
 }
 
 /*
@@ -168,7 +174,10 @@ static void note_unobserved(struct tasks *tasks, const struct task *task, uint64
 	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, observed + children);
 }
 
-static void reap_oldest(struct tasks *tasks)
+#define FOR_GOOD UINT64_MAX
+
+/* What still lives is looked at again when another grace has passed since `until`. */
+static void reap_oldest(struct tasks *tasks, uint64_t until)
 {
 	struct task *task = tasks->oldest_ended;
 	uint64_t own, children;
@@ -177,10 +186,12 @@ static void reap_oldest(struct tasks *tasks)
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(task, &own, &children)) {
+	if (lives_on(tasks, task, &own, &children)) {
+		task->ended = 0;
 		if (tasks->inherited)
 			note_unobserved(tasks, task, own, children);
-		task->ended = 0;
+		else if (until != FOR_GOOD)
+			end_task(tasks, task, until);
 		return;
 	}
 	leave_thread(tasks, task, task->ended);
@@ -190,7 +201,7 @@ static void reap_oldest(struct tasks *tasks)
 static void reap_until(struct tasks *tasks, uint64_t time)
 {
 	while (tasks->oldest_ended && tasks->oldest_ended->ended < time)
-		reap_oldest(tasks);
+		reap_oldest(tasks, time);
 }
 
 /* A number that comes back before its grace is over belongs to a new task. */
@@ -201,8 +212,8 @@ static void reap_tid(struct tasks *tasks, pid_t tid)
 	if (!task || !task->ended)
 		return;
 	while (tasks->oldest_ended != task)
-		reap_oldest(tasks);
-	reap_oldest(tasks);
+		reap_oldest(tasks, FOR_GOOD);
+	reap_oldest(tasks, FOR_GOOD);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -358,7 +369,7 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 
 void tasks_end(struct tasks *tasks)
 {
-	reap_until(tasks, UINT64_MAX);
+	reap_until(tasks, FOR_GOOD);
 	unobserved_count(&tasks->unobserved_list, tasks->tables);
 }
 

@@ -5,6 +5,7 @@
 #ifndef CLI_TASKS_H
 #define CLI_TASKS_H
 
+#include "cli/counter_sums.h"
 #include "cli/unobserved.h"
 #include "hmb/lambda.h"
 #include "output/tables.h"
@@ -31,6 +32,8 @@ struct task {
 	uint64_t ended;    /* ns; 0: lives */
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	struct task *next_ended;
+	struct counter_sums *counters; /* NULL: none yet */
+	uint32_t counted_thread;       /* that the counters' totals are of */
 	bool streams_started;
 	bool told_exact; /* a READ record said its exact total */
 	UT_hash_handle hh;

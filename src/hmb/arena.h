@@ -56,7 +56,9 @@ struct bin {
 	uint32_t nr_records; /* BIN_INDEX: occupied slots */
 	uint64_t base_time;  /* of the first record, in units of 1 << time_shift ns */
 	uint8_t time_shift;
-	uint8_t reserved[7];
+	uint8_t nr_counters;   /* totals behind every record, see counter_code.h; 0: none */
+	uint8_t counter_owner; /* enum counter_owner */
+	uint8_t reserved[5];
 };
 static_assert(sizeof(struct bin) == 40, "the trace format fixes this");
 

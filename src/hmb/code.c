@@ -214,3 +214,19 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
+
+void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
+                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX])
+{
+	bin->nr_counters = (uint8_t)nr;
+	bin->counter_owner = (uint8_t)owner;
+	counter_begin(&encoder->counters, nr, owner);
+	memcpy(encoder->counters.shifts, shifts, nr);
+}
+
+unsigned char *code_put_counters(struct code_encoder *encoder, const struct bin *bin,
+                                 unsigned char *at, const struct code_sample *sample)
+{
+	return counter_put(&encoder->counters, at, counter_stream(&encoder->counters, sample),
+	                   sample->counters, !bin->nr_records);
+}

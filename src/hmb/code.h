@@ -30,18 +30,21 @@
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
  *              62: number in the next byte, 63: a new one: varint thread, CPU, step
  *
+ * Behind it stand the counters, in bins that have any: see counter_code.h.
+ *
  * The page adaptrace-trace(5) specifies the same for other readers.
  */
 #ifndef HMB_CODE_H
 #define HMB_CODE_H
 
 #include "hmb/arena.h"
+#include "hmb/counter_code.h"
 
 #define CODE_MAX_PAIRS      2048
 #define CODE_MAX_LEAVES     2048
 #define CODE_MAX_BLOCKS     112
 #define CODE_MAX_SITES      256
-#define CODE_MAX_RECORD     64 /* no record is longer */
+#define CODE_MAX_RECORD     64 /* no record is longer, but for its counters */
 #define CODE_MAX_TIME_SHIFT 40
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
@@ -53,6 +56,8 @@ struct code_sample {
 	uint32_t context; /* node of the caller's frame; NODE_NONE: there is no caller */
 	uint32_t thread;
 	uint32_t cpu;
+	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
+	                           */
 };
 
 struct code_pair {
@@ -83,17 +88,21 @@ struct code_model {
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 80 KiB. */
+/* The model with ways to find things in it; 80 KiB, and 39 more that counters use. */
 struct code_encoder {
 	struct code_model model;
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
 	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
 	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];
 	uint16_t site_slots[2 * CODE_MAX_SITES]; /* by (thread, CPU): a hint, to be checked */
+	struct counter_model counters;
 };
 
 /* Before the first record of a bin; sets the bin's base time. */
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift);
+/* Behind it, for a bin of records with counters in these units. */
+void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
+                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX]);
 
 /* Appending a sample is code_put(), in code_put.h. */
 
@@ -102,7 +111,10 @@ struct code_cursor {
 	const unsigned char *at, *end;
 	unsigned time_shift;
 	uint32_t left; /* records */
+	bool first;    /* none was read yet */
 	struct code_model model;
+	struct counter_model counters;
+	uint64_t totals[COUNTER_MAX];
 };
 
 /*

@@ -174,7 +174,8 @@ bool code_bin_plausible(const struct bin *bin, size_t size)
 	       bin->record_bytes <= bin_size(bin) && bin->node_bytes <= bin_size(bin) &&
 	       (size_t)bin->record_bytes + bin->node_bytes <= bin_size(bin) - sizeof(*bin) &&
 	       bin->node_bytes % sizeof(struct node) == 0 &&
-	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64;
+	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64 &&
+	       bin->nr_counters <= COUNTER_MAX && bin->counter_owner <= COUNTER_OF_THREAD;
 }
 
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
@@ -186,7 +187,20 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	cursor->time_shift = bin->time_shift;
 	cursor->left = bin->nr_records;
 	model_reset(&cursor->model, bin->base_time);
+	cursor->counters.nr = bin->nr_counters;
+	if (bin->nr_counters)
+		counter_begin(&cursor->counters, bin->nr_counters, bin->counter_owner);
+	cursor->first = true;
 	return 0;
+}
+
+static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
+{
+	cursor->at = counter_get(&cursor->counters, cursor->at, cursor->end,
+	                         counter_stream(&cursor->counters, sample), cursor->totals,
+	                         cursor->first);
+	cursor->first = false;
+	sample->counters = cursor->totals;
 }
 
 int code_next(struct code_cursor *cursor, struct code_sample *sample)
@@ -221,5 +235,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.thread = site->thread,
 		.cpu = site->cpu,
 	};
-	return 1;
+	if (cursor->counters.nr)
+		get_counters(cursor, sample);
+	return cursor->at ? 1 : -EBADMSG;
 }

@@ -43,6 +43,13 @@ static inline void model_reset(struct code_model *model, uint64_t base_time)
 	model->sites[0].next = 0;
 }
 
+/* Whose totals a sample has. */
+static inline uint32_t counter_stream(const struct counter_model *counters,
+                                      const struct code_sample *sample)
+{
+	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+}
+
 /* The site that is expected next; means nothing before the first. */
 static inline uint8_t expected_site(const struct code_model *model)
 {

@@ -48,6 +48,8 @@ unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, 
                                uint32_t cpu, uint64_t step);
 unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
                                  uint32_t context, uint64_t leaf);
+unsigned char *code_put_counters(struct code_encoder *encoder, const struct bin *bin,
+                                 unsigned char *at, const struct code_sample *sample);
 
 static inline unsigned char *code_put_control(unsigned char *at, uint64_t residual,
                                               enum code_where where)
@@ -80,7 +82,7 @@ static inline void code_append(struct bin *bin, uint32_t size)
 	__atomic_store_n(&bin->record_bytes, bin->record_bytes + size, __ATOMIC_RELEASE);
 }
 
-/* Appends a sample to a bin with room for CODE_MAX_RECORD bytes. */
+/* Appends a sample to a bin with room for CODE_MAX_RECORD bytes and its counters. */
 static inline void code_put(struct code_encoder *encoder, struct bin *bin,
                             const struct code_sample *sample)
 {
@@ -98,6 +100,8 @@ static inline void code_put(struct code_encoder *encoder, struct bin *bin,
 	else
 		at = code_put_new_pair(encoder, at, residual, sample->context, sample->leaf);
 	model->last = (struct code_pair){sample->leaf, sample->context};
+	if (bin->nr_counters)
+		at = code_put_counters(encoder, bin, at, sample);
 	code_append(bin, (uint32_t)(at - start));
 }
 

@@ -11,14 +11,31 @@ static bool config_valid(const struct hmb_config *config)
 	    config->nr_kinds > HMB_MAX_KINDS)
 		return false;
 	for (unsigned k = 0; k < config->nr_kinds; k++)
-		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT)
+		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT ||
+		    config->kinds[k].nr_counters > COUNTER_MAX)
 			return false;
 	return true;
+}
+
+static int init_kind(struct hmb_kind *kind, const struct hmb_kind_config *config)
+{
+	kind->config = *config;
+	for (unsigned l = 0; l < NR_LEVELS; l++)
+		kind->levels[l].bins = kind->levels[l].sub_bins =
+			(struct bin_list){BIN_NONE, BIN_NONE};
+	if (!config->nr_counters)
+		return 0;
+	kind->scale = calloc(1, sizeof(*kind->scale));
+	if (!kind->scale)
+		return -ENOMEM;
+	kind->scale->nr = config->nr_counters;
+	return 0;
 }
 
 struct hmb *hmb_new(const struct hmb_config *config)
 {
 	struct hmb *hmb;
+	int error = 0;
 
 	if (!config_valid(config)) {
 		errno = EINVAL;
@@ -37,15 +54,9 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	hmb->ledger->nr_kinds = config->nr_kinds;
 	arena_init(&hmb->arena, config->memory, config->size);
 	hmb->nr_kinds = config->nr_kinds;
-	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
-		hmb->kinds[k].config = config->kinds[k];
-		for (unsigned l = 0; l < NR_LEVELS; l++) {
-			struct hmb_level *level = &hmb->kinds[k].levels[l];
-
-			level->bins = level->sub_bins = (struct bin_list){BIN_NONE, BIN_NONE};
-		}
-	}
-	if (cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
+	for (unsigned k = 0; k < hmb->nr_kinds && !error; k++)
+		error = init_kind(&hmb->kinds[k], &config->kinds[k]);
+	if (error || cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
 		hmb_free(hmb);
 		errno = ENOMEM;
 		return NULL;
@@ -63,9 +74,11 @@ void hmb_free(struct hmb *hmb)
 {
 	if (!hmb)
 		return;
-	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
 		for (unsigned l = 0; l < NR_LEVELS; l++)
 			free_encoders(&hmb->kinds[k].levels[l]);
+		free(hmb->kinds[k].scale);
+	}
 	cct_fini(&hmb->cct);
 	free(hmb->own_ledger);
 	free(hmb);
@@ -150,15 +163,28 @@ struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint6
 
 /* --- putting ---------------------------------------------------------------------------------- */
 
-static bool start_coding(const struct hmb_kind_config *config, struct hmb_level *level,
-                         struct bin *bin, uint64_t time)
+static void begin_counters(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin)
 {
+	uint8_t shifts[COUNTER_MAX];
+
+	counter_scale_shifts(kind->scale, shifts);
+	code_begin_counters(level->encoder, bin, kind->config.nr_counters,
+	                    kind->config.counter_owner, shifts);
+}
+
+static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin,
+                         uint64_t time)
+{
+	const struct hmb_kind_config *config = &kind->config;
+
 	if (config->shape == HMB_SAMPLES) {
 		if (!level->encoder)
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
 			return false;
 		code_begin(level->encoder, bin, time, config->time_shift);
+		if (kind->scale)
+			begin_counters(kind, level, bin);
 	}
 	if (config->shape == HMB_CALLS) {
 		if (!level->calls)
@@ -174,7 +200,7 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 {
 	struct hmb_kind *k = &hmb->kinds[bin->kind];
 
-	if (!start_coding(&k->config, level, bin, time))
+	if (!start_coding(k, level, bin, time))
 		return false;
 	if (bin->size_shift == hmb->arena.bin_shift) {
 		bin_list_append(&hmb->arena, &level->bins, bin);
@@ -211,6 +237,19 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	return NULL;
 }
 
+/* What a record and its counters may need. */
+static size_t record_room(const struct hmb_kind *kind)
+{
+	return CODE_MAX_RECORD + counter_max_record(kind->config.nr_counters);
+}
+
+static void note_counters(struct hmb_kind *kind, const struct hmb_sample *sample)
+{
+	bool of_thread = kind->config.counter_owner == COUNTER_OF_THREAD;
+
+	counter_scale_note(kind->scale, of_thread ? sample->thread : sample->cpu, sample->counters);
+}
+
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 {
 	struct hmb_kind *k = &hmb->kinds[sample->kind];
@@ -221,6 +260,7 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 		.leaf = sample->leaf,
 		.thread = sample->thread,
 		.cpu = sample->cpu,
+		.counters = sample->counters,
 	};
 	struct bin *bin;
 
@@ -232,7 +272,9 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 		if (sample->level < hmb_floor(hmb, sample->kind))
 			return false;
 	}
-	bin = hmb_room(hmb, sample->kind, sample->level, CODE_MAX_RECORD, sample->time);
+	if (k->scale)
+		note_counters(k, sample);
+	bin = hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
 	if (!bin)
 		return false;
 	code_put(level->encoder, bin, &coded);

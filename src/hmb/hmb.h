@@ -48,6 +48,8 @@ enum hmb_cause {
 
 struct hmb_kind_config {
 	enum hmb_shape shape;
+	unsigned nr_counters; /* HMB_SAMPLES: totals that every sample has; 0: none */
+	enum counter_owner counter_owner;
 	unsigned time_shift; /* times are stored in units of 1 << time_shift ns */
 	size_t share;        /* bytes; 0: unlimited. A kind with a share is never a victim below it,
 	                        and loses all its records for good when it passes it … */
@@ -74,6 +76,7 @@ struct hmb_sample {
 	uint64_t leaf;        /* of a frame 48 bits count */
 	const uint64_t *path; /* the callers' frames, innermost first */
 	unsigned path_size;   /* above max_path: its outermost frames and truncated_frame stay */
+	const uint64_t *counters; /* the running totals of its stream, where the kind has any */
 };
 
 /* Every level that was closed, in order. */
@@ -107,7 +110,8 @@ struct hmb_level {
 struct hmb_kind {
 	struct hmb_kind_config config;
 	uint64_t stored;
-	uint64_t bytes; /* of its bins */
+	uint64_t bytes;              /* of its bins */
+	struct counter_scale *scale; /* with counters */
 	struct hmb_level levels[NR_LEVELS];
 };
 

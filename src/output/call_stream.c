@@ -180,7 +180,7 @@ static int grow_stack(struct call_stream *stream)
 	unsigned room = stream->room ? 2 * stream->room : 16;
 	struct open_call *grown;
 
-	if (stream->depth < stream->room)
+	if (stream->stack && stream->depth < stream->room)
 		return 0;
 	grown = reallocarray(stream->stack, room, sizeof(*grown));
 	if (!grown)
@@ -262,13 +262,14 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static int enter(struct call_stream *stream, const struct call *call, struct call_moment *moment)
 {
-	uint64_t limit = stream->depth ? stream->stack[stream->depth - 1].leave : UINT64_MAX;
 	struct open_call *open;
+	uint64_t limit;
 	int err = grow_stack(stream);
 
 	if (err)
 		return err;
 	open = &stream->stack[stream->depth];
+	limit = stream->depth ? open[-1].leave : UINT64_MAX;
 	open->call = *call;
 	err = copy_parts(open, call);
 	if (err)

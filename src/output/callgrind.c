@@ -26,7 +26,7 @@ struct callgrind {
 	const struct trace *trace;
 	struct paths paths;
 	struct tally tally;
-	uint32_t nr_events;
+	uint32_t nr_events;     /* counters included */
 	uint64_t *self, *total; /* of each path: one an event */
 	struct cost *costs;
 	uint64_t *weights; /* one an event */
@@ -260,9 +260,42 @@ static void print_event_name(FILE *file, const char *name)
 		     file);
 }
 
+static void print_event(const struct callgrind *callgrind, uint32_t string, uint32_t unit)
+{
+	const char *name = trace_string(callgrind->trace, string);
+
+	fputs("event: ", callgrind->file);
+	print_event_name(callgrind->file, name);
+	fputs(" : ", callgrind->file);
+	escape_line(callgrind->file, name, ":", '.');
+	fputs(unit == TRACE_NS ? " (ns)\n" : "\n", callgrind->file);
+}
+
+/* Events, then their counters. */
+static void print_events(const struct callgrind *callgrind)
+{
+	const struct trace *trace = callgrind->trace;
+	const struct trace_event *event;
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		print_event(callgrind, event->name, event->unit);
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++)
+		print_event(callgrind, counter->name, counter->unit);
+	fputs("events:", callgrind->file);
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		putc(' ', callgrind->file);
+		print_event_name(callgrind->file, trace_string(trace, event->name));
+	}
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		putc(' ', callgrind->file);
+		print_event_name(callgrind->file, trace_string(trace, counter->name));
+	}
+	putc('\n', callgrind->file);
+}
+
 static void print_head(const struct callgrind *callgrind)
 {
-	const struct trace_event *event;
 	char *command = convert_command(callgrind->trace);
 	FILE *file = callgrind->file;
 
@@ -271,21 +304,7 @@ static void print_head(const struct callgrind *callgrind)
 	escape_line(file, command ? command : "", "", 0);
 	free(command);
 	fputs("\npart: 1\n\npositions: line\n", file);
-	for (uint32_t i = 0; (event = trace_event(callgrind->trace, i)); i++) {
-		const char *name = trace_string(callgrind->trace, event->name);
-
-		fputs("event: ", file);
-		print_event_name(file, name);
-		fputs(" : ", file);
-		escape_line(file, name, ":", '.');
-		fputs(event->unit == TRACE_NS ? " (ns)\n" : "\n", file);
-	}
-	fputs("events:", file);
-	for (uint32_t i = 0; (event = trace_event(callgrind->trace, i)); i++) {
-		putc(' ', file);
-		print_event_name(file, trace_string(callgrind->trace, event->name));
-	}
-	putc('\n', file);
+	print_events(callgrind);
 }
 
 static int print_all(struct callgrind *callgrind)
@@ -327,7 +346,7 @@ static int prepare(struct callgrind *callgrind)
 	                 &(struct tally_config){0});
 	if (err)
 		return err;
-	callgrind->nr_events = callgrind->tally.nr_events;
+	callgrind->nr_events = callgrind->tally.nr_weights;
 	err = sum_paths(callgrind);
 	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
 		err = add_path(callgrind, i);

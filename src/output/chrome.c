@@ -6,7 +6,8 @@
  *     slice     from the first sample with a call path to the last, as long as no time is missing
  *
  * What the samples of a slice stand for is in its arguments: "self" is the weight of those that
- * were in the function itself, so their sum over all slices of a function is what it took.
+ * were in the function itself, so their sum over all slices of a function is what it took; and what
+ * was counted with them stands beside it.
  *
  * A slice begins and ends as many nanoseconds within its thread's outermost one as it is deep.
  * Without that, which of two slices of the same time is the caller would depend on their order.
@@ -26,6 +27,7 @@
 struct slice {
 	uint32_t path;
 	uint64_t start, self, samples;
+	uint64_t counters[COUNTER_MAX];
 };
 
 struct chrome {
@@ -41,6 +43,7 @@ struct chrome {
 	uint64_t until; /* ns: up to where they are open */
 	uint64_t start; /* ns: time 0 */
 	bool time_event;
+	unsigned nr_counters; /* 0, but for the event that they were read with */
 	const char *separator;
 };
 
@@ -66,6 +69,16 @@ static void print_task(const struct chrome *chrome, uint32_t thread)
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
+static void print_counters(const struct chrome *chrome, const struct slice *slice)
+{
+	for (unsigned i = 0; i < chrome->nr_counters; i++) {
+		putc(',', chrome->file);
+		escape_json(chrome->file,
+		            trace_string(chrome->trace, trace_counter(chrome->trace, i)->name));
+		fprintf(chrome->file, ":%" PRIu64, slice->counters[i]);
+	}
+}
+
 static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 {
 	const struct slice *slice = &chrome->open[depth];
@@ -85,8 +98,10 @@ static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 	fputs(",\"cat\":", chrome->file);
 	escape_json(chrome->file,
 	            frame_module_text(chrome->trace, chrome->paths.names.names[function].frame));
-	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64 "}}",
-	        slice->self, slice->samples);
+	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64, slice->self,
+	        slice->samples);
+	print_counters(chrome, slice);
+	fputs("}}", chrome->file);
 }
 
 /* Ends all slices deeper than this. */
@@ -140,6 +155,8 @@ static void add_sample(struct chrome *chrome, uint32_t thread, const struct spoo
 	                        : start + least_length(chrome, sample->path);
 	chrome->open[chrome->nr_open - 1].self += weight;
 	chrome->open[chrome->nr_open - 1].samples++;
+	for (unsigned i = 0; i < chrome->nr_counters; i++)
+		chrome->open[chrome->nr_open - 1].counters[i] += spool_counters(chrome->spool)[i];
 }
 
 /* Samples of what is counted stand for no time; they are told apart by their usual distance. */
@@ -254,6 +271,7 @@ static int prepare(struct chrome *chrome)
 	chrome->calls = chrome->spool ? call_index_new(chrome->trace) : NULL;
 	if (!chrome->calls)
 		return -errno;
+	chrome->nr_counters = chrome->conversion->event ? 0 : chrome->spool->nr_counters;
 	chrome->time_event = event && event->unit == TRACE_NS;
 	chrome->start = trace_run(chrome->trace)->start;
 	if (chrome->spool->last_time && chrome->spool->first_time < chrome->start)

@@ -2,6 +2,7 @@
 
 #include "output/escape.h"
 #include "output/otf2.h"
+#include "output/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,14 @@ static const struct converter converters[] = {
          .suffix = ".folded",
          .text = true,
          .one_event = true,
+         .one_counter = true,
          .to_file = folded_write},
 	{.name = "flamegraph",
          .what = "a flame graph: one SVG for a browser, to zoom and to search in",
          .suffix = ".svg",
          .text = true,
          .one_event = true,
+         .one_counter = true,
          .to_file = flamegraph_write},
 	{.name = "speedscope",
          .what = "JSON for speedscope.app",
@@ -94,6 +97,39 @@ void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t ev
 	snprintf(text, CONVERT_TEXT_SIZE, "%.64s %d%s%.64s",
 	         entry ? trace_string(trace, entry->comm) : "[unknown]", entry ? entry->tid : 0,
 	         name ? ": " : "", name ? trace_string(trace, name->name) : "");
+}
+
+struct profile *convert_profile(const struct conversion *conversion)
+{
+	const struct profile_config config = {
+		.event = conversion->event,
+		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
+		.to = UINT64_MAX,
+	};
+	struct profile *profile = profile_new(conversion->trace, &config);
+
+	if (profile && conversion->counter)
+		profile_weigh_by(profile, conversion->counter - 1);
+	return profile;
+}
+
+const char *convert_weight_name(const struct conversion *conversion)
+{
+	const struct trace_event *event = trace_event(conversion->trace, conversion->event);
+	uint32_t name = event ? event->name : 0;
+
+	if (conversion->counter)
+		name = trace_counter(conversion->trace, conversion->counter - 1)->name;
+	return trace_string(conversion->trace, name);
+}
+
+enum trace_unit convert_weight_unit(const struct conversion *conversion)
+{
+	const struct trace_event *event = trace_event(conversion->trace, conversion->event);
+
+	if (conversion->counter)
+		return trace_counter(conversion->trace, conversion->counter - 1)->unit;
+	return event ? event->unit : TRACE_COUNT;
 }
 
 char *convert_command(const struct trace *trace)

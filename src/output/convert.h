@@ -17,6 +17,7 @@
 struct conversion {
 	const struct trace *trace;
 	uint32_t event;      /* of formats for one event */
+	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
 	const char *scratch; /* a folder with room for 16 bytes a sample */
 	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/* Called now and then with the share that is done; not 0: give up with this error. */
@@ -31,6 +32,7 @@ struct converter {
 	const char *suffix; /* of its file or folder, instead of the trace's .atr */
 	bool text;          /* may go to a terminal */
 	bool one_event;     /* writes conversion.event only */
+	bool one_counter;   /* or conversion.counter */
 	/* One of the two; neither: this program was built without `missing`. 0 or -errno. */
 	int (*to_file)(struct conversion *conversion, FILE *file);
 	int (*to_folder)(struct conversion *conversion, const char *folder);
@@ -56,6 +58,11 @@ static inline int convert_step(struct conversion *conversion)
 #define CONVERT_TEXT_SIZE 256
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
                          char text[CONVERT_TEXT_SIZE]);
+/* The profile of the event or counter, by function and command; NULL with errno. */
+struct profile *convert_profile(const struct conversion *conversion);
+/* What its weights are of. */
+const char *convert_weight_name(const struct conversion *conversion);
+enum trace_unit convert_weight_unit(const struct conversion *conversion);
 /* The command line, to be freed; NULL: no memory. */
 char *convert_command(const struct trace *trace);
 /* The same as a JSON string. */

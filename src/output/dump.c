@@ -79,6 +79,23 @@ static void put_frame(struct dump *dump, uint64_t frame)
 	text_put(dump->to, dump->text, 0);
 }
 
+static const char *counter_name(const struct dump *dump, unsigned i)
+{
+	return trace_string(dump->trace, trace_counter(dump->trace, i)->name);
+}
+
+/* "page-faults=3 " */
+static void put_counters(const struct dump *dump, const struct trace_sample *sample)
+{
+	for (unsigned i = 1; i < sample->nr_counters; i++) {
+		fputs(i == 1 ? "" : " ", dump->to);
+		text_put(dump->to, counter_name(dump, i - 1), 0);
+		fprintf(dump->to, "=%llu", (unsigned long long)sample->counters[i]);
+	}
+	if (sample->nr_counters)
+		fputs("  ", dump->to);
+}
+
 static void put_text(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
@@ -91,6 +108,7 @@ static void put_text(struct dump *dump, const struct trace_sample *sample)
 	        sample->cpu);
 	text_put(dump->to, trace_string(dump->trace, event->name), 0);
 	fprintf(dump->to, " %llu  ", (unsigned long long)sample->weight);
+	put_counters(dump, sample);
 	for (size_t i = 0; i < dump->nr_frames; i++) {
 		fputs(i ? " < " : "", dump->to);
 		put_frame(dump, dump->frames[i]);
@@ -171,6 +189,18 @@ static void add_frame(struct dump *dump, uint64_t frame, struct json_object *sta
 		                      json_object_get(json_object_array_get_idx(objects, i)));
 }
 
+/* What was counted since the sample before in its stream. */
+static struct json_object *counters_object(const struct dump *dump,
+                                           const struct trace_sample *sample)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned i = 1; i < sample->nr_counters; i++)
+		json_object_object_add(object, counter_name(dump, i - 1),
+		                       json_number(sample->counters[i]));
+	return object;
+}
+
 /* NULL: the trace has no such classes. */
 static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
 {
@@ -209,7 +239,9 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_object_object_add(object, "event", json_text(trace_string(dump->trace, event->name)));
 	json_object_object_add(object, "level", json_number(sample->level));
 	json_object_object_add(object, "weight", json_number(sample->weight));
-	json_object_object_add(object, "counters", json_object_new_object());
+	json_object_object_add(object, "counters", counters_object(dump, sample));
+	if (sample->nr_counters)
+		json_object_object_add(object, "counted", json_number(sample->counters[0]));
 	json_object_object_add(object, "memory", memory_object(dump, sample));
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)

@@ -24,6 +24,7 @@
 #define LEAST_PART 20000 /* of the whole, that is drawn */
 
 struct flame {
+	const struct conversion *conversion;
 	const struct trace *trace;
 	const struct profile *profile;
 	FILE *file;
@@ -140,9 +141,8 @@ static void print_fill(const struct flame *flame, const struct box *box)
 static void print_weight(const struct flame *flame, uint64_t weight)
 {
 	const struct profile *profile = flame->profile;
-	const struct trace_event *event = trace_event(flame->trace, profile->config.event);
 
-	if (event && event->unit == TRACE_NS)
+	if (convert_weight_unit(flame->conversion) == TRACE_NS)
 		fprintf(flame->file, "%.3f ms", (double)weight / 1e6);
 	else
 		fprintf(flame->file, "%" PRIu64, weight);
@@ -237,7 +237,6 @@ static void print_unsampled(const struct flame *flame)
 
 static void print_head(const struct flame *flame)
 {
-	const struct trace_event *event = trace_event(flame->trace, flame->profile->config.event);
 	char *command = convert_command(flame->trace);
 	uint32_t height = HEAD + (flame->deepest + 1) * ROW + 8;
 
@@ -249,7 +248,7 @@ static void print_head(const struct flame *flame)
 	fputs("<rect id=\"ground\" width=\"100%\" height=\"100%\"/>\n<text id=\"head\" x=\"10\" "
 	      "y=\"20\">",
 	      flame->file);
-	escape_xml(flame->file, event ? trace_string(flame->trace, event->name) : "");
+	escape_xml(flame->file, convert_weight_name(flame->conversion));
 	fputs(": ", flame->file);
 	escape_xml(flame->file, command ? command : "");
 	free(command);
@@ -306,13 +305,13 @@ static int draw(struct flame *flame)
 
 int flamegraph_write(struct conversion *conversion, FILE *file)
 {
-	struct profile_config config = {
-		.event = conversion->event,
-		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
-		.to = UINT64_MAX,
+	struct profile *profile = convert_profile(conversion);
+	struct flame flame = {
+		.conversion = conversion,
+		.trace = conversion->trace,
+		.profile = profile,
+		.file = file,
 	};
-	struct profile *profile = profile_new(conversion->trace, &config);
-	struct flame flame = {.trace = conversion->trace, .profile = profile, .file = file};
 	int err;
 
 	if (!profile)

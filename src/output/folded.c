@@ -95,12 +95,7 @@ static int print_profile(struct folding *folding)
 
 int folded_write(struct conversion *conversion, FILE *file)
 {
-	struct profile_config config = {
-		.event = conversion->event,
-		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
-		.to = UINT64_MAX,
-	};
-	struct profile *profile = profile_new(conversion->trace, &config);
+	struct profile *profile = convert_profile(conversion);
 	struct folding folding = {.profile = profile, .file = file};
 	int err;
 

@@ -1,4 +1,5 @@
 #include "hmb/hmb.h"
+#include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
 #include "output/json_text.h"
@@ -64,6 +65,42 @@ static struct json_object *all_events(const struct trace *trace)
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		json_object_array_add(array, one_event(trace, event));
+	return array;
+}
+
+static struct json_object *one_counter(const struct trace *trace,
+                                       const struct trace_counter *counter, uint64_t counted)
+{
+	static const char *const states[] = {"counted", "scaled", "never"};
+	const struct trace_event *event = trace_event(trace, counter->event);
+	struct json_object *object = json_object_new_object();
+	bool known = counter->flags & TRACE_COUNTER_TOTAL;
+	enum counter_state state = trace_counter_state(counter);
+
+	add_text(object, "name", trace, counter->name);
+	add_text(object, "event", trace, event->name);
+	json_object_object_add(object, "unit",
+	                       json_object_new_string(counter->unit == TRACE_NS ? "ns" : "count"));
+	json_object_object_add(object, "state", json_object_new_string(states[state]));
+	json_object_object_add(object, "total",
+	                       known && state != COUNTER_NEVER ? json_number(counter->total)
+	                                                       : NULL);
+	json_object_object_add(object, "with_samples",
+	                       state != COUNTER_NEVER ? json_number(counted) : NULL);
+	json_object_object_add(object, "scale",
+	                       json_object_new_double(trace_counter_scale(counter)));
+	json_object_object_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
+	json_object_object_add(object, "running_ns", known ? json_number(counter->running) : NULL);
+	return object;
+}
+
+static struct json_object *all_counters(const struct trace *trace, const struct shares *shares)
+{
+	struct json_object *array = json_object_new_array();
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++)
+		json_object_array_add(array, one_counter(trace, counter, shares->counted[1 + i]));
 	return array;
 }
 
@@ -261,6 +298,7 @@ int info_json(FILE *to, const struct trace *trace)
 	add_run(object, trace);
 	add_method(object, trace_run(trace));
 	json_object_object_add(object, "events", all_events(trace));
+	json_object_object_add(object, "counters", all_counters(trace, &shares));
 	if (trace_has_calls(trace))
 		json_object_object_add(object, "calls", info_calls_object(trace));
 	if (trace_process(trace, 0))

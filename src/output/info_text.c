@@ -1,4 +1,5 @@
 #include "hmb/hmb.h"
+#include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
 #include "output/shares.h"
@@ -134,6 +135,36 @@ static void put_method(FILE *to, const struct trace *trace)
 	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
+}
+
+static void put_counter(FILE *to, const struct trace *trace, const struct trace_counter *counter,
+                        uint64_t counted)
+{
+	char total[TEXT_SIZE];
+
+	text_put(to, trace_string(trace, counter->name), 0);
+	if (trace_counter_state(counter) == COUNTER_NEVER) {
+		fputs(": not counted\n", to);
+		return;
+	}
+	if (!(counter->flags & TRACE_COUNTER_TOTAL)) {
+		text_quantity(total, (double)counted, counter->unit);
+		fprintf(to, ": %s with stored samples\n", total);
+		return;
+	}
+	text_quantity(total, (double)counter->total, counter->unit);
+	fprintf(to, ": %s in all, %.1f %% of them up to a stored sample\n", total,
+	        counter->total ? 100 * (double)counted / (double)counter->total : 100);
+}
+
+static void put_counters(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		fprintf(to, LABEL, i ? "" : "counters");
+		put_counter(to, trace, counter, shares->counted[1 + i]);
+	}
 }
 
 static void put_reductions(FILE *to, const struct trace *trace)
@@ -345,6 +376,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	fputs("\n\n", to);
 	put_run(to, trace);
 	put_method(to, trace);
+	put_counters(to, trace, &shares);
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
 	put_quality(to, trace);

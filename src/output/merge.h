@@ -28,6 +28,7 @@ struct merge_result {
 	uint64_t bytes;       /* of the file */
 	uint64_t clock_error; /* ns, of the worst host; UINT64_MAX: no messages told, real time did
 	                       */
+	bool uncounted;       /* samples had counters, which are not in the merged trace */
 	uint64_t thinned;     /* samples left out, because another rank's had a longer period */
 };
 

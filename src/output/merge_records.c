@@ -182,6 +182,7 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	err = merge_note_frames(&merge->map, input, sample);
 	if (err)
 		return err;
+	merge->result->uncounted |= sample->nr_counters > 0;
 	if (sample->thread < input->nr_threads)
 		thread = input->threads[sample->thread];
 	put.thread = thread;

@@ -188,6 +188,7 @@ static int archive_init(struct archive *archive)
 		nr_regions++;
 	while (trace_comm(archive->trace, nr_comms))
 		nr_comms++;
+	archive->counters = nr_regions;
 	archive->depths = paths_depths(&archive->paths);
 	archive->mpi = find_mpi(&archive->paths);
 	archive->source_of_place =

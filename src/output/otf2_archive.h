@@ -36,7 +36,8 @@ struct archive {
 	struct map64 context_by_key, moved; /* by caller and region; by context and path */
 	uint32_t *metrics, *windows;        /* by region, by communicator; PLAN_NONE: not used */
 	uint32_t nr_metrics, nr_windows;
-	int error; /* the first one */
+	uint32_t counters; /* number of their class and of its first member */
+	int error;         /* the first one */
 };
 
 /* The number of what OTF2 calls a region: functions first, then the trace's regions. */
@@ -60,6 +61,8 @@ void otf2_write_paradigms(struct archive *archive);
 void otf2_write_call_regions(struct archive *archive);
 void otf2_write_metrics(struct archive *archive);
 void otf2_write_comms(struct archive *archive);
+/* The definitions of counters that were read with samples. */
+void otf2_define_counters(struct archive *archive);
 
 /* Writes the events of all locations. */
 void otf2_write_events(struct archive *archive);

@@ -116,15 +116,14 @@ static void write_group(struct archive *archive, uint32_t number, uint32_t comm,
 {
 	uint64_t *members = calloc(nr + 1UL, sizeof(*members));
 
-	if (otf2_failed(archive, members)) {
-		free(members);
-		return;
-	}
+	if (otf2_failed(archive, members))
+		goto out;
 	for (uint32_t i = 0; i < nr; i++)
 		members[i] = (uint64_t)trace_member(archive->trace, comm, (int32_t)i, remote);
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(
 				    archive->definitions, number, 0, OTF2_GROUP_TYPE_COMM_GROUP,
 				    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, nr, members));
+out:
 	free(members);
 }
 
@@ -134,10 +133,8 @@ static void write_comm_groups(struct archive *archive)
 	uint64_t *members = calloc(plan->nr_ranks + 1UL, sizeof(*members));
 	const struct trace_comm *comm;
 
-	if (otf2_failed(archive, members)) {
-		free(members);
-		return;
-	}
+	if (otf2_failed(archive, members))
+		goto out;
 	for (uint32_t i = 0; i < plan->nr_ranks; i++)
 		members[i] = plan->location_of_rank[i];
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(archive->definitions, 0, 0,
@@ -157,6 +154,7 @@ static void write_comm_groups(struct archive *archive)
 		if (comm->flags & TRACE_COMM_INTER)
 			write_group(archive, group + 1, i, comm->nr_remote, true);
 	}
+out:
 	free(members);
 }
 

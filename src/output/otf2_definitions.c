@@ -299,6 +299,7 @@ void otf2_write_definitions(struct archive *archive)
 	write_locations_in_source(archive);
 	write_contexts(archive);
 	otf2_write_metrics(archive);
+	otf2_define_counters(archive);
 	if (archive->plan.nr_comms)
 		otf2_write_comms(archive);
 	otf2_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));

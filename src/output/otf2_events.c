@@ -105,6 +105,7 @@ static void write_sample(struct location *location, uint64_t time)
 
 	if (archive->conversion->enter_leave)
 		return;
+	otf2_write_counters(location, time);
 	if (!in) {
 		put_sample(location, time, sample->path, archive->depths[sample->path] + 1,
 		           sample->source);

@@ -22,10 +22,13 @@ struct location {
 	struct spool_sample sample; /* the next one */
 	struct entered *stack;
 	unsigned depth, room;
-	struct map64 requests; /* active ones that the archive was told of */
-	uint64_t accesses;     /* one-sided ones so far */
+	struct map64 requests;                /* active ones that the archive was told of */
+	uint64_t accesses;                    /* one-sided ones so far */
+	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */
 };
 
+/* What was counted up to the sample at hand, which is written next. */
+void otf2_write_counters(struct location *location, uint64_t time);
 /* What a call did: before what happens in it, and after that. */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);

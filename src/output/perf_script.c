@@ -6,7 +6,8 @@
  *                 5a31 main+0x31 (/opt/app)
  *
  * The number before the event is the period: what the sample stands for. Addresses are those of the
- * file, as addr2line takes them.
+ * file, as addr2line takes them. Counters follow as samples of their own at the same time and
+ * place, with what was counted as their period, as perf script does with groups of events.
  */
 #include "output/convert.h"
 #include "output/escape.h"
@@ -29,10 +30,10 @@ struct script {
 };
 
 /* Blanks end a comm, and parsers find the name of an event by its colon. */
-static void print_head(const struct script *script, const struct trace_sample *sample)
+static void print_head(const struct script *script, const struct trace_sample *sample,
+                       const char *event, uint64_t period)
 {
 	const struct trace_thread *thread = trace_thread(script->trace, sample->thread);
-	const struct trace_event *event = trace_event(script->trace, sample->event);
 	const char *comm = thread ? trace_string(script->trace, thread->comm) : "";
 	FILE *file = script->file;
 
@@ -41,8 +42,8 @@ static void print_head(const struct script *script, const struct trace_sample *s
 	if (sample->cpu < 1 << 16)
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);
 	fprintf(file, "%" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", sample->time / 1000000000,
-	        sample->time % 1000000000, sample->weight);
-	escape_line(file, event ? trace_string(script->trace, event->name) : "[unknown]", " ", '_');
+	        sample->time % 1000000000, period);
+	escape_line(file, event, " ", '_');
 	fputs(": \n", file);
 }
 
@@ -88,15 +89,44 @@ static int print_frame(struct script *script, uint64_t frame)
 	return nr ? 0 : -ENOMEM;
 }
 
-static int print_sample(struct script *script, const struct trace_sample *sample, uint64_t *frames)
+static int print_stack(struct script *script, const uint64_t *frames, size_t depth)
 {
-	size_t depth = trace_stack(script->trace, sample, frames, MAX_STACK);
 	int err = 0;
 
-	print_head(script, sample);
 	for (size_t i = 0; i < depth && i < MAX_STACK && !err; i++)
 		err = print_frame(script, frames[i]);
 	putc('\n', script->file);
+	return err;
+}
+
+/* Where nothing was counted there is no sample. */
+static int print_counters(struct script *script, const struct trace_sample *sample,
+                          const uint64_t *frames, size_t depth)
+{
+	int err = 0;
+
+	for (unsigned i = 1; i < sample->nr_counters && !err; i++) {
+		if (!sample->counters[i])
+			continue;
+		print_head(script, sample,
+		           trace_string(script->trace, trace_counter(script->trace, i - 1)->name),
+		           sample->counters[i]);
+		err = print_stack(script, frames, depth);
+	}
+	return err;
+}
+
+static int print_sample(struct script *script, const struct trace_sample *sample, uint64_t *frames)
+{
+	size_t depth = trace_stack(script->trace, sample, frames, MAX_STACK);
+	const struct trace_event *event = trace_event(script->trace, sample->event);
+	int err;
+
+	print_head(script, sample, event ? trace_string(script->trace, event->name) : "[unknown]",
+	           sample->weight);
+	err = print_stack(script, frames, depth);
+	if (!err)
+		err = print_counters(script, sample, frames, depth);
 	if (!err && ferror(script->file))
 		err = -EIO;
 	return err ? err : convert_step(script->conversion);

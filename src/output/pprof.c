@@ -1,6 +1,7 @@
 /*
  * pprof's profile.proto, compressed: one sample for every call path and thread, with a value for
- * each event. It is written message by message: what follows another in a file is merged with it.
+ * each event and each counter. It is written message by message: what follows another in a file is
+ * merged with it.
  *
  * Locations are addresses, as addr2line takes them, each with its line and those of the calls that
  * were inlined there. A function is a name in a file.
@@ -108,10 +109,23 @@ static void put_event(struct pprof *pprof, const struct trace_event *event, bool
 	put(pprof, &part);
 }
 
+static void put_counter(struct pprof *pprof, const struct trace_counter *counter)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT, *types = &type;
+
+	type.type = find_string(pprof, counter->name);
+	type.unit = add_string(pprof, counter->unit == TRACE_NS ? "nanoseconds" : "count");
+	part.n_sample_type = 1;
+	part.sample_type = &types;
+	put(pprof, &part);
+}
+
 static void put_run(struct pprof *pprof)
 {
 	const struct trace_run *run = trace_run(pprof->trace);
 	const struct trace_event *event;
+	const struct trace_counter *counter;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	char *command = convert_command(pprof->trace);
 	int64_t comment;
@@ -119,6 +133,8 @@ static void put_run(struct pprof *pprof)
 	add_string(pprof, "");
 	for (uint32_t i = 0; (event = trace_event(pprof->trace, i)); i++)
 		put_event(pprof, event, i == 0);
+	for (uint32_t i = 0; (counter = trace_counter(pprof->trace, i)); i++)
+		put_counter(pprof, counter);
 	comment = add_string(pprof, command ? command : "");
 	free(command);
 	part.time_nanos = (int64_t)run->real_start;
@@ -321,7 +337,7 @@ static void put_sample(struct pprof *pprof, const struct tally *tally, uint32_t 
 	sample.label = labels;
 	sample.n_location_id = find_locations(pprof, entry->path);
 	sample.location_id = pprof->locations;
-	sample.n_value = tally->nr_events;
+	sample.n_value = tally->nr_weights;
 	sample.value = (int64_t *)(uintptr_t)tally_weights(tally, number);
 	part.n_sample = 1;
 	part.sample = &samples;

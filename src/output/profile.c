@@ -138,7 +138,7 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static void add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
+static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
 {
 	struct profile *profile = builder->profile;
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
@@ -160,6 +160,7 @@ static void add_sample(struct builder *builder, const struct trace_sample *sampl
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[thread] += sample->weight;
+	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
 /*
@@ -192,6 +193,8 @@ static int batch_fill(struct batch *batch, struct trace_walk *walk,
 
 static int batch_add(struct builder *builder, struct batch *batch)
 {
+	int err = 0;
+
 	for (unsigned i = 0; i < batch->nr; i++)
 		builder_announce(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++)
@@ -206,9 +209,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
 	}
-	for (unsigned i = 0; i < batch->nr; i++)
-		add_sample(builder, &batch->samples[i], batch->nodes[i]);
-	return 0;
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+	return err;
 }
 
 static int add_samples(struct builder *builder)
@@ -246,6 +249,8 @@ static int complete(struct builder *builder)
 
 	end_streams(builder);
 	profile_sum(profile);
+	if (profile_sum_counts(profile))
+		return -ENOMEM;
 	return builder_add_unsampled(builder);
 }
 
@@ -370,6 +375,8 @@ void profile_free(struct profile *profile)
 	free(profile->rows);
 	free(profile->nodes);
 	free(profile->unsampled);
+	free(profile->row_counts.at);
+	free(profile->node_counts.at);
 	free(profile->scaled);
 	free(profile);
 }

@@ -102,6 +102,17 @@ static inline const char *profile_unsampled_name(const struct profile_unsampled 
 	return names[unsampled->why];
 }
 
+/* What was counted with samples: by their event first, then by its counters. */
+struct profile_counts {
+	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
+};
+
+/* By row or node; only as long as need be, and empty where samples have no counters. */
+struct profile_count_table {
+	struct profile_counts *at;
+	uint32_t room;
+};
+
 /* A command whose samples weigh as much together as its exact total. */
 struct profile_scaled {
 	uint32_t comm;           /* string */
@@ -118,6 +129,8 @@ struct profile {
 	struct profile_unsampled *unsampled;
 	struct profile_scaled *scaled;
 	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled, nr_scaled;
+	struct profile_count_table row_counts, node_counts;
+	uint64_t counted[COUNTER_MAX];        /* in all rows */
 	uint64_t samples, sampled;            /* in all rows; sampled: weight, not scaled */
 	uint64_t total;                       /* weight, what was not sampled included */
 	uint64_t max_weight;                  /* of one sample */
@@ -127,6 +140,21 @@ struct profile {
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
 void profile_free(struct profile *profile);
+
+/*
+ * Makes a counter the weights of all rows and nodes, scaled where it had to share the hardware:
+ * what was spent is what it counted. Errors and rows of what was not sampled are gone then.
+ */
+void profile_weigh_by(struct profile *profile, uint32_t counter);
+
+/* What was counted in a row or node, and below it; zeros where nothing was. */
+const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
+                                               uint32_t number);
+static inline const struct profile_counts *profile_row_counts(const struct profile *profile,
+                                                              const struct profile_row *row)
+{
+	return profile_counts_of(&profile->row_counts, (uint32_t)(row - profile->rows));
+}
 
 /* Half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);

@@ -62,4 +62,15 @@ int builder_add_unsampled(struct builder *builder);
 /* Adds up what is below every node, and with it the rows' totals. */
 void profile_sum(struct profile *profile);
 
+/* Adds what was counted with a sample that belongs to a node. 0 or -ENOMEM. */
+int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t node);
+/* Adds to an entry of its self and of its total, from others; NULL: nothing. 0 or -ENOMEM. */
+int profile_count_more(struct profile_count_table *table, uint32_t number,
+                       const struct profile_counts *self, const struct profile_counts *total);
+/* Adds up what was counted below every node of a tree. 0 or -ENOMEM. */
+int profile_sum_tree(struct profile_count_table *table, const struct profile_node *nodes,
+                     uint32_t nr);
+/* profile_sum() for what was counted. 0 or -ENOMEM. */
+int profile_sum_counts(struct profile *profile);
+
 #endif

@@ -1,3 +1,4 @@
+#include "output/profile_build.h"
 #include "output/profile_view.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ struct viewer {
 	const struct profile_view *view;
 	bool *wanted; /* by name: whether it is the function's */
 	struct profile_node *nodes;
+	struct profile_count_table counts; /* of the new nodes */
 	uint32_t nr, room;
 	struct map64 by_key;
 	uint32_t
@@ -88,14 +90,27 @@ static uint32_t root_of(const struct viewer *viewer, uint32_t row)
 	return viewer->profile->rows[row].class;
 }
 
+/* Adds what was counted in a call, or in and below it, to that of a new node. */
+static void count(struct viewer *viewer, uint32_t node, uint32_t call, bool below)
+{
+	const struct profile_counts *counts =
+		profile_counts_of(&viewer->profile->node_counts, call);
+
+	if (viewer->profile->node_counts.at &&
+	    profile_count_more(&viewer->counts, node, below ? NULL : counts, below ? counts : NULL))
+		viewer->err = -ENOMEM;
+}
+
 /* Counts the callers of a call of the function, from the inside out. */
-static void add_callers(struct viewer *viewer, uint32_t call)
+static void add_callers(struct viewer *viewer, uint32_t outermost)
 {
 	const struct profile_node *nodes = viewer->profile->nodes;
+	uint32_t call = outermost;
 	uint64_t total = nodes[call].total;
 	uint32_t at = root_of(viewer, nodes[call].row), depth = 0;
 
 	viewer->nodes[at].total += total;
+	count(viewer, at, outermost, true);
 	for (; nodes[call].parent != PROFILE_NONE; call = nodes[call].parent) {
 		if (depth++ == viewer->view->max_depth)
 			return;
@@ -103,6 +118,7 @@ static void add_callers(struct viewer *viewer, uint32_t call)
 		if (at == PROFILE_NONE)
 			return;
 		viewer->nodes[at].total += total;
+		count(viewer, at, outermost, true);
 	}
 	viewer->nodes[at].self += total;
 }
@@ -130,8 +146,10 @@ static void add_nodes(struct viewer *viewer)
 		                               inside ? viewer->made[node->parent] - 1
 		                                      : root_of(viewer, node->row),
 		                               node->row);
-		if (viewer->made[i])
-			viewer->nodes[viewer->made[i] - 1].self += node->self;
+		if (!viewer->made[i])
+			continue;
+		viewer->nodes[viewer->made[i] - 1].self += node->self;
+		count(viewer, viewer->made[i] - 1, i, false);
 	}
 }
 
@@ -164,7 +182,10 @@ static void describe(const struct viewer *viewer, struct profile_view *view)
 static void replace_trees(struct viewer *viewer, struct profile *profile)
 {
 	free(profile->nodes);
+	free(profile->node_counts.at);
 	profile->nodes = viewer->nodes;
+	profile->node_counts = viewer->counts;
+	viewer->counts = (struct profile_count_table){NULL, 0};
 	profile->nr_nodes = viewer->nr;
 	viewer->nodes = NULL;
 	for (uint32_t i = 0; i < profile->nr_classes; i++)
@@ -190,12 +211,15 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		add_nodes(&viewer);
 	if (!viewer.err && view->direction == PROFILE_CALLEES)
 		sum_callees(&viewer);
+	if (!viewer.err && view->direction == PROFILE_CALLEES && viewer.counts.at)
+		viewer.err = profile_sum_tree(&viewer.counts, viewer.nodes, viewer.nr);
 	if (!viewer.err) {
 		describe(&viewer, view);
 		replace_trees(&viewer, profile);
 	}
 	map64_fini(&viewer.by_key);
 	free(viewer.nodes);
+	free(viewer.counts.at);
 	free(viewer.wanted);
 	free(viewer.made);
 	return viewer.err;

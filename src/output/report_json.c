@@ -1,6 +1,7 @@
 #include "output/json_text.h"
 #include "output/report_job.h"
 #include "output/report_annotation.h"
+#include "output/report_counters.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
@@ -16,6 +17,7 @@ struct report_out {
 	const struct profile *profile;
 	struct profile_view view;
 	struct report_rows rows;
+	struct counter_columns counters;
 	char text[CELL_SIZE];
 };
 
@@ -80,6 +82,16 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 		json_object_object_add(object, "cpu", json_number(class->cpu));
 }
 
+/* "counters", and "ratios" where there are any. */
+static void add_counters(const struct report_out *out, const uint64_t *counters,
+                         struct json_object *object)
+{
+	if (!out->counters.nr)
+		return;
+	json_object_object_add(object, "counters", report_counters_sums(&out->counters, counters));
+	json_object_object_add(object, "ratios", report_counters_ratios(&out->counters, counters));
+}
+
 static struct json_object *row_object(struct report_out *out, const struct profile_row *row)
 {
 	const struct profile_unsampled *unsampled = report_unsampled(out->profile, row);
@@ -91,6 +103,8 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	json_object_object_add(object, "total", json_number(row->total));
 	json_object_object_add(object, "samples", json_number(row->samples));
 	json_object_object_add(object, "error", json_number((uint64_t)(profile_error(row) + 0.5)));
+	if (!unsampled)
+		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
 		json_object_object_add(
 			object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
@@ -192,6 +206,15 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 	return object;
 }
 
+/* Of a node, with all below it. */
+static struct json_object *counts_object(const struct report_out *out, uint32_t node)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_counters(out, profile_counts_of(&out->profile->node_counts, node)->total, object);
+	return object;
+}
+
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
@@ -214,6 +237,7 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 	}
 	json_put_member(out->to, "total", json_number(node->total));
 	fputc(',', out->to);
+	put_members(out->to, counts_object(out, branch->node));
 	put_children(out, tree, branch->node);
 	fputc('}', out->to);
 }
@@ -293,7 +317,7 @@ static void put_event_head(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
 	const struct trace_event *event = trace_event(out->trace, profile->config.event);
-	struct json_object *warnings = json_object_new_array();
+	struct json_object *warnings = json_object_new_array(), *counted;
 
 	warnings_of_run(out->trace, add_warning, warnings);
 	warnings_of_profile(profile, add_warning, warnings);
@@ -311,6 +335,12 @@ static void put_event_head(struct report_out *out)
 	json_put_member(out->to, "warnings", warnings);
 	fputc(',', out->to);
 	put_scaled(out);
+	if (!out->counters.nr)
+		return;
+	counted = json_object_new_object();
+	json_object_object_add(counted, "counted", json_number(profile->counted[0]));
+	add_counters(out, profile->counted, counted);
+	put_members(out->to, counted);
 }
 
 /* Callers or callees: the function, and its trees. */
@@ -356,6 +386,7 @@ static int put_event(struct report_out *out, uint32_t event)
 	if (!profile)
 		return -errno;
 	out->profile = profile;
+	counter_columns_init(&out->counters, out->trace, event);
 	put_event_head(out);
 	if (out->options->annotate)
 		err = report_annotation_json(out->to, profile, out->options);

@@ -1,5 +1,6 @@
 #include "output/report.h"
 #include "output/report_annotation.h"
+#include "output/report_counters.h"
 #include "output/report_head.h"
 #include "output/report_job.h"
 #include "output/report_profile.h"
@@ -23,6 +24,7 @@ struct table_text {
 	uint32_t first, end;
 	uint64_t whole; /* what 100 % is */
 	unsigned widths[REPORT_MAX_KEYS];
+	const struct counter_columns *counters;
 };
 
 static const char *key_title(enum profile_keys key)
@@ -66,7 +68,7 @@ static const struct profile_row *table_row(const struct table_text *table, uint3
 /* On a terminal the widest column, which is the symbol's as a rule, gives what is missing. */
 static void fit_terminal(struct table_text *table)
 {
-	unsigned used = 38, widest = 0;
+	unsigned used = 38 + report_counters_width(table->counters), widest = 0;
 
 	for (unsigned k = 0; k < table->options->nr_keys; k++) {
 		used += table->widths[k] + 2;
@@ -106,6 +108,7 @@ static void put_titles(const struct table_text *table)
 
 	fprintf(table->to, "%s%8s %10s  %8s  %8s", paint(options, BOLD), "self", "± error", "total",
 	        "samples");
+	report_counters_titles(table->to, table->counters);
 	for (unsigned k = 0; k < options->nr_keys; k++) {
 		fputs("  ", table->to);
 		if (k + 1 < options->nr_keys)
@@ -131,6 +134,9 @@ static void put_row(const struct table_text *table, const struct profile_row *ro
 	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
 	        percent((double)row->self, table->whole), percent(profile_error(row), table->whole),
 	        percent((double)row->total, table->whole), (unsigned long long)row->samples);
+	report_counters_values(
+		table->to, table->counters,
+		row->name == PROFILE_NONE ? NULL : profile_row_counts(table->profile, row)->self);
 	for (unsigned k = 0; k < table->options->nr_keys; k++) {
 		report_cell(table->profile, row, table->options->keys[k], text);
 		put_cell(table, k, text);
@@ -223,6 +229,7 @@ static int put_threads(struct table_text *table)
 static int put_tables(FILE *to, const struct profile *profile, const struct report_options *options)
 {
 	struct report_rows rows;
+	struct counter_columns counters;
 	int err = report_rows_init(&rows, profile, options->per_thread);
 	struct table_text table = {
 		.to = to,
@@ -231,10 +238,12 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 		.rows = &rows,
 		.end = rows.nr,
 		.whole = profile->total,
+		.counters = &counters,
 	};
 
 	if (err)
 		return err;
+	counter_columns_init(&counters, profile->trace, profile->config.event);
 	err = options->per_thread ? put_threads(&table) : put_table(&table);
 	report_rows_fini(&rows);
 	return err;

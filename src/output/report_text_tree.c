@@ -1,3 +1,4 @@
+#include "output/report_counters.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_text.h"
@@ -16,6 +17,7 @@ struct tree_text {
 	const struct report_options *options;
 	const struct report_tree *tree;
 	const struct profile_view *view;
+	const struct counter_columns *counters;
 	char *text;
 };
 
@@ -25,31 +27,42 @@ static unsigned put_shares(const struct tree_text *tree, uint64_t total, const u
 	uint64_t whole = tree->tree->profile->total;
 	unsigned used = 10;
 
-	fprintf(tree->to, "%7.2f%%  ", percent((double)total, whole));
+	fprintf(tree->to, "%7.2f%%", percent((double)total, whole));
 	if (tree->view->direction != PROFILE_ALL) {
-		fprintf(tree->to, "%7.2f%%  ", percent((double)total, tree->view->total));
+		fprintf(tree->to, "  %7.2f%%", percent((double)total, tree->view->total));
 		used += 10;
 	}
 	if (tree->view->direction == PROFILE_CALLERS)
 		return used;
 	if (self)
-		fprintf(tree->to, "%7.2f%%  ", percent((double)*self, whole));
+		fprintf(tree->to, "  %7.2f%%", percent((double)*self, whole));
 	else
-		fprintf(tree->to, "%8s  ", "");
+		fprintf(tree->to, "  %8s", "");
 	return used + 10;
 }
 
 static void put_titles(const struct tree_text *tree)
 {
-	static const char *const titles[] = {
-		[PROFILE_ALL] = "   total      self  call path",
-		[PROFILE_CALLERS] = "   total     of it  called by",
-		[PROFILE_CALLEES] = "   total     of it      self  calls",
+	static const char *const titles[][2] = {
+		[PROFILE_ALL] = {"   total      self", "call path"},
+		[PROFILE_CALLERS] = {"   total     of it", "called by"},
+		[PROFILE_CALLEES] = {"   total     of it      self", "calls"},
 	};
 
-	if (!tree->options->quiet)
-		fprintf(tree->to, "%s%s%s\n", paint(tree->options, BOLD),
-		        titles[tree->view->direction], paint(tree->options, PLAIN));
+	if (tree->options->quiet)
+		return;
+	fprintf(tree->to, "%s%s", paint(tree->options, BOLD), titles[tree->view->direction][0]);
+	report_counters_titles(tree->to, tree->counters);
+	fprintf(tree->to, "  %s%s\n", titles[tree->view->direction][1],
+	        paint(tree->options, PLAIN));
+}
+
+/* Of counters a tree tells what was counted in and below a branch; NULL: nothing is told. */
+static unsigned put_counters(const struct tree_text *tree, const uint64_t *counters)
+{
+	report_counters_values(tree->to, tree->counters, counters);
+	fputs("  ", tree->to);
+	return report_counters_width(tree->counters);
 }
 
 static void put_sum(const struct tree_text *tree, const struct report_branch *branch, int indent)
@@ -57,6 +70,7 @@ static void put_sum(const struct tree_text *tree, const struct report_branch *br
 	if (tree->options->quiet)
 		return;
 	put_shares(tree, branch->total, NULL);
+	put_counters(tree, NULL);
 	fprintf(tree->to, "%*s%s(%u more, small)%s\n", indent, "", paint(tree->options, DIM),
 	        branch->nr, paint(tree->options, PLAIN));
 }
@@ -91,6 +105,8 @@ static void put_node(const struct tree_text *tree, uint32_t number, int indent)
 	unsigned width = tree->options->width, used;
 
 	used = put_shares(tree, node->total, &node->self) + (unsigned)indent;
+	used += put_counters(tree,
+	                     profile_counts_of(&tree->tree->profile->node_counts, number)->total);
 	fprintf(tree->to, "%*s", indent, "");
 	if (width)
 		width = width > used + MIN_COLUMN ? width - used : MIN_COLUMN;
@@ -229,8 +245,11 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 {
 	uint32_t *order = sorted_classes(profile);
 	struct report_tree branches = {.profile = profile};
-	struct tree_text tree = {to, options, &branches, view, malloc(CELL_SIZE)};
+	struct counter_columns counters;
+	struct tree_text tree = {to, options, &branches, view, &counters, malloc(CELL_SIZE)};
 	int err = -ENOMEM;
+
+	counter_columns_init(&counters, profile->trace, profile->config.event);
 
 	if (order && tree.text)
 		err = report_tree_init(&branches, profile, report_least(profile, options, view),

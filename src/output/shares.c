@@ -26,6 +26,8 @@ static int add_samples(struct shares *shares, const struct trace *trace)
 	if (!walk)
 		return -errno;
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
+		for (unsigned i = 0; i < sample.nr_counters; i++)
+			shares->counted[i] += sample.counters[i];
 		if (sample.thread >= shares->nr_threads)
 			continue;
 		shares->threads[sample.thread].stored++;

@@ -12,6 +12,7 @@ struct share {
 struct shares {
 	struct share *threads, *commands; /* by their numbers in the trace */
 	uint32_t nr_threads, nr_commands;
+	uint64_t counted[COUNTER_MAX]; /* with samples, as struct trace_sample has it */
 };
 
 /* 0, -ENOMEM, -EBADMSG. */

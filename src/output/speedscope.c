@@ -1,6 +1,6 @@
 /*
- * speedscope's own format: one sampled profile for every thread and event, all with the same table
- * of functions. A run of samples with one stack is written as one with their weight.
+ * speedscope's own format: one sampled profile for every thread and event or counter, all with the
+ * same table of functions. A run of samples with one stack is written as one with their weight.
  */
 #include "output/convert.h"
 #include "output/escape.h"
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct speedscope {
 	struct conversion *conversion;
@@ -16,8 +17,8 @@ struct speedscope {
 	struct spool *spool;
 	FILE *file;
 	uint32_t *depths, *chain;
-	bool *seen; /* by event, in the thread at hand */
-	uint32_t nr_events;
+	bool *seen;         /* by event, in the thread at hand */
+	uint32_t nr_events; /* counters have the numbers behind them */
 	unsigned nr_profiles;
 };
 
@@ -29,15 +30,30 @@ struct run {
 
 struct runs {
 	struct spool *spool;
-	uint32_t event;
+	uint32_t event, nr_events;
 	struct run next;
 	bool started, ended;
 };
 
-static void runs_open(struct runs *runs, struct spool *spool, uint32_t thread, uint32_t event)
+static void runs_open(struct runs *runs, const struct speedscope *speedscope, uint32_t thread,
+                      uint32_t event)
 {
-	*runs = (struct runs){.spool = spool, .event = event};
-	spool_open(spool, thread);
+	*runs = (struct runs){
+		.spool = speedscope->spool,
+		.event = event,
+		.nr_events = speedscope->nr_events,
+	};
+	spool_open(runs->spool, thread);
+}
+
+/* What a sample weighs in the profile of an event or of a counter; 0: it is not in it. */
+static uint64_t weight_of(const struct runs *runs, const struct spool_sample *sample)
+{
+	const struct spool_source *source = &runs->spool->sources[sample->source];
+
+	if (runs->event < runs->nr_events)
+		return source->event == runs->event ? source->weight : 0;
+	return source->event ? 0 : spool_counters(runs->spool)[runs->event - runs->nr_events];
 }
 
 /* 1 with a run, 0 at the end, -errno. */
@@ -47,16 +63,16 @@ static int runs_next(struct runs *runs, struct run *run)
 	int got = 0;
 
 	while (!runs->ended && (got = spool_next(runs->spool, &sample)) == 1) {
-		const struct spool_source *source = &runs->spool->sources[sample.source];
+		uint64_t weight = weight_of(runs, &sample);
 		struct run done = runs->next;
 
-		if (source->event != runs->event)
+		if (!weight)
 			continue;
 		if (runs->started && sample.path == done.path) {
-			runs->next.weight += source->weight;
+			runs->next.weight += weight;
 			continue;
 		}
-		runs->next = (struct run){sample.path, source->weight};
+		runs->next = (struct run){sample.path, weight};
 		if (runs->started) {
 			*run = done;
 			return 1;
@@ -90,7 +106,7 @@ static int print_samples(struct speedscope *speedscope, uint32_t thread, uint32_
 	struct run run;
 	int got, err;
 
-	runs_open(&runs, speedscope->spool, thread, event);
+	runs_open(&runs, speedscope, thread, event);
 	while ((got = runs_next(&runs, &run)) == 1) {
 		fputs(separator, speedscope->file);
 		separator = ",\n";
@@ -111,7 +127,7 @@ static int print_weights(struct speedscope *speedscope, uint32_t thread, uint32_
 	int got;
 
 	*total = 0;
-	runs_open(&runs, speedscope->spool, thread, event);
+	runs_open(&runs, speedscope, thread, event);
 	while ((got = runs_next(&runs, &run)) == 1) {
 		fprintf(speedscope->file, "%s%" PRIu64, separator, run.weight);
 		separator = ",";
@@ -124,16 +140,22 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 {
 	const struct trace *trace = speedscope->conversion->trace;
 	const struct trace_event *entry = trace_event(trace, event);
+	const struct trace_counter *counter =
+		entry ? NULL : trace_counter(trace, event - speedscope->nr_events);
+	uint32_t unit = entry ? entry->unit : counter ? counter->unit : TRACE_COUNT;
 	char text[CONVERT_TEXT_SIZE];
 	FILE *file = speedscope->file;
 	uint64_t total;
 	int err;
 
-	convert_thread_text(trace, thread, event, text);
+	convert_thread_text(trace, thread, entry ? event : 0, text);
+	if (counter)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %.64s",
+		         trace_string(trace, counter->name));
 	fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":", speedscope->nr_profiles++ ? "," : "");
 	escape_json(file, text);
 	fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[\n",
-	        entry->unit == TRACE_NS ? "nanoseconds" : "none");
+	        unit == TRACE_NS ? "nanoseconds" : "none");
 	err = print_samples(speedscope, thread, event);
 	if (err)
 		return err;
@@ -163,16 +185,25 @@ static void print_functions(const struct speedscope *speedscope)
 	fputs("]}", speedscope->file);
 }
 
+/* Of a thread, at most. */
+static uint32_t nr_profiles(const struct speedscope *speedscope)
+{
+	return speedscope->nr_events + speedscope->spool->nr_counters;
+}
+
 static int find_events(struct speedscope *speedscope, uint32_t thread)
 {
 	struct spool_sample sample;
 	int got;
 
-	for (uint32_t i = 0; i < speedscope->nr_events; i++)
-		speedscope->seen[i] = false;
+	memset(speedscope->seen, 0, nr_profiles(speedscope) * sizeof(*speedscope->seen));
 	spool_open(speedscope->spool, thread);
-	while ((got = spool_next(speedscope->spool, &sample)) == 1)
+	while ((got = spool_next(speedscope->spool, &sample)) == 1) {
 		speedscope->seen[speedscope->spool->sources[sample.source].event] = true;
+		for (uint32_t i = 0; i < speedscope->spool->nr_counters; i++)
+			if (spool_counters(speedscope->spool)[i])
+				speedscope->seen[speedscope->nr_events + i] = true;
+	}
 	return got;
 }
 
@@ -180,7 +211,7 @@ static int print_thread(struct speedscope *speedscope, uint32_t thread)
 {
 	int err = find_events(speedscope, thread);
 
-	for (uint32_t i = 0; i < speedscope->nr_events && !err; i++)
+	for (uint32_t i = 0; i < nr_profiles(speedscope) && !err; i++)
 		if (speedscope->seen[i])
 			err = print_profile(speedscope, thread, i);
 	return err;
@@ -214,7 +245,7 @@ static int prepare(struct speedscope *speedscope)
 		return -errno;
 	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
 		speedscope->nr_events++;
-	speedscope->seen = calloc(speedscope->nr_events + 1, sizeof(*speedscope->seen));
+	speedscope->seen = calloc(nr_profiles(speedscope) + 1UL, sizeof(*speedscope->seen));
 	speedscope->depths = paths_depths(&speedscope->paths);
 	if (!speedscope->seen || !speedscope->depths)
 		return -ENOMEM;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BUFFERS_SIZE    (1 << 20) /* samples, of all threads together */
@@ -69,22 +70,24 @@ static int make_room(struct spool *spool)
 		spool->buffer_size = MAX_BUFFER_SIZE;
 	if (spool->buffer_size < MIN_BUFFER_SIZE)
 		spool->buffer_size = MIN_BUFFER_SIZE;
-	spool->buffers = calloc((size_t)(active + 1) * spool->buffer_size, sizeof(*spool->buffers));
-	return spool->buffers ? 0 : -ENOMEM;
+	spool->buffers = calloc((size_t)(active + 1) * spool->buffer_size, spool->entry_size);
+	spool->read = calloc(SPOOL_READ, spool->entry_size);
+	return spool->buffers && spool->read ? 0 : -ENOMEM;
 }
 
 /* --- the second walk: to their places --------------------------------------------------------- */
 
-static struct spool_sample *buffer_of(const struct spool *spool, const struct spool_thread *thread)
+static unsigned char *buffer_of(const struct spool *spool, const struct spool_thread *thread)
 {
-	return &spool->buffers[(size_t)(thread->buffer - 1) * spool->buffer_size];
+	return spool->buffers +
+	       (size_t)(thread->buffer - 1) * spool->buffer_size * spool->entry_size;
 }
 
 static int flush_thread(struct spool *spool, struct spool_thread *thread)
 {
-	const char *at = (const char *)buffer_of(spool, thread);
-	size_t left = thread->buffered * sizeof(struct spool_sample);
-	off_t place = (off_t)((thread->start + thread->done) * sizeof(struct spool_sample));
+	const unsigned char *at = buffer_of(spool, thread);
+	size_t left = thread->buffered * spool->entry_size;
+	off_t place = (off_t)((thread->start + thread->done) * spool->entry_size);
 
 	while (left) {
 		ssize_t written = pwrite(spool->fd, at, left, place);
@@ -135,6 +138,16 @@ static void note_time(struct spool *spool, struct spool_thread *thread, uint64_t
 		thread->last_time = time;
 }
 
+static void put_entry(const struct spool *spool, unsigned char *at,
+                      const struct spool_sample *entry, const struct trace_sample *sample)
+{
+	static const uint64_t none[COUNTER_MAX];
+
+	memcpy(at, entry, sizeof(*entry));
+	memcpy(at + sizeof(*entry), sample->nr_counters ? sample->counters + 1 : none,
+	       spool->nr_counters * sizeof(*none));
+}
+
 static int store_sample(struct spool *spool, struct paths *paths, const struct trace_sample *sample)
 {
 	struct spool_thread *thread = thread_of(spool, sample->thread);
@@ -145,8 +158,8 @@ static int store_sample(struct spool *spool, struct paths *paths, const struct t
 	if (thread->done + thread->buffered == thread->nr) /* the file changes as we read it */
 		return -EBADMSG;
 	note_time(spool, thread, sample->time);
-	buffer_of(spool, thread)[thread->buffered++] =
-		(struct spool_sample){thread->last_time, path, source};
+	put_entry(spool, buffer_of(spool, thread) + thread->buffered++ * spool->entry_size,
+	          &(struct spool_sample){thread->last_time, path, source}, sample);
 	return thread->buffered == spool->buffer_size ? flush_thread(spool, thread) : 0;
 }
 
@@ -187,6 +200,8 @@ static int spool_init(struct spool *spool, struct conversion *conversion, struct
 	while (trace_thread(conversion->trace, spool->nr_threads))
 		spool->nr_threads++;
 	spool->nr_threads++;
+	spool->nr_counters = trace_nr_counters(conversion->trace);
+	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
 	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
 	spool->fd = open_nameless(conversion->scratch);
 	if (!spool->threads || spool->fd < 0)
@@ -223,6 +238,7 @@ void spool_free(struct spool *spool)
 	free(spool->threads);
 	free(spool->sources);
 	free(spool->buffers);
+	free(spool->read);
 	free(spool);
 }
 
@@ -241,12 +257,12 @@ static int refill(struct spool *spool)
 	if (wanted > SPOOL_READ)
 		wanted = SPOOL_READ;
 	do
-		size = pread(spool->fd, spool->read, wanted * sizeof(*spool->read),
-		             (off_t)(spool->at * sizeof(*spool->read)));
+		size = pread(spool->fd, spool->read, wanted * spool->entry_size,
+		             (off_t)(spool->at * spool->entry_size));
 	while (size < 0 && errno == EINTR);
 	if (size < 0)
 		return -errno;
-	spool->nr_read = (uint32_t)((size_t)size / sizeof(*spool->read));
+	spool->nr_read = (uint32_t)((size_t)size / spool->entry_size);
 	spool->next_read = 0;
 	spool->at += spool->nr_read;
 	return spool->nr_read ? 0 : -EIO;
@@ -263,6 +279,12 @@ int spool_next(struct spool *spool, struct spool_sample *sample)
 		if (err)
 			return err;
 	}
-	*sample = spool->read[spool->next_read++];
+	memcpy(sample, spool->read + spool->next_read++ * spool->entry_size, sizeof(*sample));
 	return 1;
+}
+
+const uint64_t *spool_counters(const struct spool *spool)
+{
+	return (const void *)(spool->read + (spool->next_read - 1) * spool->entry_size +
+	                      sizeof(struct spool_sample));
 }

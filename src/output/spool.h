@@ -1,7 +1,7 @@
 /*
  * The samples of a trace grouped by thread, each thread's in order of time: for formats that want
- * one thread after the other. They lie in a nameless file, 16 bytes each, so that memory does not
- * grow with them.
+ * one thread after the other. They lie in a nameless file, 16 bytes each and 8 for each counter, so
+ * that memory does not grow with them.
  */
 #ifndef OUTPUT_SPOOL_H
 #define OUTPUT_SPOOL_H
@@ -37,13 +37,15 @@ struct spool {
 	uint32_t nr_threads, nr_sources, sources_room;
 	uint64_t first_time, last_time; /* of all samples; 0: there are none */
 	struct map64 source_by_key;
-	struct spool_sample *buffers;
+	unsigned nr_counters; /* of every sample; where they are not known they are 0 */
+	size_t entry_size;    /* a sample and its counters */
+	unsigned char *buffers;
 	uint32_t buffer_size;
 	int fd;
 	/* what is being read */
 	uint64_t at, end;
 	uint32_t nr_read, next_read;
-	struct spool_sample read[SPOOL_READ];
+	unsigned char *read;
 };
 
 #define SPOOL_WALKS 2 /* over the trace, for convert_plan() */
@@ -55,5 +57,7 @@ void spool_free(struct spool *spool);
 /* Starts reading a thread; then 1 with a sample, 0 at the end, -errno. */
 void spool_open(struct spool *spool, uint32_t thread);
 int spool_next(struct spool *spool, struct spool_sample *sample);
+/* What was counted with the sample read last, by the trace's counters; until the next call. */
+const uint64_t *spool_counters(const struct spool *spool);
 
 #endif

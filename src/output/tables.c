@@ -39,6 +39,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_PROCESSES] = {sizeof(struct trace_process), TABLES_MAX_PROCESSES},
 		[TRACE_OWNERS] = {sizeof(uint32_t), TABLES_MAX_THREADS},
 		[TRACE_INSTRUMENTS] = {sizeof(struct trace_instrument), TABLES_MAX_EVENTS},
+		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
 	};
 
 	return kinds[section];
@@ -350,6 +351,15 @@ struct trace_event *tables_add_event(struct tables *tables)
 	if (event)
 		table_publish(tables, TRACE_EVENTS, tables->header->nr[TRACE_EVENTS] + 1);
 	return event;
+}
+
+struct trace_counter *tables_add_counter(struct tables *tables)
+{
+	struct trace_counter *counter = table_grow(tables, TRACE_COUNTERS);
+
+	if (counter)
+		table_publish(tables, TRACE_COUNTERS, tables->header->nr[TRACE_COUNTERS] + 1);
+	return counter;
 }
 
 struct trace_stream *tables_add_stream(struct tables *tables)

@@ -3,7 +3,7 @@
  * a killed recorder. One file holds them together with the arena of the buffer:
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
- *     regions | communicators | members | processes | owners | instruments | arena
+ *     regions | communicators | members | processes | owners | instruments | counters | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables, and allocated piece by piece as they grow, so that a
@@ -32,6 +32,7 @@
 #define TABLES_MAX_COMMS     (1 << 16)
 #define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
 #define TABLES_MAX_PROCESSES (1 << 14)
+#define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
 
 struct tables;
 
@@ -75,6 +76,7 @@ uint32_t tables_comm(struct tables *tables, const char *comm);
 /* Entries live as long as the tables, and stay where they are. NULL: refused. */
 struct trace_event *tables_add_event(struct tables *tables);
 struct trace_stream *tables_add_stream(struct tables *tables);
+struct trace_counter *tables_add_counter(struct tables *tables);
 /* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
 struct trace_module *tables_module(struct tables *tables, uint16_t id);
 

@@ -20,7 +20,7 @@ static int grow(struct tally *tally)
 	if (!entries)
 		return -ENOMEM;
 	tally->entries = entries;
-	weights = reallocarray(tally->weights, room, tally->nr_events * sizeof(*weights));
+	weights = reallocarray(tally->weights, room, tally->nr_weights * sizeof(*weights));
 	if (!weights)
 		return -ENOMEM;
 	tally->weights = weights;
@@ -38,8 +38,8 @@ static uint32_t find_entry(struct tally *tally, uint32_t path, uint32_t thread)
 	if (grow(tally) || map64_add(&tally->by_key, key, tally->nr))
 		return UINT32_MAX;
 	tally->entries[tally->nr] = (struct tally_entry){path, thread};
-	memset(&tally->weights[(size_t)tally->nr * tally->nr_events], 0,
-	       tally->nr_events * sizeof(*tally->weights));
+	memset(&tally->weights[(size_t)tally->nr * tally->nr_weights], 0,
+	       tally->nr_weights * sizeof(*tally->weights));
 	return tally->nr++;
 }
 
@@ -47,6 +47,7 @@ static int add_sample(struct tally *tally, struct paths *paths, const struct tra
                       const struct tally_config *config)
 {
 	uint32_t path = paths_find(paths, sample), entry;
+	uint64_t *weights;
 	int err = 0;
 
 	if (config->full && tally->nr == MANY) {
@@ -59,7 +60,10 @@ static int add_sample(struct tally *tally, struct paths *paths, const struct tra
 	                : find_entry(tally, path, config->by_thread ? sample->thread : 0);
 	if (entry == UINT32_MAX)
 		return err ? err : -ENOMEM;
-	tally->weights[(size_t)entry * tally->nr_events + sample->event] += sample->weight;
+	weights = &tally->weights[(size_t)entry * tally->nr_weights];
+	weights[sample->event] += sample->weight;
+	for (unsigned i = 1; i < sample->nr_counters; i++)
+		weights[tally->nr_events + i - 1] += sample->counters[i];
 	return 0;
 }
 
@@ -75,6 +79,7 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 		return got;
 	while (trace_event(conversion->trace, tally->nr_events))
 		tally->nr_events++;
+	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
 		err = add_sample(tally, paths, &sample, config);
 		if (!err)

@@ -1,6 +1,6 @@
 /*
- * Weights added up by call path, and by thread if wanted, of all events at once: for formats
- * without time.
+ * Weights added up by call path, and by thread if wanted, of all events at once, and what was
+ * counted with them: for formats without time.
  */
 #ifndef OUTPUT_TALLY_H
 #define OUTPUT_TALLY_H
@@ -29,8 +29,8 @@ struct tally_config {
 
 struct tally {
 	struct tally_entry *entries;
-	uint64_t *weights; /* of each entry: one an event */
-	uint32_t nr, room, nr_events;
+	uint64_t *weights; /* of each entry: one an event, then one a counter */
+	uint32_t nr, room, nr_events, nr_weights;
 	struct map64 by_key;
 };
 
@@ -43,7 +43,7 @@ void tally_fini(struct tally *tally);
 
 static inline const uint64_t *tally_weights(const struct tally *tally, uint32_t entry)
 {
-	return &tally->weights[(size_t)entry * tally->nr_events];
+	return &tally->weights[(size_t)entry * tally->nr_weights];
 }
 
 #endif

@@ -335,6 +335,16 @@ const struct trace_stream *trace_stream(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_STREAMS], index);
 }
 
+const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_COUNTERS], index);
+}
+
+unsigned trace_nr_counters(const struct trace *trace)
+{
+	return trace->sections[TRACE_COUNTERS].nr;
+}
+
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_MODULES], index);

@@ -29,6 +29,9 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
  */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
+/* How many there are, at most COUNTER_MAX - 1. */
+unsigned trace_nr_counters(const struct trace *trace);
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
@@ -76,6 +79,13 @@ struct trace_sample {
 	uint64_t leaf;
 	uint32_t context; /* node; NODE_NONE: no callers */
 	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
+
+	/*
+	 * What was counted since the sample before in its stream, the event itself first and then
+	 * the counters. A stream is a CPU, or a thread where events are inherited.
+	 */
+	unsigned nr_counters; /* 0: nothing is known of them */
+	uint64_t counters[COUNTER_MAX];
 };
 
 /*

@@ -57,6 +57,21 @@ static const char *check_lines(const struct trace *trace)
 	return NULL;
 }
 
+static const char *check_counters(const struct trace *trace)
+{
+	const struct section *counters = &trace->sections[TRACE_COUNTERS];
+	const struct trace_counter *counter;
+
+	if (!counters->found)
+		return NULL;
+	if (!READABLE(TRACE_COUNTERS, struct trace_counter) || counters->nr >= COUNTER_MAX)
+		return "its counters make no sense";
+	for (uint32_t i = 0; (counter = section_entry(counters, i)); i++)
+		if (counter->event || counter->unit > TRACE_COUNT)
+			return "it has counters of nothing";
+	return NULL;
+}
+
 static const char *check_strings(const struct trace *trace)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];
@@ -152,6 +167,8 @@ const char *trace_check(const struct trace *trace)
 		wrong = check_bins(trace);
 	if (!wrong)
 		wrong = check_symbols(trace);
+	if (!wrong)
+		wrong = check_counters(trace);
 	if (!wrong)
 		wrong = check_lines(trace);
 	if (!wrong)

@@ -40,6 +40,7 @@ enum trace_section {
 	TRACE_PROCESSES,   /* struct trace_process */
 	TRACE_OWNERS,      /* uint32_t: for each thread its process + 1; 0: the one with its pid */
 	TRACE_INSTRUMENTS, /* struct trace_instrument */
+	TRACE_COUNTERS,    /* struct trace_counter; missing or empty: samples have no counters */
 	NR_TRACE_SECTIONS
 };
 
@@ -126,6 +127,25 @@ struct trace_event {
 	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
 	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
 };
+
+enum trace_counter_flags {
+	TRACE_COUNTER_KERNEL = 1, /* counted by the kernel itself: a total of 0 means that */
+	TRACE_COUNTER_TOTAL = 2,  /* total, enabled and running are known */
+};
+
+/*
+ * An event that was read with every sample of another one. Bins with samples of that one have the
+ * totals of its own first, then those of its counters in this order.
+ */
+struct trace_counter {
+	uint32_t name;  /* string */
+	uint32_t unit;  /* enum trace_unit */
+	uint32_t event; /* with whose samples it was read */
+	uint32_t flags;
+	uint64_t total;            /* the kernel's own over the run, in the unit */
+	uint64_t enabled, running; /* ns: meant to count, over all CPUs; and did */
+};
+static_assert(sizeof(struct trace_counter) == 40, "fixed by the format");
 
 /* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
 #define TRACE_ANY_CPU UINT32_MAX

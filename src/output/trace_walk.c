@@ -1,8 +1,11 @@
+#include "output/trace_counters.h"
+#include "output/trace_file.h"
 #include "output/trace_places.h"
 #include "output/turns.h"
 #include "symbolize/memory.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +22,8 @@ struct trace_walk {
 	struct list *lists;
 	struct turns turns; /* of the lists that have a sample */
 	uint32_t nr_lists;
+	struct counter_streams counters;
+	enum counter_owner owner;
 	int error;
 };
 
@@ -37,9 +42,25 @@ static void take_memory(const struct trace *trace, struct trace_sample *sample)
 	sample->context = parent;
 }
 
-static void fill_sample(const struct trace *trace, struct trace_sample *sample,
+/* Still totals; see trace_walk_next(). */
+static void take_counters(const struct trace *trace, struct list *list,
+                          const struct code_sample *coded)
+{
+	struct trace_sample *sample = &list->sample;
+
+	sample->nr_counters = 0;
+	if (!coded->counters || sample->event ||
+	    list->cursor->counters.nr != 1 + trace_nr_counters(trace))
+		return;
+	sample->nr_counters = list->cursor->counters.nr;
+	memcpy(sample->counters, coded->counters, sample->nr_counters * sizeof(uint64_t));
+}
+
+static void fill_sample(const struct trace *trace, struct list *list,
                         const struct code_sample *coded)
 {
+	struct trace_sample *sample = &list->sample;
+
 	sample->time = coded->time;
 	sample->weight = trace_weight(trace, sample->event, coded->cpu);
 	sample->thread = coded->thread;
@@ -48,6 +69,7 @@ static void fill_sample(const struct trace *trace, struct trace_sample *sample,
 	sample->context = coded->context;
 	sample->memory = 0;
 	take_memory(trace, sample);
+	take_counters(trace, list, coded);
 }
 
 /* 1 with the list's next sample, 0 at its end, -EBADMSG. */
@@ -59,7 +81,7 @@ static int list_next(const struct trace *trace, struct list *list)
 	for (;;) {
 		got = code_next(list->cursor, &coded);
 		if (got == 1)
-			fill_sample(trace, &list->sample, &coded);
+			fill_sample(trace, list, &coded);
 		if (got || list->at == list->end)
 			return got;
 		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
@@ -101,6 +123,15 @@ static int open_lists(struct trace_walk *walk)
 	return got < 0 ? got : 0;
 }
 
+static int open_counters(struct trace_walk *walk)
+{
+	if (!trace_nr_counters(walk->trace))
+		return 0;
+	walk->owner = trace_run(walk->trace)->flags & TRACE_RUN_CGROUP ? COUNTER_OF_CPU
+	                                                               : COUNTER_OF_THREAD;
+	return counter_streams_init(&walk->counters, walk->trace, walk->owner);
+}
+
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 {
 	struct trace_walk *walk = calloc(1, sizeof(*walk));
@@ -114,7 +145,7 @@ struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 	nr = places_lists(&walk->places);
 	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
 	walk->turns.heap = calloc(nr + 1, sizeof(*walk->turns.heap));
-	if (!walk->lists || !walk->turns.heap)
+	if (!walk->lists || !walk->turns.heap || open_counters(walk))
 		goto out;
 	walk->error = open_lists(walk);
 	if (walk->error != -ENOMEM)
@@ -131,10 +162,23 @@ void trace_walk_free(struct trace_walk *walk)
 		return;
 	for (uint32_t i = 0; walk->lists && i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
+	counter_streams_fini(&walk->counters);
 	free(walk->lists);
 	free(walk->turns.heap);
 	places_fini(&walk->places);
 	free(walk);
+}
+
+/* Without room for counters that are not there. */
+static void copy_sample(struct trace_walk *walk, const struct list *list,
+                        struct trace_sample *sample)
+{
+	if (!list->sample.nr_counters) {
+		memcpy(sample, &list->sample, offsetof(struct trace_sample, counters));
+		return;
+	}
+	*sample = list->sample;
+	counter_streams_step(&walk->counters, walk->trace, walk->owner, sample);
 }
 
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
@@ -145,7 +189,7 @@ int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 	if (walk->error || !walk->turns.nr)
 		return walk->error;
 	list = &walk->lists[walk->turns.heap[0].number];
-	*sample = list->sample;
+	copy_sample(walk, list, sample);
 	got = list_next(walk->trace, list);
 	if (got < 0)
 		walk->error = got;

@@ -1,4 +1,5 @@
 #include "output/warnings.h"
+#include "output/counter_columns.h"
 #include "output/text.h"
 
 #include <stdarg.h>
@@ -8,6 +9,9 @@
 #define MAX_BLAMED   3
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
+/* Counters should be known for as much of what was sampled. */
+#define COUNTED_SHARE 0.9
+#define MANY_COUNTED  1000 /* of few a share says little */
 
 struct warner {
 	warning_fn *fn;
@@ -39,6 +43,25 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
 		warn(warner, "functions of the kernel have no names: its addresses are hidden "
 		             "(see /proc/sys/kernel/kptr_restrict)");
+}
+
+/* All counters have the hardware at the same times, so that one line is enough for that. */
+static void warn_of_counters(const struct trace *trace, const struct warner *warner)
+{
+	const struct trace_counter *counter;
+	char text[WARNING_SIZE];
+	bool scaled = false;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		bool again = trace_counter_state(counter) == COUNTER_SCALED && scaled;
+
+		if (!trace_counter_trouble(counter, trace_string(trace, counter->name), text,
+		                           sizeof(text)) ||
+		    again)
+			continue;
+		scaled |= trace_counter_state(counter) == COUNTER_SCALED;
+		warner->fn(warner->arg, text);
+	}
 }
 
 static uint64_t all_taken(const struct trace *trace)
@@ -102,6 +125,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 
 	warn_of_silence(trace, &warner);
 	warn_of_flags(run, &warner);
+	warn_of_counters(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,
 		     "the kernel dropped %llu records of mappings and tasks: some code and "
@@ -163,6 +187,36 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	warn(warner, "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest",
 	     100 * share(profile->sampled, event->exact), exact,
 	     trace_string(profile->trace, event->name));
+}
+
+/* The part of what a counter, or the event itself, had in all that is told of functions. */
+static double counted_share(const struct profile *profile, uint32_t i)
+{
+	const struct trace_counter *counter = trace_counter(profile->trace, i);
+	bool whole = !profile->config.from && profile->config.to == UINT64_MAX;
+
+	if (!whole || !(counter->flags & TRACE_COUNTER_TOTAL) || counter->total < MANY_COUNTED)
+		return share(profile->counted[0], profile->sampled);
+	return share(profile->counted[1 + i], counter->total);
+}
+
+/* What a thread counts behind its last sample that is left is told of no function. */
+static void warn_of_uncounted(const struct profile *profile, const struct warner *warner)
+{
+	uint32_t least = 0;
+
+	if (!trace_nr_counters(profile->trace) || profile->config.event || !profile->samples)
+		return;
+	for (uint32_t i = 1; trace_counter(profile->trace, i); i++)
+		if (counted_share(profile, i) < counted_share(profile, least))
+			least = i;
+	if (counted_share(profile, least) >= COUNTED_SHARE)
+		return;
+	warn(warner,
+	     "functions have %.1f %% of all %s: the rest was behind the last sample of a thread, "
+	     "or in threads without any. Ratios are of what they have",
+	     100 * counted_share(profile, least),
+	     trace_string(profile->trace, trace_counter(profile->trace, least)->name));
 }
 
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
@@ -236,6 +290,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 
 	warn_of_losses(profile, &warner);
 	warn_of_coverage(profile, &warner);
+	warn_of_uncounted(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_unsampled(profile, &warner);
 	warn_of_scaling(profile, &warner);

@@ -67,6 +67,11 @@ static const struct sentence {
 	[ADVICE_NO_BRANCHES] = {"this machine has no branch stacks (LBR, BRS or BRBE)",
                                 "try -g dwarf"},
 
+	[ADVICE_NO_GROUPS] = {"this kernel reads no counters with inherited events, and without "
+                              "more privileges events are inherited",
+                              "boot Linux 6.12 or later, or as root: sysctl "
+                              "kernel.perf_event_paranoid=0, or: " SETCAP},
+
 	[ADVICE_NO_CGROUPS] = {"there is no cgroup hierarchy of version 2 here",
                                "as root: mount -t cgroup2 none /mnt"},
 	[ADVICE_CGROUPS_READONLY] = {"the cgroup hierarchy at {subject} is read-only (a "

@@ -40,6 +40,7 @@ enum advice_topic {
 	ADVICE_TAKEN,       /* another one holds it */
 	ADVICE_IMPRECISE,   /* no precise sampling here */
 	ADVICE_NO_BRANCHES, /* no branch stacks here */
+	ADVICE_NO_GROUPS,   /* no counters with inherited samples */
 
 	ADVICE_NO_CGROUPS,       /* no hierarchy of version 2 */
 	ADVICE_CGROUPS_READONLY, /* subject: where it is mounted */

@@ -25,8 +25,10 @@ int cpu_list_parse(struct cpu_list *list, const char *text)
 	memset(list, 0, sizeof(*list));
 	for (;; text++) {
 		text = parse_cpu(text, &first);
+		if (!text)
+			return -EINVAL;
 		last = first;
-		if (text && *text == '-')
+		if (*text == '-')
 			text = parse_cpu(text + 1, &last);
 		if (!text || last < first)
 			return -EINVAL;

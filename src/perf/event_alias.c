@@ -263,7 +263,7 @@ static int choose_part(const struct alias_part *parts, const char *name, const c
 	for (; (*part)->name; (*part)++)
 		if (*(*part)->name && !strcasecmp((*part)->name, wanted + 1))
 			return 0;
-	if (*parts->name)
+	if (parts->name && *parts->name)
 		return explain_parts(parts, name, "has no such part", why);
 	snprintf(why, WHY_SIZE, "event '%s': it has no parts; try it without '%s'", name, wanted);
 	return -EINVAL;

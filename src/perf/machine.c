@@ -32,8 +32,8 @@ static int filter_answer(bool has_perf)
 /* Hypervisors show themselves by a flag on x86, by the names of the board elsewhere. */
 static bool is_virtual(void)
 {
-	static const char *const names[] = {"QEMU", "KVM",    "VMware", "VirtualBox", "Xen",
-	                                    "HVM",  "Google", "Amazon", "Virtual"};
+	static const char *const names[] = {"QEMU", "KVM",    "VMware", "Xen",
+	                                    "HVM",  "Google", "Amazon", "virt"};
 	char text[4096], *flags;
 
 	if (!text_file_read("/proc/cpuinfo", text, sizeof(text)) &&

@@ -92,6 +92,25 @@ static void decode_branches(struct record *record, struct words *words)
 	record->sample.nr_branches = nr;
 }
 
+/* PERF_FORMAT_GROUP: each count is followed by what was asked for beside it. */
+static void decode_counts(struct record *record, struct words *words, uint64_t format)
+{
+	unsigned stride = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+	uint64_t nr = word(words);
+
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		record->sample.enabled = word(words);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		record->sample.running = word(words);
+	if (nr > (uint64_t)(words->end - words->at) / stride) {
+		words->overrun = true;
+		return;
+	}
+	record->sample.counts = skip(words, nr * stride);
+	record->sample.nr_counts = nr;
+	record->sample.count_stride = stride;
+}
+
 static void decode_sample(struct record *record, struct words *words, uint16_t misc,
                           const struct record_format *format)
 {
@@ -117,6 +136,8 @@ static void decode_sample(struct record *record, struct words *words, uint16_t m
 		record->cpu = low_half(word(words));
 	if (type & PERF_SAMPLE_PERIOD)
 		word(words);
+	if (type & PERF_SAMPLE_READ)
+		decode_counts(record, words, format->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		record->sample.chain_size = word(words);
 		record->sample.chain = skip(words, record->sample.chain_size);

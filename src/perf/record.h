@@ -46,6 +46,10 @@ struct record {
 			/* The latest branches, or calls that have not returned: newest first. */
 			const struct perf_branch_entry *branches;
 			size_t nr_branches;
+			const uint64_t *counts;    /* of the event's group, itself first */
+			size_t nr_counts;          /* 0: it was not asked for */
+			unsigned count_stride;     /* from one count to the next */
+			uint64_t enabled, running; /* ns: the group's time, on the hardware */
 		} sample;
 		struct {
 			uint64_t start, end, pgoff;
@@ -76,7 +80,7 @@ struct record_format {
 	uint64_t sample_type; /* of RECORD_SAMPLE; the trailer of others has its TID, TIME, CPU, ID
 	                       */
 	unsigned nr_regs;     /* popcount of sample_regs_user */
-	uint64_t read_format;
+	uint64_t read_format; /* with PERF_SAMPLE_READ; has PERF_FORMAT_GROUP */
 };
 
 /*

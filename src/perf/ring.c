@@ -62,16 +62,24 @@ void ring_refresh(struct ring *ring)
 	}
 }
 
+static void prefetch_at(const struct ring *ring, size_t skip)
+{
+	__builtin_prefetch(ring->data + ((ring->tail + skip) & (ring->size - 1)));
+}
+
 /*
  * Another CPU wrote the records, and to wait for the first lines of each takes a tenth of the time
- * that a sample takes: the next one's are asked for while this one is worked on.
+ * that a sample takes: the next one's are asked for while this one is worked on. So is its last,
+ * which says how much of a stack was copied, for it is mostly as long as this one.
  */
-static void ring_prefetch(const struct ring *ring, size_t skip)
+static void ring_prefetch(const struct ring *ring, size_t size)
 {
-	size_t at, size = ring_fill(ring) - skip;
+	size_t at, left = ring_fill(ring) - size;
 
-	for (at = 0; at < HEAD_SIZE && at < size; at += CACHE_LINE)
-		__builtin_prefetch(ring->data + ((ring->tail + skip + at) & (ring->size - 1)));
+	for (at = 0; at < HEAD_SIZE && at < left; at += CACHE_LINE)
+		prefetch_at(ring, size + at);
+	if (left >= size)
+		prefetch_at(ring, 2 * size - 1);
 }
 
 const void *ring_peek(struct ring *ring, size_t *size)

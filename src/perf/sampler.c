@@ -58,6 +58,17 @@ static uint64_t read_count(const struct sampler *s, int fd, bool lost)
 	return values[lost];
 }
 
+/* The same of a sampled event, which may read a group. */
+static uint64_t read_sampled(const struct sampler *s, int fd, bool lost)
+{
+	struct sampler_reading reading;
+
+	if (!s->nr_counters)
+		return read_count(s, fd, lost);
+	sampler_read_event(s, fd, &reading);
+	return lost ? reading.lost : reading.values[0];
+}
+
 /* Of an event of mmap, comm, fork and exit records: it counts nothing, but is always on. */
 struct side_count {
 	uint64_t value, running, lost; /* running: ns that its tasks ran on its CPU */
@@ -150,7 +161,7 @@ static uint64_t rung_total(const struct sampler *s, const struct sampler_event *
 
 	for (unsigned t = 0; t < s->nr_targets; t++)
 		for (unsigned c = 0; c < s->nr_cpus; c++)
-			total += read_count(s, *sampler_fd(s, event, rung, t, c), false);
+			total += read_sampled(s, *sampler_fd(s, event, rung, t, c), false);
 	return total;
 }
 
@@ -229,6 +240,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 
 		source->shift = step->shift;
 		source->stale = step->rung != id->rung;
+		source->rung = id->rung;
 	}
 }
 
@@ -290,8 +302,8 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 		return event->lost[cpu_index];
 	for (unsigned r = 0; r < event->nr_rungs; r++)
 		for (unsigned t = 0; t < sampler->nr_targets; t++)
-			lost += read_count(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-			                   true);
+			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
+			                     true);
 	return lost;
 }
 

@@ -22,8 +22,8 @@
 #ifndef PERF_SAMPLER_H
 #define PERF_SAMPLER_H
 
+#include "perf/counters.h"
 #include "perf/cpu_list.h"
-#include "perf/event.h"
 #include "perf/record.h"
 
 #include <sys/types.h>
@@ -53,6 +53,9 @@ struct sampler_config {
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
 	bool spread;                        /* let the CPUs' periods differ by a few per cent */
 
+	const struct event *counters; /* read with each sample of event 0 */
+	unsigned nr_counters;         /* at most COUNTERS_MAX */
+
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
 	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
@@ -67,6 +70,7 @@ struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at base_period << shift */
+	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
 	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
 };
 
@@ -137,5 +141,19 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 uint64_t sampler_exact(const struct sampler *sampler);
 /* The part of it that RECORD_READs have said so far. */
 uint64_t sampler_exact_ended(const struct sampler *sampler);
+
+/*
+ * What an event's group counted: its own count first. With the times that it was meant to run and
+ * did, ns.
+ */
+struct sampler_reading {
+	unsigned nr; /* 0: nothing */
+	uint64_t values[1 + COUNTERS_MAX];
+	uint64_t enabled, running, lost;
+};
+
+unsigned sampler_nr_counters(const struct sampler *sampler);
+/* The kernel's own totals of event 0 and the counters, over all CPUs, tasks and rungs. */
+void sampler_counter_totals(const struct sampler *sampler, struct sampler_reading *totals);
 
 #endif

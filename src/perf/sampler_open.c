@@ -10,15 +10,23 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Opens an event for target number t on a CPU, for the way of this sampler. */
-static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
+#define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
+
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
+                     int leader)
 {
 	attr->read_format |= s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_CGROUP)
-		return sampler_event_open(attr, s->cgroup, s->cpus[c],
-		                          s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
-	return sampler_event_open(attr, s->tasks[t], s->cpus[c], 0);
+		return sampler_member_open(attr, s->cgroup, s->cpus[c], leader,
+		                           s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
+	return sampler_member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
+}
+
+/* Opens an event for target number t on a CPU, for the way of this sampler. */
+static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
+{
+	return sampler_open_for(s, attr, t, c, -1);
 }
 
 static void *grid(size_t nr, size_t size)
@@ -74,28 +82,31 @@ static size_t descriptor_limit(void)
 
 /*
  * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them.
+ * rungs, for the buffer's levels do the doublings between them. Counters are copied with each.
  */
-static unsigned wanted_rungs(unsigned nr_cpus)
+static unsigned wanted_rungs(unsigned nr_cpus, unsigned nr_counters)
 {
-	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+	unsigned rungs = nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+
+	return nr_counters && rungs > MAX_COUNTED_RUNGS ? MAX_COUNTED_RUNGS : rungs;
 }
 
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
-	unsigned wanted = wanted_rungs(s->nr_cpus);
+	unsigned wanted = wanted_rungs(s->nr_cpus, s->nr_counters);
+	size_t rung_size = grid_size * (config->nr_events + s->nr_counters);
 	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
 	if (s->way == SAMPLER_CGROUP || !grid_size)
 		return 1;
-	rungs = limit > fixed ? (limit - fixed) / (grid_size * config->nr_events) : 0;
+	rungs = limit > fixed ? (limit - fixed) / rung_size : 0;
 	if (rungs >= wanted)
 		return wanted;
 	advice.numbers[0] = (int64_t)limit;
-	advice.numbers[1] = (int64_t)(fixed + wanted * grid_size * config->nr_events);
+	advice.numbers[1] = (int64_t)(fixed + wanted * rung_size);
 	advice_line(&advice, s->shortage, sizeof(s->shortage));
 	rungs = rungs ? rungs : 1;
 	return (unsigned)rungs;
@@ -203,13 +214,20 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = EVENT_CALL_BRANCHES;
 	}
+	/* All alike, for the records of all events are decoded alike. */
+	if (s->nr_counters) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format = COUNTERS_READ_FORMAT;
+	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
+		.read_format = attr->read_format | (s->counts_lost ? PERF_FORMAT_LOST : 0),
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
 	};
 }
 
-static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, unsigned c)
+static int open_event(struct sampler *s, const struct sampler_config *config, unsigned e,
+                      unsigned rung, unsigned t, unsigned c)
 {
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
@@ -222,6 +240,8 @@ static int open_event(struct sampler *s, unsigned e, unsigned rung, unsigned t, 
 	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	if (!error && *fd >= 0)
 		error = note_id(s, *fd, e, rung, c);
+	if (!error && !e && s->nr_counters)
+		error = sampler_open_counters(s, config->counters, rung, t, c);
 	return error;
 }
 
@@ -238,7 +258,9 @@ static int open_events(struct sampler *s, const struct sampler_config *config, u
 	for (unsigned r = 0; r < event->nr_rungs; r++) {
 		for (unsigned t = 0; t < s->nr_targets; t++) {
 			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = is_wanted(s, config, c) ? open_event(s, e, r, t, c) : 0;
+				int error = is_wanted(s, config, c)
+				                    ? open_event(s, config, e, r, t, c)
+				                    : 0;
 
 				if (error)
 					return error;
@@ -305,6 +327,9 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
 			return -ENOMEM;
+	s->counter_fds = fd_grid(sampler_counter_fds(s));
+	if (!s->counter_fds)
+		return -ENOMEM;
 	return merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
@@ -372,6 +397,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
@@ -402,6 +428,7 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	cells = (size_t)s->nr_targets * s->nr_cpus;
+	close_all(s->counter_fds, sampler_counter_fds(s));
 	for (unsigned e = 0; e < s->nr_events; e++) {
 		close_all(s->events[e].fds, s->events[e].nr_rungs * cells);
 		free(s->events[e].base_period);

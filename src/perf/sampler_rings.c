@@ -16,7 +16,8 @@
 #define EXACT_RING_SIZE ((size_t)64 << 10)
 #define LEAST_SIZE      ((size_t)64 << 10)
 
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                        unsigned long flags)
 {
 	int fd;
 
@@ -24,8 +25,14 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigne
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
 	attr->sample_id_all = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+	                  flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	return sampler_member_open(attr, pid, cpu, -1, flags);
 }
 
 struct perf_event_attr sampler_dummy(void)

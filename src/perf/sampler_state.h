@@ -46,6 +46,8 @@ struct sampler {
 	int *owner_fds;       /* of each ring */
 	int exact_fd;         /* -1: not wanted */
 	uint64_t exact_ended; /* by READ records */
+	unsigned nr_counters;
+	int *counter_fds; /* [rung][target][cpu][counter] */
 	uint64_t nr_ids, max_ids;
 	struct sampler_id *ids; /* ascending by id */
 	unsigned max_chain;
@@ -76,10 +78,24 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 /* The order of sampler.ids, for qsort() and bsearch(). */
 int sampler_compare_ids(const void *a, const void *b);
 
-/* An event with the sampler's clock. A descriptor or -errno. */
+/* An event with the sampler's clock, in the group of a leader or (-1) its own. A descriptor or
+ * -errno. */
+int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                        unsigned long flags);
+/* The same, without a leader. */
 int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+/* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
+                     unsigned cpu, int leader);
 /* One that counts nothing. */
 struct perf_event_attr sampler_dummy(void);
+
+/* The counters that an open event of event 0 leads. 0 or -errno. */
+int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
+                          unsigned target, unsigned cpu);
+size_t sampler_counter_fds(const struct sampler *s);
+/* Of an event that was opened with COUNTERS_READ_FORMAT. */
+int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
 /* On all CPUs, all alike: of the size wanted, or as large as may be locked. 0, or -errno. */
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);

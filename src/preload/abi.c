@@ -25,7 +25,7 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *arg)
 	if (strncmp(base, "libmpi", 6) != 0 || found->nr == MAX_LIBRARIES ||
 	    strlen(info->dlpi_name) >= sizeof(found->names[0]))
 		return 0;
-	strcpy(found->names[found->nr++], info->dlpi_name);
+	memcpy(found->names[found->nr++], info->dlpi_name, strlen(info->dlpi_name) + 1);
 	return 0;
 }
 

@@ -31,8 +31,8 @@ struct abi {
 	uintptr_t comm_world, comm_self, comm_null, request_null, request_done, in_place;
 	uintptr_t status_ignore;
 	int proc_null, undefined;
-	unsigned source_at, status_size;  /* bytes; the tag follows the source */
-	int graph, cart, dist_graph;      /* what MPI_Topo_test says */
+	unsigned source_at, status_size; /* bytes; the tag follows the source */
+	int graph, cart, dist_graph;     /* what MPI_Topo_test says */
 	char version[256];
 };
 

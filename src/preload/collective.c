@@ -97,9 +97,9 @@ static struct volume volume_GATHER(const struct args *args)
 	bool root = is_root(args, 6);
 
 	return (struct volume){
-		.sent = !takes_part(args, 6)       ? 0
-		        : root && in_place(args->a[0]) ? bytes_of(args, 4, 5)
-		                                       : bytes_of(args, 1, 2),
+		.sent = !takes_part(args, 6)           ? 0
+	                : root && in_place(args->a[0]) ? bytes_of(args, 4, 5)
+	                                               : bytes_of(args, 1, 2),
 		.received = root ? peers_of(args) * bytes_of(args, 4, 5) : 0,
 		.root = root_of(args, 6),
 	};
@@ -112,11 +112,11 @@ static struct volume volume_GATHERV(const struct args *args)
 
 	return (struct volume){
 		.sent = !takes_part(args, 7) ? 0
-		        : root && in_place(args->a[0])
-		                ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
-		                                     args->large) *
-		                          type
-		                : bytes_of(args, 1, 2),
+	                : root && in_place(args->a[0])
+	                        ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
+	                                             args->large) *
+	                                  type
+	                        : bytes_of(args, 1, 2),
 		.received = root ? sum_of(args, 4, peers_of(args)) * type : 0,
 		.root = root_of(args, 7),
 	};
@@ -129,8 +129,8 @@ static struct volume volume_SCATTER(const struct args *args)
 	return (struct volume){
 		.sent = root ? peers_of(args) * bytes_of(args, 1, 2) : 0,
 		.received = !takes_part(args, 6)           ? 0
-		            : root && in_place(args->a[3]) ? bytes_of(args, 1, 2)
-		                                           : bytes_of(args, 4, 5),
+	                    : root && in_place(args->a[3]) ? bytes_of(args, 1, 2)
+	                                                   : bytes_of(args, 4, 5),
 		.root = root_of(args, 6),
 	};
 }
@@ -143,11 +143,11 @@ static struct volume volume_SCATTERV(const struct args *args)
 	return (struct volume){
 		.sent = root ? sum_of(args, 1, peers_of(args)) * type : 0,
 		.received = !takes_part(args, 7) ? 0
-		            : root && in_place(args->a[4])
-		                    ? (uint64_t)count_at(args->a[1], (size_t)args->comm->rank,
-		                                         args->large) *
-		                              type
-		                    : bytes_of(args, 5, 6),
+	                    : root && in_place(args->a[4])
+	                            ? (uint64_t)count_at(args->a[1], (size_t)args->comm->rank,
+	                                                 args->large) *
+	                                      type
+	                            : bytes_of(args, 5, 6),
 		.root = root_of(args, 7),
 	};
 }
@@ -169,10 +169,10 @@ static struct volume volume_ALLGATHERV(const struct args *args)
 
 	return (struct volume){
 		.sent = in_place(args->a[0])
-		                ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
-		                                     args->large) *
-		                          type
-		                : bytes_of(args, 1, 2),
+	                        ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
+	                                             args->large) *
+	                                  type
+	                        : bytes_of(args, 1, 2),
 		.received = sum_of(args, 4, peers_of(args)) * type,
 		.root = CALL_NO_PEER,
 	};
@@ -195,8 +195,8 @@ static struct volume volume_ALLTOALLV(const struct args *args)
 
 	return (struct volume){
 		.sent = in_place(args->a[0])
-		                ? received
-		                : sum_of(args, 1, peers_of(args)) * type_size(args->a[3]),
+	                        ? received
+	                        : sum_of(args, 1, peers_of(args)) * type_size(args->a[3]),
 		.received = received,
 		.root = CALL_NO_PEER,
 	};
@@ -239,7 +239,7 @@ static struct volume volume_REDUCE_SCATTER(const struct args *args)
 	return (struct volume){
 		.sent = sum_of(args, 2, size) * type,
 		.received = (uint64_t)count_at(args->a[2], (size_t)args->comm->rank, args->large) *
-		            type,
+	                    type,
 		.root = CALL_NO_PEER,
 	};
 }
@@ -264,8 +264,8 @@ static struct volume volume_NEIGHBOR_ALLGATHERV(const struct args *args)
 {
 	return (struct volume){
 		.sent = bytes_of(args, 1, 2),
-		.received = sum_of(args, 4, (unsigned)args->comm->in_degree) *
-		            type_size(args->a[6]),
+		.received =
+			sum_of(args, 4, (unsigned)args->comm->in_degree) * type_size(args->a[6]),
 		.root = CALL_NO_PEER,
 	};
 }
@@ -283,8 +283,8 @@ static struct volume volume_NEIGHBOR_ALLTOALLV(const struct args *args)
 {
 	return (struct volume){
 		.sent = sum_of(args, 1, (unsigned)args->comm->out_degree) * type_size(args->a[3]),
-		.received = sum_of(args, 5, (unsigned)args->comm->in_degree) *
-		            type_size(args->a[7]),
+		.received =
+			sum_of(args, 5, (unsigned)args->comm->in_degree) * type_size(args->a[7]),
 		.root = CALL_NO_PEER,
 	};
 }
@@ -380,22 +380,42 @@ static void initialized(struct visit *visit, const uintptr_t *a, bool large, uns
 	request_add(handle_at(a[place + 2], 0), &request, NULL);
 }
 
-#define FORMS(shape)                                                                               \
-	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)             \
-	{                                                                                          \
-		blocking(visit, a, large, PLACE_##shape, volume_##shape);                          \
-	}                                                                                          \
-	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a, bool large)    \
-	{                                                                                          \
-		posted(visit, a, large, PLACE_##shape, volume_##shape);                            \
-	}                                                                                          \
-	static void after_##shape##_init(struct visit *visit, const uintptr_t *a, bool large)      \
-	{                                                                                          \
-		initialized(visit, a, large, PLACE_##shape, volume_##shape);                       \
-	}                                                                                          \
-	const struct handler handler_COLLECTIVE_##shape = {NULL, after_##shape, false};            \
-	const struct handler handler_COLLECTIVE_##shape##_POSTED = {NULL, after_##shape##_posted,  \
-	                                                            false};                        \
-	const struct handler handler_COLLECTIVE_##shape##_INIT = {NULL, after_##shape##_init, false};
+#define FORMS(shape)                                                                              \
+	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)            \
+	{                                                                                         \
+		blocking(visit, a, large, PLACE_##shape, volume_##shape);                         \
+	}                                                                                         \
+	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a, bool large)   \
+	{                                                                                         \
+		posted(visit, a, large, PLACE_##shape, volume_##shape);                           \
+	}                                                                                         \
+	static void after_##shape##_init(struct visit *visit, const uintptr_t *a, bool large)     \
+	{                                                                                         \
+		initialized(visit, a, large, PLACE_##shape, volume_##shape);                      \
+	}                                                                                         \
+	const struct handler handler_COLLECTIVE_##shape = {NULL, after_##shape, false};           \
+	const struct handler handler_COLLECTIVE_##shape##_POSTED = {NULL, after_##shape##_posted, \
+	                                                            false};                       \
+	const struct handler handler_COLLECTIVE_##shape##_INIT = {NULL, after_##shape##_init,     \
+	                                                          false};
 
-COLLECTIVES(FORMS)
+FORMS(ALLGATHER)
+FORMS(ALLGATHERV)
+FORMS(ALLREDUCE)
+FORMS(ALLTOALL)
+FORMS(ALLTOALLV)
+FORMS(ALLTOALLW)
+FORMS(BARRIER)
+FORMS(BCAST)
+FORMS(GATHER)
+FORMS(GATHERV)
+FORMS(REDUCE)
+FORMS(REDUCE_SCATTER)
+FORMS(REDUCE_SCATTER_BLOCK)
+FORMS(SCATTER)
+FORMS(SCATTERV)
+FORMS(NEIGHBOR_ALLGATHER)
+FORMS(NEIGHBOR_ALLGATHERV)
+FORMS(NEIGHBOR_ALLTOALL)
+FORMS(NEIGHBOR_ALLTOALLV)
+FORMS(NEIGHBOR_ALLTOALLW)

@@ -69,8 +69,7 @@ static bool translate(uintptr_t group, uint32_t nr, uint32_t *ranks)
 	for (uint32_t i = 0; i < nr; i++)
 		numbers[i] = (int)i;
 	done = comms.world_group &&
-	       !mpi.group_translate_ranks(group, (int)nr, numbers, comms.world_group,
-	                                  (int *)ranks);
+	       !mpi.group_translate_ranks(group, (int)nr, numbers, comms.world_group, (int *)ranks);
 	for (uint32_t i = 0; i < nr; i++)
 		if (!done || (int)ranks[i] < 0)
 			ranks[i] = UINT32_MAX;
@@ -245,7 +244,7 @@ struct comm *comm_find(struct thread *thread, uint64_t handle)
 	slot = find_slot(handle);
 	if (slot)
 		comm = *slot && (*slot)->handle == handle ? *slot
-		                                         : add_comm(handle, kept_seed(handle));
+		                                          : add_comm(handle, kept_seed(handle));
 	thread->comm_generation = comm_generation;
 	thread->comm_handle = handle;
 	thread->comm = comm;

@@ -32,8 +32,7 @@ static inline struct comm *comm_of(struct thread *thread, uint64_t handle)
 	extern uint32_t comm_generation;
 
 	if (likely(handle == thread->comm_handle &&
-	           thread->comm_generation ==
-	                   __atomic_load_n(&comm_generation, __ATOMIC_ACQUIRE)))
+	           thread->comm_generation == __atomic_load_n(&comm_generation, __ATOMIC_ACQUIRE)))
 		return thread->comm;
 	return comm_find(thread, handle);
 }

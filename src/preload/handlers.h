@@ -7,34 +7,47 @@
 #include "preload/preload.h"
 #include "preload/requests.h"
 
-#define HANDLERS(X)                                                                                \
-	X(PLAIN) X(SEND) X(RECV) X(MPROBE) X(IPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(SENDRECV)               \
-	X(SENDRECV_REPLACE) X(ISEND) X(IRECV) X(ISENDRECV) X(ISENDRECV_REPLACE) X(SEND_INIT)       \
-	X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(START) X(STARTALL) X(WAIT) X(WAITALL)           \
-	X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE)           \
-	X(PUT) X(GET) X(ACCUMULATE) X(GET_ACCUMULATE) X(FETCH_AND_OP) X(COMPARE_AND_SWAP)          \
-	X(WIN_CREATE) X(WIN_ALLOCATE) X(WIN_CREATE_DYNAMIC) X(WIN_FREE) X(READ) X(READ_AT)         \
-	X(WRITE) X(WRITE_AT) X(READ_POSTED) X(READ_AT_POSTED) X(WRITE_POSTED) X(WRITE_AT_POSTED)   \
-	X(INIT) X(INIT_THREAD) X(FINALIZE) X(COMM_0_1) X(COMM_0_2) X(COMM_0_3) X(COMM_0_4)         \
-	X(COMM_0_5) X(COMM_0_8) X(COMM_0_9) X(COMM_3_4) X(COMM_5_6) X(COMM_6_7)                    \
-	X(COMM_CREATE_GROUP) X(COMM_FROM_GROUP) X(COMM_IDUP) X(COMM_IDUP_INFO) X(COMM_FREE)        \
-	X(INTERCOMM_CREATE)
+extern const struct handler handler_PLAIN, handler_SEND, handler_RECV, handler_MPROBE,
+	handler_IPROBE, handler_IMPROBE, handler_MRECV, handler_IMRECV, handler_SENDRECV,
+	handler_SENDRECV_REPLACE, handler_ISEND, handler_IRECV, handler_ISENDRECV,
+	handler_ISENDRECV_REPLACE, handler_SEND_INIT, handler_RECV_INIT, handler_PSEND_INIT,
+	handler_PRECV_INIT, handler_START, handler_STARTALL, handler_WAIT, handler_WAITALL,
+	handler_WAITANY, handler_WAITSOME, handler_TEST, handler_TESTALL, handler_TESTANY,
+	handler_TESTSOME, handler_REQUEST_FREE, handler_PUT, handler_GET, handler_ACCUMULATE,
+	handler_GET_ACCUMULATE, handler_FETCH_AND_OP, handler_COMPARE_AND_SWAP, handler_WIN_CREATE,
+	handler_WIN_ALLOCATE, handler_WIN_CREATE_DYNAMIC, handler_WIN_FREE, handler_READ,
+	handler_READ_AT, handler_WRITE, handler_WRITE_AT, handler_READ_POSTED,
+	handler_READ_AT_POSTED, handler_WRITE_POSTED, handler_WRITE_AT_POSTED, handler_INIT,
+	handler_INIT_THREAD, handler_FINALIZE, handler_COMM_0_1, handler_COMM_0_2, handler_COMM_0_3,
+	handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8, handler_COMM_0_9, handler_COMM_3_4,
+	handler_COMM_5_6, handler_COMM_6_7, handler_COMM_CREATE_GROUP, handler_COMM_FROM_GROUP,
+	handler_COMM_IDUP, handler_COMM_IDUP_INFO, handler_COMM_FREE, handler_INTERCOMM_CREATE;
 
-/* The shapes of collectives; each has a _POSTED and an _INIT variant. */
-#define COLLECTIVES(X)                                                                             \
-	X(ALLGATHER) X(ALLGATHERV) X(ALLREDUCE) X(ALLTOALL) X(ALLTOALLV) X(ALLTOALLW) X(BARRIER)   \
-	X(BCAST) X(GATHER) X(GATHERV) X(REDUCE) X(REDUCE_SCATTER) X(REDUCE_SCATTER_BLOCK)          \
-	X(SCATTER) X(SCATTERV) X(NEIGHBOR_ALLGATHER) X(NEIGHBOR_ALLGATHERV) X(NEIGHBOR_ALLTOALL)   \
-	X(NEIGHBOR_ALLTOALLV) X(NEIGHBOR_ALLTOALLW)
+/* The shapes of collectives have three forms. */
+#define COLLECTIVE_HANDLERS(shape)                              \
+	extern const struct handler handler_COLLECTIVE_##shape, \
+		handler_COLLECTIVE_##shape##_POSTED, handler_COLLECTIVE_##shape##_INIT
 
-#define DECLARE(shape) extern const struct handler handler_##shape;
-HANDLERS(DECLARE)
-#undef DECLARE
-#define DECLARE(shape)                                      \
-	extern const struct handler handler_COLLECTIVE_##shape,   \
-		handler_COLLECTIVE_##shape##_POSTED, handler_COLLECTIVE_##shape##_INIT;
-COLLECTIVES(DECLARE)
-#undef DECLARE
+COLLECTIVE_HANDLERS(ALLGATHER);
+COLLECTIVE_HANDLERS(ALLGATHERV);
+COLLECTIVE_HANDLERS(ALLREDUCE);
+COLLECTIVE_HANDLERS(ALLTOALL);
+COLLECTIVE_HANDLERS(ALLTOALLV);
+COLLECTIVE_HANDLERS(ALLTOALLW);
+COLLECTIVE_HANDLERS(BARRIER);
+COLLECTIVE_HANDLERS(BCAST);
+COLLECTIVE_HANDLERS(GATHER);
+COLLECTIVE_HANDLERS(GATHERV);
+COLLECTIVE_HANDLERS(REDUCE);
+COLLECTIVE_HANDLERS(REDUCE_SCATTER);
+COLLECTIVE_HANDLERS(REDUCE_SCATTER_BLOCK);
+COLLECTIVE_HANDLERS(SCATTER);
+COLLECTIVE_HANDLERS(SCATTERV);
+COLLECTIVE_HANDLERS(NEIGHBOR_ALLGATHER);
+COLLECTIVE_HANDLERS(NEIGHBOR_ALLGATHERV);
+COLLECTIVE_HANDLERS(NEIGHBOR_ALLTOALL);
+COLLECTIVE_HANDLERS(NEIGHBOR_ALLTOALLV);
+COLLECTIVE_HANDLERS(NEIGHBOR_ALLTOALLW);
 
 /* Statuses that the program ignores are wanted all the same: theirs become ours. */
 static inline void want_status(struct visit *visit, uintptr_t *arg)

@@ -79,13 +79,13 @@ static void comm_after(struct visit *visit, const uintptr_t *a, unsigned parent,
 	put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(a[child], 0), seed));
 }
 
-#define COMM_HANDLER(parent, child)                                                               \
-	static void comm_##parent##_##child(struct visit *visit, const uintptr_t *a, bool large)  \
-	{                                                                                         \
-		(void)large;                                                                      \
-		comm_after(visit, a, parent, child);                                              \
-	}                                                                                         \
-	const struct handler handler_COMM_##parent##_##child = {NULL, comm_##parent##_##child,    \
+#define COMM_HANDLER(parent, child)                                                              \
+	static void comm_##parent##_##child(struct visit *visit, const uintptr_t *a, bool large) \
+	{                                                                                        \
+		(void)large;                                                                     \
+		comm_after(visit, a, parent, child);                                             \
+	}                                                                                        \
+	const struct handler handler_COMM_##parent##_##child = {NULL, comm_##parent##_##child,   \
 	                                                        false};
 
 COMM_HANDLER(0, 1)

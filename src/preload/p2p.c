@@ -200,8 +200,8 @@ void start_request(struct visit *visit, uint64_t handle, struct request *request
 	static uint64_t shared; /* the handle that MPICH gives to all sends that are done at once */
 	bool duplicate = false, send = request->kind == REQUEST_SEND;
 
-	if (handle == abi.request_null || (send && (handle == abi.request_done ||
-	                                            handle == shared))) {
+	if (handle == abi.request_null ||
+	    (send && (handle == abi.request_done || handle == shared))) {
 		put_at_once(visit, request);
 		return;
 	}

@@ -73,8 +73,8 @@ static int receive_descriptor(int fd)
 
 static struct ring_process *map_memory(int fd)
 {
-	struct ring_process *shared = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
-	                                   MAP_SHARED, fd, 0);
+	struct ring_process *shared =
+		mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (shared == MAP_FAILED)
 		return NULL;

@@ -75,13 +75,12 @@ static size_t slot_of(const char *text, size_t length, uint32_t kind)
 static uint32_t define(size_t slot)
 {
 	const struct name *name = names.slots[slot];
-	uint64_t flags = name->kind == ADAPTRACE_MARKER  ? RING_REGION_MARKER
+	uint64_t flags = name->kind == ADAPTRACE_MARKER   ? RING_REGION_MARKER
 	                 : name->kind == ADAPTRACE_VALUE_ ? RING_REGION_VALUE
 	                                                  : 0;
 	uint32_t number = RING_USER_REGIONS + (uint32_t)slot;
 
-	if (!names.numbers[slot] &&
-	    process_define_name(RING_REGION, number, &flags, 1, name->text))
+	if (!names.numbers[slot] && process_define_name(RING_REGION, number, &flags, 1, name->text))
 		names.numbers[slot] = number;
 	return names.numbers[slot];
 }

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NR_SLOTS  ((size_t)1 << 16)
+#define NR_SLOTS   ((size_t)1 << 16)
 #define MOST_TRIES 64
-#define KEY_BUSY  1 /* being filled */
-#define KEY_TAKEN ((uint64_t)1 << 63)
+#define KEY_BUSY   1 /* being filled */
+#define KEY_TAKEN  ((uint64_t)1 << 63)
 
 struct request_table {
 	uint64_t keys[NR_SLOTS];

@@ -11,8 +11,8 @@
  *
  * A ring holds 64-bit words. Its one producer, a thread, advances head after it has written a
  * record; its one consumer, the recorder, advances tail after it has read one. Both count words for
- * ever. A record that finds no room is lost and counted; nobody waits, unless asked to. All places and sizes are
- * constants of this header: the recorder believes nothing but head, and checks that.
+ * ever. A record that finds no room is lost and counted; nobody waits, unless asked to. All places
+ * and sizes are constants of this header: the recorder believes nothing but head, and checks that.
  *
  * Calls that have not returned stand in the thread's list of open calls, where a recorder finds
  * them whose target was killed. A whole call is written when it returns:
@@ -49,7 +49,7 @@
 #define RING_DEFINITION_WORDS ((size_t)1 << 15)
 #define RING_MAX_OPEN         64 /* calls of one thread inside each other */
 #define RING_MAX_RECORD       4095
-#define RING_MAX_PARTS        60 /* a call with more is written in several records */
+#define RING_MAX_PARTS        60   /* a call with more is written in several records */
 #define RING_MAX_MEMBERS      2000 /* in one record */
 #define RING_MAX_NAME         255
 #define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */
@@ -90,7 +90,7 @@ struct ring_open {
 
 struct ring {
 	_Alignas(64) uint64_t head;
-	uint64_t lost; /* calls */
+	uint64_t lost;  /* calls */
 	uint32_t state; /* enum ring_state: the target takes FREE and leaves ENDED, the recorder
 	                   makes it FREE again */
 	uint32_t tid;   /* as the target's PID namespace knows it */
@@ -201,7 +201,9 @@ static inline unsigned ring_part_fields(unsigned kind)
 
 static inline unsigned ring_part_words(unsigned kind)
 {
-	return 1 + (unsigned)__builtin_popcount(ring_part_fields(kind));
+	unsigned fields = ring_part_fields(kind);
+
+	return 1 + (fields & 1) + (fields >> 1 & 1) + (fields >> 2 & 1) + (fields >> 3 & 1);
 }
 
 #define RING_MAX_PART 5 /* words */

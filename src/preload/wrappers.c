@@ -12,44 +12,44 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 };
 
 /* Arguments are machine words: pointers, handles, counts and ints are passed on as they came. */
-#define PARAMS_0 void
-#define PARAMS_1 uintptr_t a0
-#define PARAMS_2 PARAMS_1, uintptr_t a1
-#define PARAMS_3 PARAMS_2, uintptr_t a2
-#define PARAMS_4 PARAMS_3, uintptr_t a3
-#define PARAMS_5 PARAMS_4, uintptr_t a4
-#define PARAMS_6 PARAMS_5, uintptr_t a5
-#define PARAMS_7 PARAMS_6, uintptr_t a6
-#define PARAMS_8 PARAMS_7, uintptr_t a7
-#define PARAMS_9 PARAMS_8, uintptr_t a8
+#define PARAMS_0  void
+#define PARAMS_1  uintptr_t a0
+#define PARAMS_2  PARAMS_1, uintptr_t a1
+#define PARAMS_3  PARAMS_2, uintptr_t a2
+#define PARAMS_4  PARAMS_3, uintptr_t a3
+#define PARAMS_5  PARAMS_4, uintptr_t a4
+#define PARAMS_6  PARAMS_5, uintptr_t a5
+#define PARAMS_7  PARAMS_6, uintptr_t a6
+#define PARAMS_8  PARAMS_7, uintptr_t a7
+#define PARAMS_9  PARAMS_8, uintptr_t a8
 #define PARAMS_10 PARAMS_9, uintptr_t a9
 #define PARAMS_11 PARAMS_10, uintptr_t a10
 #define PARAMS_12 PARAMS_11, uintptr_t a11
 #define PARAMS_13 PARAMS_12, uintptr_t a12
 #define NAMES_0
-#define NAMES_1 a0
-#define NAMES_2 NAMES_1, a1
-#define NAMES_3 NAMES_2, a2
-#define NAMES_4 NAMES_3, a3
-#define NAMES_5 NAMES_4, a4
-#define NAMES_6 NAMES_5, a5
-#define NAMES_7 NAMES_6, a6
-#define NAMES_8 NAMES_7, a7
-#define NAMES_9 NAMES_8, a8
+#define NAMES_1  a0
+#define NAMES_2  NAMES_1, a1
+#define NAMES_3  NAMES_2, a2
+#define NAMES_4  NAMES_3, a3
+#define NAMES_5  NAMES_4, a4
+#define NAMES_6  NAMES_5, a5
+#define NAMES_7  NAMES_6, a6
+#define NAMES_8  NAMES_7, a7
+#define NAMES_9  NAMES_8, a8
 #define NAMES_10 NAMES_9, a9
 #define NAMES_11 NAMES_10, a10
 #define NAMES_12 NAMES_11, a11
 #define NAMES_13 NAMES_12, a12
 #define ARGS_0
-#define ARGS_1 a[0]
-#define ARGS_2 ARGS_1, a[1]
-#define ARGS_3 ARGS_2, a[2]
-#define ARGS_4 ARGS_3, a[3]
-#define ARGS_5 ARGS_4, a[4]
-#define ARGS_6 ARGS_5, a[5]
-#define ARGS_7 ARGS_6, a[6]
-#define ARGS_8 ARGS_7, a[7]
-#define ARGS_9 ARGS_8, a[8]
+#define ARGS_1  a[0]
+#define ARGS_2  ARGS_1, a[1]
+#define ARGS_3  ARGS_2, a[2]
+#define ARGS_4  ARGS_3, a[3]
+#define ARGS_5  ARGS_4, a[4]
+#define ARGS_6  ARGS_5, a[5]
+#define ARGS_7  ARGS_6, a[6]
+#define ARGS_8  ARGS_7, a[7]
+#define ARGS_9  ARGS_8, a[8]
 #define ARGS_10 ARGS_9, a[9]
 #define ARGS_11 ARGS_10, a[10]
 #define ARGS_12 ARGS_11, a[11]
@@ -58,26 +58,26 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 /* What a program gets that calls a function its library does not have: MPI_ERR_OTHER, or so. */
 #define NO_SUCH_FUNCTION 16
 
-#define WRAPPER(function, profiling, name, nr)                                                     \
-	EXPORT int function##_##name(PARAMS_##nr);                                                 \
-	EXPORT int function##_##name(PARAMS_##nr)                                                  \
-	{                                                                                          \
-		static int (*real)(PARAMS_##nr);                                                   \
-		uintptr_t a[] = {NAMES_##nr + 0};                                                  \
-		struct visit visit;                                                                \
-                                                                                                   \
-		if (unlikely(!real)) {                                                             \
-			void *found = abi_real(CALL_##name, profiling);                            \
-                                                                                                   \
-			if (!found)                                                                \
-				return NO_SUCH_FUNCTION;                                           \
-			__atomic_store_n(&real, (int (*)(PARAMS_##nr))found, __ATOMIC_RELAXED);    \
-		}                                                                                  \
-		if (!visit_enter(&visit, CALL_##name, a))                                          \
-			return real(NAMES_##nr);                                                   \
-		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
+#define WRAPPER(function, profiling, name, nr)                                                  \
+	EXPORT int function##_##name(PARAMS_##nr);                                              \
+	EXPORT int function##_##name(PARAMS_##nr)                                               \
+	{                                                                                       \
+		static int (*real)(PARAMS_##nr);                                                \
+		uintptr_t a[] = {NAMES_##nr + 0};                                               \
+		struct visit visit;                                                             \
+                                                                                                \
+		if (unlikely(!real)) {                                                          \
+			void *found = abi_real(CALL_##name, profiling);                         \
+                                                                                                \
+			if (!found)                                                             \
+				return NO_SUCH_FUNCTION;                                        \
+			__atomic_store_n(&real, (int (*)(PARAMS_##nr))found, __ATOMIC_RELAXED); \
+		}                                                                               \
+		if (!visit_enter(&visit, CALL_##name, a))                                       \
+			return real(NAMES_##nr);                                                \
+		return visit_leave(&visit, a, real(ARGS_##nr));                                 \
 	}
 
 #define CALL(name, nr, class, shape, large) CALL_(name, nr)
-#define CALL_(name, nr) WRAPPER(MPI, false, name, nr) WRAPPER(PMPI, true, name, nr)
+#define CALL_(name, nr)                     WRAPPER(MPI, false, name, nr) WRAPPER(PMPI, true, name, nr)
 #include "preload/mpi_calls.def"

@@ -36,6 +36,67 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 	return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 }
 
+#define SUB_SIZE 4 /* sub $8, %rsp, and add */
+
+/* Where the instruction begins that starts a function around the address; or behind it. */
+static unsigned bare_start(const uint8_t *code)
+{
+	unsigned at = ARCH_BARE_BEFORE + 1;
+
+	while (at-- > 0) {
+		if (!memcmp(code + at, "\x48\x83\xec\x08", SUB_SIZE))
+			return at;
+		if (at < ARCH_BARE_BEFORE && code[at] == 0xc3) /* perhaps the end of another */
+			break;
+	}
+	return ARCH_BARE_SIZE;
+}
+
+/* Where it gives back what it took, and returns. */
+static unsigned bare_end(const uint8_t *code, unsigned start)
+{
+	unsigned at;
+
+	for (at = start + SUB_SIZE; at + SUB_SIZE < ARCH_BARE_SIZE && code[at] != 0xc3; at++)
+		if (!memcmp(code + at, "\x48\x83\xc4\x08\xc3", SUB_SIZE + 1))
+			return at;
+	return ARCH_BARE_SIZE;
+}
+
+/* What may be a push, or takes more of the stack. */
+static bool may_push(const uint8_t *code, const uint8_t *end)
+{
+	for (; code < end; code++)
+		if ((*code & 0xf8) == 0x50 || (*code & 0xfe) == 0x68 || *code == 0xec)
+			return true;
+	return false;
+}
+
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
+                    struct unwind_rule *rule)
+{
+	unsigned start = bare_start(code), end = bare_end(code, start);
+
+	if (end == ARCH_BARE_SIZE || end + SUB_SIZE < ARCH_BARE_BEFORE)
+		return false;
+	if (!made && ((addr - ARCH_BARE_BEFORE + start) % 4 ||
+	              may_push(code + start + SUB_SIZE, code + end)))
+		return false;
+	/* sub $8, %rsp; call *REG; add $8, %rsp; ret */
+	if (made &&
+	    (end != start + 6 || code[start + 4] != 0xff || (code[start + 5] & 0xf8) != 0xd0))
+		return false;
+	*rule = (struct unwind_rule){
+		.kind = RULE_FOLLOW,
+		.cfa_base = RULE_SP,
+		.cfa_reg = ARCH_SP,
+		.cfa_offset =
+			ARCH_BARE_BEFORE >= start + SUB_SIZE && ARCH_BARE_BEFORE <= end ? 16 : 8,
+		.ra = {.how = RULE_AT, .base = RULE_CFA, .offset = -8},
+	};
+	return true;
+}
+
 /* The length of an indirect call "ff /2" by its ModRM and SIB bytes; 0: it is none. */
 static size_t indirect_call_length(const uint8_t *code, size_t size)
 {
@@ -232,6 +293,21 @@ const struct unwind_rule arch_plt_rule = {.kind = RULE_NONE};
 void arch_mend_rule(struct unwind_rule *rule)
 {
 	(void)rule;
+}
+
+#endif
+
+#if !defined(__x86_64__)
+
+/* All such code keeps a frame pointer here. */
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
+                    struct unwind_rule *rule)
+{
+	(void)code;
+	(void)addr;
+	(void)made;
+	(void)rule;
+	return false;
 }
 
 #endif

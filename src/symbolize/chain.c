@@ -8,6 +8,9 @@
 #define NR_WAYS   4
 #define MAX_LINKS 256
 
+#define CACHE_LINE   64
+#define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
+
 /* A stack joins a chain by so many links, or by one that so many cut stacks before it ended in. */
 #define JOIN_LINKS 3
 #define JOIN_STAY  8
@@ -167,15 +170,23 @@ unsigned chain_miss(struct chain_table *table, pid_t tid)
 	return ++chain->misses;
 }
 
-uint64_t chain_end(struct chain_table *table, pid_t tid)
+void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *stack, uint64_t base,
+                    size_t size)
 {
 	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	uint64_t at, last = 0;
 	unsigned i;
 
-	for (i = chain ? chain->nr : 0; i > 0; i--)
-		if (chain->links[i - 1].slot)
-			return chain->links[i - 1].slot;
-	return 0;
+	for (i = 0; chain && i < chain->nr; i++) {
+		at = chain->links[i].slot - base;
+		if (at >= size)
+			continue;
+		if (at >= PREFETCH_ALL)
+			__builtin_prefetch(stack + at);
+		last = at > last ? at : last;
+	}
+	for (at = 0; at <= last && at < PREFETCH_ALL && chain; at += CACHE_LINE)
+		__builtin_prefetch(stack + at);
 }
 
 void chain_forget(struct chain_table *table, pid_t tid)

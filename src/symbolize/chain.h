@@ -40,8 +40,13 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 /* Counts that nothing matched: how many times, since a chain of the thread was stored. */
 unsigned chain_miss(struct chain_table *table, pid_t tid);
 
-/* Where the thread's last chain had its outermost return address; 0: not known. */
-uint64_t chain_end(struct chain_table *table, pid_t tid);
+/*
+ * Another processor wrote the stack just now, and a walk that waits for one line of it after the
+ * other takes most of its time for that. Asks for them all at once, as far as the thread's last
+ * chain went.
+ */
+void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *stack, uint64_t base,
+                    size_t size);
 
 void chain_forget(struct chain_table *table, pid_t tid);
 

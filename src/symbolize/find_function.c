@@ -62,30 +62,39 @@ static struct module *add_module(struct module_table *modules, const char *path)
 	return module_table_file(modules, &file);
 }
 
+/* In the file, else in what was taken out of it. */
+static int search_image(const struct module *module, const struct elf_image *image,
+                        const char *name, uint64_t *offset, void (*fn)(void *arg, const char *name),
+                        void *arg)
+{
+	Elf *const elfs[] = {image->main, image->debug, image->mini};
+	int error = module->nr_segments ? -ENOENT : -ENOEXEC;
+
+	for (size_t i = 0; i < sizeof(elfs) / sizeof(*elfs) && error == -ENOENT; i++)
+		if (elfs[i])
+			error = search_elf(module, elfs[i], name, offset, fn, arg);
+	return error;
+}
+
 int function_find(const char *path, const char *name, uint64_t *offset,
                   void (*fn)(void *arg, const char *name), void *arg)
 {
 	struct module_table *modules = module_table_new();
-	struct elf_image image = {0};
+	struct elf_image image;
 	struct module *module;
 	int error = -ENOMEM;
 
 	elf_version(EV_CURRENT);
 	errno = 0;
 	module = modules ? add_module(modules, path) : NULL;
-	if (!module)
+	if (!module) {
 		error = errno ? -errno : -ENOMEM;
-	else
-		error = elf_image_open(&image, modules, module);
-	if (!error && !module->nr_segments)
-		error = -ENOEXEC;
+		goto out;
+	}
+	error = elf_image_open(&image, modules, module);
 	if (error)
 		goto out;
-	error = image.main ? search_elf(module, image.main, name, offset, fn, arg) : -ENOENT;
-	if (error == -ENOENT && image.debug)
-		error = search_elf(module, image.debug, name, offset, fn, arg);
-	if (error == -ENOENT && image.mini)
-		error = search_elf(module, image.mini, name, offset, fn, arg);
+	error = search_image(module, &image, name, offset, fn, arg);
 	elf_image_close(&image);
 out:
 	module_table_free(modules);

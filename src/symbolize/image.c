@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #define BLOCK_SIZE 4096
-#define NR_SETS    128
+#define NR_SETS    256
 #define NR_WAYS    4
 
-/* 2 MiB of blocks: the call frame information that a big compiler uses in a second. */
+/* 4 MiB of blocks: the call frame information that a big compiler uses in a second. */
 struct image_cache {
 	struct module_table *modules;
 	struct image_set {
@@ -56,11 +56,11 @@ static const unsigned char *block_get(struct image_cache *cache, struct module *
                                       uint64_t number, size_t *size)
 {
 	uint64_t tag = number << 16 | module->id;
-	size_t s = (tag * 0x9e3779b97f4a7c15ull) >> 57;
+	size_t s = (tag * 0x9e3779b97f4a7c15ull) >> 56;
 	struct image_set *set = &cache->sets[s];
 	unsigned way;
 
-	_Static_assert(NR_SETS == 1 << (64 - 57), "the hash yields a set");
+	_Static_assert(NR_SETS == 1 << (64 - 56), "the hash yields a set");
 	for (way = 0; way < NR_WAYS; way++)
 		if (set->tag[way] == tag)
 			break;

@@ -18,8 +18,8 @@ struct live_stack *live_stack_new(void);
 void live_stack_free(struct live_stack *live);
 
 /*
- * Makes the sample 256 KiB longer, or as much as there is. False: it may not be read, is gone, or has
- * changed. Valid until the next call.
+ * Makes the sample 256 KiB longer, or as much as there is. False: the process may not be read, is
+ * gone, or has changed. Valid until the next call.
  */
 bool live_stack_extend(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
                        struct unwind_sample *whole);

@@ -39,7 +39,7 @@ struct module_table {
 	uint16_t *slots; /* numbers by hash, open addressing, 0: free; at most half full */
 	size_t nr_slots; /* a power of two */
 	uint64_t refused;
-	unsigned nr_open, nr_irreplaceable;
+	unsigned nr_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
 };
 
@@ -457,15 +457,22 @@ struct module *module_table_kernel(struct module_table *table, uint64_t addr)
 
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr)
 {
-	const struct key key = {.kind = MODULE_ANON, .pid = pid, .window = addr >> 32};
+	struct key key = {.kind = MODULE_ANON, .pid = pid, .window = addr >> 32};
 	struct entry *entry = key_lookup(table, &key);
 
+	if (!entry && pid > 0 && table->nr_anon >= MODULE_MAX_ANON) {
+		key.pid = 0;
+		key.window = 0;
+		entry = key_lookup(table, &key);
+	}
 	if (entry)
 		return &entry->module;
 	entry = key_enter(table, &key, "[anon]");
 	if (!entry)
 		return NULL;
-	perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
+	table->nr_anon++;
+	if (key.pid)
+		perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
 	return &entry->module;
 }
 

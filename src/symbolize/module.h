@@ -120,7 +120,12 @@ struct module_file {
  */
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
 
-/* The module of the addresses around addr: kernel, or without a file in process pid. */
+/*
+ * The module of the addresses around addr: kernel, or without a file in process pid. Processes that
+ * make code could fill the table: after MODULE_MAX_ANON there is one for all, with pid 0, whose
+ * code has no names.
+ */
+#define MODULE_MAX_ANON 32768
 struct module *module_table_kernel(struct module_table *table, uint64_t addr);
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
 struct module *module_table_vdso(struct module_table *table);

@@ -4,13 +4,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <xxhash.h>
 
-#define NR_SETS      4096
-#define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
+#define SET_BITS     14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
+#define NR_SETS      (1 << SET_BITS)
 #define NR_WAYS      4
+#define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
 #define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
 
+#define PAGE       4096
 #define CACHE_LINE 64 /* a set, or a rule, never takes two */
 
 /*
@@ -110,6 +113,40 @@ static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule);
 }
 
+static size_t code_read(struct rule_cache *cache, const struct module *module,
+                        const struct cfi *cfi, uint64_t addr, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)addr, size};
+	ssize_t n;
+
+	if (cfi)
+		return cfi_read(cache->reader, cfi, addr, to, size);
+	n = process_vm_readv(module->pid, &local, 1, &remote, 1, 0);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/*
+ * Code that nothing describes. If it has no file it is read where it is, and stays what it was
+ * found to be: what CPython makes is never freed, and what is made in the place of other code keeps
+ * a frame pointer, as that did.
+ */
+static bool is_bare(struct rule_cache *cache, struct module *module, const struct cfi *cfi,
+                    uint32_t vaddr, struct unwind_rule *rule)
+{
+	uint8_t code[ARCH_BARE_SIZE] = {0};
+	uint64_t addr = module->window << 32 | vaddr;
+	size_t before = ARCH_BARE_BEFORE;
+
+	if (!code_read(cache, module, cfi, addr - before, code, sizeof(code))) {
+		before = vaddr % PAGE; /* it may be the first there is */
+		if (before >= ARCH_BARE_BEFORE ||
+		    !code_read(cache, module, cfi, addr - before, code + ARCH_BARE_BEFORE - before,
+		               sizeof(code) - ARCH_BARE_BEFORE + before))
+			return false;
+	}
+	return arch_bare_rule(code, vaddr, !cfi, rule);
+}
+
 /* In the head of a PLT, behind its push. */
 static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
@@ -126,23 +163,25 @@ static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vadd
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
                      struct unwind_rule *rule)
 {
-	struct cfi *cfi = cfi_get(cache->reader, module);
+	struct cfi *cfi = module->kind == MODULE_ANON ? NULL : cfi_get(cache->reader, module);
 
 	memset(rule, 0, sizeof(*rule));
 	cache->asked++;
-	if (!cfi)
+	if (!cfi && module->kind != MODULE_ANON)
 		return;
-	if (cfi_rule(cache->reader, cfi, vaddr, rule)) {
+	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule)) {
 		arch_mend_rule(rule);
 		return;
 	}
 	memset(rule, 0, sizeof(*rule));
-	if (is_trampoline(cache, cfi, vaddr))
+	if (cfi && is_trampoline(cache, cfi, vaddr))
 		*rule = arch_signal_rule;
-	else if (is_plt_head(cache, cfi, vaddr))
+	else if (cfi && is_plt_head(cache, cfi, vaddr))
 		*rule = arch_plt_rule;
-	else if (is_entry(cache, cfi, vaddr))
+	else if (cfi && is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
+	else if (!is_bare(cache, module, cfi, vaddr, rule))
+		memset(rule, 0, sizeof(*rule));
 }
 
 static bool entry_has(uint64_t entry, uint64_t frame)
@@ -169,7 +208,7 @@ rule_search(struct rule_cache *cache, struct module *module, uint64_t frame, uin
 		entry_to_front(set, way, set[way]);
 		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
 	}
-	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_SPECIAL)
 		return &no_rule;
 	rule_ask(cache, module, frame_offset(frame), &rule);
 	rule.plain = rule_is_plain(&rule);
@@ -182,9 +221,8 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
                                          uint32_t vaddr)
 {
 	uint64_t frame = frame_make(module->id, vaddr);
-	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> 52];
+	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS)];
 
-	_Static_assert(NR_SETS == 1 << (64 - 52), "the hash yields a set");
 	if (entry_has(set[0], frame))
 		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
 	return rule_search(cache, module, frame, set);

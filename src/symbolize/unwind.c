@@ -8,9 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CACHE_LINE   64
-#define PREFETCH_MAX 6144
-#define LIVE_EVERY   16
+#define LIVE_EVERY 16 /* cut stacks that match nothing */
 
 struct unwinder {
 	struct rule_cache *rules; /* UNWIND_RULES */
@@ -127,23 +125,6 @@ static void walk_count(struct unwind_stats *stats, const struct walk *walk, enum
 	stats->truncated += end == UNWIND_TRUNCATED;
 }
 
-/*
- * Another processor wrote the stack just now, and a walk waits for one line of it after the other,
- * which is most of its time. Ask for them all at once, as far as the thread's last walk went.
- */
-static void stack_prefetch(const struct unwinder *unwinder, const struct unwind_sample *sample)
-{
-	uint64_t end = chain_end(unwinder->chains, sample->tid), at;
-
-	end -= arch_sample_reg(sample->regs, ARCH_SP);
-	if (end > sample->stack_size)
-		return;
-	if (end > PREFETCH_MAX)
-		end = PREFETCH_MAX;
-	for (at = 0; at < end; at += CACHE_LINE)
-		__builtin_prefetch(sample->stack + at);
-}
-
 unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
                        const struct unwind_sample *sample, uint64_t *frames, unsigned max,
                        enum unwind_end *end)
@@ -156,7 +137,8 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 	};
 	unsigned i;
 
-	stack_prefetch(unwinder, sample);
+	chain_prefetch(unwinder->chains, sample->tid, sample->stack,
+	               arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
 	walk_count(&unwinder->stats, &walk, *end);

@@ -1,11 +1,11 @@
 /*
  * Unwinding: the calling context of a sample, from the registers and the piece of user stack that
  * the kernel copied with it, by the call frame information of the modules (.eh_frame,
- * .debug_frame). No code runs in the target. Where a stack is deeper than the piece, the memory of the
- * process may be read, to complete later ones; nothing in it is changed or halted.
+ * .debug_frame). No code runs in the target. Where a stack is deeper than the piece, or code has no
+ * file, the memory of the process may be read; nothing in it is changed or halted.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 7 MiB, whatever is mapped.
+ * set-associative cache; a warm frame costs some 15 ns. Memory: at most 9 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H

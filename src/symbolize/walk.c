@@ -52,6 +52,12 @@ static bool is_return(const struct state *state, uint64_t ra)
 	       rule_cache_after_call(state->rules, map->module, (uint32_t)(ra - 1 - map->bias));
 }
 
+/* Only where return addresses are in a register first. */
+static inline bool sp_is_unsure(const struct state *state)
+{
+	return ARCH_RA == ARCH_EXTRA && state->sp_unsure;
+}
+
 /* Whether the code went on from ra to where it is now: what it had called there has returned. */
 static bool came_from(const struct state *state, uint64_t ra)
 {
@@ -181,7 +187,7 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 
 	if (!rule_cfa(state, rule, &cfa) || !adjust_cfa(state, rule, &cfa))
 		return false;
-	if (state->sp_unsure)
+	if (sp_is_unsure(state))
 		trust_frame_pointer(state, rule, &cfa);
 	state->regs[RULE_CFA] = cfa;
 	if (!return_address(state, rule, &ra))
@@ -297,35 +303,18 @@ static bool guess_near(struct state *state)
 	return false;
 }
 
-/*
- * What CPython makes for each function keeps no frame pointer: it aligns the stack, calls, returns.
- * Tried last, for others leave anything on the stack.
- */
-static bool guess_trampoline(struct state *state)
-{
-	uint64_t slot = state->regs[RULE_SP] + 8, ra;
-
-	if (ARCH_RA == ARCH_EXTRA || !load(state, slot, &ra) || !is_return(state, ra))
-		return false;
-	called_from(state, ra, slot, slot + 8);
-	return true;
-}
-
 static bool step_guess(struct state *state)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
 
 	/* The ABI marks the outermost frame by a frame pointer of 0. */
 	if (!state->inner && state->regs[RULE_FP] == 0) {
-		if (!is_file && guess_trampoline(state))
-			return true;
 		state->walk->complete = true;
 		return false;
 	}
 	if (state->inner && is_file && guess_near(state))
 		return true;
-	return guess_frame_pointer(state) ||
-	       (state->inner ? guess_near(state) : guess_trampoline(state));
+	return guess_frame_pointer(state) || (state->inner && guess_near(state));
 }
 
 /* Enters the current frame and goes on to its caller; false: there is none, or it is not found. */
@@ -346,7 +335,7 @@ static bool step(struct state *state)
 		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	if (rule->plain && !state->inner) {
+	if (rule->plain && !state->inner && !sp_is_unsure(state)) {
 		if (!step_plain(state, rule))
 			return false;
 	} else if (rule->kind == RULE_ROOT) {

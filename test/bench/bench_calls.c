@@ -37,8 +37,7 @@ static void put(void *arg, struct calls_process *process, pid_t tid, uint32_t lo
 static void produce(struct world *w, const uint64_t *words, size_t nr)
 {
 	struct ring *ring = &w->process->shared->threads[0];
-	uint64_t *base =
-		(uint64_t *)(void *)((char *)w->process->shared + ring_offset(0));
+	uint64_t *base = (uint64_t *)(void *)((char *)w->process->shared + ring_offset(0));
 
 	if (ring->head % RING_LARGE_WORDS + nr > RING_LARGE_WORDS) {
 		base[ring->head % RING_LARGE_WORDS] = ring_head(RING_PAD, 0, 0, 0, 0);
@@ -131,7 +130,7 @@ int main(void)
 	bench_figure("a call, from its ring into the buffer", stored, "eztrace's whole cost a call",
 	             210, "<= 40");
 	bench_figure("bytes of it there",
-	             (double)hmb_record_bytes(w.hmb) / (double)w.hmb->kinds[0].stored,
-	             "eztrace", 44, "<= 8");
+	             (double)hmb_record_bytes(w.hmb) / (double)w.hmb->kinds[0].stored, "eztrace",
+	             44, "<= 8");
 	return 0;
 }

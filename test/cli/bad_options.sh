@@ -23,7 +23,7 @@ expect "no-such:event" -e no-such:event true
 expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
-expect "'lbr'.*dwarf" -g lbr true
+expect "'lbrs'.*dwarf" -g lbrs true
 expect "'101'" --max-overhead 101 true
 expect "'0'" -p 0
 expect "'1x'" -p 1x

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-start_recording -m 1M -o killed.atr "$TARGETS/grower" 2 >said 2>errors
+start_recording -m 1M -o killed.atr --counters page-faults:u "$TARGETS/grower" 2 >said 2>errors
 await grep -q ready said
 target=$(pgrep -P $recorder) || fail "no target"
 background="$background $target"
@@ -35,6 +35,10 @@ assert len(named) > len(samples) / 4, (len(named), len(samples))
 rooted = [s for s in samples if any(f["symbol"] == "early" for f in s["stack"])]
 assert len(rooted) > len(samples) / 2, (len(rooted), len(samples))
 assert recording.report("killed.atr")["functions"]
+# What was counted is there, and what the kernel would have said in the end is not known.
+counter, = info["counters"]
+assert counter["state"] == "counted" and counter["total"] is None, counter
+assert counter["with_samples"] == sum(s["counters"]["page-faults:u"] for s in samples)
 END
 
 "$ADAPTRACE" recover killed.atr 2>errors && fail "recovered twice"

@@ -2,8 +2,8 @@
 """Another reader of traces, written from adaptrace-trace(5) alone.
 
 Prints what `adaptrace dump --json` prints, so far as both can know it: one JSON array a line, of
-time, pid, tid, command, CPU, event, level, weight and the frames of the stack as numbers with
-their file, line and whether they are inlined, sorted.
+time, pid, tid, command, CPU, event, level, weight, the counters by name and the frames of the stack
+as numbers with their file, line and whether they are inlined, sorted.
 """
 import bisect
 import json
@@ -12,7 +12,7 @@ import sys
 
 SECTIONS = dict(RUN=1, STRINGS=2, EVENTS=3, STREAMS=4, MODULES=5, THREADS=6, COMMANDS=7,
                 REDUCTIONS=8, GRANULES=9, BINS=10, SYMBOLS=11, SOURCES=12, LINES=13,
-                REGIONS=14)
+                REGIONS=14, COUNTERS=20)
 ANY_CPU = 0xffffffff
 
 
@@ -34,6 +34,7 @@ class Trace:
         self.symbols = list(self.entries('SYMBOLS', '<IIII'))
         self.sources = list(self.entries('SOURCES', '<IIII'))
         self.lines = list(self.entries('LINES', '<III'))
+        self.counters = [self.string(c[0]) for c in self.entries('COUNTERS', '<IIIIQQQ')]
 
     def entries(self, name, layout):
         at, step, nr = self.sections.get(SECTIONS[name], (0, 0, 0))
@@ -90,14 +91,17 @@ class Trace:
 
     def samples(self):
         for at in self.bins():
-            (_, use, event, level, shift, _, record_bytes, _, nr, base, time_shift) = \
-                struct.unpack_from('<IBBBBIIIIQB', self.data, at)
+            (_, use, event, level, shift, _, record_bytes, _, nr, base, time_shift,
+             nr_counters, owner) = struct.unpack_from('<IBBBBIIIIQBBB', self.data, at)
             if use != 1 or level < self.events[event][4]:
                 continue
             records = Records(self.data[at + 40:at + 40 + record_bytes], base)
+            counters = Counters(records, nr_counters)
             for _ in range(nr):
                 time, thread, cpu, context, leaf = records.next()
-                yield event, level, time << time_shift, thread, cpu, context, leaf
+                stream = thread if owner else cpu
+                yield (time << time_shift, event, level, thread, cpu, context, leaf, stream,
+                       counters.next(stream))
             assert records.at == len(records.data)
 
 
@@ -215,12 +219,76 @@ class Records:
         return self.time, site['thread'], site['cpu'], context, leaf
 
 
+class Counters:
+    """The running totals behind the records of a bin."""
+    def __init__(self, records, nr):
+        self.records, self.nr, self.shifts, self.streams = records, nr, None, {}
+        self.usual, self.sums, self.nrs = [0] * nr, [64] * nr, [1] * nr
+
+    def bits(self, nr):
+        value = 0
+        for i in range(nr):
+            if not self.left:
+                self.hold, self.left = self.records.byte(), 8
+            value |= (self.hold & 1) << i
+            self.hold, self.left = self.hold >> 1, self.left - 1
+        return value
+
+    def u(self, i):
+        k = 0
+        while k < 40 and self.nrs[i] << k < self.sums[i]:
+            k += 1
+        ones = 0
+        while ones < 16 and self.bits(1):
+            ones += 1
+        u = self.bits(self.bits(6) + 1) if ones == 16 else ones << k | self.bits(k)
+        self.sums[i] += min(u, 1 << 40)
+        self.nrs[i] += 1
+        if self.nrs[i] == 16:
+            self.sums[i], self.nrs[i] = self.sums[i] // 2, 8
+        return u
+
+    def first(self, i):
+        length = self.bits(7)
+        total = self.bits(length - 1) | 1 << length - 1 if length else 0
+        return [total, self.usual[i]]
+
+    def more(self, i, last, step):
+        total = (last + step + unzigzag(self.u(i))) % 2**64
+        off = (total - last - step) % 2**64
+        off -= 2**64 if off >= 2**63 else 0
+        step = step + (abs(off) // 2) * (1 if off > 0 else -1) if step else total - last
+        self.usual[i] = step % 2**64
+        return [total, step % 2**64]
+
+    def next(self, stream):
+        if not self.nr:
+            return []
+        if self.shifts is None:
+            self.shifts = [self.records.byte() for _ in range(self.nr)]
+        self.hold = self.left = 0
+        number, state = self.streams.get(stream % 256, (None, None))
+        if number == stream:
+            state = [self.more(i, *state[i]) for i in range(self.nr)]
+        else:
+            state = [self.first(i) for i in range(self.nr)]
+        self.streams[stream % 256] = stream, state
+        return [total << shift for (total, _), shift in zip(state, self.shifts)]
+
+
 def from_file(path):
     trace = Trace(open(path, 'rb').read())
-    for event, level, time, thread, cpu, context, leaf in trace.samples():
+    last = {}
+    samples = sorted(trace.samples(), key=lambda s: s[:3])
+    for time, event, level, thread, cpu, context, leaf, stream, totals in samples:
         pid, tid, comm = trace.threads[thread][:3]
+        before = last.setdefault(stream, [0] * len(totals)) if totals else []
+        counters = {name: max(total - old, 0)
+                    for name, total, old in zip(trace.counters, totals[1:], before[1:])}
+        if totals:
+            last[stream] = [max(pair) for pair in zip(totals, before)]
         yield [time, pid, tid, trace.string(comm), cpu, trace.string(trace.events[event][0]),
-               level, trace.weight(event, cpu),
+               level, trace.weight(event, cpu), counters,
                [place for f in trace.stack(leaf, context) for place in trace.places(f)]]
 
 
@@ -228,7 +296,7 @@ def from_dump(lines):
     for line in lines:
         d = json.loads(line)
         yield [d['time_ns'], d['pid'], d['tid'], d['comm'], d['cpu'], d['event'], d['level'],
-               d['weight'], [[f[k] for k in ('offset', 'file', 'line', 'inlined')] for f in d['stack']]]
+               d['weight'], d['counters'], [[f[k] for k in ('offset', 'file', 'line', 'inlined')] for f in d['stack']]]
 
 
 if __name__ == '__main__':

@@ -21,4 +21,20 @@ for sample in recording.samples():
 assert nr > 50, nr
 END
 done
+
+# Nothing is guessed of other code: a stack that ends early is better than one that is wrong.
+recorded -m 1M -F 1000 "$TARGETS/trampoline" 0.3 1 lie >said
+rm -f "/tmp/perf-$(sed -n 's/^pid //p' said).map"
+check <<'END'
+import recording
+
+nr = 0
+for sample in recording.samples():
+    stack = [frame["symbol"] for frame in sample["stack"]]
+    assert "never" not in stack, stack
+    if "made" in stack:
+        nr += 1
+        assert stack[stack.index("made") + 1:] == ["[truncated]"] and not sample["complete"], stack
+assert nr > 50, nr
+END
 pass

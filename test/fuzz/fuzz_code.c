@@ -1,6 +1,6 @@
 /*
- * Fuzzing of the decoder of samples, with a bin made of the input in two ways: as its records
- * alone, and as the whole bin with its header, as a trace file has it.
+ * Fuzzing of the decoder of samples, with a bin made of the input in three ways: as its records
+ * alone, without and with counters, and as the whole bin with its header, as a trace file has it.
  */
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static void decode(const struct bin *bin, size_t size)
 }
 
 /* The bin is as large as its records need, so that the sanitizer sees who reads beyond. */
-static void decode_records(const uint8_t *data, size_t size)
+static void decode_records(const uint8_t *data, size_t size, unsigned nr_counters)
 {
 	unsigned shift = 8;
 	struct bin *bin;
@@ -40,6 +40,7 @@ static void decode_records(const uint8_t *data, size_t size)
 	bin->record_bytes = (uint32_t)(bin_size(bin) - sizeof(*bin));
 	bin->nr_records = UINT32_MAX;
 	bin->time_shift = 6;
+	bin->nr_counters = (uint8_t)nr_counters;
 	memcpy(bin_records(bin), data, size);
 	decode(bin, bin_size(bin));
 	free(bin);
@@ -53,7 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bin, data, size);
 	decode(bin, size);
 	free(bin);
-	if (size < 1 << 20)
-		decode_records(data, size);
+	if (size < 1 << 20) {
+		decode_records(data, size, 0);
+		decode_records(data, size, 1 + size % COUNTER_MAX);
+	}
 	return 0;
 }

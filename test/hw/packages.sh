@@ -39,8 +39,9 @@ END
 } >"$apt/apt.conf"
 export APT_CONFIG="$apt/apt.conf"
 
-apt-get update -qq
-apt-get install -y -qq --download-only "$@" >"$apt/log" || { tail -5 "$apt/log" >&2; exit 1; }
+{ apt-get update -qq -o APT::Update::Error-Mode=any &&
+	apt-get install -y -qq --download-only "$@"; } >"$apt/log" 2>&1 ||
+	{ grep -m 3 '^[EW]:' "$apt/log" >&2; exit 1; }
 mkdir -p "$folder/root/usr/bin" "$folder/root/usr/sbin" "$folder/root/usr/lib"
 for f in bin sbin lib; do ln -s usr/$f "$folder/root/$f"; done
 for deb in "$apt"/var/cache/apt/archives/*.deb; do

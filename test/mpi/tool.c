@@ -1,4 +1,5 @@
-/* Another tool that stands before MPI, linked with a program: it counts, and doubles each barrier. */
+/* Another tool that stands before MPI, linked with a program: it counts, and doubles each barrier.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

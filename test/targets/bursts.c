@@ -9,8 +9,8 @@
 NOINLINE static void fault(size_t count)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = count * page;
-	volatile char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();

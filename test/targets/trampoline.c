@@ -1,8 +1,9 @@
 /*
- * trampoline SECONDS [FP]: computes in burn_step(), called by code made at run time as CPython
- * makes it for each of its functions: without a frame pointer, and named "made" by a perf map. FP
- * is what the frame pointer's register holds meanwhile. Elsewhere than on x86-64 it only says
- * "unsupported".
+ * trampoline SECONDS [FP [lie]]: computes in burn_step(), called by code made at run time as
+ * CPython makes it for each of its functions: without a frame pointer, and named "made" by a perf
+ * map. FP is what the frame pointer's register holds meanwhile. With "lie" the code is other code,
+ * which has a return address of never() where CPython's has its own. Elsewhere than on x86-64 it
+ * only says "unsupported".
  */
 #include "burn.h"
 
@@ -41,6 +42,17 @@ NOINLINE static void work(uint64_t until)
 static const unsigned char instructions[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd6,
                                              0x48, 0x83, 0xc4, 0x08, 0xc3};
 
+/* sub $24, %rsp; mov %rbp, 8(%rsp); call *%rsi; add $24, %rsp; ret */
+static const unsigned char lies[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24,
+                                     0x08, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x18, 0xc3};
+
+extern const char never_called[];
+
+__attribute__((used)) NOINLINE static void never(void (*callee)(uint64_t))
+{
+	__asm__ volatile("call *%0\nnever_called: nop" : : "r"(callee));
+}
+
 static int name_code(const void *code)
 {
 	char path[64];
@@ -57,14 +69,19 @@ static int name_code(const void *code)
 int main(int argc, char **argv)
 {
 	uint64_t until = (uint64_t)(atof(argc > 1 ? argv[1] : "1") * 1e9);
+	uint64_t fp = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (code == MAP_FAILED)
 		return 1;
 	memcpy(code, instructions, sizeof(instructions));
+	if (argc > 3) {
+		memcpy(code, lies, sizeof(lies));
+		fp = (uint64_t)never_called;
+	}
 	if (mprotect(code, 4096, PROT_READ | PROT_EXEC) || name_code(code))
 		return 1;
-	enter(until, work, code, argc > 2 ? strtoull(argv[2], NULL, 0) : 1);
+	enter(until, work, code, fp);
 	printf("pid %d\n", getpid());
 	return 0;
 }

@@ -180,7 +180,8 @@ static void rank_open(struct job *job, struct rank *rank, const char *folder, in
 	config.memory = tables_arena(rank->tables);
 	config.ledger = tables_ledger(rank->tables);
 	config.kinds[0].time_shift = 6;
-	config.kinds[CALLS] = (struct hmb_kind_config){HMB_CALLS, TIME_SHIFT, config.size / 2};
+	config.kinds[CALLS] = (struct hmb_kind_config){
+		.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = config.size / 2};
 	rank->hmb = hmb_new(&config);
 	if (!rank->hmb)
 		die("no memory for the buffer");

@@ -249,10 +249,11 @@ static void test_bytes(void **state)
 
 static struct hmb *make_hmb(size_t share, void **memory)
 {
-	struct hmb_config config = {.size = 64 << 10,
-	                            .nr_kinds = 2,
-	                            .kinds[1] = {HMB_CALLS, TIME_SHIFT, share},
-	                            .max_path = 4};
+	struct hmb_config config = {
+		.size = 64 << 10,
+		.nr_kinds = 2,
+		.kinds[1] = {.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = share},
+		.max_path = 4};
 	struct hmb *hmb;
 
 	*memory = config.memory = aligned_alloc(4096, config.size);

@@ -113,8 +113,8 @@ static void test_clock_here(void **state)
 	(void)state;
 	calls_clock_init(&clock);
 	for (unsigned i = 0; i < 100; i++) {
-		uint64_t before = ring_ticks(RING_CLOCK_MONOTONIC), ticks = ring_ticks(clock.source),
-			 after = ring_ticks(RING_CLOCK_MONOTONIC);
+		uint64_t before = ring_ticks(RING_CLOCK_MONOTONIC),
+			 ticks = ring_ticks(clock.source), after = ring_ticks(RING_CLOCK_MONOTONIC);
 
 		calls_clock_read(&clock);
 		assert_in_range(calls_clock_ns(&clock, ticks), before - clock.error,

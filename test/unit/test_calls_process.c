@@ -145,7 +145,8 @@ static void test_definitions_and_calls(void **state)
 static void test_world_is_one(void **state)
 {
 	struct world *w = *state;
-	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 1), RING_COMM_WORLD_ID, RING_COMM_WORLD, 8};
+	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 1), RING_COMM_WORLD_ID, RING_COMM_WORLD,
+	                    8};
 
 	produce(w, RING_MAX_THREADS, comm, 4);
 	consume(w);
@@ -160,8 +161,12 @@ static void test_world_is_one(void **state)
 static void test_rounds_wrap(void **state)
 {
 	struct world *w = *state;
-	uint64_t call[6] = {ring_head(RING_CALL, 6, 1, 0, CALL_Send), 0, 0,
-	                    CALL_SEND | (uint64_t)1 << 32, 0, 0};
+	uint64_t call[6] = {ring_head(RING_CALL, 6, 1, 0, CALL_Send),
+	                    0,
+	                    0,
+	                    CALL_SEND | (uint64_t)1 << 32,
+	                    0,
+	                    0};
 
 	for (unsigned i = 0; i < 100000; i++) {
 		call[1] = call[2] = i;
@@ -222,7 +227,8 @@ static uint64_t mad_word(void)
 		return ring_head(rnd() % 8, rnd() % 12, rnd() % 5, (unsigned)(rnd() & 255),
 		                 (uint32_t)(rnd() % 1300));
 	case 1:
-		return ring_head(RING_CALL, 3 + rnd() % 40, rnd() % 256, 0, (uint32_t)(rnd() % 400));
+		return ring_head(RING_CALL, 3 + rnd() % 40, rnd() % 256, 0,
+		                 (uint32_t)(rnd() % 400));
 	case 2:
 		return rnd() % NR_CALL_PARTS | (rnd() % 8) << 8;
 	case 3:

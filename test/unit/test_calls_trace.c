@@ -45,7 +45,7 @@ static void job_open(struct job *job)
 		0);
 	config.memory = tables_arena(t);
 	config.ledger = tables_ledger(t);
-	config.kinds[CALLS] = (struct hmb_kind_config){HMB_CALLS, 0, 0};
+	config.kinds[CALLS] = (struct hmb_kind_config){.shape = HMB_CALLS};
 	job->w.hmb = hmb_new(&config);
 	assert_non_null(job->w.hmb);
 }

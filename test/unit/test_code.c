@@ -34,6 +34,9 @@ static uint64_t rnd_bits(unsigned bits)
 struct program {
 	unsigned thread_bits, cpu_bits, leaf_bits, context_bits, time_bits;
 	uint64_t time, salt;
+	unsigned nr_counters;
+	enum counter_owner owner;
+	uint64_t *totals; /* of the samples so far, nr_counters each */
 };
 
 static struct program random_program(void)
@@ -66,6 +69,18 @@ static uint64_t field(unsigned bits)
 	return bits ? rnd_bits(bits) : 7;
 }
 
+/* Mostly a little more than before, and sometimes anything. */
+static void random_totals(struct program *program, unsigned nr)
+{
+	uint64_t *totals = &program->totals[(size_t)nr * COUNTER_MAX];
+
+	for (unsigned i = 0; i < program->nr_counters; i++) {
+		uint64_t before = nr ? totals[(int)i - COUNTER_MAX] : 0;
+
+		totals[i] = rnd() % 8 ? before + rnd_bits(20) : rnd_bits(64);
+	}
+}
+
 static struct code_sample random_sample(struct program *program)
 {
 	struct code_sample sample = {
@@ -93,23 +108,63 @@ static struct bin *new_bin(unsigned size_shift)
 	return bin;
 }
 
+static uint64_t put_totals[MAX_SAMPLES * COUNTER_MAX];
+static uint8_t put_shifts[COUNTER_MAX];
+
+static void begin(struct bin *bin, struct code_encoder *encoder, struct program *program,
+                  unsigned time_shift)
+{
+	bool counters = rnd() % 2;
+
+	code_begin(encoder, bin, program->time, time_shift);
+	program->totals = put_totals;
+	program->nr_counters = counters ? 1 + (unsigned)(rnd() % COUNTER_MAX) : 0;
+	program->owner = rnd() % 2 ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+	for (unsigned i = 0; i < COUNTER_MAX; i++)
+		put_shifts[i] = (uint8_t)(rnd() % 57);
+	if (counters)
+		code_begin_counters(encoder, bin, program->nr_counters, program->owner, put_shifts);
+}
+
 /* Fills a bin, keeping what was put. */
 static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_sample *samples,
                      unsigned time_shift)
 {
 	struct program program = random_program();
 	unsigned nr = 0;
+	size_t most;
 
-	code_begin(encoder, bin, program.time, time_shift);
-	while (nr < MAX_SAMPLES && bin_room(bin) >= CODE_MAX_RECORD) {
+	begin(bin, encoder, &program, time_shift);
+	most = CODE_MAX_RECORD + counter_max_record(program.nr_counters);
+	while (nr < MAX_SAMPLES && bin_room(bin) >= most) {
 		uint32_t before = bin->record_bytes;
 
 		samples[nr] = random_sample(&program);
+		random_totals(&program, nr);
+		samples[nr].counters = &program.totals[(size_t)nr * COUNTER_MAX];
 		code_put(encoder, bin, &samples[nr++]);
-		assert_in_range(bin->record_bytes - before, 2, CODE_MAX_RECORD);
+		assert_in_range(bin->record_bytes - before, 2, most);
 		assert_int_equal(bin->nr_records, nr);
 	}
 	return nr;
+}
+
+/* To the nearest unit. */
+static void check_totals(const struct bin *bin, const struct code_sample *put,
+                         const struct code_sample *got)
+{
+	assert_int_equal(!got->counters, !bin->nr_counters);
+	for (unsigned i = 0; i < bin->nr_counters; i++) {
+		unsigned shift = put_shifts[i];
+		uint64_t half = shift ? (uint64_t)1 << (shift - 1) : 0;
+		uint64_t units = (put->counters[i] >> shift) + !!(put->counters[i] & half);
+
+		/* What is behind the end of a 64-bit number is not rounded up. */
+		if (put->counters[i] <= UINT64_MAX - half)
+			assert_int_equal(got->counters[i], units << shift);
+		else
+			assert_int_equal(got->counters[i], put->counters[i] >> shift << shift);
+	}
 }
 
 static void every_sample_comes_back(void **state)
@@ -134,6 +189,7 @@ static void every_sample_comes_back(void **state)
 			assert_int_equal(got.context, samples[i].context);
 			assert_int_equal(got.thread, samples[i].thread);
 			assert_int_equal(got.cpu, samples[i].cpu);
+			check_totals(bin, &samples[i], &got);
 		}
 		assert_int_equal(code_next(cursor, &got), 0);
 		free(bin);
@@ -291,6 +347,8 @@ static void garbage_is_survived(void **state)
 			bin->size_shift = (uint8_t)(rnd() % 11);
 			bin->time_shift %= 41;
 			bin->level %= 64;
+			bin->nr_counters %= COUNTER_MAX + 2;
+			bin->counter_owner %= 3;
 			bin->record_bytes %= 1024;
 			bin->node_bytes = bin->node_bytes % 8 * 16;
 		}
@@ -315,6 +373,8 @@ static void headers_that_contradict_themselves_are_refused(void **state)
 		{.size_shift = 10, .node_bytes = 1024},
 		{.size_shift = 10, .time_shift = 64},
 		{.size_shift = 10, .level = 64},
+		{.size_shift = 10, .nr_counters = COUNTER_MAX + 1},
+		{.size_shift = 10, .nr_counters = 1, .counter_owner = COUNTER_OF_THREAD + 1},
 	};
 	static struct code_cursor cursor;
 	struct bin *bin = new_bin(10);

@@ -169,32 +169,37 @@ static void processes_of_any_length_keep_their_share(void **state)
 	buffer_free(hmb);
 }
 
+static void assert_even(size_t budget, uint64_t periods, unsigned lag)
+{
+	struct hmb *hmb = buffer_new(budget, 1);
+	struct stream stream = stream_start(5, lag, 0);
+	uint64_t time = 0, late = 0;
+	struct tally tally;
+
+	while (time < (uint64_t)BASE * periods) {
+		time += (uint64_t)BASE << stream.shift;
+		put(hmb, 0, &stream, time, 0);
+		if (stream.shift < hmb_floor(hmb, 0) && late++ >= lag) {
+			stream_slow(&stream, hmb_floor(hmb, 0));
+			late = 0;
+		}
+	}
+	tally = tally_kind(hmb, 0, time);
+	assert_true(hmb_floor(hmb, 0) >= 6);
+	for (unsigned q = 0; q < 4; q++)
+		assert_in_range(tally.quarter[q], tally.nr[0] / 4 - 2, tally.nr[0] / 4 + 2);
+	assert_in_range(tally.nr[0], (periods >> hmb_floor(hmb, 0)) - 2,
+	                (periods >> hmb_floor(hmb, 0)) + 2);
+	buffer_free(hmb);
+}
+
 /* However late the kernel follows, what is stored is even over the whole run. */
 static void the_whole_run_is_covered_evenly(void **state)
 {
 	(void)state;
-	for (unsigned lag = 0; lag <= 5000; lag += 2500) {
-		struct hmb *hmb = buffer_new(64 << 10, 1);
-		struct stream stream = stream_start(5, lag, 0);
-		uint64_t time = 0, late = 0;
-		struct tally tally;
-
-		while (time < (uint64_t)BASE * 1000000) {
-			time += (uint64_t)BASE << stream.shift;
-			put(hmb, 0, &stream, time, 0);
-			if (stream.shift < hmb_floor(hmb, 0) && late++ >= lag) {
-				stream_slow(&stream, hmb_floor(hmb, 0));
-				late = 0;
-			}
-		}
-		tally = tally_kind(hmb, 0, time);
-		assert_true(hmb_floor(hmb, 0) >= 6);
-		for (unsigned q = 0; q < 4; q++)
-			assert_in_range(tally.quarter[q], tally.nr[0] / 4 - 2, tally.nr[0] / 4 + 2);
-		assert_in_range(tally.nr[0], (1000000 >> hmb_floor(hmb, 0)) - 2,
-		                (1000000 >> hmb_floor(hmb, 0)) + 2);
-		buffer_free(hmb);
-	}
+	for (unsigned lag = 0; lag <= 5000; lag += 2500)
+		assert_even(64 << 10, 1000000, lag);
+	assert_even(1 << 20, 36000000, 5000); /* an hour at 10 kHz */
 }
 
 static void rare_events_stay_whole(void **state)

@@ -468,6 +468,24 @@ static void full_table_counts(void **state)
 	assert_int_equal(module_table_get(f->table, 65535)->window, 65534);
 }
 
+/* However many processes make code, there is room for files. */
+static void many_that_make_code_share(void **state)
+{
+	struct fixture *f = *state;
+	const struct module *shared;
+	pid_t pid;
+
+	for (pid = 1; pid <= MODULE_MAX_ANON; pid++)
+		assert_int_equal(module_table_anon(f->table, pid, 5ull << 32)->pid, pid);
+	shared = module_table_anon(f->table, pid, 5ull << 32);
+	assert_int_equal(shared->pid, 0);
+	assert_ptr_equal(module_table_anon(f->table, 2 * pid, 6ull << 32), shared);
+	assert_int_equal(module_table_anon(f->table, 7, 5ull << 32)->pid, 7);
+	assert_int_equal(module_table_count(f->table), MODULE_MAX_ANON + 2);
+	assert_non_null(module_table_kernel(f->table, 0));
+	assert_int_equal(module_table_refused(f->table), 0);
+}
+
 /* Every byte of the headers in turn, and every length: any answer will do that is within bounds. */
 static void hostile_headers(void **state)
 {
@@ -540,6 +558,7 @@ int main(void)
 		TEST(windows),
 		TEST(vdso_is_a_file),
 		TEST(full_table_counts),
+		TEST(many_that_make_code_share),
 		TEST(hostile_headers),
 		TEST(elf_of_32_bits),
 	};

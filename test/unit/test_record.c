@@ -48,6 +48,10 @@ static void assert_inside(const struct record *record, const void *raw, size_t s
 		assert_true(within(record->sample.chain, record->sample.chain_size * 8, raw, size));
 	if (record->sample.regs)
 		assert_true(within(record->sample.regs, NR_REGS * 8, raw, size));
+	if (record->sample.nr_counts)
+		assert_true(within(record->sample.counts,
+		                   record->sample.nr_counts * record->sample.count_stride * 8, raw,
+		                   size));
 	if (record->sample.stack_size)
 		assert_true(within(record->sample.stack, record->sample.stack_size, raw, size));
 }
@@ -399,6 +403,69 @@ static void truncations(void **state)
 	}
 }
 
+enum {
+	GROUP = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
+};
+
+/* The counts of a group stand between the CPU and the call chain. */
+static void raw_group(struct raw *raw, uint64_t nr, uint64_t read_format)
+{
+	raw_start(raw, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	raw_word(raw, 77);
+	raw_word(raw, 0x401000);
+	raw_pair(raw, 10, 11);
+	raw_word(raw, 123456789);
+	raw_pair(raw, 3, 0xbeef);
+	raw_word(raw, nr);
+	raw_word(raw, 900);
+	raw_word(raw, 800);
+	for (unsigned i = 0; i < 3; i++) {
+		raw_word(raw, 1000 + i);
+		if (read_format & PERF_FORMAT_ID)
+			raw_word(raw, 70 + i);
+		if (read_format & PERF_FORMAT_LOST)
+			raw_word(raw, 0);
+	}
+	raw_word(raw, 1);
+	raw_word(raw, 0x401000);
+	raw_end(raw);
+}
+
+static void groups(void **state)
+{
+	static const uint64_t formats[] = {GROUP, GROUP | PERF_FORMAT_ID, GROUP | PERF_FORMAT_LOST,
+	                                   GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST};
+	static const uint64_t too_many[] = {40, 1 << 20, UINT64_MAX, UINT64_MAX / 2 + 1};
+	struct record_format format = {.sample_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_READ |
+	                                              PERF_SAMPLE_CALLCHAIN};
+	struct record record;
+	struct raw raw;
+	void *copy;
+
+	(void)state;
+	for (unsigned f = 0; f < 4; f++) {
+		format.read_format = formats[f];
+		raw_group(&raw, 3, formats[f]);
+		assert_int_equal(decode(&record, &raw, raw.nr * 8, &format, &copy), 0);
+		assert_int_equal(record.sample.nr_counts, 3);
+		assert_int_equal(record.sample.enabled, 900);
+		assert_int_equal(record.sample.running, 800);
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(record.sample.counts[i * record.sample.count_stride],
+			                 1000 + i);
+		assert_int_equal(record.sample.chain_size, 1);
+		assert_int_equal(record.sample.chain[0], 0x401000);
+		assert_int_equal(record_time(copy, raw.nr * 8, &format), 123456789);
+		free(copy);
+		for (unsigned i = 0; i < 4; i++) {
+			raw_group(&raw, too_many[i], formats[f]);
+			assert_int_equal(decode(&record, &raw, raw.nr * 8, &format, &copy),
+			                 -EBADMSG);
+			free(copy);
+		}
+	}
+}
+
 static void odd_sizes(void **state)
 {
 	struct record record;
@@ -434,6 +501,11 @@ static void garbage(void **state)
 			raw_word(&raw, raw_random(&seed) >> raw_random(&seed) % 64);
 		if (round % 3 == 0)
 			format.sample_type &= raw_random(&seed) | TRAILER;
+		if (round % 2) {
+			format.sample_type |= PERF_SAMPLE_READ;
+			format.read_format =
+				(raw_random(&seed) | PERF_FORMAT_GROUP) & (GROUP | 4 | 16);
+		}
 		if (!decode(&record, &raw, nr * 8, &format, &copy)) {
 			assert_inside(&record, copy, nr * 8);
 			accepted++;
@@ -457,6 +529,7 @@ int main(void)
 		cmocka_unit_test(tasks),
 		cmocka_unit_test(losses),
 		cmocka_unit_test(truncations),
+		cmocka_unit_test(groups),
 		cmocka_unit_test(odd_sizes),
 		cmocka_unit_test(garbage),
 	};

@@ -291,6 +291,31 @@ static void exit_of_the_living_is_unobserved(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* The kernel says EXIT first and takes the memory apart then, which may last: it keeps its name. */
+static void a_thread_that_ends_slowly_keeps_its_name(void **state)
+{
+	struct world *w = *state;
+	pid_t child = fork(); /* a thread, as far as the records tell */
+
+	assert_true(child >= 0);
+	if (!child) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	wait_until_stopped(child);
+	start(w);
+	say_fork(w, PID(0), PID(0), (uint32_t)child, 10);
+	say_exit(w, PID(0), (uint32_t)child, 20);
+	for (unsigned i = 1; i < 5; i++)
+		say_fork(w, PID(0), PID(0), PID(i), 20 + i * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 5 : 6);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	say_fork(w, PID(0), PID(0), PID(5), 20 + 6 * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 6);
+	assert_int_equal(w->tasks.unobserved, 0);
+}
+
 /* A million processes cost no more than those that live. */
 static void a_fork_storm_leaves_nothing(void **state)
 {
@@ -427,6 +452,8 @@ int main(void)
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
+		CGROUP(a_thread_that_ends_slowly_keeps_its_name),
+		LADDER(a_thread_that_ends_slowly_keeps_its_name),
 		LADDER(a_fork_storm_leaves_nothing),
 		CGROUP(any_order_is_survived),
 		LADDER(any_order_is_survived),

@@ -1,0 +1,76 @@
+/*
+ * What encoder and decoder of calls share: both keep the same model of the bin so far. For the two
+ * alone.
+ */
+#ifndef HMB_CALL_MODEL_H
+#define HMB_CALL_MODEL_H
+
+#include "hmb/call_code.h"
+#include "hmb/varint.h"
+
+#include <string.h>
+
+#define CONTROL_DIRECT     240
+#define CONTROL_NEW        253
+#define CONTROL_THREAD     254
+#define CONTROL_NEW_THREAD 255
+
+/* A call as a shape, whose parts have only what their kinds have. */
+struct shaped {
+	struct call_shape shape;
+	struct call_shape_part parts[CALL_CODE_PARTS];
+};
+
+static inline void model_reset(struct call_model *model, uint64_t base_time)
+{
+	model->time = base_time;
+	model->nr_shapes = 0;
+	model->nr_parts = 0;
+	model->nr_threads = 0;
+	model->thread = NULL;
+}
+
+static inline struct call_thread *add_thread(struct call_model *model, uint32_t thread)
+{
+	struct call_thread *entry = &model->threads[model->nr_threads++ % CALL_CODE_THREADS];
+
+	*entry = (struct call_thread){.thread = thread, .enter = model->time, .last = model->time};
+	return entry;
+}
+
+/* Room for a shape and its parts; false: this one gets no number. */
+static inline bool room_for_shape(const struct call_model *model, unsigned nr_parts)
+{
+	return model->nr_shapes < CALL_CODE_SHAPES &&
+	       model->nr_parts + nr_parts <= CALL_CODE_SHAPE_PARTS;
+}
+
+static inline void add_shape(struct call_model *model, const struct call_shape *shape,
+                             const struct call_shape_part *parts)
+{
+	struct call_shape *entry = &model->shapes[model->nr_shapes++];
+
+	*entry = *shape;
+	entry->first_part = (uint16_t)model->nr_parts;
+	memcpy(&model->parts[model->nr_parts], parts, shape->nr_parts * sizeof(*parts));
+	model->nr_parts += shape->nr_parts;
+}
+
+/* The request that is expected in a part of the kind, and that later ones are expected after. */
+static inline uint64_t *last_request(struct call_thread *thread, unsigned fields)
+{
+	return fields & PART_POSTS ? &thread->posted : &thread->done;
+}
+
+static inline void note_request(struct call_thread *thread, unsigned kind, uint64_t request)
+{
+	if (kind != CALL_TEST_FAILED) /* it is still to be done */
+		*last_request(thread, call_part_fields(kind)) = request;
+}
+
+static inline uint64_t put_value(unsigned kind, uint64_t value)
+{
+	return kind == CALL_VALUE ? __builtin_bswap64(value) : value;
+}
+
+#endif

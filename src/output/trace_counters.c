@@ -1,0 +1,65 @@
+#include "output/trace_counters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_CPUS (1 << 16)
+
+static uint32_t count_cpus(const struct trace *trace)
+{
+	const struct trace_stream *stream;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
+		if (stream->cpu < MAX_CPUS && stream->cpu >= nr)
+			nr = stream->cpu + 1;
+	return nr;
+}
+
+static uint32_t count_threads(const struct trace *trace)
+{
+	uint32_t nr = 0;
+
+	while (trace_thread(trace, nr))
+		nr++;
+	return nr;
+}
+
+int counter_streams_init(struct counter_streams *streams, const struct trace *trace,
+                         enum counter_owner owner)
+{
+	streams->nr = owner == COUNTER_OF_THREAD ? count_threads(trace) : count_cpus(trace);
+	streams->last = calloc(streams->nr + 1UL, sizeof(*streams->last));
+	return streams->last ? 0 : -ENOMEM;
+}
+
+void counter_streams_fini(struct counter_streams *streams)
+{
+	free(streams->last);
+	streams->last = NULL;
+}
+
+static bool of_many(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	return entry && entry->flags & TRACE_THREAD_FOLDED;
+}
+
+void counter_streams_step(struct counter_streams *streams, const struct trace *trace,
+                          enum counter_owner owner, struct trace_sample *sample)
+{
+	uint32_t number = owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+
+	if (number >= streams->nr || (owner == COUNTER_OF_THREAD && of_many(trace, number))) {
+		sample->nr_counters = 0;
+		return;
+	}
+	for (unsigned i = 0; i < sample->nr_counters; i++) {
+		uint64_t *last = &streams->last[number][i], total = sample->counters[i];
+
+		/* A coarser unit may have rounded the last one up beyond this one. */
+		sample->counters[i] = total > *last ? total - *last : 0;
+		*last = total > *last ? total : *last;
+	}
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""bench_call.py BUILD: what a recorded call costs the program: of a library that does nothing, alone,
+recorded, recorded when the share of events is used up, and preloaded without a recorder; in turn,
+least of several. Goals: <= 60 ns beyond two readings of the clock; a macro of adaptrace.h without a
+recorder <= 5 ns."""
+import os, subprocess, sys, tempfile
+
+build, turns = os.path.abspath(sys.argv[1]), 5
+here = os.path.dirname(os.path.abspath(__file__))
+folder = tempfile.TemporaryDirectory()
+work = folder.name
+clock = r'''
+#include "preload/ring.h"
+#include <stdio.h>
+int main(void)
+{
+	double least = 1e18;
+	for (int i = 0; i < 200; i++) {
+		uint64_t start = ring_ticks(RING_CLOCK_MONOTONIC), sum = 0;
+		for (int j = 0; j < 10000; j++)
+			sum += ring_counter();
+		double ns = (double)(ring_ticks(RING_CLOCK_MONOTONIC) - start) / 10000;
+		least = sum && ns < least ? ns : least;
+	}
+	printf("%.2f\n", least);
+}
+'''
+
+
+def run(command, **more):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, cwd=work, **more).stdout
+
+
+cc = ['cc', '-std=gnu11', '-O2', '-D_GNU_SOURCE', f'-I{here}/../../include', f'-I{here}/../../src']
+run([*cc, '-shared', '-fPIC', '-fno-builtin', '-o', 'libmpi_fake.so', f'{here}/fake_mpi.c'])
+run([*cc, '-o', 'loop', f'{here}/call_loop.c', '-L.', '-lmpi_fake', f'-Wl,-rpath,{work}'])
+open(work + '/clock.c', 'w').write(clock)
+run([*cc, '-o', 'clock', 'clock.c'])
+record = [build + '/adaptrace', 'record', '-q', '-F', '10', '-g', 'none', '--mpi', '-o', 'x.atr']
+ways = {
+    'alone': ['./loop'],
+    'recorded': [*record, '-m', '256M', './loop'],
+    'used up': [*record, '-m', '64K', './loop'],
+    'no recorder': ['env', f'LD_PRELOAD={build}/libadaptrace-mpi.so', './loop'],
+}
+least = {}
+for _ in range(turns):
+    for way, command in ways.items():
+        for line in run(command).splitlines():
+            what, ns = line.split()
+            key = way, what
+            least[key] = min(least.get(key, 1e18), float(ns))
+ticks = min(float(run(['./clock'])) for _ in range(turns))
+print(f'a call of a library that does nothing, ns (two readings of the clock: {2 * ticks:.1f})')
+print(f'{"":24s}' + ''.join(f'{way:>14s}' for way in ways) + '   beyond the clock')
+for what in dict.fromkeys(what for _, what in least):
+    row = [least[way, what] for way in ways]
+    goal = '<= 5 alone' if what.startswith('ADAPTRACE') else '<= 60'
+    readings = 1 if what.startswith('ADAPTRACE') else 2
+    print(f'{what:24s}' + ''.join(f'{ns:14.1f}' for ns in row) +
+          f'   {row[1] - row[0] - readings * ticks:.1f}; goal {goal}')

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""bench_lammps.py BUILD [TURNS]: LAMMPS, example `rigid`, 2 ranks: two million MPI calls a second and
+rank. Its loop time alone, with events recorded (and next to no samples), and with the share of events
+used up; in turn, least of each, because ranks that spin wait double every disturbance. Goals: recording
+<= 12 % (EZTrace 2.0 costs 43 %), used up <= 2 %; <= 8 bytes an event; as many calls as the application
+made; the trace within -m 16M."""
+import json, os, re, shutil, subprocess, sys, tempfile
+
+build, turns = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 12
+example = '/usr/share/lammps/examples/rigid'
+if not (shutil.which('lmp') and shutil.which('mpirun.openmpi') and os.path.isdir(example)):
+    print('bench_lammps: install lammps, lammps-examples and openmpi-bin for this')
+    sys.exit(0)
+folder = tempfile.TemporaryDirectory()
+work = folder.name
+shutil.copytree(example, work, dirs_exist_ok=True)
+script = re.sub(r'(?m)^run.*', 'run 20000', open(work + '/in.rigid').read())
+open(work + '/in.short', 'w').write(re.sub(r'(?m)^thermo\t.*', 'thermo 50000', script))
+environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                   OMP_NUM_THREADS='1')
+job = ['mpirun.openmpi', '-n', '2', 'lmp', '-in', 'in.short', '-log', 'none']
+record = [build + '/adaptrace', 'record', '-q', '-F', '10', '-g', 'none', '--mpi']
+ways = {
+    'alone': job,
+    'recorded': [*record, '-m', '1G', '-o', 'all.atr', '--', *job],
+    'used up': [*record, '-m', '1M', '-o', 'few.atr', '--', *job],
+}
+
+
+def loop_time(command):
+    out = subprocess.run(command, cwd=work, env=environment, check=True, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return float(re.search(r'Loop time of (\S+)', out).group(1))
+
+
+def info(trace):
+    return json.loads(subprocess.check_output([build + '/adaptrace', 'info', '--json', trace],
+                                              cwd=work, text=True))
+
+
+times = {way: [] for way in ways}
+for _ in range(turns):
+    for way, command in ways.items():
+        times[way].append(loop_time(command))
+least = {way: min(all) for way, all in times.items()}
+print(f'LAMMPS rigid, 2 ranks, 20000 steps, least of {turns}: alone {least["alone"]:.3f} s')
+for way, goal in ('recorded', 12), ('used up', 2):
+    print(f'  {way:10s} {least[way]:.3f} s, {100 * (least[way] / least["alone"] - 1):+.1f} %; '
+          f'goal <= {goal} %')
+told = info('all.atr')
+kind, = told['calls']['kinds']
+calls = kind['stored'] + kind['lost']
+print(f'  {kind["stored"]} events stored, {kind["lost"]} lost, '
+      f'{told["calls"]["bytes"] / kind["stored"]:.2f} bytes each; goal <= 8')
+print(f'  the recorder used {told["recorder_cpu_ns"] / kind["stored"]:.0f} ns an event')
+subprocess.run([*record, '-m', '16M', '-o', 'small.atr', '--', *job], cwd=work, env=environment,
+               check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(f'  with -m 16M the trace has {os.path.getsize(work + "/small.atr") / 2**20:.2f} MiB')

@@ -1,0 +1,329 @@
+#include "trace_world.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "output/counter_columns.h"
+#include "output/profile.h"
+#include "output/report_profile.h"
+
+/*
+ * Traces with counters: what is told of functions, trees and callers is compared with sums over
+ * everything that was put. All totals are those of CPUs.
+ */
+
+struct run {
+	struct world w;
+	const char *leader;
+	enum trace_unit unit;
+	const struct trace_counter *counters;
+	const char *const *names;
+	unsigned nr;
+};
+
+static void describe_run(struct run *r)
+{
+	struct tables *t = r->w.tables;
+	struct trace_event *event = tables_add_event(t);
+
+	tables_run(t)->flags = TRACE_RUN_CGROUP;
+	tables_run(t)->stacks = TRACE_STACKS_DWARF;
+	event->name = tables_string(t, r->leader);
+	event->unit = r->unit;
+	event->base_period = 1000;
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+		*tables_add_stream(t) = (struct trace_stream){.cpu = cpu, .base_period = 1000};
+	for (uint16_t i = 0; i < 4; i++)
+		tables_module(t, i)->path = tables_string(t, module_paths[i]);
+	for (int i = 0; i < 6; i++)
+		tables_add_thread(t, 100, 100 + i, tables_string(t, "app"), 0);
+	for (unsigned i = 0; i < r->nr; i++) {
+		struct trace_counter *counter = tables_add_counter(t);
+
+		*counter = r->counters ? r->counters[i] : (struct trace_counter){.total = 1};
+		counter->name = tables_string(t, r->names[i]);
+		counter->unit = TRACE_COUNT;
+	}
+}
+
+static void run_open(struct run *r, size_t budget)
+{
+	struct hmb_config config = {
+		.size = budget,
+		.nr_kinds = 1,
+		.max_path = MAX_DEPTH,
+		.truncated_frame = 1,
+		.kinds = {{.nr_counters = 1 + r->nr}},
+	};
+	struct world *w = &r->w;
+
+	*w = (struct world){.seed = 7};
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
+	w->tables = tables_new(budget, w->path);
+	assert_non_null(w->tables);
+	describe_run(r);
+	config.memory = tables_arena(w->tables);
+	config.ledger = tables_ledger(w->tables);
+	w->hmb = hmb_new(&config);
+	assert_non_null(w->hmb);
+}
+
+static struct trace *run_written(struct run *r)
+{
+	assert_int_equal(trace_write(r->w.path, r->w.tables, NULL, NULL, NULL), 0);
+	return open_good(r->w.path);
+}
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+static void check_columns(const char *leader, enum trace_unit unit, const char *const *names,
+                          unsigned nr, const char *const *titles)
+{
+	struct run r = {.leader = leader, .unit = unit, .names = names, .nr = nr};
+	struct counter_columns columns;
+	struct trace *trace;
+
+	run_open(&r, 64 << 10);
+	trace = run_written(&r);
+	counter_columns_init(&columns, trace, 0);
+	assert_int_equal(columns.nr_sums, nr);
+	for (unsigned i = 0; i < nr; i++)
+		assert_string_equal(columns.columns[i].title, names[i]);
+	for (unsigned i = nr; i < columns.nr; i++)
+		assert_string_equal(columns.columns[i].title, titles[i - nr]);
+	assert_null(titles[columns.nr - nr]);
+	counter_columns_init(&columns, trace, 1);
+	assert_int_equal(columns.nr, 0);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+static void names_tell_what_pairs_make(void **state)
+{
+	static const char *const usual[] = {"instructions", "cache-misses", "cache-references",
+	                                    "branch-misses", "branches"};
+	static const char *const of_cycles[] = {"IPC", "cache-misses %", "branch-misses %", NULL};
+	static const char *const clocked[] = {"cycles:u", "instructions:u", "LLC-load-misses:u",
+	                                      "LLC-loads:u", "dTLB-load-misses:u"};
+	static const char *const of_clock[] = {"IPC", "llc-load-misses %", "dtlb-load-misses/ki",
+	                                       "GHz", NULL};
+	static const char *const raw[] = {"skx::INST_RETIRED:ANY_P", "dp-flops", "mem-bytes"};
+	static const char *const of_raw[] = {"IPC", "flops/byte", "GFLOP/s", "GB/s", NULL};
+	static const char *const of_raw_cycles[] = {"IPC", "flops/byte", NULL};
+	static const char *const parts[] = {"flops.scalar:u",      "flops.x4:u",
+	                                    "mem-bytes:u",         "tlb-misses.loads:u",
+	                                    "tlb-misses.stores:u", "instructions:u"};
+	static const char *const of_parts[] = {"IPC", "tlb-misses/ki", "flops/byte", NULL};
+	static const char *const other[] = {"page-faults", "context-switches"};
+	static const char *const nothing[] = {NULL};
+
+	(void)state;
+	check_columns("cycles", TRACE_COUNT, usual, 5, of_cycles);
+	check_columns("cpu-clock", TRACE_NS, clocked, 5, of_clock);
+	check_columns("skx::CPU_CLK_UNHALTED:THREAD", TRACE_COUNT, raw, 3, of_raw_cycles);
+	check_columns("cpu-clock", TRACE_NS, raw, 3, of_raw + 1);
+	check_columns("cpu-clock", TRACE_NS, other, 2, nothing);
+	check_columns("cycles:u", TRACE_COUNT, parts, 6, of_parts);
+}
+
+static void check_text(const struct counter_column *column, const uint64_t *counters,
+                       const char *expected)
+{
+	char text[TEXT_SIZE];
+
+	counter_column_text(column, counters, text);
+	assert_string_equal(text, expected);
+}
+
+static void what_is_not_known_is_never_zero(void **state)
+{
+	static const char *const names[] = {"instructions", "cycles", "flops", "page-faults"};
+	/* Shared hardware; never counted; never scheduled; truly none. */
+	static const struct trace_counter entries[] = {
+		{.flags = TRACE_COUNTER_TOTAL, .total = 1000, .enabled = 400, .running = 100},
+		{.flags = TRACE_COUNTER_TOTAL, .total = 0, .enabled = 400, .running = 400},
+		{.flags = TRACE_COUNTER_TOTAL, .total = 0, .enabled = 400, .running = 0},
+		{.flags = TRACE_COUNTER_TOTAL | TRACE_COUNTER_KERNEL,
+	         .total = 0,
+	         .enabled = 400,
+	         .running = 400},
+	};
+	struct run r = {.leader = "cpu-clock",
+	                .unit = TRACE_NS,
+	                .counters = entries,
+	                .names = names,
+	                .nr = 4};
+	uint64_t counters[COUNTER_MAX] = {2000, 3000, 0, 0, 0};
+	struct counter_columns columns;
+	struct trace *trace;
+	char text[512];
+
+	(void)state;
+	run_open(&r, 64 << 10);
+	trace = run_written(&r);
+	counter_columns_init(&columns, trace, 0);
+	check_text(&columns.columns[0], counters, "~12000");
+	check_text(&columns.columns[1], counters, "-");
+	check_text(&columns.columns[2], counters, "-");
+	check_text(&columns.columns[3], counters, "0");
+	for (unsigned i = 4; i < columns.nr; i++) /* IPC, GFLOP/s, GHz */
+		check_text(&columns.columns[i], counters, "-");
+	assert_int_equal(columns.nr, 7);
+	assert_true(trace_counter_trouble(trace_counter(trace, 0), "x", text, sizeof(text)));
+	assert_non_null(strstr(text, "25.0 %"));
+	assert_true(trace_counter_trouble(trace_counter(trace, 1), "x", text, sizeof(text)));
+	assert_non_null(strstr(text, "'x' counted nothing"));
+	assert_true(trace_counter_trouble(trace_counter(trace, 2), "x", text, sizeof(text)));
+	assert_non_null(strstr(text, "never let"));
+	assert_false(trace_counter_trouble(trace_counter(trace, 3), "x", text, sizeof(text)));
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+static void values_are_short(void **state)
+{
+	struct counter_column sum = {.above = 2, .factor = 1, .unit = TRACE_COUNT};
+	struct counter_column ratio = {.above = 2, .below = 4, .factor = 1, .ratio = true};
+	uint64_t counters[COUNTER_MAX] = {0};
+
+	(void)state;
+	check_text(&sum, counters, "0");
+	check_text(&ratio, counters, "-");
+	counters[1] = 99999;
+	check_text(&sum, counters, "99999");
+	counters[1] = 100000;
+	check_text(&sum, counters, "100.0k");
+	counters[1] = 999949;
+	check_text(&sum, counters, "999.9k");
+	counters[1] = 999951;
+	check_text(&sum, counters, "1.000M");
+	counters[1] = UINT64_MAX;
+	check_text(&sum, counters, "18.45E");
+	counters[1] = 3;
+	counters[2] = 4;
+	check_text(&ratio, counters, "0.750");
+	ratio.percent = true;
+	check_text(&ratio, counters, "75.00%");
+}
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+enum { NR_COUNTERS = 3, NR_LEAVES = 6 };
+
+/* What every leaf and every function anywhere on a stack should have. */
+struct sums {
+	uint64_t self[NR_LEAVES][1 + NR_COUNTERS], all[1 + NR_COUNTERS];
+	uint64_t below[MAX_DEPTH][1 + NR_COUNTERS]; /* by the number of the caller's frame */
+};
+
+static void put_counted(struct run *r, struct sums *sums, unsigned nr)
+{
+	uint64_t totals[NR_CPUS][COUNTER_MAX] = {{0}};
+
+	for (unsigned n = 0; n < nr; n++) {
+		uint64_t path[2] = {2ULL << 32 | rnd(&r->w, 4), 2ULL << 32 | 100};
+		unsigned cpu = (unsigned)rnd(&r->w, NR_CPUS),
+			 leaf = (unsigned)rnd(&r->w, NR_LEAVES);
+		struct hmb_sample sample = {
+			.time = 1000 + n * 400,
+			.cpu = cpu,
+			.thread = (uint32_t)rnd(&r->w, 6),
+			.leaf = 1ULL << 32 | leaf,
+			.path = path,
+			.path_size = 2,
+			.counters = totals[cpu],
+		};
+
+		for (unsigned i = 0; i <= NR_COUNTERS; i++) {
+			uint64_t more = rnd(&r->w, 400); /* so little that units are 1 */
+
+			totals[cpu][i] += more;
+			sums->self[leaf][i] += more;
+			sums->below[path[0] & 3][i] += more;
+			sums->all[i] += more;
+		}
+		assert_true(hmb_put(r->w.hmb, &sample));
+	}
+}
+
+static void check_counts(const uint64_t *counts, const uint64_t *expected)
+{
+	assert_memory_equal(counts, expected, (1 + NR_COUNTERS) * sizeof(*counts));
+}
+
+static void check_rows(const struct profile *profile, const struct sums *sums)
+{
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		const struct profile_row *row = &profile->rows[i];
+		uint64_t frame = profile->names.names[row->name].frame;
+		const struct profile_counts *counts = profile_row_counts(profile, row);
+
+		if (frame >> 32 == 1)
+			check_counts(counts->self, sums->self[frame & 0xff]);
+		else if ((frame & 0xff) == 100)
+			check_counts(counts->total, sums->all);
+		else
+			check_counts(counts->total, sums->below[frame & 0xff]);
+	}
+	check_counts(profile->counted, sums->all);
+	check_counts(profile_counts_of(&profile->node_counts, profile->classes[0].root)->total,
+	             sums->all);
+}
+
+static void check_view(const struct trace *trace, enum profile_direction direction,
+                       const uint64_t *expected)
+{
+	struct report_options options = {
+		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+		.nr_keys = 2,
+		.to = UINT64_MAX,
+		.direction = direction,
+		.function = "app+0x2",
+	};
+	struct profile_view view;
+	struct profile *profile = report_profile(trace, 0, &options, &view);
+
+	assert_non_null(profile);
+	assert_true(view.total > 0);
+	check_counts(profile_counts_of(&profile->node_counts, profile->classes[0].root + 1)->total,
+	             expected);
+	profile_free(profile);
+}
+
+static void functions_have_what_was_counted_in_them(void **state)
+{
+	static const char *const names[] = {"instructions", "cache-misses", "branches"};
+	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = names, .nr = 3};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+	                                .to = UINT64_MAX};
+	struct sums sums = {{{0}}};
+	struct profile *profile;
+	struct trace *trace;
+
+	(void)state;
+	run_open(&r, 1 << 20);
+	put_counted(&r, &sums, 20000);
+	trace = run_written(&r);
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	check_rows(profile, &sums);
+	profile_free(profile);
+	check_view(trace, PROFILE_CALLEES, sums.below[2]);
+	check_view(trace, PROFILE_CALLERS, sums.below[2]);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_tell_what_pairs_make),
+		cmocka_unit_test(what_is_not_known_is_never_zero),
+		cmocka_unit_test(values_are_short),
+		cmocka_unit_test(functions_have_what_was_counted_in_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

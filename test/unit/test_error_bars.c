@@ -1,0 +1,168 @@
+/*
+ * Stated 95 % intervals against the truth, through the real buffer and the real report: 200 seeded
+ * runs of programs of every temper, sampled from a random moment on, with reductions.
+ */
+#include "trace_world.h"
+
+#include <math.h>
+
+#include "output/profile.h"
+
+enum { NR_RUNS = 200, NR_FUNCTIONS = 3, LENGTH = 25000 /* periods */ };
+
+/* How a program spends its time; lengths in periods of sampling. */
+enum temper { PHASES, LOOP, ONE_CHANGE, SAMPLES_BY_CHANCE, NR_TEMPERS };
+
+struct simulated {
+	enum temper temper;
+	double mean; /* length of a phase, or of a turn of the loop */
+	double start, end;
+	unsigned function; /* in [start, end) */
+	double truth[NR_FUNCTIONS];
+};
+
+static double unit(struct world *w)
+{
+	return ((double)rnd(w, 1 << 30) + 0.5) / (1 << 30);
+}
+
+/* Shares of 60, 30 and 10 %. */
+static unsigned function_at(double share)
+{
+	return share < 0.6 ? 0 : share < 0.9 ? 1 : 2;
+}
+
+static void next_phase(struct simulated *s, struct world *w)
+{
+	static const double shares[NR_FUNCTIONS] = {0.6, 0.3, 0.1};
+	double length = 0;
+
+	s->start = s->end;
+	switch (s->temper) {
+	case PHASES:
+		s->function = function_at(unit(w));
+		length = -s->mean * log(unit(w));
+		break;
+	case LOOP:
+		s->function = s->start > 0 ? (s->function + 1) % NR_FUNCTIONS : 0;
+		length = s->mean * shares[s->function];
+		break;
+	case ONE_CHANGE:
+		s->function = s->start > 0;
+		length = s->function ? LENGTH : LENGTH * (0.1 + 0.8 * unit(w));
+		break;
+	default:
+		s->function = function_at(unit(w));
+		length = 0.01;
+		break;
+	}
+	s->end = s->start + length < LENGTH ? s->start + length : LENGTH;
+	s->truth[s->function] += s->end - s->start;
+}
+
+static void sample_at(struct simulated *s, struct world *w, double time, unsigned level)
+{
+	struct hmb_sample sample = {
+		.time = (uint64_t)(time * 97081),
+		.step = (uint64_t)97081 << (level + 1),
+		.level = level,
+	};
+
+	while (s->end <= time && s->end < LENGTH)
+		next_phase(s, w);
+	sample.thread = s->function; /* so that its row is known */
+	sample.leaf = (uint64_t)2 << 32 | s->function;
+	hmb_put(w->hmb, &sample);
+}
+
+static void simulate(struct simulated *s, struct world *w)
+{
+	struct stream stream = stream_start(w->seed, 0, 0);
+	double time = unit(w);
+
+	while (time < LENGTH) {
+		sample_at(s, w, time, stream_next(&stream));
+		stream_slow(&stream, hmb_floor(w->hmb, 0));
+		time += (double)(1 << stream.shift);
+	}
+	while (s->end < LENGTH)
+		next_phase(s, w);
+}
+
+static struct trace *finished(struct world *w)
+{
+	struct trace_event *events = (void *)tables_section(w->tables, TRACE_EVENTS).entries;
+
+	events[0].floor = hmb_floor(w->hmb, 0);
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	return open_good(w->path);
+}
+
+/* How many of the functions' intervals hold the truth. */
+static unsigned covered(const struct simulated *s, const struct profile *profile)
+{
+	double self[NR_FUNCTIONS] = {0}, error[NR_FUNCTIONS] = {0};
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		uint32_t function = profile->classes[profile->rows[i].class].thread;
+
+		assert_true(function < NR_FUNCTIONS);
+		self[function] = (double)profile->rows[i].self / (double)base_periods[0];
+		error[function] = profile_error(&profile->rows[i]) / (double)base_periods[0];
+	}
+	for (unsigned f = 0; f < NR_FUNCTIONS; f++)
+		nr += fabs(self[f] - s->truth[f]) <= error[f];
+	return nr;
+}
+
+static unsigned run(unsigned number)
+{
+	static const double means[] = {0.3, 2.71, 33.3, 410};
+	struct profile_config config = {.keys = PROFILE_BY_THREAD, .to = UINT64_MAX};
+	struct simulated s = {.temper = number % NR_TEMPERS,
+	                      .mean = means[number / NR_TEMPERS % 4]};
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+	unsigned nr;
+
+	world_open(&w, 64 << 10);
+	w.seed = number * 7919 + 1;
+	/* In step with the sampling by no more than chance: no interval can see that. */
+	s.mean *= 1 + 0.2 * unit(&w);
+	simulate(&s, &w);
+	trace = finished(&w);
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	nr = covered(&s, profile);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+	return nr;
+}
+
+static void intervals_hold_the_truth(void **state)
+{
+	unsigned nr[NR_TEMPERS] = {0}, all = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < NR_RUNS; i++)
+		nr[i % NR_TEMPERS] += run(i);
+	for (unsigned t = 0; t < NR_TEMPERS; t++) {
+		print_message("temper %u: %.1f %%\n", t,
+		              100.0 * nr[t] * NR_TEMPERS / (NR_RUNS * NR_FUNCTIONS));
+		all += nr[t];
+	}
+	assert_true(all * 100 >= 93 * NR_RUNS * NR_FUNCTIONS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_hold_the_truth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
