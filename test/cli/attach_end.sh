@@ -27,6 +27,6 @@ if [ "$(id -u)" = 0 ]; then
 	cp "$ADAPTRACE" . && chmod 755 adaptrace
 	as_user ./adaptrace record -q -e cpu-clock -p 1 -o /dev/null 2>said
 	[ $? = 125 ] || fail "attached to somebody else's process"
-	tail -1 said | grep -q 'ermission denied.*CAP_PERFMON' || fail "$(cat said)"
+	tail -1 said | grep -q "another user's.*cap_perfmon" || fail "$(cat said)"
 fi
 pass
