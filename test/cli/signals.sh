@@ -14,10 +14,10 @@ import recording
 
 running = []
 HANDLER = """
-import signal, sys, time
+import os, signal, sys, time
 signal.signal(signal.SIGTERM, lambda *args: sys.exit(7))
-signal.signal(signal.SIGHUP, lambda *args: print("hup", flush=True))
-signal.signal(signal.SIGINT, lambda *args: print("int", flush=True))
+signal.signal(signal.SIGHUP, lambda *args: os.write(1, b"hup\\n"))
+signal.signal(signal.SIGINT, lambda *args: os.write(1, b"int\\n"))
 print("ready", flush=True)
 while True:
     time.sleep(0.1)
