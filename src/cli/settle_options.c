@@ -1,0 +1,214 @@
+#include "cli/settle_options.h"
+
+#include "cli/counter_options.h"
+#include "cli/event_options.h"
+#include "cli/output_name.h"
+#include "cli/period.h"
+#include "cli/say.h"
+#include "perf/machine.h"
+#include "perf/permission.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
+/*
+ * The default event gives way to what is permitted and there, with a line; an event that was asked
+ * for by name does not.
+ */
+static int settle_event(struct options *options, unsigned e)
+{
+	struct event *event = &options->events[e];
+	char why[WHY_SIZE];
+	int error = event_probe(event);
+
+	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
+		error = event_probe(event);
+		if (!error && !options->user_only)
+			say_user_only(event);
+		options->user_only |= !error;
+	}
+	if (!error)
+		return 0;
+	event_explain(event, error, why);
+	say("%s", why);
+	return -EINVAL;
+}
+
+/*
+ * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
+ * frequency wants a clock.
+ */
+static int default_event(struct options *options)
+{
+	char why[WHY_SIZE];
+	struct event cycles;
+	int error;
+
+	if (options->frequency > 0)
+		return event_options_sample(options, "cpu-clock");
+	error = event_parse(&cycles, "cycles", why);
+	if (!error)
+		error = event_probe(&cycles);
+	/* Permission is asked for before existence. */
+	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(&cycles))
+		error = event_probe(&cycles);
+	if (!error)
+		return event_options_sample(options, "cycles");
+	if (options->period) {
+		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
+		return -EINVAL;
+	}
+	/* who is refused is told so by the clock */
+	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
+		say("no hardware counters here: sampling cpu-clock instead of cycles");
+	return event_options_sample(options, "cpu-clock");
+}
+
+bool options_have_clock(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_NS)
+			return true;
+	return false;
+}
+
+static void settle_period(const struct options *options, const struct event *event)
+{
+	uint64_t asked = event->period ? event->period : options->period;
+	uint64_t given = period_base(event, options->frequency, options->period);
+
+	if (event->unit == EVENT_NS && asked && given != asked)
+		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
+		    (unsigned long long)asked, event->name, (unsigned long long)given);
+}
+
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stacks != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->branches ? "only events of the processor have branch stacks; try "
+		                        "-g dwarf, or -e cycles"
+		                      : line);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+static int check_place(const char *path)
+{
+	char *copy = strdup(path);
+	struct stat there;
+	int error = 0;
+
+	if (!copy)
+		return ENOMEM;
+	if (stat(path, &there) || S_ISREG(there.st_mode))
+		error = access(dirname(copy), W_OK | X_OK) ? errno : 0;
+	else if (S_ISDIR(there.st_mode))
+		error = EISDIR;
+	free(copy);
+	return error;
+}
+
+static int settle_output(struct options *options)
+{
+	const char *pattern = options->output_pattern;
+	const char *why = output_name(pattern, options->output);
+	int error;
+
+	if (why) {
+		say("cannot write to '%s'; %s", pattern ? pattern : "", why);
+		return -EINVAL;
+	}
+	error = check_place(options->output);
+	if (error)
+		say("cannot write to '%s'; %s", options->output, strerror(error));
+	return -error;
+}
+
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	return -EINVAL;
+}
+
+static int settle_target(const struct options *options)
+{
+	if (!options->command && !options->attach && !options->wide)
+		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
+	else if (options->command && options->attach)
+		say("a command and -p exclude each other");
+	else if (options->calls && (options->attach || options->wide))
+		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
+	else if (options->wide && options->attach)
+		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->wide && options->inherit)
+		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else
+		return settle_wide(options);
+	return -EINVAL;
+}
+
+int settle_options(struct options *options)
+{
+	if (settle_target(options))
+		return -EINVAL;
+	if (settle_output(options))
+		return -EINVAL;
+	if (!options->nr_events && default_event(options))
+		return -EINVAL;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (settle_event(options, e))
+			return -EINVAL;
+		settle_period(options, &options->events[e]);
+	}
+	if (settle_branches(options) || counter_options_settle(options))
+		return -EINVAL;
+	if (options->frequency > 0 && !options_have_clock(options)) {
+		say("-F is for clocks, not for '%s'; try -c PERIOD", options->events[0].name);
+		return -EINVAL;
+	}
+	return 0;
+}
