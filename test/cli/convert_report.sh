@@ -27,8 +27,10 @@ all() {
 
 all reduced
 need_sampling
-recorded -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
-all recorded
+for way in '' --inherit; do
+	recorded $way -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
+	all recorded
+done
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q ' (inlined)$' ||
 	echo "nothing was inlined in this recording"
 # Its own lines are in what can hold them.
