@@ -37,21 +37,22 @@ E
 	"$ADAPTRACE" record -q -F 100 -g none --mpi -o job.atr -- mpirun.$mpi -n 2 ./endings.$mpi hang &
 	recorder=$!
 	background="$background $recorder"
-	await sh -c "pgrep -P $recorder >launched && [ -s launched ]"
-	await sh -c "ls /proc/*/exe -l 2>/dev/null | grep -c endings.$mpi | grep -qx 2"
+	ranks="ls -l /proc/*/exe 2>/dev/null | grep -c $PWD/endings.$mpi"
+	await sh -c "[ \$($ranks) = 2 ]"
+	launched=$(pgrep -P $recorder)
+	background="$background $launched"
 	sleep 1.5
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	sleep 0.3
-	[ "$(ls -l /proc/*/exe 2>/dev/null | grep -c "endings.$mpi")" = 2 ] ||
-		fail "the job died with its recorder"
-	kill -TERM "$(cat launched)"
+	[ "$(sh -c "$ranks")" = 2 ] || fail "the job died with its recorder"
+	kill -TERM $launched
 	"$ADAPTRACE" recover job.atr || fail recover
 	"$ADAPTRACE" dump --json job.atr >dump || fail dump
 	check <<'E'
 from endings import *
 messages('hang')
 E
-	await sh -c "! ls -l /proc/*/exe 2>/dev/null | grep -q endings.$mpi"
+	await sh -c "[ \$($ranks) = 0 ]"
 done
 pass
