@@ -20,7 +20,13 @@ done
 test/hw/initramfs.sh "$root" "$hw/guest.cpio" "$@"
 
 kernel=$(echo "$root"/boot/vmlinuz-*)
-test/hw/boot.sh "$kernel" "$hw/guest.cpio" "$hw/counters" neoverse-n1 counters unit
-test/hw/boot.sh "$kernel" "$hw/guest.cpio" "$hw/signed" max,pauth-impdef=on signed
+boot() { test/hw/boot.sh "$kernel" "$hw/guest.cpio" "$hw/$1" "$2" "$1"; }
+boot counters neoverse-n1 &
+counters=$!
+status=0
+boot unit neoverse-n1 || status=1
+boot signed max,pauth-impdef=on || status=1
+wait $counters || status=1
+[ $status = 0 ]
 ADAPTRACE=$build/adaptrace TARGETS='' PYTHONPATH=test/cli PYTHONDONTWRITEBYTECODE=1 \
 	python3 test/hw/check.py "$hw"
