@@ -130,16 +130,22 @@ rm app
 python3 annotated.py || fail "code without a file"
 
 echo "-- processes"
-recorded -o two.atr sh -c '"$TARGETS/quarters" 2 0.1 & "$TARGETS/quarters" 1 0.2; wait' >said
-check <<'END'
+for way in '' --inherit; do
+	recorded $way -o two.atr sh -c '"$TARGETS/quarters" 2 0.1 & "$TARGETS/quarters" 1 0.2; wait' >said
+	check <<'END'
 import recording
 
-rows = [row for row in recording.report("two.atr", "--sort", "process,comm")["functions"]
-        if "unsampled" not in row]
-samples = recording.samples("two.atr")
-assert sum(row["self"] for row in rows) == sum(sample["weight"] for sample in samples)
-sums = recording.weights(samples, lambda sample: (sample["pid"], sample["comm"]))
-assert {(row["pid"], row["comm"]): row["self"] for row in rows} == sums, (rows, sums)
+report = recording.report("two.atr", "--sort", "process,comm")
+rows = [row for row in report["functions"] if "unsampled" not in row]
+factors = {scaled["comm"]: scaled["factor"] for scaled in report["scaled"]}
+sums = recording.weights(recording.samples("two.atr"),
+                         lambda sample: (sample["pid"], sample["comm"]))
+assert {(row["pid"], row["comm"]) for row in rows} == set(sums), (rows, sums)
+for row in rows:
+    want = sums[row["pid"], row["comm"]] * factors.get(row["comm"], 1)
+    # Every sample's weight was rounded, if it was scaled.
+    assert abs(row["self"] - want) <= row["samples"] * (row["comm"] in factors), (row, want)
 assert len([pid for pid, comm in sums if comm == "quarters"]) == 2, sums
 END
+done
 pass

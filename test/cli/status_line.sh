@@ -2,6 +2,7 @@
 # On a terminal one quiet line while recording and one at the end; -q: none.
 . "$(dirname "$0")/scenario"
 need_sampling
+python3 -c 'import os; os.openpty()' 2>/dev/null || skip "no terminal can be made here"
 
 check <<'END'
 import os
