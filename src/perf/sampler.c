@@ -39,11 +39,6 @@ unsigned sampler_max_chain(const struct sampler *sampler)
 	return sampler->max_chain;
 }
 
-size_t sampler_ring_size(const struct sampler *sampler)
-{
-	return sampler->rings[ring_index(sampler, RING_SAMPLES, 0)].ring.size;
-}
-
 /* --- reading counts -----------------------------------------------------------------------------
  */
 
@@ -247,8 +242,6 @@ static void find_source(const struct sampler *s, const struct record *record, un
 static void count_losses(struct sampler *s, const struct record *record,
                          const struct sampler_source *source, bool side)
 {
-	if (record->type == RECORD_READ)
-		s->exact_ended += record->read.value;
 	if (record->type != RECORD_LOST)
 		return;
 	if (side)
@@ -321,11 +314,6 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 uint64_t sampler_exact(const struct sampler *sampler)
 {
 	return read_count(sampler, sampler->exact_fd, false);
-}
-
-uint64_t sampler_exact_ended(const struct sampler *sampler)
-{
-	return sampler->exact_ended;
 }
 
 uint64_t sampler_total(const struct sampler *sampler, unsigned e)

@@ -96,7 +96,6 @@ unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its numb
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /* Call chains end after so many addresses, the kernel's own limit considered. */
 unsigned sampler_max_chain(const struct sampler *sampler);
-size_t sampler_ring_size(const struct sampler *sampler);
 
 /* The clock of all records: CLOCK_MONOTONIC, ns. */
 uint64_t sampler_now(void);
@@ -139,8 +138,6 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned event);
  * for it loses counts of such events then (seen on Linux 6.18).
  */
 uint64_t sampler_exact(const struct sampler *sampler);
-/* The part of it that RECORD_READs have said so far. */
-uint64_t sampler_exact_ended(const struct sampler *sampler);
 
 /*
  * What an event's group counted: its own count first. With the times that it was meant to run and
@@ -152,7 +149,6 @@ struct sampler_reading {
 	uint64_t enabled, running, lost;
 };
 
-unsigned sampler_nr_counters(const struct sampler *sampler);
 /* The kernel's own totals of event 0 and the counters, over all CPUs, tasks and rungs. */
 void sampler_counter_totals(const struct sampler *sampler, struct sampler_reading *totals);
 

@@ -88,8 +88,3 @@ void sampler_counter_totals(const struct sampler *s, struct sampler_reading *tot
 		for (unsigned t = 0; t < s->nr_targets; t++)
 			add_target(s, r, t, totals);
 }
-
-unsigned sampler_nr_counters(const struct sampler *s)
-{
-	return s->nr_counters;
-}
