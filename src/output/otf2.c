@@ -1,8 +1,8 @@
 #include "output/otf2.h"
 
 #include "output/escape.h"
+#include "output/mpi_paths.h"
 #include "output/otf2_archive.h"
-#include "output/rank_sums.h"
 #include "output/run_properties.h"
 
 #include <errno.h>
@@ -164,16 +164,6 @@ static uint32_t *numbers_new(uint32_t nr)
 	return numbers;
 }
 
-static unsigned char *find_mpi(const struct paths *paths)
-{
-	unsigned char *found = calloc(paths->names.nr + 1UL, 1);
-	char text[FRAME_TEXT_SIZE];
-
-	for (uint32_t i = 0; found && i < paths->names.nr; i++)
-		found[i] = mpi_function(paths_function(paths, i, text));
-	return found;
-}
-
 static int archive_init(struct archive *archive)
 {
 	uint32_t nr_regions = 0, nr_comms = 0;
@@ -190,7 +180,7 @@ static int archive_init(struct archive *archive)
 		nr_comms++;
 	archive->counters = nr_regions;
 	archive->depths = paths_depths(&archive->paths);
-	archive->mpi = find_mpi(&archive->paths);
+	archive->mpi = mpi_paths_functions(&archive->paths);
 	archive->source_of_place =
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));

@@ -9,6 +9,7 @@
 #include "output/otf2_location.h"
 
 #include "output/escape.h"
+#include "output/mpi_paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,17 +69,6 @@ static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t 
 	return context;
 }
 
-/* The outermost function of MPI on a path; PATH_NONE: there is none. */
-static uint32_t outermost_mpi(const struct archive *archive, uint32_t path)
-{
-	uint32_t found = PATH_NONE;
-
-	for (; path != PATH_NONE; path = archive->paths.paths[path].caller)
-		if (archive->mpi[paths_leaf(&archive->paths, path)])
-			found = path;
-	return found;
-}
-
 /* --- samples ---------------------------------------------------------------------------------- */
 
 static void put_sample(struct location *location, uint64_t time, uint32_t context,
@@ -112,7 +102,7 @@ static void write_sample(struct location *location, uint64_t time)
 		return;
 	}
 	if (in->mpi)
-		above = outermost_mpi(archive, sample->path);
+		above = mpi_paths_outermost(&archive->paths, archive->mpi, sample->path);
 	/* Sampled on the way into the call or out of it, or with a stack that ends before. */
 	if (in->mpi && above == PATH_NONE)
 		context = in->context;
@@ -156,7 +146,8 @@ static uint32_t sampled_inside(const struct location *location, const struct cal
 	if (!location->more_samples || location->sample.time < call->enter ||
 	    location->sample.time >= call->leave)
 		return PATH_NONE;
-	return outermost_mpi(location->archive, location->sample.path);
+	return mpi_paths_outermost(&location->archive->paths, location->archive->mpi,
+	                           location->sample.path);
 }
 
 /* The context of a call that is entered now, and how far it is below what is known to be there. */

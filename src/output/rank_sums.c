@@ -1,17 +1,10 @@
 #include "output/rank_sums.h"
 
-#include <ctype.h>
+#include "output/mpi_paths.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-bool mpi_function(const char *name)
-{
-	if (*name == 'P' || *name == 'p')
-		name++;
-	return !strncasecmp(name, "mpi_", 4) && isalpha((unsigned char)name[4]);
-}
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
@@ -151,28 +144,6 @@ static int sum_functions(struct rank_sums *sums)
 
 /* --- MPI -------------------------------------------------------------------------------------- */
 
-/* Which functions are MPI's, by name. */
-static unsigned char *find_mpi(const struct paths *paths)
-{
-	unsigned char *found = calloc(paths->names.nr + 1UL, 1);
-	char text[FRAME_TEXT_SIZE];
-
-	for (uint32_t i = 0; found && i < paths->names.nr; i++)
-		found[i] = mpi_function(paths_function(paths, i, text));
-	return found;
-}
-
-/* The outermost function of MPI on a path; PATH_NONE: there is none. */
-static uint32_t outermost_mpi(const struct paths *paths, const unsigned char *mpi, uint32_t path)
-{
-	uint32_t found = PATH_NONE;
-
-	for (; path != PATH_NONE; path = paths->paths[path].caller)
-		if (mpi[paths_leaf(paths, path)])
-			found = path;
-	return found;
-}
-
 static int compare_contexts(const void *a, const void *b)
 {
 	const struct mpi_context *x = a, *y = b;
@@ -184,7 +155,7 @@ static int compare_contexts(const void *a, const void *b)
 
 static int sum_contexts(struct rank_sums *sums)
 {
-	unsigned char *mpi = find_mpi(&sums->paths);
+	unsigned char *mpi = mpi_paths_functions(&sums->paths);
 	uint32_t nr = 0;
 
 	sums->contexts = calloc(sums->paths.nr_paths + 1UL, sizeof(*sums->contexts));
@@ -194,7 +165,7 @@ static int sum_contexts(struct rank_sums *sums)
 	}
 	for (uint32_t i = 0; i < sums->nr_cells; i++) {
 		const struct rank_cell *cell = &sums->cells[i];
-		uint32_t path = outermost_mpi(&sums->paths, mpi, cell->path);
+		uint32_t path = mpi_paths_outermost(&sums->paths, mpi, cell->path);
 
 		if (path == PATH_NONE)
 			continue;

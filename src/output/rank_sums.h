@@ -51,7 +51,4 @@ int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const stru
                    uint32_t event, uint64_t from, uint64_t to);
 void rank_sums_fini(struct rank_sums *sums);
 
-/* Whether a function's name is one of MPI's, in C or Fortran. */
-bool mpi_function(const char *name);
-
 #endif
