@@ -51,8 +51,7 @@ static int32_t lowest_rank(const struct trace *trace)
 
 static int find_owners(struct merge_input *input)
 {
-	while (trace_thread(input->trace, input->nr_threads))
-		input->nr_threads++;
+	input->nr_threads = trace_nr_threads(input->trace);
 	input->owners = calloc(input->nr_threads + 1UL, sizeof(*input->owners));
 	if (!input->owners)
 		return -ENOMEM;

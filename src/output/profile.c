@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_CPUS (1 << 16)
-
 /* --- classes ---------------------------------------------------------------------------------- */
 
 static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
@@ -256,26 +254,6 @@ static int complete(struct builder *builder)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static uint32_t count_threads(const struct trace *trace)
-{
-	uint32_t nr = 0;
-
-	while (trace_thread(trace, nr))
-		nr++;
-	return nr;
-}
-
-static uint32_t count_cpus(const struct trace *trace)
-{
-	const struct trace_stream *stream;
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
-		if (stream->cpu < MAX_CPUS && stream->cpu >= nr)
-			nr = stream->cpu + 1;
-	return nr;
-}
-
 /* The thread that stands for its process: the main one, else the first. */
 static int find_processes(struct builder *builder)
 {
@@ -303,7 +281,7 @@ static int find_processes(struct builder *builder)
 static int builder_init(struct builder *builder, struct profile *profile)
 {
 	const struct trace *trace = profile->trace;
-	uint32_t cpus = count_cpus(trace), threads = count_threads(trace);
+	uint32_t cpus = trace_nr_cpus(trace), threads = trace_nr_threads(trace);
 
 	builder->profile = profile;
 	builder->nr_threads = threads + 1;

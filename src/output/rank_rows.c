@@ -49,8 +49,7 @@ int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
 	*rows = (struct rank_rows){0};
 	if (find_rows(rows, trace))
 		return -ENOMEM;
-	while (trace_thread(trace, rows->nr_threads))
-		rows->nr_threads++;
+	rows->nr_threads = trace_nr_threads(trace);
 	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
 	if (!rows->row_of_thread)
 		return -ENOMEM;

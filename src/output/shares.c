@@ -62,8 +62,7 @@ int shares_init(struct shares *shares, const struct trace *trace)
 	int err = -ENOMEM;
 
 	*shares = (struct shares){0};
-	while (trace_thread(trace, shares->nr_threads))
-		shares->nr_threads++;
+	shares->nr_threads = trace_nr_threads(trace);
 	while (trace_command(trace, shares->nr_commands))
 		shares->nr_commands++;
 	shares->threads = calloc(shares->nr_threads + 1UL, sizeof(*shares->threads));

@@ -197,9 +197,7 @@ static int spool_init(struct spool *spool, struct conversion *conversion, struct
 {
 	int err;
 
-	while (trace_thread(conversion->trace, spool->nr_threads))
-		spool->nr_threads++;
-	spool->nr_threads++;
+	spool->nr_threads = trace_nr_threads(conversion->trace) + 1;
 	spool->nr_counters = trace_nr_counters(conversion->trace);
 	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
 	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));

@@ -340,6 +340,17 @@ const struct trace_counter *trace_counter(const struct trace *trace, uint32_t in
 	return section_entry(&trace->sections[TRACE_COUNTERS], index);
 }
 
+uint32_t trace_nr_cpus(const struct trace *trace)
+{
+	const struct trace_stream *stream;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
+		if (stream->cpu < MAX_CPUS && stream->cpu >= nr)
+			nr = stream->cpu + 1;
+	return nr;
+}
+
 unsigned trace_nr_counters(const struct trace *trace)
 {
 	return trace->sections[TRACE_COUNTERS].nr;
@@ -353,6 +364,11 @@ const struct trace_module *trace_module(const struct trace *trace, uint32_t inde
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_THREADS], index);
+}
+
+uint32_t trace_nr_threads(const struct trace *trace)
+{
+	return trace->sections[TRACE_THREADS].nr;
 }
 
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index)

@@ -29,11 +29,14 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
  */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+/* Of all streams on a CPU of their own: the highest number and one. */
+uint32_t trace_nr_cpus(const struct trace *trace);
 const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
 /* How many there are, at most COUNTER_MAX - 1. */
 unsigned trace_nr_counters(const struct trace *trace);
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
+uint32_t trace_nr_threads(const struct trace *trace);
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);

@@ -261,8 +261,7 @@ struct call_index *call_index_new(const struct trace *trace)
 	index->places = calloc(1, sizeof(*index->places));
 	if (!index->places || places_find(index->places, trace, BIN_CALLS, TRACE_ALL_EVENTS))
 		goto out;
-	while (trace_thread(trace, index->nr_threads))
-		index->nr_threads++;
+	index->nr_threads = trace_nr_threads(trace);
 	index->threads = calloc(index->places->nr + 1, sizeof(*index->threads));
 	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
 	if (!index->threads || !index->nr)

@@ -3,32 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_CPUS (1 << 16)
-
-static uint32_t count_cpus(const struct trace *trace)
-{
-	const struct trace_stream *stream;
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
-		if (stream->cpu < MAX_CPUS && stream->cpu >= nr)
-			nr = stream->cpu + 1;
-	return nr;
-}
-
-static uint32_t count_threads(const struct trace *trace)
-{
-	uint32_t nr = 0;
-
-	while (trace_thread(trace, nr))
-		nr++;
-	return nr;
-}
-
 int counter_streams_init(struct counter_streams *streams, const struct trace *trace,
                          enum counter_owner owner)
 {
-	streams->nr = owner == COUNTER_OF_THREAD ? count_threads(trace) : count_cpus(trace);
+	streams->nr = owner == COUNTER_OF_THREAD ? trace_nr_threads(trace) : trace_nr_cpus(trace);
 	streams->last = calloc(streams->nr + 1UL, sizeof(*streams->last));
 	return streams->last ? 0 : -ENOMEM;
 }
