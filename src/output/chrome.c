@@ -171,13 +171,23 @@ static uint64_t usual_distance(struct chrome *chrome, uint32_t thread)
 	return (chrome->spool->threads[thread].last_time - first.time) / (nr - 1) + 1;
 }
 
+/* No slice begins before its thread, which took over the track of another where it was executed. */
+static uint64_t first_start(const struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+	bool known = entry && entry->start > chrome->start &&
+	             entry->start < chrome->spool->threads[thread].last_time;
+
+	return known ? entry->start : chrome->start;
+}
+
 static int print_thread(struct chrome *chrome, uint32_t thread)
 {
 	uint64_t distance = chrome->time_event ? 0 : usual_distance(chrome, thread);
 	struct spool_sample sample;
 	int got, err = 0;
 
-	chrome->until = chrome->start;
+	chrome->until = first_start(chrome, thread);
 	spool_open(chrome->spool, thread);
 	while ((got = spool_next(chrome->spool, &sample)) == 1) {
 		uint64_t weight = chrome->spool->sources[sample.source].weight;
