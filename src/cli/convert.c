@@ -6,6 +6,8 @@
 #include "output/trace_calls.h"
 #include "output/new_file.h"
 #include "output/new_folder.h"
+#include "output/shares.h"
+#include "output/text.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -219,6 +221,32 @@ static int write_output(const struct convert_options *options, struct conversion
 	return err;
 }
 
+#define COVERED 0.99 /* of the exact total, and nothing is said */
+
+/* The formats of samples alone cannot show what was not sampled. */
+static void tell_unsampled(const struct convert_options *options,
+                           const struct conversion *conversion)
+{
+	const struct trace *trace = conversion->trace;
+	const struct trace_event *event = trace_event(trace, 0);
+	struct coverage coverage;
+	struct shares shares;
+	char exact[TEXT_SIZE];
+
+	if (options->converter->unsampled || !event || conversion->event ||
+	    shares_init(&shares, trace))
+		return;
+	coverage = shares_coverage(&shares, trace);
+	shares_fini(&shares);
+	if ((double)coverage.sampled >= COVERED * (double)coverage.exact)
+		return;
+	text_quantity(exact, (double)coverage.exact, event->unit);
+	say("samples cover %.1f %% of the exact %s of %s; report, --folded and --flamegraph show "
+	    "the rest as [unsampled], --%s has no place for it",
+	    100 * (double)coverage.sampled / (double)coverage.exact, exact,
+	    trace_string(trace, event->name), options->converter->name);
+}
+
 static int convert_trace(const struct convert_options *options, const struct trace *trace)
 {
 	char *output = options->output ? wanted_output(options) : default_output(options);
@@ -241,6 +269,8 @@ static int convert_trace(const struct convert_options *options, const struct tra
 		err = check_output(options, output);
 	if (!err)
 		err = write_output(options, &conversion, output);
+	if (!err)
+		tell_unsampled(options, &conversion);
 	free(output);
 	free(scratch);
 	return err ? 1 : 0;

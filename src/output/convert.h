@@ -33,6 +33,7 @@ struct converter {
 	bool text;          /* may go to a terminal */
 	bool one_event;     /* writes conversion.event only */
 	bool one_counter;   /* or conversion.counter */
+	bool unsampled;     /* has what no sample stands for, too */
 	/* One of the two; neither: this program was built without `missing`. 0 or -errno. */
 	int (*to_file)(struct conversion *conversion, FILE *file);
 	int (*to_folder)(struct conversion *conversion, const char *folder);

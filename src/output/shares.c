@@ -82,3 +82,20 @@ void shares_fini(struct shares *shares)
 	free(shares->commands);
 	*shares = (struct shares){0};
 }
+
+struct coverage shares_coverage(const struct shares *shares, const struct trace *trace)
+{
+	struct coverage coverage = {0};
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; i < shares->nr_commands; i++) {
+		command = trace_command(trace, i);
+		if (!(command->flags & TRACE_THREAD_EXACT))
+			continue;
+		coverage.exact += command->exact;
+		coverage.sampled += shares->commands[i].weight < command->exact
+		                            ? shares->commands[i].weight
+		                            : command->exact;
+	}
+	return coverage;
+}

@@ -19,6 +19,14 @@ struct shares {
 int shares_init(struct shares *shares, const struct trace *trace);
 void shares_fini(struct shares *shares);
 
+/* Of event 0, over all commands whose exact total is known: that, and what of it samples stand for.
+ */
+struct coverage {
+	uint64_t exact, sampled;
+};
+
+struct coverage shares_coverage(const struct shares *shares, const struct trace *trace);
+
 /* Whether a slot of the table of threads was given back and belongs to nobody. */
 bool thread_unused(const struct trace_thread *thread);
 /* Whether nothing at all is known of a command but its name. */

@@ -17,7 +17,7 @@ compare() {
 }
 
 all() {
-	"$ADAPTRACE" report --json -e cpu-clock "$1.atr" >"$1.report"
+	"$ADAPTRACE" report --json --sort comm,module,symbol -e cpu-clock "$1.atr" >"$1.report"
 	for format in folded:.folded flamegraph:.svg otf2:-otf2 speedscope:.speedscope.json \
 		firefox:.firefox.json.gz pprof:.pb.gz chrome:.trace.json perf-script:.perf.txt \
 		callgrind:.callgrind.out; do
@@ -33,6 +33,12 @@ for way in '' --inherit; do
 done
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q ' (inlined)$' ||
 	echo "nothing was inlined in this recording"
+# Of a storm of short processes much is [unsampled], beside what was sampled.
+recorded --inherit -F 100 -e cpu-clock -e page-faults -o storm.atr \
+	sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done' >/dev/null
+all storm
+"$ADAPTRACE" convert --chrome --force storm.atr 2>&1 | grep -q 'as \[unsampled\], --chrome has no' ||
+	fail "nothing was said of what --chrome cannot show"
 # Its own lines are in what can hold them.
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q 'work+0x.*/threads)' || fail "no work()"
 "$ADAPTRACE" convert --callgrind -o - recorded.atr | grep -q 'threads\.c$' || fail "no source file"
