@@ -302,6 +302,19 @@ static uint32_t thread_of(struct calls *calls, struct calls_process *process, pi
 	return calls->last_thread;
 }
 
+/* Parts are the reader's: what is given away is a copy. */
+static bool put_stripped(const struct calls_config *config, unsigned level, const struct call *call)
+{
+	struct call_part parts[RING_MAX_PARTS];
+	struct call stripped = *call;
+
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		parts[i] = call->parts[i];
+	stripped.parts = parts;
+	stripped.nr_parts = calls_strip(config->policy, parts, call->nr_parts);
+	return hmb_put_call(config->hmb, config->kind, level, &stripped);
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
@@ -319,10 +332,9 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 		calls->unknown_threads++;
 		return;
 	}
-	/* Parts are the reader's own copy. */
-	call->nr_parts =
-		calls_strip(config->policy, (struct call_part *)call->parts, call->nr_parts);
-	if (hmb_put_call(config->hmb, config->kind, level, call))
+	if (config->policy == TRACE_POLICY_ALL
+	            ? hmb_put_call(config->hmb, config->kind, level, call)
+	            : put_stripped(config, level, call))
 		tables_thread_stored(config->tables, call->thread, config->kind, level);
 }
 

@@ -25,8 +25,21 @@ struct calls_clock {
 void calls_clock_init(struct calls_clock *clock);
 /* Reads both clocks. What is converted should be of before the last time. */
 void calls_clock_read(struct calls_clock *clock);
+/* The same of times that may be older than the last point but one. */
+uint64_t calls_clock_search(const struct calls_clock *clock, uint64_t ticks);
+
 /* Never decreasing in ticks between two readings. */
-uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
+static inline uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks)
+{
+	const struct calls_point *point = &clock->points[clock->nr > 1 ? clock->nr - 2 : 0];
+
+	if (clock->source == RING_CLOCK_MONOTONIC)
+		return ticks;
+	if (clock->nr > 1 && ticks - point->ticks < point[1].ticks - point->ticks)
+		return point->ns +
+		       (uint64_t)(int64_t)((double)(int64_t)(ticks - point->ticks) * point->rate);
+	return calls_clock_search(clock, ticks);
+}
 
 /* Two readings, for tests. */
 void calls_clock_note(struct calls_clock *clock, uint64_t ticks, uint64_t ns);

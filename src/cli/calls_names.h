@@ -16,6 +16,7 @@ struct calls_names {
 	struct tables *tables;
 	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
 	struct map64 regions, comms; /* entries by what they are */
+	uint32_t nr_alike;           /* of slots that were taken; see struct call */
 };
 
 void calls_names_init(struct calls_names *names, struct tables *tables);

@@ -1,5 +1,8 @@
 #include "cli/calls_process.h"
 
+#include "cli/calls_ring.h"
+#include "cli/calls_thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -66,6 +69,8 @@ void calls_process_free(struct calls_process *process)
 	if (process->pidfd >= 0)
 		close(process->pidfd);
 	munmap(process->shared, ring_memory_size());
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		free(process->threads[i]);
 	free(process->coming.members);
 	free(process->regions);
 	free(process->comms);
@@ -109,60 +114,6 @@ unsigned calls_process_fill(const struct calls_process *process)
 			most = fill;
 	}
 	return (unsigned)most;
-}
-
-/* --- reading one ring ------------------------------------------------------------------------- */
-
-struct ring_view {
-	struct ring *ring;
-	const uint64_t *words;
-	uint64_t size, head, tail;
-};
-
-/*
- * Copies the next record. 0: there is no more. What makes no sense ends the round: all that is
- * there is thrown away.
- */
-static size_t next_record(struct calls_process *process, struct ring_view *view, uint64_t *record)
-{
-	while (view->head != view->tail) {
-		uint64_t at = view->tail % view->size, left = view->size - at;
-		uint64_t first = __atomic_load_n(&view->words[at], __ATOMIC_RELAXED);
-		size_t nr = ring_head_words(first);
-
-		if (ring_head_record(first) == RING_PAD)
-			nr = left;
-		if (!nr || nr > left || nr > view->head - view->tail) {
-			process->malformed++;
-			view->tail = view->head;
-			return 0;
-		}
-		view->tail += nr;
-		if (ring_head_record(first) == RING_PAD)
-			continue;
-		memcpy(record, &view->words[at], nr * sizeof(*record));
-		record[0] = first;
-		return nr;
-	}
-	return 0;
-}
-
-static struct ring_view view_of(struct calls_process *process, struct ring *ring, size_t offset,
-                                size_t size, uint64_t head)
-{
-	struct ring_view view = {
-		.ring = ring,
-		.words = (const uint64_t *)(const void *)((const char *)process->shared + offset),
-		.size = size,
-		.head = head,
-		.tail = ring->tail,
-	};
-
-	if (head - view.tail > size) {
-		process->malformed++;
-		view.tail = head;
-	}
-	return view;
 }
 
 /* --- definitions ------------------------------------------------------------------------------ */
@@ -271,8 +222,7 @@ static void define_members(struct calls_process *process, const uint64_t *record
 		comm_complete(process);
 }
 
-/* The trace's entry of the process, made when there is something to say. */
-static struct trace_process *entry_of(struct calls_process *process)
+struct trace_process *calls_process_entry(struct calls_process *process)
 {
 	struct tables *tables = process->names->tables;
 	const struct trace_process fresh = {
@@ -289,7 +239,7 @@ static struct trace_process *entry_of(struct calls_process *process)
 
 static void define_process(struct calls_process *process, uint64_t *record, size_t nr)
 {
-	struct trace_process *entry = nr < 4 ? NULL : entry_of(process);
+	struct trace_process *entry = nr < 4 ? NULL : calls_process_entry(process);
 
 	if (!entry) {
 		process->malformed += nr < 4;
@@ -304,13 +254,13 @@ static void define_process(struct calls_process *process, uint64_t *record, size
 
 static void read_definitions(struct calls_process *process)
 {
-	struct ring_view view =
-		view_of(process, &process->shared->definitions, RING_DEFINITIONS_OFFSET,
-	                RING_DEFINITION_WORDS, process->definitions);
+	struct ring *ring = &process->shared->definitions;
+	struct calls_ring view = calls_ring_open(process, ring, RING_DEFINITIONS_OFFSET,
+	                                         RING_DEFINITION_WORDS, process->definitions);
 	uint64_t record[RING_MAX_RECORD + 1];
 	size_t nr;
 
-	while ((nr = next_record(process, &view, record))) {
+	while ((nr = calls_ring_next(process, &view, record))) {
 		switch (ring_head_record(record[0])) {
 		case RING_REGION:
 			define_region(process, record, nr);
@@ -328,148 +278,10 @@ static void read_definitions(struct calls_process *process)
 			process->malformed++;
 		}
 	}
-	__atomic_store_n(&view.ring->tail, view.tail, __ATOMIC_RELEASE);
-}
-
-/* --- calls ------------------------------------------------------------------------------------ */
-
-static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
-{
-	return number < process->nr_comms ? process->comms[number] : 0;
-}
-
-/* Decodes the parts behind the three words of a call. How many there are, or -1. */
-static int decode_parts(const struct calls_process *process, const uint64_t *record, size_t nr,
-                        struct call_part *parts)
-{
-	unsigned nr_parts = ring_head_parts(record[0]);
-	size_t at = 3;
-
-	for (unsigned i = 0; i < nr_parts; i++) {
-		struct call_part *part = &parts[i];
-		unsigned kind = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
-
-		if (i == RING_MAX_PARTS || kind >= NR_CALL_PARTS)
-			return -1;
-		fields = ring_part_fields(kind);
-		if (at + ring_part_words(kind) > nr)
-			return -1;
-		*part = (struct call_part){
-			.kind = (uint8_t)kind,
-			.comm = comm_entry(process, record[at] >> 8 & 0xffffff),
-			.peer = (int32_t)(record[at] >> 32),
-		};
-		at++;
-		if (fields & RING_TAG)
-			part->tag = (int32_t)record[at++];
-		if (fields & RING_BYTES)
-			part->bytes = record[at++];
-		if (fields & RING_BYTES_IN)
-			part->bytes_in = record[at++];
-		if (fields & RING_REQUEST)
-			part->request = record[at++];
-	}
-	return at == nr ? (int)nr_parts : -1;
-}
-
-static uint32_t region_entry(struct calls_process *process, uint32_t number)
-{
-	if (number < NR_MPI_CALLS)
-		return calls_names_mpi(process->names, number);
-	number -= RING_USER_REGIONS;
-	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
-}
-
-/* The trace says when a rank was up. */
-static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
-{
-	struct trace_process *entry = entry_of(process);
-
-	if (!entry)
-		return;
-	if (number == CALL_Init || number == CALL_Init_thread)
-		entry->start = call->leave;
-	if (number == CALL_Finalize) {
-		entry->end = call->enter;
-		entry->flags |= TRACE_PROCESS_FINALIZED;
-	}
-}
-
-static void read_call(struct calls_process *process, unsigned thread, const uint64_t *record,
-                      size_t nr, calls_sink *sink, void *arg)
-{
-	struct call_part parts[RING_MAX_PARTS];
-	uint32_t number = ring_head_number(record[0]);
-	int nr_parts = ring_head_record(record[0]) == RING_CALL && nr >= 3
-	                       ? decode_parts(process, record, nr, parts)
-	                       : -1;
-	struct call call = {
-		.enter = calls_clock_ns(process->clock, record[1]),
-		.leave = calls_clock_ns(process->clock, record[2]),
-		.region = region_entry(process, number),
-		.flags = ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED : 0,
-		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
-		.nr_parts = (uint32_t)nr_parts,
-		.parts = parts,
-	};
-
-	if (nr_parts < 0 || call.region == NO_ENTRY) {
-		process->malformed++;
-		return;
-	}
-	/* Another reading of the clock may have come between, and may be a few ns off. */
-	if (call.leave < process->last[thread])
-		call.leave = process->last[thread];
-	if (call.enter > call.leave)
-		call.enter = call.leave;
-	process->last[thread] = call.leave;
-	if (number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize)
-		note_world(process, number, &call);
-	sink(arg, process, (pid_t)process->shared->threads[thread].tid, number, &call);
-}
-
-/* What the thread did not return from. */
-static void read_open(struct calls_process *process, unsigned thread, uint64_t now,
-                      calls_sink *sink, void *arg)
-{
-	struct ring *ring = &process->shared->threads[thread];
-	uint32_t nr_open = ring->nr_open;
-
-	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
-		struct ring_open open = process->shared->open[thread][n - 1];
-		struct call call = {
-			.enter = calls_clock_ns(process->clock, open.enter),
-			.leave = now,
-			.region = region_entry(process, (uint32_t)open.region),
-			.flags = CALL_UNFINISHED,
-			.depth = n - 1,
-		};
-
-		if (call.region == NO_ENTRY || call.enter > now)
-			continue;
-		sink(arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
-	}
-	ring->nr_open = 0;
-}
-
-static void read_thread(struct calls_process *process, unsigned thread, uint64_t now,
-                        calls_sink *sink, void *arg)
-{
-	struct ring *ring = &process->shared->threads[thread];
-	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
-	struct ring_view view = view_of(process, ring, ring_offset(thread), ring_words(thread),
-	                                process->heads[thread]);
-	uint64_t record[RING_MAX_RECORD + 1];
-	size_t nr;
-
-	while ((nr = next_record(process, &view, record)))
-		read_call(process, thread, record, nr, sink, arg);
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
-	if (state != RING_ENDED || view.tail != ring->head)
-		return;
-	read_open(process, thread, now, sink, arg);
-	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
 }
+
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
 {
@@ -477,7 +289,7 @@ void calls_process_read(struct calls_process *process, uint64_t now, calls_sink 
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->heads[i] != process->shared->threads[i].tail ||
 		    process->shared->threads[i].state == RING_ENDED)
-			read_thread(process, i, now, sink, arg);
+			calls_thread_read(process, i, now, sink, arg);
 }
 
 void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
@@ -488,7 +300,7 @@ void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *
 	calls_process_read(process, now, sink, arg);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
-			read_open(process, i, now, sink, arg);
+			calls_thread_end(process, i, now, sink, arg);
 	entry = tables_process(process->names->tables, process->entry);
 	if (!entry)
 		return;

@@ -11,6 +11,8 @@
 
 #include <sys/types.h>
 
+struct calls_thread;
+
 struct calls_process {
 	pid_t pid;
 	int pidfd;
@@ -21,7 +23,7 @@ struct calls_process {
 
 	uint64_t definitions; /* head, as looked at for this round */
 	uint64_t heads[RING_MAX_THREADS];
-	uint64_t last[RING_MAX_THREADS]; /* ns, the last leave */
+	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read of it */
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
@@ -34,7 +36,10 @@ struct calls_process {
 	uint64_t malformed;
 };
 
-/* A call of the process's thread with this tid. Parts live until the function returns. */
+/*
+ * A call of the process's thread with this tid. The call lives until the function returns, which may
+ * set its thread, but change nothing else.
+ */
 typedef void calls_sink(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                         struct call *call);
 
@@ -55,6 +60,9 @@ void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *
 
 /* Calls that found no room, up to now. */
 uint64_t calls_process_lost(const struct calls_process *process);
+
+/* The trace's entry of the process, made when there is something to say; NULL: no room. */
+struct trace_process *calls_process_entry(struct calls_process *process);
 
 /* How full, in 1024ths, the fullest of its rings was when it was looked at. */
 unsigned calls_process_fill(const struct calls_process *process);

@@ -57,6 +57,8 @@ struct call {
 	uint32_t flags;        /* enum call_flags */
 	uint32_t depth;        /* instrumented calls of this thread that are open around it */
 	uint32_t nr_parts;
+	uint32_t alike; /* calls with the same differ in their threads, times, requests and
+	                   nothing else, as somebody knows who does not compare; 0: nobody does */
 	const struct call_part *parts;
 };
 

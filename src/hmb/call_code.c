@@ -192,26 +192,50 @@ static unsigned char *put_rank_difference(unsigned char *at, int32_t to, int32_t
 		at, (uint32_t)zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from)));
 }
 
+static unsigned char *put_ranks(unsigned char *at, struct call_shape_part *last,
+                                const struct call_part *part, unsigned fields)
+{
+	if (fields & PART_PEER) {
+		at = put_rank_difference(at, part->peer, last->peer);
+		last->peer = part->peer;
+	}
+	if (fields & PART_TAG) {
+		at = put_rank_difference(at, part->tag, last->tag);
+		last->tag = part->tag;
+	}
+	return at;
+}
+
+static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part *last,
+                                       const struct call_part *part, unsigned fields)
+{
+	if (fields & PART_BYTES) {
+		at = varint_put(at, size_difference(part->kind, part->bytes, last->bytes));
+		last->bytes = part->bytes;
+	}
+	if (fields & PART_BYTES_IN) {
+		at = varint_put(at, zigzag(part->bytes_in - last->bytes_in));
+		last->bytes_in = part->bytes_in;
+	}
+	return at;
+}
+
 /* How the parts differ from the last ones of a known shape, which they become. */
-static unsigned char *put_differences(struct call_model *model, unsigned char *at,
-                                      const struct call_shape *known, const struct call *call)
+static inline unsigned char *put_differences(struct call_model *model, unsigned char *at,
+                                             const struct call_shape *known,
+                                             const struct call *call)
 {
 	if (!(known->flags & (SHAPE_SIZES | SHAPE_PEERS)))
 		return at;
 	for (unsigned i = 0; i < known->nr_parts; i++) {
 		struct call_shape_part *last = &model->parts[known->first_part + i];
-		struct call_shape_part part = shape_part(&call->parts[i]);
-		unsigned fields = call_part_fields(part.kind);
+		const struct call_part *part = &call->parts[i];
+		unsigned fields = call_part_fields(part->kind);
 
-		if (known->flags & SHAPE_PEERS && fields & PART_PEER)
-			at = put_rank_difference(at, part.peer, last->peer);
-		if (known->flags & SHAPE_PEERS && fields & PART_TAG)
-			at = put_rank_difference(at, part.tag, last->tag);
-		if (known->flags & SHAPE_SIZES && fields & PART_BYTES)
-			at = varint_put(at, size_difference(part.kind, part.bytes, last->bytes));
-		if (known->flags & SHAPE_SIZES && fields & PART_BYTES_IN)
-			at = varint_put(at, zigzag(part.bytes_in - last->bytes_in));
-		*last = part;
+		if (known->flags & SHAPE_PEERS)
+			at = put_ranks(at, last, part, fields);
+		if (known->flags & SHAPE_SIZES)
+			at = put_sizes(at, last, part, fields);
 	}
 	return at;
 }
@@ -332,6 +356,7 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 	memset(encoder->sizes, 0, sizeof(encoder->sizes));
 	memset(encoder->peers, 0, sizeof(encoder->peers));
 	memset(encoder->next, 0, sizeof(encoder->next));
+	memset(encoder->alikes, 0, sizeof(encoder->alikes));
 	encoder->last = 0;
 }
 
@@ -363,7 +388,70 @@ static unsigned learn_shape(struct call_model *model, uint16_t *slot, const stru
 	return *slot;
 }
 
-void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call)
+static void note_alike(struct call_encoder *encoder, const struct call *call, unsigned number)
+{
+	struct call_alike *known = &encoder->alikes[call->alike % CALL_CODE_ALIKES];
+
+	if (!call->alike || !number)
+		return;
+	*known = (struct call_alike){.alike = call->alike, .number = (uint16_t)(number - 1)};
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		known->nr_requests +=
+			(call_part_fields(call->parts[i].kind) & PART_REQUEST) != 0;
+}
+
+/* As varint_put(), without a branch that nobody can foretell; may write a byte behind its end. */
+static inline unsigned char *put_short(unsigned char *at, uint64_t value)
+{
+	if (value >= 1 << 14)
+		return varint_put(at, value);
+	at[0] = (unsigned char)((value & 0x7f) | (uint64_t)(value >= 0x80) << 7);
+	at[1] = (unsigned char)(value >> 7);
+	return at + 1 + (value >= 0x80);
+}
+
+static void end_record(struct call_encoder *encoder, struct bin *bin, const unsigned char *at,
+                       unsigned number, uint64_t enter, uint64_t leave)
+{
+	struct call_model *model = &encoder->model;
+
+	encoder->last = (uint16_t)number;
+	model->thread->enter = enter;
+	model->thread->last = model->time = leave;
+	append_record(bin, at);
+}
+
+/*
+ * The usual call: as one before it in the bin but for its times, after the last one of its thread,
+ * with the requests that are expected. false: it is another one, and nothing was done.
+ */
+static bool put_alike(struct call_encoder *encoder, struct bin *bin, const struct call *call)
+{
+	const struct call_alike *known = &encoder->alikes[call->alike % CALL_CODE_ALIKES];
+	struct call_model *model = &encoder->model;
+	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
+	const struct call_shape *shape = &model->shapes[known->number];
+	struct call_thread *thread = model->thread;
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+
+	if (!call->alike || known->alike != call->alike ||
+	    shape->flags & ~(SHAPE_SIZES | SHAPE_PEERS) || thread->thread != call->thread ||
+	    thread->continued || enter < thread->last)
+		return false;
+	if (known->nr_requests) {
+		if (!requests_expected(thread, call))
+			return false;
+		put_requests(thread, at, call, 0);
+	}
+	at = put_number(at, known->number);
+	at = put_short(at, enter - thread->last);
+	at = put_short(at, leave - enter);
+	at = put_differences(model, at, shape, call);
+	end_record(encoder, bin, at, known->number + 1U, enter, leave);
+	return true;
+}
+
+static void put_other(struct call_encoder *encoder, struct bin *bin, const struct call *call)
 {
 	struct call_model *model = &encoder->model;
 	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
@@ -385,10 +473,14 @@ void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct c
 		at = put_differences(model, at, &model->shapes[number - 1], call);
 	else
 		number = learn_shape(model, slot, &shaped);
+	note_alike(encoder, call, number);
 	encoder->next[encoder->last] = (uint16_t)number;
-	encoder->last = (uint16_t)number;
 	model->thread->continued = call->flags & CALL_CONTINUED;
-	model->thread->enter = enter;
-	model->thread->last = model->time = leave;
-	append_record(bin, at);
+	end_record(encoder, bin, at, number, enter, leave);
+}
+
+void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call)
+{
+	if (!put_alike(encoder, bin, call))
+		put_other(encoder, bin, call);
 }

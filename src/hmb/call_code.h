@@ -99,9 +99,16 @@ struct call_model {
 	struct call_thread threads[CALL_CODE_THREADS];
 };
 
-/* The model with ways to find things in it; 100 KiB. */
+#define CALL_CODE_ALIKES 1024
+
+/* The model with ways to find things in it; 110 KiB. */
 struct call_encoder {
 	struct call_model model;
+	struct call_alike {
+		uint32_t alike;
+		uint16_t number;      /* of their last shape */
+		uint16_t nr_requests; /* parts that have one */
+	} alikes[CALL_CODE_ALIKES];   /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
 	uint16_t next[CALL_CODE_SHAPES + 1];  /* the shape that followed each last time, + 1 */

@@ -288,16 +288,22 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
  * its levels are such that the higher ones are worth something alone. Returns whether this level
  * was among them.
  */
-static bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
+static bool close_share(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
 {
-	struct hmb_kind *k = &hmb->kinds[kind];
+	const struct hmb_kind *k = &hmb->kinds[kind];
 
-	if (!k->config.share || k->bytes <= k->config.share)
-		return false;
 	while (hmb_floor(hmb, kind) < NR_LEVELS &&
 	       (!k->config.by_level || k->bytes > k->config.share))
 		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
 	return level < hmb_floor(hmb, kind);
+}
+
+static inline bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
+{
+	const struct hmb_kind *k = &hmb->kinds[kind];
+
+	return k->config.share && k->bytes > k->config.share &&
+	       close_share(hmb, kind, level, time);
 }
 
 bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
@@ -339,12 +345,12 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	return true;
 }
 
-bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
 	struct call piece = *call;
 	uint32_t left = call->nr_parts;
 
-	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
+	piece.alike = 0;
 	for (piece.nr_parts = CALL_CODE_PARTS; left > CALL_CODE_PARTS; left -= CALL_CODE_PARTS) {
 		piece.flags = call->flags | CALL_CONTINUED;
 		if (!put_piece(hmb, kind, level, &piece))
@@ -354,6 +360,13 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 	piece.flags = call->flags;
 	piece.nr_parts = left;
 	return put_piece(hmb, kind, level, &piece);
+}
+
+bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+{
+	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
+	return call->nr_parts > CALL_CODE_PARTS ? put_pieces(hmb, kind, level, call)
+	                                        : put_piece(hmb, kind, level, call);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

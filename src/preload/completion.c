@@ -6,26 +6,30 @@
 static void put_done(struct visit *visit, const struct request *request,
                      const unsigned char *status)
 {
-	if (request->kind == REQUEST_SEND) {
-		visit_part(visit, CALL_SEND_DONE, request->comm, request->peer);
-	} else if (request->kind == REQUEST_RECEIVE && request->partitioned) {
-		visit_message(visit, CALL_RECEIVE_DONE, request->comm, request->peer, request->tag,
+	enum call_part_kind kind = request->kind == REQUEST_SEND      ? CALL_SEND_DONE
+	                           : request->kind == REQUEST_RECEIVE ? CALL_RECEIVE_DONE
+	                                                              : CALL_COLLECTIVE_DONE;
+
+	if (kind == CALL_SEND_DONE) {
+		visit_part(visit, kind, request->comm, request->peer);
+	} else if (kind == CALL_RECEIVE_DONE && request->partitioned) {
+		visit_message(visit, kind, request->comm, request->peer, request->tag,
 		              request->bytes);
-	} else if (request->kind == REQUEST_RECEIVE) {
-		visit_message(visit, CALL_RECEIVE_DONE, request->comm, status_source(status),
-		              status_tag(status), status_bytes(status));
+	} else if (kind == CALL_RECEIVE_DONE) {
+		visit_message(visit, kind, request->comm, status_source(status), status_tag(status),
+		              status_bytes(status));
 	} else {
-		visit_part(visit, CALL_COLLECTIVE_DONE, request->comm, request->peer);
+		visit_part(visit, kind, request->comm, request->peer);
 		visit_word(visit, request->bytes);
 		visit_word(visit, request->bytes_in);
 	}
-	visit_word(visit, request->id);
+	visit_request(visit, kind, request->id);
 }
 
 static void put_cancelled(struct visit *visit, const struct request *request)
 {
 	visit_part(visit, CALL_CANCELLED, request->comm, request->peer);
-	visit_word(visit, request->id);
+	visit_request(visit, CALL_CANCELLED, request->id);
 }
 
 /* A request has ended, as its status says; NULL: it failed. */
@@ -104,7 +108,7 @@ static void test_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!visit->request->id)
 		return;
 	visit_part(visit, CALL_TEST_FAILED, visit->request->comm, visit->request->peer);
-	visit_word(visit, visit->request->id);
+	visit_request(visit, CALL_TEST_FAILED, visit->request->id);
 }
 
 const struct handler handler_TEST = {test_before, test_after, true};

@@ -56,6 +56,14 @@ bool process_define_name(enum ring_record record, uint32_t number, const uint64_
 
 struct comm;
 
+/* A call that the recorder knows by its slot. */
+struct known_call {
+	uint64_t head; /* 0: none */
+	uint64_t words[RING_SLOT_WORDS];
+	uint32_t candidate; /* who takes the slot, by hash, when it comes again */
+	uint8_t next;       /* the slot of the call that followed last time */
+};
+
 struct thread {
 	struct ring *ring; /* NULL: none yet */
 	struct ring_open *open;
@@ -70,6 +78,11 @@ struct thread {
 	struct comm *comm;
 	uint32_t comm_generation;
 
+	struct known_call *known; /* RING_SLOTS of them, with a ring */
+	uint64_t last;            /* ticks, the leave of the last record */
+	unsigned slot;            /* its slot */
+	struct ring_requests written, requests; /* up to the last record; and with this one */
+
 	unsigned nr_parts, nr_words; /* of the record that is being made */
 	uint64_t record[3 + RING_MAX_PARTS * RING_MAX_PART];
 	unsigned char status[64]; /* for programs that ignore it */
@@ -81,8 +94,17 @@ extern __thread struct thread this_thread __attribute__((tls_model("initial-exec
 
 /* A ring for this thread; false: there is none, and the thread's calls are lost. */
 bool thread_start(struct thread *thread);
+/* Frees what it has but the ring. */
+void thread_stop(struct thread *thread);
 /* Memory until the next call of this; NULL: none. */
 void *thread_scratch(struct thread *thread, size_t size);
+
+static inline void thread_begin_record(struct thread *thread)
+{
+	thread->nr_parts = 0;
+	thread->nr_words = 3;
+	thread->requests = thread->written;
+}
 
 /* Writes the record that was made, or counts it as lost. */
 void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
@@ -134,6 +156,15 @@ static inline void visit_message(struct visit *visit, enum call_part_kind kind, 
 static inline void visit_word(struct visit *visit, uint64_t word)
 {
 	visit->thread->record[visit->thread->nr_words++] = word;
+}
+
+/* The request that a part of this kind is about, as its last word. */
+static inline void visit_request(struct visit *visit, enum call_part_kind kind, uint64_t request)
+{
+	struct ring_requests *last = &visit->thread->requests;
+
+	visit_word(visit, request - (*ring_last_request(last, kind) + 1));
+	ring_note_request(last, kind, request);
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */

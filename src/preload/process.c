@@ -114,7 +114,7 @@ static void forked(void)
 	comm_forked();
 	requests_forked();
 	regions_forked();
-	free(this_thread.scratch);
+	thread_stop(&this_thread);
 	memset(&this_thread, 0, sizeof(this_thread));
 }
 
@@ -122,9 +122,7 @@ static void thread_ended(void *arg)
 {
 	struct thread *thread = arg;
 
-	free(thread->scratch);
-	thread->scratch = NULL;
-	thread->scratch_size = 0;
+	thread_stop(thread);
 	if (thread->ring)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);
 	thread->ring = NULL;

@@ -152,8 +152,7 @@ static void begin(struct adaptrace_site *site)
 
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
-	thread->nr_parts = 0;
-	thread->nr_words = 3;
+	thread_begin_record(thread);
 	thread->idle = false;
 	thread_write(thread, region, thread_depth(thread), from, to);
 }
@@ -214,6 +213,7 @@ static void value(struct adaptrace_site *site, double number)
 	if (!thread)
 		return;
 	ticks = ring_ticks(process.clock);
+	thread_begin_record(thread);
 	thread->nr_parts = 1;
 	thread->record[3] = CALL_VALUE | (uint64_t)(uint32_t)CALL_NO_PEER << 32;
 	memcpy(&thread->record[4], &number, sizeof(number));

@@ -19,6 +19,17 @@
  *
  *     head word | ticks at entry | ticks at return | parts: see ring_part_words()
  *
+ * Programs repeat themselves. Where the head word names a slot of the thread, from 1 on, the call
+ * stands for that slot until another one takes it; calls that differ from it in their times alone
+ * are written as
+ *
+ *     RING_AGAIN     one word: slot, ticks from the last record's return to this entry, and to the
+ *                    return
+ *     RING_AGAIN     slot | ticks at entry | ticks at return, where these do not fit in there
+ *
+ * So that requests do not differ for ever, they are written as differences to the ones that are
+ * expected: see struct ring_requests.
+ *
  * The definitions ring, which all threads share under a lock of the process, says what the numbers
  * in records mean. A definition is there before the first record that uses it.
  *
@@ -35,11 +46,12 @@
 #include "hmb/call.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  1
+#define RING_VERSION  2
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* the socket's name, without the leading NUL */
 
 #define RING_MAX_THREADS      128
@@ -50,6 +62,10 @@
 #define RING_MAX_OPEN         64 /* calls of one thread inside each other */
 #define RING_MAX_RECORD       4095
 #define RING_MAX_PARTS        60   /* a call with more is written in several records */
+#define RING_SLOTS            256
+#define RING_SLOT_PARTS       3  /* a call with more has no slot */
+#define RING_SLOT_WORDS       14 /* of them, likewise */
+#define RING_AGAIN_BITS       20 /* of times in one word, ticks */
 #define RING_MAX_MEMBERS      2000 /* in one record */
 #define RING_MAX_NAME         255
 #define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */
@@ -68,6 +84,7 @@ enum ring_record {
 	RING_COMM,
 	RING_MEMBERS,
 	RING_PROCESS,
+	RING_AGAIN,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
@@ -165,12 +182,52 @@ static inline unsigned ring_head_flags(uint64_t head)
 
 static inline uint32_t ring_head_number(uint64_t head)
 {
-	return (uint32_t)(head >> 32);
+	return head >> 32 & 0xffffff;
+}
+
+/* Of RING_CALL, whose slot is put above the rest, and of RING_AGAIN; 0: none. */
+#define RING_SLOT_SHIFT 56
+
+static inline unsigned ring_head_slot(uint64_t head)
+{
+	return (unsigned)(head >> RING_SLOT_SHIFT);
+}
+
+static_assert(RING_SLOTS == 1 << (64 - RING_SLOT_SHIFT), "a slot's number fits");
+static_assert(RING_MAX_REGIONS + RING_USER_REGIONS <= 1 << 24, "a region's number fits");
+static_assert(RING_MAX_COMMS <= 1 << 24, "a communicator's number fits");
+
+/* RING_AGAIN, of 1 word with gap and duration, or of 3. */
+static inline uint64_t ring_again(size_t words, unsigned slot, uint64_t gap, uint64_t duration)
+{
+	return words | (uint64_t)RING_AGAIN << 12 | gap << 16 | duration << (16 + RING_AGAIN_BITS) |
+	       (uint64_t)slot << RING_SLOT_SHIFT;
+}
+
+static inline bool ring_fits_again(uint64_t gap, uint64_t duration)
+{
+	return (gap | duration) < (uint64_t)1 << RING_AGAIN_BITS;
+}
+
+static inline bool ring_is_short_again(uint64_t head)
+{
+	return (head & 0xffff) == (1 | RING_AGAIN << 12);
+}
+
+static inline uint64_t ring_again_gap(uint64_t head)
+{
+	return head >> 16 & (((uint64_t)1 << RING_AGAIN_BITS) - 1);
+}
+
+static inline uint64_t ring_again_duration(uint64_t head)
+{
+	return head >> (16 + RING_AGAIN_BITS) & (((uint64_t)1 << RING_AGAIN_BITS) - 1);
 }
 
 /*
  * A part begins with kind | communicator << 8 | peer << 32. What follows, one word each, of its
- * tag, bytes, bytes_in and request, in this order, is fixed by its kind.
+ * tag, bytes, bytes_in and request, in this order, is fixed by its kind. A request is written as
+ * the difference to the one that is expected.
  */
 enum ring_field { RING_TAG = 1, RING_BYTES = 2, RING_BYTES_IN = 4, RING_REQUEST = 8 };
 
@@ -204,6 +261,26 @@ static inline unsigned ring_part_words(unsigned kind)
 	unsigned fields = ring_part_fields(kind);
 
 	return 1 + (fields & 1) + (fields >> 1 & 1) + (fields >> 2 & 1) + (fields >> 3 & 1);
+}
+
+/* The requests that a thread's records were about last. The next one is expected to be one more. */
+struct ring_requests {
+	uint64_t posted, done;
+};
+
+/* The request that a part of the kind is about, expected to be this + 1. */
+static inline uint64_t *ring_last_request(struct ring_requests *last, unsigned kind)
+{
+	return kind == CALL_SEND_POSTED || kind == CALL_RECEIVE_POSTED ||
+	                       kind == CALL_COLLECTIVE_POSTED
+	               ? &last->posted
+	               : &last->done;
+}
+
+static inline void ring_note_request(struct ring_requests *last, unsigned kind, uint64_t request)
+{
+	if (kind != CALL_TEST_FAILED) /* it is still to be done */
+		*ring_last_request(last, kind) = request;
 }
 
 #define RING_MAX_PART 5 /* words */

@@ -19,6 +19,8 @@ static bool populate(void *memory, size_t size)
 	return !madvise(memory, size, MADV_POPULATE_WRITE) || errno == EINVAL;
 }
 
+#define KNOWN_SIZE (RING_SLOTS * sizeof(struct known_call))
+
 static bool take_ring(struct thread *thread, unsigned number)
 {
 	struct ring_process *shared = process.shared;
@@ -28,6 +30,12 @@ static bool take_ring(struct thread *thread, unsigned number)
 	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_FREE ||
 	    !populate(memory, ring_words(number) * sizeof(uint64_t)))
 		return false;
+	thread->known = mmap(NULL, KNOWN_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                     -1, 0);
+	if (thread->known == MAP_FAILED) {
+		thread->known = NULL;
+		return false;
+	}
 	thread->ring = ring;
 	thread->open = shared->open[number];
 	thread->words = (uint64_t *)(void *)memory;
@@ -58,6 +66,16 @@ bool thread_start(struct thread *thread)
 	return thread->ring;
 }
 
+void thread_stop(struct thread *thread)
+{
+	free(thread->scratch);
+	thread->scratch = NULL;
+	thread->scratch_size = 0;
+	if (thread->known)
+		munmap(thread->known, KNOWN_SIZE);
+	thread->known = NULL;
+}
+
 void *thread_scratch(struct thread *thread, size_t size)
 {
 	if (size > thread->scratch_size) {
@@ -69,60 +87,4 @@ void *thread_scratch(struct thread *thread, size_t size)
 		thread->scratch_size = size + size / 2;
 	}
 	return thread->scratch;
-}
-
-/*
- * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
- * may fill half of a ring: a program that waits by asking again and again must not lose a message.
- */
-static bool ring_room(struct thread *thread, uint64_t head)
-{
-	uint64_t most = (thread->mask + 1) >> thread->idle;
-
-	if (head - thread->tail <= most)
-		return true;
-	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
-	return head - thread->tail <= most;
-}
-
-/* Waits for the recorder where the user prefers that to a loss. */
-static bool wait_for_room(struct thread *thread, uint64_t head)
-{
-	const struct timespec moment = {.tv_nsec = 50000};
-	uint64_t patience = thread->idle ? 0 : process.shared->patience;
-	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
-	int error = errno;
-
-	while (!ring_room(thread, head)) {
-		if (!patience || ring_ticks(RING_CLOCK_MONOTONIC) > until)
-			return false;
-		nanosleep(&moment, NULL);
-	}
-	errno = error;
-	return true;
-}
-
-void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
-                  uint64_t leave)
-{
-	size_t nr = thread->nr_words, at = thread->head & thread->mask;
-	size_t pad = at + nr > thread->mask + 1 ? thread->mask + 1 - at : 0;
-	uint64_t *words = thread->words;
-
-	if (unlikely(!ring_room(thread, thread->head + pad + nr)) &&
-	    !wait_for_room(thread, thread->head + pad + nr)) {
-		thread->ring->lost++;
-		return;
-	}
-	if (unlikely(pad))
-		words[at] = ring_head(RING_PAD, 0, 0, 0, 0);
-	thread->record[0] = ring_head(RING_CALL, nr, thread->nr_parts, flags, region);
-	thread->record[1] = enter;
-	thread->record[2] = leave;
-	words += (at + pad) & thread->mask;
-	for (size_t i = 0; i < nr; i++)
-		words[i] = thread->record[i];
-	thread->head += pad + nr;
-	/* Pairs with the recorder's acquire: it sees the words. */
-	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
 }

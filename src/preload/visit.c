@@ -65,8 +65,7 @@ void visit_part_room(struct visit *visit)
 
 	thread_write(thread, visit->region, thread_depth(thread) | RING_CONTINUED, visit->enter,
 	             visit->leave);
-	thread->nr_parts = 0;
-	thread->nr_words = 3;
+	thread_begin_record(thread);
 }
 
 int visit_leave(struct visit *visit, const uintptr_t *a, int result)
@@ -80,8 +79,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	}
 	visit->leave = ring_ticks(process.clock);
 	visit->result = result;
-	thread->nr_parts = 0;
-	thread->nr_words = 3;
+	thread_begin_record(thread);
 	thread->idle = false;
 	thread_pop(thread);
 	if (info->handler->after && (likely(!result) || info->handler->always))

@@ -18,8 +18,10 @@ struct world {
 	struct calls_clock clock;
 	struct calls_process *process;
 	struct hmb *hmb;
-	uint64_t time, request;
+	uint64_t time;
 	bool store;
+	bool again; /* calls that repeat others are written so */
+	bool seen[RING_SLOTS];
 };
 
 static void put(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
@@ -47,36 +49,44 @@ static void produce(struct world *w, const uint64_t *words, size_t nr)
 	ring->head += nr;
 }
 
-static void produce_call(struct world *w, uint32_t region, uint64_t duration, const uint64_t *parts,
-                         size_t nr)
+/* The first of its kind takes a slot, as those do that come again. */
+static void produce_call(struct world *w, unsigned slot, uint32_t region, uint64_t duration,
+                         const uint64_t *parts, size_t nr)
 {
+	uint64_t gap = 150 + (uint64_t)rand() % 300;
 	uint64_t words[16] = {
-		ring_head(RING_CALL, 3 + nr, nr ? 1 : 0, 0, region),
-		w->time,
-		w->time + duration,
+		ring_head(RING_CALL, 3 + nr, nr ? 1 : 0, 0, region) |
+			(w->again ? (uint64_t)slot << RING_SLOT_SHIFT : 0),
+		w->time + gap,
+		w->time + gap + duration,
 	};
+	uint64_t again = ring_again(1, slot, gap, duration);
 
 	memcpy(&words[3], parts, nr * sizeof(*parts));
-	produce(w, words, 3 + nr);
-	w->time += duration + 150 + rand() % 300;
+	if (w->seen[slot])
+		produce(w, &again, 1);
+	else
+		produce(w, words, 3 + nr);
+	w->seen[slot] = w->again;
+	w->time += gap + duration;
 }
 
 static void produce_round(struct world *w)
 {
 	for (unsigned i = 0; i < NR_CALLS; i += 3) {
-		uint64_t peer = (uint64_t)(i / 3 % 4) << 32 | 1 << 8;
-		uint64_t posted[2] = {CALL_RECEIVE_POSTED | peer, ++w->request};
-		uint64_t send[3] = {CALL_SEND | peer, 0, 1200 + (uint64_t)(rand() % 4) * 24};
-		uint64_t done[4] = {CALL_RECEIVE_DONE | peer, 0, 1200 + (uint64_t)(rand() % 4) * 24,
-		                    w->request};
+		unsigned peer_slot = i / 3 % 4, size = (unsigned)rand() % 8;
+		uint64_t peer = (uint64_t)peer_slot << 32 | 1 << 8, bytes = 1200 + size * 24;
+		uint64_t posted[2] = {CALL_RECEIVE_POSTED | peer, 0};
+		uint64_t send[3] = {CALL_SEND | peer, 0, bytes};
+		uint64_t done[4] = {CALL_RECEIVE_DONE | peer, 0, bytes, 0};
 		uint64_t collective[3] = {CALL_COLLECTIVE | 1 << 8 | (uint64_t)UINT32_MAX << 32, 8,
 		                          8};
 
-		produce_call(w, CALL_Irecv, 60 + rand() % 60, posted, 2);
-		produce_call(w, CALL_Send, 90 + rand() % 200, send, 3);
-		produce_call(w, CALL_Wait, 50 + rand() % 1000, done, 4);
+		produce_call(w, 1 + peer_slot, CALL_Irecv, 60 + rand() % 60, posted, 2);
+		produce_call(w, 10 + 8 * peer_slot + size, CALL_Send, 90 + rand() % 200, send, 3);
+		produce_call(w, 50 + 8 * peer_slot + size, CALL_Wait, 50 + rand() % 1000, done, 4);
 		if (i % 9 == 0)
-			produce_call(w, CALL_Allreduce, 300 + rand() % 1000, collective, 3);
+			produce_call(w, 90, CALL_Allreduce, 300 + rand() % 1000, collective, 3);
 	}
 }
 
@@ -100,11 +110,14 @@ static void world_open(struct world *w)
 	w->process->shared->threads[0].state = RING_USED;
 }
 
-static double round_ns(struct world *w, bool store)
+static double round_ns(struct world *w, bool again, bool store)
 {
 	uint64_t start;
 
+	w->again = again;
 	w->store = store;
+	if (!again)
+		memset(w->seen, 0, sizeof(w->seen));
 	produce_round(w);
 	start = bench_now();
 	calls_process_look(w->process);
@@ -115,20 +128,20 @@ static double round_ns(struct world *w, bool store)
 int main(void)
 {
 	static struct world w;
-	double read = 1e9, stored = 1e9;
+	double least[3] = {1e9, 1e9, 1e9};
 
 	world_open(&w);
-	for (unsigned i = 0; i < 200; i++) {
-		double ns = round_ns(&w, false);
+	for (unsigned i = 0; i < 600; i++) {
+		double ns = round_ns(&w, i % 3, i % 3 != 1);
 
-		read = ns < read ? ns : read;
-		ns = round_ns(&w, true);
-		stored = ns < stored ? ns : stored;
+		least[i % 3] = ns < least[i % 3] ? ns : least[i % 3];
 	}
 	bench_head("calls", "ns");
-	bench_figure("a call, from its ring", read, "", 0, "");
-	bench_figure("a call, from its ring into the buffer", stored, "eztrace's whole cost a call",
-	             210, "<= 40");
+	bench_figure("a call, from its ring", least[1], "", 0, "");
+	bench_figure("a call, from its ring into the buffer", least[2],
+	             "eztrace's whole cost a call", 210, "<= 20");
+	bench_figure("a call that repeats no other", least[0], "eztrace's whole cost a call", 210,
+	             "<= 40");
 	bench_figure("bytes of it there",
 	             (double)hmb_record_bytes(w.hmb) / (double)w.hmb->kinds[0].stored, "eztrace",
 	             44, "<= 8");

@@ -1,0 +1,287 @@
+#include "cli/calls_thread.h"
+
+#include "cli/calls_ring.h"
+
+#include <stdlib.h>
+
+/* A call that stands for a slot. */
+struct calls_slot {
+	struct call call; /* but its thread and times; alike is 0 where nobody has the slot */
+	uint32_t number;  /* of the region, as the process knows it */
+	uint32_t nr_requests;
+	uint64_t requests[RING_SLOT_PARTS]; /* differences to the expected ones */
+	struct call_part parts[RING_SLOT_PARTS];
+};
+
+/* What the thread's records have said so far. */
+struct calls_thread {
+	uint64_t ticks; /* the last leave */
+	uint64_t last;  /* the same, ns */
+	struct ring_requests requests;
+	struct calls_slot slots[RING_SLOTS];
+};
+
+/* One round of reading. */
+struct reader {
+	struct calls_process *process;
+	struct calls_thread *thread;
+	pid_t tid;
+	calls_sink *sink;
+	void *arg;
+};
+
+static uint32_t region_entry(struct calls_process *process, uint32_t number)
+{
+	if (number < NR_MPI_CALLS)
+		return calls_names_mpi(process->names, number);
+	number -= RING_USER_REGIONS;
+	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
+}
+
+static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
+{
+	return number < process->nr_comms ? process->comms[number] : 0;
+}
+
+/* The trace says when a rank was up. */
+static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
+{
+	struct trace_process *entry = calls_process_entry(process);
+
+	if (!entry)
+		return;
+	if (number == CALL_Init || number == CALL_Init_thread)
+		entry->start = call->leave;
+	if (number == CALL_Finalize) {
+		entry->end = call->enter;
+		entry->flags |= TRACE_PROCESS_FINALIZED;
+	}
+}
+
+/* Gives the call its times, and away. */
+static inline void give(const struct reader *reader, struct call *call, uint32_t number,
+                        uint64_t enter, uint64_t leave)
+{
+	struct calls_process *process = reader->process;
+	struct calls_thread *thread = reader->thread;
+
+	call->enter = calls_clock_ns(process->clock, enter);
+	call->leave = calls_clock_ns(process->clock, leave);
+	/* Another reading of the clock may have come between, and may be a few ns off. */
+	if (call->leave < thread->last)
+		call->leave = thread->last;
+	if (call->enter > call->leave)
+		call->enter = call->leave;
+	thread->last = call->leave;
+	thread->ticks = leave;
+	if (number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize)
+		note_world(process, number, call);
+	reader->sink(reader->arg, process, reader->tid, number, call);
+}
+
+/* --- calls that were written whole ------------------------------------------------------------ */
+
+/*
+ * Decodes the parts behind the three words of a call; their requests stay differences. How many
+ * there are, or -1.
+ */
+static int decode_parts(const struct calls_process *process, const uint64_t *record, size_t nr,
+                        struct call_part *parts)
+{
+	unsigned nr_parts = ring_head_parts(record[0]);
+	size_t at = 3;
+
+	for (unsigned i = 0; i < nr_parts; i++) {
+		struct call_part *part = &parts[i];
+		unsigned kind = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
+
+		if (i == RING_MAX_PARTS || kind >= NR_CALL_PARTS)
+			return -1;
+		fields = ring_part_fields(kind);
+		if (at + ring_part_words(kind) > nr)
+			return -1;
+		*part = (struct call_part){
+			.kind = (uint8_t)kind,
+			.comm = comm_entry(process, record[at] >> 8 & 0xffffff),
+			.peer = (int32_t)(record[at] >> 32),
+		};
+		at++;
+		if (fields & RING_TAG)
+			part->tag = (int32_t)record[at++];
+		if (fields & RING_BYTES)
+			part->bytes = record[at++];
+		if (fields & RING_BYTES_IN)
+			part->bytes_in = record[at++];
+		if (fields & RING_REQUEST)
+			part->request = record[at++];
+	}
+	return at == nr ? (int)nr_parts : -1;
+}
+
+static inline bool has_request(const struct call_part *part)
+{
+	return ring_part_fields(part->kind) & RING_REQUEST;
+}
+
+static inline void find_request(struct ring_requests *last, struct call_part *part,
+                                uint64_t difference)
+{
+	part->request = *ring_last_request(last, part->kind) + 1 + difference;
+	ring_note_request(last, part->kind, part->request);
+}
+
+/* From now on the call stands for the slot. Its requests are still differences. */
+static void take_slot(const struct reader *reader, struct calls_slot *slot, struct call *call,
+                      uint32_t number)
+{
+	struct calls_names *names = reader->process->names;
+
+	names->nr_alike += names->nr_alike == UINT32_MAX ? 2 : 1;
+	call->alike = names->nr_alike;
+	slot->call = *call;
+	slot->call.parts = slot->parts;
+	slot->number = number;
+	slot->nr_requests = 0;
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		slot->parts[i] = call->parts[i];
+		slot->requests[i] = call->parts[i].request;
+		slot->nr_requests += has_request(&call->parts[i]);
+	}
+}
+
+static void read_whole(const struct reader *reader, const uint64_t *record, size_t nr)
+{
+	struct call_part parts[RING_MAX_PARTS];
+	uint32_t number = ring_head_number(record[0]);
+	unsigned slot = ring_head_slot(record[0]);
+	int nr_parts = nr >= 3 ? decode_parts(reader->process, record, nr, parts) : -1;
+	struct call call = {
+		.region = region_entry(reader->process, number),
+		.flags = ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED : 0,
+		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
+		.nr_parts = (uint32_t)nr_parts,
+		.parts = parts,
+	};
+
+	if (nr_parts < 0 || call.region == NO_ENTRY || (slot && nr_parts > RING_SLOT_PARTS)) {
+		reader->process->malformed++;
+		return;
+	}
+	if (slot)
+		take_slot(reader, &reader->thread->slots[slot], &call, number);
+	for (int i = 0; i < nr_parts; i++)
+		if (has_request(&parts[i]))
+			find_request(&reader->thread->requests, &parts[i], parts[i].request);
+	give(reader, &call, number, record[1], record[2]);
+}
+
+/* --- calls that were seen before -------------------------------------------------------------- */
+
+static inline void read_again(const struct reader *reader, unsigned number, uint64_t enter,
+                              uint64_t leave)
+{
+	struct calls_slot *slot = &reader->thread->slots[number];
+
+	if (!slot->call.alike) {
+		reader->process->malformed++;
+		return;
+	}
+	for (uint32_t i = 0; slot->nr_requests && i < slot->call.nr_parts; i++)
+		if (has_request(&slot->parts[i]))
+			find_request(&reader->thread->requests, &slot->parts[i], slot->requests[i]);
+	give(reader, &slot->call, slot->number, enter, leave);
+}
+
+static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
+{
+	if (ring_head_record(record[0]) == RING_CALL)
+		read_whole(reader, record, nr);
+	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
+		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
+	else
+		reader->process->malformed++;
+}
+
+static void read_records(const struct reader *reader, struct calls_ring *ring)
+{
+	uint64_t record[RING_MAX_RECORD + 1];
+
+	while (ring->head != ring->tail) {
+		uint64_t first = calls_ring_peek(ring);
+
+		if (ring_is_short_again(first)) {
+			uint64_t enter = reader->thread->ticks + ring_again_gap(first);
+
+			ring->tail++;
+			read_again(reader, ring_head_slot(first), enter,
+			           enter + ring_again_duration(first));
+		} else {
+			size_t nr = calls_ring_next(reader->process, ring, record);
+
+			if (nr)
+				read_record(reader, record, nr);
+		}
+	}
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
+                      calls_sink *sink, void *arg)
+{
+	struct ring *ring = &process->shared->threads[thread];
+	uint32_t nr_open = ring->nr_open;
+
+	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
+		struct ring_open open = process->shared->open[thread][n - 1];
+		struct call call = {
+			.enter = calls_clock_ns(process->clock, open.enter),
+			.leave = now,
+			.region = region_entry(process, (uint32_t)open.region),
+			.flags = CALL_UNFINISHED,
+			.depth = n - 1,
+		};
+
+		if (call.region == NO_ENTRY || call.enter > now)
+			continue;
+		sink(arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
+	}
+	ring->nr_open = 0;
+}
+
+static bool have_thread(struct calls_process *process, unsigned thread)
+{
+	if (!process->threads[thread])
+		process->threads[thread] = calloc(1, sizeof(*process->threads[thread]));
+	return process->threads[thread];
+}
+
+void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
+                       calls_sink *sink, void *arg)
+{
+	struct ring *ring = &process->shared->threads[thread];
+	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+	struct calls_ring view = calls_ring_open(process, ring, ring_offset(thread),
+	                                         ring_words(thread), process->heads[thread]);
+
+	if (have_thread(process, thread)) {
+		/* The target writes to this part of the ring all the time: it is not looked at
+		 * for each call. */
+		const struct reader reader = {
+			.process = process,
+			.thread = process->threads[thread],
+			.tid = (pid_t)ring->tid,
+			.sink = sink,
+			.arg = arg,
+		};
+
+		read_records(&reader, &view);
+	}
+	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
+	if (state != RING_ENDED || view.tail != ring->head)
+		return;
+	calls_thread_end(process, thread, now, sink, arg);
+	free(process->threads[thread]);
+	process->threads[thread] = NULL;
+	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+}

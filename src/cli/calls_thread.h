@@ -1,0 +1,14 @@
+/* One thread of an instrumented process: the calls in its ring. */
+#ifndef CLI_CALLS_THREAD_H
+#define CLI_CALLS_THREAD_H
+
+#include "cli/calls_process.h"
+
+/* Reads what was there when the process was looked at; and gives the ring of an ended one back. */
+void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
+                       calls_sink *sink, void *arg);
+/* What it did not return from lasted until now. */
+void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
+                      calls_sink *sink, void *arg);
+
+#endif

@@ -1,0 +1,173 @@
+/* Records on their way into the ring of a thread. */
+#include "preload/preload.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
+ * may fill half of a ring: a program that waits by asking again and again must not lose a message.
+ */
+static bool ring_room(struct thread *thread, uint64_t head)
+{
+	uint64_t most = (thread->mask + 1) >> thread->idle;
+
+	if (head - thread->tail <= most)
+		return true;
+	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
+	return head - thread->tail <= most;
+}
+
+/* Waits for the recorder where the user prefers that to a loss. */
+static bool wait_for_room(struct thread *thread, uint64_t head)
+{
+	const struct timespec moment = {.tv_nsec = 50000};
+	uint64_t patience = thread->idle ? 0 : process.shared->patience;
+	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
+	int error = errno;
+
+	while (!ring_room(thread, head)) {
+		if (!patience || ring_ticks(RING_CLOCK_MONOTONIC) > until)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	errno = error;
+	return true;
+}
+
+/* Room for a record of so many words; NULL: there is none, and the call is lost. */
+static uint64_t *reserve(struct thread *thread, size_t nr)
+{
+	size_t at = thread->head & thread->mask;
+	size_t pad = at + nr > thread->mask + 1 ? thread->mask + 1 - at : 0;
+
+	if (unlikely(!ring_room(thread, thread->head + pad + nr)) &&
+	    !wait_for_room(thread, thread->head + pad + nr)) {
+		thread->ring->lost++;
+		return NULL;
+	}
+	if (unlikely(pad)) {
+		thread->words[at] = ring_head(RING_PAD, 0, 0, 0, 0);
+		thread->head += pad;
+	}
+	return &thread->words[thread->head & thread->mask];
+}
+
+static void publish(struct thread *thread, size_t nr, uint64_t leave)
+{
+	thread->last = leave;
+	thread->written = thread->requests;
+	thread->head += nr;
+	/* Pairs with the recorder's acquire: it sees the words. */
+	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
+}
+
+static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
+{
+	uint64_t gap = enter - thread->last, duration = leave - enter, *words;
+	bool fits = ring_fits_again(gap, duration);
+
+	words = reserve(thread, fits ? 1 : 3);
+	if (unlikely(!words))
+		return false;
+	if (likely(fits)) {
+		words[0] = ring_again(1, slot, gap, duration);
+		publish(thread, 1, leave);
+		return true;
+	}
+	words[0] = ring_again(3, slot, 0, 0);
+	words[1] = enter;
+	words[2] = leave;
+	publish(thread, 3, leave);
+	return true;
+}
+
+static bool write_whole(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave)
+{
+	size_t nr = thread->nr_words;
+	uint64_t *words = reserve(thread, nr);
+
+	if (unlikely(!words))
+		return false;
+	words[0] = head;
+	words[1] = enter;
+	words[2] = leave;
+	for (size_t i = 3; i < nr; i++)
+		words[i] = thread->record[i];
+	publish(thread, nr, leave);
+	return true;
+}
+
+/* --- what was written before ------------------------------------------------------------------ */
+
+static bool is_known(const struct known_call *known, const struct thread *thread, uint64_t head)
+{
+	uint64_t difference = known->head ^ head;
+
+	/* Within words: known is as long, or differs anyway. */
+	for (size_t i = 3; !difference && i < thread->nr_words; i++)
+		difference = known->words[i - 3] ^ thread->record[i];
+	return !difference;
+}
+
+/* Never 0: that means nobody. */
+static uint32_t hash_record(const struct thread *thread, uint64_t head)
+{
+	uint64_t hash = head;
+
+	for (size_t i = 3; i < thread->nr_words; i++)
+		hash = (hash ^ hash >> 29 ^ thread->record[i]) * 0x9e3779b97f4a7c15;
+	return (uint32_t)((hash * 0x9e3779b97f4a7c15) >> 32) | 1;
+}
+
+static void become_known(struct thread *thread, struct known_call *known, uint64_t head)
+{
+	known->head = head;
+	memcpy(known->words, &thread->record[3], (thread->nr_words - 3) * sizeof(*known->words));
+}
+
+/*
+ * A call that is not the one which followed last time. It takes a slot when it comes the second
+ * time, so that those which never come again leave the others alone.
+ */
+static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
+                             unsigned *slot)
+{
+	uint32_t hash;
+	struct known_call *known;
+
+	*slot = 0;
+	if (thread->nr_parts > RING_SLOT_PARTS || thread->nr_words > 3 + RING_SLOT_WORDS)
+		return write_whole(thread, head, enter, leave);
+	hash = hash_record(thread, head);
+	*slot = 1 + (hash >> 1) % (RING_SLOTS - 1);
+	known = &thread->known[*slot];
+	if (is_known(known, thread, head))
+		return write_again(thread, *slot, enter, leave);
+	if (known->candidate != hash) {
+		known->candidate = hash;
+		*slot = 0;
+		return write_whole(thread, head, enter, leave);
+	}
+	if (!write_whole(thread, head | (uint64_t)*slot << RING_SLOT_SHIFT, enter, leave))
+		return false;
+	become_known(thread, known, head);
+	return true;
+}
+
+void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
+                  uint64_t leave)
+{
+	uint64_t head = ring_head(RING_CALL, thread->nr_words, thread->nr_parts, flags, region);
+	struct known_call *last = &thread->known[thread->slot];
+	unsigned slot = last->next;
+	bool written = is_known(&thread->known[slot], thread, head)
+	                       ? write_again(thread, slot, enter, leave)
+	                       : write_unexpected(thread, head, enter, leave, &slot);
+
+	if (!written)
+		return;
+	last->next = (uint8_t)slot;
+	thread->slot = slot;
+}
