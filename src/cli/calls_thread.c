@@ -9,7 +9,11 @@ struct calls_slot {
 	struct call call; /* but its thread and times; alike is 0 where nobody has the slot */
 	uint32_t number;  /* of the region, as the process knows it */
 	uint32_t nr_requests;
-	uint64_t requests[RING_SLOT_PARTS]; /* differences to the expected ones */
+	struct {
+		uint64_t difference; /* to the expected one */
+		uint32_t part;
+		bool posted, stays;  /* see ring_last_request(), ring_note_request() */
+	} requests[RING_SLOT_PARTS];
 	struct call_part parts[RING_SLOT_PARTS];
 };
 
@@ -25,6 +29,7 @@ struct calls_thread {
 struct reader {
 	struct calls_process *process;
 	struct calls_thread *thread;
+	const struct calls_clock *clock;
 	pid_t tid;
 	calls_sink *sink;
 	void *arg;
@@ -58,15 +63,14 @@ static void note_world(struct calls_process *process, uint32_t number, const str
 	}
 }
 
-/* Gives the call its times, and away. */
-static inline void give(const struct reader *reader, struct call *call, uint32_t number,
-                        uint64_t enter, uint64_t leave)
+/* Gives the call its times. */
+static inline void set_times(const struct reader *reader, struct call *call, uint64_t enter,
+                             uint64_t leave)
 {
-	struct calls_process *process = reader->process;
 	struct calls_thread *thread = reader->thread;
 
-	call->enter = calls_clock_ns(process->clock, enter);
-	call->leave = calls_clock_ns(process->clock, leave);
+	call->enter = calls_clock_ns(reader->clock, enter);
+	call->leave = calls_clock_ns(reader->clock, leave);
 	/* Another reading of the clock may have come between, and may be a few ns off. */
 	if (call->leave < thread->last)
 		call->leave = thread->last;
@@ -74,9 +78,11 @@ static inline void give(const struct reader *reader, struct call *call, uint32_t
 		call->enter = call->leave;
 	thread->last = call->leave;
 	thread->ticks = leave;
-	if (number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize)
-		note_world(process, number, call);
-	reader->sink(reader->arg, process, reader->tid, number, call);
+}
+
+static inline void give(const struct reader *reader, struct call *call, uint32_t number)
+{
+	reader->sink(reader->arg, reader->process, reader->tid, number, call);
 }
 
 /* --- calls that were written whole ------------------------------------------------------------ */
@@ -130,6 +136,16 @@ static inline void find_request(struct ring_requests *last, struct call_part *pa
 	ring_note_request(last, part->kind, part->request);
 }
 
+static void keep_request(struct calls_slot *slot, uint32_t part)
+{
+	unsigned kind = slot->parts[part].kind, i = slot->nr_requests++;
+
+	slot->requests[i].difference = slot->parts[part].request;
+	slot->requests[i].part = part;
+	slot->requests[i].posted = ring_posts(kind);
+	slot->requests[i].stays = ring_request_stays(kind);
+}
+
 /* From now on the call stands for the slot. Its requests are still differences. */
 static void take_slot(const struct reader *reader, struct calls_slot *slot, struct call *call,
                       uint32_t number)
@@ -144,8 +160,8 @@ static void take_slot(const struct reader *reader, struct calls_slot *slot, stru
 	slot->nr_requests = 0;
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
 		slot->parts[i] = call->parts[i];
-		slot->requests[i] = call->parts[i].request;
-		slot->nr_requests += has_request(&call->parts[i]);
+		if (has_request(&slot->parts[i]))
+			keep_request(slot, i);
 	}
 }
 
@@ -172,7 +188,10 @@ static void read_whole(const struct reader *reader, const uint64_t *record, size
 	for (int i = 0; i < nr_parts; i++)
 		if (has_request(&parts[i]))
 			find_request(&reader->thread->requests, &parts[i], parts[i].request);
-	give(reader, &call, number, record[1], record[2]);
+	set_times(reader, &call, record[1], record[2]);
+	if (number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize)
+		note_world(reader->process, number, &call);
+	give(reader, &call, number);
 }
 
 /* --- calls that were seen before -------------------------------------------------------------- */
@@ -181,15 +200,21 @@ static inline void read_again(const struct reader *reader, unsigned number, uint
                               uint64_t leave)
 {
 	struct calls_slot *slot = &reader->thread->slots[number];
+	struct ring_requests *requests = &reader->thread->requests;
 
 	if (!slot->call.alike) {
 		reader->process->malformed++;
 		return;
 	}
-	for (uint32_t i = 0; slot->nr_requests && i < slot->call.nr_parts; i++)
-		if (has_request(&slot->parts[i]))
-			find_request(&reader->thread->requests, &slot->parts[i], slot->requests[i]);
-	give(reader, &slot->call, slot->number, enter, leave);
+	for (uint32_t i = 0; i < slot->nr_requests; i++) {
+		uint64_t *last = slot->requests[i].posted ? &requests->posted : &requests->done;
+		uint64_t request = *last + 1 + slot->requests[i].difference;
+
+		slot->parts[slot->requests[i].part].request = request;
+		*last = slot->requests[i].stays ? *last : request;
+	}
+	set_times(reader, &slot->call, enter, leave);
+	give(reader, &slot->call, slot->number);
 }
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
@@ -270,6 +295,7 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 		const struct reader reader = {
 			.process = process,
 			.thread = process->threads[thread],
+			.clock = process->clock,
 			.tid = (pid_t)ring->tid,
 			.sink = sink,
 			.arg = arg,

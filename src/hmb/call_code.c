@@ -1,4 +1,4 @@
-#include "hmb/call_model.h"
+#include "hmb/call_put.h"
 
 /* From how many shapes on that differ in one thing alone this is written with every record. */
 #define MANY_SIZES 4
@@ -28,7 +28,7 @@ unsigned call_part_fields(unsigned kind)
 		[CALL_SEND_DONE] = PART_REQUEST,
 		[CALL_RECEIVE_POSTED] = PART_REQUEST | PART_POSTS,
 		[CALL_RECEIVE_DONE] = MESSAGE | PART_REQUEST,
-		[CALL_TEST_FAILED] = PART_REQUEST,
+		[CALL_TEST_FAILED] = PART_REQUEST | PART_ASKS,
 		[CALL_CANCELLED] = PART_REQUEST,
 		[CALL_COLLECTIVE] = COLLECTIVE,
 		[CALL_COLLECTIVE_POSTED] = PART_REQUEST | PART_POSTS,
@@ -169,23 +169,6 @@ static unsigned char *put_shape(unsigned char *at, const struct shaped *shaped)
 	return at;
 }
 
-static unsigned char *put_number(unsigned char *at, unsigned number)
-{
-	if (number < CONTROL_DIRECT) {
-		*at++ = (unsigned char)number;
-		return at;
-	}
-	number -= CONTROL_DIRECT;
-	*at++ = (unsigned char)(CONTROL_DIRECT + (number >> 8));
-	*at++ = (unsigned char)number;
-	return at;
-}
-
-static uint64_t size_difference(unsigned kind, uint64_t size, uint64_t last)
-{
-	return kind == CALL_VALUE ? put_value(kind, size ^ last) : zigzag(size - last);
-}
-
 static unsigned char *put_rank_difference(unsigned char *at, int32_t to, int32_t from)
 {
 	return varint_put(
@@ -206,20 +189,6 @@ static unsigned char *put_ranks(unsigned char *at, struct call_shape_part *last,
 	return at;
 }
 
-static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part *last,
-                                       const struct call_part *part, unsigned fields)
-{
-	if (fields & PART_BYTES) {
-		at = varint_put(at, size_difference(part->kind, part->bytes, last->bytes));
-		last->bytes = part->bytes;
-	}
-	if (fields & PART_BYTES_IN) {
-		at = varint_put(at, zigzag(part->bytes_in - last->bytes_in));
-		last->bytes_in = part->bytes_in;
-	}
-	return at;
-}
-
 /* How the parts differ from the last ones of a known shape, which they become. */
 static inline unsigned char *put_differences(struct call_model *model, unsigned char *at,
                                              const struct call_shape *known,
@@ -235,7 +204,7 @@ static inline unsigned char *put_differences(struct call_model *model, unsigned 
 		if (known->flags & SHAPE_PEERS)
 			at = put_ranks(at, last, part, fields);
 		if (known->flags & SHAPE_SIZES)
-			at = put_sizes(at, last, part, fields);
+			at = call_put_sizes(at, last, part, fields);
 	}
 	return at;
 }
@@ -253,7 +222,7 @@ static bool requests_expected(const struct call_thread *thread, const struct cal
 			continue;
 		if (part->request != *last_request(&after, fields) + 1)
 			return false;
-		note_request(&after, part->kind, part->request);
+		note_request(&after, fields, part->request);
 	}
 	return true;
 }
@@ -270,7 +239,7 @@ static unsigned char *put_requests(struct call_thread *thread, unsigned char *at
 		if (flags & SHAPE_REQUESTS)
 			at = varint_put(
 				at, zigzag(part->request - (*last_request(thread, fields) + 1)));
-		note_request(thread, part->kind, part->request);
+		note_request(thread, fields, part->request);
 	}
 	return at;
 }
@@ -351,20 +320,13 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 {
 	bin->time_shift = (uint8_t)time_shift;
 	bin->base_time = time >> time_shift;
-	model_reset(&encoder->model, bin->base_time);
+	call_model_reset(&encoder->model, bin->base_time);
 	memset(encoder->slots, 0, sizeof(encoder->slots));
 	memset(encoder->sizes, 0, sizeof(encoder->sizes));
 	memset(encoder->peers, 0, sizeof(encoder->peers));
 	memset(encoder->next, 0, sizeof(encoder->next));
 	memset(encoder->alikes, 0, sizeof(encoder->alikes));
 	encoder->last = 0;
-}
-
-/* Whoever reads the bin after a crash finds no record before it is complete. */
-static void append_record(struct bin *bin, const unsigned char *end)
-{
-	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, (uint32_t)(end - bin_records(bin)), __ATOMIC_RELEASE);
 }
 
 /* A shape that nobody has looked for: the number of the one that followed the last one, + 1. */
@@ -395,63 +357,13 @@ static void note_alike(struct call_encoder *encoder, const struct call *call, un
 	if (!call->alike || !number)
 		return;
 	*known = (struct call_alike){.alike = call->alike, .number = (uint16_t)(number - 1)};
-	for (uint32_t i = 0; i < call->nr_parts; i++)
-		known->nr_requests +=
-			(call_part_fields(call->parts[i].kind) & PART_REQUEST) != 0;
-}
-
-/* As varint_put(), without a branch that nobody can foretell; may write a byte behind its end. */
-static inline unsigned char *put_short(unsigned char *at, uint64_t value)
-{
-	if (value >= 1 << 14)
-		return varint_put(at, value);
-	at[0] = (unsigned char)((value & 0x7f) | (uint64_t)(value >= 0x80) << 7);
-	at[1] = (unsigned char)(value >> 7);
-	return at + 1 + (value >= 0x80);
-}
-
-static void end_record(struct call_encoder *encoder, struct bin *bin, const unsigned char *at,
-                       unsigned number, uint64_t enter, uint64_t leave)
-{
-	struct call_model *model = &encoder->model;
-
-	encoder->last = (uint16_t)number;
-	model->thread->enter = enter;
-	model->thread->last = model->time = leave;
-	append_record(bin, at);
-}
-
-/*
- * The usual call: as one before it in the bin but for its times, after the last one of its thread,
- * with the requests that are expected. false: it is another one, and nothing was done.
- */
-static bool put_alike(struct call_encoder *encoder, struct bin *bin, const struct call *call)
-{
-	const struct call_alike *known = &encoder->alikes[call->alike % CALL_CODE_ALIKES];
-	struct call_model *model = &encoder->model;
-	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
-	const struct call_shape *shape = &model->shapes[known->number];
-	struct call_thread *thread = model->thread;
-	unsigned char *at = bin_records(bin) + bin->record_bytes;
-
-	if (!call->alike || known->alike != call->alike ||
-	    shape->flags & ~(SHAPE_SIZES | SHAPE_PEERS) || thread->thread != call->thread ||
-	    thread->continued || enter < thread->last)
-		return false;
-	if (known->nr_requests) {
-		if (!requests_expected(thread, call))
-			return false;
-		put_requests(thread, at, call, 0);
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		known->fields[i] = (uint8_t)call_part_fields(call->parts[i].kind);
+		known->requests |= known->fields[i] & PART_REQUEST;
 	}
-	at = put_number(at, known->number);
-	at = put_short(at, enter - thread->last);
-	at = put_short(at, leave - enter);
-	at = put_differences(model, at, shape, call);
-	end_record(encoder, bin, at, known->number + 1U, enter, leave);
-	return true;
 }
 
-static void put_other(struct call_encoder *encoder, struct bin *bin, const struct call *call)
+void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call)
 {
 	struct call_model *model = &encoder->model;
 	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
@@ -466,7 +378,7 @@ static void put_other(struct call_encoder *encoder, struct bin *bin, const struc
 		slot = choose_shape(encoder, &shaped);
 		number = *slot;
 	}
-	at = number ? put_number(at, number - 1) : put_shape(at, &shaped);
+	at = number ? call_put_number(at, number - 1) : put_shape(at, &shaped);
 	at = put_times(at, model->thread, flags, enter, leave);
 	at = put_requests(model->thread, at, call, flags);
 	if (number)
@@ -476,11 +388,5 @@ static void put_other(struct call_encoder *encoder, struct bin *bin, const struc
 	note_alike(encoder, call, number);
 	encoder->next[encoder->last] = (uint16_t)number;
 	model->thread->continued = call->flags & CALL_CONTINUED;
-	end_record(encoder, bin, at, number, enter, leave);
-}
-
-void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call)
-{
-	if (!put_alike(encoder, bin, call))
-		put_other(encoder, bin, call);
+	call_end(encoder, bin, at, number, enter, leave);
 }

@@ -62,6 +62,7 @@ enum part_fields {
 	PART_BYTES_IN = 16,
 	PART_REQUEST = 32,
 	PART_POSTS = 64, /* its request begins */
+	PART_ASKS = 128, /* its request is still to be done */
 };
 
 /* The fields of a kind; the others of a decoded part are 0. 0: there is no such kind. */
@@ -106,9 +107,10 @@ struct call_encoder {
 	struct call_model model;
 	struct call_alike {
 		uint32_t alike;
-		uint16_t number;      /* of their last shape */
-		uint16_t nr_requests; /* parts that have one */
-	} alikes[CALL_CODE_ALIKES];   /* by the lowest bits of what they share */
+		uint16_t number; /* of their last shape */
+		uint8_t fields[CALL_CODE_PARTS];
+		uint8_t requests; /* whether there are any */
+	} alikes[CALL_CODE_ALIKES]; /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
 	uint16_t next[CALL_CODE_SHAPES + 1];  /* the shape that followed each last time, + 1 */

@@ -145,7 +145,7 @@ static void get_requests(struct call_cursor *cursor, const struct shaped *shaped
 		part->request = *last_request(thread, fields) + 1;
 		if (shaped->shape.flags & SHAPE_REQUESTS)
 			part->request += unzigzag(get_varint(cursor));
-		note_request(thread, kind, part->request);
+		note_request(thread, fields, part->request);
 	}
 }
 
@@ -177,7 +177,7 @@ int call_code_open(struct call_cursor *cursor, const struct bin *bin, size_t siz
 	cursor->end = cursor->at + bin->record_bytes;
 	cursor->time_shift = bin->time_shift;
 	cursor->left = bin->nr_records;
-	model_reset(&cursor->model, bin->base_time);
+	call_model_reset(&cursor->model, bin->base_time);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct shaped {
 	struct call_shape_part parts[CALL_CODE_PARTS];
 };
 
-static inline void model_reset(struct call_model *model, uint64_t base_time)
+static inline void call_model_reset(struct call_model *model, uint64_t base_time)
 {
 	model->time = base_time;
 	model->nr_shapes = 0;
@@ -62,10 +62,10 @@ static inline uint64_t *last_request(struct call_thread *thread, unsigned fields
 	return fields & PART_POSTS ? &thread->posted : &thread->done;
 }
 
-static inline void note_request(struct call_thread *thread, unsigned kind, uint64_t request)
+static inline void note_request(struct call_thread *thread, unsigned fields, uint64_t request)
 {
-	if (kind != CALL_TEST_FAILED) /* it is still to be done */
-		*last_request(thread, call_part_fields(kind)) = request;
+	if (!(fields & PART_ASKS))
+		*last_request(thread, fields) = request;
 }
 
 static inline uint64_t put_value(unsigned kind, uint64_t value)

@@ -1,3 +1,4 @@
+#include "hmb/call_put.h"
 #include "hmb/code_put.h"
 #include "hmb/hmb.h"
 
@@ -327,17 +328,18 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 }
 
 /* A record of a call; the last one counts it. */
-static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
+static inline bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct bin *bin;
 
 	if (level < hmb_floor(hmb, kind))
 		return false;
-	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
+	bin = hmb_room(hmb, kind, level, CALL_CODE_MAX_RECORD, piece->leave);
 	if (!bin || share_passed(hmb, kind, level, piece->leave))
 		return false;
-	call_code_put(k->levels[level].calls, bin, piece);
+	if (!call_put_alike(k->levels[level].calls, bin, piece))
+		call_code_put(k->levels[level].calls, bin, piece);
 	if (!(piece->flags & CALL_CONTINUED)) {
 		k->levels[level].nr_records++;
 		k->stored++;
@@ -345,7 +347,8 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	return true;
 }
 
-static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+/* One with more parts than a record has. */
+__attribute__((noinline)) static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
 	struct call piece = *call;
 	uint32_t left = call->nr_parts;

@@ -268,18 +268,27 @@ struct ring_requests {
 	uint64_t posted, done;
 };
 
-/* The request that a part of the kind is about, expected to be this + 1. */
-static inline uint64_t *ring_last_request(struct ring_requests *last, unsigned kind)
+/* Whether a part of the kind begins its request; and whether that is still to be done. */
+static inline bool ring_posts(unsigned kind)
 {
 	return kind == CALL_SEND_POSTED || kind == CALL_RECEIVE_POSTED ||
-	                       kind == CALL_COLLECTIVE_POSTED
-	               ? &last->posted
-	               : &last->done;
+	       kind == CALL_COLLECTIVE_POSTED;
+}
+
+static inline bool ring_request_stays(unsigned kind)
+{
+	return kind == CALL_TEST_FAILED;
+}
+
+/* The request that one of the kind is expected to be the next after. */
+static inline uint64_t *ring_last_request(struct ring_requests *last, unsigned kind)
+{
+	return ring_posts(kind) ? &last->posted : &last->done;
 }
 
 static inline void ring_note_request(struct ring_requests *last, unsigned kind, uint64_t request)
 {
-	if (kind != CALL_TEST_FAILED) /* it is still to be done */
+	if (!ring_request_stays(kind))
 		*ring_last_request(last, kind) = request;
 }
 

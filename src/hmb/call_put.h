@@ -1,0 +1,120 @@
+/*
+ * Appending a coded call: inline, so that the usual one is short. It is as one before it in the bin
+ * but for its times, and perhaps for sizes; all else is a call of call_code_put().
+ */
+#ifndef HMB_CALL_PUT_H
+#define HMB_CALL_PUT_H
+
+#include "hmb/call_model.h"
+
+static inline unsigned char *call_put_number(unsigned char *at, unsigned number)
+{
+	if (number < CONTROL_DIRECT) {
+		*at++ = (unsigned char)number;
+		return at;
+	}
+	number -= CONTROL_DIRECT;
+	*at++ = (unsigned char)(CONTROL_DIRECT + (number >> 8));
+	*at++ = (unsigned char)number;
+	return at;
+}
+
+static inline uint64_t size_difference(unsigned kind, uint64_t size, uint64_t last)
+{
+	return kind == CALL_VALUE ? put_value(kind, size ^ last) : zigzag(size - last);
+}
+
+/* As varint_put(), without a branch that nobody can foretell; may write a byte behind its end. */
+static inline unsigned char *call_put_short(unsigned char *at, uint64_t value)
+{
+	if (value >= 1 << 14)
+		return varint_put(at, value);
+	at[0] = (unsigned char)((value & 0x7f) | (uint64_t)(value >= 0x80) << 7);
+	at[1] = (unsigned char)(value >> 7);
+	return at + 1 + (value >= 0x80);
+}
+
+static inline unsigned char *call_put_sizes(unsigned char *at, struct call_shape_part *last,
+                                       const struct call_part *part, unsigned fields)
+{
+	if (fields & PART_BYTES) {
+		at = call_put_short(at, size_difference(part->kind, part->bytes, last->bytes));
+		last->bytes = part->bytes;
+	}
+	if (fields & PART_BYTES_IN) {
+		at = call_put_short(at, zigzag(part->bytes_in - last->bytes_in));
+		last->bytes_in = part->bytes_in;
+	}
+	return at;
+}
+
+/* Whoever reads the bin after a crash finds no record before it is complete. */
+static inline void call_append(struct bin *bin, const unsigned char *end)
+{
+	bin->nr_records++;
+	__atomic_store_n(&bin->record_bytes, (uint32_t)(end - bin_records(bin)), __ATOMIC_RELEASE);
+}
+
+static inline void call_end(struct call_encoder *encoder, struct bin *bin, const unsigned char *at,
+                       unsigned number, uint64_t enter, uint64_t leave)
+{
+	struct call_model *model = &encoder->model;
+
+	encoder->last = (uint16_t)number;
+	model->thread->enter = enter;
+	model->thread->last = model->time = leave;
+	call_append(bin, at);
+}
+
+/* Whether all requests are those that are expected; they are then the thread's last ones. */
+static inline bool call_note_expected(struct call_thread *thread, const struct call_alike *known,
+                                      const struct call *call)
+{
+	uint64_t posted = thread->posted, done = thread->done;
+
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		unsigned fields = known->fields[i];
+		uint64_t *last = fields & PART_POSTS ? &posted : &done;
+
+		if (!(fields & PART_REQUEST))
+			continue;
+		if (call->parts[i].request != *last + 1)
+			return false;
+		*last += !(fields & PART_ASKS);
+	}
+	thread->posted = posted;
+	thread->done = done;
+	return true;
+}
+
+/*
+ * Appends a call whose like the bin has seen, after the last one of its thread, with the requests
+ * that are expected; for the rest as call_code_put(). false: it is another one, and nothing was done.
+ */
+static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
+                                  const struct call *call)
+{
+	const struct call_alike *known = &encoder->alikes[call->alike % CALL_CODE_ALIKES];
+	struct call_model *model = &encoder->model;
+	const struct call_shape *shape = &model->shapes[known->number];
+	uint64_t enter = call->enter >> bin->time_shift, leave = call->leave >> bin->time_shift;
+	struct call_thread *thread = model->thread;
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+
+	if (!call->alike || known->alike != call->alike ||
+	    shape->flags & ~(unsigned)SHAPE_SIZES || thread->thread != call->thread ||
+	    thread->continued || enter < thread->last)
+		return false;
+	if (known->requests && !call_note_expected(thread, known, call))
+		return false;
+	at = call_put_number(at, known->number);
+	at = call_put_short(at, enter - thread->last);
+	at = call_put_short(at, leave - enter);
+	for (uint32_t i = 0; shape->flags && i < call->nr_parts; i++)
+		at = call_put_sizes(at, &model->parts[shape->first_part + i], &call->parts[i],
+		                    known->fields[i]);
+	call_end(encoder, bin, at, known->number + 1U, enter, leave);
+	return true;
+}
+
+#endif
