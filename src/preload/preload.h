@@ -61,7 +61,13 @@ struct known_call {
 	uint64_t head; /* 0: none */
 	uint64_t words[RING_SLOT_WORDS];
 	uint32_t candidate; /* who takes the slot, by hash, when it comes again */
-	uint8_t next;       /* the slot of the call that followed last time */
+};
+
+#define KNOWN_WAYS 1024
+
+struct known_calls {
+	struct known_call slots[RING_SLOTS];
+	uint8_t next[KNOWN_WAYS]; /* the slot of the call that followed last time, by way */
 };
 
 struct thread {
@@ -78,9 +84,9 @@ struct thread {
 	struct comm *comm;
 	uint32_t comm_generation;
 
-	struct known_call *known; /* RING_SLOTS of them, with a ring */
-	uint64_t last;            /* ticks, the leave of the last record */
-	unsigned slot;            /* its slot */
+	struct known_calls *known; /* with a ring */
+	uint64_t last;             /* ticks, the leave of the last record */
+	unsigned way;              /* the slots of the last ones, folded */
 	struct ring_requests written, requests; /* up to the last record; and with this one */
 
 	unsigned nr_parts, nr_words; /* of the record that is being made */

@@ -19,8 +19,6 @@ static bool populate(void *memory, size_t size)
 	return !madvise(memory, size, MADV_POPULATE_WRITE) || errno == EINVAL;
 }
 
-#define KNOWN_SIZE (RING_SLOTS * sizeof(struct known_call))
-
 static bool take_ring(struct thread *thread, unsigned number)
 {
 	struct ring_process *shared = process.shared;
@@ -30,8 +28,8 @@ static bool take_ring(struct thread *thread, unsigned number)
 	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_FREE ||
 	    !populate(memory, ring_words(number) * sizeof(uint64_t)))
 		return false;
-	thread->known = mmap(NULL, KNOWN_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	                     -1, 0);
+	thread->known = mmap(NULL, sizeof(*thread->known), PROT_READ | PROT_WRITE,
+	                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (thread->known == MAP_FAILED) {
 		thread->known = NULL;
 		return false;
@@ -72,7 +70,7 @@ void thread_stop(struct thread *thread)
 	thread->scratch = NULL;
 	thread->scratch_size = 0;
 	if (thread->known)
-		munmap(thread->known, KNOWN_SIZE);
+		munmap(thread->known, sizeof(*thread->known));
 	thread->known = NULL;
 }
 

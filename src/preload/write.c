@@ -36,25 +36,35 @@ static bool wait_for_room(struct thread *thread, uint64_t head)
 	return true;
 }
 
-/* Room for a record of so many words; NULL: there is none, and the call is lost. */
-static uint64_t *reserve(struct thread *thread, size_t nr)
+/* The end of the ring is left out where a record does not fit in there. */
+__attribute__((noinline)) static uint64_t *reserve_slowly(struct thread *thread, size_t nr)
 {
 	size_t at = thread->head & thread->mask;
 	size_t pad = at + nr > thread->mask + 1 ? thread->mask + 1 - at : 0;
 
-	if (unlikely(!ring_room(thread, thread->head + pad + nr)) &&
+	if (!ring_room(thread, thread->head + pad + nr) &&
 	    !wait_for_room(thread, thread->head + pad + nr)) {
 		thread->ring->lost++;
 		return NULL;
 	}
-	if (unlikely(pad)) {
+	if (pad)
 		thread->words[at] = ring_head(RING_PAD, 0, 0, 0, 0);
-		thread->head += pad;
-	}
+	thread->head += pad;
 	return &thread->words[thread->head & thread->mask];
 }
 
-static void publish(struct thread *thread, size_t nr, uint64_t leave)
+/* Room for a record of so many words; NULL: there is none, and the call is lost. */
+static inline uint64_t *reserve(struct thread *thread, size_t nr)
+{
+	size_t at = thread->head & thread->mask;
+
+	if (likely(thread->head + nr - thread->tail <= thread->mask >> 1 &&
+	           at + nr <= thread->mask + 1))
+		return &thread->words[at];
+	return reserve_slowly(thread, nr);
+}
+
+static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 {
 	thread->last = leave;
 	thread->written = thread->requests;
@@ -63,7 +73,7 @@ static void publish(struct thread *thread, size_t nr, uint64_t leave)
 	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
 }
 
-static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
+static inline bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
 {
 	uint64_t gap = enter - thread->last, duration = leave - enter, *words;
 	bool fits = ring_fits_again(gap, duration);
@@ -101,7 +111,7 @@ static bool write_whole(struct thread *thread, uint64_t head, uint64_t enter, ui
 
 /* --- what was written before ------------------------------------------------------------------ */
 
-static bool is_known(const struct known_call *known, const struct thread *thread, uint64_t head)
+static inline bool is_known(const struct known_call *known, const struct thread *thread, uint64_t head)
 {
 	uint64_t difference = known->head ^ head;
 
@@ -131,7 +141,7 @@ static void become_known(struct thread *thread, struct known_call *known, uint64
  * A call that is not the one which followed last time. It takes a slot when it comes the second
  * time, so that those which never come again leave the others alone.
  */
-static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
+__attribute__((noinline)) static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
                              unsigned *slot)
 {
 	uint32_t hash;
@@ -142,7 +152,7 @@ static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t ente
 		return write_whole(thread, head, enter, leave);
 	hash = hash_record(thread, head);
 	*slot = 1 + (hash >> 1) % (RING_SLOTS - 1);
-	known = &thread->known[*slot];
+	known = &thread->known->slots[*slot];
 	if (is_known(known, thread, head))
 		return write_again(thread, *slot, enter, leave);
 	if (known->candidate != hash) {
@@ -156,18 +166,26 @@ static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t ente
 	return true;
 }
 
+/* Calls come in turns of several, of which some are the same: the last three say which is next. */
+static unsigned next_way(unsigned way, unsigned slot)
+{
+	return (way << 4 ^ slot * 5) % KNOWN_WAYS;
+}
+
 void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
                   uint64_t leave)
 {
 	uint64_t head = ring_head(RING_CALL, thread->nr_words, thread->nr_parts, flags, region);
-	struct known_call *last = &thread->known[thread->slot];
-	unsigned slot = last->next;
-	bool written = is_known(&thread->known[slot], thread, head)
-	                       ? write_again(thread, slot, enter, leave)
-	                       : write_unexpected(thread, head, enter, leave, &slot);
+	struct known_calls *known = thread->known;
+	unsigned slot = known->next[thread->way];
+	bool written;
 
-	if (!written)
-		return;
-	last->next = (uint8_t)slot;
-	thread->slot = slot;
+	if (likely(is_known(&known->slots[slot], thread, head))) {
+		written = write_again(thread, slot, enter, leave);
+	} else {
+		written = write_unexpected(thread, head, enter, leave, &slot);
+		known->next[thread->way] = (uint8_t)slot;
+	}
+	if (likely(written))
+		thread->way = next_way(thread->way, slot);
 }
