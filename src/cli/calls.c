@@ -39,6 +39,8 @@ struct calls {
 	const struct calls_process *last_process;
 	pid_t last_tid;
 	uint32_t last_thread;
+	uint32_t stored_thread; /* of the last call that was stored in this round */
+	unsigned stored_level;
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -208,6 +210,13 @@ static bool send_descriptor(int to, int fd)
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call);
 
+/* What was found for the last call may have changed. */
+static void forget_last(struct calls *calls)
+{
+	calls->last_process = NULL;
+	calls->stored_thread = NO_THREAD;
+}
+
 static void end_process(struct calls *calls, unsigned i)
 {
 	struct calls_process *process = calls->processes[i];
@@ -218,7 +227,7 @@ static void end_process(struct calls *calls, unsigned i)
 	calls->malformed_ended += process->malformed;
 	calls_process_free(process);
 	calls->processes[i] = calls->processes[--calls->nr_alive];
-	calls->last_process = NULL;
+	forget_last(calls);
 }
 
 /* A process that comes again has executed another program: what it was is over. */
@@ -281,13 +290,11 @@ static void accept_processes(struct calls *calls)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static uint32_t thread_of(struct calls *calls, struct calls_process *process, pid_t tid,
-                          uint64_t time)
+static uint32_t find_thread(struct calls *calls, struct calls_process *process, pid_t tid,
+                            uint64_t time)
 {
 	struct task *task;
 
-	if (process == calls->last_process && tid == calls->last_tid)
-		return calls->last_thread;
 	/* A process in a PID namespace of its own knows its threads by other numbers. */
 	if ((pid_t)process->shared->pid != process->pid)
 		tid = process->pid;
@@ -315,6 +322,16 @@ static bool put_stripped(const struct calls_config *config, unsigned level, cons
 	return hmb_put_call(config->hmb, config->kind, level, &stripped);
 }
 
+/* Levels of threads are noted once a round, where they come in a row. */
+static inline void note_stored(struct calls *calls, uint32_t thread, unsigned level)
+{
+	if (thread == calls->stored_thread && level == calls->stored_level)
+		return;
+	tables_thread_stored(calls->config.tables, thread, calls->config.kind, level);
+	calls->stored_thread = thread;
+	calls->stored_level = level;
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
@@ -329,7 +346,9 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 			!(call->flags & CALL_CONTINUED);
 		return;
 	}
-	call->thread = thread_of(calls, process, tid, call->enter);
+	call->thread = process == calls->last_process && tid == calls->last_tid
+	                       ? calls->last_thread
+	                       : find_thread(calls, process, tid, call->enter);
 	if (call->thread == NO_THREAD) {
 		calls->unknown_threads++;
 		return;
@@ -337,7 +356,7 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 	if (config->policy == TRACE_POLICY_ALL
 	            ? hmb_put_call(config->hmb, config->kind, level, call)
 	            : put_stripped(config, level, call))
-		tables_thread_stored(config->tables, call->thread, config->kind, level);
+		note_stored(calls, call->thread, level);
 }
 
 /* --- rounds ----------------------------------------------------------------------------------- */
@@ -388,7 +407,7 @@ static void read_all(struct calls *calls)
 	}
 	adapt_round(calls, most);
 	calls_clock_read(&calls->clock);
-	calls->last_process = NULL;
+	forget_last(calls);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC), put_call,
 		                   calls);

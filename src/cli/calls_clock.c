@@ -112,11 +112,13 @@ void calls_clock_read(struct calls_clock *clock)
 	calls_clock_note(clock, ticks, ns);
 }
 
-uint64_t calls_clock_search(const struct calls_clock *clock, uint64_t ticks)
+uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks)
 {
 	const struct calls_point *point;
 	unsigned i = clock->nr - 1;
 
+	if (clock->source == RING_CLOCK_MONOTONIC)
+		return ticks;
 	point = &clock->points[i];
 	if (ticks >= point->ticks)
 		return point->ns;

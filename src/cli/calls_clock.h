@@ -25,20 +25,34 @@ struct calls_clock {
 void calls_clock_init(struct calls_clock *clock);
 /* Reads both clocks. What is converted should be of before the last time. */
 void calls_clock_read(struct calls_clock *clock);
-/* The same of times that may be older than the last point but one. */
-uint64_t calls_clock_search(const struct calls_clock *clock, uint64_t ticks);
-
 /* Never decreasing in ticks between two readings. */
-static inline uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks)
-{
-	const struct calls_point *point = &clock->points[clock->nr > 1 ? clock->nr - 2 : 0];
+uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
 
-	if (clock->source == RING_CLOCK_MONOTONIC)
-		return ticks;
-	if (clock->nr > 1 && ticks - point->ticks < point[1].ticks - point->ticks)
-		return point->ns +
-		       (uint64_t)(int64_t)((double)(int64_t)(ticks - point->ticks) * point->rate);
-	return calls_clock_search(clock, ticks);
+/* The same for many times, most of them since the last point that stays; until the next reading. */
+struct calls_stretch {
+	const struct calls_clock *clock;
+	struct calls_point from;
+	uint64_t ticks; /* how far it goes; 0: nowhere */
+};
+
+static inline struct calls_stretch calls_clock_stretch(const struct calls_clock *clock)
+{
+	struct calls_stretch stretch = {.clock = clock};
+
+	if (clock->source == RING_CLOCK_MONOTONIC || clock->nr < 2)
+		return stretch;
+	stretch.from = clock->points[clock->nr - 2];
+	stretch.ticks = clock->points[clock->nr - 1].ticks - stretch.from.ticks;
+	return stretch;
+}
+
+static inline uint64_t calls_stretch_ns(const struct calls_stretch *stretch, uint64_t ticks)
+{
+	uint64_t after = ticks - stretch->from.ticks;
+
+	if (after >= stretch->ticks)
+		return calls_clock_ns(stretch->clock, ticks);
+	return stretch->from.ns + (uint64_t)(int64_t)((double)(int64_t)after * stretch->from.rate);
 }
 
 /* Two readings, for tests. */

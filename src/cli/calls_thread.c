@@ -29,7 +29,7 @@ struct calls_thread {
 struct reader {
 	struct calls_process *process;
 	struct calls_thread *thread;
-	const struct calls_clock *clock;
+	struct calls_stretch time;
 	pid_t tid;
 	calls_sink *sink;
 	void *arg;
@@ -69,8 +69,8 @@ static inline void set_times(const struct reader *reader, struct call *call, uin
 {
 	struct calls_thread *thread = reader->thread;
 
-	call->enter = calls_clock_ns(reader->clock, enter);
-	call->leave = calls_clock_ns(reader->clock, leave);
+	call->enter = calls_stretch_ns(&reader->time, enter);
+	call->leave = calls_stretch_ns(&reader->time, leave);
 	/* Another reading of the clock may have come between, and may be a few ns off. */
 	if (call->leave < thread->last)
 		call->leave = thread->last;
@@ -295,7 +295,7 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 		const struct reader reader = {
 			.process = process,
 			.thread = process->threads[thread],
-			.clock = process->clock,
+			.time = calls_clock_stretch(process->clock),
 			.tid = (pid_t)ring->tid,
 			.sink = sink,
 			.arg = arg,

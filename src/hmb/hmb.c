@@ -327,35 +327,38 @@ bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, 
 	return true;
 }
 
+static void count_call(struct hmb_kind *kind, unsigned level)
+{
+	kind->levels[level].nr_records++;
+	kind->stored++;
+}
+
 /* A record of a call; the last one counts it. */
-static inline bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
+static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct bin *bin;
 
 	if (level < hmb_floor(hmb, kind))
 		return false;
-	bin = hmb_room(hmb, kind, level, CALL_CODE_MAX_RECORD, piece->leave);
+	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
 	if (!bin || share_passed(hmb, kind, level, piece->leave))
 		return false;
-	if (!call_put_alike(k->levels[level].calls, bin, piece))
-		call_code_put(k->levels[level].calls, bin, piece);
-	if (!(piece->flags & CALL_CONTINUED)) {
-		k->levels[level].nr_records++;
-		k->stored++;
-	}
+	call_code_put(k->levels[level].calls, bin, piece);
+	if (!(piece->flags & CALL_CONTINUED))
+		count_call(k, level);
 	return true;
 }
 
-/* One with more parts than a record has. */
-__attribute__((noinline)) static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
+/* In as many pieces as it needs. */
+static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
 	struct call piece = *call;
 	uint32_t left = call->nr_parts;
 
-	piece.alike = 0;
 	for (piece.nr_parts = CALL_CODE_PARTS; left > CALL_CODE_PARTS; left -= CALL_CODE_PARTS) {
 		piece.flags = call->flags | CALL_CONTINUED;
+		piece.alike = 0;
 		if (!put_piece(hmb, kind, level, &piece))
 			return false;
 		piece.parts += CALL_CODE_PARTS;
@@ -367,9 +370,14 @@ __attribute__((noinline)) static bool put_pieces(struct hmb *hmb, unsigned kind,
 
 bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
+	struct hmb_level *l = &hmb->kinds[kind].levels[level];
+	struct bin *bin = l->open; /* of a closed level there is none */
+
 	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
-	return call->nr_parts > CALL_CODE_PARTS ? put_pieces(hmb, kind, level, call)
-	                                        : put_piece(hmb, kind, level, call);
+	if (!bin || bin_room(bin) < CALL_CODE_MAX_RECORD || !call_put_alike(l->calls, bin, call))
+		return put_pieces(hmb, kind, level, call);
+	count_call(&hmb->kinds[kind], level);
+	return true;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
