@@ -337,9 +337,10 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 {
 	struct calls *calls = arg;
 	const struct calls_config *config = &calls->config;
-	unsigned level = config->policy == TRACE_POLICY_ALL
-	                         ? 0
-	                         : calls_level(config->policy, calls_names_class(local_region), call);
+	unsigned level =
+		config->policy == TRACE_POLICY_ALL
+			? 0
+			: calls_level(config->policy, calls_names_class(local_region), call);
 
 	if (level < hmb_floor(config->hmb, config->kind)) {
 		tables_ledger(config->tables)->taken[config->kind] +=

@@ -37,8 +37,8 @@ struct calls_process {
 };
 
 /*
- * A call of the process's thread with this tid. The call lives until the function returns, which may
- * set its thread, but change nothing else.
+ * A call of the process's thread with this tid. The call lives until the function returns, which
+ * may set its thread, but change nothing else.
  */
 typedef void calls_sink(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                         struct call *call);

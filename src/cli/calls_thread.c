@@ -12,7 +12,7 @@ struct calls_slot {
 	struct {
 		uint64_t difference; /* to the expected one */
 		uint32_t part;
-		bool posted, stays;  /* see ring_last_request(), ring_note_request() */
+		bool posted, stays; /* see ring_last_request(), ring_note_request() */
 	} requests[RING_SLOT_PARTS];
 	struct call_part parts[RING_SLOT_PARTS];
 };

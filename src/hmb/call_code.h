@@ -109,8 +109,8 @@ struct call_encoder {
 		uint32_t alike;
 		uint16_t number; /* of their last shape */
 		uint8_t fields[CALL_CODE_PARTS];
-		uint8_t requests; /* whether there are any */
-	} alikes[CALL_CODE_ALIKES]; /* by the lowest bits of what they share */
+		uint8_t requests;             /* whether there are any */
+	} alikes[CALL_CODE_ALIKES];           /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
 	uint16_t next[CALL_CODE_SHAPES + 1];  /* the shape that followed each last time, + 1 */

@@ -35,7 +35,7 @@ static inline unsigned char *call_put_short(unsigned char *at, uint64_t value)
 }
 
 static inline unsigned char *call_put_sizes(unsigned char *at, struct call_shape_part *last,
-                                       const struct call_part *part, unsigned fields)
+                                            const struct call_part *part, unsigned fields)
 {
 	if (fields & PART_BYTES) {
 		at = call_put_short(at, size_difference(part->kind, part->bytes, last->bytes));
@@ -56,7 +56,7 @@ static inline void call_append(struct bin *bin, const unsigned char *end)
 }
 
 static inline void call_end(struct call_encoder *encoder, struct bin *bin, const unsigned char *at,
-                       unsigned number, uint64_t enter, uint64_t leave)
+                            unsigned number, uint64_t enter, uint64_t leave)
 {
 	struct call_model *model = &encoder->model;
 
@@ -89,7 +89,8 @@ static inline bool call_note_expected(struct call_thread *thread, const struct c
 
 /*
  * Appends a call whose like the bin has seen, after the last one of its thread, with the requests
- * that are expected; for the rest as call_code_put(). false: it is another one, and nothing was done.
+ * that are expected; for the rest as call_code_put(). false: it is another one, and nothing was
+ * done.
  */
 static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
                                   const struct call *call)
@@ -101,9 +102,8 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 	struct call_thread *thread = model->thread;
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 
-	if (!call->alike || known->alike != call->alike ||
-	    shape->flags & ~(unsigned)SHAPE_SIZES || thread->thread != call->thread ||
-	    thread->continued || enter < thread->last)
+	if (!call->alike || known->alike != call->alike || shape->flags & ~(unsigned)SHAPE_SIZES ||
+	    thread->thread != call->thread || thread->continued || enter < thread->last)
 		return false;
 	if (known->requests && !call_note_expected(thread, known, call))
 		return false;

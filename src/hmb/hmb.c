@@ -303,8 +303,7 @@ static inline bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, 
 {
 	const struct hmb_kind *k = &hmb->kinds[kind];
 
-	return k->config.share && k->bytes > k->config.share &&
-	       close_share(hmb, kind, level, time);
+	return k->config.share && k->bytes > k->config.share && close_share(hmb, kind, level, time);
 }
 
 bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,

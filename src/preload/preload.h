@@ -84,9 +84,9 @@ struct thread {
 	struct comm *comm;
 	uint32_t comm_generation;
 
-	struct known_calls *known; /* with a ring */
-	uint64_t last;             /* ticks, the leave of the last record */
-	unsigned way;              /* the slots of the last ones, folded */
+	struct known_calls *known;              /* with a ring */
+	uint64_t last;                          /* ticks, the leave of the last record */
+	unsigned way;                           /* the slots of the last ones, folded */
 	struct ring_requests written, requests; /* up to the last record; and with this one */
 
 	unsigned nr_parts, nr_words; /* of the record that is being made */

@@ -61,11 +61,11 @@
 #define RING_DEFINITION_WORDS ((size_t)1 << 15)
 #define RING_MAX_OPEN         64 /* calls of one thread inside each other */
 #define RING_MAX_RECORD       4095
-#define RING_MAX_PARTS        60   /* a call with more is written in several records */
+#define RING_MAX_PARTS        60 /* a call with more is written in several records */
 #define RING_SLOTS            256
-#define RING_SLOT_PARTS       3  /* a call with more has no slot */
-#define RING_SLOT_WORDS       14 /* of them, likewise */
-#define RING_AGAIN_BITS       20 /* of times in one word, ticks */
+#define RING_SLOT_PARTS       3    /* a call with more has no slot */
+#define RING_SLOT_WORDS       14   /* of them, likewise */
+#define RING_AGAIN_BITS       20   /* of times in one word, ticks */
 #define RING_MAX_MEMBERS      2000 /* in one record */
 #define RING_MAX_NAME         255
 #define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */

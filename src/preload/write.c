@@ -111,7 +111,8 @@ static bool write_whole(struct thread *thread, uint64_t head, uint64_t enter, ui
 
 /* --- what was written before ------------------------------------------------------------------ */
 
-static inline bool is_known(const struct known_call *known, const struct thread *thread, uint64_t head)
+static inline bool is_known(const struct known_call *known, const struct thread *thread,
+                            uint64_t head)
 {
 	uint64_t difference = known->head ^ head;
 
@@ -141,8 +142,9 @@ static void become_known(struct thread *thread, struct known_call *known, uint64
  * A call that is not the one which followed last time. It takes a slot when it comes the second
  * time, so that those which never come again leave the others alone.
  */
-__attribute__((noinline)) static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
-                             unsigned *slot)
+__attribute__((noinline)) static bool write_unexpected(struct thread *thread, uint64_t head,
+                                                       uint64_t enter, uint64_t leave,
+                                                       unsigned *slot)
 {
 	uint32_t hash;
 	struct known_call *known;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/call_code.h"
+#include "hmb/call_put.h"
 #include "hmb/hmb.h"
 
-enum { MAX_CALLS = 4096, TIME_SHIFT = 4 };
+enum { MAX_CALLS = 4096, TIME_SHIFT = 4, NR_LIKES = 40 };
 
 static uint64_t seed = 1;
 
@@ -158,6 +158,69 @@ static void test_round_trip(void **state)
 		check_bin(bin, kept, nr);
 		free(bin);
 	}
+	free(encoder);
+	free(kept);
+}
+
+/* Calls of a few kinds, in which requests are mostly those that are expected. */
+static void like_call(struct kept *kept, struct kept *likes, uint64_t *time, uint64_t requests[2])
+{
+	struct call *call = &kept->call;
+	unsigned like = (unsigned)(rnd() % NR_LIKES);
+
+	*kept = likes[like];
+	call->parts = kept->parts;
+	call->alike = like + 1;
+	call->thread = rnd() % 50 ? 3 : 4;
+	call->enter = *time += rnd_bits(12);
+	call->leave = *time += rnd_bits(rnd() % 20 ? 12 : 40);
+	if (rnd() % 30 == 0)
+		call->enter -= call->enter < 5000 ? 0 : 5000;
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		unsigned fields = call_part_fields(kept->parts[i].kind);
+		uint64_t *last = &requests[!(fields & PART_POSTS)];
+
+		if (!(fields & PART_REQUEST))
+			continue;
+		kept->parts[i].request = *last + 1 + (rnd() % 20 ? 0 : rnd_bits(8));
+		if (!(fields & PART_ASKS))
+			*last = kept->parts[i].request;
+	}
+}
+
+/* What is written without a look at the parts says the same. */
+static void test_alike(void **state)
+{
+	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept)), likes[NR_LIKES];
+	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	unsigned nr_alike = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 100; round++) {
+		struct bin *bin = make_bin(8 + (unsigned)(rnd() % 7));
+		uint64_t time = rnd_bits(50), first = time, requests[2] = {0};
+		size_t nr = 0;
+
+		for (unsigned i = 0; i < NR_LIKES; i++) {
+			random_call(&likes[i], i % 4 ? &likes[i - 1] : NULL, 4, &time);
+			likes[i].call.flags = 0;
+			for (unsigned j = 0; i % 4 && j < likes[i].call.nr_parts; j++)
+				if (likes[i].parts[j].bytes)
+					likes[i].parts[j].bytes = rnd_bits(12);
+		}
+		call_code_begin(encoder, bin, first, (unsigned)(rnd() % 11));
+		while (bin_room(bin) >= CALL_CODE_MAX_RECORD && nr < MAX_CALLS) {
+			like_call(&kept[nr], likes, &time, requests);
+			if (call_put_alike(encoder, bin, &kept[nr].call))
+				nr_alike++;
+			else
+				call_code_put(encoder, bin, &kept[nr].call);
+			nr++;
+		}
+		check_bin(bin, kept, nr);
+		free(bin);
+	}
+	assert_true(nr_alike > 1000);
 	free(encoder);
 	free(kept);
 }
@@ -366,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_bytes),      cmocka_unit_test(test_many_parts),
 		cmocka_unit_test(test_share),      cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

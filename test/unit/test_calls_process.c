@@ -115,7 +115,7 @@ static void test_definitions_and_calls(void **state)
 	                    CALL_SEND_POSTED | 5 << 8 | (uint64_t)2 << 32,
 	                    42,
 	                    4096,
-	                    17};
+	                    16}; /* more than the expected one, which is 1 */
 	uint64_t user[3] = {ring_head(RING_CALL, 3, 0, 0, RING_USER_REGIONS + 9), 300, 400};
 	const struct trace_comm *entry;
 
@@ -139,6 +139,89 @@ static void test_definitions_and_calls(void **state)
 	assert_int_equal(w->nr_calls, 2);
 	assert_int_equal(w->last.enter, 300);
 	assert_int_equal(w->process->malformed, 0);
+}
+
+/* The call of a slot again: everything is as it was, but the times, and requests go on. */
+static void test_slots(void **state)
+{
+	struct world *w = *state;
+	const unsigned slot = 200;
+	uint64_t post[5] = {ring_head(RING_CALL, 5, 1, 1, CALL_Irecv) | (uint64_t)slot
+	                                                                        << RING_SLOT_SHIFT,
+	                    1000, 1100, CALL_RECEIVE_POSTED | (uint64_t)3 << 32, 0};
+	uint64_t ask[5] = {ring_head(RING_CALL, 5, 1, 1, CALL_Test) | (uint64_t)7
+	                                                                      << RING_SLOT_SHIFT,
+	                   1200, 1300, CALL_TEST_FAILED, 0};
+	uint64_t done[7] = {
+		ring_head(RING_CALL, 7, 1, 1, CALL_Wait), 2000, 2100, CALL_RECEIVE_DONE, 5, 600, 0};
+	uint64_t soon = ring_again(1, slot, 50, 20), asked = ring_again(1, 7, 10, 10);
+	uint64_t later[3] = {ring_again(3, slot, 0, 0), 5000000, 9000000};
+
+	produce(w, 0, post, 5);
+	produce(w, 0, &soon, 1);
+	consume(w);
+	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->last_region, CALL_Irecv);
+	assert_int_equal(w->last.enter, 1150);
+	assert_int_equal(w->last.leave, 1170);
+	assert_int_equal(w->last.depth, 1);
+	assert_int_not_equal(w->last.alike, 0);
+	assert_int_equal(w->parts[0].peer, 3);
+	assert_int_equal(w->parts[0].request, 2);
+	produce(w, 0, ask, 5);
+	produce(w, 0, &asked, 1);
+	consume(w);
+	assert_int_equal(w->parts[0].request, 1);
+	produce(w, 0, done, 7);
+	produce(w, 0, &asked, 1);
+	consume(w);
+	assert_int_equal(w->parts[0].request, 2);
+	assert_int_equal(w->last.enter, 2110);
+	produce(w, 0, later, 3);
+	consume(w);
+	assert_int_equal(w->last.enter, 5000000);
+	assert_int_equal(w->last.leave, 9000000);
+	assert_int_equal(w->parts[0].request, 3);
+	assert_int_equal(w->process->malformed, 0);
+}
+
+/* What stands for a slot is said first, and by the same thread; and it is small. */
+static void test_slots_of_nobody(void **state)
+{
+	struct world *w = *state;
+	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier) |
+	                            (uint64_t)9 << RING_SLOT_SHIFT,
+	                    10, 20};
+	uint64_t large[3 + 2 * (RING_SLOT_PARTS + 1)] = {
+		ring_head(RING_CALL, 3 + 2 * (RING_SLOT_PARTS + 1), RING_SLOT_PARTS + 1, 0,
+	                  CALL_Startall) |
+			(uint64_t)9 << RING_SLOT_SHIFT,
+		30, 40};
+	uint64_t again = ring_again(1, 9, 5, 5), none = ring_again(1, 0, 5, 5);
+
+	for (unsigned i = 0; i <= RING_SLOT_PARTS; i++)
+		large[3 + 2 * i] = CALL_SEND_DONE;
+	produce(w, 1, &again, 1);
+	produce(w, 1, &none, 1);
+	consume(w);
+	assert_int_equal(w->nr_calls, 0);
+	assert_int_equal(w->process->malformed, 2);
+	produce(w, 1, call, 3);
+	produce(w, 1, &again, 1);
+	produce(w, 2, &again, 1);
+	consume(w);
+	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->process->malformed, 3);
+	produce(w, 1, large, sizeof(large) / sizeof(*large));
+	consume(w);
+	assert_int_equal(w->process->malformed, 4);
+	/* The ring's next thread begins anew. */
+	w->process->shared->threads[1].state = RING_ENDED;
+	consume(w);
+	produce(w, 1, &again, 1);
+	consume(w);
+	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->process->malformed, 5);
 }
 
 /* The same communicator of two processes is one, in the trace. */
@@ -222,7 +305,7 @@ static uint64_t rnd(void)
 /* A word that is more dangerous than a random one. */
 static uint64_t mad_word(void)
 {
-	switch (rnd() % 6) {
+	switch (rnd() % 8) {
 	case 0:
 		return ring_head(rnd() % 8, rnd() % 12, rnd() % 5, (unsigned)(rnd() & 255),
 		                 (uint32_t)(rnd() % 1300));
@@ -235,6 +318,12 @@ static uint64_t mad_word(void)
 		return rnd() % 4096;
 	case 4:
 		return UINT64_MAX - rnd() % 3;
+	case 5:
+		return ring_again(rnd() % 3 ? 1 : 3, (unsigned)(rnd() % 4), rnd() % 1000,
+		                  rnd() % 1000);
+	case 6:
+		return ring_head(RING_CALL, 3, 0, 0, CALL_Barrier) | (uint64_t)(rnd() % 4)
+		                                                             << RING_SLOT_SHIFT;
 	default:
 		return rnd();
 	}
@@ -274,9 +363,14 @@ static void test_madness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_definitions_and_calls), WORLD_TEST(test_world_is_one),
-		WORLD_TEST(test_rounds_wrap),           WORLD_TEST(test_open_calls_end),
-		WORLD_TEST(test_rings_are_given_back),  WORLD_TEST(test_madness),
+		WORLD_TEST(test_definitions_and_calls),
+		WORLD_TEST(test_world_is_one),
+		WORLD_TEST(test_rounds_wrap),
+		WORLD_TEST(test_open_calls_end),
+		WORLD_TEST(test_rings_are_given_back),
+		WORLD_TEST(test_madness),
+		WORLD_TEST(test_slots),
+		WORLD_TEST(test_slots_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
