@@ -211,10 +211,18 @@ static inline void read_again(const struct reader *reader, unsigned number, uint
 		uint64_t request = *last + 1 + slot->requests[i].difference;
 
 		slot->parts[slot->requests[i].part].request = request;
-		*last = slot->requests[i].stays ? *last : request;
+		if (!slot->requests[i].stays)
+			*last = request;
 	}
 	set_times(reader, &slot->call, enter, leave);
 	give(reader, &slot->call, slot->number);
+}
+
+static inline void read_short(const struct reader *reader, uint64_t word)
+{
+	uint64_t enter = reader->thread->ticks + ring_again_gap(word);
+
+	read_again(reader, ring_head_slot(word), enter, enter + ring_again_duration(word));
 }
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
@@ -223,29 +231,39 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
+	else if (ring_is_short_again(record[0]))
+		read_short(reader, record[0]);
 	else
 		reader->process->malformed++;
+}
+
+/* As long as there are such. */
+static void read_shorts(const struct reader *reader, struct calls_ring *ring)
+{
+	const uint64_t *words = ring->words;
+	uint64_t tail = ring->tail, head = ring->head, mask = ring->size - 1;
+
+	for (; tail != head; tail++) {
+		uint64_t word = __atomic_load_n(&words[tail & mask], __ATOMIC_RELAXED);
+
+		if (!ring_is_short_again(word))
+			break;
+		read_short(reader, word);
+	}
+	ring->tail = tail;
 }
 
 static void read_records(const struct reader *reader, struct calls_ring *ring)
 {
 	uint64_t record[RING_MAX_RECORD + 1];
+	size_t nr;
 
-	while (ring->head != ring->tail) {
-		uint64_t first = calls_ring_peek(ring);
-
-		if (ring_is_short_again(first)) {
-			uint64_t enter = reader->thread->ticks + ring_again_gap(first);
-
-			ring->tail++;
-			read_again(reader, ring_head_slot(first), enter,
-			           enter + ring_again_duration(first));
-		} else {
-			size_t nr = calls_ring_next(reader->process, ring, record);
-
-			if (nr)
-				read_record(reader, record, nr);
-		}
+	for (;;) {
+		read_shorts(reader, ring);
+		nr = calls_ring_next(reader->process, ring, record);
+		if (!nr)
+			return;
+		read_record(reader, record, nr);
 	}
 }
 

@@ -66,22 +66,32 @@ static inline void call_end(struct call_encoder *encoder, struct bin *bin, const
 	call_append(bin, at);
 }
 
-/* Whether all requests are those that are expected; they are then the thread's last ones. */
-static inline bool call_note_expected(struct call_thread *thread, const struct call_alike *known,
+/* Whether the request is the one that is expected; it is then the last one. */
+static inline bool call_next_request(uint64_t *posted, uint64_t *done, unsigned fields,
+                                     uint64_t request)
+{
+	uint64_t *last = fields & PART_POSTS ? posted : done;
+
+	if (!(fields & PART_REQUEST))
+		return true;
+	if (request != *last + 1)
+		return false;
+	*last += !(fields & PART_ASKS);
+	return true;
+}
+
+/* The same for all parts of a call, or for none. */
+static inline bool call_next_requests(struct call_thread *thread, const struct call_alike *known,
                                       const struct call *call)
 {
 	uint64_t posted = thread->posted, done = thread->done;
 
-	for (uint32_t i = 0; i < call->nr_parts; i++) {
-		unsigned fields = known->fields[i];
-		uint64_t *last = fields & PART_POSTS ? &posted : &done;
-
-		if (!(fields & PART_REQUEST))
-			continue;
-		if (call->parts[i].request != *last + 1)
+	if (call->nr_parts == 1)
+		return call_next_request(&thread->posted, &thread->done, known->fields[0],
+		                         call->parts[0].request);
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (!call_next_request(&posted, &done, known->fields[i], call->parts[i].request))
 			return false;
-		*last += !(fields & PART_ASKS);
-	}
 	thread->posted = posted;
 	thread->done = done;
 	return true;
@@ -105,12 +115,12 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 	if (!call->alike || known->alike != call->alike || shape->flags & ~(unsigned)SHAPE_SIZES ||
 	    thread->thread != call->thread || thread->continued || enter < thread->last)
 		return false;
-	if (known->requests && !call_note_expected(thread, known, call))
+	if (known->requests && !call_next_requests(thread, known, call))
 		return false;
 	at = call_put_number(at, known->number);
 	at = call_put_short(at, enter - thread->last);
 	at = call_put_short(at, leave - enter);
-	for (uint32_t i = 0; shape->flags && i < call->nr_parts; i++)
+	for (uint32_t i = 0; shape->flags && i < shape->nr_parts; i++)
 		at = call_put_sizes(at, &model->parts[shape->first_part + i], &call->parts[i],
 		                    known->fields[i]);
 	call_end(encoder, bin, at, known->number + 1U, enter, leave);
