@@ -175,6 +175,29 @@ static unsigned char *put_rank_difference(unsigned char *at, int32_t to, int32_t
 		at, (uint32_t)zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from)));
 }
 
+static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part *last,
+                                       const struct call_part *part, unsigned fields)
+{
+	if (fields & PART_BYTES) {
+		at = call_put_short(at, size_difference(part->kind, part->bytes, last->bytes));
+		last->bytes = part->bytes;
+	}
+	if (fields & PART_BYTES_IN) {
+		at = call_put_short(at, zigzag(part->bytes_in - last->bytes_in));
+		last->bytes_in = part->bytes_in;
+	}
+	return at;
+}
+
+unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
+                              const struct call_shape *shape, const struct call *call)
+{
+	for (unsigned i = 0; i < shape->nr_parts; i++)
+		at = put_sizes(at, &model->parts[shape->first_part + i], &call->parts[i],
+		               call_part_fields(call->parts[i].kind));
+	return at;
+}
+
 static unsigned char *put_ranks(unsigned char *at, struct call_shape_part *last,
                                 const struct call_part *part, unsigned fields)
 {
@@ -204,7 +227,7 @@ static inline unsigned char *put_differences(struct call_model *model, unsigned 
 		if (known->flags & SHAPE_PEERS)
 			at = put_ranks(at, last, part, fields);
 		if (known->flags & SHAPE_SIZES)
-			at = call_put_sizes(at, last, part, fields);
+			at = put_sizes(at, last, part, fields);
 	}
 	return at;
 }

@@ -27,26 +27,18 @@ static inline uint64_t size_difference(unsigned kind, uint64_t size, uint64_t la
 /* As varint_put(), without a branch that nobody can foretell; may write a byte behind its end. */
 static inline unsigned char *call_put_short(unsigned char *at, uint64_t value)
 {
+	uint64_t more = (0x7f - value) >> 63;
+
 	if (value >= 1 << 14)
 		return varint_put(at, value);
-	at[0] = (unsigned char)((value & 0x7f) | (uint64_t)(value >= 0x80) << 7);
+	at[0] = (unsigned char)((value & 0x7f) | more << 7);
 	at[1] = (unsigned char)(value >> 7);
-	return at + 1 + (value >= 0x80);
+	return at + 1 + more;
 }
 
-static inline unsigned char *call_put_sizes(unsigned char *at, struct call_shape_part *last,
-                                            const struct call_part *part, unsigned fields)
-{
-	if (fields & PART_BYTES) {
-		at = call_put_short(at, size_difference(part->kind, part->bytes, last->bytes));
-		last->bytes = part->bytes;
-	}
-	if (fields & PART_BYTES_IN) {
-		at = call_put_short(at, zigzag(part->bytes_in - last->bytes_in));
-		last->bytes_in = part->bytes_in;
-	}
-	return at;
-}
+/* How the sizes differ from those of the shape's last call, which they become. In call_code.c. */
+unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
+                              const struct call_shape *shape, const struct call *call);
 
 /* Whoever reads the bin after a crash finds no record before it is complete. */
 static inline void call_append(struct bin *bin, const unsigned char *end)
@@ -120,9 +112,8 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 	at = call_put_number(at, known->number);
 	at = call_put_short(at, enter - thread->last);
 	at = call_put_short(at, leave - enter);
-	for (uint32_t i = 0; shape->flags && i < shape->nr_parts; i++)
-		at = call_put_sizes(at, &model->parts[shape->first_part + i], &call->parts[i],
-		                    known->fields[i]);
+	if (shape->flags)
+		at = call_put_sizes(model, at, shape, call);
 	call_end(encoder, bin, at, known->number + 1U, enter, leave);
 	return true;
 }

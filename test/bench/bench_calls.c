@@ -100,7 +100,9 @@ static void world_open(struct world *w)
 	};
 	int fd;
 
-	*w = (struct world){.clock.source = RING_CLOCK_MONOTONIC, .time = 1000000};
+	*w = (struct world){.clock.source = RING_CLOCK_COUNTER, .time = 1000000};
+	calls_clock_note(&w->clock, 1, 1);
+	calls_clock_note(&w->clock, (uint64_t)1 << 50, (uint64_t)1 << 50);
 	w->tables = tables_new(1 << 20, "bench.atr");
 	calls_names_init(&w->names, w->tables);
 	w->process = calls_process_new(getpid(), &w->names, &w->clock, &fd);
