@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A thread that makes a million calls a second fills its ring in 40 ms. */
+/* A thread that makes a million calls a second, no two alike, fills its ring in 40 ms. */
 #define ROUND_NS      10000000
 #define MIN_ROUND_NS  2500000
 #define MAX_ROUND_NS  20000000

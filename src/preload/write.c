@@ -73,23 +73,20 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
 }
 
-static inline bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
+static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
 {
 	uint64_t gap = enter - thread->last, duration = leave - enter, *words;
 	bool fits = ring_fits_again(gap, duration);
 
 	words = reserve(thread, fits ? 1 : 3);
-	if (unlikely(!words))
+	if (!words)
 		return false;
-	if (likely(fits)) {
-		words[0] = ring_again(1, slot, gap, duration);
-		publish(thread, 1, leave);
-		return true;
+	words[0] = fits ? ring_again(1, slot, gap, duration) : ring_again(3, slot, 0, 0);
+	if (!fits) {
+		words[1] = enter;
+		words[2] = leave;
 	}
-	words[0] = ring_again(3, slot, 0, 0);
-	words[1] = enter;
-	words[2] = leave;
-	publish(thread, 3, leave);
+	publish(thread, fits ? 1 : 3, leave);
 	return true;
 }
 
@@ -174,20 +171,35 @@ static unsigned next_way(unsigned way, unsigned slot)
 	return (way << 4 ^ slot * 5) % KNOWN_WAYS;
 }
 
+__attribute__((noinline)) static void write_slowly(struct thread *thread, uint64_t head,
+                                                   uint64_t enter, uint64_t leave)
+{
+	uint8_t *next = &thread->known->next[thread->way];
+	unsigned slot = *next;
+	bool written = is_known(&thread->known->slots[slot], thread, head)
+	                       ? write_again(thread, slot, enter, leave)
+	                       : write_unexpected(thread, head, enter, leave, &slot);
+
+	*next = (uint8_t)slot;
+	if (written)
+		thread->way = next_way(thread->way, slot);
+}
+
+/* Straight on for the call that was foretold, as one word, where there is room. */
 void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
                   uint64_t leave)
 {
 	uint64_t head = ring_head(RING_CALL, thread->nr_words, thread->nr_parts, flags, region);
-	struct known_calls *known = thread->known;
-	unsigned slot = known->next[thread->way];
-	bool written;
+	unsigned slot = thread->known->next[thread->way];
+	uint64_t gap = enter - thread->last, duration = leave - enter;
 
-	if (likely(is_known(&known->slots[slot], thread, head))) {
-		written = write_again(thread, slot, enter, leave);
-	} else {
-		written = write_unexpected(thread, head, enter, leave, &slot);
-		known->next[thread->way] = (uint8_t)slot;
+	if (unlikely(!ring_fits_again(gap, duration) ||
+	             thread->head - thread->tail >= thread->mask >> 1 ||
+	             !is_known(&thread->known->slots[slot], thread, head))) {
+		write_slowly(thread, head, enter, leave);
+		return;
 	}
-	if (likely(written))
-		thread->way = next_way(thread->way, slot);
+	thread->words[thread->head & thread->mask] = ring_again(1, slot, gap, duration);
+	publish(thread, 1, leave);
+	thread->way = next_way(thread->way, slot);
 }
