@@ -226,16 +226,19 @@ bool visit_enter_slowly(struct visit *visit, enum mpi_call call, uintptr_t *a);
 /* Records the call and returns its result. */
 int visit_leave(struct visit *visit, const uintptr_t *a, int result);
 
-/* Before the real function; false: pass everything through and do not call visit_leave(). */
-static inline bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
+/* Whether a call is nobody's concern, now: another one is around it, or none are wanted. */
+static inline bool visit_passes(void)
 {
 	const struct ring_process *shared = process.shared;
 
-	if (this_thread.inside)
-		return false;
-	if (shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES)
-		return false;
-	return visit_enter_slowly(visit, call, a);
+	return this_thread.inside ||
+	       (shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES);
+}
+
+/* Before the real function; false: pass everything through and do not call visit_leave(). */
+static inline bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
+{
+	return !visit_passes() && visit_enter_slowly(visit, call, a);
 }
 
 #endif
