@@ -340,6 +340,47 @@ static void a_process_tells_how_a_stack_goes_on(void **state)
 	free(st);
 }
 
+/* Overwrites a word of a copied stack: by another of its words, or nothing. */
+static void dump_spoil(struct dump *dump)
+{
+	size_t nr = dump->size / 2 / 8, to = (size_t)rand() % nr, from = (size_t)rand() % nr;
+	static const uint64_t nothing;
+
+	if (rand() % 4 == 0)
+		memcpy(dump->stack + to * 8, &nothing, 8);
+	else
+		memmove(dump->stack + to * 8, dump->stack + from * 8, 8);
+}
+
+/* What a thread's last walk saves the next one must not show in what it finds. */
+static void a_past_changes_no_walk(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct dump *spoilt = malloc(sizeof(*spoilt));
+	struct unwind_sample sample;
+	struct chain with, without;
+	unsigned i, j, changed = 0;
+
+	srand(1);
+	for (i = 0; i < 20000; i++) {
+		*spoilt = two->deep;
+		for (j = 0; j < i % 8; j++)
+			dump_spoil(spoilt);
+		sample = dump_sample(i % 2 ? spoilt : &two->deep, MAX_STACK, 5);
+		walk(fixture, &sample, &with);
+		sample.tid = 0;
+		walk(fixture, &sample, &without);
+		assert_int_equal(with.end, without.end);
+		assert_int_equal(with.nr, without.nr);
+		assert_memory_equal(with.frames, without.frames, with.nr * sizeof(uint64_t));
+		changed += with.end != UNWIND_COMPLETE;
+	}
+	print_message("%u of %u were changed\n", changed, i);
+	free(spoilt);
+	free(two);
+}
+
 static void room_for_frames_is_a_limit(void **state)
 {
 	struct fixture *fixture = *state;
@@ -467,6 +508,7 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
