@@ -7,8 +7,9 @@
 #include <ucontext.h>
 
 #define MAX_STACK (64 * 1024)
-/* Of a stack, so much that all from dump_take(), with its ucontext, to descend() is in it. */
-#define PIECE (sizeof(ucontext_t) + 3072)
+/* Of a stack, so much that all from dump_take(), with its ucontext, to some calls of descend() is
+ * in it. */
+#define PIECE (sizeof(ucontext_t) + 6144)
 
 /* -- samples of this process ------------------------------------------------------------------ */
 
