@@ -75,8 +75,8 @@ void stack_copy_follow(struct session *s)
 		return;
 	size = 2 * sampler_copied(s->sampler);
 	size = size < MOST ? size : MOST;
-	rate = rate_of(s, now - copy->since);
-	if (copy->since && copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
+	rate = rate_of(s, now - (copy->since ? copy->since : s->start));
+	if (copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
 	    is_affordable(s, size, rate) && !loses(s))
 		copy->done = sampler_copy_more(s->sampler, size) != 0;
 	*copy = (struct stack_copy){.since = now, .done = copy->done};

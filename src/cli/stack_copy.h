@@ -16,7 +16,7 @@ struct session;
 
 struct stack_copy {
 	unsigned samples, cut; /* unwound since the last look; cut: some callers are missing */
-	uint64_t since;        /* of the last look, ns */
+	uint64_t since;        /* of the last look, ns; 0: there was none */
 	bool done;             /* larger copies were refused */
 };
 
