@@ -26,6 +26,8 @@ static int make_buffer(struct merge *merge)
 			.shape = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
 			.time_shift = merge->events[i].time_shift,
 		};
+	config.kinds[0].nr_counters = merge->counters.nr;
+	config.kinds[0].counter_owner = COUNTER_OF_THREAD;
 	merge->path = calloc(MAX_PATH + 2, sizeof(*merge->path));
 	merge->hmb = hmb_new(&config);
 	return merge->hmb && merge->path ? 0 : -ENOMEM;
@@ -175,6 +177,10 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	};
 	int err;
 
+	if (sample->thread < input->nr_threads)
+		thread = input->threads[sample->thread];
+	if (!kind)
+		put.counters = merge_counters_step(&merge->counters, sample, thread);
 	if (sample->level < merge->events[kind].floor) {
 		merge->result->thinned++;
 		return 0;
@@ -182,9 +188,6 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	err = merge_note_frames(&merge->map, input, sample);
 	if (err)
 		return err;
-	merge->result->uncounted |= sample->nr_counters > 0;
-	if (sample->thread < input->nr_threads)
-		thread = input->threads[sample->thread];
 	put.thread = thread;
 	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
 	if (event->unit == TRACE_NS && sample->level < 24 && period < (uint64_t)1 << 38)
