@@ -428,6 +428,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);
 	}
