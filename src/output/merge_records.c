@@ -161,13 +161,23 @@ static unsigned fill_path(struct merge *merge, const struct merge_input *input,
 	return nr;
 }
 
+/* How far apart the samples of a level are in time; 0: not known. */
+static uint64_t step_of(const struct trace_event *event, const struct trace_sample *sample)
+{
+	uint32_t shift = trace_shift(event);
+	uint64_t period = shift < NR_LEVELS ? sample->weight >> shift : 0;
+
+	if (event->unit != TRACE_NS || sample->level >= 24 || period >= (uint64_t)1 << 38)
+		return 0;
+	return period << (sample->level + 1);
+}
+
 static int put_sample(struct merge *merge, struct merge_input *input,
                       const struct trace_sample *sample, uint64_t time)
 {
 	uint32_t kind = input->kinds[sample->event], cpu = sample->cpu;
 	uint32_t thread = MERGE_NONE;
 	const struct trace_event *event = trace_event(input->trace, sample->event);
-	uint64_t period = sample->weight >> trace_shift(event);
 	struct hmb_sample put = {
 		.kind = kind,
 		.level = sample->level,
@@ -190,8 +200,7 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 		return err;
 	put.thread = thread;
 	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
-	if (event->unit == TRACE_NS && sample->level < 24 && period < (uint64_t)1 << 38)
-		put.step = period << (sample->level + 1);
+	put.step = step_of(event, sample);
 	put.path_size = fill_path(merge, input, sample);
 	hmb_put(merge->hmb, &put);
 	return 0;
