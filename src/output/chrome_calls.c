@@ -42,10 +42,14 @@ static void print_part(struct teller *teller, const struct call_part *part)
 	if (fields & PART_BYTES)
 		fprintf(teller->file, "%" PRIu64 " bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
-		fprintf(teller->file, ", %" PRIu64 " in", part->bytes_in);
+		fprintf(teller->file, ", %" PRIu64 " %s", part->bytes_in,
+		        part->kind == CALL_FILE_READ || part->kind == CALL_FILE_WRITE ? "asked for"
+		                                                                      : "in");
 	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
 		fprintf(teller->file, " with %d", part->peer);
-	if (fields & PART_TAG)
+	if (part->kind == CALL_FILE_OPENED)
+		fprintf(teller->file, "mode %d", part->tag);
+	else if (fields & PART_TAG)
 		fprintf(teller->file, ", tag %d", part->tag);
 	if (fields & PART_REQUEST)
 		fprintf(teller->file, "%srequest %" PRIu64, fields & PART_BYTES ? ", " : "",
