@@ -187,8 +187,9 @@ static int archive_init(struct archive *archive)
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
 	archive->metrics = numbers_new(archive->nr_regions);
 	archive->windows = numbers_new(nr_comms);
+	archive->handles = numbers_new(nr_comms);
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
-	    !archive->nr_calls || !archive->metrics || !archive->windows)
+	    !archive->nr_calls || !archive->metrics || !archive->windows || !archive->handles)
 		return -ENOMEM;
 	return otf2_plan_init(&archive->plan, archive->trace, archive->spool, archive->calls);
 }
@@ -210,6 +211,7 @@ static void archive_fini(struct archive *archive)
 	free(archive->nr_calls);
 	free(archive->metrics);
 	free(archive->windows);
+	free(archive->handles);
 }
 
 int otf2_write(struct conversion *conversion, const char *folder)

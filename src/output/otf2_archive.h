@@ -42,7 +42,8 @@ struct archive {
 	uint32_t nr_contexts, contexts_room;
 	struct map64 context_by_key, moved; /* by caller and region; by context and path */
 	uint32_t *metrics, *windows;        /* by region, by communicator; PLAN_NONE: not used */
-	uint32_t nr_metrics, nr_windows;
+	uint32_t *handles;                  /* by file */
+	uint32_t nr_metrics, nr_windows, nr_handles;
 	uint32_t counters; /* number of their class and of its first member */
 	int error;         /* the first one */
 };
@@ -74,6 +75,7 @@ void otf2_write_paradigms(struct archive *archive);
 void otf2_write_call_regions(struct archive *archive);
 void otf2_write_metrics(struct archive *archive);
 void otf2_write_comms(struct archive *archive);
+void otf2_write_files(struct archive *archive);
 /* The definitions of counters that were read with samples. */
 void otf2_define_counters(struct archive *archive);
 
