@@ -19,8 +19,7 @@
 
 #define VERSION 60
 
-/* Nanoseconds as milliseconds, exactly. */
-static void print_ms(FILE *file, uint64_t ns)
+void firefox_print_ms(FILE *file, uint64_t ns)
 {
 	uint64_t fraction = ns % 1000000;
 	int digits = 6;
@@ -33,7 +32,7 @@ static void print_ms(FILE *file, uint64_t ns)
 	fprintf(file, ".%0*" PRIu64, digits, fraction);
 }
 
-static uint64_t since_start(const struct firefox *firefox, uint64_t time)
+uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time)
 {
 	return time > firefox->start ? time - firefox->start : 0;
 }
@@ -63,9 +62,9 @@ static void print_interval(const struct firefox *firefox)
 	uint64_t weight = firefox->spool->nr_sources ? firefox->spool->sources[0].weight : 1000000;
 
 	fputs("{\"meta\":{\"interval\":", firefox->file);
-	print_ms(firefox->file, firefox->time_event ? weight : 1000000);
+	firefox_print_ms(firefox->file, firefox->time_event ? weight : 1000000);
 	fputs(",\"startTime\":", firefox->file);
-	print_ms(firefox->file, trace_run(firefox->trace)->real_start);
+	firefox_print_ms(firefox->file, trace_run(firefox->trace)->real_start);
 	fprintf(firefox->file, ",\"startTimeAsClockMonotonicNanosecondsSinceBoot\":%" PRIu64,
 	        firefox->start);
 }
@@ -96,13 +95,18 @@ static void print_meta(const struct firefox *firefox)
 	fputs(",\n\"categories\":["
 	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n"
+	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+	      "{\"name\":\"Calls\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}],\n"
 	      "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n"
 	      "\"markerSchema\":[{\"name\":\"Reduction\","
 	      "\"tooltipLabel\":\"Sampling became slower\","
 	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.data.what}\","
 	      "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-	      "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]}],\n"
+	      "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]},"
+	      "{\"name\":\"Call\",\"tooltipLabel\":\"{marker.name}\","
+	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
+	      "\"display\":[\"marker-chart\",\"marker-table\"],"
+	      "\"fields\":[{\"key\":\"what\",\"label\":\"What it did\",\"format\":\"string\"}]}],\n"
 	      "\"extra\":[{\"label\":\"Recording\",\"entries\":[",
 	      file);
 	run_properties(firefox->trace, print_entry, &entries);
@@ -125,13 +129,13 @@ static void print_sample_stack(const struct firefox *firefox, const struct spool
 
 static void print_sample_time(const struct firefox *firefox, const struct spool_sample *sample)
 {
-	print_ms(firefox->file, since_start(firefox, sample->time));
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, sample->time));
 }
 
 static void print_sample_weight(const struct firefox *firefox, const struct spool_sample *sample)
 {
 	if (firefox->time_event)
-		print_ms(firefox->file, weight_of(firefox, sample));
+		firefox_print_ms(firefox->file, weight_of(firefox, sample));
 	else
 		fprintf(firefox->file, "%" PRIu64, weight_of(firefox, sample));
 }
@@ -176,37 +180,6 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 	return err;
 }
 
-/* Reductions are of the whole run; the first thread shows them. */
-static void print_markers(const struct firefox *firefox, bool wanted)
-{
-	const struct trace_reduction *reduction;
-	FILE *file = firefox->file;
-	uint32_t nr = 0;
-	char text[CONVERT_TEXT_SIZE];
-
-	fputs("\"markers\":{\"data\":[", file);
-	for (; wanted && (reduction = trace_reduction(firefox->trace, nr)); nr++) {
-		reduction_text(firefox->trace, reduction, text, sizeof(text));
-		fprintf(file, "%s{\"type\":\"Reduction\",\"what\":", nr ? "," : "");
-		escape_json(file, text);
-		putc('}', file);
-	}
-	fputs("],\n\"startTime\":[", file);
-	for (uint32_t i = 0; i < nr; i++) {
-		if (i)
-			putc(',', file);
-		print_ms(file, since_start(firefox, trace_reduction(firefox->trace, i)->time));
-	}
-	fputs("],\n\"name\":[", file);
-	for (uint32_t i = 0; i < nr; i++)
-		fprintf(file, "%s%" PRIu32, i ? "," : "", firefox_reduction_string(firefox));
-	fputs("],\n", file);
-	firefox_print_same(firefox, "endTime", nr, "null");
-	firefox_print_same(firefox, "phase", nr, "0");
-	firefox_print_same(firefox, "category", nr, "2");
-	fprintf(file, "\"length\":%" PRIu32 "}", nr);
-}
-
 static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
@@ -215,10 +188,10 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
 	      "\"pausedRanges\":[],\"registerTime\":",
 	      file);
-	print_ms(file, since_start(firefox, entry ? entry->start : 0));
+	firefox_print_ms(file, firefox_since_start(firefox, entry ? entry->start : 0));
 	fputs(",\"unregisterTime\":", file);
 	if (entry && entry->end)
-		print_ms(file, since_start(firefox, entry->end));
+		firefox_print_ms(file, firefox_since_start(firefox, entry->end));
 	else
 		fputs("null", file);
 	fprintf(file, ",\"pid\":\"%d\",\"tid\":%d,\"isMainThread\":%s", entry ? entry->pid : 0,
@@ -240,9 +213,9 @@ static int print_thread(const struct firefox *firefox, uint32_t thread, bool fir
 		return err;
 	fprintf(firefox->file, "\"weightType\":\"%s\",\"length\":%" PRIu64 "},\n",
 	        firefox->time_event ? "tracing-ms" : "samples", firefox->spool->threads[thread].nr);
-	print_markers(firefox, first);
+	err = firefox_print_markers(firefox, thread, first);
 	putc('}', firefox->file);
-	return 0;
+	return err;
 }
 
 static int print_all(const struct firefox *firefox)
@@ -254,7 +227,7 @@ static int print_all(const struct firefox *firefox)
 	firefox_print_tables(firefox);
 	fputs("\"threads\":[", firefox->file);
 	for (uint32_t i = 0; i < firefox->spool->nr_threads && !err; i++) {
-		if (!firefox->spool->threads[i].nr)
+		if (!firefox->spool->threads[i].nr && !firefox->calls->nr[i])
 			continue;
 		err = print_thread(firefox, i, first);
 		first = false;
@@ -275,7 +248,12 @@ static int prepare(struct firefox *firefox)
 		spool_new(firefox->conversion, &firefox->paths, firefox->conversion->event);
 	if (!spool)
 		return -errno;
+	firefox->calls = call_index_new(firefox->trace);
+	if (!firefox->calls)
+		return -errno;
 	firefox->start = trace_run(firefox->trace)->start;
+	if (firefox->calls->last_time && firefox->calls->first_time < firefox->start)
+		firefox->start = firefox->calls->first_time;
 	if (spool->last_time && spool->first_time < firefox->start)
 		firefox->start = spool->first_time;
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
@@ -298,6 +276,7 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	err = gzip_close(firefox.file, err);
 	paths_fini(&firefox.paths);
 	spool_free(firefox.spool);
+	call_index_free(firefox.calls);
 	firefox_free_names(&firefox);
 	return err;
 }

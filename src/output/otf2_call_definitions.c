@@ -86,6 +86,15 @@ void otf2_write_call_regions(struct archive *archive)
 				   mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
 				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
 	}
+	if (archive->nr_regions && !archive->error) {
+		uint32_t name = otf2_add_string(archive, "[callers not sampled]");
+
+		otf2_check(archive,
+		           OTF2_GlobalDefWriter_WriteRegion(
+				   archive->definitions, otf2_unknown_callers(archive), name, name,
+				   0, OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_SAMPLING,
+				   OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+	}
 }
 
 /* Values that the program gave: a metric for each name. Those with a number were used. */

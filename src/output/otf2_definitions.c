@@ -163,6 +163,18 @@ static void write_location_properties(struct archive *archive, const uint32_t ke
 	}
 }
 
+/* Of how many calls the callers are known. */
+static void write_call_properties(struct archive *archive, const uint32_t keys[2], uint32_t thread)
+{
+	const struct otf2_calls *calls = &archive->nr_calls[thread];
+	OTF2_AttributeValue values[] = {{.uint64 = calls->nr}, {.uint64 = calls->known}};
+
+	for (unsigned i = 0; i < 2 && calls->nr; i++)
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocationProperty(
+					    archive->definitions, thread, keys[i], OTF2_TYPE_UINT64,
+					    values[i]));
+}
+
 /* One for each rank that is not in the trace, behind all others. */
 static void write_missing_locations(struct archive *archive)
 {
@@ -183,10 +195,11 @@ static void write_missing_locations(struct archive *archive)
 
 static void write_locations(struct archive *archive)
 {
-	static const char *const names[] = {"TID", "start", "end", "exact total"};
-	uint32_t keys[4];
+	static const char *const names[] = {"TID",         "start",     "end",
+	                                    "exact total", "MPI calls", "MPI calls with callers"};
+	uint32_t keys[6];
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 6; i++)
 		keys[i] = otf2_add_string(archive, names[i]);
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++) {
 		const struct trace_thread *thread = trace_thread(archive->trace, i);
@@ -201,6 +214,7 @@ static void write_locations(struct archive *archive)
 					    archive->plan.group_of_thread[i]));
 		if (thread)
 			write_location_properties(archive, keys, i);
+		write_call_properties(archive, keys + 4, i);
 	}
 	write_missing_locations(archive);
 }
@@ -302,5 +316,6 @@ void otf2_write_definitions(struct archive *archive)
 	otf2_define_counters(archive);
 	if (archive->plan.nr_comms)
 		otf2_write_comms(archive);
+	otf2_write_files(archive);
 	otf2_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }

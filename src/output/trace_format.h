@@ -258,6 +258,7 @@ enum trace_comm_flags {
 	TRACE_COMM_INTER = 2, /* peers are ranks of the remote group */
 	TRACE_COMM_FREED = 4,
 	TRACE_COMM_WINDOW = 8, /* of a window's or file's own, made for the trace alone */
+	TRACE_COMM_FILE = 16,  /* a file that its parent opened; nobody is a member */
 };
 
 struct trace_comm {

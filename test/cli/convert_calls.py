@@ -1,5 +1,7 @@
 """convert_calls.py chrome FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
-300 steps made."""
+300 steps made. convert_calls.py callers DUMP REPORT: whether a report and a dump of it agree on how
+many calls were sampled."""
+import bisect
 import json
 import sys
 from collections import Counter, defaultdict
@@ -22,6 +24,34 @@ def chrome(path):
     assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
     assert sum(e["ph"] == "C" and e["name"] == "energy" for e in events) == RANKS * STEPS
     assert sum(e["ph"] == "i" and e["name"] == "half way" for e in events) == RANKS
+
+
+def with_callers(dump):
+    """For each thread its calls of MPI and those in which a sample was taken."""
+    samples, calls = defaultdict(list), defaultdict(list)
+    with open(dump, encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if "call" not in line:
+                if any((f["symbol"] or "").startswith("MPI_") for f in line["stack"]):
+                    samples[line["pid"]].append(line["time_ns"])
+            elif line["call"].startswith("MPI_"):
+                calls[line["pid"]].append((line["time_ns"], line["end_ns"]))
+    for pid, own in calls.items():
+        times = sorted(samples[pid]) + [float("inf")]
+        known = [c for c in own if times[bisect.bisect_left(times, c[0])] < c[1]]
+        yield pid, own, known
+
+
+def callers(dump, report):
+    with open(report, encoding="utf-8") as file:
+        told = json.load(file)["callers"]
+    calls = known = time = 0
+    for _, own, sampled in with_callers(dump):
+        calls += len(own)
+        known += len(sampled)
+        time += sum(end - start for start, end in sampled)
+    assert 10 < known < calls, (known, calls)
+    assert (told["calls"], told["known"], told["known_time_ns"]) == (calls, known, time), told
 
 
 def depth(context):
@@ -107,11 +137,22 @@ def archive(kind, anchor):
                 assert len(got) == len(sent), key
                 for (time, size), (arrived, length) in zip(sent, got):
                     assert arrived > time and size == length
+        told = Counter()
+        for p in d.location_properties:
+            told[p.name] += p.value if p.name.startswith("MPI calls") else 0
+        roots = [c for c in d.calling_contexts if c.region.name == "[callers not sampled]"]
+        if kind == "all":
+            counts = [(len(own), len(known)) for _, own, known in with_callers("dump.json")]
+            assert told["MPI calls"] == sum(c[0] for c in counts), told
+            assert told["MPI calls with callers"] == sum(c[1] for c in counts), (told, counts)
+            assert roots
         mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
         assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
 
 
 if sys.argv[1] == "chrome":
     chrome(sys.argv[2])
+elif sys.argv[1] == "callers":
+    callers(*sys.argv[2:])
 else:
     archive(*sys.argv[1:])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Calls in OTF2 and in the Trace Event Format, of a job that is there as a whole, and of one rank.
+# Calls in OTF2, in the Trace Event Format and in reports, of a job that is there as a whole, and of one rank.
 . "$(dirname "$0")/scenario"
 set -e
 build=$(dirname "$ADAPTRACE")
@@ -7,6 +7,10 @@ build=$(dirname "$ADAPTRACE")
 mkdir job
 "$build/unit/make_job" job 4 300 >truth.json
 "$ADAPTRACE" merge job -o all.atr 2>/dev/null
+"$ADAPTRACE" dump --json all.atr >dump.json
+"$ADAPTRACE" report --mpi --json all.atr >report.json
+python3 "$here/convert_calls.py" callers dump.json report.json
+"$ADAPTRACE" report --mpi all.atr | grep -q 'a sample was taken in [0-9]* of [0-9]* calls, with'
 "$ADAPTRACE" convert --chrome all.atr
 python3 "$here/convert_calls.py" chrome all.trace.json
 "$ADAPTRACE" convert --otf2-events=enter-leave --chrome -o no all.atr 2>/dev/null && fail "chrome"
