@@ -47,6 +47,9 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
 		warn(warner, "functions of the kernel have no names: its addresses are hidden "
 		             "(see /proc/sys/kernel/kptr_restrict)");
+	if (run->flags & TRACE_RUN_SPLIT_MISSING)
+		warn(warner, "inlined functions are missing where programs were built with "
+		             "-gsplit-dwarf: their .dwo files were not found");
 }
 
 /* All counters have the hardware at the same times, so that one line is enough for that. */
