@@ -242,7 +242,7 @@ static void total_events(struct session *s)
 
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
-		event->stored = s->hmb->kinds[e].stored;
+		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->options->nr_events)
 			event->exact = sampler_total(s->sampler, (unsigned)e) *
 			               s->options->events[e].scale;

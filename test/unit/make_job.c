@@ -381,7 +381,7 @@ static void rank_close(struct fake_job *job, struct rank *rank)
 	       "\"offset\": %lld, \"drift\": %g, \"end\": %llu}",
 	       rank->number ? ",\n" : "", rank->number,
 	       job->no_mpi ? 0 : (unsigned long long)rank->hmb->ledger->taken[CALLS],
-	       job->no_mpi ? 0 : (unsigned long long)rank->hmb->kinds[CALLS].stored,
+	       job->no_mpi ? 0 : (unsigned long long)hmb_stored(rank->hmb, CALLS),
 	       (unsigned long long)rank->hmb->ledger->taken[0], (long long)rank->offset,
 	       rank->drift, (unsigned long long)rank->time);
 	hmb_free(rank->hmb);
