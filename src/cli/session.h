@@ -10,6 +10,7 @@
 #include "cli/calls.h"
 #include "cli/guard.h"
 #include "cli/launch.h"
+#include "cli/stack_copy.h"
 #include "cli/tasks.h"
 #include "hmb/hmb.h"
 #include "perf/cgroup.h"
@@ -34,6 +35,7 @@ struct options {
 	uint64_t period;  /* of counters; 0: the default */
 	enum trace_stacks stacks;
 	uint32_t stack_size;
+	bool stack_fixed; /* no more than that is copied, however deep stacks are */
 	unsigned max_stack;
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
@@ -65,6 +67,7 @@ struct session {
 	struct sampler *sampler;
 	struct tasks tasks;
 	struct guard guard;
+	struct stack_copy stack_copy;
 	struct launch launch;
 	struct cgroup cgroup;
 	struct calls *calls; /* NULL: not wanted */
