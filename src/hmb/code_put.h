@@ -91,15 +91,17 @@ static inline bool code_put_usual(struct code_encoder *encoder, struct bin *bin,
 {
 	struct code_model *model = &encoder->model;
 	uint32_t pair = encoder->pair_slots[code_where_hash(sample->context, sample->leaf)];
-	const struct code_pair *known = &model->pairs[pair - 1];
+	const struct code_pair *known;
 	unsigned next = expected_site(model);
 	struct code_site *site = &model->sites[next];
 	uint64_t time = sample->time >> bin->time_shift;
 	uint64_t residual = zigzag(time - expected_time(site));
 	unsigned char *start, *at;
 
-	/* Where a pair is known, there was a record, and so a site. */
-	if (!pair || known->leaf != sample->leaf || known->context != sample->context ||
+	if (!pair) /* else there was a record, and so a site */
+		return false;
+	known = &model->pairs[pair - 1];
+	if (known->leaf != sample->leaf || known->context != sample->context ||
 	    site->who != code_who(sample->thread, sample->cpu) || residual >= TIME_DIRECT)
 		return false;
 	model->last = (struct code_pair){sample->leaf, sample->context};

@@ -115,7 +115,9 @@ static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_
 		samples[nr] = random_sample(&program);
 		random_totals(&program, nr);
 		samples[nr].counters = &program.totals[(size_t)nr * COUNTER_MAX];
-		code_put(encoder, bin, &samples[nr++]);
+		if (bin->nr_counters || rnd() % 2 || !code_put_usual(encoder, bin, &samples[nr]))
+			code_put(encoder, bin, &samples[nr]);
+		nr++;
 		assert_in_range(bin->record_bytes - before, 2, most);
 		assert_int_equal(bin->nr_records, nr);
 	}
