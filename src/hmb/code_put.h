@@ -91,24 +91,30 @@ static inline bool code_put_usual(struct code_encoder *encoder, struct bin *bin,
 {
 	struct code_model *model = &encoder->model;
 	uint32_t pair = encoder->pair_slots[code_where_hash(sample->context, sample->leaf)];
-	const struct code_pair *known = &model->pairs[pair - 1];
-	unsigned next = expected_site(model);
-	struct code_site *site = &model->sites[next];
-	uint64_t time = sample->time >> bin->time_shift;
-	uint64_t residual = zigzag(time - expected_time(site));
-	unsigned char *start, *at;
+	const struct code_pair *known;
+	struct code_site *site;
+	uint64_t time, residual;
+	unsigned char *at;
+	unsigned next;
 
-	/* Where a pair is known, there was a record, and so a site. */
-	if (!pair || known->leaf != sample->leaf || known->context != sample->context ||
-	    site->who != code_who(sample->thread, sample->cpu) || residual >= TIME_DIRECT)
+	if (!pair) /* else there was a record, and so a site */
 		return false;
-	model->last = (struct code_pair){sample->leaf, sample->context};
+	known = &model->pairs[--pair];
+	if (known->leaf != sample->leaf || known->context != sample->context)
+		return false;
+	next = expected_site(model);
+	site = &model->sites[next];
+	time = sample->time >> bin->time_shift;
+	residual = zigzag(time - expected_time(site));
+	if (site->who != code_who(sample->thread, sample->cpu) || residual >= TIME_DIRECT)
+		return false;
+	model->last = *known;
 	model->site = (uint8_t)next;
 	site->last = time;
-	at = start = bin_records(bin) + bin->record_bytes;
+	at = bin_records(bin) + bin->record_bytes;
 	__builtin_prefetch(at + 64, 1); /* the rest of the bin was not touched for long */
-	*at++ = (unsigned char)(residual << 2 | WHERE_PAIR);
-	code_append(bin, (uint32_t)(code_put_number(at, pair - 1) - start));
+	at[0] = (unsigned char)(residual << 2 | WHERE_PAIR);
+	code_append(bin, (uint32_t)(code_put_number(at + 1, pair) - at));
 	return true;
 }
 

@@ -223,7 +223,6 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	struct hmb_level *l = &k->levels[level];
 	static const enum bin_use uses[] = {
 		[HMB_SAMPLES] = BIN_SAMPLES,
-		[HMB_RAW] = BIN_RAW,
 		[HMB_CALLS] = BIN_CALLS,
 	};
 	struct bin *bin;
@@ -330,25 +329,6 @@ static bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	       (!k->config.by_level || k->bytes > k->config.share))
 		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
 	return level < hmb_floor(hmb, kind);
-}
-
-bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
-                 size_t size)
-{
-	struct hmb_kind *k = &hmb->kinds[kind];
-	struct bin *bin;
-
-	hmb->ledger->taken[kind]++;
-	if (level < hmb_floor(hmb, kind))
-		return false;
-	bin = hmb_room(hmb, kind, level, size, time);
-	if (!bin || share_passed(hmb, kind, level, time))
-		return false;
-	memcpy(bin_records(bin) + bin->record_bytes, record, size);
-	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)size, __ATOMIC_RELEASE);
-	k->levels[level].nr_records++;
-	return true;
 }
 
 /* A record of a call; the last one counts it. */

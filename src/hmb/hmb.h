@@ -36,7 +36,6 @@
 
 enum hmb_shape {
 	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */
-	HMB_RAW,     /* opaque records, hmb_put_raw() */
 	HMB_CALLS,   /* coded calls of instrumentation, hmb_put_call() */
 };
 
@@ -136,11 +135,6 @@ void hmb_free(struct hmb *hmb);
  */
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
 
-/* The same for an opaque record of an HMB_RAW kind; size is at most HMB_MAX_RAW. */
-#define HMB_MAX_RAW 128
-bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
-                 size_t size);
-
 /*
  * The same for a call of an HMB_CALLS kind, in as many records as its parts need: all of them are
  * of its level, and leave together. A call is one in all counts.
@@ -167,7 +161,7 @@ size_t hmb_context_bytes(const struct hmb *hmb);
 /* Whether a bin of the arena holds live records: it is in use and its level is open. */
 static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
 {
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) && bin->kind < hmb->nr_kinds &&
+	return bin->use == BIN_SAMPLES && bin->kind < hmb->nr_kinds &&
 	       bin->level >= hmb->ledger->floor[bin->kind];
 }
 

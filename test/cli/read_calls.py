@@ -5,7 +5,7 @@ import json
 import struct
 import sys
 
-from read_trace import Trace, unzigzag
+from read_trace import Bytes, Trace, unzigzag
 
 # What parts of a kind have: c(omm) p(eer) t(ag) b(ytes) i(n) r(equest)
 PARTS = ["cptb", "cptb", "cptbr", "r", "r", "cptbr", "r", "r", "cpbi", "r", "cpbir", "c", "c",
@@ -25,26 +25,11 @@ def swapped(value):
     return int.from_bytes(value.to_bytes(8, "little"), "big")
 
 
-class Calls:
-    """The records of a bin."""
-
+class Calls(Bytes):
     def __init__(self, data, base):
-        self.data, self.at, self.time = data, 0, base
+        super().__init__(data, base)
         self.threads, self.nr_threads, self.thread = {}, 0, None
         self.shapes, self.nr_parts = [], 0
-
-    def byte(self):
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
 
     def control(self):
         byte = self.byte()
