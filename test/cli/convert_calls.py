@@ -138,6 +138,7 @@ def archive(kind, anchor):
         assert len(world) == 1 and len(world[0].members) == RANKS
         ranks = {location: i for i, location in enumerate(world[0].members)}
         for location, rank in ranks.items():
+            assert location._ref == rank # which some readers rely on
             assert location.group.name.startswith("rank %d" % rank), location.group.name
         assert [c for c in d.comms if c.name == "MPI_COMM_WORLD"]
         locations, kinds, messages = defaultdict(Location), Counter(), defaultdict(list)

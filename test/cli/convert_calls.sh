@@ -40,6 +40,13 @@ for archive in all states one; do
 	grep INVALID log && fail "references to nothing"
 	python3 "$here/convert_calls.py" $archive $archive/traces.otf2
 done
+# ViTE draws an arrow for each message, between the ranks that it went between.
+if command -v vite >/dev/null; then
+	QT_QPA_PLATFORM=offscreen timeout 60 vite -e picture.svg states/traces.otf2 >said 2>&1 ||
+		fail "vite: $(cat said)"
+	arrows=$(grep -o '<polygon' picture.svg | wc -l)
+	[ "$arrows" = 2400 ] || fail "$arrows arrows of 2400"
+fi
 otf2-marker all/traces.otf2 | grep -q 'half way'
 mkdir samples
 "$build/unit/make_job" samples 1 100 nompi >/dev/null
