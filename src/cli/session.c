@@ -172,6 +172,7 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
+	stack_copy_follow(s);
 	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
 	    !cgroup_holds(&s->cgroup, s->launch.pid))
 		s->left_cgroup = true;
@@ -428,6 +429,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);
 	}

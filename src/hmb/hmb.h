@@ -102,14 +102,16 @@ struct hmb_level {
 	struct bin_list bins, sub_bins;
 	uint32_t nr_bins, nr_sub_bins;
 	struct bin *open; /* the bin that is being filled; NULL: none yet */
+	uint32_t full;    /* with more bytes in it, one that is usual may find no room */
 	uint64_t nr_records, nr_nodes;
-	struct code_encoder *encoder; /* HMB_SAMPLES, made with the first bin */
-	struct call_encoder *calls;   /* HMB_CALLS, likewise */
+	union {                               /* made with the first bin */
+		struct code_encoder *encoder; /* HMB_SAMPLES */
+		struct call_encoder *calls;   /* HMB_CALLS */
+	};
 };
 
 struct hmb_kind {
 	struct hmb_kind_config config;
-	uint64_t stored;
 	uint64_t bytes;              /* of its bins */
 	struct counter_scale *scale; /* with counters */
 	struct hmb_level levels[NR_LEVELS];
@@ -153,6 +155,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 	return hmb->ledger->floor[kind];
 }
 
+/* Samples, records or calls of a kind that are there. */
+uint64_t hmb_stored(const struct hmb *hmb, unsigned kind);
 /* Bytes that hold something: whole bins that are not free. At most the budget. */
 size_t hmb_used(const struct hmb *hmb);
 /* Bytes of records alone; walks all bins. */

@@ -101,7 +101,13 @@ static uint8_t attr_find(uint64_t name)
 	case DW_AT_GNU_addr_base:
 		return DIE_ADDR_BASE;
 	case DW_AT_rnglists_base:
+	case DW_AT_GNU_ranges_base:
 		return DIE_RANGES_BASE;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		return DIE_DWO_NAME;
+	case DW_AT_GNU_dwo_id:
+		return DIE_DWO_ID;
 	default:
 		return NR_DIE_ATTRS;
 	}

@@ -193,6 +193,7 @@ const char *dwarf_form_string(const struct dwarf_unit *unit, struct dwarf_attr a
 	case DW_FORM_strp_sup:
 	case DW_FORM_GNU_strp_alt:
 		return alt ? dwarf_string(alt, DWARF_STR, attr.value) : NULL;
+	case DW_FORM_GNU_str_index:
 	case DW_FORM_strx:
 	case DW_FORM_strx1:
 	case DW_FORM_strx2:
@@ -279,7 +280,7 @@ bool dwarf_length(struct cursor *cursor, uint8_t *offset_size)
 }
 
 /* What a unit has beside the common fields. */
-static void header_rest(struct cursor *cursor, uint8_t type, uint8_t offset_size)
+static void header_rest(struct dwarf_unit *unit, struct cursor *cursor, uint8_t type)
 {
 	switch (type) {
 	case DW_UT_compile:
@@ -287,11 +288,11 @@ static void header_rest(struct cursor *cursor, uint8_t type, uint8_t offset_size
 		break;
 	case DW_UT_skeleton:
 	case DW_UT_split_compile:
-		cursor_take(cursor, 8);
+		unit->dwo_id = cursor_uint(cursor, 8);
 		break;
 	case DW_UT_type:
 	case DW_UT_split_type:
-		cursor_take(cursor, 8 + offset_size);
+		cursor_take(cursor, 8 + unit->offset_size);
 		break;
 	default:
 		cursor_fail(cursor);
@@ -315,7 +316,7 @@ static bool header_read(struct dwarf_unit *unit, struct cursor *cursor, uint64_t
 	*abbrevs = cursor_uint(cursor, unit->offset_size);
 	if (unit->version < 5)
 		unit->address_size = (uint8_t)cursor_uint(cursor, 1);
-	header_rest(cursor, type, unit->offset_size);
+	header_rest(unit, cursor, type);
 	unit->first = cursor_offset(unit, cursor);
 	return !cursor->bad && (unit->address_size == 4 || unit->address_size == 8);
 }
@@ -328,7 +329,11 @@ static void root_read(struct dwarf_unit *unit)
 
 	unit->str_base = attrs[DIE_STR_BASE].form ? attrs[DIE_STR_BASE].value : header;
 	unit->addr_base = attrs[DIE_ADDR_BASE].form ? attrs[DIE_ADDR_BASE].value : header;
-	unit->ranges_base = attrs[DIE_RANGES_BASE].form ? attrs[DIE_RANGES_BASE].value : header + 4;
+	if (unit->version >= 5)
+		unit->ranges_base =
+			attrs[DIE_RANGES_BASE].form ? attrs[DIE_RANGES_BASE].value : header + 4;
+	else
+		unit->dwo_id = attrs[DIE_DWO_ID].value;
 	if (!dwarf_address(unit, attrs[DIE_LOW_PC], &unit->low_pc))
 		unit->low_pc = 0;
 }

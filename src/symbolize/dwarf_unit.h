@@ -21,7 +21,9 @@ enum die_attr {
 	DIE_COMP_DIR,
 	DIE_STR_BASE,
 	DIE_ADDR_BASE,
-	DIE_RANGES_BASE,
+	DIE_RANGES_BASE, /* in version 4: of the ranges in the split unit, not of its own */
+	DIE_DWO_NAME,    /* of a skeleton: the file that has the rest of it */
+	DIE_DWO_ID,      /* what both have in common, in version 4 */
 	NR_DIE_ATTRS
 };
 
@@ -43,6 +45,7 @@ struct dwarf_unit {
 	struct dwarf_abbrevs *abbrevs;
 	uint64_t offset, first, end; /* in .debug_info: header, first entry, next unit */
 	uint8_t version, address_size, offset_size;
+	uint64_t dwo_id; /* of a skeleton and its split unit the same; 0: neither, or not known */
 	uint64_t str_base, addr_base, ranges_base; /* where its parts of tables begin */
 	uint64_t low_pc;                           /* ranges are relative to it */
 	struct dwarf_die root;

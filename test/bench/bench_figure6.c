@@ -196,9 +196,9 @@ static struct outcome run(const struct scenario *scenario, size_t size,
 	end.hertz = hertz(&r);
 	end.bytes = (double)(r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
 	                     r.hmb->cct.nr_nodes * sizeof(struct node)) /
-	            (double)r.hmb->kinds[SAMPLES].stored;
+	            (double)hmb_stored(r.hmb, SAMPLES);
 	printf("  scenario %s: %u halvings, ends at %.1f Hz, %.1f million samples stored",
-	       scenario->name, r.halvings, end.hertz, (double)r.hmb->kinds[SAMPLES].stored / 1e6);
+	       scenario->name, r.halvings, end.hertz, (double)hmb_stored(r.hmb, SAMPLES) / 1e6);
 	if (mix)
 		printf(", %.2f bytes each with contexts", end.bytes);
 	printf("\n");

@@ -291,7 +291,7 @@ static void test_many_parts(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
 	assert_true(hmb_put_call(hmb, 1, 0, &call));
-	assert_int_equal(hmb->kinds[1].stored, 1);
+	assert_int_equal(hmb_stored(hmb, 1), 1);
 	assert_int_equal(hmb->ledger->taken[1], 1);
 	see_parts(cursor, bin_at(&hmb->arena, hmb->kinds[1].levels[0].sub_bins.first), &seen);
 	see_parts(cursor, hmb->kinds[1].levels[0].open, &seen);
@@ -316,7 +316,7 @@ static void test_share(void **state)
 		assert_true(hmb->kinds[1].bytes <= 32 << 10);
 	}
 	assert_true(stored > 2500 && stored < 20000);
-	assert_int_equal(hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb_stored(hmb, 1), 0);
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 20000);
 	assert_int_equal(hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);

@@ -187,7 +187,7 @@ static void check_survivors(const struct world *w)
 
 		for (unsigned l = hmb_floor(hmb, k); l < NR_LEVELS; l++)
 			stored += check_level(w, k, l, seen, &nodes);
-		assert_int_equal(stored, hmb->kinds[k].stored);
+		assert_int_equal(stored, hmb_stored(hmb, k));
 	}
 	assert_int_equal(nodes, hmb->cct.nr_nodes);
 	free(seen);
@@ -292,11 +292,11 @@ static void a_share_that_is_passed_removes_all(void **state)
 		hmb_put_raw(hmb, 0, lambda(i), i, record, sizeof(record));
 		hmb_put_raw(hmb, 1, 0, i, record, 40);
 	}
-	assert_true(hmb_floor(hmb, 0) == 0 || hmb->kinds[0].stored > 0);
-	assert_true(hmb->kinds[1].stored * 40 <= size / 2);
+	assert_true(hmb_floor(hmb, 0) == 0 || hmb_stored(hmb, 0) > 0);
+	assert_true(hmb_stored(hmb, 1) * 40 <= size / 2);
 	for (unsigned i = 10000; i < 20000; i++)
 		hmb_put_raw(hmb, 1, 0, i, record, 40);
-	assert_int_equal(hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb_stored(hmb, 1), 0);
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 19999);
 	hmb_free(hmb);
