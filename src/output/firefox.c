@@ -180,6 +180,29 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 	return err;
 }
 
+/* A process is what it executed last; before, its thread has another name, and a track. */
+static int find_process_names(struct firefox *firefox)
+{
+	const struct trace_thread *thread;
+	int err = 0;
+
+	for (uint32_t i = trace_nr_threads(firefox->trace); i-- > 0 && !err;) {
+		thread = trace_thread(firefox->trace, i);
+		if (thread->pid == thread->tid &&
+		    map64_get(&firefox->process_names, (uint32_t)thread->pid) == UINT32_MAX)
+			err = map64_add(&firefox->process_names, (uint32_t)thread->pid,
+			                thread->comm);
+	}
+	return err;
+}
+
+static uint32_t process_name(const struct firefox *firefox, const struct trace_thread *thread)
+{
+	uint32_t name = map64_get(&firefox->process_names, (uint32_t)thread->pid);
+
+	return name == UINT32_MAX ? thread->comm : name;
+}
+
 static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
@@ -197,7 +220,7 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 	fprintf(file, ",\"pid\":\"%d\",\"tid\":%d,\"isMainThread\":%s", entry ? entry->pid : 0,
 	        entry ? entry->tid : 0, entry && entry->pid == entry->tid ? "true" : "false");
 	print_member(firefox, "name", entry ? entry->comm : 0);
-	print_member(firefox, "processName", entry ? entry->comm : 0);
+	print_member(firefox, "processName", entry ? process_name(firefox, entry) : 0);
 	fputs(",\n\"samples\":{", file);
 }
 
@@ -258,6 +281,8 @@ static int prepare(struct firefox *firefox)
 		firefox->start = spool->first_time;
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
+	if (find_process_names(firefox))
+		return -ENOMEM;
 	return firefox_find_names(firefox);
 }
 
@@ -277,6 +302,7 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	paths_fini(&firefox.paths);
 	spool_free(firefox.spool);
 	call_index_free(firefox.calls);
+	map64_fini(&firefox.process_names);
 	firefox_free_names(&firefox);
 	return err;
 }

@@ -145,7 +145,7 @@ static void write_comm_groups(struct archive *archive)
 	if (otf2_failed(archive, members))
 		goto out;
 	for (uint32_t i = 0; i < plan->nr_ranks; i++)
-		members[i] = plan->location_of_rank[i];
+		members[i] = i; /* each rank's location has its number */
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(archive->definitions, 0, 0,
 	                                                    OTF2_GROUP_TYPE_COMM_LOCATIONS,
 	                                                    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,

@@ -256,7 +256,9 @@ static void write_point(struct location *location, const struct call_moment *mom
 		return;
 	text = escape_copy(trace_region_name(location->archive->trace, call->region));
 	if (!otf2_failed(location->archive, text))
-		otf2_write_marker(location->archive, moment->time, location->thread, text);
+		otf2_write_marker(location->archive, moment->time,
+		                  location->archive->plan.location_of_thread[location->thread],
+		                  text);
 	free(text);
 }
 
@@ -312,7 +314,8 @@ static void write_location(struct archive *archive, uint32_t thread)
 {
 	struct location location = {.archive = archive, .thread = thread};
 
-	location.writer = OTF2_Archive_GetEvtWriter(archive->otf2, thread);
+	location.writer =
+		OTF2_Archive_GetEvtWriter(archive->otf2, archive->plan.location_of_thread[thread]);
 	if (otf2_failed(archive, location.writer))
 		return;
 	if (thread < archive->calls->nr_threads && archive->calls->nr[thread]) {
@@ -346,8 +349,8 @@ void otf2_write_events(struct archive *archive)
 	otf2_check(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
 		write_location(archive, i);
-	for (uint32_t i = archive->plan.nr_threads; i < archive->plan.nr_locations; i++)
-		if (!archive->error)
+	for (uint32_t i = 0; i < archive->plan.nr_ranks && !archive->error; i++)
+		if (archive->plan.thread_of_location[i] == PLAN_NONE)
 			write_missing(archive, i);
 	otf2_check(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
 }

@@ -1,7 +1,8 @@
-"""convert_calls.py chrome FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
+"""convert_calls.py chrome|firefox|speedscope FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
 300 steps made. convert_calls.py callers DUMP REPORT: whether a report and a dump of it agree on how
 many calls were sampled."""
 import bisect
+import gzip
 import json
 import sys
 from collections import Counter, defaultdict
@@ -24,6 +25,56 @@ def chrome(path):
     assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
     assert sum(e["ph"] == "C" and e["name"] == "energy" for e in events) == RANKS * STEPS
     assert sum(e["ph"] == "i" and e["name"] == "half way" for e in events) == RANKS
+
+
+def firefox(path):
+    with gzip.open(path) as file:
+        profile = json.load(file)
+    strings, names, points = profile["shared"]["stringArray"], Counter(), Counter()
+    schemas = {s["name"]: {f["key"] for f in s["fields"]} for s in profile["meta"]["markerSchema"]}
+    shown = sent = 0
+    for thread in profile["threads"]:
+        table = thread["markers"]
+        assert all(len(column) == table["length"] for name, column in table.items()
+                   if name != "length")
+        last = 0
+        for data, start, end, name, phase, category in zip(
+                *(table[c] for c in ("data", "startTime", "endTime", "name", "phase",
+                                     "category"))):
+            assert set(data) - {"type"} <= schemas[data["type"]], data
+            assert category < len(profile["meta"]["categories"])
+            if data["type"] != "Call":
+                continue
+            assert start >= last and (end is None) == (phase == 0), (start, end, phase)
+            assert end is None or end >= start
+            last = start
+            (points if phase == 0 else names)[strings[name]] += 1
+            shown += strings[name] == "energy" and bool(float(data["what"]))
+            sent += "send-posted" in data["what"] and "bytes with" in data["what"]
+    assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
+    assert points == {"energy": RANKS * STEPS, "half way": RANKS}, points
+    assert shown and sent == 2 * RANKS * STEPS, (shown, sent)
+
+
+def speedscope(path):
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+    frames, names = [f["name"] for f in profile["shared"]["frames"]], Counter()
+    evented = [p for p in profile["profiles"] if p["type"] == "evented"]
+    assert len(evented) == RANKS and all(p["name"].endswith(": calls") for p in evented)
+    for p in evented:
+        stack, last = [], p["startValue"]
+        for event in p["events"]:
+            assert event["at"] >= last
+            last = event["at"]
+            if event["type"] == "O":
+                stack.append(event["frame"])
+                names[frames[event["frame"]]] += 1
+            else:
+                assert stack.pop() == event["frame"]
+        assert not stack and last == p["endValue"]
+    assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
+    assert not names["half way"] and not names["energy"], names
 
 
 def with_callers(dump):
@@ -87,6 +138,7 @@ def archive(kind, anchor):
         assert len(world) == 1 and len(world[0].members) == RANKS
         ranks = {location: i for i, location in enumerate(world[0].members)}
         for location, rank in ranks.items():
+            assert location._ref == rank # which some readers rely on
             assert location.group.name.startswith("rank %d" % rank), location.group.name
         assert [c for c in d.comms if c.name == "MPI_COMM_WORLD"]
         locations, kinds, messages = defaultdict(Location), Counter(), defaultdict(list)
@@ -150,8 +202,8 @@ def archive(kind, anchor):
         assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
 
 
-if sys.argv[1] == "chrome":
-    chrome(sys.argv[2])
+if sys.argv[1] in ("chrome", "firefox", "speedscope"):
+    {"chrome": chrome, "firefox": firefox, "speedscope": speedscope}[sys.argv[1]](sys.argv[2])
 elif sys.argv[1] == "callers":
     callers(*sys.argv[2:])
 else:
