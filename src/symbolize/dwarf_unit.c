@@ -122,19 +122,53 @@ static void attrs_read(const struct dwarf_unit *unit, struct cursor *cursor,
 		          spec->attr < NR_DIE_ATTRS ? &die->attrs[spec->attr] : &other);
 }
 
+/* What fills almost all of a file: steps over one attribute whose size is not fixed. */
+static void attr_skip(const struct dwarf_unit *unit, struct cursor *cursor,
+                      const struct dwarf_spec *spec)
+{
+	struct dwarf_attr other;
+
+	switch (spec->size) {
+	case FORM_LEB:
+		while (cursor_left(cursor) && *cursor->at & 0x80)
+			cursor->at++;
+		cursor_take(cursor, 1);
+		break;
+	case FORM_BLOCK:
+		block_skip(cursor, 0);
+		break;
+	case FORM_ADDRESS:
+		cursor_take(cursor, unit->address_size);
+		break;
+	case FORM_OFFSET:
+		cursor_take(cursor, unit->offset_size);
+		break;
+	default:
+		if (spec->size < FORM_ADDRESS)
+			cursor_take(cursor, spec->size);
+		else
+			attr_read(unit, cursor, spec, &other);
+	}
+}
+
 static void attrs_skip(const struct dwarf_unit *unit, struct cursor *cursor,
                        const struct dwarf_abbrev *abbrev)
 {
 	const struct dwarf_spec *spec = unit->abbrevs->specs + abbrev->first;
 	const struct dwarf_spec *end = spec + abbrev->nr;
-	struct dwarf_attr other;
 
+	if (abbrev->fixed) {
+		cursor_take(cursor, abbrev->bytes +
+		                            (uint64_t)abbrev->addresses * unit->address_size +
+		                            (uint64_t)abbrev->offsets * unit->offset_size);
+		return;
+	}
 	for (; spec < end && !cursor->bad; spec++)
-		attr_read(unit, cursor, spec, &other);
+		attr_skip(unit, cursor, spec);
 }
 
-bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (*wanted)(int tag),
-                    struct dwarf_die *die)
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
+                    bool (*wanted)(int tag, bool has_code), struct dwarf_die *die)
 {
 	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
@@ -142,6 +176,7 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (
 	die->offset = cursor_offset(unit, cursor);
 	die->tag = 0;
 	die->has_children = false;
+	die->has_attrs = false;
 	code = cursor_uleb(cursor);
 	if (!code)
 		return !cursor->bad && dwarf_step(unit->dwarf, 1);
@@ -150,12 +185,9 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (
 		return false;
 	die->tag = abbrev->tag;
 	die->has_children = abbrev->has_children;
-	if (!wanted || wanted(die->tag))
+	die->has_attrs = !wanted || wanted(die->tag, abbrev->has_code);
+	if (die->has_attrs)
 		attrs_read(unit, cursor, abbrev, die);
-	else if (abbrev->fixed)
-		cursor_take(cursor, abbrev->bytes +
-		                            (uint64_t)abbrev->addresses * unit->address_size +
-		                            (uint64_t)abbrev->offsets * unit->offset_size);
 	else
 		attrs_skip(unit, cursor, abbrev);
 	return !cursor->bad && dwarf_step(unit->dwarf, 1 + abbrev->nr);

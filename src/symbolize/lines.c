@@ -202,6 +202,12 @@ static bool is_function(int tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
+/* Declarations are as frequent as functions; what they say is of no use here. */
+static bool is_read(int tag, bool has_code)
+{
+	return tag == DW_TAG_inlined_subroutine || (tag == DW_TAG_subprogram && has_code);
+}
+
 static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size_t depth)
 {
 	struct body *bodies = walk->lines->bodies, *body;
@@ -215,10 +221,12 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size
 		.dwarf = walk->owner->dwarf,
 		.origin = die->offset,
 		.is_call = die->tag == DW_TAG_inlined_subroutine,
-		.call_file = die->attrs[DIE_CALL_FILE].value,
-		.call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value,
 		.depth = depth,
 	};
+	if (!die->has_attrs)
+		return;
+	body->call_file = die->attrs[DIE_CALL_FILE].value;
+	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
 	if (body->is_call && dwarf_die_reference(walk->owner, die, DIE_ORIGIN, &dwarf, &origin)) {
 		body->dwarf = dwarf;
 		body->origin = origin;
@@ -239,7 +247,7 @@ static void functions_walk(struct unit_walk *walk)
 	struct dwarf_die die;
 	size_t depth = 0;
 
-	while (dwarf_die_read(walk->owner, &cursor, is_function, &die)) {
+	while (dwarf_die_read(walk->owner, &cursor, is_read, &die)) {
 		bodies_leave(walk, depth);
 		if (is_function(die.tag))
 			body_enter(walk, &die, depth);

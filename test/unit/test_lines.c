@@ -287,6 +287,27 @@ static void check_place(struct fixture *f, const char *name, uint32_t place)
 	assert_int_equal(answer.chain[1].line, 8);
 }
 
+/*
+ * In C++ a function of C has no linkage name of its own in DWARF. Where it is inlined, addr2line
+ * (binutils 2.40) prints the symbol around it in its place: the name is that of the entry.
+ */
+static void function_of_c_in_cpp(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	write_file(f, "a.c",
+	           "extern \"C\" { static inline __attribute__((always_inline)) int plain(int x)\n"
+	           "{\n	__asm__(\".globl place\\nplace: nop\" : \"+r\"(x));\n	return x;\n} }\n"
+	           "namespace ns { int around(int x) { return plain(x) + 1; } }\n");
+	if (!run(f, "g++ -x c++ -shared -fPIC -O1 -g -nostdlib a.c -o a.so"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+	assert_int_equal(answer.nr_sources, 2);
+	assert_string_equal(answer.names[0], "plain");
+	assert_string_equal(answer.name, "ns::around(int)");
+}
+
 static void compressed(void **state)
 {
 	struct fixture *f = *state;
@@ -480,6 +501,7 @@ int main(void)
 		TEST(clang),
 		TEST(link_time_optimized),
 		TEST(function_that_two_units_have),
+		TEST(function_of_c_in_cpp),
 		TEST(compressed),
 		TEST(versions),
 		TEST(separate_file),
