@@ -85,7 +85,7 @@ struct session {
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
-	unsigned first_shift, ticks;
+	unsigned first_shift, ticks, looks;
 	uint64_t *throttled;                  /* [event][cpu] */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;

@@ -45,14 +45,17 @@ static bool is_affordable(const struct session *s, uint32_t size, double rate)
 	       2 * ((double)s->guard.price + more) * rate <= s->options->max_overhead * 1e9;
 }
 
-static bool has_lost(const struct session *s)
+/* More than one in a thousand. */
+static bool loses(const struct session *s)
 {
-	uint64_t lost = 0;
+	uint64_t lost = 0, taken = 0;
 
-	for (unsigned e = 0; e < s->options->nr_events; e++)
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		taken += tables_ledger(s->tables)->taken[e];
 		for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
 			lost += sampler_lost(s->sampler, e, c);
-	return lost > 0;
+	}
+	return lost > taken / 1000;
 }
 
 static bool may_grow(const struct session *s)
@@ -74,7 +77,7 @@ void stack_copy_follow(struct session *s)
 	size = size < MOST ? size : MOST;
 	rate = rate_of(s, now - copy->since);
 	if (copy->since && copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
-	    is_affordable(s, size, rate) && !has_lost(s))
+	    is_affordable(s, size, rate) && !loses(s))
 		copy->done = sampler_copy_more(s->sampler, size) != 0;
 	*copy = (struct stack_copy){.since = now, .done = copy->done};
 }
