@@ -73,6 +73,8 @@ static int open_loop(struct session *s)
 		error = watch(s, s->target_fd);
 	if (!error && s->calls)
 		error = watch(s, calls_poll_fd(s->calls));
+	if (!error && s->tasks.unobserved_list.poll_fd >= 0)
+		error = watch(s, s->tasks.unobserved_list.poll_fd);
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
 	return error;
@@ -218,10 +220,13 @@ static void run(struct session *s)
 				on_tick(s);
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = true;
+			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
+				tasks_count_unobserved(&s->tasks);
 		}
 		drain(s, false);
 		drain_calls(s);
 	}
+	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
 	drain(s, true);
 	if (s->calls)
@@ -440,6 +445,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);
 	}

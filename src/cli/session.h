@@ -89,7 +89,7 @@ struct session {
 	uint64_t *throttled;                  /* [event][cpu] */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
-	bool launched, target_ended, interrupted, left_cgroup, status_shown;
+	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];
@@ -107,6 +107,8 @@ size_t session_ring_size(void);
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
+/* Says so where the way that was chosen cannot see all kinds of cores. */
+void session_note_cores(struct session *session);
 /* Whether the counters asked for can be read that way; says where not. */
 void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */
