@@ -149,6 +149,8 @@ void summary_start(struct session *s)
 		run->flags |= TRACE_RUN_ATTACHED;
 	if (options->user_only)
 		run->flags |= TRACE_RUN_USER_ONLY;
+	if (s->one_kind)
+		run->flags |= TRACE_RUN_ONE_KIND;
 	run->stacks = options->stacks;
 	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;

@@ -26,6 +26,9 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 Elf *elf_image_dwarf(struct elf_image *image);
 void elf_image_close(struct elf_image *image);
 
+/* NULL: the file is none that libelf should be let loose on. */
+Elf *elf_file_begin(int fd);
+
 bool elf_has_symtab(Elf *elf);
 
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */

@@ -9,11 +9,11 @@ from read_trace import Bytes, Trace, unzigzag
 
 # What parts of a kind have: c(omm) p(eer) t(ag) b(ytes) i(n) r(equest)
 PARTS = ["cptb", "cptb", "cptbr", "r", "r", "cptbr", "r", "r", "cpbi", "r", "cpbir", "c", "c",
-         "cpb", "cpb", "cpb", "b", "b", "b"]
+         "cpb", "cpb", "cpb", "b", "b", "b", "ct", "c", "cbi", "cbi"]
 NAMES = ["send", "receive", "send-posted", "send-done", "receive-posted", "receive-done",
          "test-failed", "cancelled", "collective", "collective-posted", "collective-done",
          "communicator-created", "communicator-freed", "put", "get", "atomic", "read", "write",
-         "value"]
+         "value", "file-opened", "file-closed", "read", "write"]
 POSTED, VALUE = (2, 4, 9), 18
 
 
@@ -135,8 +135,9 @@ def shown(part):
 def dumped(part):
     if part["kind"] == "value":
         return ["value", part["value"]]
-    return [part["kind"]] + [part.get(k) for k in ("communicator_number", "peer", "tag", "bytes",
-                                                   "bytes_in", "request")]
+    return [part["kind"]] + [part.get(k, part.get(of_file)) for k, of_file in (
+        ("communicator_number", "file_number"), ("peer", ""), ("tag", "mode"), ("bytes", ""),
+        ("bytes_in", "asked"), ("request", ""))]
 
 
 def main(path):
