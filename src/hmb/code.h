@@ -50,12 +50,11 @@
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 
 struct code_sample {
-	uint64_t time;    /* ns; decoded: rounded down to a multiple of 1 << time_shift */
-	uint64_t step;    /* ns from sample to sample of this level; 0: not known */
-	uint64_t leaf;    /* frame of the interrupted instruction */
-	uint32_t context; /* node of the caller's frame; NODE_NONE: there is no caller */
-	uint32_t thread;
-	uint32_t cpu;
+	uint64_t time; /* ns; decoded: rounded down to a multiple of 1 << time_shift */
+	uint64_t step; /* ns from sample to sample of this level; 0: not known */
+	uint64_t leaf; /* frame of the interrupted instruction */
+	uint32_t thread, cpu;
+	uint32_t context;         /* node of the caller's frame; NODE_NONE: there is no caller */
 	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
 	                           */
 };
@@ -65,16 +64,21 @@ struct code_pair {
 	uint32_t context;
 };
 
+/* A thread on a CPU, to be compared at once. */
+static inline uint64_t code_who(uint32_t thread, uint32_t cpu)
+{
+	return (uint64_t)cpu << 32 | thread;
+}
+
 struct code_site {
-	uint32_t thread, cpu;
+	uint64_t who;  /* code_who() */
 	uint64_t step; /* in time units */
-	uint64_t last; /* in time units */
+	uint64_t last; /* in time units; of the present site: that of the last record */
 	uint8_t next;  /* the site that followed */
 };
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
 struct code_model {
-	uint64_t time;         /* of the last record, in time units */
 	struct code_pair last; /* of the last record */
 	uint32_t raw_context;
 	uint32_t raw_block; /* the block written out last: the upper bits of a leaf */

@@ -120,7 +120,7 @@ static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
 		uint32_t thread = (uint32_t)get_varint(cursor);
 		uint32_t cpu = (uint32_t)get_varint(cursor);
 
-		return add_site(model, thread, cpu, get_varint(cursor));
+		return add_site(model, code_who(thread, cpu), get_varint(cursor));
 	}
 	if (code == SITE_BYTE)
 		number = get_byte(cursor);
@@ -196,9 +196,10 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 
 static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
 {
-	cursor->at = counter_get(&cursor->counters, cursor->at, cursor->end,
-	                         counter_stream(&cursor->counters, sample), cursor->totals,
-	                         cursor->first);
+	cursor->at = counter_get(
+		&cursor->counters, cursor->at, cursor->end,
+		counter_stream(&cursor->counters, code_who(sample->thread, sample->cpu)),
+		cursor->totals, cursor->first);
 	cursor->first = false;
 	sample->counters = cursor->totals;
 }
@@ -221,19 +222,18 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	}
 	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	model->time = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
-	site->last = model->time;
+	site->last = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
 	if (get_where(cursor, control & 3, &pair) || !cursor->at)
 		return -EBADMSG;
 	model->last = pair;
 	cursor->left--;
 	*sample = (struct code_sample){
-		.time = model->time << cursor->time_shift,
+		.time = site->last << cursor->time_shift,
 		.step = site->step << cursor->time_shift,
 		.leaf = pair.leaf,
 		.context = pair.context,
-		.thread = site->thread,
-		.cpu = site->cpu,
+		.thread = (uint32_t)site->who,
+		.cpu = (uint32_t)(site->who >> 32),
 	};
 	if (cursor->counters.nr)
 		get_counters(cursor, sample);

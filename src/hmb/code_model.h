@@ -30,7 +30,6 @@ static_assert(CODE_MAX_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must 
 
 static inline void model_reset(struct code_model *model, uint64_t base_time)
 {
-	model->time = base_time;
 	model->last = (struct code_pair){0};
 	model->raw_context = 0;
 	model->raw_block = 0;
@@ -41,13 +40,13 @@ static inline void model_reset(struct code_model *model, uint64_t base_time)
 	model->nr_sites = 0;
 	model->site = 0;
 	model->sites[0].next = 0;
+	model->sites[0].last = base_time;
 }
 
 /* Whose totals a sample has. */
-static inline uint32_t counter_stream(const struct counter_model *counters,
-                                      const struct code_sample *sample)
+static inline uint32_t counter_stream(const struct counter_model *counters, uint64_t who)
 {
-	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+	return (uint32_t)(counters->owner == COUNTER_OF_THREAD ? who : who >> 32);
 }
 
 /* The site that is expected next; means nothing before the first. */
@@ -70,16 +69,15 @@ static inline struct code_site *go_to_site(struct code_model *model, uint8_t to)
 	return &model->sites[to];
 }
 
-static inline struct code_site *add_site(struct code_model *model, uint32_t thread, uint32_t cpu,
-                                         uint64_t step)
+static inline struct code_site *add_site(struct code_model *model, uint64_t who, uint64_t step)
 {
 	uint8_t number = (uint8_t)(model->nr_sites % CODE_MAX_SITES);
+	uint64_t now = model->sites[model->site].last;
 
 	model->sites[number] = (struct code_site){
-		.thread = thread,
-		.cpu = cpu,
+		.who = who,
 		.step = step,
-		.last = model->time - step,
+		.last = now - step,
 		.next = number,
 	};
 	go_to_site(model, number);

@@ -388,6 +388,11 @@ const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_SYMBOLS], index);
 }
 
+uint32_t trace_nr_symbols(const struct trace *trace)
+{
+	return trace->sections[TRACE_SYMBOLS].nr;
+}
+
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_SOURCES], index);

@@ -37,7 +37,7 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 {
 	const struct trace_event *kind = trace_kind(trace, bin->kind);
 
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW || bin->use == BIN_CALLS) && kind &&
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) && kind &&
 	       bin->level >= kind->floor;
 }
 

@@ -226,20 +226,27 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 	};
 }
 
+int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
+                       unsigned t, unsigned c)
+{
+	int *fd = sampler_fd(s, &s->events[e], rung, t, c), error;
+
+	*fd = open_for(s, attr, t, c);
+	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
+	return !error && *fd >= 0 ? note_id(s, *fd, e, rung, c) : error;
+}
+
 static int open_event(struct sampler *s, const struct sampler_config *config, unsigned e,
                       unsigned rung, unsigned t, unsigned c)
 {
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
-	int *fd = sampler_fd(s, event, rung, t, c), error;
+	int error;
 
 	attr.sample_period = event->base_period[c] << (event->first_shift + 2 * rung);
 	if (rung)
 		attr.enable_on_exec = 0;
-	*fd = open_for(s, &attr, t, c);
-	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
-	if (!error && *fd >= 0)
-		error = note_id(s, *fd, e, rung, c);
+	error = sampler_open_event(s, &attr, e, rung, t, c);
 	if (!error && !e && s->nr_counters)
 		error = sampler_open_counters(s, config->counters, rung, t, c);
 	return error;

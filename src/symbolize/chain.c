@@ -12,8 +12,8 @@
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
 
 /* A stack joins a chain by so many links, or by one that so many cut stacks before it ended in. */
-#define JOIN_LINKS 3
-#define JOIN_STAY  8
+#define JOIN_LINKS 6
+#define JOIN_STAY  16
 
 struct chain {
 	pid_t tid; /* 0: nobody's */

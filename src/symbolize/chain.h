@@ -3,10 +3,10 @@
  *
  * When the copied piece of a deep stack ends too early, its outermost return addresses are often at
  * the same places, and the same, as in an earlier sample of the thread: then nothing above them has
- * changed either, and the earlier stack says how it goes on. Of 20,000 stacks of a molecular
- * dynamics program and 600 of a compiler so completed none was another one than that of a longer
- * copy. By a single return address one in 20 of the compiler's was: it counts only where stacks
- * have joined a chain for a while.
+ * changed either, and the earlier stack says how it goes on. How much has to agree was found on a
+ * compiler's stacks, cut and compared with longer copies: by one return address 50 of 1,000 that
+ * were completed were wrong, by three in a row 1 to 50, by six less than 1. A single one counts
+ * only where stacks have joined a chain for a while.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H

@@ -80,19 +80,18 @@ static uint64_t now_ns(void)
 static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 {
 	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
-	struct unwind_sample whole;
 	struct walk again = *walk;
 
 	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
-	    !live_stack_extend(unwinder->live, space_pid(walk->space), walk->sample, &whole))
+	    !live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample))
 		return;
-	again.sample = &whole;
+	again.live = unwinder->live;
 	again.links = unwinder->more;
 	again.nr = 0;
 	again.cut = false;
 	walk_run(unwinder, &again);
 	if (again.complete)
-		chain_store(unwinder->chains, whole.tid, again.links, again.nr, now_ns());
+		chain_store(unwinder->chains, walk->sample->tid, again.links, again.nr, now_ns());
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */

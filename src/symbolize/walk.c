@@ -20,15 +20,25 @@ struct state {
 	bool sp_unsure; /* what it called may have pushed something that nothing describes */
 };
 
+/* A word that is not in the copied stack. */
+__attribute__((noinline)) static bool load_beyond(struct state *state, uint64_t addr,
+                                                  uint64_t *value)
+{
+	struct walk *walk = state->walk;
+
+	if (addr > state->base && walk->live && live_stack_word(walk->live, addr, value))
+		return true;
+	walk->cut |= addr > state->base;
+	return false;
+}
+
 /* Loads a word of the stack. */
 static inline bool load(struct state *state, uint64_t addr, uint64_t *value)
 {
 	uint64_t at = addr - state->base;
 
-	if (at >= state->words_end) {
-		state->walk->cut |= addr > state->base;
-		return false;
-	}
+	if (at >= state->words_end)
+		return load_beyond(state, addr, value);
 	memcpy(value, state->walk->sample->stack + at, sizeof(*value));
 	return true;
 }
@@ -335,7 +345,7 @@ static bool step(struct state *state)
 		                   offset + (rule->signal && !state->inner));
 	}
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	if (rule->plain && !state->inner && !sp_is_unsure(state)) {
+	if (rule->plain && !state->inner && !sp_is_unsure(state) && !walk->live) {
 		if (!step_plain(state, rule))
 			return false;
 	} else if (rule->kind == RULE_ROOT) {

@@ -5,13 +5,15 @@
 #define SYMBOLIZE_WALK_H
 
 #include "symbolize/chain.h"
+#include "symbolize/live_stack.h"
 #include "symbolize/rule.h"
 #include "symbolize/unwind.h"
 
 struct walk {
 	const struct space *space;
 	const struct unwind_sample *sample;
-	struct link *links; /* room for max; what was found */
+	struct live_stack *live; /* for what is beyond the copied stack; NULL: nothing is */
+	struct link *links;      /* room for max; what was found */
 	unsigned nr, max;
 	bool complete;
 	bool cut; /* stopped because the copied stack ended */

@@ -109,13 +109,11 @@ def unzigzag(value):
     return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
 
 
-class Records:
+class Bytes:
+    """The records of a bin, as bytes."""
+
     def __init__(self, data, base):
         self.data, self.at, self.time = data, 0, base
-        self.sites, self.nr_sites, self.site = {}, 0, 0
-        self.pairs, self.leaves = [], []
-        self.contexts, self.blocks, self.last = [], [], (0, 0)
-        self.raw_block = self.raw_context = 0
 
     def byte(self):
         self.at += 1
@@ -129,6 +127,15 @@ class Records:
             shift += 7
             if byte < 128:
                 return value
+
+
+class Records(Bytes):
+    def __init__(self, data, base):
+        super().__init__(data, base)
+        self.sites, self.nr_sites, self.site = {}, 0, 0
+        self.pairs, self.leaves = [], []
+        self.contexts, self.blocks, self.last = [], [], (0, 0)
+        self.raw_block = self.raw_context = 0
 
     def number(self):
         byte = self.byte()

@@ -296,6 +296,37 @@ static void look_elsewhere(void *arg, unsigned depth)
 	}
 }
 
+/* Behind a frame larger than any copy. */
+static void look_far(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+
+	if (depth != 60)
+		return;
+	dump_take(&st->dump);
+	sample = dump_sample(&st->dump, MAX_STACK, 10);
+	sample.stack_cut = true;
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_STITCHED);
+	assert_int_equal(st->cut.nr, st->truth.nr + 1);
+	assert_int_equal(st->cut.frames[st->cut.nr - 1], st->truth.frames[st->truth.nr - 1]);
+	st->stitched++;
+}
+
+__attribute__((noinline)) static void descend_behind(visit_fn *visit, void *arg)
+{
+	volatile char room[512 << 10];
+
+	room[0] = 1;
+	descend(visit, arg, 0, 60);
+	room[1] = room[0];
+}
+
 static void a_process_tells_how_a_stack_goes_on(void **state)
 {
 	struct stitching *st = calloc(1, sizeof(*st));
@@ -304,6 +335,8 @@ static void a_process_tells_how_a_stack_goes_on(void **state)
 	descend(look_elsewhere, st, 0, 60);
 	descend(look_beyond, st, 0, 60);
 	assert_int_equal(st->stitched, 1);
+	descend_behind(look_far, st);
+	assert_int_equal(st->stitched, 2);
 	free(st);
 }
 
