@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #define TICK_NS        100000000
+#define SOON           10 /* ticks */
+#define SELDOM         10
 #define EXIT_ADAPTRACE 125
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -71,6 +73,8 @@ static int open_loop(struct session *s)
 		error = watch(s, s->target_fd);
 	if (!error && s->calls)
 		error = watch(s, calls_poll_fd(s->calls));
+	if (!error && s->tasks.unobserved_list.poll_fd >= 0)
+		error = watch(s, s->tasks.unobserved_list.poll_fd);
 	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
 		error = watch(s, sampler_poll_fd(s->sampler, i));
 	return error;
@@ -162,6 +166,17 @@ static void on_signals(struct session *s)
 	}
 }
 
+/* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
+static void look_for_target(struct session *s)
+{
+	unsigned tick = s->looks++;
+
+	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
+	    (tick >= SOON && tick % SELDOM))
+		return;
+	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
+}
+
 static void on_tick(struct session *s)
 {
 	uint64_t expirations;
@@ -172,9 +187,8 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
-	    !cgroup_holds(&s->cgroup, s->launch.pid))
-		s->left_cgroup = true;
+	stack_copy_follow(s);
+	look_for_target(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
@@ -206,10 +220,13 @@ static void run(struct session *s)
 				on_tick(s);
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = true;
+			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
+				tasks_count_unobserved(&s->tasks);
 		}
 		drain(s, false);
 		drain_calls(s);
 	}
+	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
 	drain(s, true);
 	if (s->calls)
@@ -428,6 +445,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);
 	}

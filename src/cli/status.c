@@ -118,6 +118,20 @@ static void warn_of_counters(const struct session *s)
 	}
 }
 
+static void warn_of_unobserved(const struct tasks *tasks)
+{
+	char missed[64] = "";
+
+	if (tasks->unobserved_list.missed)
+		snprintf(missed, sizeof(missed), "; up to %llu ms of their time are missing",
+		         (unsigned long long)(tasks->unobserved_list.missed / 1000000 + 1));
+	if (tasks->unobserved)
+		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
+		    "not let inherited events observe%s",
+		    (unsigned long long)tasks->unobserved, tasks->unobserved == 1 ? "" : "es",
+		    missed);
+}
+
 void status_warnings(const struct session *s)
 {
 	warn_of_counters(s);
@@ -125,10 +139,7 @@ void status_warnings(const struct session *s)
 	if (s->left_cgroup)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
-	if (s->tasks.unobserved)
-		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
-		    "not let inherited events observe",
-		    (unsigned long long)s->tasks.unobserved, s->tasks.unobserved == 1 ? "" : "es");
+	warn_of_unobserved(&s->tasks);
 	if (s->unknown_abi)
 		say("the callers in %llu samples of 32-bit programs are not known",
 		    (unsigned long long)s->unknown_abi);

@@ -21,6 +21,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.forget = forget,
 		.forget_arg = arg,
 	};
+	unobserved_init(&tasks->unobserved_list);
 }
 
 static struct process *find_process(struct tasks *tasks, pid_t pid)
@@ -78,7 +79,7 @@ void tasks_fini(struct tasks *tasks)
 {
 	struct task *task, *next;
 
-	unobserved_free(tasks->unobserved_list);
+	unobserved_fini(&tasks->unobserved_list);
 	HASH_ITER(hh, tasks->tasks, task, next)
 	{
 		drop_task(tasks, task);
@@ -364,6 +365,11 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 {
 	if (time > ENDED_GRACE_NS)
 		reap_until(tasks, time - ENDED_GRACE_NS);
+	unobserved_count(&tasks->unobserved_list, tasks->tables);
+}
+
+void tasks_count_unobserved(struct tasks *tasks)
+{
 	unobserved_count(&tasks->unobserved_list, tasks->tables);
 }
 

@@ -53,7 +53,7 @@ struct tasks {
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
-	struct unobserved *unobserved_list;
+	struct unobserved_list unobserved_list;
 	uint64_t now; /* of the newest record, ns */
 };
 
@@ -75,6 +75,9 @@ void tasks_record(struct tasks *tasks, const struct record *record);
 
 /* Now and then, with the time up to which records have been entered: looks after ended tasks. */
 void tasks_tick(struct tasks *tasks, uint64_t time);
+
+/* When unobserved_list.poll_fd is readable, and at the end before the target is waited for. */
+void tasks_count_unobserved(struct tasks *tasks);
 
 /* At the end: no more records come. */
 void tasks_end(struct tasks *tasks);

@@ -1,6 +1,6 @@
 /*
  * Processes that executed a setuid or unreadable program: the kernel stops observing them by
- * inherited events, and /proc tells what they use from then on.
+ * inherited events, and their clocks tell what they use from then on.
  */
 #ifndef CLI_UNOBSERVED_H
 #define CLI_UNOBSERVED_H
@@ -12,20 +12,33 @@
 
 struct unobserved {
 	pid_t pid;
+	int pidfd; /* -1: none could be had */
 	uint32_t comm;
 	uint64_t before;  /* ns of CPU time that were observed */
 	uint64_t counted; /* of what came later, already in the command's totals */
+	uint64_t read;    /* when, ns */
 	struct unobserved *next;
+};
+
+struct unobserved_list {
+	struct unobserved *first;
+	int poll_fd;     /* readable when they are to be counted; -1: none could be had */
+	int timer_fd;    /* ticks while there are any */
+	uint64_t missed; /* ns between the last reading and the end of those that ended unread */
 };
 
 /* CPU time of a process and of its reaped children, ns; false: it does not run any more. */
 bool unobserved_cpu_time(pid_t pid, uint64_t *own, uint64_t *children);
 
-void unobserved_add(struct unobserved **list, pid_t pid, uint32_t comm, uint64_t before);
+void unobserved_init(struct unobserved_list *list);
+void unobserved_fini(struct unobserved_list *list);
 
-/* Adds what they used since the last call to their commands' totals; drops those that ended. */
-void unobserved_count(struct unobserved **list, struct tables *tables);
+void unobserved_add(struct unobserved_list *list, pid_t pid, uint32_t comm, uint64_t before);
 
-void unobserved_free(struct unobserved *list);
+/*
+ * Adds what they used since the last call to their commands' totals; drops those that ended. What
+ * has ended and was not waited for by its parent yet is told in full.
+ */
+void unobserved_count(struct unobserved_list *list, struct tables *tables);
 
 #endif

@@ -18,6 +18,9 @@ void frame_names_fini(struct frame_names *names)
 	map64_fini(&names->by_name);
 	map64_fini(&names->functions);
 	map64_fini(&names->places);
+	free(names->by_line);
+	free(names->by_symbol);
+	free(names->recent);
 	free(names->names);
 	free(names->chains);
 }
@@ -146,22 +149,94 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 			break;
 	}
 	names->chains[first] = names->nr_chains++ - first;
-	return map64_add(&names->by_frame, frame, first);
+	return 0;
+}
+
+/* --- known ones ------------------------------------------------------------------------------- */
+
+#define RECENT_SHIFT 14
+
+static struct frame_recent *recent_slot(const struct frame_names *names, uint64_t frame)
+{
+	return &names->recent[(frame * 0x9e3779b97f4a7c15) >> (64 - RECENT_SHIFT)];
+}
+
+static int make_tables(struct frame_names *names)
+{
+	const struct trace *trace = names->trace;
+
+	names->by_line = calloc(trace_nr_lines(trace) + 1UL, sizeof(*names->by_line));
+	names->by_symbol = calloc(trace_nr_symbols(trace) + 1UL, sizeof(*names->by_symbol));
+	names->recent = calloc((size_t)1 << RECENT_SHIFT, sizeof(*names->recent));
+	return names->by_line && names->by_symbol && names->recent ? 0 : -ENOMEM;
+}
+
+/* What stands for all frames with the same chain; NULL: none but this one. */
+static uint32_t *alike(const struct frame_names *names, uint64_t frame)
+{
+	uint32_t symbol = trace_find_symbol(names->trace, frame), line;
+
+	if (symbol == UINT32_MAX)
+		return NULL;
+	line = trace_find_line(names->trace, frame, symbol);
+	return line == UINT32_MAX ? &names->by_symbol[symbol] : &names->by_line[line];
+}
+
+static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first)
+{
+	int err = 0;
+
+	*first = map64_get(&names->by_frame, frame);
+	if (*first != UINT32_MAX)
+		return 0;
+	*first = names->nr_chains;
+	err = add_chain(names, frame);
+	return err ? err : map64_add(&names->by_frame, frame, *first);
+}
+
+static int find_chain(struct frame_names *names, uint64_t frame, uint32_t *first)
+{
+	uint32_t *known = alike(names, frame);
+	int err;
+
+	if (!known)
+		return find_alone(names, frame, first);
+	if (*known) {
+		*first = *known - 1;
+		return 0;
+	}
+	*first = names->nr_chains;
+	err = add_chain(names, frame);
+	if (!err)
+		*known = *first + 1;
+	return err;
 }
 
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
-	uint32_t first = map64_get(&names->by_frame, frame);
+	struct frame_recent *recent;
+	uint32_t first, before = names->nr_chains;
 
-	if (first == UINT32_MAX) {
-		first = names->nr_chains;
-		if (add_chain(names, frame)) {
-			names->nr_chains = first;
-			return 0;
-		}
+	if (!names->recent && make_tables(names))
+		return 0;
+	recent = recent_slot(names, frame);
+	if (recent->chain && recent->frame == frame) {
+		first = recent->chain - 1;
+	} else if (find_chain(names, frame, &first)) {
+		names->nr_chains = before;
+		return 0;
 	}
+	*recent = (struct frame_recent){frame, first + 1};
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
+}
+
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
+{
+	const struct frame_recent *recent = names->recent ? recent_slot(names, frame) : NULL;
+
+	return recent && recent->chain && recent->frame == frame ? names->chains[recent->chain]
+	                                                         : UINT32_MAX;
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)

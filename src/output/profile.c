@@ -197,6 +197,8 @@ static int batch_add(struct builder *builder, struct batch *batch)
 		builder_announce(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++)
 		builder_approach(builder, &batch->samples[i]);
+	for (unsigned i = 0; i < batch->nr; i++)
+		builder_reach(builder, &batch->samples[i]);
 	for (unsigned i = 0; i < batch->nr; i++) {
 		uint32_t class = class_of(builder, &batch->samples[i]);
 
@@ -246,8 +248,7 @@ static int complete(struct builder *builder)
 	struct profile *profile = builder->profile;
 
 	end_streams(builder);
-	profile_sum(profile);
-	if (profile_sum_counts(profile))
+	if (profile_sum(profile) || profile_sum_counts(profile))
 		return -ENOMEM;
 	return builder_add_unsampled(builder);
 }
@@ -291,7 +292,7 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
 	builder->context_nodes =
-		calloc(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
+		memory_new(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
 	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
 	    !builder->context_nodes)
 		return -ENOMEM;
@@ -304,8 +305,9 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
-	map64_fini(&builder->node_by_key);
 	map64_fini(&builder->more_context_nodes);
+	free(builder->children.slots);
+	free(builder->first_rows);
 	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->factors);

@@ -57,6 +57,7 @@ struct profile_config {
 };
 
 #define PROFILE_NONE       UINT32_MAX
+#define PROFILE_MAX_ROW    0x3fffffff
 #define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
 
 struct profile_class {
@@ -78,9 +79,16 @@ struct profile_row {
 /* A call path of one class: its parent's and a function. Parents come before their children. */
 struct profile_node {
 	uint32_t parent;        /* PROFILE_NONE: the root of a class, which is no function */
-	uint32_t row : 31;      /* of a root: the class */
+	uint32_t row : 30;      /* of a root: the class */
+	uint32_t wide : 1;      /* while samples are added: has many children */
 	uint32_t recursive : 1; /* its row is among its ancestors' */
-	uint64_t self, total;
+	uint64_t self;
+	union {
+		uint64_t total;
+		struct profile_links {
+			uint32_t child, sibling; /* 0: none */
+		} links;                         /* while samples are added */
+	};
 };
 
 /* A command whose exact total is known, and is more than its samples stand for. */

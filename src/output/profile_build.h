@@ -1,4 +1,4 @@
-/* How a profile is made; for profile.c and profile_tree.c alone. */
+/* How a profile is made; for the files profile*.c alone. */
 #ifndef OUTPUT_PROFILE_BUILD_H
 #define OUTPUT_PROFILE_BUILD_H
 
@@ -14,6 +14,18 @@ struct leaf_cache {
 	uint32_t node; /* + 1; 0: empty */
 };
 
+/* Nodes by their parents and names, by open addressing. */
+struct node_slot {
+	uint32_t node; /* + 1; 0: free */
+	uint32_t hash;
+};
+
+struct node_table {
+	struct node_slot *slots;
+	uint32_t nr;
+	unsigned shift;
+};
+
 /* The latest sample of a stream: its row is open until the next one tells. */
 struct profile_stream {
 	uint32_t row; /* + 1; 0: none yet */
@@ -22,8 +34,10 @@ struct profile_stream {
 
 struct builder {
 	struct profile *profile;
-	uint32_t rooms[3]; /* of classes, rows and nodes */
-	struct map64 class_by_key, row_by_key, node_by_key;
+	uint32_t rooms[4];                   /* of classes, rows, nodes and first_rows */
+	uint32_t *first_rows, nr_first_rows; /* of the first class, by name: + 1; 0: none */
+	struct map64 class_by_key, row_by_key;
+	struct node_table children;
 	struct map64 who_by_pair;        /* numbers of (process, command) */
 	struct map64 who_by_memory;      /* of these or a thread, and a class of accesses */
 	uint32_t *context_nodes;         /* of the first class, by trace_node_number(): + 1 */
@@ -44,23 +58,35 @@ struct builder {
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
 
 /*
- * Ask for the memory that builder_leaf() will need for a sample, in two steps; for the first class,
- * which is the only one as a rule.
+ * Ask for the memory that builder_leaf() will need for a sample, in three steps; for the first
+ * class, which is the only one as a rule.
  */
 void builder_announce(struct builder *builder, const struct trace_sample *sample);
 void builder_approach(struct builder *builder, const struct trace_sample *sample);
+void builder_reach(struct builder *builder, const struct trace_sample *sample);
+
+/* Zeroed, and made for look-ups here and there; to be freed. NULL: no memory. */
+void *memory_new(size_t nr, size_t size);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
+/* Of the first class, if there is one already; else PROFILE_NONE. */
+uint32_t builder_known_row(const struct builder *builder, uint32_t name);
+
+/* The node of a name below a parent, new where there is none yet; PROFILE_NONE: no memory. */
+uint32_t builder_child(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name);
+/* Ask for the memory that this will need: the second waits for what the first one asked for. */
+void builder_parent_prefetch(const struct builder *builder, uint32_t parent, uint32_t row);
+void builder_child_prefetch(const struct builder *builder, uint32_t parent, uint32_t row);
 
 /* Finds the factors: before the samples are added. 0 or a negative errno. */
 int builder_scale(struct builder *builder);
 /* Adds rows for what the kernel counted and no sample stands for: after all samples. Likewise. */
 int builder_add_unsampled(struct builder *builder);
 
-/* Adds up what is below every node, and with it the rows' totals. */
-void profile_sum(struct profile *profile);
+/* Adds up what is below every node, and with it the rows' totals. 0 or -ENOMEM. */
+int profile_sum(struct profile *profile);
 
 /* Adds what was counted with a sample that belongs to a node. 0 or -ENOMEM. */
 int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t node);

@@ -2,93 +2,6 @@
 
 #include "symbolize/module.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* Doubles an array that is full; returns the number of a new zeroed entry, or PROFILE_NONE. */
-static uint32_t add_entry(void **entries, uint32_t *nr, uint32_t *room, size_t size)
-{
-	uint32_t wanted = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (*nr == *room) {
-		grown = *nr < PROFILE_NONE / 4 ? reallocarray(*entries, wanted, size) : NULL;
-		if (!grown)
-			return PROFILE_NONE;
-		*entries = grown;
-		*room = wanted;
-	}
-	memset((char *)*entries + *nr * size, 0, size);
-	return (*nr)++;
-}
-
-static uint32_t add_node(struct builder *builder)
-{
-	struct profile *profile = builder->profile;
-
-	return add_entry((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
-	                 sizeof(*profile->nodes));
-}
-
-uint32_t builder_add_class(struct builder *builder)
-{
-	struct profile *profile = builder->profile;
-	uint32_t class = add_entry((void **)&profile->classes, &profile->nr_classes,
-	                           &builder->rooms[0], sizeof(*profile->classes));
-	uint32_t root = add_node(builder);
-
-	if (class == PROFILE_NONE || root == PROFILE_NONE)
-		return PROFILE_NONE;
-	profile->classes[class].root = root;
-	profile->nodes[root].parent = PROFILE_NONE;
-	profile->nodes[root].row = class & 0x7fffffff;
-	return class;
-}
-
-uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
-{
-	struct profile *profile = builder->profile;
-	uint64_t key = (uint64_t) class << 32 | name;
-	uint32_t row = map64_get(&builder->row_by_key, key);
-
-	if (row != PROFILE_NONE)
-		return row;
-	row = add_entry((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
-	                sizeof(*profile->rows));
-	if (row == PROFILE_NONE || map64_add(&builder->row_by_key, key, row))
-		return PROFILE_NONE;
-	profile->rows[row].class = class;
-	profile->rows[row].name = name;
-	return row;
-}
-
-static bool row_above(const struct profile *profile, uint32_t node, uint32_t row)
-{
-	for (; profile->nodes[node].parent != PROFILE_NONE; node = profile->nodes[node].parent)
-		if (profile->nodes[node].row == row)
-			return true;
-	return false;
-}
-
-static uint32_t child_named(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name)
-{
-	struct profile *profile = builder->profile;
-	uint64_t key = (uint64_t)parent << 32 | name;
-	uint32_t node = map64_get(&builder->node_by_key, key), row;
-
-	if (node != PROFILE_NONE)
-		return node;
-	row = builder_row(builder, class, name);
-	node = add_node(builder);
-	if (row == PROFILE_NONE || node == PROFILE_NONE ||
-	    map64_add(&builder->node_by_key, key, node))
-		return PROFILE_NONE;
-	profile->nodes[node].parent = parent;
-	profile->nodes[node].row = row & 0x7fffffff;
-	profile->nodes[node].recursive = row_above(profile, parent, row);
-	return node;
-}
-
 /* What was inlined deeper than this is not told of callers, for a file may say so of each. */
 #define MAX_INLINED_DEPTH 1024
 
@@ -115,7 +28,7 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 	if (nr > 1 && !leaf && is_deep(profile, parent))
 		nr = 1;
 	for (; nr && parent != PROFILE_NONE; nr--)
-		parent = child_named(builder, class, parent, *names++);
+		parent = builder_child(builder, class, parent, *names++);
 	return parent;
 }
 
@@ -181,7 +94,7 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 	return node;
 }
 
-static struct leaf_cache *cache_slot(struct builder *builder, uint32_t class,
+static struct leaf_cache *cache_slot(const struct builder *builder, uint32_t class,
                                      const struct trace_sample *sample)
 {
 	uint64_t hash = (sample->leaf ^ (uint64_t)sample->context << 24 ^ (uint64_t) class << 56) *
@@ -207,17 +120,34 @@ void builder_announce(struct builder *builder, const struct trace_sample *sample
 		__builtin_prefetch(&builder->context_nodes[number]);
 }
 
+/* Where the sample's node is looked for; false: it is known, or nothing can be said yet. */
+static bool leaf_wanted(const struct builder *builder, const struct trace_sample *sample,
+                        uint32_t *parent, uint32_t *row)
+{
+	uint32_t name;
+
+	if (cache_holds(cache_slot(builder, 0, sample), 0, sample))
+		return false;
+	*parent = known_context(builder, 0, sample->context);
+	name = frame_names_known(&builder->profile->names, sample->leaf);
+	*row = builder_known_row(builder, name);
+	return *parent != PROFILE_NONE && *row != PROFILE_NONE;
+}
+
 void builder_approach(struct builder *builder, const struct trace_sample *sample)
 {
-	const struct leaf_cache *slot = cache_slot(builder, 0, sample);
-	uint32_t parent, name;
+	uint32_t parent, row;
 
-	if (cache_holds(slot, 0, sample))
-		return;
-	parent = known_context(builder, 0, sample->context);
-	name = frame_names_known(&builder->profile->names, sample->leaf);
-	if (parent != PROFILE_NONE && name != PROFILE_NONE)
-		map64_prefetch(&builder->node_by_key, (uint64_t)parent << 32 | name);
+	if (leaf_wanted(builder, sample, &parent, &row))
+		builder_parent_prefetch(builder, parent, row);
+}
+
+void builder_reach(struct builder *builder, const struct trace_sample *sample)
+{
+	uint32_t parent, row;
+
+	if (leaf_wanted(builder, sample, &parent, &row))
+		builder_child_prefetch(builder, parent, row);
 }
 
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
@@ -233,18 +163,4 @@ uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trac
 	if (node != PROFILE_NONE)
 		*slot = (struct leaf_cache){sample->leaf, class, sample->context, node + 1};
 	return node;
-}
-
-void profile_sum(struct profile *profile)
-{
-	for (uint32_t i = profile->nr_nodes; i-- > 0;) {
-		struct profile_node *node = &profile->nodes[i];
-
-		node->total += node->self;
-		if (node->parent == PROFILE_NONE)
-			continue;
-		profile->nodes[node->parent].total += node->total;
-		if (!node->recursive)
-			profile->rows[node->row].total += node->total;
-	}
 }

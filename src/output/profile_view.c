@@ -64,7 +64,7 @@ static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t row)
 		viewer->room = wanted;
 	}
 	viewer->nodes[viewer->nr] =
-		(struct profile_node){.parent = parent, .row = row & 0x7fffffff};
+		(struct profile_node){.parent = parent, .row = row & PROFILE_MAX_ROW};
 	return viewer->nr++;
 }
 

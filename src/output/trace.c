@@ -301,6 +301,8 @@ void trace_close(struct trace *trace)
 	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
+	for (unsigned i = 0; i < 4; i++)
+		free(trace->renamed[i]);
 	if (trace->memory)
 		munmap((void *)(uintptr_t)trace->memory, trace->size);
 	free(trace);
@@ -384,6 +386,11 @@ const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_SYMBOLS], index);
+}
+
+uint32_t trace_nr_symbols(const struct trace *trace)
+{
+	return trace->sections[TRACE_SYMBOLS].nr;
 }
 
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index)

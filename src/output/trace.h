@@ -64,6 +64,10 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /* The index of the function that holds a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
+uint32_t trace_nr_symbols(const struct trace *trace);
+/* The number of what stands for the source of a frame in a function; UINT32_MAX: not known. */
+uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol);
+uint32_t trace_nr_lines(const struct trace *trace);
 
 /*
  * The source of a frame that occurs in the trace, and of the calls that were inlined there,

@@ -2,8 +2,8 @@
 
 #include "symbolize/module.h"
 
-/* The last line at or below a frame. */
-static const struct trace_line *find_line(const struct trace *trace, uint64_t frame)
+/* The last line at or below a frame, + 1. */
+static uint32_t find_line(const struct trace *trace, uint64_t frame)
 {
 	const struct section *lines = &trace->sections[TRACE_LINES];
 	uint32_t low = 0, high = lines->nr;
@@ -17,25 +17,43 @@ static const struct trace_line *find_line(const struct trace *trace, uint64_t fr
 		else
 			high = middle;
 	}
-	return low ? section_entry(lines, low - 1) : NULL;
+	return low;
+}
+
+uint32_t trace_nr_lines(const struct trace *trace)
+{
+	return trace->sections[TRACE_LINES].nr;
+}
+
+uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol)
+{
+	const struct trace_symbol *around = trace_symbol(trace, symbol);
+	uint32_t found = find_line(trace, frame);
+	const struct trace_line *line;
+
+	if (!around || !found)
+		return UINT32_MAX;
+	line = section_entry(&trace->sections[TRACE_LINES], found - 1);
+	return line->module == frame_module(frame) && line->offset >= around->lo ? found - 1
+	                                                                         : UINT32_MAX;
 }
 
 size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
                           size_t max)
 {
-	const struct trace_symbol *symbol = trace_symbol(trace, trace_find_symbol(trace, frame));
-	const struct trace_line *line = find_line(trace, frame);
+	uint32_t symbol = trace_find_symbol(trace, frame), next;
+	const struct trace_line *line =
+		section_entry(&trace->sections[TRACE_LINES], trace_find_line(trace, frame, symbol));
 	const struct trace_source *source;
 	size_t nr = 0;
-	uint32_t next;
 
-	if (!symbol || !line || line->module != frame_module(frame) || line->offset < symbol->lo)
+	if (!line)
 		return 0;
 	for (next = line->source; next && nr < max; next = source->caller) {
 		source = section_entry(&trace->sections[TRACE_SOURCES], next - 1);
 		chain[nr] = *source;
 		if (!source->caller)
-			chain[nr].function = symbol->name;
+			chain[nr].function = trace_symbol(trace, symbol)->name;
 		nr++;
 	}
 	return nr;

@@ -24,11 +24,18 @@ while True:
 """
 
 
+def as_from_a_shell():
+    """Whatever runs the tests may ignore signals, as nohup and background jobs do."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def start(*command):
     recorder = subprocess.Popen(
         [recording.ADAPTRACE, "record", "-q", "--max-overhead", "0", *command],
         stdout=subprocess.PIPE, text=True, start_new_session=True, restore_signals=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        preexec_fn=as_from_a_shell)
     running.append(recorder)
     assert recorder.stdout.readline() == "ready\n"
     return recorder

@@ -1,0 +1,348 @@
+/* The trees of a profile: finding nodes while they are made, and what comes of them in the end. */
+#include "output/profile_build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FIRST_SHIFT 12
+#define LARGE       ((size_t)4 << 20)
+
+/*
+ * What every sample looks into somewhere is spread over less pages where these are large: a look-up
+ * by itself waits for the page tables longer than for the memory.
+ */
+static void *spread_over_less(void *memory, size_t nr, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
+
+	if (memory && nr * size >= LARGE) {
+		start = (start + page - 1) & ~(page - 1);
+		madvise((void *)start, ((uintptr_t)memory + nr * size - start) & ~(page - 1),
+		        MADV_HUGEPAGE);
+	}
+	return memory;
+}
+
+void *memory_new(size_t nr, size_t size)
+{
+	return spread_over_less(calloc(nr, size), nr, size);
+}
+
+static void *memory_grown(void *memory, size_t nr, size_t size)
+{
+	return spread_over_less(reallocarray(memory, nr, size), nr, size);
+}
+
+/* Doubles an array that is full; returns the number of a new zeroed entry, or PROFILE_NONE. */
+static uint32_t add_entry(void **entries, uint32_t *nr, uint32_t *room, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (*nr == *room) {
+		grown = *nr < PROFILE_MAX_ROW / 2 ? memory_grown(*entries, wanted, size) : NULL;
+		if (!grown)
+			return PROFILE_NONE;
+		*entries = grown;
+		*room = wanted;
+	}
+	memset((char *)*entries + *nr * size, 0, size);
+	return (*nr)++;
+}
+
+static uint32_t add_node(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	return add_entry((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
+	                 sizeof(*profile->nodes));
+}
+
+uint32_t builder_add_class(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	uint32_t class = add_entry((void **)&profile->classes, &profile->nr_classes,
+	                           &builder->rooms[0], sizeof(*profile->classes));
+	uint32_t root = add_node(builder);
+
+	if (class == PROFILE_NONE || root == PROFILE_NONE)
+		return PROFILE_NONE;
+	profile->classes[class].root = root;
+	profile->nodes[root].parent = PROFILE_NONE;
+	profile->nodes[root].row = class & PROFILE_MAX_ROW;
+	return class;
+}
+
+static uint32_t add_row(struct builder *builder, uint32_t class, uint32_t name)
+{
+	struct profile *profile = builder->profile;
+	uint32_t row = add_entry((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
+	                         sizeof(*profile->rows));
+
+	if (row == PROFILE_NONE || row > PROFILE_MAX_ROW)
+		return PROFILE_NONE;
+	profile->rows[row].class = class;
+	profile->rows[row].name = name;
+	return row;
+}
+
+/* Rows of the first class, which is the only one as a rule, stand in an array by their names. */
+static uint32_t first_class_row(struct builder *builder, uint32_t name)
+{
+	uint32_t row;
+
+	while (name >= builder->nr_first_rows)
+		if (add_entry((void **)&builder->first_rows, &builder->nr_first_rows,
+		              &builder->rooms[3], sizeof(*builder->first_rows)) == PROFILE_NONE)
+			return PROFILE_NONE;
+	if (builder->first_rows[name])
+		return builder->first_rows[name] - 1;
+	row = add_row(builder, 0, name);
+	if (row != PROFILE_NONE)
+		builder->first_rows[name] = row + 1;
+	return row;
+}
+
+uint32_t builder_known_row(const struct builder *builder, uint32_t name)
+{
+	return name < builder->nr_first_rows ? builder->first_rows[name] - 1 : PROFILE_NONE;
+}
+
+uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
+{
+	uint64_t key = (uint64_t) class << 32 | name;
+	uint32_t row;
+
+	if (!class && name != PROFILE_NONE)
+		return first_class_row(builder, name);
+	row = map64_get(&builder->row_by_key, key);
+	if (row != PROFILE_NONE)
+		return row;
+	row = add_row(builder, class, name);
+	return row == PROFILE_NONE || map64_add(&builder->row_by_key, key, row) ? PROFILE_NONE
+	                                                                        : row;
+}
+
+/* --- children --------------------------------------------------------------------------------- */
+
+/*
+ * Most nodes have a child or two, which are found by following links. Those of a node with more
+ * are in a table, all of them, for programs may call thousands of functions from one place.
+ */
+#define MAX_NARROW 2
+
+static uint32_t hash_of(uint32_t parent, uint32_t row)
+{
+	uint64_t hash = ((uint64_t)parent << 32 | row) * 0x9e3779b97f4a7c15;
+
+	return (uint32_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15 >> 32);
+}
+
+static uint32_t first_slot(const struct node_table *table, uint32_t hash)
+{
+	return hash >> (32 - table->shift);
+}
+
+/* The first slot that is free. */
+static void put_slot(struct node_table *table, struct node_slot slot)
+{
+	uint32_t mask = (1U << table->shift) - 1, i = first_slot(table, slot.hash);
+
+	while (table->slots[i].node)
+		i = (i + 1) & mask;
+	table->slots[i] = slot;
+}
+
+static uint32_t find_in_table(const struct builder *builder, uint32_t parent, uint32_t row)
+{
+	const struct node_table *table = &builder->children;
+	const struct profile_node *nodes = builder->profile->nodes;
+	uint32_t hash = hash_of(parent, row), mask = (1U << table->shift) - 1;
+
+	for (uint32_t i = first_slot(table, hash); table->slots[i].node; i = (i + 1) & mask) {
+		uint32_t node = table->slots[i].node - 1;
+
+		if (table->slots[i].hash == hash && nodes[node].parent == parent &&
+		    nodes[node].row == row)
+			return node;
+	}
+	return PROFILE_NONE;
+}
+
+static int grow_table(struct node_table *table)
+{
+	struct node_table grown = {.nr = table->nr, .shift = FIRST_SHIFT};
+	size_t nr = table->slots ? (size_t)1 << table->shift : 0;
+
+	if (table->shift == 31)
+		return -ENOMEM;
+	if (nr)
+		grown.shift = table->shift + 1;
+	grown.slots = memory_new((size_t)1 << grown.shift, sizeof(*grown.slots));
+	if (!grown.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (table->slots[i].node)
+			put_slot(&grown, table->slots[i]);
+	free(table->slots);
+	*table = grown;
+	return 0;
+}
+
+/* Two in three slots at most are taken. */
+static int put_into_table(struct builder *builder, uint32_t node)
+{
+	struct node_table *table = &builder->children;
+	const struct profile_node *entry = &builder->profile->nodes[node];
+	uint32_t hash = hash_of(entry->parent, entry->row);
+
+	if ((!table->slots || (uint64_t)table->nr * 3 >= (uint64_t)2 << table->shift) &&
+	    grow_table(table))
+		return -ENOMEM;
+	put_slot(table, (struct node_slot){node + 1, hash});
+	table->nr++;
+	return 0;
+}
+
+static int widen(struct builder *builder, uint32_t parent)
+{
+	struct profile_node *nodes = builder->profile->nodes;
+	int err = 0;
+
+	nodes[parent].wide = 1;
+	for (uint32_t i = nodes[parent].links.child; i && !err; i = nodes[i].links.sibling)
+		err = put_into_table(builder, i);
+	return err;
+}
+
+/* PROFILE_NONE: it is not there; then nr is how many are, up to a few. */
+static uint32_t find_child(const struct builder *builder, uint32_t parent, uint32_t row,
+                           unsigned *nr)
+{
+	const struct profile_node *nodes = builder->profile->nodes;
+	uint32_t i;
+
+	*nr = 0;
+	if (nodes[parent].wide)
+		return find_in_table(builder, parent, row);
+	for (i = nodes[parent].links.child; i; i = nodes[i].links.sibling, ++*nr)
+		if (nodes[i].row == row)
+			return i;
+	return PROFILE_NONE;
+}
+
+static int add_child(struct builder *builder, uint32_t parent, uint32_t node, uint32_t row)
+{
+	struct profile_node *nodes = builder->profile->nodes;
+
+	nodes[node].parent = parent;
+	nodes[node].row = row & PROFILE_MAX_ROW;
+	nodes[node].links.sibling = nodes[parent].links.child;
+	nodes[parent].links.child = node;
+	return nodes[parent].wide ? put_into_table(builder, node) : 0;
+}
+
+uint32_t builder_child(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name)
+{
+	uint32_t row = builder_row(builder, class, name), node;
+	unsigned nr;
+
+	if (row == PROFILE_NONE)
+		return PROFILE_NONE;
+	node = find_child(builder, parent, row, &nr);
+	if (node != PROFILE_NONE)
+		return node;
+	if (nr == MAX_NARROW && widen(builder, parent))
+		return PROFILE_NONE;
+	node = add_node(builder);
+	return node == PROFILE_NONE || add_child(builder, parent, node, row) ? PROFILE_NONE : node;
+}
+
+void builder_parent_prefetch(const struct builder *builder, uint32_t parent, uint32_t row)
+{
+	const struct node_table *table = &builder->children;
+
+	__builtin_prefetch(&builder->profile->nodes[parent]);
+	if (table->slots)
+		__builtin_prefetch(&table->slots[first_slot(table, hash_of(parent, row))]);
+}
+
+void builder_child_prefetch(const struct builder *builder, uint32_t parent, uint32_t row)
+{
+	const struct node_table *table = &builder->children;
+	const struct profile_node *nodes = builder->profile->nodes;
+	uint32_t child = nodes[parent].links.child;
+
+	if (nodes[parent].wide)
+		child = table->slots[first_slot(table, hash_of(parent, row))].node - 1;
+	if (child < builder->profile->nr_nodes)
+		__builtin_prefetch(&nodes[child]);
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+static void enter(struct profile_node *node, uint32_t *on_the_way)
+{
+	node->recursive = on_the_way[node->row]++ > 0;
+}
+
+/*
+ * Goes down a tree and back up, with a count for each row of how often it is on the way: so every
+ * node is looked at once, however deep it is.
+ */
+static void mark_recursion(struct profile_node *nodes, uint32_t root, uint32_t *on_the_way)
+{
+	uint32_t at = root;
+
+	for (;;) {
+		if (nodes[at].links.child) {
+			at = nodes[at].links.child;
+			enter(&nodes[at], on_the_way);
+			continue;
+		}
+		for (; at != root; at = nodes[at].parent) {
+			on_the_way[nodes[at].row]--;
+			if (nodes[at].links.sibling)
+				break;
+		}
+		if (at == root)
+			return;
+		at = nodes[at].links.sibling;
+		enter(&nodes[at], on_the_way);
+	}
+}
+
+static int find_recursion(struct profile *profile)
+{
+	uint32_t *on_the_way = calloc(profile->nr_rows + 1UL, sizeof(*on_the_way));
+
+	if (!on_the_way)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		mark_recursion(profile->nodes, profile->classes[i].root, on_the_way);
+	free(on_the_way);
+	return 0;
+}
+
+int profile_sum(struct profile *profile)
+{
+	int err = find_recursion(profile);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < profile->nr_nodes; i++)
+		profile->nodes[i].total = profile->nodes[i].self;
+	for (uint32_t i = profile->nr_nodes; i-- > 0;) {
+		struct profile_node *node = &profile->nodes[i];
+
+		if (node->parent == PROFILE_NONE)
+			continue;
+		profile->nodes[node->parent].total += node->total;
+		if (!node->recursive)
+			profile->rows[node->row].total += node->total;
+	}
+	return 0;
+}
