@@ -169,7 +169,7 @@ static void test_alike(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 100; round++) {
-		struct bin *bin = make_bin(8 + (unsigned)(rnd() % 7));
+		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7), BIN_CALLS);
 		uint64_t time = rnd_bits(50), first = time, requests[2] = {0};
 		size_t nr = 0;
 
