@@ -292,7 +292,7 @@ static bool has_debug_file(void)
 
 	if (modules && find_libc(&file, path)) {
 		libc = module_table_file(modules, &file);
-		fd = libc ? debug_file_open(libc, NULL) : -1;
+		fd = libc ? debug_file_open(libc, NULL, NULL) : -1;
 	}
 	if (fd >= 0)
 		close(fd);

@@ -9,10 +9,22 @@ static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
 	return at;
 }
 
+static unsigned char *put_number(unsigned char *at, uint32_t number)
+{
+	if (number < NUMBER_DIRECT) {
+		*at++ = (unsigned char)number;
+		return at;
+	}
+	number -= NUMBER_DIRECT;
+	*at++ = (unsigned char)(NUMBER_DIRECT + (number >> 8));
+	*at++ = (unsigned char)number;
+	return at;
+}
+
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
 	uint64_t rest = residual - TIME_END;
-	unsigned log_bytes = rest < 1 << 16 ? 1 : rest < (uint64_t)1 << 32 ? 2 : 3;
+	unsigned longer = rest >= 1 << 16;
 
 	if (residual < TIME_END) {
 		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
@@ -20,8 +32,12 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 		*at++ = (unsigned char)residual;
 		return at;
 	}
-	*at++ = (unsigned char)((TIME_BYTES - 1 + log_bytes) << 2 | where);
-	return put_bytes(at, rest, 1U << log_bytes);
+	if (rest >= 1 << 24) {
+		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
+		return varint_put(at, rest);
+	}
+	*at++ = (unsigned char)((TIME_BYTES + longer) << 2 | where);
+	return put_bytes(at, rest, 2 + longer);
 }
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
@@ -170,10 +186,24 @@ static unsigned char *put_context_again(struct code_encoder *encoder, unsigned c
 {
 	const struct code_model *model = &encoder->model;
 
-	at = code_put_number(at, context);
+	at = put_number(at, context);
 	if (!context)
 		return put_leaf_near(encoder, at, leaf, model->last.leaf);
 	return put_leaf_near(encoder, at, leaf, model->pairs[model->contexts[context - 1]].leaf);
+}
+
+unsigned char *code_put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair)
+{
+	const uint16_t *order = encoder->model.order;
+	uint32_t number = encoder->numbers[pair], shorter;
+
+	at = put_number(at, number);
+	if (number >= NUMBER_DIRECT) {
+		shorter = shorten_number(&encoder->model, number);
+		encoder->numbers[order[number]] = (uint16_t)number;
+		encoder->numbers[order[shorter]] = (uint16_t)shorter;
+	}
+	return at;
 }
 
 unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
@@ -196,6 +226,7 @@ unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at
 	if (number == CODE_MAX_PAIRS)
 		return at;
 	*slot = (uint16_t)(number + 1);
+	encoder->numbers[number] = (uint16_t)number;
 	if (!again) {
 		add_context(model, number);
 		*of_context = (uint16_t)model->nr_contexts;

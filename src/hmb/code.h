@@ -9,11 +9,12 @@
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same site of execution.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
- *          and the blocks of 64 KiB that leaves lie in.
+ *          and the blocks of 64 KiB that leaves lie in. Numbers below 240 take one byte; a pair
+ *          with a higher one that is met again changes places with one of these, each in turn.
  *
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected) r below 49; 49 … 60: r = 49 + (it - 49) · 256 + the
- *              next byte; 61, 62, 63: 2, 4, 8 more bytes hold r - 3121
+ *              next byte; 61, 62: 2, 3 more bytes hold r - 3121; 63: a varint
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of the context + 1,
  *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
  *              below
@@ -85,6 +86,8 @@ struct code_model {
 	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_blocks;
 	uint32_t nr_sites; /* goes on counting: the ring's oldest is replaced */
 	uint8_t site;
+	uint8_t turn;                   /* the number that changes places next */
+	uint16_t order[CODE_MAX_PAIRS]; /* the pair that has a number */
 	uint32_t blocks[CODE_MAX_BLOCKS];
 	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
 	uint64_t leaves[CODE_MAX_LEAVES];
@@ -92,9 +95,10 @@ struct code_model {
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 80 KiB, and 39 more that counters use. */
+/* The model with ways to find things in it; 88 KiB, and 39 more that counters use. */
 struct code_encoder {
 	struct code_model model;
+	uint16_t numbers[CODE_MAX_PAIRS];           /* of each pair */
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
 	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
 	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];

@@ -40,7 +40,9 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 		return code;
 	if (code < TIME_BYTES)
 		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(cursor);
-	return TIME_END + get_bytes(cursor, 2U << (code - TIME_BYTES));
+	if (code == TIME_VARINT)
+		return TIME_END + get_varint(cursor);
+	return TIME_END + get_bytes(cursor, 2 + code - TIME_BYTES);
 }
 
 static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
@@ -151,7 +153,9 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 		number = get_number(cursor);
 		if (number >= model->nr_pairs)
 			return -EBADMSG;
-		*pair = model->pairs[number];
+		*pair = model->pairs[model->order[number]];
+		if (number >= NUMBER_DIRECT)
+			shorten_number(model, number);
 		return 0;
 	}
 	if (where == WHERE_RAW) {

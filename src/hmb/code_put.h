@@ -30,22 +30,11 @@ static inline uint16_t *code_find_pair(struct code_encoder *encoder, uint32_t co
 	}
 }
 
-static inline unsigned char *code_put_number(unsigned char *at, uint32_t number)
-{
-	if (number < NUMBER_DIRECT) {
-		*at++ = (unsigned char)number;
-		return at;
-	}
-	number -= NUMBER_DIRECT;
-	*at++ = (unsigned char)(NUMBER_DIRECT + (number >> 8));
-	*at++ = (unsigned char)number;
-	return at;
-}
-
 /* What is not usual, in code.c. All return where the record goes on. */
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where);
 unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, uint64_t who,
                                uint64_t step);
+unsigned char *code_put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair);
 unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
                                  uint32_t context, uint64_t leaf, uint16_t *slot);
 unsigned char *code_put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
@@ -82,25 +71,25 @@ static inline void code_append(struct bin *bin, uint32_t size)
 }
 
 /*
- * Appends a sample whose site of execution and time are as expected, and whose pair is known and
- * found at once, to a bin without counters that has room for it. False with nothing done: it is not
- * such a one.
+ * Appends a sample whose site of execution and time are as expected, and whose pair is known, found
+ * at once and of a short number, to a bin without counters that has room for it. False with nothing
+ * done: it is not such a one.
  */
 static inline bool code_put_usual(struct code_encoder *encoder, struct bin *bin,
                                   const struct code_sample *sample)
 {
 	struct code_model *model = &encoder->model;
-	uint32_t pair = encoder->pair_slots[code_where_hash(sample->context, sample->leaf)];
+	uint32_t pair = encoder->pair_slots[code_where_hash(sample->context, sample->leaf)], next;
 	const struct code_pair *known;
 	struct code_site *site;
 	uint64_t time, residual;
 	unsigned char *at;
-	unsigned next;
 
 	if (!pair) /* else there was a record, and so a site */
 		return false;
 	known = &model->pairs[--pair];
-	if (known->leaf != sample->leaf || known->context != sample->context)
+	if (known->leaf != sample->leaf || known->context != sample->context ||
+	    encoder->numbers[pair] >= NUMBER_DIRECT)
 		return false;
 	next = expected_site(model);
 	site = &model->sites[next];
@@ -114,7 +103,8 @@ static inline bool code_put_usual(struct code_encoder *encoder, struct bin *bin,
 	at = bin_records(bin) + bin->record_bytes;
 	__builtin_prefetch(at + 64, 1); /* the rest of the bin was not touched for long */
 	at[0] = (unsigned char)(residual << 2 | WHERE_PAIR);
-	code_append(bin, (uint32_t)(code_put_number(at + 1, pair) - at));
+	at[1] = (unsigned char)encoder->numbers[pair];
+	code_append(bin, 2);
 	return true;
 }
 
@@ -132,7 +122,7 @@ static inline void code_put(struct code_encoder *encoder, struct bin *bin,
 
 	site->last = time;
 	if (*slot)
-		at = code_put_number(code_put_control(at, residual, WHERE_PAIR), *slot - 1U);
+		at = code_put_pair(encoder, code_put_control(at, residual, WHERE_PAIR), *slot - 1U);
 	else
 		at = code_put_new_pair(encoder, at, residual, sample->context, sample->leaf, slot);
 	model->last = (struct code_pair){sample->leaf, sample->context};

@@ -98,22 +98,32 @@ static OTF2_IoOperationFlag flags_of(const char *name)
 	       (later ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0U);
 }
 
+static OTF2_IoAccessMode access_of(int32_t mode)
+{
+	if (mode & MODE_READ_WRITE)
+		return OTF2_IO_ACCESS_MODE_READ_WRITE;
+	return mode & MODE_WRITE_ONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
+	                              : OTF2_IO_ACCESS_MODE_READ_ONLY;
+}
+
+static OTF2_IoCreationFlag creation_of(int32_t mode)
+{
+	return (mode & MODE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0U) |
+	       (mode & MODE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0U) |
+	       (mode & MODE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0U);
+}
+
+static OTF2_IoStatusFlag status_of(int32_t mode)
+{
+	return (mode & MODE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0U) |
+	       (mode & MODE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0U);
+}
+
 static void write_opened(struct location *location, uint64_t time, uint32_t handle, int32_t mode)
 {
-	OTF2_IoAccessMode access = mode & MODE_READ_WRITE   ? OTF2_IO_ACCESS_MODE_READ_WRITE
-	                           : mode & MODE_WRITE_ONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
-	                                                    : OTF2_IO_ACCESS_MODE_READ_ONLY;
-
-	otf2_check(
-		location->archive,
-		OTF2_EvtWriter_IoCreateHandle(
-			location->writer, NULL, time, handle, access,
-			(mode & MODE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0U) |
-				(mode & MODE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0U) |
-				(mode & MODE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0U),
-			(mode & MODE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0U) |
-				(mode & MODE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE
-	                                                     : 0U)));
+	otf2_check(location->archive, OTF2_EvtWriter_IoCreateHandle(
+					      location->writer, NULL, time, handle, access_of(mode),
+					      creation_of(mode), status_of(mode)));
 }
 
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,

@@ -138,6 +138,7 @@ static void put_ranks(FILE *to, const struct job *job)
 	          calls ? "ranks: sampled, and the share of it in MPI, from samples; calls, their "
 	                  "exact time, and what was sent, from calls"
 	                : "ranks: sampled, and the share of it in MPI");
+	put_completeness(to, job->trace);
 	if (!options->quiet) {
 		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
 		if (calls)

@@ -24,6 +24,7 @@ struct trace {
 	uint32_t nr_events; /* that were sampled */
 	unsigned bin_shift, sub_shift;
 	struct weights *weights; /* by event */
+	void *renamed[4];        /* sections that are not in the file: see trace_rename.h */
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */

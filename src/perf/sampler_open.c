@@ -164,6 +164,10 @@ static int open_sides(struct sampler *s, unsigned c)
  * all CPUs is enough and costs the target least; two tasks that end at once may write its ring at
  * once, which may stop it for good, so it has one of its own. What was read is not all there is:
  * see sampler_exact().
+ *
+ * inherit_stat makes the kernel exchange the counts of two tasks of the target where it lets them
+ * exchange their contexts, which costs such a switch 0.2 us. It is the same for any kind of event
+ * and any number of rungs beside it, and without it no task says its total at its exit.
  */
 static int open_exact(struct sampler *s, const struct sampler_config *config)
 {

@@ -34,9 +34,10 @@ bool elf_has_symtab(Elf *elf)
 }
 
 /* Where the file itself has not all its symbols, or no debug information. */
-static void find_debug(struct elf_image *image, const struct module *module)
+static void find_debug(struct elf_image *image, const struct module_table *table,
+                       const struct module *module)
 {
-	image->debug_fd = debug_file_open(module, image->main);
+	image->debug_fd = debug_file_open(module, image->main, module_table_places(table));
 	if (image->debug_fd >= 0)
 		image->debug = elf_file_begin(image->debug_fd);
 	if (image->debug || !image->main || elf_has_symtab(image->main))
@@ -56,7 +57,7 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 	if (image->main_fd >= 0)
 		image->main = elf_file_begin(image->main_fd);
 	if (!image->main || !elf_has_symtab(image->main) || !dwarf_is_in(image->main))
-		find_debug(image, module);
+		find_debug(image, table, module);
 	if (image->main || image->debug)
 		return 0;
 	elf_image_close(image);

@@ -2,7 +2,7 @@
  * ELF images: a module's file and its separate debug file, opened for reading names.
  *
  * Files are read, never mapped, for the owner of a mapped one could end this process by cutting it
- * short. Nothing is read of sections that are too big to be real. No debuginfod is asked.
+ * short. Nothing is read of sections that are too big to be real.
  */
 #ifndef SYMBOLIZE_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_IMAGE_H

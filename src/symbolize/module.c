@@ -175,6 +175,16 @@ struct jitdump_files *module_table_jitdumps(struct module_table *table)
 	return &table->jitdumps;
 }
 
+void module_table_search(struct module_table *table, const struct debug_places *places)
+{
+	table->places = places;
+}
+
+const struct debug_places *module_table_places(const struct module_table *table)
+{
+	return table->places;
+}
+
 struct module *module_table_get(const struct module_table *table, uint16_t id)
 {
 	return id < table->nr ? &table->entries[id]->module : NULL;

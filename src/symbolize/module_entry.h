@@ -29,6 +29,7 @@ struct module_table {
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
+	const struct debug_places *places; /* or NULL */
 };
 
 /*

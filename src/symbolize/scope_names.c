@@ -7,12 +7,20 @@
 
 #define MAX_HOPS 8 /* from an entry to the one that has its name */
 
+/* Every unit names the same functions again, and linkers store equal strings once. */
+#define NR_RECENT (1u << 14)
+
+struct recent_name {
+	const char *name, *readable;
+};
+
 /* Units that were looked into last: names are looked up in the order of their entries. */
 struct namer {
 	struct dwarf_unit units[2];
 	bool open[2];
 	struct text_pool *pool;
 	bool copy;
+	struct recent_name recent[NR_RECENT]; /* by where the name is */
 	char text[DEMANGLED_MAX];
 };
 
@@ -77,17 +85,27 @@ static const char *name_choose(const struct die_names *names)
 	                                                                : names->linkage;
 }
 
+static const char *name_make_readable(struct namer *namer, const char *name)
+{
+	struct recent_name *recent =
+		&namer->recent[(uintptr_t)name * 0x9e3779b97f4a7c15 >> (64 - 14)];
+
+	if (recent->name == name)
+		return recent->readable;
+	name_readable(name, namer->text);
+	recent->name = name;
+	recent->readable = namer->copy || strcmp(name, namer->text) != 0
+	                           ? text_pool_put(namer->pool, namer->text)
+	                           : name;
+	return recent->readable;
+}
+
 static const char *name_find(struct namer *namer, const struct scope *scope)
 {
 	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
 	const char *name = name_choose(&names);
 
-	if (!name)
-		return NULL;
-	name_readable(name, namer->text);
-	return namer->copy || strcmp(name, namer->text) != 0
-	               ? text_pool_put(namer->pool, namer->text)
-	               : name;
+	return name ? name_make_readable(namer, name) : NULL;
 }
 
 static int origin_compare(const void *x, const void *y)

@@ -186,6 +186,8 @@ static struct outcome run(const struct scenario *scenario, size_t size,
 {
 	struct replay r;
 	struct outcome end;
+	size_t bytes;
+	double stored, most;
 
 	replay_open(&r, scenario, size, mix, with_counters);
 	replay_run(&r, quiet);
@@ -193,13 +195,18 @@ static struct outcome run(const struct scenario *scenario, size_t size,
 	if (!quiet)
 		print_change(&r, "the end");
 	end.hertz = hertz(&r);
-	end.bytes = (double)(r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
-	                     r.hmb->cct.nr_nodes * sizeof(struct node)) /
-	            (double)hmb_stored(r.hmb, SAMPLES);
+	bytes = r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
+	        r.hmb->cct.nr_nodes * sizeof(struct node);
+	stored = (double)hmb_stored(r.hmb, SAMPLES);
+	end.bytes = (double)bytes / stored;
+	most = (double)(size - hmb_used(r.hmb) + bytes) / stored;
 	printf("  scenario %s: %u halvings, ends at %.1f Hz, %.1f million samples stored",
-	       scenario->name, r.halvings, end.hertz, (double)hmb_stored(r.hmb, SAMPLES) / 1e6);
+	       scenario->name, r.halvings, end.hertz, stored / 1e6);
+	/* The frequency goes by powers of two: only so many bytes make it another. */
 	if (mix)
-		printf(", %.2f bytes each with contexts", end.bytes);
+		printf(", %.2f bytes each with contexts; up to %.2f it ends there, at %.2f "
+		       "twice as high",
+		       end.bytes, most, most / 2);
 	printf("\n");
 	replay_close(&r);
 	return end;

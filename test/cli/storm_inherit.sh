@@ -4,27 +4,34 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-storm() { # ARGUMENTS-OF-RECORD...
+storm() { # COUNT ARGUMENTS-OF-RECORD...
+	count=$1; shift
 	echo "-- $*"
-	recorded --inherit "$@" "$TARGETS/storm" 150 2 short 2000 long 6000 >said
-	measure <<'END'
+	recorded --inherit "$@" "$TARGETS/storm" "$count" 2 short 2000 long 6000 >said
+	measure "$count" <<'END'
+import sys
 import recording
 
+count = int(sys.argv[1])
 said = recording.said()
 commands = {command["comm"]: command for command in recording.info()["commands"]}
 rows = recording.report("adaptrace.atr", "--sort", "comm")["functions"]
 for comm in "short", "long":
     command = commands[comm]
-    assert command["tasks"] == 150, command
+    assert command["tasks"] == count, command
     assert command["exact"] >= command["weight"] * 0.9
     # The kernel ends the events of a dying process before it takes its memory apart: 0.2 ms and more.
-    death = 150 * 0.0003
+    death = count * 0.0003
     assert recording.close(command["exact"] / 1e9, *said[comm], 0.05, death)
     total = sum(row["self"] for row in rows if row["comm"] == comm)
     assert recording.close(total / 1e9, *said[comm], 0.05, death + recording.allowance(recording.info()))
 END
 }
 
-storm -m 64K
-storm -F 200
+# From 0.1 ms, with reductions, to 20 ms.
+storm 150 -m 64K
+storm 100 -F 1000
+storm 100 -F 200
+storm 100 -F 100
+storm 100 -F 50
 pass

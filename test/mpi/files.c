@@ -1,6 +1,6 @@
 /*
- * files FOLDER: the same file opened twice by all ranks together, each rank's own file, transfers of
- * all sorts, one of them shorter than was asked for.
+ * files FOLDER: the same file opened twice by all ranks together, each rank's own file, transfers
+ * of all sorts, one of them shorter than was asked for.
  */
 #include <mpi.h>
 #include <stdio.h>

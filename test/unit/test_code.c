@@ -230,6 +230,55 @@ static void each_way_takes_its_bytes(void **state)
 	free(encoder);
 }
 
+/* Of 300 pairs the last 60 take two bytes when they are met again, and then change places. */
+static void pairs_that_are_met_again_take_a_byte(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	for (unsigned i = 0; i < 300; i++)
+		size_of(encoder, bin, 1000 + i, 16 * i);
+	for (unsigned i = 240; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i), 1 + 2);
+	for (unsigned i = 60; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i), 1 + 1);
+	/* theirs are the numbers that these had */
+	assert_int_equal(size_of(encoder, bin, 1000, 0), 1 + 2);
+	assert_int_equal(size_of(encoder, bin, 1000, 0), 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1060, 16 * 60), 1 + 2);
+	free(bin);
+	free(encoder);
+}
+
+/* What a time takes that is so many units late, of 64 ns. */
+static void each_time_takes_its_bytes(void **state)
+{
+	static const struct {
+		uint64_t off;
+		unsigned bytes;
+	} times[] = {{24, 0},        {25, 1},        {1560, 1},      {1561, 2},
+	             {34328, 2},     {34329, 3},     {8390168, 3},   {8390169, 4},
+	             {134219288, 4}, {134219289, 5}, {1ULL << 40, 6}};
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+	struct code_sample sample = {.time = 0};
+	uint32_t before;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	code_put(encoder, bin, &sample);
+	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		sample.time += times[i].off << 6;
+		before = bin->record_bytes;
+		code_put(encoder, bin, &sample);
+		assert_int_equal(bin->record_bytes - before, 2 + times[i].bytes);
+	}
+	free(bin);
+	free(encoder);
+}
+
 /* Decodes whatever there is, in memory of exactly its size so that the sanitizer sees overruns. */
 static unsigned decode(const void *bytes, size_t size, int *end)
 {
@@ -371,6 +420,8 @@ int main(void)
 		cmocka_unit_test(every_sample_comes_back),
 		cmocka_unit_test(usual_records_take_two_bytes),
 		cmocka_unit_test(each_way_takes_its_bytes),
+		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
+		cmocka_unit_test(each_time_takes_its_bytes),
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
 		cmocka_unit_test(garbage_is_survived),
