@@ -35,11 +35,11 @@ struct options {
 	uint64_t period;  /* of counters; 0: the default */
 	enum trace_stacks stacks;
 	uint32_t stack_size;
-	bool stack_fixed; /* no more than that is copied, however deep stacks are */
 	unsigned max_stack;
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
+	bool stack_fixed;  /* no more than stack_size is copied, however deep stacks are */
 	bool data;         /* what memory accesses met is kept with samples */
 	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
 	bool wide;         /* whoever runs on CPUs or in a cgroup that exists, not one target */

@@ -237,19 +237,28 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static unsigned walk(struct engine *engine, const struct record *record)
+static bool sample_of(const struct record *record, struct unwind_sample *sample)
 {
 	unsigned nr_regs = (unsigned)__builtin_popcountll(unwind_regs_mask());
 	const uint64_t *regs = record->rest + 1, *size = regs + nr_regs;
-	struct unwind_sample sample = {.regs = regs, .tid = (pid_t)record->tid};
+
+	*sample = (struct unwind_sample){.regs = regs, .tid = (pid_t)record->tid};
+	if (record->rest[0] != PERF_SAMPLE_REGS_ABI_64 || *size == 0)
+		return false;
+	sample->stack = (const unsigned char *)(size + 1);
+	sample->stack_size = *(const uint64_t *)(sample->stack + *size);
+	sample->stack_cut = sample->stack_size == *size;
+	return true;
+}
+
+static unsigned walk(struct engine *engine, const struct record *record)
+{
 	uint64_t frames[MAX_FRAMES];
+	struct unwind_sample sample;
 	enum unwind_end end;
 
-	if (record->rest[0] != PERF_SAMPLE_REGS_ABI_64 || *size == 0)
+	if (!sample_of(record, &sample))
 		return 0;
-	sample.stack = (const unsigned char *)(size + 1);
-	sample.stack_size = *(const uint64_t *)(sample.stack + *size);
-	sample.stack_cut = sample.stack_size == *size;
 	return unwinder_walk(engine->unwinder, engine->space, &sample, frames, MAX_FRAMES, &end);
 }
 
@@ -430,6 +439,55 @@ static void measure(struct bench *bench)
 	       theirs->memory / ours->memory, theirs->warm / ours->warm, theirs->hot / ours->hot);
 }
 
+/* -- truth ------------------------------------------------------------------------------------ */
+
+struct cut_count {
+	unsigned cut, completed, wrong;
+};
+
+/* Cuts a sample's stack, and compares what its thread's chain makes of it with the whole. */
+static void compare_cut(struct engine *engine, const struct record *record, size_t size,
+                        struct cut_count *count)
+{
+	uint64_t frames[MAX_FRAMES], truth[MAX_FRAMES];
+	struct unwind_sample sample;
+	enum unwind_end end;
+	unsigned nr, nr_truth;
+
+	if (!sample_of(record, &sample))
+		return;
+	sample.tid = 0; /* by itself */
+	nr_truth = unwinder_walk(engine->unwinder, engine->space, &sample, truth, MAX_FRAMES, &end);
+	if (end != UNWIND_COMPLETE)
+		return;
+	sample.tid = (pid_t)record->tid;
+	if (sample.stack_size > size) {
+		sample.stack_size = size;
+		sample.stack_cut = true;
+	}
+	nr = unwinder_walk(engine->unwinder, engine->space, &sample, frames, MAX_FRAMES, &end);
+	count->cut += end != UNWIND_COMPLETE;
+	count->completed += end == UNWIND_STITCHED;
+	count->wrong += end != UNWIND_TRUNCATED &&
+	                (nr != nr_truth || memcmp(frames, truth, nr * sizeof(*frames)));
+}
+
+/* Cut stacks that are completed must be as they were. The process has ended: no memory is read. */
+static void check_cuts(struct bench *bench)
+{
+	struct engine *engine = &bench->engines[0];
+
+	for (size_t size = STACK_SIZE / 4; size < STACK_SIZE; size *= 2) {
+		struct cut_count count = {0};
+
+		unwinder_forget(engine->unwinder, bench->pid);
+		for (unsigned i = 0; i < bench->nr_samples; i++)
+			compare_cut(engine, bench->samples[i], size, &count);
+		printf("cut at %zu bytes: %u of %u, completed %u, wrong %u (goal 0)\n", size,
+		       count.cut, bench->nr_samples, count.completed, count.wrong);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct bench bench = {.engines = {{"rules"}, {"libunwind"}}};
@@ -446,5 +504,6 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	measure(&bench);
+	check_cuts(&bench);
 	return 0;
 }
