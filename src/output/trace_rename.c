@@ -115,6 +115,11 @@ static uint32_t entry_module(const void *entry)
 	return module;
 }
 
+static bool is_renewed(const struct renaming *renaming, uint32_t module)
+{
+	return module <= UINT16_MAX && renaming->renewed[module];
+}
+
 static bool join(struct joined *joined, const struct renaming *renaming, const struct section *old,
                  const void *fresh, size_t nr_fresh, size_t size)
 {
@@ -124,16 +129,18 @@ static bool join(struct joined *joined, const struct renaming *renaming, const s
 	joined->at = calloc((size_t)old->nr + nr_fresh + 1, size);
 	if (!joined->at)
 		return false;
-	while (i < old->nr || k < nr_fresh) {
+	for (;;) {
 		const void *a = section_entry(old, i);
 		const void *b = k < nr_fresh ? (const char *)fresh + k * size : NULL;
 		bool is_old = a && (!b || entry_module(a) <= entry_module(b));
-		uint32_t module = entry_module(is_old ? a : b);
+		const void *entry = is_old ? a : b;
 
+		if (!entry)
+			break;
 		i += is_old;
 		k += !is_old;
-		if ((module <= UINT16_MAX && renaming->renewed[module]) != is_old)
-			memcpy(joined->at + size * joined->nr++, is_old ? a : b, size);
+		if (is_renewed(renaming, entry_module(entry)) != is_old)
+			memcpy(joined->at + size * joined->nr++, entry, size);
 	}
 	return true;
 }
@@ -150,13 +157,14 @@ static bool sources_join(struct joined *joined, const struct renaming *renaming)
 	const struct section *old = &renaming->trace->sections[TRACE_SOURCES];
 	const struct source_table *fresh = &renaming->names.lines;
 	struct trace_source *sources = calloc(old->nr + fresh->nr_sources + 1, sizeof(*sources));
+	const struct trace_source *from;
 
 	joined->at = (unsigned char *)sources;
 	joined->nr = old->nr + (uint32_t)fresh->nr_sources;
 	if (!sources)
 		return false;
-	for (uint32_t i = 0; i < old->nr; i++)
-		memcpy(&sources[i], section_entry(old, i), sizeof(*sources));
+	for (uint32_t i = 0; (from = section_entry(old, i)); i++)
+		sources[i] = *from;
 	for (size_t i = 0; i < fresh->nr_sources; i++) {
 		sources[old->nr + i] = fresh->sources[i];
 		if (fresh->sources[i].caller)

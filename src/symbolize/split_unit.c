@@ -111,7 +111,7 @@ static int unit_find(struct split_unit *split, uint64_t dwo_id)
 
 static int package_open(struct split_files *files)
 {
-	char path[PATH_MAX + 8];
+	char own[PATH_MAX], path[PATH_MAX + 8];
 	GElf_Shdr shdr;
 	Elf_Scn *section;
 	Elf_Data *data;
@@ -119,9 +119,9 @@ static int package_open(struct split_files *files)
 	int err = -ENOENT;
 
 	for (i = 0; i < 2 && err == -ENOENT; i++) {
-		if (!fd_path(files->fds[i], path))
+		if (!fd_path(files->fds[i], own))
 			continue;
-		strcat(path, ".dwp");
+		snprintf(path, sizeof(path), "%s.dwp", own);
 		err = file_open(&files->package, files, path);
 	}
 	if (err)
