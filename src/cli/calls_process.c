@@ -271,6 +271,24 @@ static void define_members(struct calls_process *process, const uint64_t *record
 		comm_complete(process);
 }
 
+/* Files stand among the communicators, below the one that opened them. */
+static void define_file(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]), of = nr < 4 ? 0 : (uint32_t)record[2];
+	const uint32_t nobody = 0;
+	struct trace_comm file = {.id = record[1], .flags = TRACE_COMM_FILE};
+
+	if (nr < 4 || !number || number >= RING_MAX_COMMS ||
+	    !grow(&process->comms, &process->nr_comms, number, 0)) {
+		process->malformed++;
+		return;
+	}
+	file.name = tables_string(process->names->tables, name_in(record, 3, nr));
+	if (of && of < process->nr_comms && process->comms[of])
+		file.parent = process->comms[of] + 1;
+	process->comms[number] = calls_names_comm(process->names, &file, &nobody);
+}
+
 /* The trace's entry of the process, made when there is something to say. */
 static struct trace_process *entry_of(struct calls_process *process)
 {
@@ -320,6 +338,9 @@ static void read_definitions(struct calls_process *process)
 			break;
 		case RING_MEMBERS:
 			define_members(process, record, nr);
+			break;
+		case RING_FILE:
+			define_file(process, record, nr);
 			break;
 		case RING_PROCESS:
 			define_process(process, record, nr);

@@ -168,6 +168,9 @@ static void look_at_features(const struct look *look)
 	/* without any, the one line above is enough */
 	if (counters.topic != ADVICE_NONE)
 		return;
+	found(look, "kinds of cores",
+	      machine_advise_inherited(&look->machine, PERF_TYPE_HARDWARE, "hardware events"),
+	      FINDING_LIMITED, "one, so inherited events count everywhere");
 	found(look, "NMI watchdog", watchdog, FINDING_LIMITED, "holds no counter");
 	found(look, "precise sampling", precise, FINDING_LIMITED, "up to :%.*s",
 	      (int)look->machine.precise, "ppp");
@@ -289,7 +292,7 @@ static bool has_debug_file(void)
 
 	if (modules && find_libc(&file, path)) {
 		libc = module_table_file(modules, &file);
-		fd = libc ? debug_file_open(libc, NULL) : -1;
+		fd = libc ? debug_file_open(libc, NULL, NULL) : -1;
 	}
 	if (fd >= 0)
 		close(fd);

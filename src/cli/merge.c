@@ -165,7 +165,7 @@ static void tell(const struct merge_command *command, const struct merge_result 
 	else if (result->nr_hosts > 1)
 		say("the hosts' clocks agree within %s", error);
 	if (result->uncounted)
-		say("what counters counted is not merged: it is in the traces of the ranks");
+		say("what counters counted is left out: not all traces have the same counters");
 	if (result->thinned)
 		say("%llu samples were left out, so that those of all ranks weigh the same",
 		    (unsigned long long)result->thinned);

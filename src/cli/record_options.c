@@ -130,6 +130,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 			return wrong("cannot copy this much stack:", arg + 6,
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
+		options->stack_fixed = true;
 	} else {
 		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
 	}

@@ -2,12 +2,14 @@
  * adaptrace report: where the time went, or whatever was sampled.
  */
 #include "cli/commands.h"
+#include "cli/late_names.h"
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "output/function_choice.h"
 #include "output/report.h"
 #include "output/report_job.h"
 #include "output/text.h"
+#include "symbolize/debuginfod.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -36,12 +38,15 @@ enum {
 	OPT_ANNOTATE,
 	OPT_MPI,
 	OPT_PER_RANK,
+	OPT_SYMBOLS,
+	OPT_DEBUGINFOD,
 };
 
 struct report_command {
 	const char *path, *event, *time, *function;
 	struct function_choice choice;
-	bool json, mpi, per_rank;
+	bool json, mpi, per_rank, symbols;
+	struct debug_places places;
 	struct report_options options;
 };
 
@@ -64,6 +69,10 @@ static const struct argp_option options_known[] = {
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
 	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
+	{"symbols", OPT_SYMBOLS, "DIR", OPTION_ARG_OPTIONAL,
+         "look names up again, with the files of this machine and those in DIR", 0},
+	{"debuginfod", OPT_DEBUGINFOD, NULL, 0,
+         "look names up again, with files from the servers in DEBUGINFOD_URLS, too", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "rows alone", 0},
 	{0},
@@ -159,6 +168,9 @@ static error_t parse_format(int key, struct report_command *command)
 	case OPT_PER_RANK:
 		command->per_rank = true;
 		return 0;
+	case OPT_DEBUGINFOD:
+		command->symbols = command->places.ask_server = true;
+		return 0;
 	case OPT_NO_INLINE:
 		command->options.no_inline = true;
 		return 0;
@@ -192,6 +204,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		parse_keys(state, arg, &command->options);
+		return 0;
+	case OPT_SYMBOLS:
+		command->symbols = true;
+		command->places.folder = arg;
 		return 0;
 	case OPT_TIME:
 		command->time = arg;
@@ -408,6 +424,22 @@ static int report_done(const struct report_command *command, int err)
 	return 1;
 }
 
+static int renew_names(struct trace *trace, const struct debug_places *places)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (places->ask_server && !debuginfod_present()) {
+		say("cannot ask debuginfod: its library is not installed (libdebuginfod1)");
+		return -ENOENT;
+	}
+	if (places->ask_server && !(urls && *urls)) {
+		say("cannot ask debuginfod: DEBUGINFOD_URLS names no server; for Debian's, set it "
+		    "to https://debuginfod.debian.net");
+		return -ENOENT;
+	}
+	return late_names(trace, places);
+}
+
 static int report(struct report_command *command)
 {
 	struct trace *trace = reading_open(command->path);
@@ -415,7 +447,9 @@ static int report(struct report_command *command)
 
 	if (!trace)
 		return 1;
-	err = complete_options(trace, command);
+	err = command->symbols ? renew_names(trace, &command->places) : 0;
+	if (!err)
+		err = complete_options(trace, command);
 	if (err == -EINVAL)
 		status = 2;
 	if (!err)

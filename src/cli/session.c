@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #define TICK_NS        100000000
+#define SOON           10 /* ticks */
+#define SELDOM         10
 #define EXIT_ADAPTRACE 125
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -164,6 +166,17 @@ static void on_signals(struct session *s)
 	}
 }
 
+/* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
+static void look_for_target(struct session *s)
+{
+	unsigned tick = s->looks++;
+
+	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
+	    (tick >= SOON && tick % SELDOM))
+		return;
+	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
+}
+
 static void on_tick(struct session *s)
 {
 	uint64_t expirations;
@@ -174,9 +187,8 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->left_cgroup &&
-	    !cgroup_holds(&s->cgroup, s->launch.pid))
-		s->left_cgroup = true;
+	stack_copy_follow(s);
+	look_for_target(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
@@ -433,6 +445,7 @@ int session_run(const struct options *options)
 		error = prepare_target(s);
 	if (!error) {
 		session_choose_way(s);
+		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);
 	}

@@ -10,6 +10,7 @@
 #include "cli/calls.h"
 #include "cli/guard.h"
 #include "cli/launch.h"
+#include "cli/stack_copy.h"
 #include "cli/tasks.h"
 #include "hmb/hmb.h"
 #include "perf/cgroup.h"
@@ -34,6 +35,7 @@ struct options {
 	uint64_t period;  /* of counters; 0: the default */
 	enum trace_stacks stacks;
 	uint32_t stack_size;
+	bool stack_fixed; /* no more than that is copied, however deep stacks are */
 	unsigned max_stack;
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
@@ -65,6 +67,7 @@ struct session {
 	struct sampler *sampler;
 	struct tasks tasks;
 	struct guard guard;
+	struct stack_copy stack_copy;
 	struct launch launch;
 	struct cgroup cgroup;
 	struct calls *calls; /* NULL: not wanted */
@@ -82,11 +85,11 @@ struct session {
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
-	unsigned first_shift, ticks;
+	unsigned first_shift, ticks, looks;
 	uint64_t *throttled;                  /* [event][cpu] */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
-	bool launched, target_ended, interrupted, left_cgroup, status_shown;
+	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];
@@ -104,6 +107,8 @@ size_t session_ring_size(void);
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
+/* Says so where the way that was chosen cannot see all kinds of cores. */
+void session_note_cores(struct session *session);
 /* Whether the counters asked for can be read that way; says where not. */
 void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */

@@ -3,6 +3,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "perf/cost.h"
+#include "perf/machine.h"
 #include "perf/permission.h"
 
 #include <errno.h>
@@ -31,6 +32,27 @@ void session_choose_way(struct session *s)
 		cgroup_remove(&s->cgroup);
 	else
 		s->way = SAMPLER_CGROUP;
+}
+
+void session_note_cores(struct session *s)
+{
+	struct machine machine;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	if (s->way != SAMPLER_LADDER)
+		return;
+	machine_read(&machine);
+	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
+		const struct event *event = &s->options->events[e];
+
+		advice = machine_advise_inherited(&machine, event->attr.type, event->name);
+		s->one_kind = advice.topic != ADVICE_NONE;
+	}
+	if (!s->one_kind)
+		return;
+	advice_line(&advice, line, sizeof(line));
+	say("%s", line);
 }
 
 void session_choose_counters(struct session *s)

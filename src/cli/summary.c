@@ -149,6 +149,8 @@ void summary_start(struct session *s)
 		run->flags |= TRACE_RUN_ATTACHED;
 	if (options->user_only)
 		run->flags |= TRACE_RUN_USER_ONLY;
+	if (s->one_kind)
+		run->flags |= TRACE_RUN_ONE_KIND;
 	run->stacks = options->stacks;
 	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
@@ -240,7 +242,7 @@ static void total_events(struct session *s)
 
 		event->floor = hmb_floor(s->hmb, (unsigned)e);
 		event->taken = tables_ledger(s->tables)->taken[e];
-		event->stored = s->hmb->kinds[e].stored;
+		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->options->nr_events)
 			event->exact = sampler_total(s->sampler, (unsigned)e) *
 			               s->options->events[e].scale;

@@ -39,8 +39,7 @@ enum bin_use {
 	BIN_FREE, /* never used yet, or given back singly */
 	BIN_SAMPLES,
 	BIN_INDEX,
-	BIN_RAW,   /* records of a size that their writer knows; no tree */
-	BIN_CALLS, /* instrumented calls, see call_code.h; no tree */
+	BIN_CALLS = 4, /* instrumented calls, see call_code.h; no tree */
 };
 
 /* The header of a bin, in memory and in a trace file. Little-endian, as all of a trace. */

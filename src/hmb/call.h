@@ -27,9 +27,13 @@ enum call_part_kind {
 	CALL_PUT,               /* one-sided, to the peer of a window's communicator: bytes */
 	CALL_GET,
 	CALL_ATOMIC,
-	CALL_READ, /* of a file: bytes */
+	CALL_READ, /* of a file that is not known: bytes */
 	CALL_WRITE,
 	CALL_VALUE, /* bytes: the bits of a double that the program gave for the region's name */
+	CALL_FILE_OPENED, /* comm = the file, tag = MPI's mode of access */
+	CALL_FILE_CLOSED, /* comm = the file */
+	CALL_FILE_READ,   /* comm = the file, bytes moved, bytes_in asked for */
+	CALL_FILE_WRITE,
 	NR_CALL_PARTS
 };
 
@@ -37,7 +41,7 @@ enum call_part_kind {
 
 struct call_part {
 	uint8_t kind;  /* enum call_part_kind */
-	uint32_t comm; /* index into the trace's communicators */
+	uint32_t comm; /* index into the trace's communicators, where files are, too */
 	int32_t peer;  /* rank in comm */
 	int32_t tag;
 	uint64_t bytes, bytes_in;

@@ -18,6 +18,7 @@ static_assert(CALL_CODE_MAX_RECORD <= (1 << 8) - sizeof(struct bin), "the smalle
 #define MESSAGE    (PART_COMM | PART_PEER | PART_TAG | PART_BYTES)
 #define COLLECTIVE (PART_COMM | PART_PEER | PART_BYTES | PART_BYTES_IN)
 #define ONE_SIDED  (PART_COMM | PART_PEER | PART_BYTES)
+#define TRANSFER   (PART_COMM | PART_BYTES | PART_BYTES_IN)
 
 unsigned call_part_fields(unsigned kind)
 {
@@ -41,6 +42,10 @@ unsigned call_part_fields(unsigned kind)
 		[CALL_READ] = PART_BYTES,
 		[CALL_WRITE] = PART_BYTES,
 		[CALL_VALUE] = PART_BYTES,
+		[CALL_FILE_OPENED] = PART_COMM | PART_TAG,
+		[CALL_FILE_CLOSED] = PART_COMM,
+		[CALL_FILE_READ] = TRANSFER,
+		[CALL_FILE_WRITE] = TRANSFER,
 	};
 
 	return kind < NR_CALL_PARTS ? fields[kind] : 0;

@@ -94,9 +94,13 @@ static unsigned common_frames(const struct cct_recent *recent, const struct hmb_
 	return common;
 }
 
-/* Takes a path over, hashing on from where it leaves the recent one. */
-static void hash_path(struct cct_recent *recent, const struct hmb_sample *sample, unsigned max_path)
+/*
+ * Takes a path over, hashing on from where it leaves the recent one. Where the index has the new
+ * hashes is far apart in memory: all are asked for before the first is waited for.
+ */
+static void hash_path(struct hmb *hmb, struct cct_recent *recent, const struct hmb_sample *sample)
 {
+	const unsigned max_path = hmb->cct.max_path;
 	unsigned size = sample->path_size < max_path ? sample->path_size : max_path;
 	unsigned common = common_frames(recent, sample, max_path), at = max_path - common;
 	const uint64_t *frame = sample->path + sample->path_size - common;
@@ -105,6 +109,7 @@ static void hash_path(struct cct_recent *recent, const struct hmb_sample *sample
 	while (at-- > max_path - size) {
 		recent->frames[at] = *--frame;
 		hash = recent->hashes[at] = hash_extend(hash, *frame);
+		cct_index_prefetch(hmb, recent_key(recent, at));
 	}
 	recent->kind = sample->kind;
 	recent->size = size;
@@ -194,7 +199,7 @@ static uint32_t walk(struct hmb *hmb, const struct hmb_sample *sample,
 __attribute__((noinline)) static uint32_t
 intern_other(struct hmb *hmb, const struct hmb_sample *sample, struct cct_recent *recent)
 {
-	hash_path(recent, sample, hmb->cct.max_path);
+	hash_path(hmb, recent, sample);
 	return recent->node = walk(hmb, sample, recent);
 }
 

@@ -69,6 +69,14 @@ bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsig
 	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node, level);
 }
 
+void cct_index_prefetch(const struct hmb *hmb, struct cct_key key)
+{
+	const struct cct_index *index = &hmb->cct.index;
+
+	if (index->nr_pages)
+		__builtin_prefetch(page_slots(page_of(hmb, key.tag)) + first_slot(index, key.tag));
+}
+
 uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level)
 {
 	const struct cct_index *index = &hmb->cct.index;

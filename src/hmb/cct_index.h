@@ -12,6 +12,9 @@ struct cct_key {
 /* Whether a live node of this key stands there, in a bin of this level or above. */
 bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level);
 
+/* Asks the processor for what will be looked at when this key is looked for. */
+void cct_index_prefetch(const struct hmb *hmb, struct cct_key key);
+
 /* The newest live node of this key; NODE_NONE: there is none, or it lies below the level. */
 uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level);
 

@@ -9,10 +9,22 @@ static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
 	return at;
 }
 
+static unsigned char *put_number(unsigned char *at, uint32_t number)
+{
+	if (number < NUMBER_DIRECT) {
+		*at++ = (unsigned char)number;
+		return at;
+	}
+	number -= NUMBER_DIRECT;
+	*at++ = (unsigned char)(NUMBER_DIRECT + (number >> 8));
+	*at++ = (unsigned char)number;
+	return at;
+}
+
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
 	uint64_t rest = residual - TIME_END;
-	unsigned log_bytes = rest < 1 << 16 ? 1 : rest < (uint64_t)1 << 32 ? 2 : 3;
+	unsigned longer = rest >= 1 << 16;
 
 	if (residual < TIME_END) {
 		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
@@ -20,8 +32,12 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 		*at++ = (unsigned char)residual;
 		return at;
 	}
-	*at++ = (unsigned char)((TIME_BYTES - 1 + log_bytes) << 2 | where);
-	return put_bytes(at, rest, 1U << log_bytes);
+	if (rest >= 1 << 24) {
+		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
+		return varint_put(at, rest);
+	}
+	*at++ = (unsigned char)((TIME_BYTES + longer) << 2 | where);
+	return put_bytes(at, rest, 2 + longer);
 }
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
@@ -31,21 +47,20 @@ static unsigned char *put_context(struct code_model *model, unsigned char *at, u
 	return at;
 }
 
-static uint32_t site_hash(uint32_t thread, uint32_t cpu)
+static uint32_t site_hash(uint64_t who)
 {
-	return (thread * 0x9e3779b1U ^ cpu * 0x85ebca6bU) >> 23; /* 9 bits */
+	return ((uint32_t)who * 0x9e3779b1U ^ (uint32_t)(who >> 32) * 0x85ebca6bU) >> 23;
 }
 
 static_assert(2 * CODE_MAX_SITES == 1 << 9, "site_hash() gives 9 bits");
 
-unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, uint32_t thread,
-                               uint32_t cpu, uint64_t step)
+unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, uint64_t who,
+                               uint64_t step)
 {
 	struct code_model *model = &encoder->model;
-	uint16_t *slot = &encoder->site_slots[site_hash(thread, cpu)];
-	const struct code_site *known = &model->sites[*slot];
+	uint16_t *slot = &encoder->site_slots[site_hash(who)];
 
-	if (*slot < model->nr_sites && known->thread == thread && known->cpu == cpu) {
+	if (*slot < model->nr_sites && model->sites[*slot].who == who) {
 		*at++ = (unsigned char)((*slot < SITE_BYTE ? *slot : SITE_BYTE) << 2 |
 		                        WHERE_SWITCH);
 		if (*slot >= SITE_BYTE)
@@ -54,10 +69,10 @@ unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, 
 		return at;
 	}
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = varint_put(at, thread);
-	at = varint_put(at, cpu);
+	at = varint_put(at, (uint32_t)who);
+	at = varint_put(at, who >> 32);
 	at = varint_put(at, step);
-	*slot = (uint16_t)(add_site(model, thread, cpu, step) - model->sites);
+	*slot = (uint16_t)(add_site(model, who, step) - model->sites);
 	return at;
 }
 
@@ -171,24 +186,38 @@ static unsigned char *put_context_again(struct code_encoder *encoder, unsigned c
 {
 	const struct code_model *model = &encoder->model;
 
-	at = code_put_number(at, context);
+	at = put_number(at, context);
 	if (!context)
 		return put_leaf_near(encoder, at, leaf, model->last.leaf);
 	return put_leaf_near(encoder, at, leaf, model->pairs[model->contexts[context - 1]].leaf);
 }
 
+unsigned char *code_put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair)
+{
+	const uint16_t *order = encoder->model.order;
+	uint32_t number = encoder->numbers[pair], shorter;
+
+	at = put_number(at, number);
+	if (number >= NUMBER_DIRECT) {
+		shorter = shorten_number(&encoder->model, number);
+		encoder->numbers[order[number]] = (uint16_t)number;
+		encoder->numbers[order[shorter]] = (uint16_t)shorter;
+	}
+	return at;
+}
+
 unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
-                                 uint32_t context, uint64_t leaf)
+                                 uint32_t context, uint64_t leaf, uint16_t *slot)
 {
 	struct code_model *model = &encoder->model;
-	uint16_t *slot = find_context(encoder, context);
-	bool again = *slot || context == model->last.context;
+	uint16_t *of_context = find_context(encoder, context);
+	bool again = *of_context || context == model->last.context;
 	uint32_t number;
 
 	at = code_put_control(at, residual, again ? WHERE_CONTEXT : WHERE_RAW);
 	if (again) {
-		at = put_context_again(encoder, at, context == model->last.context ? 0 : *slot,
-		                       leaf);
+		at = put_context_again(encoder, at,
+		                       context == model->last.context ? 0 : *of_context, leaf);
 	} else {
 		at = put_context(model, at, context);
 		at = put_leaf(encoder, at, leaf);
@@ -196,10 +225,11 @@ unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at
 	number = add_pair(model, context, leaf);
 	if (number == CODE_MAX_PAIRS)
 		return at;
-	*code_find_pair(encoder, context, leaf) = (uint16_t)(number + 1);
+	*slot = (uint16_t)(number + 1);
+	encoder->numbers[number] = (uint16_t)number;
 	if (!again) {
 		add_context(model, number);
-		*slot = (uint16_t)model->nr_contexts;
+		*of_context = (uint16_t)model->nr_contexts;
 	}
 	return at;
 }
@@ -224,9 +254,10 @@ void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned
 	memcpy(encoder->counters.shifts, shifts, nr);
 }
 
-unsigned char *code_put_counters(struct code_encoder *encoder, const struct bin *bin,
-                                 unsigned char *at, const struct code_sample *sample)
+unsigned char *code_put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
+                                 const uint64_t *totals, bool first)
 {
-	return counter_put(&encoder->counters, at, counter_stream(&encoder->counters, sample),
-	                   sample->counters, !bin->nr_records);
+	struct counter_model *counters = &encoder->counters;
+
+	return counter_put(counters, at, counter_stream(counters, who), totals, first);
 }

@@ -9,11 +9,12 @@
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same site of execution.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
- *          and the blocks of 64 KiB that leaves lie in.
+ *          and the blocks of 64 KiB that leaves lie in. Numbers below 240 take one byte; a pair
+ *          with a higher one that is met again changes places with one of these, each in turn.
  *
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected) r below 49; 49 … 60: r = 49 + (it - 49) · 256 + the
- *              next byte; 61, 62, 63: 2, 4, 8 more bytes hold r - 3121
+ *              next byte; 61, 62: 2, 3 more bytes hold r - 3121; 63: a varint
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of the context + 1,
  *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
  *              below
@@ -50,12 +51,11 @@
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 
 struct code_sample {
-	uint64_t time;    /* ns; decoded: rounded down to a multiple of 1 << time_shift */
-	uint64_t step;    /* ns from sample to sample of this level; 0: not known */
-	uint64_t leaf;    /* frame of the interrupted instruction */
-	uint32_t context; /* node of the caller's frame; NODE_NONE: there is no caller */
-	uint32_t thread;
-	uint32_t cpu;
+	uint64_t time; /* ns; decoded: rounded down to a multiple of 1 << time_shift */
+	uint64_t step; /* ns from sample to sample of this level; 0: not known */
+	uint64_t leaf; /* frame of the interrupted instruction */
+	uint32_t thread, cpu;
+	uint32_t context;         /* node of the caller's frame; NODE_NONE: there is no caller */
 	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
 	                           */
 };
@@ -65,22 +65,29 @@ struct code_pair {
 	uint32_t context;
 };
 
+/* A thread on a CPU, to be compared at once. */
+static inline uint64_t code_who(uint32_t thread, uint32_t cpu)
+{
+	return (uint64_t)cpu << 32 | thread;
+}
+
 struct code_site {
-	uint32_t thread, cpu;
+	uint64_t who;  /* code_who() */
 	uint64_t step; /* in time units */
-	uint64_t last; /* in time units */
+	uint64_t last; /* in time units; of the present site: that of the last record */
 	uint8_t next;  /* the site that followed */
 };
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
 struct code_model {
-	uint64_t time;         /* of the last record, in time units */
 	struct code_pair last; /* of the last record */
 	uint32_t raw_context;
 	uint32_t raw_block; /* the block written out last: the upper bits of a leaf */
 	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_blocks;
 	uint32_t nr_sites; /* goes on counting: the ring's oldest is replaced */
 	uint8_t site;
+	uint8_t turn;                   /* the number that changes places next */
+	uint16_t order[CODE_MAX_PAIRS]; /* the pair that has a number */
 	uint32_t blocks[CODE_MAX_BLOCKS];
 	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
 	uint64_t leaves[CODE_MAX_LEAVES];
@@ -88,9 +95,10 @@ struct code_model {
 	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 80 KiB, and 39 more that counters use. */
+/* The model with ways to find things in it; 88 KiB, and 39 more that counters use. */
 struct code_encoder {
 	struct code_model model;
+	uint16_t numbers[CODE_MAX_PAIRS];           /* of each pair */
 	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
 	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
 	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];

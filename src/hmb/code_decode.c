@@ -40,7 +40,9 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 		return code;
 	if (code < TIME_BYTES)
 		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(cursor);
-	return TIME_END + get_bytes(cursor, 2U << (code - TIME_BYTES));
+	if (code == TIME_VARINT)
+		return TIME_END + get_varint(cursor);
+	return TIME_END + get_bytes(cursor, 2 + code - TIME_BYTES);
 }
 
 static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
@@ -120,7 +122,7 @@ static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
 		uint32_t thread = (uint32_t)get_varint(cursor);
 		uint32_t cpu = (uint32_t)get_varint(cursor);
 
-		return add_site(model, thread, cpu, get_varint(cursor));
+		return add_site(model, code_who(thread, cpu), get_varint(cursor));
 	}
 	if (code == SITE_BYTE)
 		number = get_byte(cursor);
@@ -151,7 +153,9 @@ static int get_where(struct code_cursor *cursor, enum code_where where, struct c
 		number = get_number(cursor);
 		if (number >= model->nr_pairs)
 			return -EBADMSG;
-		*pair = model->pairs[number];
+		*pair = model->pairs[model->order[number]];
+		if (number >= NUMBER_DIRECT)
+			shorten_number(model, number);
 		return 0;
 	}
 	if (where == WHERE_RAW) {
@@ -196,9 +200,10 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 
 static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
 {
-	cursor->at = counter_get(&cursor->counters, cursor->at, cursor->end,
-	                         counter_stream(&cursor->counters, sample), cursor->totals,
-	                         cursor->first);
+	cursor->at = counter_get(
+		&cursor->counters, cursor->at, cursor->end,
+		counter_stream(&cursor->counters, code_who(sample->thread, sample->cpu)),
+		cursor->totals, cursor->first);
 	cursor->first = false;
 	sample->counters = cursor->totals;
 }
@@ -221,19 +226,18 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	}
 	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	model->time = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
-	site->last = model->time;
+	site->last = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
 	if (get_where(cursor, control & 3, &pair) || !cursor->at)
 		return -EBADMSG;
 	model->last = pair;
 	cursor->left--;
 	*sample = (struct code_sample){
-		.time = model->time << cursor->time_shift,
+		.time = site->last << cursor->time_shift,
 		.step = site->step << cursor->time_shift,
 		.leaf = pair.leaf,
 		.context = pair.context,
-		.thread = site->thread,
-		.cpu = site->cpu,
+		.thread = (uint32_t)site->who,
+		.cpu = (uint32_t)(site->who >> 32),
 	};
 	if (cursor->counters.nr)
 		get_counters(cursor, sample);

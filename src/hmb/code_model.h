@@ -9,7 +9,8 @@
 #include "hmb/varint.h"
 
 #define TIME_DIRECT     49 /* residuals below need no more bytes */
-#define TIME_BYTES      61 /* those of TIME_END and above */
+#define TIME_BYTES      61 /* those of TIME_END and above: 2 more bytes, then 3 */
+#define TIME_VARINT     63
 #define TIME_END        (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
 #define SITE_BYTE       62
 #define SITE_NEW        63
@@ -30,7 +31,6 @@ static_assert(CODE_MAX_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must 
 
 static inline void model_reset(struct code_model *model, uint64_t base_time)
 {
-	model->time = base_time;
 	model->last = (struct code_pair){0};
 	model->raw_context = 0;
 	model->raw_block = 0;
@@ -39,15 +39,16 @@ static inline void model_reset(struct code_model *model, uint64_t base_time)
 	model->nr_contexts = 0;
 	model->nr_blocks = 0;
 	model->nr_sites = 0;
+	model->turn = 0;
 	model->site = 0;
 	model->sites[0].next = 0;
+	model->sites[0].last = base_time;
 }
 
 /* Whose totals a sample has. */
-static inline uint32_t counter_stream(const struct counter_model *counters,
-                                      const struct code_sample *sample)
+static inline uint32_t counter_stream(const struct counter_model *counters, uint64_t who)
 {
-	return counters->owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+	return (uint32_t)(counters->owner == COUNTER_OF_THREAD ? who : who >> 32);
 }
 
 /* The site that is expected next; means nothing before the first. */
@@ -70,16 +71,15 @@ static inline struct code_site *go_to_site(struct code_model *model, uint8_t to)
 	return &model->sites[to];
 }
 
-static inline struct code_site *add_site(struct code_model *model, uint32_t thread, uint32_t cpu,
-                                         uint64_t step)
+static inline struct code_site *add_site(struct code_model *model, uint64_t who, uint64_t step)
 {
 	uint8_t number = (uint8_t)(model->nr_sites % CODE_MAX_SITES);
+	uint64_t now = model->sites[model->site].last;
 
 	model->sites[number] = (struct code_site){
-		.thread = thread,
-		.cpu = cpu,
+		.who = who,
 		.step = step,
-		.last = model->time - step,
+		.last = now - step,
 		.next = number,
 	};
 	go_to_site(model, number);
@@ -108,7 +108,20 @@ static inline uint32_t add_pair(struct code_model *model, uint32_t context, uint
 	if (model->nr_pairs == CODE_MAX_PAIRS)
 		return CODE_MAX_PAIRS;
 	model->pairs[model->nr_pairs] = (struct code_pair){leaf, context};
+	model->order[model->nr_pairs] = (uint16_t)model->nr_pairs;
 	return model->nr_pairs++;
+}
+
+/* Gives the pair of a number that takes two bytes another that takes one; the number it gets. */
+static inline uint32_t shorten_number(struct code_model *model, uint32_t number)
+{
+	uint32_t shorter = model->turn;
+	uint16_t pair = model->order[number];
+
+	model->order[number] = model->order[shorter];
+	model->order[shorter] = pair;
+	model->turn = (uint8_t)((shorter + 1) % NUMBER_DIRECT);
+	return shorter;
 }
 
 /* Numbers the context of a pair that was just added, where none was known to have it. */

@@ -64,19 +64,13 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	return hmb;
 }
 
-static void free_encoders(struct hmb_level *level)
-{
-	free(level->encoder);
-	free(level->calls);
-}
-
 void hmb_free(struct hmb *hmb)
 {
 	if (!hmb)
 		return;
 	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
 		for (unsigned l = 0; l < NR_LEVELS; l++)
-			free_encoders(&hmb->kinds[k].levels[l]);
+			free(hmb->kinds[k].levels[l].encoder);
 		free(hmb->kinds[k].scale);
 	}
 	cct_fini(&hmb->cct);
@@ -108,11 +102,10 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 	__atomic_store_n(&ledger->floor[kind], floor + 1, __ATOMIC_RELEASE);
 	k->bytes -= ((uint64_t)level->nr_bins << arena->bin_shift) +
 	            ((uint64_t)level->nr_sub_bins << arena->sub_shift);
-	k->stored -= level->nr_records;
 	hmb->cct.nr_nodes -= level->nr_nodes;
 	arena_splice(arena, &level->bins, false, level->nr_bins);
 	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
-	free_encoders(level);
+	free(level->encoder);
 	*level = (struct hmb_level){
 		.bins = {BIN_NONE, BIN_NONE},
 		.sub_bins = {BIN_NONE, BIN_NONE},
@@ -196,6 +189,12 @@ static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, s
 	return true;
 }
 
+/* What a record and its counters may need. */
+static size_t record_room(const struct hmb_kind *kind)
+{
+	return CODE_MAX_RECORD + counter_max_record(kind->config.nr_counters);
+}
+
 static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin, uint64_t time)
 {
 	struct hmb_kind *k = &hmb->kinds[bin->kind];
@@ -211,6 +210,9 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 	}
 	k->bytes += bin_size(bin);
 	level->open = bin;
+	level->full = (uint32_t)(bin_size(bin) - sizeof(*bin) - record_room(k));
+	if (bin->nr_counters) /* then none is usual */
+		level->full = 0;
 	cct_tidy(hmb);
 	return true;
 }
@@ -221,7 +223,6 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	struct hmb_level *l = &k->levels[level];
 	static const enum bin_use uses[] = {
 		[HMB_SAMPLES] = BIN_SAMPLES,
-		[HMB_RAW] = BIN_RAW,
 		[HMB_CALLS] = BIN_CALLS,
 	};
 	struct bin *bin;
@@ -237,12 +238,6 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	return NULL;
 }
 
-/* What a record and its counters may need. */
-static size_t record_room(const struct hmb_kind *kind)
-{
-	return CODE_MAX_RECORD + counter_max_record(kind->config.nr_counters);
-}
-
 static void note_counters(struct hmb_kind *kind, const struct hmb_sample *sample)
 {
 	bool of_thread = kind->config.counter_owner == COUNTER_OF_THREAD;
@@ -250,28 +245,33 @@ static void note_counters(struct hmb_kind *kind, const struct hmb_sample *sample
 	counter_scale_note(kind->scale, of_thread ? sample->thread : sample->cpu, sample->counters);
 }
 
-bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
+static inline struct code_sample coded_sample(const struct hmb_sample *sample, uint32_t context)
 {
-	struct hmb_kind *k = &hmb->kinds[sample->kind];
-	struct hmb_level *level = &k->levels[sample->level];
-	struct code_sample coded = {
+	return (struct code_sample){
 		.time = sample->time,
 		.step = sample->step,
 		.leaf = sample->leaf,
+		.context = context,
 		.thread = sample->thread,
 		.cpu = sample->cpu,
 		.counters = sample->counters,
 	};
+}
+
+static struct hmb_level *level_of(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	return &hmb->kinds[sample->kind].levels[sample->level];
+}
+
+/* This and the next two stand apart so that the way of a usual sample is short. */
+__attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_sample *sample,
+                                              uint32_t context)
+{
+	struct hmb_kind *k = &hmb->kinds[sample->kind];
+	struct hmb_level *level = level_of(hmb, sample);
+	struct code_sample coded = coded_sample(sample, context);
 	struct bin *bin;
 
-	hmb->ledger->taken[sample->kind]++;
-	if (sample->level < hmb_floor(hmb, sample->kind))
-		return false;
-	if (sample->path_size) {
-		coded.context = cct_intern(hmb, sample);
-		if (sample->level < hmb_floor(hmb, sample->kind))
-			return false;
-	}
 	if (k->scale)
 		note_counters(k, sample);
 	bin = hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
@@ -279,8 +279,39 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 		return false;
 	code_put(level->encoder, bin, &coded);
 	level->nr_records++;
-	k->stored++;
 	return true;
+}
+
+__attribute__((noinline)) static bool put_known(struct hmb *hmb, const struct hmb_sample *sample,
+                                                struct hmb_level *level, uint32_t context)
+{
+	struct bin *bin = level->open;
+	struct code_sample coded = coded_sample(sample, context);
+
+	if (!bin || bin->record_bytes + bin->node_bytes > level->full ||
+	    !code_put_usual(level->encoder, bin, &coded))
+		return put_any(hmb, sample, context);
+	level->nr_records++;
+	return true;
+}
+
+__attribute__((noinline)) static bool put_path(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	uint32_t context = cct_intern(hmb, sample);
+
+	if (sample->level < hmb_floor(hmb, sample->kind))
+		return false;
+	return put_known(hmb, sample, level_of(hmb, sample), context);
+}
+
+bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	hmb->ledger->taken[sample->kind]++;
+	if (sample->level < hmb_floor(hmb, sample->kind))
+		return false;
+	if (sample->path_size)
+		return put_path(hmb, sample);
+	return put_known(hmb, sample, level_of(hmb, sample), NODE_NONE);
 }
 
 /*
@@ -300,26 +331,6 @@ static bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	return level < hmb_floor(hmb, kind);
 }
 
-bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
-                 size_t size)
-{
-	struct hmb_kind *k = &hmb->kinds[kind];
-	struct bin *bin;
-
-	hmb->ledger->taken[kind]++;
-	if (level < hmb_floor(hmb, kind))
-		return false;
-	bin = hmb_room(hmb, kind, level, size, time);
-	if (!bin || share_passed(hmb, kind, level, time))
-		return false;
-	memcpy(bin_records(bin) + bin->record_bytes, record, size);
-	bin->nr_records++;
-	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)size, __ATOMIC_RELEASE);
-	k->levels[level].nr_records++;
-	k->stored++;
-	return true;
-}
-
 /* A record of a call; the last one counts it. */
 static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
 {
@@ -332,10 +343,8 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	if (!bin || share_passed(hmb, kind, level, piece->leave))
 		return false;
 	call_code_put(k->levels[level].calls, bin, piece);
-	if (!(piece->flags & CALL_CONTINUED)) {
+	if (!(piece->flags & CALL_CONTINUED))
 		k->levels[level].nr_records++;
-		k->stored++;
-	}
 	return true;
 }
 
@@ -357,6 +366,15 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
+
+uint64_t hmb_stored(const struct hmb *hmb, unsigned kind)
+{
+	uint64_t sum = 0;
+
+	for (unsigned l = hmb_floor(hmb, kind); l < NR_LEVELS; l++)
+		sum += hmb->kinds[kind].levels[l].nr_records;
+	return sum;
+}
 
 size_t hmb_used(const struct hmb *hmb)
 {

@@ -36,7 +36,6 @@
 
 enum hmb_shape {
 	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */
-	HMB_RAW,     /* opaque records, hmb_put_raw() */
 	HMB_CALLS,   /* coded calls of instrumentation, hmb_put_call() */
 };
 
@@ -102,14 +101,16 @@ struct hmb_level {
 	struct bin_list bins, sub_bins;
 	uint32_t nr_bins, nr_sub_bins;
 	struct bin *open; /* the bin that is being filled; NULL: none yet */
+	uint32_t full;    /* with more bytes in it, one that is usual may find no room */
 	uint64_t nr_records, nr_nodes;
-	struct code_encoder *encoder; /* HMB_SAMPLES, made with the first bin */
-	struct call_encoder *calls;   /* HMB_CALLS, likewise */
+	union {                               /* made with the first bin */
+		struct code_encoder *encoder; /* HMB_SAMPLES */
+		struct call_encoder *calls;   /* HMB_CALLS */
+	};
 };
 
 struct hmb_kind {
 	struct hmb_kind_config config;
-	uint64_t stored;
 	uint64_t bytes;              /* of its bins */
 	struct counter_scale *scale; /* with counters */
 	struct hmb_level levels[NR_LEVELS];
@@ -134,11 +135,6 @@ void hmb_free(struct hmb *hmb);
  */
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
 
-/* The same for an opaque record of an HMB_RAW kind; size is at most HMB_MAX_RAW. */
-#define HMB_MAX_RAW 128
-bool hmb_put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time, const void *record,
-                 size_t size);
-
 /*
  * The same for a call of an HMB_CALLS kind, in as many records as its parts need: all of them are
  * of its level, and leave together. A call is one in all counts.
@@ -153,6 +149,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 	return hmb->ledger->floor[kind];
 }
 
+/* Samples, records or calls of a kind that are there. */
+uint64_t hmb_stored(const struct hmb *hmb, unsigned kind);
 /* Bytes that hold something: whole bins that are not free. At most the budget. */
 size_t hmb_used(const struct hmb *hmb);
 /* Bytes of records alone; walks all bins. */
@@ -163,7 +161,7 @@ size_t hmb_context_bytes(const struct hmb *hmb);
 /* Whether a bin of the arena holds live records: it is in use and its level is open. */
 static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
 {
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW) && bin->kind < hmb->nr_kinds &&
+	return bin->use == BIN_SAMPLES && bin->kind < hmb->nr_kinds &&
 	       bin->level >= hmb->ledger->floor[bin->kind];
 }
 

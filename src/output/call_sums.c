@@ -57,6 +57,7 @@ static void add_part(struct call_sum *sum, const struct call_part *part)
 		sum->bytes += part->bytes;
 		break;
 	case CALL_WRITE:
+	case CALL_FILE_WRITE:
 		sum->bytes += part->bytes;
 		break;
 	case CALL_RECEIVE:
@@ -66,6 +67,7 @@ static void add_part(struct call_sum *sum, const struct call_part *part)
 		sum->bytes_in += part->bytes;
 		break;
 	case CALL_READ:
+	case CALL_FILE_READ:
 		sum->bytes_in += part->bytes;
 		break;
 	case CALL_COLLECTIVE:

@@ -1,12 +1,11 @@
 #include "output/chrome_calls.h"
 
-#include "output/call_stream.h"
+#include "output/call_text.h"
 #include "output/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define MAX_TOLD 8 /* parts of one call */
 
@@ -36,20 +35,8 @@ static void print_head(struct teller *teller, const char *phase, uint64_t time, 
 /* "send": "8 bytes with 1, tag 10" */
 static void print_part(struct teller *teller, const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
-
 	fprintf(teller->file, "\"%s\":\"", part_kind_name(part->kind));
-	if (fields & PART_BYTES)
-		fprintf(teller->file, "%" PRIu64 " bytes", part->bytes);
-	if (fields & PART_BYTES_IN)
-		fprintf(teller->file, ", %" PRIu64 " in", part->bytes_in);
-	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
-		fprintf(teller->file, " with %d", part->peer);
-	if (fields & PART_TAG)
-		fprintf(teller->file, ", tag %d", part->tag);
-	if (fields & PART_REQUEST)
-		fprintf(teller->file, "%srequest %" PRIu64, fields & PART_BYTES ? ", " : "",
-		        part->request);
+	call_part_text(teller->file, part);
 	fputc('"', teller->file);
 }
 
@@ -73,12 +60,11 @@ static void print_point(struct teller *teller, const struct call_moment *moment,
 {
 	double value;
 
-	if (!moment->call->nr_parts || moment->call->parts[0].kind != CALL_VALUE) {
+	if (!call_point_value(moment, &value)) {
 		print_head(teller, "i", moment->time, name);
 		fputs(",\"s\":\"t\"}", teller->file);
 		return;
 	}
-	memcpy(&value, &moment->call->parts[0].bytes, sizeof(value));
 	if (!isfinite(value)) /* of which JSON knows nothing */
 		return;
 	print_head(teller, "C", moment->time, name);

@@ -60,9 +60,17 @@ static const char *comm_name(const struct trace *trace, uint32_t comm, char text
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+static bool is_file(const struct trace *trace, uint32_t comm)
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+
+	return entry && entry->flags & TRACE_COMM_FILE;
+}
+
 static void put_part(FILE *to, const struct trace *trace, const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);
+	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
 	if (part->kind == CALL_VALUE) {
@@ -73,15 +81,15 @@ static void put_part(FILE *to, const struct trace *trace, const struct call_part
 	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
 		fprintf(to, fields & PART_TAG ? " with %d" : " at %d", part->peer);
 	if (fields & PART_COMM) {
-		fputs(" in ", to);
+		fputs(file ? " of " : " in ", to);
 		text_put(to, comm_name(trace, part->comm, text), 0);
 	}
 	if (fields & PART_TAG)
-		fprintf(to, " tag %d", part->tag);
+		fprintf(to, " %s %d", file ? "mode" : "tag", part->tag);
 	if (fields & PART_BYTES)
 		fprintf(to, " %" PRIu64 " bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
-		fprintf(to, " %" PRIu64 " in", part->bytes_in);
+		fprintf(to, " %" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
 	if (fields & PART_REQUEST)
 		fprintf(to, " request %" PRIu64, part->request);
 }
@@ -111,6 +119,7 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 {
 	struct json_object *object = json_object_new_object();
 	unsigned fields = call_part_fields(part->kind);
+	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
 	json_object_object_add(object, "kind", json_text(part_kind_name(part->kind)));
@@ -119,9 +128,10 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 		return object;
 	}
 	if (fields & PART_COMM) {
-		json_object_object_add(object, "communicator",
+		json_object_object_add(object, file ? "file" : "communicator",
 		                       json_text(comm_name(trace, part->comm, text)));
-		json_object_object_add(object, "communicator_number", json_number(part->comm));
+		json_object_object_add(object, file ? "file_number" : "communicator_number",
+		                       json_number(part->comm));
 	}
 	if (fields & PART_PEER) {
 		int rank = world_rank(trace, part);
@@ -133,11 +143,13 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 		                       rank < 0 ? NULL : json_object_new_int(rank));
 	}
 	if (fields & PART_TAG)
-		json_object_object_add(object, "tag", json_object_new_int(part->tag));
+		json_object_object_add(object, file ? "mode" : "tag",
+		                       json_object_new_int(part->tag));
 	if (fields & PART_BYTES)
 		json_object_object_add(object, "bytes", json_number(part->bytes));
 	if (fields & PART_BYTES_IN)
-		json_object_object_add(object, "bytes_in", json_number(part->bytes_in));
+		json_object_object_add(object, file ? "asked" : "bytes_in",
+		                       json_number(part->bytes_in));
 	if (fields & PART_REQUEST)
 		json_object_object_add(object, "request", json_number(part->request));
 	return object;

@@ -19,8 +19,7 @@
 
 #define VERSION 60
 
-/* Nanoseconds as milliseconds, exactly. */
-static void print_ms(FILE *file, uint64_t ns)
+void firefox_print_ms(FILE *file, uint64_t ns)
 {
 	uint64_t fraction = ns % 1000000;
 	int digits = 6;
@@ -33,7 +32,7 @@ static void print_ms(FILE *file, uint64_t ns)
 	fprintf(file, ".%0*" PRIu64, digits, fraction);
 }
 
-static uint64_t since_start(const struct firefox *firefox, uint64_t time)
+uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time)
 {
 	return time > firefox->start ? time - firefox->start : 0;
 }
@@ -63,9 +62,9 @@ static void print_interval(const struct firefox *firefox)
 	uint64_t weight = firefox->spool->nr_sources ? firefox->spool->sources[0].weight : 1000000;
 
 	fputs("{\"meta\":{\"interval\":", firefox->file);
-	print_ms(firefox->file, firefox->time_event ? weight : 1000000);
+	firefox_print_ms(firefox->file, firefox->time_event ? weight : 1000000);
 	fputs(",\"startTime\":", firefox->file);
-	print_ms(firefox->file, trace_run(firefox->trace)->real_start);
+	firefox_print_ms(firefox->file, trace_run(firefox->trace)->real_start);
 	fprintf(firefox->file, ",\"startTimeAsClockMonotonicNanosecondsSinceBoot\":%" PRIu64,
 	        firefox->start);
 }
@@ -96,13 +95,18 @@ static void print_meta(const struct firefox *firefox)
 	fputs(",\n\"categories\":["
 	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n"
+	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+	      "{\"name\":\"Calls\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}],\n"
 	      "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n"
 	      "\"markerSchema\":[{\"name\":\"Reduction\","
 	      "\"tooltipLabel\":\"Sampling became slower\","
 	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.data.what}\","
 	      "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-	      "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]}],\n"
+	      "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]},"
+	      "{\"name\":\"Call\",\"tooltipLabel\":\"{marker.name}\","
+	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
+	      "\"display\":[\"marker-chart\",\"marker-table\"],"
+	      "\"fields\":[{\"key\":\"what\",\"label\":\"What it did\",\"format\":\"string\"}]}],\n"
 	      "\"extra\":[{\"label\":\"Recording\",\"entries\":[",
 	      file);
 	run_properties(firefox->trace, print_entry, &entries);
@@ -125,13 +129,13 @@ static void print_sample_stack(const struct firefox *firefox, const struct spool
 
 static void print_sample_time(const struct firefox *firefox, const struct spool_sample *sample)
 {
-	print_ms(firefox->file, since_start(firefox, sample->time));
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, sample->time));
 }
 
 static void print_sample_weight(const struct firefox *firefox, const struct spool_sample *sample)
 {
 	if (firefox->time_event)
-		print_ms(firefox->file, weight_of(firefox, sample));
+		firefox_print_ms(firefox->file, weight_of(firefox, sample));
 	else
 		fprintf(firefox->file, "%" PRIu64, weight_of(firefox, sample));
 }
@@ -176,35 +180,27 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 	return err;
 }
 
-/* Reductions are of the whole run; the first thread shows them. */
-static void print_markers(const struct firefox *firefox, bool wanted)
+/* A process is what it executed last; before, its thread has another name, and a track. */
+static int find_process_names(struct firefox *firefox)
 {
-	const struct trace_reduction *reduction;
-	FILE *file = firefox->file;
-	uint32_t nr = 0;
-	char text[CONVERT_TEXT_SIZE];
+	const struct trace_thread *thread;
+	int err = 0;
 
-	fputs("\"markers\":{\"data\":[", file);
-	for (; wanted && (reduction = trace_reduction(firefox->trace, nr)); nr++) {
-		reduction_text(firefox->trace, reduction, text, sizeof(text));
-		fprintf(file, "%s{\"type\":\"Reduction\",\"what\":", nr ? "," : "");
-		escape_json(file, text);
-		putc('}', file);
+	for (uint32_t i = trace_nr_threads(firefox->trace); i-- > 0 && !err;) {
+		thread = trace_thread(firefox->trace, i);
+		if (thread->pid == thread->tid &&
+		    map64_get(&firefox->process_names, (uint32_t)thread->pid) == UINT32_MAX)
+			err = map64_add(&firefox->process_names, (uint32_t)thread->pid,
+			                thread->comm);
 	}
-	fputs("],\n\"startTime\":[", file);
-	for (uint32_t i = 0; i < nr; i++) {
-		if (i)
-			putc(',', file);
-		print_ms(file, since_start(firefox, trace_reduction(firefox->trace, i)->time));
-	}
-	fputs("],\n\"name\":[", file);
-	for (uint32_t i = 0; i < nr; i++)
-		fprintf(file, "%s%" PRIu32, i ? "," : "", firefox_reduction_string(firefox));
-	fputs("],\n", file);
-	firefox_print_same(firefox, "endTime", nr, "null");
-	firefox_print_same(firefox, "phase", nr, "0");
-	firefox_print_same(firefox, "category", nr, "2");
-	fprintf(file, "\"length\":%" PRIu32 "}", nr);
+	return err;
+}
+
+static uint32_t process_name(const struct firefox *firefox, const struct trace_thread *thread)
+{
+	uint32_t name = map64_get(&firefox->process_names, (uint32_t)thread->pid);
+
+	return name == UINT32_MAX ? thread->comm : name;
 }
 
 static void print_thread_head(const struct firefox *firefox, uint32_t thread)
@@ -215,16 +211,16 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
 	      "\"pausedRanges\":[],\"registerTime\":",
 	      file);
-	print_ms(file, since_start(firefox, entry ? entry->start : 0));
+	firefox_print_ms(file, firefox_since_start(firefox, entry ? entry->start : 0));
 	fputs(",\"unregisterTime\":", file);
 	if (entry && entry->end)
-		print_ms(file, since_start(firefox, entry->end));
+		firefox_print_ms(file, firefox_since_start(firefox, entry->end));
 	else
 		fputs("null", file);
 	fprintf(file, ",\"pid\":\"%d\",\"tid\":%d,\"isMainThread\":%s", entry ? entry->pid : 0,
 	        entry ? entry->tid : 0, entry && entry->pid == entry->tid ? "true" : "false");
 	print_member(firefox, "name", entry ? entry->comm : 0);
-	print_member(firefox, "processName", entry ? entry->comm : 0);
+	print_member(firefox, "processName", entry ? process_name(firefox, entry) : 0);
 	fputs(",\n\"samples\":{", file);
 }
 
@@ -240,9 +236,9 @@ static int print_thread(const struct firefox *firefox, uint32_t thread, bool fir
 		return err;
 	fprintf(firefox->file, "\"weightType\":\"%s\",\"length\":%" PRIu64 "},\n",
 	        firefox->time_event ? "tracing-ms" : "samples", firefox->spool->threads[thread].nr);
-	print_markers(firefox, first);
+	err = firefox_print_markers(firefox, thread, first);
 	putc('}', firefox->file);
-	return 0;
+	return err;
 }
 
 static int print_all(const struct firefox *firefox)
@@ -254,7 +250,7 @@ static int print_all(const struct firefox *firefox)
 	firefox_print_tables(firefox);
 	fputs("\"threads\":[", firefox->file);
 	for (uint32_t i = 0; i < firefox->spool->nr_threads && !err; i++) {
-		if (!firefox->spool->threads[i].nr)
+		if (!firefox->spool->threads[i].nr && !firefox->calls->nr[i])
 			continue;
 		err = print_thread(firefox, i, first);
 		first = false;
@@ -275,11 +271,18 @@ static int prepare(struct firefox *firefox)
 		spool_new(firefox->conversion, &firefox->paths, firefox->conversion->event);
 	if (!spool)
 		return -errno;
+	firefox->calls = call_index_new(firefox->trace);
+	if (!firefox->calls)
+		return -errno;
 	firefox->start = trace_run(firefox->trace)->start;
+	if (firefox->calls->last_time && firefox->calls->first_time < firefox->start)
+		firefox->start = firefox->calls->first_time;
 	if (spool->last_time && spool->first_time < firefox->start)
 		firefox->start = spool->first_time;
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
+	if (find_process_names(firefox))
+		return -ENOMEM;
 	return firefox_find_names(firefox);
 }
 
@@ -298,6 +301,8 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	err = gzip_close(firefox.file, err);
 	paths_fini(&firefox.paths);
 	spool_free(firefox.spool);
+	call_index_free(firefox.calls);
+	map64_fini(&firefox.process_names);
 	firefox_free_names(&firefox);
 	return err;
 }

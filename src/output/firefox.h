@@ -4,8 +4,9 @@
 #define OUTPUT_FIREFOX_H
 
 #include "output/spool.h"
+#include "output/trace_calls.h"
 
-enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER };
+enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER, CATEGORY_CALLS };
 
 struct firefox {
 	struct conversion *conversion;
@@ -13,6 +14,7 @@ struct firefox {
 	const struct trace_event *event;
 	struct paths paths;
 	struct spool *spool;
+	struct call_index *calls;
 	FILE *file;
 	struct map64 libs;  /* by the string of the path */
 	uint32_t *lib_name; /* functions whose modules they are */
@@ -21,6 +23,7 @@ struct firefox {
 	uint32_t *file_name; /* and the strings */
 	uint32_t nr_files;
 	uint32_t *file_of_function; /* number + 1; 0: not known */
+	struct map64 process_names; /* strings by PID */
 	uint64_t start;             /* ns: time 0 */
 	bool time_event;            /* weights are ns */
 };
@@ -35,7 +38,14 @@ void firefox_free_names(struct firefox *firefox);
 
 /* The members "libs" and "shared" of the profile, with a comma behind. */
 void firefox_print_tables(const struct firefox *firefox);
-/* The number of the string "Reduction". */
+/* The number of the string "Reduction"; those of the trace's regions follow. */
 uint32_t firefox_reduction_string(const struct firefox *firefox);
+
+/* Nanoseconds as milliseconds, exactly. */
+void firefox_print_ms(FILE *file, uint64_t ns);
+uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time);
+
+/* The member "markers" of a thread; the first one shows what is of the whole run. 0 or -errno. */
+int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first);
 
 #endif

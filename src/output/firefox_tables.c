@@ -228,7 +228,12 @@ static void print_strings(const struct firefox *firefox)
 		escape_json(firefox->file, trace_string(firefox->trace, firefox->file_name[i]));
 		fputs(",\n", firefox->file);
 	}
-	fputs("\"Reduction\"]", firefox->file);
+	fputs("\"Reduction\"", firefox->file);
+	for (uint32_t i = 0; trace_region(firefox->trace, i); i++) {
+		fputs(",\n", firefox->file);
+		escape_json(firefox->file, trace_region_name(firefox->trace, i));
+	}
+	putc(']', firefox->file);
 }
 
 static void print_frames(const struct firefox *firefox)

@@ -279,7 +279,9 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
+	add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
+	add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
 	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
 	add(object, "refused_modules", run->refused_modules);
 	add(object, "folded_threads", run->folded_threads);

@@ -11,7 +11,7 @@ union cursor {
 
 static bool bin_is_live(const struct live_bins *live, const struct bin *bin)
 {
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW || bin->use == BIN_CALLS) &&
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) &&
 	       bin->kind < live->ledger->nr_kinds && bin->level < NR_LEVELS &&
 	       bin->level >= live->ledger->floor[bin->kind];
 }
@@ -83,10 +83,8 @@ static bool bin_check(struct live_bins *live, struct bin *bin, union cursor *cur
 	if (bin->use == BIN_SAMPLES) {
 		check_records(live, bin, &cursor->samples);
 		check_nodes(live, bin);
-	} else if (bin->use == BIN_CALLS) {
-		check_calls(live, bin, &cursor->calls);
 	} else {
-		live->stored[bin->kind] += bin->nr_records;
+		check_calls(live, bin, &cursor->calls);
 	}
 	return true;
 }

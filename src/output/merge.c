@@ -273,6 +273,8 @@ static int map_inputs(struct merge *merge)
 	if (!err)
 		err = merge_map_finish(&merge->map);
 	if (!err)
+		err = merge_counters_init(&merge->counters, &merge->map);
+	if (!err)
 		add_calls(merge);
 	return err ? err : write_events(merge);
 }
@@ -291,6 +293,7 @@ static int merge_all(struct merge *merge, const char *path)
 		return err;
 	write_run(merge);
 	write_instrument(merge);
+	merge->result->uncounted = merge->counters.left_out;
 	err = merge_put_records(merge);
 	return err ? err : write_trace(merge, path);
 }
@@ -310,6 +313,7 @@ int merge_write(const char *path, const struct merge_config *config, struct merg
 	merge->why = why;
 	err = merge_all(merge, path);
 	hmb_free(merge->hmb);
+	merge_counters_fini(&merge->counters);
 	merge_map_fini(&merge->map);
 	for (uint32_t i = 0; i < merge->nr; i++)
 		merge_input_fini(&merge->inputs[i]);

@@ -28,8 +28,8 @@ struct merge_result {
 	uint64_t bytes;       /* of the file */
 	uint64_t clock_error; /* ns, of the worst host; UINT64_MAX: no messages told, real time did
 	                       */
-	bool uncounted;       /* samples had counters, which are not in the merged trace */
-	uint64_t thinned;     /* samples left out, because another rank's had a longer period */
+	bool uncounted;   /* there were counters, but not the same everywhere: they are left out */
+	uint64_t thinned; /* samples left out, because another rank's had a longer period */
 };
 
 /* 0 or -errno; then why says in one line what is wrong and the way out. */

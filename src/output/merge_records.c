@@ -26,6 +26,8 @@ static int make_buffer(struct merge *merge)
 			.shape = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
 			.time_shift = merge->events[i].time_shift,
 		};
+	config.kinds[0].nr_counters = merge->counters.nr;
+	config.kinds[0].counter_owner = COUNTER_OF_THREAD;
 	merge->path = calloc(MAX_PATH + 2, sizeof(*merge->path));
 	merge->hmb = hmb_new(&config);
 	return merge->hmb && merge->path ? 0 : -ENOMEM;
@@ -159,13 +161,23 @@ static unsigned fill_path(struct merge *merge, const struct merge_input *input,
 	return nr;
 }
 
+/* How far apart the samples of a level are in time; 0: not known. */
+static uint64_t step_of(const struct trace_event *event, const struct trace_sample *sample)
+{
+	uint32_t shift = trace_shift(event);
+	uint64_t period = shift < NR_LEVELS ? sample->weight >> shift : 0;
+
+	if (event->unit != TRACE_NS || sample->level >= 24 || period >= (uint64_t)1 << 38)
+		return 0;
+	return period << (sample->level + 1);
+}
+
 static int put_sample(struct merge *merge, struct merge_input *input,
                       const struct trace_sample *sample, uint64_t time)
 {
 	uint32_t kind = input->kinds[sample->event], cpu = sample->cpu;
 	uint32_t thread = MERGE_NONE;
 	const struct trace_event *event = trace_event(input->trace, sample->event);
-	uint64_t period = sample->weight >> trace_shift(event);
 	struct hmb_sample put = {
 		.kind = kind,
 		.level = sample->level,
@@ -175,6 +187,10 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	};
 	int err;
 
+	if (sample->thread < input->nr_threads)
+		thread = input->threads[sample->thread];
+	if (!kind)
+		put.counters = merge_counters_step(&merge->counters, sample, thread);
 	if (sample->level < merge->events[kind].floor) {
 		merge->result->thinned++;
 		return 0;
@@ -182,13 +198,9 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	err = merge_note_frames(&merge->map, input, sample);
 	if (err)
 		return err;
-	merge->result->uncounted |= sample->nr_counters > 0;
-	if (sample->thread < input->nr_threads)
-		thread = input->threads[sample->thread];
 	put.thread = thread;
 	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
-	if (event->unit == TRACE_NS && sample->level < 24 && period < (uint64_t)1 << 38)
-		put.step = period << (sample->level + 1);
+	put.step = step_of(event, sample);
 	put.path_size = fill_path(merge, input, sample);
 	hmb_put(merge->hmb, &put);
 	return 0;

@@ -3,6 +3,7 @@
 #define OUTPUT_MERGE_STATE_H
 
 #include "output/merge.h"
+#include "output/merge_counters.h"
 #include "output/merge_map.h"
 
 struct merged_event {
@@ -22,6 +23,7 @@ struct merge {
 	struct clocks clocks;
 	struct tables *tables;
 	struct merge_map map;
+	struct merge_counters counters;
 	struct merged_event events[TABLES_MAX_EVENTS]; /* the kind of calls is the last one */
 	uint32_t nr_events, calls;                     /* calls: MERGE_NONE if there are none */
 	struct hmb *hmb;

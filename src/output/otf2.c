@@ -166,7 +166,7 @@ static uint32_t *numbers_new(uint32_t nr)
 
 static int archive_init(struct archive *archive)
 {
-	uint32_t nr_regions = 0, nr_comms = 0;
+	uint32_t nr_comms = 0;
 
 	if (paths_init(&archive->paths, archive->trace, PATHS_BY_LINE))
 		return -ENOMEM;
@@ -174,20 +174,22 @@ static int archive_init(struct archive *archive)
 	archive->calls = archive->spool ? call_index_new(archive->trace) : NULL;
 	if (!archive->calls)
 		return -errno;
-	while (trace_region(archive->trace, nr_regions))
-		nr_regions++;
+	while (trace_region(archive->trace, archive->nr_regions))
+		archive->nr_regions++;
 	while (trace_comm(archive->trace, nr_comms))
 		nr_comms++;
-	archive->counters = nr_regions;
+	archive->counters = archive->nr_regions;
 	archive->depths = paths_depths(&archive->paths);
 	archive->mpi = mpi_paths_functions(&archive->paths);
 	archive->source_of_place =
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
-	archive->metrics = numbers_new(nr_regions);
+	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
+	archive->metrics = numbers_new(archive->nr_regions);
 	archive->windows = numbers_new(nr_comms);
+	archive->handles = numbers_new(nr_comms);
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
-	    !archive->metrics || !archive->windows)
+	    !archive->nr_calls || !archive->metrics || !archive->windows || !archive->handles)
 		return -ENOMEM;
 	return otf2_plan_init(&archive->plan, archive->trace, archive->spool, archive->calls);
 }
@@ -206,8 +208,10 @@ static void archive_fini(struct archive *archive)
 	free(archive->mpi);
 	free(archive->source_of_place);
 	free(archive->nr_events);
+	free(archive->nr_calls);
 	free(archive->metrics);
 	free(archive->windows);
+	free(archive->handles);
 }
 
 int otf2_write(struct conversion *conversion, const char *folder)

@@ -16,6 +16,11 @@ struct otf2_context {
 	uint32_t region; /* of OTF2 */
 };
 
+/* Calls of MPI at a location. */
+struct otf2_calls {
+	uint64_t nr, known; /* known: whose callers a sample tells */
+};
+
 struct archive {
 	struct conversion *conversion;
 	const struct trace *trace;
@@ -31,11 +36,14 @@ struct archive {
 	struct map64 strings;       /* OTF2's number by the trace's */
 	uint32_t nr_strings;
 	uint64_t *nr_events; /* by location */
+	struct otf2_calls *nr_calls;
+	uint32_t nr_regions; /* of the trace */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts, contexts_room;
 	struct map64 context_by_key, moved; /* by caller and region; by context and path */
 	uint32_t *metrics, *windows;        /* by region, by communicator; PLAN_NONE: not used */
-	uint32_t nr_metrics, nr_windows;
+	uint32_t *handles;                  /* by file */
+	uint32_t nr_metrics, nr_windows, nr_handles;
 	uint32_t counters; /* number of their class and of its first member */
 	int error;         /* the first one */
 };
@@ -44,6 +52,12 @@ struct archive {
 static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
 {
 	return archive->paths.names.nr + region;
+}
+
+/* What stands for the callers of a call where nobody knows them. */
+static inline uint32_t otf2_unknown_callers(const struct archive *archive)
+{
+	return otf2_region(archive, archive->nr_regions);
 }
 
 /* Keeps the first error. */
@@ -61,6 +75,7 @@ void otf2_write_paradigms(struct archive *archive);
 void otf2_write_call_regions(struct archive *archive);
 void otf2_write_metrics(struct archive *archive);
 void otf2_write_comms(struct archive *archive);
+void otf2_write_files(struct archive *archive);
 /* The definitions of counters that were read with samples. */
 void otf2_define_counters(struct archive *archive);
 

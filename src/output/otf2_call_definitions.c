@@ -86,6 +86,15 @@ void otf2_write_call_regions(struct archive *archive)
 				   mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
 				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
 	}
+	if (archive->nr_regions && !archive->error) {
+		uint32_t name = otf2_add_string(archive, "[callers not sampled]");
+
+		otf2_check(archive,
+		           OTF2_GlobalDefWriter_WriteRegion(
+				   archive->definitions, otf2_unknown_callers(archive), name, name,
+				   0, OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_SAMPLING,
+				   OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+	}
 }
 
 /* Values that the program gave: a metric for each name. Those with a number were used. */
@@ -136,7 +145,7 @@ static void write_comm_groups(struct archive *archive)
 	if (otf2_failed(archive, members))
 		goto out;
 	for (uint32_t i = 0; i < plan->nr_ranks; i++)
-		members[i] = plan->location_of_rank[i];
+		members[i] = i; /* each rank's location has its number */
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(archive->definitions, 0, 0,
 	                                                    OTF2_GROUP_TYPE_COMM_LOCATIONS,
 	                                                    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,

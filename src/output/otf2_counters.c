@@ -60,5 +60,6 @@ void otf2_define_counters(struct archive *archive)
 				    OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClassRecorder(
-					    archive->definitions, archive->counters, i));
+					    archive->definitions, archive->counters,
+					    archive->plan.location_of_thread[i]));
 }

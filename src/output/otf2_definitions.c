@@ -144,65 +144,78 @@ static void write_groups(struct archive *archive)
 }
 
 static void write_location_properties(struct archive *archive, const uint32_t keys[4],
-                                      uint32_t thread)
+                                      uint32_t location, const struct trace_thread *entry)
 {
-	const struct trace_thread *entry = trace_thread(archive->trace, thread);
 	uint64_t values[] = {entry->start, entry->end, entry->exact};
 	OTF2_AttributeValue value = {.int32 = entry->tid};
 
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteLocationProperty(
-				    archive->definitions, thread, keys[0], OTF2_TYPE_INT32, value));
+	otf2_check(archive,
+	           OTF2_GlobalDefWriter_WriteLocationProperty(archive->definitions, location,
+	                                                      keys[0], OTF2_TYPE_INT32, value));
 	for (unsigned i = 0; i < 3; i++) {
 		/* an end or total that is not known */
 		if ((i == 1 && !entry->end) || (i == 2 && !(entry->flags & TRACE_THREAD_EXACT)))
 			continue;
 		value.uint64 = values[i];
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocationProperty(
-					    archive->definitions, thread, keys[1 + i],
+					    archive->definitions, location, keys[1 + i],
 					    OTF2_TYPE_UINT64, value));
 	}
 }
 
-/* One for each rank that is not in the trace, behind all others. */
-static void write_missing_locations(struct archive *archive)
+/* Of how many calls the callers are known. */
+static void write_call_properties(struct archive *archive, const uint32_t keys[2],
+                                  uint32_t location, const struct otf2_calls *calls)
 {
-	const struct otf2_plan *plan = &archive->plan;
+	OTF2_AttributeValue values[] = {{.uint64 = calls->nr}, {.uint64 = calls->known}};
 
-	for (uint32_t r = 0; r < plan->nr_ranks && !archive->error; r++) {
-		char text[OTF2_TEXT_SIZE];
+	for (unsigned i = 0; i < 2 && calls->nr; i++)
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocationProperty(
+					    archive->definitions, location, keys[i],
+					    OTF2_TYPE_UINT64, values[i]));
+}
 
-		if (plan->location_of_rank[r] < plan->nr_threads)
-			continue;
-		snprintf(text, sizeof(text), "rank %u (not recorded)", r);
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
-					    archive->definitions, plan->location_of_rank[r],
-					    otf2_add_string(archive, text),
-					    OTF2_LOCATION_TYPE_CPU_THREAD, 0, r));
-	}
+static void write_missing_location(struct archive *archive, uint32_t rank)
+{
+	char text[OTF2_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "rank %u (not recorded)", rank);
+	otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
+				    archive->definitions, rank, otf2_add_string(archive, text),
+				    OTF2_LOCATION_TYPE_CPU_THREAD, 0, rank));
+}
+
+static void write_location(struct archive *archive, const uint32_t keys[6], uint32_t location)
+{
+	uint32_t number = archive->plan.thread_of_location[location];
+	const struct trace_thread *thread = trace_thread(archive->trace, number);
+	char text[OTF2_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%.64s %d",
+	         thread ? trace_string(archive->trace, thread->comm) : "[unknown]",
+	         thread ? thread->tid : 0);
+	otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
+				    archive->definitions, location, otf2_add_string(archive, text),
+				    OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[number],
+				    archive->plan.group_of_thread[number]));
+	if (thread)
+		write_location_properties(archive, keys, location, thread);
+	write_call_properties(archive, keys + 4, location, &archive->nr_calls[number]);
 }
 
 static void write_locations(struct archive *archive)
 {
-	static const char *const names[] = {"TID", "start", "end", "exact total"};
-	uint32_t keys[4];
+	static const char *const names[] = {"TID",         "start",     "end",
+	                                    "exact total", "MPI calls", "MPI calls with callers"};
+	uint32_t keys[6];
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 6; i++)
 		keys[i] = otf2_add_string(archive, names[i]);
-	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++) {
-		const struct trace_thread *thread = trace_thread(archive->trace, i);
-		char text[OTF2_TEXT_SIZE];
-
-		snprintf(text, sizeof(text), "%.64s %d",
-		         thread ? trace_string(archive->trace, thread->comm) : "[unknown]",
-		         thread ? thread->tid : 0);
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
-					    archive->definitions, i, otf2_add_string(archive, text),
-					    OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[i],
-					    archive->plan.group_of_thread[i]));
-		if (thread)
-			write_location_properties(archive, keys, i);
-	}
-	write_missing_locations(archive);
+	for (uint32_t i = 0; i < archive->plan.nr_locations && !archive->error; i++)
+		if (archive->plan.thread_of_location[i] == PLAN_NONE)
+			write_missing_location(archive, i);
+		else
+			write_location(archive, keys, i);
 }
 
 /* A module is a region's description: OTF2 has no place for it. */
@@ -302,5 +315,6 @@ void otf2_write_definitions(struct archive *archive)
 	otf2_define_counters(archive);
 	if (archive->plan.nr_comms)
 		otf2_write_comms(archive);
+	otf2_write_files(archive);
 	otf2_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }

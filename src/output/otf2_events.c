@@ -1,10 +1,11 @@
 /*
  * The events of a location: samples, and calls with what they did.
  *
- * A call is entered with a context: the one that a sample in it was taken in; where there is none,
- * nobody knows who called it, and it is a root of its own, or directly below the call around it. A
- * sample in an MPI call is told from that call on; one in a region of the user's has all its
- * functions below the region, for where among them it was entered is not known.
+ * A call of MPI is entered with a context: the one that a sample in it was taken in; where there is
+ * none, nobody knows who called it, and a region that says so stands for its callers, at the root
+ * or below the user's region around it. A sample in an MPI call is told from that call on; one in a
+ * region of the user's has all its functions below the region, for where among them it was entered
+ * is not known.
  */
 #include "output/otf2_location.h"
 
@@ -150,6 +151,14 @@ static uint32_t sampled_inside(const struct location *location, const struct cal
 	                           location->sample.path);
 }
 
+static void count_call(struct location *location, bool known)
+{
+	struct otf2_calls *calls = &location->archive->nr_calls[location->thread];
+
+	calls->nr++;
+	calls->known += known;
+}
+
 /* The context of a call that is entered now, and how far it is below what is known to be there. */
 static uint32_t context_of(struct location *location, const struct call *call, bool mpi,
                            uint32_t *distance)
@@ -158,15 +167,20 @@ static uint32_t context_of(struct location *location, const struct call *call, b
 	uint32_t region = otf2_region(archive, call->region);
 	uint32_t path = mpi ? sampled_inside(location, call) : PATH_NONE;
 	uint32_t caller = path == PATH_NONE ? PATH_NONE : archive->paths.paths[path].caller;
-	uint32_t below = location->depth ? location->stack[location->depth - 1].context : PATH_NONE;
-	uint32_t nr = 0;
+	const struct entered *in = location->depth ? &location->stack[location->depth - 1] : NULL;
+	uint32_t below = in ? in->context : PATH_NONE, nr = 0;
 
-	if (below == PATH_NONE) {
-		*distance = caller == PATH_NONE ? 2 : archive->depths[caller] + 2;
-		return child_of(archive, caller, region);
-	}
-	if (caller != PATH_NONE && !location->stack[location->depth - 1].mpi)
+	if (mpi)
+		count_call(location, path != PATH_NONE);
+	if (mpi && path == PATH_NONE && !(in && in->mpi)) {
+		below = child_of(archive, below, otf2_unknown_callers(archive));
+		nr = 1;
+	} else if (!in && caller != PATH_NONE) {
+		below = caller;
+		nr = archive->depths[caller];
+	} else if (caller != PATH_NONE && !in->mpi) {
 		below = moved_below(archive, below, caller, PATH_NONE, &nr);
+	}
 	*distance = nr + 2;
 	return child_of(archive, below, region);
 }
@@ -242,7 +256,9 @@ static void write_point(struct location *location, const struct call_moment *mom
 		return;
 	text = escape_copy(trace_region_name(location->archive->trace, call->region));
 	if (!otf2_failed(location->archive, text))
-		otf2_write_marker(location->archive, moment->time, location->thread, text);
+		otf2_write_marker(location->archive, moment->time,
+		                  location->archive->plan.location_of_thread[location->thread],
+		                  text);
 	free(text);
 }
 
@@ -298,7 +314,8 @@ static void write_location(struct archive *archive, uint32_t thread)
 {
 	struct location location = {.archive = archive, .thread = thread};
 
-	location.writer = OTF2_Archive_GetEvtWriter(archive->otf2, thread);
+	location.writer =
+		OTF2_Archive_GetEvtWriter(archive->otf2, archive->plan.location_of_thread[thread]);
 	if (otf2_failed(archive, location.writer))
 		return;
 	if (thread < archive->calls->nr_threads && archive->calls->nr[thread]) {
@@ -332,8 +349,8 @@ void otf2_write_events(struct archive *archive)
 	otf2_check(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
 		write_location(archive, i);
-	for (uint32_t i = archive->plan.nr_threads; i < archive->plan.nr_locations; i++)
-		if (!archive->error)
+	for (uint32_t i = 0; i < archive->plan.nr_ranks && !archive->error; i++)
+		if (archive->plan.thread_of_location[i] == PLAN_NONE)
 			write_missing(archive, i);
 	otf2_check(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));
 }

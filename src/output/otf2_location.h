@@ -23,7 +23,7 @@ struct location {
 	struct entered *stack;
 	unsigned depth, room;
 	struct map64 requests;                /* active ones that the archive was told of */
-	uint64_t accesses;                    /* one-sided ones so far */
+	uint64_t accesses, transfers;         /* one-sided ones, and of files, so far */
 	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */
 };
 
@@ -32,5 +32,10 @@ void otf2_write_counters(struct location *location, uint64_t time);
 /* What a call did: before what happens in it, and after that. */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
+/* The same of a part about a file. */
+void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
+                     const struct call_part *part);
+void otf2_file_done(struct location *location, uint64_t time, const struct call *call,
+                    const struct call_part *part);
 
 #endif

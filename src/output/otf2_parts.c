@@ -192,6 +192,10 @@ static void write_at_enter(struct location *location, uint64_t time, const struc
 	case CALL_COLLECTIVE:
 		write_collective(location, time, call, part, false);
 		break;
+	case CALL_FILE_READ:
+	case CALL_FILE_WRITE:
+		otf2_file_begun(location, time, call, part);
+		break;
 	default:
 		break;
 	}
@@ -239,6 +243,12 @@ static void write_at_leave(struct location *location, uint64_t time, const struc
 	case CALL_ATOMIC:
 		write_access(location, time, part, false);
 		write_access(location, time, part, true);
+		break;
+	case CALL_FILE_OPENED:
+	case CALL_FILE_CLOSED:
+	case CALL_FILE_READ:
+	case CALL_FILE_WRITE:
+		otf2_file_done(location, time, call, part);
 		break;
 	default:
 		break;

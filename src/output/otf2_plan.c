@@ -63,13 +63,16 @@ static int add_ranks(struct otf2_plan *plan, const struct trace *trace)
 	while (trace_process(trace, nr))
 		nr++;
 	plan->hosts = calloc(nr + 1UL, sizeof(*plan->hosts));
-	plan->location_of_rank = malloc((plan->nr_ranks + 1UL) * sizeof(*plan->location_of_rank));
-	if (!plan->hosts || !plan->location_of_rank)
+	plan->thread_of_location = malloc((plan->nr_ranks + plan->nr_threads + 1UL) *
+	                                  sizeof(*plan->thread_of_location));
+	plan->location_of_thread =
+		calloc(plan->nr_threads + 1UL, sizeof(*plan->location_of_thread));
+	if (!plan->hosts || !plan->thread_of_location || !plan->location_of_thread)
 		return -ENOMEM;
 	find_host(plan, trace_run(trace)->host);
 	for (uint32_t i = 0; i < plan->nr_ranks; i++) {
 		plan->groups[i] = (struct otf2_group){.rank = (int32_t)i};
-		plan->location_of_rank[i] = PLAN_NONE;
+		plan->thread_of_location[i] = PLAN_NONE;
 	}
 	plan->nr_groups = plan->nr_ranks;
 	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
@@ -84,14 +87,14 @@ static void place_rank(struct otf2_plan *plan, const struct trace *trace,
                        const struct call_index *calls, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
-	uint32_t *location = &plan->location_of_rank[plan->group_of_thread[thread]];
+	uint32_t *best = &plan->thread_of_location[plan->group_of_thread[thread]];
 	bool first = entry && entry->pid == entry->tid;
 	uint64_t now, before;
 
 	now = thread < calls->nr_threads ? calls->nr[thread] : 0;
-	before = *location < calls->nr_threads ? calls->nr[*location] : 0;
-	if (*location == PLAN_NONE || (now && (!before || first)) || (first && !before))
-		*location = thread;
+	before = *best < calls->nr_threads ? calls->nr[*best] : 0;
+	if (*best == PLAN_NONE || (now && (!before || first)) || (first && !before))
+		*best = thread;
 }
 
 static void place_ranks(struct otf2_plan *plan, const struct trace *trace,
@@ -100,10 +103,14 @@ static void place_ranks(struct otf2_plan *plan, const struct trace *trace,
 	for (uint32_t i = 0; i < plan->nr_threads; i++)
 		if (plan->group_of_thread[i] < plan->nr_ranks)
 			place_rank(plan, trace, calls, i);
-	plan->nr_locations = plan->nr_threads;
-	for (uint32_t r = 0; r < plan->nr_ranks; r++)
-		if (plan->location_of_rank[r] == PLAN_NONE)
-			plan->location_of_rank[r] = plan->nr_locations++;
+	plan->nr_locations = plan->nr_ranks;
+	for (uint32_t i = 0; i < plan->nr_threads; i++) {
+		uint32_t group = plan->group_of_thread[i];
+		bool stands = group < plan->nr_ranks && plan->thread_of_location[group] == i;
+
+		plan->location_of_thread[i] = stands ? group : plan->nr_locations++;
+		plan->thread_of_location[plan->location_of_thread[i]] = i;
+	}
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
@@ -270,7 +277,8 @@ void otf2_plan_fini(struct otf2_plan *plan)
 	free(plan->group_of_thread);
 	free(plan->groups);
 	free(plan->hosts);
-	free(plan->location_of_rank);
+	free(plan->thread_of_location);
+	free(plan->location_of_thread);
 	free(plan->comms);
 	*plan = (struct otf2_plan){0};
 }

@@ -42,9 +42,14 @@ struct otf2_plan {
 	uint32_t nr_generators, nr_groups, nr_hosts;
 	uint32_t nr_threads; /* the spool's last one only if it has samples */
 
-	uint32_t nr_ranks;     /* of the world; 0: the trace knows of none */
-	uint32_t nr_locations; /* threads, then those of missing ranks */
-	uint32_t *location_of_rank;
+	/*
+	 * The first locations are those of the ranks, with their numbers: readers that look no
+	 * further than at a rank find it there. The other threads follow.
+	 */
+	uint32_t nr_ranks; /* of the world; 0: the trace knows of none */
+	uint32_t nr_locations;
+	uint32_t *thread_of_location; /* PLAN_NONE: of a rank that is not in the trace */
+	uint32_t *location_of_thread;
 	struct otf2_comm *comms; /* by number in the trace */
 	uint32_t nr_trace_comms, nr_comms, nr_comm_groups;
 	bool has_self;

@@ -7,6 +7,7 @@
 #ifndef OUTPUT_REPORT_JOB_H
 #define OUTPUT_REPORT_JOB_H
 
+#include "output/call_callers.h"
 #include "output/call_sums.h"
 #include "output/rank_sums.h"
 #include "output/report.h"
@@ -18,6 +19,7 @@ struct job {
 	struct rank_rows rows;
 	struct rank_sums samples; /* of the options' event, or the first one */
 	struct call_sums calls;
+	struct call_callers callers;
 };
 
 /* 0, -ENOMEM, -EBADMSG, -ENODATA: per rank, and there are none. For job_fini() in either case. */

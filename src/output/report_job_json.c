@@ -173,6 +173,17 @@ static struct json_object *context_object(const struct job *job, const struct mp
 	return object;
 }
 
+static struct json_object *callers_object(const struct call_callers *callers)
+{
+	struct json_object *object = json_object_new_object();
+
+	add(object, "calls", callers->calls);
+	add(object, "time_ns", callers->time);
+	add(object, "known", callers->known);
+	add(object, "known_time_ns", callers->known_time);
+	return object;
+}
+
 static struct json_object *matrix_array(const struct call_sums *sums)
 {
 	struct json_object *array = json_object_new_array();
@@ -194,6 +205,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 	struct job job;
 	int err = job_init(&job, trace, options);
 
+	if (!err)
+		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
 		struct json_object *object = head(&job), *array = json_object_new_array();
 
@@ -201,6 +214,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 			json_object_array_add(array,
 			                      context_object(&job, &job.samples.contexts[i]));
 		json_object_object_add(object, "contexts", array);
+		if (job.callers.calls)
+			json_object_object_add(object, "callers", callers_object(&job.callers));
 		json_object_object_add(object, "calls", calls_array(&job.calls, options));
 		json_object_object_add(object, "matrix", matrix_array(&job.calls));
 		json_put(to, object);

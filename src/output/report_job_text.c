@@ -138,6 +138,7 @@ static void put_ranks(FILE *to, const struct job *job)
 	          calls ? "ranks: sampled, and the share of it in MPI, from samples; calls, their "
 	                  "exact time, and what was sent, from calls"
 	                : "ranks: sampled, and the share of it in MPI");
+	put_completeness(to, job->trace);
 	if (!options->quiet) {
 		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
 		if (calls)
@@ -252,12 +253,24 @@ static void put_context(FILE *to, const struct job *job, const struct mpi_contex
 	fputc('\n', to);
 }
 
+/* The paths are those of samples; which call had which one is known of few. */
+static void put_callers(FILE *to, const struct call_callers *callers)
+{
+	if (callers->calls)
+		fprintf(to,
+		        "(a sample was taken in %" PRIu64 " of %" PRIu64
+		        " calls, with %.2f%% of their time; who called the others is not known)\n",
+		        callers->known, callers->calls,
+		        percent((double)callers->known_time, callers->time));
+}
+
 static void put_contexts(FILE *to, const struct job *job)
 {
 	const struct report_options *options = job->options;
 
 	put_title(to, options,
 	          "where MPI was called from, and the share of all time there, from samples");
+	put_callers(to, &job->callers);
 	if (!options->quiet)
 		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "time", "samples",
 		        "call and callers");
@@ -371,6 +384,8 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	struct job job;
 	int err = job_init(&job, trace, options);
 
+	if (!err)
+		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
 		put_head(to, &job, name);
 		if (job.rows.nr)

@@ -1,9 +1,11 @@
 /*
  * speedscope's own format: one sampled profile for every thread and event or counter, all with the
- * same table of functions. A run of samples with one stack is written as one with their weight.
+ * same table of functions. A run of samples with one stack is written as one with their weight. A
+ * thread's instrumented calls are a further profile.
  */
 #include "output/convert.h"
 #include "output/escape.h"
+#include "output/speedscope_calls.h"
 #include "output/spool.h"
 
 #include <errno.h>
@@ -15,6 +17,7 @@ struct speedscope {
 	struct conversion *conversion;
 	struct paths paths;
 	struct spool *spool;
+	struct speedscope_calls calls;
 	FILE *file;
 	uint32_t *depths, *chain;
 	bool *seen;         /* by event, in the thread at hand */
@@ -182,6 +185,7 @@ static void print_functions(const struct speedscope *speedscope)
 		}
 		putc('}', speedscope->file);
 	}
+	speedscope_print_regions(paths->trace, speedscope->file, !paths->names.nr);
 	fputs("]}", speedscope->file);
 }
 
@@ -214,7 +218,9 @@ static int print_thread(struct speedscope *speedscope, uint32_t thread)
 	for (uint32_t i = 0; i < nr_profiles(speedscope) && !err; i++)
 		if (speedscope->seen[i])
 			err = print_profile(speedscope, thread, i);
-	return err;
+	return err ? err
+	           : speedscope_print_calls(&speedscope->calls, speedscope->file, thread,
+	                                    &speedscope->nr_profiles);
 }
 
 static int print_all(struct speedscope *speedscope)
@@ -243,6 +249,11 @@ static int prepare(struct speedscope *speedscope)
 	speedscope->spool = spool_new(speedscope->conversion, &speedscope->paths, TRACE_ALL_EVENTS);
 	if (!speedscope->spool)
 		return -errno;
+	speedscope->calls.conversion = speedscope->conversion;
+	speedscope->calls.first_frame = speedscope->paths.names.nr;
+	speedscope->calls.index = call_index_new(speedscope->conversion->trace);
+	if (!speedscope->calls.index)
+		return -errno;
 	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
 		speedscope->nr_events++;
 	speedscope->seen = calloc(nr_profiles(speedscope) + 1UL, sizeof(*speedscope->seen));
@@ -267,6 +278,7 @@ int speedscope_write(struct conversion *conversion, FILE *file)
 		err = print_all(&speedscope);
 	paths_fini(&speedscope.paths);
 	spool_free(speedscope.spool);
+	call_index_free(speedscope.calls.index);
 	free(speedscope.seen);
 	free(speedscope.depths);
 	free(speedscope.chain);

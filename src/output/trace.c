@@ -301,6 +301,8 @@ void trace_close(struct trace *trace)
 	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
+	for (unsigned i = 0; i < 4; i++)
+		free(trace->renamed[i]);
 	if (trace->memory)
 		munmap((void *)(uintptr_t)trace->memory, trace->size);
 	free(trace);

@@ -344,6 +344,10 @@ const char *part_kind_name(unsigned kind)
 		[CALL_READ] = "read",
 		[CALL_WRITE] = "write",
 		[CALL_VALUE] = "value",
+		[CALL_FILE_OPENED] = "file-opened",
+		[CALL_FILE_CLOSED] = "file-closed",
+		[CALL_FILE_READ] = "read",
+		[CALL_FILE_WRITE] = "write",
 	};
 
 	return kind < NR_CALL_PARTS ? names[kind] : "unknown";

@@ -1,3 +1,4 @@
+#include "hmb/lambda.h"
 #include "output/trace_file.h"
 
 #include <stddef.h>
@@ -30,6 +31,16 @@ static const char *check_sizes(const struct trace *trace)
 	    !READABLE(TRACE_REDUCTIONS, struct trace_reduction) ||
 	    !READABLE(TRACE_SYMBOLS, struct trace_symbol) || !READABLE(TRACE_GRANULES, uint32_t))
 		return "a table is missing, or has entries of another kind";
+	return NULL;
+}
+
+static const char *check_events(const struct trace *trace)
+{
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_kind(trace, i)); i++)
+		if (event->floor > NR_LEVELS || event->initial_shift >= NR_LEVELS)
+			return "its events make no sense";
 	return NULL;
 }
 
@@ -161,6 +172,8 @@ const char *trace_check(const struct trace *trace)
 {
 	const char *wrong = check_sizes(trace);
 
+	if (!wrong)
+		wrong = check_events(trace);
 	if (!wrong)
 		wrong = check_strings(trace);
 	if (!wrong)

@@ -24,6 +24,7 @@ struct trace {
 	uint32_t nr_events; /* that were sampled */
 	unsigned bin_shift, sub_shift;
 	struct weights *weights; /* by event */
+	void *renamed[4];        /* sections that are not in the file: see trace_rename.h */
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)
@@ -36,7 +37,7 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 {
 	const struct trace_event *kind = trace_kind(trace, bin->kind);
 
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_RAW || bin->use == BIN_CALLS) && kind &&
+	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) && kind &&
 	       bin->level >= kind->floor;
 }
 

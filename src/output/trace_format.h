@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
@@ -71,6 +71,8 @@ enum trace_run_flags {
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
+	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
+	TRACE_RUN_SPLIT_MISSING = 512, /* .dwo files were not found: no inlined functions there */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
@@ -257,6 +259,7 @@ enum trace_comm_flags {
 	TRACE_COMM_INTER = 2, /* peers are ranks of the remote group */
 	TRACE_COMM_FREED = 4,
 	TRACE_COMM_WINDOW = 8, /* of a window's or file's own, made for the trace alone */
+	TRACE_COMM_FILE = 16,  /* a file that its parent opened; nobody is a member */
 };
 
 struct trace_comm {

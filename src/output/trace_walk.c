@@ -22,8 +22,7 @@ struct trace_walk {
 	struct list *lists;
 	struct turns turns; /* of the lists that have a sample */
 	uint32_t nr_lists;
-	struct counter_streams counters;
-	enum counter_owner owner;
+	struct counter_streams counters[2]; /* by enum counter_owner */
 	int error;
 };
 
@@ -125,11 +124,11 @@ static int open_lists(struct trace_walk *walk)
 
 static int open_counters(struct trace_walk *walk)
 {
-	if (!trace_nr_counters(walk->trace))
-		return 0;
-	walk->owner = trace_run(walk->trace)->flags & TRACE_RUN_CGROUP ? COUNTER_OF_CPU
-	                                                               : COUNTER_OF_THREAD;
-	return counter_streams_init(&walk->counters, walk->trace, walk->owner);
+	int err = 0;
+
+	for (unsigned i = 0; i < 2 && !err && trace_nr_counters(walk->trace); i++)
+		err = counter_streams_init(&walk->counters[i], walk->trace, i);
+	return err;
 }
 
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
@@ -162,7 +161,8 @@ void trace_walk_free(struct trace_walk *walk)
 		return;
 	for (uint32_t i = 0; walk->lists && i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
-	counter_streams_fini(&walk->counters);
+	for (unsigned i = 0; i < 2; i++)
+		counter_streams_fini(&walk->counters[i]);
 	free(walk->lists);
 	free(walk->turns.heap);
 	places_fini(&walk->places);
@@ -173,12 +173,14 @@ void trace_walk_free(struct trace_walk *walk)
 static void copy_sample(struct trace_walk *walk, const struct list *list,
                         struct trace_sample *sample)
 {
+	enum counter_owner owner = list->cursor->counters.owner;
+
 	if (!list->sample.nr_counters) {
 		memcpy(sample, &list->sample, offsetof(struct trace_sample, counters));
 		return;
 	}
 	*sample = list->sample;
-	counter_streams_step(&walk->counters, walk->trace, walk->owner, sample);
+	counter_streams_step(&walk->counters[owner], walk->trace, owner, sample);
 }
 
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)

@@ -247,6 +247,8 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	symbolizer_stats(live->symbolizer, &stats);
 	if (stats.kernel_hidden)
 		tables_run(live->tables)->flags |= TRACE_RUN_KERNEL_HIDDEN;
+	if (stats.split_missing)
+		tables_run(live->tables)->flags |= TRACE_RUN_SPLIT_MISSING;
 	return err;
 }
 

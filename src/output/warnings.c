@@ -40,9 +40,16 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_USER_ONLY)
 		warn(warner, "the kernel was not sampled, for want of permission");
+	if (run->flags & TRACE_RUN_ONE_KIND)
+		warn(warner,
+		     "the machine has several kinds of cores, and hardware events counted on "
+		     "one of them alone: what ran on the others has no samples");
 	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
 		warn(warner, "functions of the kernel have no names: its addresses are hidden "
 		             "(see /proc/sys/kernel/kptr_restrict)");
+	if (run->flags & TRACE_RUN_SPLIT_MISSING)
+		warn(warner, "inlined functions are missing where programs were built with "
+		             "-gsplit-dwarf: their .dwo files were not found");
 }
 
 /* All counters have the hardware at the same times, so that one line is enough for that. */

@@ -1,5 +1,7 @@
 #include "perf/cost.h"
 
+#include "perf/sampler.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A multiple of what a sample costs in a virtual machine: a period near the price is a standstill.
@@ -29,14 +30,6 @@ struct spin {
 	uint32_t nr_hit, nr_clear;
 	uint64_t hit[SLICES_MAX], clear[SLICES_MAX]; /* ns */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1000000000ull * t.tv_sec + t.tv_nsec;
-}
 
 /* Empties the ring. How many samples were in it. */
 static unsigned drain(const struct spin *spin)
@@ -75,7 +68,7 @@ static void put_slice(uint64_t *slices, uint32_t *nr, uint64_t ns)
 
 static __attribute__((noinline)) void spin_run(struct spin *spin)
 {
-	uint64_t before = now_ns(), end = before + TRY_NS;
+	uint64_t before = sampler_now(), end = before + TRY_NS;
 	/* asking for its frame makes the compiler build one, for the kernel's walk to begin at */
 	volatile uint64_t x = (uintptr_t)__builtin_frame_address(0);
 
@@ -86,7 +79,7 @@ static __attribute__((noinline)) void spin_run(struct spin *spin)
 
 		x = work(x);
 		nr = drain(spin);
-		after = now_ns();
+		after = sampler_now();
 		if (nr == 1)
 			put_slice(spin->hit, &spin->nr_hit, after - before);
 		else if (nr == 0)

@@ -1,10 +1,11 @@
 #include "perf/counters.h"
 
+#include "perf/sampler.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROBE_LEAST_NS 1000000
@@ -82,22 +83,14 @@ static int group_add(struct group *group, const struct event *event)
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Whether the group gets to run on the hardware within some turns. */
 static bool group_runs(const struct group *group)
 {
-	uint64_t start = now_ns(), now, words[3 + 1 + COUNTERS_MAX];
+	uint64_t start = sampler_now(), now, words[3 + 1 + COUNTERS_MAX];
 	ssize_t size = (ssize_t)((3 + group->nr) * sizeof(*words));
 
 	do {
-		now = now_ns();
+		now = sampler_now();
 		if (now - start < PROBE_LEAST_NS)
 			continue;
 		if (read(group->fds[0], words, sizeof(words)) != size)

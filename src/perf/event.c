@@ -158,6 +158,19 @@ static int parse_name(char *name, struct event_modifiers *modifiers, struct even
 }
 
 /* "cpu/event=1/u" as well as "cpu/event=1/:u". */
+/* Modifiers behind a name of which nothing else is known. */
+static int take_all_modifiers(struct event_modifiers *modifiers, const char *name, char *parts,
+                              char why[WHY_SIZE])
+{
+	int err = modifiers_take(modifiers, parts, why);
+
+	if (err || !*parts)
+		return err;
+	snprintf(why, WHY_SIZE, "event '%s': unknown modifier '%s'; known are " MODIFIERS_KNOWN,
+	         name, parts);
+	return -EINVAL;
+}
+
 static int parse_pmu(char *name, struct event_modifiers *modifiers, struct event *event,
                      char why[WHY_SIZE])
 {
@@ -168,13 +181,7 @@ static int parse_pmu(char *name, struct event_modifiers *modifiers, struct event
 		return pmu_encode(PMU_ROOT, name, event, why); /* it knows what is missing */
 	snprintf(parts, sizeof(parts), "%s%s", *end && *end != ':' ? ":" : "", end);
 	*end = '\0';
-	err = modifiers_take(modifiers, parts, why);
-	if (!err && *parts) {
-		snprintf(why, WHY_SIZE,
-		         "event '%s': unknown modifier '%s'; known are " MODIFIERS_KNOWN, name,
-		         parts);
-		return -EINVAL;
-	}
+	err = take_all_modifiers(modifiers, name, parts, why);
 	return err ? err : pmu_encode(PMU_ROOT, name, event, why);
 }
 
@@ -188,13 +195,7 @@ static int parse_place(char *name, struct event_modifiers *modifiers, struct eve
 	place_looks_so(name, &end);
 	snprintf(parts, sizeof(parts), "%s", end);
 	name[end - name] = '\0';
-	err = modifiers_take(modifiers, parts, why);
-	if (!err && *parts) {
-		snprintf(why, WHY_SIZE,
-		         "event '%s': unknown modifier '%s'; known are " MODIFIERS_KNOWN, name,
-		         parts);
-		return -EINVAL;
-	}
+	err = take_all_modifiers(modifiers, name, parts, why);
 	return err ? err : place_encode(PMU_ROOT, name, event, why);
 }
 

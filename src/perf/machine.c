@@ -4,6 +4,7 @@
 #include "perf/text_file.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -57,7 +58,7 @@ static bool is_cpu_pmu(const char *name)
 }
 
 struct capabilities {
-	bool counts;
+	unsigned core_kinds;
 	int64_t branches, precise;
 };
 
@@ -68,7 +69,7 @@ static int note_pmu(void *arg, const char *name)
 
 	if (!is_cpu_pmu(name))
 		return 0;
-	found->counts = true;
+	found->core_kinds++;
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/branches", name);
 	found->branches = number_or(path, 0);
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/max_precise", name);
@@ -85,9 +86,10 @@ void machine_read(struct machine *machine)
 	*machine = (struct machine){
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),
-		.counts = found.counts,
+		.counts = found.core_kinds,
+		.core_kinds = found.core_kinds,
 		.is_virtual = is_virtual(),
-		.watchdog = found.counts && number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
+		.watchdog = found.core_kinds && number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.precise = found.precise,
 		.branches = found.branches,
 		.max_stack = number_or("/proc/sys/kernel/perf_event_max_stack", MACHINE_UNKNOWN),
@@ -103,6 +105,22 @@ struct advice machine_advise_counters(const struct machine *machine)
 	if (machine->counts)
 		return (struct advice){ADVICE_NONE};
 	return (struct advice){machine->is_virtual ? ADVICE_VIRTUAL : ADVICE_NO_COUNTERS};
+}
+
+static bool is_of_cores(uint32_t type)
+{
+	char name[64];
+
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW ||
+	       (pmu_name(PMU_ROOT, type, name, sizeof(name)) && is_cpu_pmu(name));
+}
+
+struct advice machine_advise_inherited(const struct machine *machine, uint32_t type,
+                                       const char *subject)
+{
+	if (machine->core_kinds < 2 || !is_of_cores(type))
+		return (struct advice){ADVICE_NONE};
+	return (struct advice){ADVICE_CORE_KINDS, {machine->core_kinds}, subject};
 }
 
 struct advice machine_advise_call(const struct machine *machine)

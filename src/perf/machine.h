@@ -17,6 +17,7 @@ struct machine {
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */
 	bool counts;             /* the kernel has a driver for the CPU's counters */
+	unsigned core_kinds;     /* drivers, each for CPUs of its own */
 	bool is_virtual;         /* a virtual machine */
 	bool watchdog;           /* the NMI watchdog holds a counter */
 	int64_t precise;         /* the highest level of :p; 0: none */
@@ -30,6 +31,12 @@ void machine_read(struct machine *machine);
 
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);
+/*
+ * Whether an inherited event of this type (perf_event_attr.type) counts wherever a task runs. One
+ * of the processor belongs to one kind of core. subject: the event's name.
+ */
+struct advice machine_advise_inherited(const struct machine *machine, uint32_t type,
+                                       const char *subject);
 /* Whether perf_event_open reaches a kernel that has it. */
 struct advice machine_advise_call(const struct machine *machine);
 

@@ -133,7 +133,7 @@ static void set_periods(struct sampler *s, struct sampler_event *event, unsigned
 {
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
 		uint64_t period = event->base_period[c] << shift;
-		int fd = *sampler_fd(s, event, 0, 0, c);
+		int fd = *sampler_fd(s, event, event->rung, 0, c);
 
 		if (fd >= 0)
 			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
@@ -149,14 +149,12 @@ static unsigned clamp_shift(const struct sampler_event *event, unsigned shift)
 	return shift < most ? shift : most;
 }
 
-static uint64_t rung_total(const struct sampler *s, const struct sampler_event *event,
-                           unsigned rung)
+static uint64_t event_total(const struct sampler *s, const struct sampler_event *event)
 {
 	uint64_t total = 0;
 
-	for (unsigned t = 0; t < s->nr_targets; t++)
-		for (unsigned c = 0; c < s->nr_cpus; c++)
-			total += read_sampled(s, *sampler_fd(s, event, rung, t, c), false);
+	for (size_t i = 0; i < (size_t)event->nr_rungs * s->nr_targets * s->nr_cpus; i++)
+		total += read_sampled(s, event->fds[i], false);
 	return total;
 }
 
@@ -173,7 +171,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 		next.shift = event->first_shift + 2 * next.rung;
 	}
 	*time = last->time;
-	if (next.shift <= last->shift || event->nr_steps == sizeof(event->steps) / sizeof(*last))
+	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
 		return last->shift;
 	if (sampler->way == SAMPLER_LADDER)
 		rung_ioctl(sampler, event, next.rung, PERF_EVENT_IOC_ENABLE);
@@ -234,7 +232,8 @@ static void find_source(const struct sampler *s, const struct record *record, un
 		const struct sampler_step *step = step_at(&s->events[id->event], record->time);
 
 		source->shift = step->shift;
-		source->stale = step->rung != id->rung;
+		/* Only the rungs of a ladder ever sample at the same time. */
+		source->stale = s->way == SAMPLER_LADDER && step->rung != id->rung;
 		source->rung = id->rung;
 	}
 }
@@ -322,7 +321,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 
 	if (sampler->way == SAMPLER_LADDER && event->is_clock)
 		return time_ran(sampler) - sampler->ran_before;
-	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP
-	               ? rung_total(sampler, event, 0)
-	               : 0;
+	/* The rungs of a ladder take turns, and count twice while they do. */
+	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP ? event_total(sampler, event)
+	                                                              : 0;
 }

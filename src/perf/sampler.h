@@ -106,7 +106,18 @@ uint64_t sampler_now(void);
  */
 unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, uint64_t *time);
 
-/* A descriptor that polls readable when a ring is a quarter full; -1 behind the last. */
+/*
+ * Copies up to so many bytes of stack with each sample from now on. 0; -EOPNOTSUPP for inherited
+ * events and with counters, or another -errno: all is as before. The ring must be three times as
+ * large.
+ */
+int sampler_copy_more(struct sampler *sampler, uint32_t stack_size);
+/* How many it copies now. */
+uint32_t sampler_copied(const struct sampler *sampler);
+/* Bytes of the ring that each CPU has for samples. */
+size_t sampler_ring_size(const struct sampler *sampler);
+
+/* A descriptor that polls readable when a ring is three eighths full; -1 behind the last. */
 int sampler_poll_fd(const struct sampler *sampler, unsigned i);
 
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */

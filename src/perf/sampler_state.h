@@ -5,6 +5,8 @@
 #include "perf/merge.h"
 #include "perf/sampler.h"
 
+#define SAMPLER_MAX_STEPS 64
+
 /* What every record says of itself. */
 #define SAMPLER_TRAILER \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
@@ -21,7 +23,7 @@ struct sampler_event {
 	struct sampler_step {
 		uint64_t time; /* in force since */
 		unsigned shift, rung;
-	} steps[64];
+	} steps[SAMPLER_MAX_STEPS];
 	uint64_t *lost; /* per CPU, from LOST records */
 };
 
@@ -86,6 +88,12 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigne
 /* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
                      unsigned cpu, int leader);
+/*
+ * An event number e, open for a target on a CPU, that writes into the CPU's ring. 0 or -errno; a
+ * task that has ended needs none.
+ */
+int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
+                       unsigned target, unsigned cpu);
 /* One that counts nothing. */
 struct perf_event_attr sampler_dummy(void);
 

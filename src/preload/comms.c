@@ -264,6 +264,19 @@ struct comm *comm_create(uint64_t handle, uint64_t seed)
 	return comm;
 }
 
+uint32_t comm_open_file(struct comm *comm, const char *name)
+{
+	uint64_t more[] = {comm_mix(comm->id, ++comm->children) | 2, comm->number};
+	uint32_t number = 0;
+
+	pthread_mutex_lock(&process.lock);
+	if (comms.nr + 1 < RING_MAX_COMMS &&
+	    process_define_name(RING_FILE, comms.nr + 1, more, 2, name))
+		number = ++comms.nr;
+	pthread_mutex_unlock(&process.lock);
+	return number;
+}
+
 void comm_forget(uint64_t handle)
 {
 	struct comm **slot;

@@ -19,7 +19,7 @@ struct comm {
 	bool inter;
 	bool has_neighbors;
 	int in_degree, out_degree; /* valid with has_neighbors */
-	uint64_t children;         /* communicators made of it so far */
+	uint64_t children;         /* communicators made of it, and files opened, so far */
 	struct comm *next_free;
 };
 
@@ -48,6 +48,8 @@ static inline uint32_t comm_number(struct thread *thread, uint64_t handle)
 struct comm *comm_create(uint64_t handle, uint64_t seed);
 /* Forgets one that is freed. */
 void comm_forget(uint64_t handle);
+/* The number of a file that the communicator's members open together; 0: it has none. */
+uint32_t comm_open_file(struct comm *comm, const char *name);
 /* How many neighbours a topology gives this process. */
 void comm_neighbors(struct comm *comm);
 

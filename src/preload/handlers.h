@@ -15,13 +15,14 @@ extern const struct handler handler_PLAIN, handler_SEND, handler_RECV, handler_M
 	handler_WAITANY, handler_WAITSOME, handler_TEST, handler_TESTALL, handler_TESTANY,
 	handler_TESTSOME, handler_REQUEST_FREE, handler_PUT, handler_GET, handler_ACCUMULATE,
 	handler_GET_ACCUMULATE, handler_FETCH_AND_OP, handler_COMPARE_AND_SWAP, handler_WIN_CREATE,
-	handler_WIN_ALLOCATE, handler_WIN_CREATE_DYNAMIC, handler_WIN_FREE, handler_READ,
-	handler_READ_AT, handler_WRITE, handler_WRITE_AT, handler_READ_POSTED,
-	handler_READ_AT_POSTED, handler_WRITE_POSTED, handler_WRITE_AT_POSTED, handler_INIT,
-	handler_INIT_THREAD, handler_FINALIZE, handler_COMM_0_1, handler_COMM_0_2, handler_COMM_0_3,
-	handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8, handler_COMM_0_9, handler_COMM_3_4,
-	handler_COMM_5_6, handler_COMM_6_7, handler_COMM_CREATE_GROUP, handler_COMM_FROM_GROUP,
-	handler_COMM_IDUP, handler_COMM_IDUP_INFO, handler_COMM_FREE, handler_INTERCOMM_CREATE;
+	handler_WIN_ALLOCATE, handler_WIN_CREATE_DYNAMIC, handler_WIN_FREE, handler_FILE_OPEN,
+	handler_FILE_CLOSE, handler_READ, handler_READ_AT, handler_WRITE, handler_WRITE_AT,
+	handler_READ_POSTED, handler_READ_AT_POSTED, handler_WRITE_POSTED, handler_WRITE_AT_POSTED,
+	handler_INIT, handler_INIT_THREAD, handler_FINALIZE, handler_COMM_0_1, handler_COMM_0_2,
+	handler_COMM_0_3, handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8, handler_COMM_0_9,
+	handler_COMM_3_4, handler_COMM_5_6, handler_COMM_6_7, handler_COMM_CREATE_GROUP,
+	handler_COMM_FROM_GROUP, handler_COMM_IDUP, handler_COMM_IDUP_INFO, handler_COMM_FREE,
+	handler_INTERCOMM_CREATE;
 
 /* The shapes of collectives have three forms. */
 #define COLLECTIVE_HANDLERS(shape)                              \

@@ -1,4 +1,4 @@
-/* Windows, files. */
+/* Windows. */
 #include "preload/handlers.h"
 
 /* --- windows: their communicators are known when they are made -------------------------------- */
@@ -105,80 +105,3 @@ const struct handler handler_ACCUMULATE = {NULL, accumulate_after, false};
 const struct handler handler_GET_ACCUMULATE = {NULL, get_accumulate_after, false};
 const struct handler handler_FETCH_AND_OP = {NULL, fetch_and_op_after, false};
 const struct handler handler_COMPARE_AND_SWAP = {NULL, compare_and_swap_after, false};
-
-/* --- files: what was moved, as the status says, or what was asked for ------------------------- */
-
-static void put_transfer(struct visit *visit, enum call_part_kind kind, uint64_t bytes)
-{
-	visit_part(visit, kind, 0, CALL_NO_PEER);
-	visit_word(visit, bytes);
-}
-
-static void want_file_status(struct visit *visit, uintptr_t *status)
-{
-	if (abi.known)
-		want_status(visit, status);
-}
-
-static void file_before(struct visit *visit, uintptr_t *a)
-{
-	want_file_status(visit, &a[4]);
-}
-
-static void file_at_before(struct visit *visit, uintptr_t *a)
-{
-	want_file_status(visit, &a[5]);
-}
-
-static void read_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	(void)a;
-	(void)large;
-	if (abi.known)
-		put_transfer(visit, CALL_READ, status_bytes(visit->status));
-}
-
-static void write_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	(void)a;
-	(void)large;
-	if (abi.known)
-		put_transfer(visit, CALL_WRITE, status_bytes(visit->status));
-}
-
-const struct handler handler_READ = {file_before, read_after, false};
-const struct handler handler_READ_AT = {file_at_before, read_after, false};
-const struct handler handler_WRITE = {file_before, write_after, false};
-const struct handler handler_WRITE_AT = {file_at_before, write_after, false};
-
-static void transfer_begins(struct visit *visit, enum call_part_kind kind, const uintptr_t *a,
-                            bool large)
-{
-	if (abi.known)
-		put_transfer(visit, kind, count_arg(a[0], large) * type_size(a[1]));
-}
-
-static void read_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, CALL_READ, &a[2], large);
-}
-
-static void read_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, CALL_READ, &a[3], large);
-}
-
-static void write_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, CALL_WRITE, &a[2], large);
-}
-
-static void write_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, CALL_WRITE, &a[3], large);
-}
-
-const struct handler handler_READ_POSTED = {NULL, read_posted_after, false};
-const struct handler handler_READ_AT_POSTED = {NULL, read_at_posted_after, false};
-const struct handler handler_WRITE_POSTED = {NULL, write_posted_after, false};
-const struct handler handler_WRITE_AT_POSTED = {NULL, write_at_posted_after, false};

@@ -26,6 +26,8 @@
  *     RING_COMM      head word | id of the communicator in the job | flags | numbers of members,
  *                    of the local group and, above bit 32, of the remote one
  *     RING_MEMBERS   head word | first | two members a word: ranks in the world, or UINT32_MAX
+ *     RING_FILE      head word | id of the file in the job | number of the communicator that opened
+ *                    it | name, NUL, padded. Files have their numbers among the communicators.
  *     RING_PROCESS   head word | thread level | rank in the world, size of the world above bit 32 |
  *                    MPI library, NUL, padded
  */
@@ -68,6 +70,7 @@ enum ring_record {
 	RING_COMM,
 	RING_MEMBERS,
 	RING_PROCESS,
+	RING_FILE,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
@@ -194,6 +197,9 @@ static inline unsigned ring_part_fields(unsigned kind)
 		[CALL_READ] = RING_BYTES,
 		[CALL_WRITE] = RING_BYTES,
 		[CALL_VALUE] = RING_BYTES,
+		[CALL_FILE_OPENED] = RING_TAG,
+		[CALL_FILE_READ] = RING_BYTES | RING_BYTES_IN,
+		[CALL_FILE_WRITE] = RING_BYTES | RING_BYTES_IN,
 	};
 
 	return kind < NR_CALL_PARTS ? fields[kind] : 0;

@@ -1,6 +1,7 @@
 #include "symbolize/cfi.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi_entry.h"
+#include "symbolize/cfi_table.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -42,6 +43,7 @@ static void cfi_free(struct cfi *cfi)
 {
 	if (!cfi)
 		return;
+	free(cfi->eh.tops);
 	free(cfi->eh.index);
 	free(cfi->debug.index);
 	free(cfi);
@@ -288,48 +290,6 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 		section->index = index;
 }
 
-/* Entry i of a table: the start of a function, and the offset of what describes it. */
-static bool table_entry(const struct cfi_source *source, uint32_t i, uint64_t *vaddr,
-                        uint64_t *offset)
-{
-	const struct cfi_section *section = source->section;
-	int32_t pair[2];
-
-	if (section->index) {
-		*vaddr = section->index[i].vaddr;
-		*offset = section->index[i].offset;
-		return true;
-	}
-	if (image_read(source->images, source->module, section->table + i * 8ull, pair, 8) < 8)
-		return false;
-	*vaddr = section->table_vaddr + (uint64_t)(int64_t)pair[0];
-	*offset = section->table_vaddr + (uint64_t)(int64_t)pair[1] - section->vaddr;
-	return true;
-}
-
-/* The last function that starts at or before an address. */
-static bool table_search(const struct cfi_source *source, uint64_t target, uint64_t *offset)
-{
-	uint32_t low = 0, high = source->section->nr;
-	uint64_t vaddr, at;
-	bool found = false;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (!table_entry(source, middle, &vaddr, &at))
-			return false;
-		if (vaddr <= target) {
-			*offset = at;
-			found = true;
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return found;
-}
-
 static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_section *section,
                          uint64_t vaddr, struct unwind_rule *rule)
 {
@@ -343,7 +303,7 @@ static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_
 		return false;
 	if (section->scanned)
 		section_index(reader, section, &source);
-	return table_search(&source, vaddr, &offset) &&
+	return cfi_table_search(&source, vaddr, &offset) &&
 	       cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) &&
 	       !entry.is_cie && entry.size <= sizeof(reader->fde) &&
 	       cfi_entry_read(&source, entry.cie, reader->cie, sizeof(reader->cie), &parent) &&

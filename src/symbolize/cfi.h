@@ -25,6 +25,7 @@ struct cfi_section {
 	uint64_t table, table_vaddr;  /* the linker's: its offset, and what it is relative to */
 	uint32_t nr;
 	struct cfi_index *index; /* NULL: use the linker's */
+	int32_t *tops;           /* of the linker's: see cfi_table.h */
 	bool scanned;            /* no linker's table; the index, if any, is complete */
 };
 

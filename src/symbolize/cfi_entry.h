@@ -32,7 +32,7 @@ struct cfi_fde {
 struct cfi_source {
 	struct image_cache *images;
 	struct module *module;
-	const struct cfi_section *section;
+	struct cfi_section *section;
 };
 
 /* Longer ones exist in no compiler's output seen so far: the longest in cc1plus has 7 KiB. */

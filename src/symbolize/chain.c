@@ -1,6 +1,5 @@
 #include "symbolize/chain.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,8 @@
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
 
 /* A stack joins a chain by so many links, or by one that so many cut stacks before it ended in. */
-#define JOIN_LINKS 3
-#define JOIN_STAY  8
+#define JOIN_LINKS 6
+#define JOIN_STAY  16
 
 struct chain {
 	pid_t tid; /* 0: nobody's */
@@ -23,10 +22,14 @@ struct chain {
 	struct link anchor; /* where the last stack joined it, or could have */
 	unsigned stay;      /* how many did so in a row, while the chain had it */
 	uint64_t since;     /* for samples after this time, in ns */
+	uint64_t generation;
+	bool held; /* there are holds */
+	/* Filled from the end, so that the roots of all stacks stand in one place. */
 	struct link links[MAX_LINKS];
+	struct hold holds[MAX_LINKS];
 };
 
-/* 1 MiB, of which only the pages of threads that were seen are ever touched. */
+/* 4 MiB, of which only the pages of threads that were seen are ever touched. */
 struct chain_table {
 	uint64_t stores;
 	struct chain sets[NR_SETS][NR_WAYS];
@@ -73,6 +76,11 @@ static struct chain *chain_claim(struct chain_table *table, pid_t tid)
 	return oldest;
 }
 
+static const struct link *chain_links(const struct chain *chain)
+{
+	return chain->links + MAX_LINKS - chain->nr;
+}
+
 static bool link_equal(const struct link *a, const struct link *b)
 {
 	return a->slot == b->slot && a->frame == b->frame;
@@ -85,26 +93,43 @@ static bool chain_has(const struct link *links, size_t nr, const struct link *li
 	return nr > 0;
 }
 
-void chain_store(struct chain_table *table, pid_t tid, const struct link *links, size_t nr,
-                 uint64_t since)
+struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation)
+{
+	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+
+	if (!chain || !chain->held || chain->generation != generation)
+		return (struct past){0};
+	return (struct past){chain_links(chain), chain->holds + MAX_LINKS - chain->nr, chain->nr};
+}
+
+/* All but what the chain has already. */
+static void chain_copy(struct chain *chain, const struct chain_news *news)
+{
+	size_t nr = news->nr < MAX_LINKS ? news->nr : MAX_LINKS, beyond = news->nr - nr;
+	size_t more = nr > news->same ? nr - news->same : 0, to = MAX_LINKS - nr;
+
+	chain->nr = (unsigned)nr;
+	memcpy(chain->links + to, news->links + beyond, more * sizeof(*news->links));
+	if (news->holds)
+		memcpy(chain->holds + to, news->holds + beyond, more * sizeof(*news->holds));
+}
+
+void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news)
 {
 	struct chain *chain;
 
 	if (tid <= 0)
 		return;
-	if (nr > MAX_LINKS) {
-		links += nr - MAX_LINKS;
-		nr = MAX_LINKS;
-	}
 	chain = chain_claim(table, tid);
-	if (chain->tid != tid || !chain_has(links, nr, &chain->anchor))
+	if (chain->tid != tid || (chain->stay && !chain_has(news->links, news->nr, &chain->anchor)))
 		chain->stay = 0;
 	chain->tid = tid;
-	chain->nr = (unsigned)nr;
-	chain->misses = since ? chain->misses : 0;
-	chain->since = since;
+	chain->misses = news->since ? chain->misses : 0;
+	chain->since = news->since;
 	chain->stored = ++table->stores;
-	memcpy(chain->links, links, nr * sizeof(links[0]));
+	chain->generation = news->generation;
+	chain->held = news->holds;
+	chain_copy(chain, news);
 }
 
 /* How many of the outermost of nr links are those up to number i of the chain; at most JOIN_LINKS.
@@ -115,7 +140,7 @@ static unsigned links_equal(const struct chain *chain, size_t i, const struct li
 	unsigned n = 0;
 
 	while (n < JOIN_LINKS && n < nr && n <= i &&
-	       link_equal(&chain->links[i - n], &links[nr - 1 - n]))
+	       link_equal(&chain_links(chain)[i - n], &links[nr - 1 - n]))
 		n++;
 	return n;
 }
@@ -130,12 +155,23 @@ static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
 
 	chain->stay = n ? chain->stay + 1 : 0;
 	if (n)
-		chain->anchor = chain->links[i];
+		chain->anchor = chain_links(chain)[i];
 	return n == JOIN_LINKS || chain->stay > JOIN_STAY;
 }
 
+/* The first step beyond was another one, with other registers; without holds, all are. */
+static void holds_append(const struct chain *chain, size_t i, struct hold *to)
+{
+	const struct hold *from = chain->holds + MAX_LINKS - chain->nr;
+	size_t nr = chain->nr - i, n;
+
+	memcpy(to, from + i, nr * sizeof(*to));
+	for (n = 0; n < nr && (n == 0 || !chain->held); n++)
+		to[n].by_words = false;
+}
+
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
-                    size_t nr, size_t max)
+                    struct hold *holds, size_t nr, size_t max)
 {
 	struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
 	const struct link *last = &links[nr - 1];
@@ -144,7 +180,7 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 	if (!chain || !last->slot || time < chain->since)
 		return nr;
 	for (i = 0; i < chain->nr; i++)
-		if (chain->links[i].slot == last->slot)
+		if (chain_links(chain)[i].slot == last->slot)
 			break;
 	if (i == chain->nr)
 		chain->stay = 0;
@@ -153,7 +189,8 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 	more = chain->nr - (i + 1);
 	if (more > max - nr)
 		return nr;
-	memcpy(links + nr, chain->links + i + 1, more * sizeof(links[0]));
+	memcpy(links + nr, chain_links(chain) + i + 1, more * sizeof(links[0]));
+	holds_append(chain, i + 1, holds + nr);
 	return nr + more;
 }
 
@@ -178,7 +215,7 @@ void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *s
 	unsigned i;
 
 	for (i = 0; chain && i < chain->nr; i++) {
-		at = chain->links[i].slot - base;
+		at = chain_links(chain)[i].slot - base;
 		if (at >= size)
 			continue;
 		if (at >= PREFETCH_ALL)

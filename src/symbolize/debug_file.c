@@ -1,4 +1,5 @@
 #include "symbolize/debug_file.h"
+#include "symbolize/debuginfod.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/target_file.h"
@@ -130,13 +131,50 @@ static int try_debuglink(const struct module *module, const struct debuglink *li
 	return fd;
 }
 
-int debug_file_open(const struct module *module, Elf *elf)
+/* A file without a build-id could be anything of this name. */
+static int try_folder(const struct module *module, const char *folder)
+{
+	static const char *const forms[] = {"%s%s", "%s/%s", "%s/%s.debug", "%s/.debug/%s.debug"};
+	const char *base = strrchr(module->path, '/');
+	char path[2 * PATH_MAX], id[BUILD_ID_PATH];
+	int fd = -ENOENT;
+	size_t i;
+
+	if (!base || !build_id_path(&module->build_id, id))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s%s", folder, id + strlen(DEBUG_FOLDER));
+	fd = try_file(path, module, NULL);
+	for (i = 0; i < sizeof(forms) / sizeof(*forms) && fd < 0; i++) {
+		snprintf(path, sizeof(path), forms[i], folder, i ? base + 1 : module->path);
+		fd = try_file(path, module, NULL);
+	}
+	return fd;
+}
+
+static int try_server(const struct module *module)
+{
+	struct elf_headers headers;
+	int fd = debuginfod_fetch(&module->build_id);
+
+	if (fd < 0)
+		return -ENOENT;
+	if (!elf_headers_read(fd, &headers) && build_id_equal(&headers.build_id, &module->build_id))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places)
 {
 	struct debuglink link;
 	int fd = try_build_id(module);
 
 	if (fd < 0 && elf && debuglink_read(elf, &link))
 		fd = try_debuglink(module, &link);
+	if (fd < 0 && places && places->folder)
+		fd = try_folder(module, places->folder);
+	if (fd < 0 && places && places->ask_server)
+		fd = try_server(module);
 	return fd;
 }
 

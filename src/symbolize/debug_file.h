@@ -11,10 +11,11 @@
 
 /*
  * Opens the debug file of a module: by its build-id, else by the name and checksum in the
- * .gnu_debuglink of its file (NULL: none at hand). A file with another build-id is never taken. The
- * descriptor, or -ENOENT.
+ * .gnu_debuglink of its file (NULL: none at hand), then in other places (may be NULL), where the
+ * program itself will do, too. A file with another build-id is never taken. The descriptor, or
+ * -ENOENT.
  */
-int debug_file_open(const struct module *module, Elf *elf);
+int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places);
 
 /*
  * Opens the file that dwz moved common debug information to, by the build-id or the name in the

@@ -18,19 +18,20 @@ static const char *const names[NR_DWARF_SECTIONS] = {
 	[DWARF_STR_OFFSETS] = "str_offsets",
 };
 
-/* ".debug_info", or ".zdebug_info" where older tools have compressed it. */
-static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, GElf_Shdr *shdr, bool *old)
+/* ".debug_info", or ".zdebug_info" where older tools have compressed it. suffix: ".dwo" or "". */
+static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, const char *suffix,
+                             GElf_Shdr *shdr, bool *old)
 {
-	char name[32];
+	char name[40];
 	Elf_Scn *found;
 
 	*old = false;
-	snprintf(name, sizeof(name), ".debug_%s", names[section]);
+	snprintf(name, sizeof(name), ".debug_%s%s", names[section], suffix);
 	found = elf_section_find(elf, SHT_PROGBITS, name, shdr);
 	if (found)
 		return found;
 	*old = true;
-	snprintf(name, sizeof(name), ".zdebug_%s", names[section]);
+	snprintf(name, sizeof(name), ".zdebug_%s%s", names[section], suffix);
 	return elf_section_find(elf, SHT_PROGBITS, name, shdr);
 }
 
@@ -39,7 +40,7 @@ bool dwarf_is_in(Elf *elf)
 	GElf_Shdr shdr;
 	bool old;
 
-	return elf && section_find(elf, DWARF_INFO, &shdr, &old);
+	return elf && section_find(elf, DWARF_INFO, "", &shdr, &old);
 }
 
 /* The size that an old compressed section will have: "ZLIB" and the highest byte first. */
@@ -77,12 +78,13 @@ static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
 	return elf_compress(section, 0, 0) > 0 ? 0 : -EBADMSG;
 }
 
-static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section section, size_t *max)
+static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section section,
+                        const char *suffix, size_t *max)
 {
 	struct dwarf_bytes *bytes = &dwarf->sections[section];
 	GElf_Shdr shdr;
 	bool old;
-	Elf_Scn *found = section_find(elf, section, &shdr, &old);
+	Elf_Scn *found = section_find(elf, section, suffix, &shdr, &old);
 	Elf_Data *data;
 	int err;
 
@@ -120,7 +122,7 @@ static int unit_add(struct dwarf *dwarf, size_t *room, uint64_t offset)
 }
 
 /* As far as their sizes make sense. */
-static int units_find(struct dwarf *dwarf)
+int dwarf_units_find(struct dwarf *dwarf)
 {
 	const uint8_t *info = dwarf->sections[DWARF_INFO].data;
 	struct cursor cursor = dwarf_cursor(dwarf, DWARF_INFO, 0);
@@ -128,6 +130,9 @@ static int units_find(struct dwarf *dwarf)
 	size_t room = 0;
 	int err = 0;
 
+	free(dwarf->units);
+	dwarf->units = NULL;
+	dwarf->nr_units = 0;
 	while (!err && dwarf_length(&cursor, NULL) && dwarf_step(dwarf, 1)) {
 		err = unit_add(dwarf, &room, offset);
 		offset = (uint64_t)(cursor.end - info);
@@ -136,22 +141,30 @@ static int units_find(struct dwarf *dwarf)
 	return err;
 }
 
-int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max)
+static int sections_read(struct dwarf *dwarf, Elf *elf, const char *suffix, size_t max)
 {
 	unsigned section;
 	int err = 0;
 
 	*dwarf = (struct dwarf){.work = 1 << 20};
-	if (!dwarf_is_in(elf))
-		return -ENODATA;
 	for (section = 0; section < NR_DWARF_SECTIONS && !err; section++) {
-		err = section_read(dwarf, elf, section, &max);
+		err = section_read(dwarf, elf, section, suffix, &max);
 		/* Real files come to less than one step a byte. */
 		dwarf->work += 8 * (uint64_t)dwarf->sections[section].size;
 	}
-	if (!err)
-		err = units_find(dwarf);
-	return err;
+	if (!err && !dwarf->sections[DWARF_INFO].size)
+		err = -ENODATA;
+	return err ? err : dwarf_units_find(dwarf);
+}
+
+int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max)
+{
+	return sections_read(dwarf, elf, "", max);
+}
+
+int dwarf_open_split(struct dwarf *dwarf, Elf *elf, size_t max)
+{
+	return sections_read(dwarf, elf, ".dwo", max);
 }
 
 void dwarf_close(struct dwarf *dwarf)

@@ -49,6 +49,10 @@ struct dwarf {
  * 0, -ENODATA: there is no debug information, -EFBIG, -ENOMEM.
  */
 int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max);
+/* The same of the sections that the compiler keeps out of programs: see split_unit.h. */
+int dwarf_open_split(struct dwarf *dwarf, Elf *elf, size_t max);
+/* Finds the units again, of sections that were narrowed. 0, -ENOMEM. */
+int dwarf_units_find(struct dwarf *dwarf);
 void dwarf_close(struct dwarf *dwarf);
 
 /* Whether the file has debug information of its own. */

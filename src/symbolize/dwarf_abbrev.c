@@ -101,7 +101,13 @@ static uint8_t attr_find(uint64_t name)
 	case DW_AT_GNU_addr_base:
 		return DIE_ADDR_BASE;
 	case DW_AT_rnglists_base:
+	case DW_AT_GNU_ranges_base:
 		return DIE_RANGES_BASE;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		return DIE_DWO_NAME;
+	case DW_AT_GNU_dwo_id:
+		return DIE_DWO_ID;
 	default:
 		return NR_DIE_ATTRS;
 	}
@@ -173,7 +179,12 @@ static int specs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct
 			break;
 		if (dwarf_form_size(form) == FORM_UNKNOWN)
 			return -EBADMSG;
-		spec = (struct dwarf_spec){.form = (uint16_t)form, .attr = attr_find(name)};
+		spec = (struct dwarf_spec){
+			.form = (uint16_t)form,
+			.attr = attr_find(name),
+			.size = (uint8_t)dwarf_form_size(form),
+		};
+		abbrev->has_code |= spec.attr == DIE_LOW_PC || spec.attr == DIE_RANGES;
 		if (form == DW_FORM_implicit_const)
 			spec.implicit = (int64_t)cursor_sleb(cursor);
 		size_add(abbrev, dwarf_form_size(form));

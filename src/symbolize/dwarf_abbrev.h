@@ -7,6 +7,7 @@
 struct dwarf_spec {
 	uint16_t form;
 	uint8_t attr;     /* enum die_attr; NR_DIE_ATTRS: not one of them */
+	uint8_t size;     /* enum form_size */
 	int64_t implicit; /* of DW_FORM_implicit_const: the value */
 };
 
@@ -14,6 +15,7 @@ struct dwarf_abbrev {
 	uint64_t code;
 	uint16_t tag;
 	bool has_children;
+	bool has_code; /* its addresses are among the attributes */
 	/* Where no attribute varies in size: all take bytes + addresses + offsets. */
 	bool fixed;
 	uint32_t bytes, addresses, offsets;

@@ -111,8 +111,13 @@ static bool list_find(struct ranges *ranges, const struct dwarf_attr *attr)
 
 static void list_tell(struct ranges *ranges, const struct dwarf_attr *attr)
 {
-	if (ranges->unit->version < 5) {
-		ranges->cursor = dwarf_cursor(ranges->unit->dwarf, DWARF_RANGES, attr->value);
+	const struct dwarf_unit *unit = ranges->unit;
+	uint64_t at;
+
+	if (unit->version < 5) {
+		if (__builtin_add_overflow(attr->value, unit->ranges_base, &at))
+			return;
+		ranges->cursor = dwarf_cursor(unit->dwarf, DWARF_RANGES, at);
 		pairs_tell(ranges);
 	} else if (list_find(ranges, attr)) {
 		while (entry_tell(ranges))

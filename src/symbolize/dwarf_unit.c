@@ -122,19 +122,53 @@ static void attrs_read(const struct dwarf_unit *unit, struct cursor *cursor,
 		          spec->attr < NR_DIE_ATTRS ? &die->attrs[spec->attr] : &other);
 }
 
+/* What fills almost all of a file: steps over one attribute whose size is not fixed. */
+static void attr_skip(const struct dwarf_unit *unit, struct cursor *cursor,
+                      const struct dwarf_spec *spec)
+{
+	struct dwarf_attr other;
+
+	switch (spec->size) {
+	case FORM_LEB:
+		while (cursor_left(cursor) && *cursor->at & 0x80)
+			cursor->at++;
+		cursor_take(cursor, 1);
+		break;
+	case FORM_BLOCK:
+		block_skip(cursor, 0);
+		break;
+	case FORM_ADDRESS:
+		cursor_take(cursor, unit->address_size);
+		break;
+	case FORM_OFFSET:
+		cursor_take(cursor, unit->offset_size);
+		break;
+	default:
+		if (spec->size < FORM_ADDRESS)
+			cursor_take(cursor, spec->size);
+		else
+			attr_read(unit, cursor, spec, &other);
+	}
+}
+
 static void attrs_skip(const struct dwarf_unit *unit, struct cursor *cursor,
                        const struct dwarf_abbrev *abbrev)
 {
 	const struct dwarf_spec *spec = unit->abbrevs->specs + abbrev->first;
 	const struct dwarf_spec *end = spec + abbrev->nr;
-	struct dwarf_attr other;
 
+	if (abbrev->fixed) {
+		cursor_take(cursor, abbrev->bytes +
+		                            (uint64_t)abbrev->addresses * unit->address_size +
+		                            (uint64_t)abbrev->offsets * unit->offset_size);
+		return;
+	}
 	for (; spec < end && !cursor->bad; spec++)
-		attr_read(unit, cursor, spec, &other);
+		attr_skip(unit, cursor, spec);
 }
 
-bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (*wanted)(int tag),
-                    struct dwarf_die *die)
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
+                    bool (*wanted)(int tag, bool has_code), struct dwarf_die *die)
 {
 	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
@@ -142,6 +176,7 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (
 	die->offset = cursor_offset(unit, cursor);
 	die->tag = 0;
 	die->has_children = false;
+	die->has_attrs = false;
 	code = cursor_uleb(cursor);
 	if (!code)
 		return !cursor->bad && dwarf_step(unit->dwarf, 1);
@@ -150,12 +185,9 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (
 		return false;
 	die->tag = abbrev->tag;
 	die->has_children = abbrev->has_children;
-	if (!wanted || wanted(die->tag))
+	die->has_attrs = !wanted || wanted(die->tag, abbrev->has_code);
+	if (die->has_attrs)
 		attrs_read(unit, cursor, abbrev, die);
-	else if (abbrev->fixed)
-		cursor_take(cursor, abbrev->bytes +
-		                            (uint64_t)abbrev->addresses * unit->address_size +
-		                            (uint64_t)abbrev->offsets * unit->offset_size);
 	else
 		attrs_skip(unit, cursor, abbrev);
 	return !cursor->bad && dwarf_step(unit->dwarf, 1 + abbrev->nr);
@@ -193,6 +225,7 @@ const char *dwarf_form_string(const struct dwarf_unit *unit, struct dwarf_attr a
 	case DW_FORM_strp_sup:
 	case DW_FORM_GNU_strp_alt:
 		return alt ? dwarf_string(alt, DWARF_STR, attr.value) : NULL;
+	case DW_FORM_GNU_str_index:
 	case DW_FORM_strx:
 	case DW_FORM_strx1:
 	case DW_FORM_strx2:
@@ -279,7 +312,7 @@ bool dwarf_length(struct cursor *cursor, uint8_t *offset_size)
 }
 
 /* What a unit has beside the common fields. */
-static void header_rest(struct cursor *cursor, uint8_t type, uint8_t offset_size)
+static void header_rest(struct dwarf_unit *unit, struct cursor *cursor, uint8_t type)
 {
 	switch (type) {
 	case DW_UT_compile:
@@ -287,11 +320,11 @@ static void header_rest(struct cursor *cursor, uint8_t type, uint8_t offset_size
 		break;
 	case DW_UT_skeleton:
 	case DW_UT_split_compile:
-		cursor_take(cursor, 8);
+		unit->dwo_id = cursor_uint(cursor, 8);
 		break;
 	case DW_UT_type:
 	case DW_UT_split_type:
-		cursor_take(cursor, 8 + offset_size);
+		cursor_take(cursor, 8 + unit->offset_size);
 		break;
 	default:
 		cursor_fail(cursor);
@@ -315,7 +348,7 @@ static bool header_read(struct dwarf_unit *unit, struct cursor *cursor, uint64_t
 	*abbrevs = cursor_uint(cursor, unit->offset_size);
 	if (unit->version < 5)
 		unit->address_size = (uint8_t)cursor_uint(cursor, 1);
-	header_rest(cursor, type, unit->offset_size);
+	header_rest(unit, cursor, type);
 	unit->first = cursor_offset(unit, cursor);
 	return !cursor->bad && (unit->address_size == 4 || unit->address_size == 8);
 }
@@ -328,7 +361,11 @@ static void root_read(struct dwarf_unit *unit)
 
 	unit->str_base = attrs[DIE_STR_BASE].form ? attrs[DIE_STR_BASE].value : header;
 	unit->addr_base = attrs[DIE_ADDR_BASE].form ? attrs[DIE_ADDR_BASE].value : header;
-	unit->ranges_base = attrs[DIE_RANGES_BASE].form ? attrs[DIE_RANGES_BASE].value : header + 4;
+	if (unit->version >= 5)
+		unit->ranges_base =
+			attrs[DIE_RANGES_BASE].form ? attrs[DIE_RANGES_BASE].value : header + 4;
+	else
+		unit->dwo_id = attrs[DIE_DWO_ID].value;
 	if (!dwarf_address(unit, attrs[DIE_LOW_PC], &unit->low_pc))
 		unit->low_pc = 0;
 }

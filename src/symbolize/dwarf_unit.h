@@ -21,7 +21,9 @@ enum die_attr {
 	DIE_COMP_DIR,
 	DIE_STR_BASE,
 	DIE_ADDR_BASE,
-	DIE_RANGES_BASE,
+	DIE_RANGES_BASE, /* in version 4: of the ranges in the split unit, not of its own */
+	DIE_DWO_NAME,    /* of a skeleton: the file that has the rest of it */
+	DIE_DWO_ID,      /* what both have in common, in version 4 */
 	NR_DIE_ATTRS
 };
 
@@ -35,6 +37,7 @@ struct dwarf_die {
 	uint64_t offset; /* in .debug_info */
 	uint16_t tag;    /* 0: the end of a list of children */
 	bool has_children;
+	bool has_attrs; /* they were read */
 	struct dwarf_attr attrs[NR_DIE_ATTRS];
 };
 
@@ -43,6 +46,7 @@ struct dwarf_unit {
 	struct dwarf_abbrevs *abbrevs;
 	uint64_t offset, first, end; /* in .debug_info: header, first entry, next unit */
 	uint8_t version, address_size, offset_size;
+	uint64_t dwo_id; /* of a skeleton and its split unit the same; 0: neither, or not known */
 	uint64_t str_base, addr_base, ranges_base; /* where its parts of tables begin */
 	uint64_t low_pc;                           /* ranges are relative to it */
 	struct dwarf_die root;
@@ -62,10 +66,11 @@ struct cursor dwarf_unit_cursor(const struct dwarf_unit *unit, uint64_t offset);
 
 /*
  * Reads the entry at the cursor, and leaves the cursor behind it. Attributes are read only of
- * entries that wanted (may be NULL: all) says yes to by their tag. False: the end, or damage.
+ * entries that wanted (may be NULL: all) says yes to by their tag and whether they have addresses.
+ * False: the end, or damage.
  */
-bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, bool (*wanted)(int tag),
-                    struct dwarf_die *die);
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
+                    bool (*wanted)(int tag, bool has_code), struct dwarf_die *die);
 
 /* NULL: not there, or not a string. */
 const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_die *die,

@@ -12,13 +12,12 @@
 #define MAX_SECTIONS (1u << 18)
 #define MAX_STRINGS  (1u << 30)
 
-/* NULL: not a file that libelf should be let loose on. */
-static Elf *elf_open(int fd)
+Elf *elf_file_begin(int fd)
 {
-	struct elf_headers headers;
+	uint64_t nr_sections;
 	Elf *elf;
 
-	if (elf_headers_read(fd, &headers) || headers.nr_sections > MAX_SECTIONS)
+	if (elf_sections_count(fd, &nr_sections) || nr_sections > MAX_SECTIONS)
 		return NULL;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
@@ -35,16 +34,17 @@ bool elf_has_symtab(Elf *elf)
 }
 
 /* Where the file itself has not all its symbols, or no debug information. */
-static void find_debug(struct elf_image *image, const struct module *module)
+static void find_debug(struct elf_image *image, const struct module_table *table,
+                       const struct module *module)
 {
-	image->debug_fd = debug_file_open(module, image->main);
+	image->debug_fd = debug_file_open(module, image->main, module_table_places(table));
 	if (image->debug_fd >= 0)
-		image->debug = elf_open(image->debug_fd);
+		image->debug = elf_file_begin(image->debug_fd);
 	if (image->debug || !image->main || elf_has_symtab(image->main))
 		return;
 	image->mini_fd = mini_debug_open(image->main);
 	if (image->mini_fd >= 0)
-		image->mini = elf_open(image->mini_fd);
+		image->mini = elf_file_begin(image->mini_fd);
 }
 
 int elf_image_open(struct elf_image *image, struct module_table *table, struct module *module)
@@ -55,9 +55,9 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 	if (fd >= 0)
 		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->main_fd >= 0)
-		image->main = elf_open(image->main_fd);
+		image->main = elf_file_begin(image->main_fd);
 	if (!image->main || !elf_has_symtab(image->main) || !dwarf_is_in(image->main))
-		find_debug(image, module);
+		find_debug(image, table, module);
 	if (image->main || image->debug)
 		return 0;
 	elf_image_close(image);
@@ -73,7 +73,7 @@ Elf *elf_image_dwarf(struct elf_image *image)
 		return elf;
 	image->alt_fd = debug_alt_open(elf, in_main ? image->main_fd : image->debug_fd);
 	if (image->alt_fd >= 0)
-		image->alt = elf_open(image->alt_fd);
+		image->alt = elf_file_begin(image->alt_fd);
 	return elf;
 }
 

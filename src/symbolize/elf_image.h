@@ -2,7 +2,7 @@
  * ELF images: a module's file and its separate debug file, opened for reading names.
  *
  * Files are read, never mapped, for the owner of a mapped one could end this process by cutting it
- * short. Nothing is read of sections that are too big to be real. No debuginfod is asked.
+ * short. Nothing is read of sections that are too big to be real.
  */
 #ifndef SYMBOLIZE_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_IMAGE_H
@@ -25,6 +25,9 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 /* The one with debug information, or NULL. The first call opens what belongs to it. */
 Elf *elf_image_dwarf(struct elf_image *image);
 void elf_image_close(struct elf_image *image);
+
+/* NULL: the file is none that libelf should be let loose on. */
+Elf *elf_file_begin(int fd);
 
 bool elf_has_symtab(Elf *elf);
 

@@ -58,9 +58,13 @@ static int tables_find(int fd, struct tables *tables)
 		tables->sections = ehdr.e32.e_shoff;
 		tables->nr_sections = ehdr.e32.e_shnum;
 	}
-	if (tables->segment_size != (tables->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
-		return -ENOEXEC;
-	return tables->nr_segments <= MAX_PHDRS ? 0 : -ENOEXEC;
+	return 0;
+}
+
+static bool segments_valid(const struct tables *tables)
+{
+	return tables->segment_size == (tables->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) &&
+	       tables->nr_segments <= MAX_PHDRS;
 }
 
 static bool phdr_read(int fd, const struct tables *tables, unsigned i, Elf64_Phdr *phdr)
@@ -158,8 +162,8 @@ int elf_headers_read(int fd, struct elf_headers *headers)
 
 	memset(headers, 0, sizeof(*headers));
 	err = tables_find(fd, &tables);
-	if (err)
-		return err;
+	if (err || !segments_valid(&tables))
+		return -ENOEXEC;
 	headers->nr_sections = nr_sections_read(fd, &tables);
 	for (i = 0; i < tables.nr_segments; i++) {
 		if (!phdr_read(fd, &tables, i, &phdr))
@@ -170,4 +174,13 @@ int elf_headers_read(int fd, struct elf_headers *headers)
 			notes_read(fd, &phdr, &headers->build_id);
 	}
 	return 0;
+}
+
+int elf_sections_count(int fd, uint64_t *nr)
+{
+	struct tables tables;
+	int err = tables_find(fd, &tables);
+
+	*nr = err ? 0 : nr_sections_read(fd, &tables);
+	return err;
 }

@@ -20,4 +20,7 @@ struct elf_headers {
 /* 0, or -ENOEXEC: not an ELF program, library or core of this byte order, or unreadable. */
 int elf_headers_read(int fd, struct elf_headers *headers);
 
+/* How many sections any ELF file has, an object file too; -ENOEXEC as above. */
+int elf_sections_count(int fd, uint64_t *nr);
+
 #endif

@@ -1,7 +1,7 @@
 #include "symbolize/lines.h"
 #include "symbolize/line_table.h"
-#include "symbolize/readable.h"
-#include "symbolize/text_pool.h"
+#include "symbolize/scope_names.h"
+#include "symbolize/split_unit.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -11,20 +11,10 @@
 #define MAX_TEXT   ((size_t)64 << 20)
 #define MAX_DEBUG  ((size_t)2 << 30)
 #define MAX_SCOPES (1u << 22)
-#define MAX_DEPTH  512 /* of entries in each other; deeper ones belong to their parents */
-#define MAX_HOPS   8   /* from an entry to the one that has its name */
+#define MAX_DEPTH  512 /* of calls in each other; deeper ones belong to the last */
 
 /* Where code was left out, linkers leave entries behind with addresses from 0: no code is there. */
 #define FIRST_CODE 64
-
-/* A function's own code (no caller), or an inlined call. */
-struct scope {
-	struct dwarf *dwarf; /* the entry that tells its name */
-	uint64_t origin;
-	const char *name, *call_file;
-	uint32_t call_line;
-	uint32_t caller; /* index + 1 */
-};
 
 struct place {
 	const char *file;
@@ -33,13 +23,30 @@ struct place {
 	uint32_t unit;  /* whose it is: number + 1 */
 };
 
+/*
+ * A function, or an inlined call in it. It becomes a scope with the first offset that is found in
+ * it or in what is inlined there. Which entry is inside of which decides who called whom: the
+ * ranges of a caller need not have all addresses of what it calls (a list of them that begins with
+ * an empty one ends there).
+ */
+struct body {
+	struct dwarf *dwarf;
+	uint64_t origin, call_file; /* a number in the line table */
+	uint32_t call_line;
+	uint32_t scope; /* index + 1; 0: not yet */
+	size_t depth;   /* of the entry */
+	bool is_call;
+};
+
 struct lines {
 	struct dwarf main, alt;
+	struct split_files split;
 	const uint32_t *offsets;
 	size_t n;
 	struct place *places; /* one an offset */
 	struct scope *scopes;
 	size_t nr_scopes, room;
+	struct body bodies[MAX_DEPTH]; /* in each other, of the unit that is read */
 	struct text_pool text;
 	bool no_memory;
 };
@@ -64,13 +71,12 @@ static size_t offset_from(const struct lines *lines, uint64_t addr)
 /* A unit on its way through. */
 struct unit_walk {
 	struct lines *lines;
-	struct dwarf_unit unit;
-	uint32_t number; /* of the unit, from 1 */
+	struct dwarf_unit unit;         /* with the lines */
+	const struct dwarf_unit *owner; /* with the functions */
+	uint32_t number;                /* of the unit, from 1 */
 	struct line_table table;
-	size_t next; /* an offset near which the next row may be */
-	/* Of the entry that is looked at: */
-	const struct dwarf_die *die;
-	uint32_t caller, scope;
+	size_t next;      /* an offset near which the next row may be */
+	size_t nr_bodies; /* around the entry that is looked at, and itself */
 	bool touched;
 };
 
@@ -122,38 +128,55 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-static uint32_t scope_new(struct unit_walk *walk)
+/* Index + 1; 0: there is no room. */
+static uint32_t scope_add(struct lines *lines, const struct scope *scope)
 {
-	struct lines *lines = walk->lines;
-	const struct dwarf_die *die = walk->die;
 	size_t room = lines->room ? 2 * lines->room : 1024;
-	struct dwarf *dwarf;
-	struct scope *scope;
-	uint64_t origin;
+	struct scope *scopes;
 
 	if (lines->nr_scopes == MAX_SCOPES)
-		return walk->caller;
+		return 0;
 	if (lines->nr_scopes == lines->room) {
-		scope = reallocarray(lines->scopes, room, sizeof(*scope));
-		if (!scope) {
+		scopes = reallocarray(lines->scopes, room, sizeof(*scopes));
+		if (!scopes) {
 			lines->no_memory = true;
-			return walk->caller;
+			return 0;
 		}
-		lines->scopes = scope;
+		lines->scopes = scopes;
 		lines->room = room;
 	}
-	scope = &lines->scopes[lines->nr_scopes++];
-	*scope = (struct scope){
-		.dwarf = walk->unit.dwarf, .origin = die->offset, .caller = walk->caller};
-	if (die->tag == DW_TAG_inlined_subroutine) {
-		if (dwarf_die_reference(&walk->unit, die, DIE_ORIGIN, &dwarf, &origin)) {
-			scope->dwarf = dwarf;
-			scope->origin = origin;
-		}
-		scope->call_file = file_path(walk, die->attrs[DIE_CALL_FILE].value);
-		scope->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
-	}
+	lines->scopes[lines->nr_scopes++] = *scope;
 	return (uint32_t)lines->nr_scopes;
+}
+
+static uint32_t body_scope(struct unit_walk *walk, const struct body *body, uint32_t caller)
+{
+	struct scope scope = {.dwarf = body->dwarf, .origin = body->origin, .caller = caller};
+
+	if (body->is_call) {
+		scope.call_file = file_path(walk, body->call_file);
+		scope.call_line = body->call_line;
+	}
+	return scope_add(walk->lines, &scope);
+}
+
+/* The scope of the innermost body, which those around it are made scopes for. */
+static uint32_t scope_enter(struct unit_walk *walk)
+{
+	struct body *bodies = walk->lines->bodies;
+	size_t i = walk->nr_bodies - 1;
+	uint32_t caller = 0;
+
+	while (i && !bodies[i].scope && bodies[i].is_call)
+		i--;
+	for (; i < walk->nr_bodies; i++) {
+		if (!bodies[i].scope)
+			bodies[i].scope = body_scope(walk, &bodies[i], caller);
+		if (!bodies[i].scope)
+			break;
+		caller = bodies[i].scope;
+	}
+	return caller;
 }
 
 /* Entries come after those around them: the last one to claim an offset is the innermost. */
@@ -166,13 +189,10 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	if (lo < FIRST_CODE)
 		return true;
 	for (i = offset_from(lines, lo); i < lines->n && lines->offsets[i] < hi; i++) {
-		if (!dwarf_step(walk->unit.dwarf, 1))
+		if (!dwarf_step(walk->owner->dwarf, 1))
 			return false;
-		if (!place_claim(walk, &lines->places[i]))
-			continue;
-		if (walk->scope == walk->caller)
-			walk->scope = scope_new(walk);
-		lines->places[i].scope = walk->scope;
+		if (place_claim(walk, &lines->places[i]))
+			lines->places[i].scope = scope_enter(walk);
 	}
 	return true;
 }
@@ -182,152 +202,88 @@ static bool is_function(int tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* The scope of what is inside an entry. */
-static uint32_t die_enter(struct unit_walk *walk, const struct dwarf_die *die, uint32_t around)
+/* Declarations are as frequent as functions; what they say is of no use here. */
+static bool is_read(int tag, bool has_code)
 {
-	if (!is_function(die->tag))
-		return around;
-	walk->die = die;
-	walk->caller = walk->scope = die->tag == DW_TAG_subprogram ? 0 : around;
-	dwarf_die_ranges(&walk->unit, die, range_claim, walk);
-	return walk->scope;
+	return tag == DW_TAG_inlined_subroutine || (tag == DW_TAG_subprogram && has_code);
+}
+
+static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size_t depth)
+{
+	struct body *bodies = walk->lines->bodies, *body;
+	struct dwarf *dwarf;
+	uint64_t origin;
+
+	if (walk->nr_bodies == MAX_DEPTH)
+		return;
+	body = &bodies[walk->nr_bodies++];
+	*body = (struct body){
+		.dwarf = walk->owner->dwarf,
+		.origin = die->offset,
+		.is_call = die->tag == DW_TAG_inlined_subroutine,
+		.depth = depth,
+	};
+	if (!die->has_attrs)
+		return;
+	body->call_file = die->attrs[DIE_CALL_FILE].value;
+	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
+	if (body->is_call && dwarf_die_reference(walk->owner, die, DIE_ORIGIN, &dwarf, &origin)) {
+		body->dwarf = dwarf;
+		body->origin = origin;
+	}
+	dwarf_die_ranges(walk->owner, die, range_claim, walk);
+}
+
+/* Those that an entry of this depth is not inside of. */
+static void bodies_leave(struct unit_walk *walk, size_t depth)
+{
+	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= depth)
+		walk->nr_bodies--;
 }
 
 static void functions_walk(struct unit_walk *walk)
 {
-	struct cursor cursor = dwarf_unit_cursor(&walk->unit, walk->unit.first);
-	uint32_t around[MAX_DEPTH] = {0}, inside;
+	struct cursor cursor = dwarf_unit_cursor(walk->owner, walk->owner->first);
 	struct dwarf_die die;
 	size_t depth = 0;
 
-	/* The root encloses all; beyond the deepest, only the depth is known. */
-	while (dwarf_die_read(&walk->unit, &cursor, is_function, &die)) {
-		if (!die.tag) {
-			if (depth-- <= 1)
-				return;
-			continue;
-		}
-		inside = die_enter(walk, &die, around[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1]);
-		if (die.has_children && ++depth < MAX_DEPTH)
-			around[depth] = inside;
+	while (dwarf_die_read(walk->owner, &cursor, is_read, &die)) {
+		bodies_leave(walk, depth);
+		if (is_function(die.tag))
+			body_enter(walk, &die, depth);
+		if (die.has_children)
+			depth++;
+		else if (!die.tag && depth-- <= 1)
+			return; /* the root encloses all */
 	}
 }
 
-/* -- names ------------------------------------------------------------------------------------- */
-
-/* Units that were looked into last: names are looked up in the order of their entries. */
-struct namer {
-	struct dwarf_unit units[2];
-	bool open[2];
-	char text[DEMANGLED_MAX];
-};
-
-static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, struct dwarf *dwarf,
-                                            uint64_t offset)
+/* A skeleton's functions are in another file, which is closed again: they are named at once. */
+static int split_walk(struct unit_walk *walk)
 {
-	struct dwarf_unit *unit = &namer->units[slot];
-	size_t from = 0, to = dwarf->nr_units, middle;
-
-	if (namer->open[slot] && unit->dwarf == dwarf && offset >= unit->first &&
-	    offset < unit->end)
-		return unit;
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (dwarf->units[middle] <= offset)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (namer->open[slot])
-		dwarf_unit_close(unit);
-	namer->open[slot] = from && !dwarf_unit_open(unit, dwarf, dwarf->units[from - 1]);
-	return namer->open[slot] ? unit : NULL;
-}
-
-/* The names of an entry and those that it refers to, the first of each kind; or NULL. */
-struct die_names {
-	const char *linkage, *plain;
-};
-
-static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
-{
-	struct die_names names = {0};
-	const struct dwarf_unit *unit;
-	struct dwarf_die die;
-	struct cursor cursor;
-	unsigned hops;
-
-	for (hops = 0; hops < MAX_HOPS && (!names.linkage || !names.plain); hops++) {
-		unit = unit_around(namer, hops > 0, dwarf, offset);
-		if (!unit)
-			break;
-		cursor = dwarf_unit_cursor(unit, offset);
-		if (!dwarf_die_read(unit, &cursor, NULL, &die) || !die.tag)
-			break;
-		if (!names.linkage)
-			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
-		if (!names.plain)
-			names.plain = dwarf_die_string(unit, &die, DIE_NAME);
-		if (!dwarf_die_reference(unit, &die, DIE_ORIGIN, &dwarf, &offset))
-			break;
-	}
-	return names;
-}
-
-/* Fortran's compilers add an underscore for the linker. */
-static const char *name_choose(const struct die_names *names)
-{
-	if (!names->linkage)
-		return names->plain;
-	return names->plain && name_is_of(names->linkage, names->plain) ? names->plain
-	                                                                : names->linkage;
-}
-
-static const char *name_find(struct lines *lines, struct namer *namer, const struct scope *scope)
-{
-	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
-	const char *name = name_choose(&names);
-
-	if (!name)
-		return NULL;
-	name_readable(name, namer->text);
-	return strcmp(name, namer->text) != 0 ? text_pool_put(&lines->text, namer->text) : name;
-}
-
-static int origin_compare(const void *x, const void *y)
-{
-	const struct scope *a = *(struct scope *const *)x, *b = *(struct scope *const *)y;
-
-	if (a->dwarf != b->dwarf)
-		return a->dwarf < b->dwarf ? -1 : 1;
-	return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-/* Many calls are of the same function. */
-static int scopes_name(struct lines *lines)
-{
-	struct scope **sorted = calloc(lines->nr_scopes + 1, sizeof(struct scope *));
-	struct namer *namer = calloc(1, sizeof(*namer));
-	int err = sorted && namer ? 0 : -ENOMEM;
-	size_t i;
+	struct lines *lines = walk->lines;
+	const size_t first = lines->nr_scopes;
+	struct split_unit split;
+	int err = split_unit_open(&split, &lines->split, &walk->unit);
 
 	if (err)
-		goto out;
-	for (i = 0; i < lines->nr_scopes; i++)
-		sorted[i] = &lines->scopes[i];
-	qsort(sorted, lines->nr_scopes, sizeof(struct scope *), origin_compare);
-	for (i = 0; i < lines->nr_scopes; i++)
-		if (i && !origin_compare(&sorted[i], &sorted[i - 1]))
-			sorted[i]->name = sorted[i - 1]->name;
-		else
-			sorted[i]->name = name_find(lines, namer, sorted[i]);
-	for (i = 0; i < 2; i++)
-		if (namer->open[i])
-			dwarf_unit_close(&namer->units[i]);
-out:
-	free(sorted);
-	free(namer);
+		return err;
+	walk->owner = &split.unit;
+	functions_walk(walk);
+	err = scopes_name(lines->scopes + first, lines->nr_scopes - first, &lines->text, true);
+	split_unit_close(&split);
 	return err;
+}
+
+static int bodies_read(struct unit_walk *walk)
+{
+	int err = dwarf_unit_is_skeleton(&walk->unit) ? split_walk(walk) : -ENOENT;
+
+	if (err != -ENOENT)
+		return err;
+	walk->owner = &walk->unit;
+	functions_walk(walk);
+	return 0;
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
@@ -351,10 +307,8 @@ static int unit_read(struct lines *lines, size_t number)
 	dwarf_die_ranges(&walk.unit, &walk.unit.root, range_touches, &walk);
 	if (walk.touched) {
 		err = line_table_read(&walk.table, &walk.unit, line_put, &walk);
-		if (err != -ENOMEM) {
-			functions_walk(&walk);
-			err = 0;
-		}
+		if (err != -ENOMEM)
+			err = bodies_read(&walk);
 		line_table_fini(&walk.table);
 	}
 	dwarf_unit_close(&walk.unit);
@@ -372,7 +326,7 @@ static int lines_read(struct lines *lines)
 		err = unit_read(lines, i);
 	if (!err && lines->no_memory)
 		err = -ENOMEM;
-	return err ? err : scopes_name(lines);
+	return err ? err : scopes_name(lines->scopes, lines->nr_scopes, &lines->text, false);
 }
 
 /* All of it is held in memory: at most a quarter of what the machine has. */
@@ -388,8 +342,10 @@ static int lines_open(struct lines *lines, struct elf_image *image)
 {
 	size_t max = debug_max();
 	Elf *elf = elf_image_dwarf(image);
-	int err = elf ? dwarf_open(&lines->main, elf, max) : -ENODATA;
+	int err;
 
+	split_files_init(&lines->split, image, max);
+	err = elf ? dwarf_open(&lines->main, elf, max) : -ENODATA;
 	if (err)
 		return err;
 	if (image->alt && !dwarf_open(&lines->alt, image->alt, max))
@@ -420,12 +376,18 @@ void lines_free(struct lines *lines)
 {
 	if (!lines)
 		return;
+	split_files_fini(&lines->split);
 	dwarf_close(&lines->main);
 	dwarf_close(&lines->alt);
 	text_pool_fini(&lines->text);
 	free(lines->places);
 	free(lines->scopes);
 	free(lines);
+}
+
+uint64_t lines_split_missing(const struct lines *lines)
+{
+	return lines->split.nr_missing;
 }
 
 size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN])

@@ -20,6 +20,9 @@ struct lines;
 struct lines *lines_new(struct elf_image *image, const uint32_t *offsets, size_t n);
 void lines_free(struct lines *lines);
 
+/* Units of which only the lines are known: their .dwo files were not found. */
+uint64_t lines_split_missing(const struct lines *lines);
+
 #define LINES_MAX_CHAIN 128 /* callers beyond are left out, except the last */
 
 /*

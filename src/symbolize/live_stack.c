@@ -5,14 +5,17 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define COPY_MAX  (64 << 10) /* the kernel copies no more with a sample */
-#define LIVE_MAX  (256 << 10)
-#define CHECK_MAX 1024
+#define CHECK_MAX  1024
+#define PIECE      4096 /* no larger than a page, so that a piece is there or is not */
+#define MAX_PIECES 64   /* for one sample: 256 KiB */
+#define REACH      ((uint64_t)8 << 20)
 
-/* The copied stack, what follows it, and once more its end. */
 struct live_stack {
-	unsigned char stack[COPY_MAX + LIVE_MAX];
-	unsigned char check[CHECK_MAX];
+	pid_t pid;
+	uint64_t base, end; /* of what may be asked for */
+	unsigned nr;
+	uint64_t addrs[MAX_PIECES]; /* of the pieces read, as they were asked for */
+	unsigned char pieces[MAX_PIECES][PIECE];
 };
 
 struct live_stack *live_stack_new(void)
@@ -25,25 +28,51 @@ void live_stack_free(struct live_stack *live)
 	free(live);
 }
 
-bool live_stack_extend(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
-                       struct unwind_sample *whole)
+static bool read_all(pid_t pid, uint64_t addr, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)addr, size};
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample)
 {
 	size_t size = sample->stack_size, check = size < CHECK_MAX ? size : CHECK_MAX;
-	uint64_t end = arch_sample_reg(sample->regs, ARCH_SP) + size;
-	struct iovec remote = {(void *)(uintptr_t)(end - check), check + LIVE_MAX};
-	struct iovec local[2] = {{live->check, check}, {live->stack + size, LIVE_MAX}};
-	ssize_t n;
+	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP);
+	unsigned char now[CHECK_MAX];
 
-	if (size == 0 || size > COPY_MAX)
+	live->pid = pid;
+	live->nr = 0;
+	live->base = base;
+	live->end = base + REACH;
+	return size && live->end > base && read_all(pid, base + size - check, now, check) &&
+	       !memcmp(now, sample->stack + size - check, check);
+}
+
+static const unsigned char *piece_get(struct live_stack *live, uint64_t addr)
+{
+	/* Mostly the one asked for last. */
+	for (unsigned i = live->nr; i-- > 0;)
+		if (live->addrs[i] == addr)
+			return live->pieces[i];
+	if (live->nr == MAX_PIECES || !read_all(live->pid, addr, live->pieces[live->nr], PIECE))
+		return NULL;
+	live->addrs[live->nr] = addr;
+	return live->pieces[live->nr++];
+}
+
+bool live_stack_word(struct live_stack *live, uint64_t addr, uint64_t *value)
+{
+	const uint64_t offset = addr % PIECE;
+	const unsigned char *piece;
+
+	if (addr < live->base || addr >= live->end)
 		return false;
-	/* Less where the stack's mapping ends. */
-	n = process_vm_readv(pid, local, 2, &remote, 1, 0);
-	if (n <= (ssize_t)check || memcmp(live->check, sample->stack + size - check, check))
+	if (offset > PIECE - sizeof(*value)) /* no compiler puts it there */
 		return false;
-	memcpy(live->stack, sample->stack, size);
-	*whole = *sample;
-	whole->stack = live->stack;
-	whole->stack_size = size + (size_t)n - check;
-	whole->stack_cut = false;
+	piece = piece_get(live, addr - offset);
+	if (!piece)
+		return false;
+	memcpy(value, piece + offset, sizeof(*value));
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * Live stacks: what lies beyond the copied piece of a stack, read from the process itself a moment
- * later.
+ * later, as far as a walk asks for it: a single frame may take half a megabyte.
  *
  * By then the thread has gone on. What is read is given only where the last KiB of the copy is
  * still in memory as it was, and even then it may be what a stack has left behind: whoever uses it
@@ -18,10 +18,15 @@ struct live_stack *live_stack_new(void);
 void live_stack_free(struct live_stack *live);
 
 /*
- * Makes the sample 256 KiB longer, or as much as there is. False: the process may not be read, is
- * gone, or has changed. Valid until the next call.
+ * Prepares for words beyond the copy of a sample. False: the process may not be read, is gone, or
+ * has changed.
  */
-bool live_stack_extend(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
-                       struct unwind_sample *whole);
+bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample);
+
+/*
+ * A word of the stack that the copy does not have in whole. False: it cannot be read, is more than
+ * 8 MiB from the stack pointer, or too much was read for this sample.
+ */
+bool live_stack_word(struct live_stack *live, uint64_t addr, uint64_t *value);
 
 #endif

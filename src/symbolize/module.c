@@ -1,47 +1,16 @@
-#include "symbolize/module.h"
-#include "symbolize/jitdump.h"
-#include "symbolize/mapped_file.h"
+#include "symbolize/module_entry.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #define MAX_MODULES UINT16_MAX /* and number 0 */
-#define MAX_OPEN    64
-/* Files that no name leads to any more (deleted, of a container) are closed last, but not never. */
-#define MAX_IRREPLACEABLE 48
 /* How often a file is tried again that could not be opened: its processes may all be short. */
 #define MAX_TRIES 1000
-
-struct entry {
-	struct module module;
-	uint64_t ino_generation;
-	uint32_t hash;
-	uint16_t tries;
-	uint16_t older, newer; /* open files, a ring through entry 0 */
-	bool build_id_read;    /* from the file: the record had none */
-	bool replaceable;      /* the path leads to the same file, without the process */
-	int error;             /* why there is no file, until the next mapping */
-	pid_t pid;             /* the latest to map it */
-	struct file_stamp stamp;
-};
-
-struct module_table {
-	struct entry **entries; /* by number */
-	size_t nr, room;
-	uint16_t *slots; /* numbers by hash, open addressing, 0: free; at most half full */
-	size_t nr_slots; /* a power of two */
-	uint64_t refused;
-	unsigned nr_open, nr_irreplaceable, nr_anon;
-	struct jitdump_files jitdumps;
-};
 
 /* What makes two modules the same one. */
 struct key {
@@ -206,151 +175,19 @@ struct jitdump_files *module_table_jitdumps(struct module_table *table)
 	return &table->jitdumps;
 }
 
+void module_table_search(struct module_table *table, const struct debug_places *places)
+{
+	table->places = places;
+}
+
+const struct debug_places *module_table_places(const struct module_table *table)
+{
+	return table->places;
+}
+
 struct module *module_table_get(const struct module_table *table, uint16_t id)
 {
 	return id < table->nr ? &table->entries[id]->module : NULL;
-}
-
-/* -- open files ----------------------------------------------------------------------------- */
-
-static void open_unlink(struct module_table *table, struct entry *entry)
-{
-	table->entries[entry->newer]->older = entry->older;
-	table->entries[entry->older]->newer = entry->newer;
-	table->nr_open--;
-	table->nr_irreplaceable -= !entry->replaceable;
-}
-
-static void open_link(struct module_table *table, struct entry *entry)
-{
-	struct entry *ring = table->entries[0];
-
-	entry->newer = 0;
-	entry->older = ring->older;
-	table->entries[ring->older]->newer = entry->module.id;
-	ring->older = entry->module.id;
-	table->nr_open++;
-	table->nr_irreplaceable += !entry->replaceable;
-}
-
-static struct entry *open_oldest(struct module_table *table, bool replaceable)
-{
-	uint16_t id = table->entries[0]->newer;
-
-	while (id && table->entries[id]->replaceable != replaceable)
-		id = table->entries[id]->newer;
-	return table->entries[id];
-}
-
-static void open_limit(struct module_table *table)
-{
-	struct entry *entry;
-
-	if (table->nr_open < MAX_OPEN)
-		return;
-	entry = open_oldest(table, table->nr_irreplaceable < MAX_IRREPLACEABLE);
-	open_unlink(table, entry);
-	close(entry->module.fd);
-	entry->module.fd = -1;
-}
-
-static void entry_opened(struct module_table *table, struct entry *entry, int fd)
-{
-	open_limit(table);
-	entry->module.fd = fd;
-	entry->error = 0;
-	open_link(table, entry);
-}
-
-/*
- * The file in its way to the module: by the latest process that mapped it and, while that record is
- * at hand, by the mapping itself.
- */
-static int entry_find(struct mapped_file *found, const struct entry *entry, uint64_t start,
-                      uint64_t end)
-{
-	const struct module *module = &entry->module;
-	struct mapped_identity identity = {
-		.path = module->path,
-		.pid = entry->pid,
-		.start = start,
-		.end = end,
-		.dev = module->dev,
-		.ino = module->ino,
-		.build_id = module->build_id,
-		.stamp = entry->stamp,
-	};
-
-	return mapped_file_open(found, &identity);
-}
-
-static bool path_leads_to(const char *path, const struct file_stamp *stamp)
-{
-	struct stat there;
-
-	return path[0] == '/' && !stat(path, &there) && there.st_dev == stamp->dev &&
-	       there.st_ino == stamp->ino;
-}
-
-/* Takes over a file that was opened for the first time, and what it says of itself. */
-static void entry_learn(struct module_table *table, struct entry *entry,
-                        const struct mapped_file *found)
-{
-	struct module *module = &entry->module;
-
-	entry->stamp = found->stamp;
-	entry->replaceable =
-		module->kind == MODULE_VDSO || path_leads_to(module->path, &found->stamp);
-	entry->build_id_read = !module->build_id.size;
-	module->build_id = found->headers.build_id;
-	module->nr_segments = found->headers.nr_segments;
-	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
-	entry_opened(table, entry, found->fd);
-}
-
-static int entry_reopen(struct module_table *table, struct entry *entry)
-{
-	struct mapped_file found;
-	int err;
-
-	if (entry->module.kind == MODULE_VDSO) {
-		found.fd = target_file_vdso();
-		err = found.fd < 0 ? found.fd : 0;
-	} else {
-		err = entry_find(&found, entry, 0, 0);
-	}
-	entry->error = -err;
-	if (!err)
-		entry_opened(table, entry, found.fd);
-	return err;
-}
-
-/* A file can be written over while it is open. */
-static int entry_check(struct module_table *table, struct entry *entry)
-{
-	if (entry->module.kind == MODULE_VDSO ||
-	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
-		return 0;
-	open_unlink(table, entry);
-	close(entry->module.fd);
-	entry->module.fd = -1;
-	entry->error = ESTALE;
-	return -ESTALE;
-}
-
-int module_fd(struct module_table *table, struct module *module)
-{
-	struct entry *entry = (struct entry *)module;
-
-	if (module->fd >= 0 && !entry_check(table, entry)) {
-		open_unlink(table, entry);
-		open_link(table, entry);
-		return module->fd;
-	}
-	if (!entry->error && !entry_reopen(table, entry))
-		return module->fd;
-	errno = entry->error;
-	return -1;
 }
 
 /* -- modules by what they are ------------------------------------------------------------------ */
@@ -405,7 +242,7 @@ static struct entry *file_retry(struct module_table *table, const struct key *ke
 	if (entry->error == ENOEXEC || entry->tries == MAX_TRIES)
 		return entry;
 	entry->tries++;
-	err = entry_find(&found, entry, key->file->start, key->file->end);
+	err = module_entry_find(&found, entry, key->file->start, key->file->end);
 	entry->error = -err;
 	if (err)
 		return entry;
@@ -415,7 +252,7 @@ static struct entry *file_retry(struct module_table *table, const struct key *ke
 		close(found.fd);
 		return entry;
 	}
-	entry_learn(table, fresh, &found);
+	module_entry_learn(table, fresh, &found);
 	return fresh;
 }
 
@@ -437,11 +274,11 @@ struct module *module_table_file(struct module_table *table, const struct module
 	entry = file_enter(table, &key);
 	if (!entry)
 		return NULL;
-	err = entry_find(&found, entry, file->start, file->end);
+	err = module_entry_find(&found, entry, file->start, file->end);
 	if (err)
 		entry->error = -err;
 	else
-		entry_learn(table, entry, &found);
+		module_entry_learn(table, entry, &found);
 	return &entry->module;
 }
 
@@ -491,7 +328,7 @@ struct module *module_table_vdso(struct module_table *table)
 	if (found.fd < 0)
 		return &entry->module;
 	elf_headers_read(found.fd, &found.headers);
-	entry_learn(table, entry, &found);
+	module_entry_learn(table, entry, &found);
 	return &entry->module;
 }
 

@@ -16,6 +16,7 @@
 #ifndef SYMBOLIZE_MODULE_H
 #define SYMBOLIZE_MODULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -98,6 +99,16 @@ uint64_t module_table_refused(const struct module_table *table);
 
 /* NULL when there is no such module. */
 struct module *module_table_get(const struct module_table *table, uint16_t id);
+
+/* Where debug files are looked for that are not on this machine's usual ways. */
+struct debug_places {
+	const char *folder; /* with copies of programs, or a .build-id folder; NULL: none */
+	bool ask_server;    /* of debuginfod */
+};
+
+/* They must live as long as the table; NULL, as at first: nowhere else. */
+void module_table_search(struct module_table *table, const struct debug_places *places);
+const struct debug_places *module_table_places(const struct module_table *table);
 
 /* What a mapping record says of a file. */
 struct module_file {

@@ -58,9 +58,10 @@ static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 	const struct unwind_sample *sample = walk->sample;
 	uint64_t at = addr - arch_sample_reg(sample->regs, ARCH_SP);
 
-	if (at >= sample->stack_size || sample->stack_size - at < sizeof(*value))
+	if (at < sample->stack_size && sample->stack_size - at >= sizeof(*value))
+		memcpy(value, sample->stack + at, sizeof(*value));
+	else if (!walk->live || !live_stack_word(walk->live, addr, value))
 		return false;
-	memcpy(value, sample->stack + at, sizeof(*value));
 	*value = without_signature(walk, *value);
 	return true;
 }

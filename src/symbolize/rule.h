@@ -60,6 +60,12 @@ struct unwind_rule {
 
 _Static_assert(sizeof(struct unwind_rule) == 44, "padding in a rule");
 
+/* Whether differences between two such offsets have 16 bits. */
+static inline bool rule_is_near(const struct rule_value *value)
+{
+	return value->offset > INT16_MIN / 2 && value->offset < INT16_MAX / 2;
+}
+
 /*
  * Whether the rule is like nearly all: the return address and the registers are at the CFA or
  * unchanged, the CFA is relative to a followed register, and a call led here.
@@ -72,7 +78,8 @@ static inline bool rule_is_plain(const struct unwind_rule *rule)
 	       (rule->fp.how == RULE_SAME ||
 	        (rule->fp.how == RULE_AT && rule->fp.base == RULE_CFA)) &&
 	       (rule->extra.how == RULE_SAME ||
-	        (rule->extra.how == RULE_AT && rule->extra.base == RULE_CFA));
+	        (rule->extra.how == RULE_AT && rule->extra.base == RULE_CFA)) &&
+	       rule_is_near(&rule->ra) && rule_is_near(&rule->fp) && rule_is_near(&rule->extra);
 }
 
 /*

@@ -228,7 +228,10 @@ static int query_elf(const struct query *query, struct module *module)
 	err = elf_names_read(&names);
 	if (!err) {
 		names.lines = lines_new(&names.image, query->offsets, query->n);
-		symbolizer->stats.lines_refused += !names.lines && errno != ENODATA;
+		if (names.lines)
+			symbolizer->stats.split_missing += lines_split_missing(names.lines);
+		else
+			symbolizer->stats.lines_refused += errno != ENODATA;
 		err = elf_names_tell(&names, query);
 	}
 	lines_free(names.lines);

@@ -6,7 +6,8 @@
  * .dynsym and mini-debuginfo; the stubs of the PLT as "name@plt"; the bounds of the function from
  * the call frame information where no symbol covers an address; /proc/kallsyms for the kernel;
  * a jitdump or /tmp/perf-PID.map for code made at run time. Lines and inlined functions come from
- * DWARF, in the file or its separate debug file. Nothing is asked of a debuginfod server.
+ * DWARF, in the file or its separate debug file. A debuginfod server is asked only where the table
+ * of modules says so.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
@@ -40,6 +41,7 @@ struct symbolizer_stats {
 	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
 	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
 	uint64_t lines_refused; /* modules whose debug information is more than memory allows */
+	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
 };
 
 struct symbolizer *symbolizer_new(struct module_table *modules);

@@ -17,6 +17,7 @@ struct unwinder {
 	struct live_stack *live;
 	struct unwind_stats stats;
 	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
+	struct hold holds[UNWIND_MAX_FRAMES], more_holds[UNWIND_MAX_FRAMES];
 };
 
 uint64_t unwind_regs_mask(void)
@@ -80,19 +81,22 @@ static uint64_t now_ns(void)
 static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 {
 	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
-	struct unwind_sample whole;
 	struct walk again = *walk;
 
 	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
-	    !live_stack_extend(unwinder->live, space_pid(walk->space), walk->sample, &whole))
+	    !live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample))
 		return;
-	again.sample = &whole;
+	again.live = unwinder->live;
 	again.links = unwinder->more;
+	again.holds = unwinder->more_holds;
+	again.past.nr = 0;
 	again.nr = 0;
 	again.cut = false;
 	walk_run(unwinder, &again);
 	if (again.complete)
-		chain_store(unwinder->chains, whole.tid, again.links, again.nr, now_ns());
+		chain_store(unwinder->chains, walk->sample->tid,
+		            &(struct chain_news){
+				    .links = again.links, .nr = again.nr, .since = now_ns()});
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
@@ -104,15 +108,21 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	if (!walk->complete) {
 		if (!walk->cut || !walk->sample->stack_cut)
 			return UNWIND_TRUNCATED;
-		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links, walk->nr,
-		                  walk->max);
+		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
+		                  walk->holds, walk->nr, walk->max);
 		if (nr == walk->nr) {
 			walk_live(unwinder, walk);
 			return UNWIND_TRUNCATED;
 		}
 		walk->nr = (unsigned)nr;
+		walk->nr_again = 0;
 	}
-	chain_store(unwinder->chains, tid, walk->links, walk->nr, 0);
+	chain_store(unwinder->chains, tid,
+	            &(struct chain_news){.links = walk->links,
+	                                 .holds = unwinder->rules ? walk->holds : NULL,
+	                                 .nr = walk->nr,
+	                                 .same = walk->nr_again,
+	                                 .generation = space_generation(walk->space)});
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 
@@ -133,12 +143,15 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 		.space = space,
 		.sample = sample,
 		.links = unwinder->links,
+		.holds = unwinder->holds,
 		.max = max < UNWIND_MAX_FRAMES ? max : UNWIND_MAX_FRAMES,
 	};
 	unsigned i;
 
 	chain_prefetch(unwinder->chains, sample->tid, sample->stack,
 	               arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
+	if (unwinder->rules)
+		walk.past = chain_past(unwinder->chains, sample->tid, space_generation(space));
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
 	walk_count(&unwinder->stats, &walk, *end);

@@ -5,7 +5,8 @@
  * file, the memory of the process may be read; nothing in it is changed or halted.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
- * set-associative cache; a warm frame costs some 15 ns. Memory: at most 9 MiB, whatever is mapped.
+ * set-associative cache. Where a thread's stack and registers are as its last sample had them, the
+ * walk is not done again. Memory: at most 12 MiB, whatever is mapped.
  */
 #ifndef SYMBOLIZE_UNWIND_H
 #define SYMBOLIZE_UNWIND_H

@@ -5,14 +5,19 @@
 #define SYMBOLIZE_WALK_H
 
 #include "symbolize/chain.h"
+#include "symbolize/live_stack.h"
 #include "symbolize/rule.h"
 #include "symbolize/unwind.h"
 
 struct walk {
 	const struct space *space;
 	const struct unwind_sample *sample;
-	struct link *links; /* room for max; what was found */
+	struct live_stack *live; /* for what is beyond the copied stack; NULL: nothing is */
+	struct link *links;      /* room for max; what was found */
+	struct hold *holds;      /* likewise; of no use where another engine walked */
 	unsigned nr, max;
+	struct past past;  /* the thread's last stack; nr 0: none is known */
+	unsigned nr_again; /* that many of the outermost links are those of the past */
 	bool complete;
 	bool cut; /* stopped because the copied stack ended */
 };

@@ -130,7 +130,7 @@ int main(void)
 	bench_figure("a call, from its ring into the buffer", stored, "eztrace's whole cost a call",
 	             210, "<= 40");
 	bench_figure("bytes of it there",
-	             (double)hmb_record_bytes(w.hmb) / (double)w.hmb->kinds[0].stored, "eztrace",
-	             44, "<= 8");
+	             (double)hmb_record_bytes(w.hmb) / (double)hmb_stored(w.hmb, 0), "eztrace", 44,
+	             "<= 8");
 	return 0;
 }

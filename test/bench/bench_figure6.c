@@ -17,6 +17,7 @@
 #include "bench.h"
 #include "counter_series.h"
 #include "program.h"
+#include "raw_records.h"
 
 enum { SAMPLES, EVENTS, NR_KINDS };
 enum { EVENT_BYTES = 40, MAX_HALVINGS = 32 };
@@ -55,10 +56,9 @@ static void replay_open(struct replay *r, const struct scenario *scenario, size_
 		.nr_kinds = NR_KINDS,
 		.max_path = 128,
 		.truncated_frame = 1,
-		.kinds = {{.shape = mix ? HMB_SAMPLES : HMB_RAW,
-	                   .time_shift = 6,
+		.kinds = {{.time_shift = 6,
 	                   .nr_counters = with_counters ? 1 + scenario->counters : 0},
-	                  {.shape = HMB_RAW, .share = size / 2}},
+	                  {.share = size / 2}},
 	};
 
 	*r = (struct replay){
@@ -89,12 +89,12 @@ static void put_events(struct replay *r)
 	uint64_t gap = (uint64_t)(EVENT_BYTES / r->scenario->event_rate * (double)SECOND);
 
 	for (; r->event_time < r->time; r->event_time += gap)
-		hmb_put_raw(r->hmb, EVENTS, 0, r->event_time, record, sizeof(record));
+		put_raw(r->hmb, EVENTS, 0, r->event_time, record, sizeof(record));
 }
 
 static void put_sample(struct replay *r)
 {
-	static const char record[HMB_MAX_RAW];
+	static const char record[128];
 	struct hmb_sample sample;
 
 	if (r->program) {
@@ -103,8 +103,7 @@ static void put_sample(struct replay *r)
 		hmb_put(r->hmb, &sample);
 	} else {
 		sample.level = stream_next(&r->stream);
-		hmb_put_raw(r->hmb, SAMPLES, sample.level, r->time, record,
-		            r->scenario->sample_bytes);
+		put_raw(r->hmb, SAMPLES, sample.level, r->time, record, r->scenario->sample_bytes);
 	}
 }
 
@@ -187,6 +186,8 @@ static struct outcome run(const struct scenario *scenario, size_t size,
 {
 	struct replay r;
 	struct outcome end;
+	size_t bytes;
+	double stored, most;
 
 	replay_open(&r, scenario, size, mix, with_counters);
 	replay_run(&r, quiet);
@@ -194,13 +195,18 @@ static struct outcome run(const struct scenario *scenario, size_t size,
 	if (!quiet)
 		print_change(&r, "the end");
 	end.hertz = hertz(&r);
-	end.bytes = (double)(r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
-	                     r.hmb->cct.nr_nodes * sizeof(struct node)) /
-	            (double)r.hmb->kinds[SAMPLES].stored;
+	bytes = r.hmb->kinds[SAMPLES].bytes + hmb_context_bytes(r.hmb) -
+	        r.hmb->cct.nr_nodes * sizeof(struct node);
+	stored = (double)hmb_stored(r.hmb, SAMPLES);
+	end.bytes = (double)bytes / stored;
+	most = (double)(size - hmb_used(r.hmb) + bytes) / stored;
 	printf("  scenario %s: %u halvings, ends at %.1f Hz, %.1f million samples stored",
-	       scenario->name, r.halvings, end.hertz, (double)r.hmb->kinds[SAMPLES].stored / 1e6);
+	       scenario->name, r.halvings, end.hertz, stored / 1e6);
+	/* The frequency goes by powers of two: only so many bytes make it another. */
 	if (mix)
-		printf(", %.2f bytes each with contexts", end.bytes);
+		printf(", %.2f bytes each with contexts; up to %.2f it ends there, at %.2f "
+		       "twice as high",
+		       end.bytes, most, most / 2);
 	printf("\n");
 	replay_close(&r);
 	return end;

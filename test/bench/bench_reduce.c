@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "program.h"
+#include "raw_records.h"
 
 enum { TURNS = 5, RECORD = 48 };
 
@@ -26,7 +27,7 @@ static double median(double *values, unsigned nr)
 	return values[nr / 2];
 }
 
-static struct hmb *buffer_new(size_t size, enum hmb_shape shape)
+static struct hmb *buffer_new(size_t size)
 {
 	struct hmb_config config = {
 		.memory = bench_memory(size),
@@ -34,7 +35,7 @@ static struct hmb *buffer_new(size_t size, enum hmb_shape shape)
 		.nr_kinds = 1,
 		.max_path = 128,
 		.truncated_frame = 1,
-		.kinds = {{.shape = shape, .time_shift = 6}},
+		.kinds = {{.time_shift = 6}},
 	};
 
 	return hmb_new(&config);
@@ -59,30 +60,26 @@ static void cool(void)
 /* The call and the first record that follows it, so that nothing is put off unseen. */
 static double time_reduction(struct hmb *hmb)
 {
-	static const char record[RECORD];
 	struct hmb_sample sample = {.level = 1, .step = 1};
 	uint64_t start;
 
 	cool();
 	start = bench_now();
 	hmb_close_lowest(hmb, 0, 0, HMB_CAUSE_MEMORY);
-	if (hmb->kinds[0].config.shape == HMB_RAW)
-		hmb_put_raw(hmb, 0, 1, 0, record, sizeof(record));
-	else
-		hmb_put(hmb, &sample);
+	hmb_put(hmb, &sample);
 	return (double)(bench_now() - start) / 1000;
 }
 
 /* Full, with so many of a hundred bins in level 0 and the others in level 1. */
 static double one_reduction(size_t size, unsigned percent)
 {
-	struct hmb *hmb = buffer_new(size, HMB_RAW);
+	struct hmb *hmb = buffer_new(size);
 	static const char record[RECORD];
 	uint64_t end = size / RECORD * 97 / 100;
 	double us;
 
 	for (uint64_t i = 0; i < end && !hmb->ledger->nr_reductions; i++)
-		hmb_put_raw(hmb, 0, i * 37 % 100 >= percent, i, record, sizeof(record));
+		put_raw(hmb, 0, i * 37 % 100 >= percent, i, record, sizeof(record));
 	us = time_reduction(hmb);
 	buffer_free(hmb);
 	return us;
@@ -103,7 +100,7 @@ static double sampled_reduction(size_t size)
 	double us[TURNS];
 
 	for (unsigned t = 0; t < TURNS; t++) {
-		struct hmb *hmb = buffer_new(size, HMB_SAMPLES);
+		struct hmb *hmb = buffer_new(size);
 		struct program *program = program_new(&program_skewed);
 		struct stream stream = stream_start(1, t, 0);
 		struct hmb_sample sample;

@@ -9,6 +9,9 @@
  *   warm    as a recorder meets them: another CPU wrote them into a ring of 512 KiB just now,
  *           and they are read from there by the recorder's own reader
  *   hot     the same sample repeatedly
+ *
+ * As in a recording, the samples of a thread follow each other, and ours need not look again for
+ * the rules of frames that are as the thread's sample before had them.
  */
 #include "perf/ring.h"
 #include "symbolize/unwind.h"

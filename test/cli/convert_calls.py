@@ -1,5 +1,8 @@
-"""convert_calls.py chrome FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
-300 steps made."""
+"""convert_calls.py chrome|firefox|speedscope FILE | all|states|one ANCHOR: whether calls are what a job of 4 ranks and
+300 steps made. convert_calls.py callers DUMP REPORT: whether a report and a dump of it agree on how
+many calls were sampled."""
+import bisect
+import gzip
 import json
 import sys
 from collections import Counter, defaultdict
@@ -22,6 +25,84 @@ def chrome(path):
     assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
     assert sum(e["ph"] == "C" and e["name"] == "energy" for e in events) == RANKS * STEPS
     assert sum(e["ph"] == "i" and e["name"] == "half way" for e in events) == RANKS
+
+
+def firefox(path):
+    with gzip.open(path) as file:
+        profile = json.load(file)
+    strings, names, points = profile["shared"]["stringArray"], Counter(), Counter()
+    schemas = {s["name"]: {f["key"] for f in s["fields"]} for s in profile["meta"]["markerSchema"]}
+    shown = sent = 0
+    for thread in profile["threads"]:
+        table = thread["markers"]
+        assert all(len(column) == table["length"] for name, column in table.items()
+                   if name != "length")
+        last = 0
+        for data, start, end, name, phase, category in zip(
+                *(table[c] for c in ("data", "startTime", "endTime", "name", "phase",
+                                     "category"))):
+            assert set(data) - {"type"} <= schemas[data["type"]], data
+            assert category < len(profile["meta"]["categories"])
+            if data["type"] != "Call":
+                continue
+            assert start >= last and (end is None) == (phase == 0), (start, end, phase)
+            assert end is None or end >= start
+            last = start
+            (points if phase == 0 else names)[strings[name]] += 1
+            shown += strings[name] == "energy" and bool(float(data["what"]))
+            sent += "send-posted" in data["what"] and "bytes with" in data["what"]
+    assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
+    assert points == {"energy": RANKS * STEPS, "half way": RANKS}, points
+    assert shown and sent == 2 * RANKS * STEPS, (shown, sent)
+
+
+def speedscope(path):
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+    frames, names = [f["name"] for f in profile["shared"]["frames"]], Counter()
+    evented = [p for p in profile["profiles"] if p["type"] == "evented"]
+    assert len(evented) == RANKS and all(p["name"].endswith(": calls") for p in evented)
+    for p in evented:
+        stack, last = [], p["startValue"]
+        for event in p["events"]:
+            assert event["at"] >= last
+            last = event["at"]
+            if event["type"] == "O":
+                stack.append(event["frame"])
+                names[frames[event["frame"]]] += 1
+            else:
+                assert stack.pop() == event["frame"]
+        assert not stack and last == p["endValue"]
+    assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
+    assert not names["half way"] and not names["energy"], names
+
+
+def with_callers(dump):
+    """For each thread its calls of MPI and those in which a sample was taken."""
+    samples, calls = defaultdict(list), defaultdict(list)
+    with open(dump, encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if "call" not in line:
+                if any((f["symbol"] or "").startswith("MPI_") for f in line["stack"]):
+                    samples[line["pid"]].append(line["time_ns"])
+            elif line["call"].startswith("MPI_"):
+                calls[line["pid"]].append((line["time_ns"], line["end_ns"]))
+    for pid, own in calls.items():
+        times = sorted(samples[pid]) + [float("inf")]
+        known = [c for c in own if times[bisect.bisect_left(times, c[0])] < c[1]]
+        yield pid, own, known
+
+
+def callers(dump, report):
+    with open(report, encoding="utf-8") as file:
+        told = json.load(file)["callers"]
+    calls = known = time = 0
+    for _, own, sampled in with_callers(dump):
+        calls += len(own)
+        known += len(sampled)
+        time += sum(end - start for start, end in sampled)
+    assert 10 < known < calls, (known, calls)
+    assert (told["calls"], told["known"], told["known_time_ns"]) == (calls, known, time), told
 
 
 def depth(context):
@@ -57,6 +138,7 @@ def archive(kind, anchor):
         assert len(world) == 1 and len(world[0].members) == RANKS
         ranks = {location: i for i, location in enumerate(world[0].members)}
         for location, rank in ranks.items():
+            assert location._ref == rank # which some readers rely on
             assert location.group.name.startswith("rank %d" % rank), location.group.name
         assert [c for c in d.comms if c.name == "MPI_COMM_WORLD"]
         locations, kinds, messages = defaultdict(Location), Counter(), defaultdict(list)
@@ -107,11 +189,22 @@ def archive(kind, anchor):
                 assert len(got) == len(sent), key
                 for (time, size), (arrived, length) in zip(sent, got):
                     assert arrived > time and size == length
+        told = Counter()
+        for p in d.location_properties:
+            told[p.name] += p.value if p.name.startswith("MPI calls") else 0
+        roots = [c for c in d.calling_contexts if c.region.name == "[callers not sampled]"]
+        if kind == "all":
+            counts = [(len(own), len(known)) for _, own, known in with_callers("dump.json")]
+            assert told["MPI calls"] == sum(c[0] for c in counts), told
+            assert told["MPI calls with callers"] == sum(c[1] for c in counts), (told, counts)
+            assert roots
         mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
         assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
 
 
-if sys.argv[1] == "chrome":
-    chrome(sys.argv[2])
+if sys.argv[1] in ("chrome", "firefox", "speedscope"):
+    {"chrome": chrome, "firefox": firefox, "speedscope": speedscope}[sys.argv[1]](sys.argv[2])
+elif sys.argv[1] == "callers":
+    callers(*sys.argv[2:])
 else:
     archive(*sys.argv[1:])

@@ -6,6 +6,15 @@ zcat reduced.firefox.json.gz | grep -q '"what":"cpu-clock: period 194162, memory
 	fail "reductions are no markers"
 "$ADAPTRACE" convert --firefox -e page-faults -o faults.json.gz plain.atr
 zcat faults.json.gz | grep -q '"weightType":"samples"' || fail "page faults are no milliseconds"
+# A process is what it executed last, in all of its tracks.
+if python3 "$here/may_sample.py"; then
+	recorded -g none -o exec.atr sh -c \
+		'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exec "$0" 0.1' "$TARGETS/burn" >/dev/null
+	"$ADAPTRACE" convert --firefox exec.atr
+	zcat exec.firefox.json.gz | python3 -c 'import json, sys
+names = {(t["name"], t["processName"]) for t in json.load(sys.stdin)["threads"]}
+assert names == {("sh", "burn"), ("burn", "burn")}, names'
+fi
 
 if ! command -v profiler-cli >/dev/null; then
 	echo "the profiler itself was not asked: no @firefox-devtools/profiler-cli from npm"

@@ -15,7 +15,7 @@ for mpi in $mpis; do
 	check $mpi <<'E'
 import json
 calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
-users = {}
+users, files = {}, set()
 for rank in range(3):
     told = []
     for c in sorted((c for c in calls if c['rank'] == rank), key=lambda c: c['end_ns']):
@@ -23,7 +23,10 @@ for rank in range(3):
         for p in c['parts']:
             peer = p.get('peer_rank', p.get('peer', 0))
             told.append((c['call'], p['kind'], -1 if peer is None else peer, p.get('bytes') or 0,
-                         p.get('bytes_in') or 0))
+                         p.get('bytes_in', p.get('asked', p.get('mode'))) or 0))
+            if p['kind'] in ('file-opened', 'file-closed', 'read', 'write'):
+                assert p['file'] == 'data', p
+                files.add(p['file_number'])
             if p.get('communicator_number'):
                 users.setdefault(p['communicator_number'], set()).add(rank)
     expected = [(line.split()[0], line.split()[1], *map(int, line.split()[2:]))
@@ -31,6 +34,7 @@ for rank in range(3):
     for i, (a, b) in enumerate(zip(told, expected)):
         assert a == b, (rank, i, 'told', a, 'expected', b)
     assert len(told) == len(expected), (rank, len(told), len(expected))
+assert len(files) == 1, files
 # The world, its copy, the ring, and what was merged: of all; one side: of two; the other, and each
 # rank's own: of one. The two sides of an intercommunicator see different groups.
 print(sorted(sorted(u) for u in users.values()))

@@ -22,6 +22,9 @@ for mpi in $mpis; do
 		recorded_job $mpi 1 ./policies.$mpi 20000
 		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info ||
 			fail "$policy"
+		# Sums of calls of which some are missing say so, by rank as well as by call.
+		"$ADAPTRACE" report --mpi job.atr >text || fail "report"
+		[ "$(grep -c 'calls are stored; adaptrace info' text)" = 2 ] || fail "$(head -20 text)"
 		check 20000 $policy $mpi <<'E'
 from policies import *
 policy, mpi = sys.argv[2:]

@@ -5,15 +5,15 @@ import json
 import struct
 import sys
 
-from read_trace import Trace, unzigzag
+from read_trace import Bytes, Trace, unzigzag
 
 # What parts of a kind have: c(omm) p(eer) t(ag) b(ytes) i(n) r(equest)
 PARTS = ["cptb", "cptb", "cptbr", "r", "r", "cptbr", "r", "r", "cpbi", "r", "cpbir", "c", "c",
-         "cpb", "cpb", "cpb", "b", "b", "b"]
+         "cpb", "cpb", "cpb", "b", "b", "b", "ct", "c", "cbi", "cbi"]
 NAMES = ["send", "receive", "send-posted", "send-done", "receive-posted", "receive-done",
          "test-failed", "cancelled", "collective", "collective-posted", "collective-done",
          "communicator-created", "communicator-freed", "put", "get", "atomic", "read", "write",
-         "value"]
+         "value", "file-opened", "file-closed", "read", "write"]
 POSTED, VALUE = (2, 4, 9), 18
 
 
@@ -25,26 +25,11 @@ def swapped(value):
     return int.from_bytes(value.to_bytes(8, "little"), "big")
 
 
-class Calls:
-    """The records of a bin."""
-
+class Calls(Bytes):
     def __init__(self, data, base):
-        self.data, self.at, self.time = data, 0, base
+        super().__init__(data, base)
         self.threads, self.nr_threads, self.thread = {}, 0, None
         self.shapes, self.nr_parts = [], 0
-
-    def byte(self):
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
 
     def control(self):
         byte = self.byte()
@@ -150,8 +135,9 @@ def shown(part):
 def dumped(part):
     if part["kind"] == "value":
         return ["value", part["value"]]
-    return [part["kind"]] + [part.get(k) for k in ("communicator_number", "peer", "tag", "bytes",
-                                                   "bytes_in", "request")]
+    return [part["kind"]] + [part.get(k, part.get(of_file)) for k, of_file in (
+        ("communicator_number", "file_number"), ("peer", ""), ("tag", "mode"), ("bytes", ""),
+        ("bytes_in", "asked"), ("request", ""))]
 
 
 def main(path):

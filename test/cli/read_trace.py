@@ -19,7 +19,7 @@ ANY_CPU = 0xffffffff
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 2 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 3 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -109,13 +109,11 @@ def unzigzag(value):
     return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
 
 
-class Records:
+class Bytes:
+    """The records of a bin, as bytes."""
+
     def __init__(self, data, base):
         self.data, self.at, self.time = data, 0, base
-        self.sites, self.nr_sites, self.site = {}, 0, 0
-        self.pairs, self.leaves = [], []
-        self.contexts, self.blocks, self.last = [], [], (0, 0)
-        self.raw_block = self.raw_context = 0
 
     def byte(self):
         self.at += 1
@@ -129,6 +127,15 @@ class Records:
             shift += 7
             if byte < 128:
                 return value
+
+
+class Records(Bytes):
+    def __init__(self, data, base):
+        super().__init__(data, base)
+        self.sites, self.nr_sites, self.site = {}, 0, 0
+        self.pairs, self.turn, self.leaves = [], 0, []
+        self.contexts, self.blocks, self.last = [], [], (0, 0)
+        self.raw_block = self.raw_context = 0
 
     def number(self):
         byte = self.byte()
@@ -183,9 +190,16 @@ class Records:
             return self.leaves[value >> 1]
         return self.new_leaf(leaf >> 32 << 32 | leaf + unzigzag(value >> 1) & 0xffffffff)
 
+    def pair(self, number):
+        pair = self.pairs[number]
+        if number >= 240:
+            self.pairs[number], self.pairs[self.turn] = self.pairs[self.turn], pair
+            self.turn = (self.turn + 1) % 240
+        return pair
+
     def where(self, how):
         if how == 0:
-            return self.pairs[self.number()]
+            return self.pair(self.number())
         if how == 1:
             number = self.number()
             pair = self.contexts[number - 1] if number else self.last
@@ -209,8 +223,10 @@ class Records:
         site, residual = self.sites[self.site], control >> 2
         if 49 <= residual < 61:
             residual = 49 + 256 * (residual - 49) + self.byte()
+        elif residual == 63:
+            residual = 3121 + self.varint()
         elif residual >= 61:
-            size = 2 << residual - 61
+            size = residual - 59
             residual = 3121 + int.from_bytes(self.data[self.at:self.at + size], 'little')
             self.at += size
         self.time = (site['last'] + site['step'] + unzigzag(residual)) % 2**64

@@ -1,7 +1,8 @@
 /*
  * kinds LOG: every kind of call once or twice, by 3 ranks; LOG.RANK gets what must be told of each:
  *
- *     CALL KIND PEER BYTES BYTES_IN        peer -1: none, 0 where the kind has none
+ *     CALL KIND PEER BYTES BYTES_IN        peer -1: none, 0 where the kind has none; of files the
+ *                                          last is what was asked for, or the mode
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -161,18 +162,20 @@ static void files(void)
 
 	MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
 	              &file);
+	told("File_open", "file-opened", 0, 0, MPI_MODE_CREATE | MPI_MODE_RDWR);
 	MPI_File_write_at(file, 40 * rank, a, 10, MPI_INT, MPI_STATUS_IGNORE);
-	told("File_write_at", "write", 0, 40, 0);
+	told("File_write_at", "write", 0, 40, 40);
 	MPI_File_sync(file);
 	MPI_Barrier(MPI_COMM_WORLD);
 	collective("Barrier", -1, 0, 0);
 	/* Less than asked for. */
 	MPI_File_read_at(file, 40 * size - 8, b, 10, MPI_INT, &status);
-	told("File_read_at", "read", 0, 8, 0);
+	told("File_read_at", "read", 0, 8, 40);
 	MPI_File_iread_at(file, 0, b, 5, MPI_INT, &request);
-	told("File_iread_at", "read", 0, 20, 0);
+	told("File_iread_at", "read", 0, 20, 20);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	MPI_File_close(&file);
+	told("File_close", "file-closed", 0, 0, 0);
 }
 
 /* More parts than one record holds. */

@@ -46,14 +46,14 @@ struct rank {
 	uint32_t thread, comm;
 };
 
-struct job {
+struct fake_job {
 	struct rank ranks[MAX_RANKS];
 	int nr;
 	bool no_mpi;
 	uint64_t seed, posted[MAX_RANKS], sends;
 };
 
-static uint64_t rnd(struct job *job, uint64_t below)
+static uint64_t rnd(struct fake_job *job, uint64_t below)
 {
 	job->seed = job->seed * 6364136223846793005 + 1442695040888963407;
 	return (job->seed >> 33) % below;
@@ -91,7 +91,7 @@ static void describe_regions(struct tables *t)
 		                                            .line = 10 + i});
 }
 
-static void describe_job(struct job *job, struct rank *rank, const char *host)
+static void describe_job(struct fake_job *job, struct rank *rank, const char *host)
 {
 	struct tables *t = rank->tables;
 	uint32_t members[MAX_RANKS];
@@ -125,7 +125,7 @@ static void describe_job(struct job *job, struct rank *rank, const char *host)
 	                                                    .from = local(rank, TRUE_START)});
 }
 
-static void describe(struct job *job, struct rank *rank)
+static void describe(struct fake_job *job, struct rank *rank)
 {
 	static const char *const modules[] = {"[unknown]", "/opt/job", "/usr/lib/libmpi.so.40"};
 	struct tables *t = rank->tables;
@@ -162,7 +162,7 @@ static void describe(struct job *job, struct rank *rank)
 	describe_job(job, rank, host);
 }
 
-static void rank_open(struct job *job, struct rank *rank, const char *folder, int number)
+static void rank_open(struct fake_job *job, struct rank *rank, const char *folder, int number)
 {
 	struct hmb_config config = {
 		.size = 1 << 20, .nr_kinds = job->no_mpi ? 1 : 2, .max_path = 8};
@@ -236,7 +236,7 @@ static void mpi_call(struct rank *rank, enum mpi number, uint64_t until,
 	put_call(rank, number, enter, number != M_INIT && number != M_FINALIZE, parts, nr_parts);
 }
 
-static int neighbour(const struct job *job, const struct rank *rank, int direction)
+static int neighbour(const struct fake_job *job, const struct rank *rank, int direction)
 {
 	return (rank->number + direction + job->nr) % job->nr;
 }
@@ -247,7 +247,7 @@ static uint64_t message_size(uint64_t step, int from)
 }
 
 /* Computes, and posts receives and sends; the first of two ranks computes for longer. */
-static void first_half(struct job *job, struct rank *rank, uint64_t step)
+static void first_half(struct fake_job *job, struct rank *rank, uint64_t step)
 {
 	struct call_part part = {.comm = rank->comm};
 
@@ -279,7 +279,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Waits for both neighbours' messages. */
-static void second_half(struct job *job, struct rank *rank, uint64_t step)
+static void second_half(struct fake_job *job, struct rank *rank, uint64_t step)
 {
 	struct call_part parts[MAX_PARTS];
 	uint64_t end = rank->time + 500;
@@ -302,7 +302,7 @@ static void second_half(struct job *job, struct rank *rank, uint64_t step)
 	mpi_call(rank, M_WAITALL, end, parts, MAX_PARTS);
 }
 
-static void put_regions(struct job *job, struct rank *rank, uint64_t step, uint64_t steps)
+static void put_regions(struct fake_job *job, struct rank *rank, uint64_t step, uint64_t steps)
 {
 	double energy = -100.5 + (double)step;
 	struct call_part value = {.kind = CALL_VALUE};
@@ -316,7 +316,7 @@ static void put_regions(struct job *job, struct rank *rank, uint64_t step, uint6
 	put_call(rank, R_STEP, rank->step_start, 0, NULL, 0);
 }
 
-static void sum_up(struct job *job, uint64_t step, uint64_t steps)
+static void sum_up(struct fake_job *job, uint64_t step, uint64_t steps)
 {
 	uint64_t last = 0;
 
@@ -336,7 +336,7 @@ static void sum_up(struct job *job, uint64_t step, uint64_t steps)
 	}
 }
 
-static void run(struct job *job, uint64_t steps)
+static void run(struct fake_job *job, uint64_t steps)
 {
 	for (int r = 0; r < job->nr && !job->no_mpi; r++)
 		mpi_call(&job->ranks[r], M_INIT, job->ranks[r].time + 5 * MS, NULL, 0);
@@ -366,7 +366,7 @@ static void name_functions(const char *path)
 		die("cannot name its functions");
 }
 
-static void rank_close(struct job *job, struct rank *rank)
+static void rank_close(struct fake_job *job, struct rank *rank)
 {
 	struct trace_instrument *instrument = tables_instrument(rank->tables, 0);
 
@@ -381,7 +381,7 @@ static void rank_close(struct job *job, struct rank *rank)
 	       "\"offset\": %lld, \"drift\": %g, \"end\": %llu}",
 	       rank->number ? ",\n" : "", rank->number,
 	       job->no_mpi ? 0 : (unsigned long long)rank->hmb->ledger->taken[CALLS],
-	       job->no_mpi ? 0 : (unsigned long long)rank->hmb->kinds[CALLS].stored,
+	       job->no_mpi ? 0 : (unsigned long long)hmb_stored(rank->hmb, CALLS),
 	       (unsigned long long)rank->hmb->ledger->taken[0], (long long)rank->offset,
 	       rank->drift, (unsigned long long)rank->time);
 	hmb_free(rank->hmb);
@@ -390,7 +390,7 @@ static void rank_close(struct job *job, struct rank *rank)
 
 int main(int argc, char **argv)
 {
-	static struct job job = {.seed = 7};
+	static struct fake_job job = {.seed = 7};
 
 	if (argc < 4)
 		die("usage: make_job FOLDER RANKS STEPS [nompi]");

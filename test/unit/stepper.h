@@ -94,7 +94,12 @@ static inline void sample_take(struct stepper *stepper, struct unwind_sample *sa
 
 	assert_int_equal(SAMPLED_REGS, __builtin_popcountll(unwind_regs_mask()));
 	regs_sample(&stepper->regs, stepper->sampled);
-	*sample = (struct unwind_sample){.regs = stepper->sampled, .stack = stepper->stack};
+	/* Of a thread, so that one walk makes use of the one before. */
+	*sample = (struct unwind_sample){
+		.regs = stepper->sampled,
+		.stack = stepper->stack,
+		.tid = stepper->pid,
+	};
 	/* The end of the stack's mapping may be nearer. */
 	for (size = MAX_STACK; size >= 64 && !sample->stack_size; size /= 2)
 		sample->stack_size =
@@ -190,8 +195,15 @@ static inline bool shadow_believe(struct stepper *stepper)
 	struct rule_cache *rules = rule_cache_new(modules);
 	struct space *space = space_new(stepper->pid);
 	static struct link links[MAX_DEPTH];
+	static struct hold holds[MAX_DEPTH];
 	struct unwind_sample sample;
-	struct walk walk = {.space = space, .sample = &sample, .links = links, .max = MAX_DEPTH};
+	struct walk walk = {
+		.space = space,
+		.sample = &sample,
+		.links = links,
+		.holds = holds,
+		.max = MAX_DEPTH,
+	};
 	uint64_t ra;
 
 	maps_read(space, modules);

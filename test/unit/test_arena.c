@@ -81,7 +81,7 @@ static void all_of_it_can_be_taken_and_given_back(void **state)
 	arena_init(&arena, memory, size);
 	for (unsigned round = 0; round < 3; round++) {
 		assert_int_equal(take_all(&arena, false, bins), 64);
-		assert_null(arena_take(&arena, BIN_RAW, true));
+		assert_null(arena_take(&arena, BIN_CALLS, true));
 		for (unsigned i = 0; i < 64; i++)
 			arena_give(&arena, bins[i]);
 		assert_int_equal(arena.nr_free, 64);
@@ -91,7 +91,7 @@ static void all_of_it_can_be_taken_and_given_back(void **state)
 	for (unsigned i = 0; i < 64 * 4; i++)
 		arena_give(&arena, bins[i]);
 	/* Carved is carved: the levels need the sub-bins again. */
-	assert_null(arena_take(&arena, BIN_RAW, false));
+	assert_null(arena_take(&arena, BIN_CALLS, false));
 	assert_int_equal(arena.nr_free_sub, 64 * 4);
 	free(memory);
 }

@@ -9,42 +9,14 @@
 
 #include "hmb/call_code.h"
 #include "hmb/hmb.h"
+#include "random_bins.h"
 
 enum { MAX_CALLS = 4096, TIME_SHIFT = 4 };
-
-static uint64_t seed = 1;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1d;
-}
-
-/* Numbers of all lengths alike, the extremes of `bits` bits among them. */
-static uint64_t rnd_bits(unsigned bits)
-{
-	unsigned length = (unsigned)(rnd() % (bits + 1));
-	uint64_t value = length ? rnd() >> (64 - length) : 0;
-
-	return rnd() % 8 || !bits ? value : value | (UINT64_MAX >> (64 - bits));
-}
 
 struct kept {
 	struct call call;
 	struct call_part parts[CALL_CODE_PARTS];
 };
-
-static struct bin *make_bin(unsigned shift)
-{
-	struct bin *bin = calloc(1, (size_t)1 << shift);
-
-	assert_non_null(bin);
-	bin->size_shift = (uint8_t)shift;
-	bin->use = BIN_CALLS;
-	return bin;
-}
 
 /* --- anything --------------------------------------------------------------------------------- */
 
@@ -141,7 +113,7 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
-		struct bin *bin = make_bin(8 + (unsigned)(rnd() % 7));
+		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7), BIN_CALLS);
 		uint64_t time = rnd_bits(50);
 		unsigned bits = 1 + (unsigned)(rnd() % 64);
 		size_t nr = 0;
@@ -186,7 +158,7 @@ static void test_largest(void **state)
 			                                      .request = UINT64_MAX / 2};
 	}
 	for (unsigned n = 0; n < 2; n++) {
-		struct bin *bin = make_bin(8);
+		struct bin *bin = new_bin(8, BIN_CALLS);
 
 		call_code_begin(encoder, bin, 0, 0);
 		call_code_put(encoder, bin, &kept[n].call);
@@ -227,7 +199,7 @@ static void test_bytes(void **state)
 {
 	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept));
 	struct call_encoder *encoder = malloc(sizeof(*encoder));
-	struct bin *bin = make_bin(14);
+	struct bin *bin = new_bin(14, BIN_CALLS);
 	uint64_t time = 1234567890123;
 	size_t nr = 0;
 
@@ -291,7 +263,7 @@ static void test_many_parts(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
 	assert_true(hmb_put_call(hmb, 1, 0, &call));
-	assert_int_equal(hmb->kinds[1].stored, 1);
+	assert_int_equal(hmb_stored(hmb, 1), 1);
 	assert_int_equal(hmb->ledger->taken[1], 1);
 	see_parts(cursor, bin_at(&hmb->arena, hmb->kinds[1].levels[0].sub_bins.first), &seen);
 	see_parts(cursor, hmb->kinds[1].levels[0].open, &seen);
@@ -316,7 +288,7 @@ static void test_share(void **state)
 		assert_true(hmb->kinds[1].bytes <= 32 << 10);
 	}
 	assert_true(stored > 2500 && stored < 20000);
-	assert_int_equal(hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb_stored(hmb, 1), 0);
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 20000);
 	assert_int_equal(hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
@@ -335,7 +307,7 @@ static void test_hostile(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 3000; round++) {
-		struct bin *bin = make_bin(10);
+		struct bin *bin = new_bin(10, BIN_CALLS);
 		uint64_t time = rnd_bits(60);
 		size_t nr = 0;
 		int got;

@@ -8,27 +8,9 @@
 #include <string.h>
 
 #include "hmb/code_put.h"
+#include "random_bins.h"
 
 enum { MAX_SAMPLES = 16384 };
-
-static uint64_t seed = 1;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1d;
-}
-
-/* Numbers of all lengths alike, the extremes of `bits` bits among them. */
-static uint64_t rnd_bits(unsigned bits)
-{
-	unsigned length = (unsigned)(rnd() % (bits + 1));
-	uint64_t value = length ? rnd() >> (64 - length) : 0;
-
-	return rnd() % 8 ? value : value | (UINT64_MAX >> (64 - bits));
-}
 
 /* What a random program does. */
 struct program {
@@ -99,15 +81,6 @@ static struct code_sample random_sample(struct program *program)
 	return sample;
 }
 
-static struct bin *new_bin(unsigned size_shift)
-{
-	struct bin *bin = aligned_alloc(256, (size_t)1 << size_shift);
-
-	memset(bin, 0xee, (size_t)1 << size_shift);
-	*bin = (struct bin){.use = BIN_SAMPLES, .size_shift = (uint8_t)size_shift};
-	return bin;
-}
-
 static uint64_t put_totals[MAX_SAMPLES * COUNTER_MAX];
 static uint8_t put_shifts[COUNTER_MAX];
 
@@ -142,7 +115,9 @@ static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_
 		samples[nr] = random_sample(&program);
 		random_totals(&program, nr);
 		samples[nr].counters = &program.totals[(size_t)nr * COUNTER_MAX];
-		code_put(encoder, bin, &samples[nr++]);
+		if (bin->nr_counters || rnd() % 2 || !code_put_usual(encoder, bin, &samples[nr]))
+			code_put(encoder, bin, &samples[nr]);
+		nr++;
 		assert_in_range(bin->record_bytes - before, 2, most);
 		assert_int_equal(bin->nr_records, nr);
 	}
@@ -177,7 +152,7 @@ static void every_sample_comes_back(void **state)
 	for (unsigned round = 0; round < 1000; round++) {
 		unsigned time_shift = (unsigned)(rnd() % 21), nr;
 		uint64_t mask = ~(uint64_t)0 << time_shift;
-		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7));
+		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7), BIN_SAMPLES);
 
 		nr = fill(bin, encoder, samples, time_shift);
 		assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
@@ -203,7 +178,7 @@ static void every_sample_comes_back(void **state)
 static void usual_records_take_two_bytes(void **state)
 {
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
-	struct bin *bin = new_bin(14);
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
 	struct code_sample sample = {.step = 200000, .leaf = 5, .context = 6, .thread = 7};
 
 	(void)state;
@@ -235,7 +210,7 @@ static uint32_t size_of(struct code_encoder *encoder, struct bin *bin, uint32_t 
 static void each_way_takes_its_bytes(void **state)
 {
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
-	struct bin *bin = new_bin(14);
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
 	uint64_t module = (uint64_t)3 << 32;
 
 	(void)state;
@@ -251,6 +226,55 @@ static void each_way_takes_its_bytes(void **state)
 	assert_int_equal(size_of(encoder, bin, 1000, module + 0x123999), 1 + 1 + 2);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 1 + 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 2);
+	free(bin);
+	free(encoder);
+}
+
+/* Of 300 pairs the last 60 take two bytes when they are met again, and then change places. */
+static void pairs_that_are_met_again_take_a_byte(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	for (unsigned i = 0; i < 300; i++)
+		size_of(encoder, bin, 1000 + i, 16 * i);
+	for (unsigned i = 240; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i), 1 + 2);
+	for (unsigned i = 60; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i), 1 + 1);
+	/* theirs are the numbers that these had */
+	assert_int_equal(size_of(encoder, bin, 1000, 0), 1 + 2);
+	assert_int_equal(size_of(encoder, bin, 1000, 0), 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1060, 16 * 60), 1 + 2);
+	free(bin);
+	free(encoder);
+}
+
+/* What a time takes that is so many units late, of 64 ns. */
+static void each_time_takes_its_bytes(void **state)
+{
+	static const struct {
+		uint64_t off;
+		unsigned bytes;
+	} times[] = {{24, 0},        {25, 1},        {1560, 1},      {1561, 2},
+	             {34328, 2},     {34329, 3},     {8390168, 3},   {8390169, 4},
+	             {134219288, 4}, {134219289, 5}, {1ULL << 40, 6}};
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+	struct code_sample sample = {.time = 0};
+	uint32_t before;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	code_put(encoder, bin, &sample);
+	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		sample.time += times[i].off << 6;
+		before = bin->record_bytes;
+		code_put(encoder, bin, &sample);
+		assert_int_equal(bin->record_bytes - before, 2 + times[i].bytes);
+	}
 	free(bin);
 	free(encoder);
 }
@@ -282,7 +306,7 @@ static void any_flipped_byte_is_survived(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 8; round++) {
-		struct bin *bin = new_bin(10);
+		struct bin *bin = new_bin(10, BIN_SAMPLES);
 		unsigned char *bytes = (unsigned char *)bin;
 		unsigned nr = fill(bin, encoder, samples, 6);
 
@@ -310,7 +334,7 @@ static void a_cut_bin_gives_its_whole_records(void **state)
 {
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct code_sample *samples = malloc(MAX_SAMPLES * sizeof(*samples));
-	struct bin *bin = new_bin(11);
+	struct bin *bin = new_bin(11, BIN_SAMPLES);
 	unsigned nr = fill(bin, encoder, samples, 6), last = 0;
 	uint32_t whole = bin->record_bytes;
 	int end;
@@ -377,7 +401,7 @@ static void headers_that_contradict_themselves_are_refused(void **state)
 		{.size_shift = 10, .nr_counters = 1, .counter_owner = COUNTER_OF_THREAD + 1},
 	};
 	static struct code_cursor cursor;
-	struct bin *bin = new_bin(10);
+	struct bin *bin = new_bin(10, BIN_SAMPLES);
 
 	(void)state;
 	assert_int_equal(code_open(&cursor, bin, 1024), 0);
@@ -396,6 +420,8 @@ int main(void)
 		cmocka_unit_test(every_sample_comes_back),
 		cmocka_unit_test(usual_records_take_two_bytes),
 		cmocka_unit_test(each_way_takes_its_bytes),
+		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
+		cmocka_unit_test(each_time_takes_its_bytes),
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
 		cmocka_unit_test(garbage_is_survived),

@@ -1,10 +1,10 @@
 /* All converters through their common entry: errors, interruptions, and files that lie. */
 #include "trace_world.h"
+#include "lies.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <xxhash.h>
 
 #include "output/convert.h"
 #include "output/new_file.h"
@@ -174,34 +174,6 @@ static void no_scratch_folder(void **state)
 
 /* --- files that lie --------------------------------------------------------------------------- */
 
-static size_t read_file(const char *path, unsigned char **bytes)
-{
-	struct stat stat_now;
-	int fd = open(path, O_RDONLY);
-
-	assert_int_equal(fstat(fd, &stat_now), 0);
-	*bytes = malloc((size_t)stat_now.st_size);
-	assert_int_equal(read(fd, *bytes, (size_t)stat_now.st_size), stat_now.st_size);
-	close(fd);
-	return (size_t)stat_now.st_size;
-}
-
-/* Changes some bytes of a section, and its checksum. */
-static void lie(struct world *w, unsigned char *bytes, enum trace_section section)
-{
-	struct trace_header *header = (void *)bytes;
-	struct trace_entry *entry = (void *)(header + 1);
-
-	while (entry->section != section)
-		entry++;
-	for (unsigned i = 0; i < 20 && entry->size; i++)
-		bytes[entry->offset + rnd(w, entry->size)] = (unsigned char)rnd(w, 256);
-	entry->checksum = XXH3_64bits(bytes + entry->offset, entry->size);
-	header->checksum = 0;
-	header->checksum =
-		XXH3_64bits(bytes, sizeof(*header) + header->nr_sections * sizeof(*entry));
-}
-
 static void convert_lies(struct world *w, const char *path)
 {
 	const struct converter *converter;
@@ -221,31 +193,15 @@ static void convert_lies(struct world *w, const char *path)
 
 static void lies_are_survived(void **state)
 {
-	static const enum trace_section sections[] = {TRACE_BINS,    TRACE_THREADS,   TRACE_EVENTS,
-	                                              TRACE_MODULES, TRACE_STREAMS,   TRACE_STRINGS,
-	                                              TRACE_RUN,     TRACE_REDUCTIONS};
+	struct lies lies;
 	struct world w;
-	unsigned char *good, *bad;
-	char path[128];
-	size_t size;
 
 	(void)state;
 	trace_close(world_trace(&w, 64 << 10, 400));
-	size = read_file(w.path, &good);
-	bad = malloc(size);
-	snprintf(path, sizeof(path), "%s/bad.atr", w.folder);
-	for (unsigned i = 0; i < 40; i++) {
-		FILE *file = fopen(path, "w");
-
-		memcpy(bad, good, size);
-		lie(&w, bad, sections[i % (sizeof(sections) / sizeof(*sections))]);
-		assert_int_equal(fwrite(bad, 1, size, file), size);
-		fclose(file);
-		convert_lies(&w, path);
-	}
-	unlink(path);
-	free(good);
-	free(bad);
+	lies_open(&lies, w.path);
+	for (unsigned i = 0; i < 40; i++)
+		convert_lies(&w, lies_next(&lies, 20));
+	lies_close(&lies);
 	world_close(&w);
 }
 

@@ -150,7 +150,7 @@ static void check_all(const struct world *w)
 		for (uint32_t r = level->sub_bins.first; r != BIN_NONE; r = bin_at(arena, r)->next)
 			check_bin(w, bin_at(arena, r), cursor, &samples);
 	}
-	assert_int_equal(samples, w->hmb->kinds[0].stored);
+	assert_int_equal(samples, hmb_stored(w->hmb, 0));
 	free(cursor);
 }
 

@@ -108,7 +108,7 @@ static void test_all_at_once(void **state)
 		assert_false(put(&buffer, i % NR_LEVELS));
 	assert_int_equal(read_back(&buffer, there), 0);
 	assert_int_equal(buffer.hmb->ledger->taken[1], buffer.next);
-	assert_int_equal(buffer.hmb->kinds[1].stored, 0);
+	assert_int_equal(hmb_stored(buffer.hmb, 1), 0);
 	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
 	buffer_close(&buffer);
 	free(there);
@@ -169,9 +169,9 @@ static void test_whole_calls(void **state)
 	call.flags = 0;
 	assert_true(hmb_put_call(buffer.hmb, 1, 3, &call));
 	assert_int_equal(buffer.hmb->ledger->taken[1], 2);
-	assert_int_equal(buffer.hmb->kinds[1].stored, 2);
+	assert_int_equal(hmb_stored(buffer.hmb, 1), 2);
 	hmb_close_lowest(buffer.hmb, 1, 10, HMB_CAUSE_SHARE);
-	assert_int_equal(buffer.hmb->kinds[1].stored, 1);
+	assert_int_equal(hmb_stored(buffer.hmb, 1), 1);
 	buffer_close(&buffer);
 }
 

@@ -1,223 +1,17 @@
 /* Lines and inlined functions: compared with what addr2line says, and of files that lie. */
-#include "symbolize/lines.h"
-#include "symbolize/symbols.h"
+#include "addr2line.h"
 
 #include <dlfcn.h>
-#include <errno.h>
+#include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
-struct fixture {
-	struct module_table *table;
-	struct symbolizer *symbolizer;
-	char dir[64];
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	strcpy(f->dir, "/tmp/test_lines.XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	f->table = module_table_new();
-	f->symbolizer = symbolizer_new(f->table);
-	assert_non_null(f->symbolizer);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	char command[128];
-
-	symbolizer_free(f->symbolizer);
-	module_table_free(f->table);
-	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
-	assert_int_equal(system(command), 0);
-	free(f);
-	return 0;
-}
-
-static bool run(struct fixture *f, const char *command)
-{
-	char line[PATH_MAX + 256];
-
-	snprintf(line, sizeof(line), "cd %s && (%s) >/dev/null 2>&1", f->dir, command);
-	return system(line) == 0;
-}
-
-static const char *in_dir(struct fixture *f, const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
-	return path;
-}
-
-static void write_file(struct fixture *f, const char *name, const char *text)
-{
-	FILE *file = fopen(in_dir(f, name), "we");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-static struct module *module_of(struct fixture *f, const char *path)
-{
-	const struct module_file file = {.path = path, .pid = getpid()};
-	struct module *module = module_table_file(f->table, &file);
-
-	assert_non_null(module);
-	return module;
-}
-
-/* -- against addr2line ------------------------------------------------------------------------- */
-
-#define MAX_ADDRS 4000
-
-/* What addr2line prints for an address: function and place in turns. */
-struct oracle {
-	FILE *text;
-	char line[65536];
-	unsigned nr, equal, deepest;
-};
-
-static bool oracle_line(struct oracle *oracle)
-{
-	if (!fgets(oracle->line, sizeof(oracle->line), oracle->text))
-		return false;
-	oracle->line[strcspn(oracle->line, "\n")] = '\0';
-	return true;
-}
-
-static bool oracle_seek(struct oracle *oracle, uint32_t offset)
-{
-	char head[32];
-
-	snprintf(head, sizeof(head), "0x%016x", offset);
-	while (strcmp(oracle->line, head) != 0)
-		if (!oracle_line(oracle))
-			return false;
-	return true;
-}
-
-/* "/a/b.c:12 (discriminator 3)", "??:?" */
-static bool place_equal(char *place, const struct source *source)
-{
-	char *colon = strrchr(place, ':'), real[2][PATH_MAX];
-
-	if (strstr(place, " (discriminator"))
-		*strstr(place, " (discriminator") = '\0';
-	colon = strrchr(place, ':');
-	assert_non_null(colon);
-	*colon = '\0';
-	/* Of functions without debug information it knows the name of the object file. */
-	if (!strchr(place, '/'))
-		return !source->file;
-	if ((uint32_t)strtoul(colon + 1, NULL, 10) != source->line || !source->file)
-		return false;
-	return !strcmp(place, source->file) ||
-	       (realpath(place, real[0]) && realpath(source->file, real[1]) &&
-	        !strcmp(real[0], real[1]));
-}
-
-/* With the line "0x..." read. Names of inlined functions count, the outermost is the symbol. */
-static bool chain_equal(struct oracle *oracle, const struct symbol *symbol)
-{
-	struct source none = {0};
-	bool equal = true;
-	size_t i = 0;
-	char name[65536];
-	const struct source *source;
-
-	while (oracle_line(oracle) && strncmp(oracle->line, "0x", 2) != 0) {
-		strcpy(name, oracle->line);
-		assert_true(oracle_line(oracle));
-		source = i < symbol->nr_sources ? &symbol->sources[i] : &none;
-		equal &= place_equal(oracle->line, source);
-		if (i + 1 < symbol->nr_sources)
-			equal &= source->function && !strcmp(source->function, name);
-		i++;
-	}
-	if (i > oracle->deepest)
-		oracle->deepest = (unsigned)i;
-	return equal && (i == symbol->nr_sources || !symbol->nr_sources);
-}
-
-static int compare(void *arg, uint32_t offset, const struct symbol *symbol)
-{
-	struct oracle *oracle = arg;
-	bool equal;
-
-	assert_true(oracle_seek(oracle, offset));
-	equal = chain_equal(oracle, symbol);
-	if (!equal && oracle->nr - oracle->equal < 3)
-		print_message("%x in %s differs\n", offset, symbol->name);
-	oracle->nr++;
-	oracle->equal += equal;
-	return 0;
-}
-
-/* Addresses spread over the code: every step-th byte. */
-static size_t offsets_make(const struct module *module, uint32_t *offsets)
-{
-	uint32_t lo = (uint32_t)module->segments[0].vaddr,
-		 size = (uint32_t)module->segments[0].size;
-	uint32_t step = size / MAX_ADDRS + 1, i;
-	size_t n = 0;
-
-	for (i = 64; i < size && n < MAX_ADDRS; i += step)
-		offsets[n++] = lo + i;
-	return n;
-}
-
-static bool oracle_start(struct fixture *f, struct oracle *oracle, const char *path,
-                         const uint32_t *offsets, size_t n)
-{
-	FILE *file = fopen(in_dir(f, "addrs"), "we");
-	char command[PATH_MAX + 64];
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		fprintf(file, "%x\n", offsets[i]);
-	fclose(file);
-	snprintf(command, sizeof(command), "addr2line -afiC -e %s <addrs >lines", path);
-	*oracle = (struct oracle){0};
-	if (!run(f, command))
-		return false;
-	oracle->text = fopen(in_dir(f, "lines"), "re");
-	return oracle->text != NULL;
-}
 
 static void check_file(struct fixture *f, const char *name, unsigned deepest)
 {
 	const char *path = *name == '/' ? name : strdupa(in_dir(f, name));
-	struct module *module = module_of(f, path);
-	static uint32_t offsets[MAX_ADDRS];
-	static struct oracle oracle;
-	size_t n = offsets_make(module, offsets);
 
-	if (!oracle_start(f, &oracle, path, offsets, n))
-		skip();
-	assert_int_equal(symbolizer_module(f->symbolizer, module, offsets, n, compare, &oracle), 0);
-	fclose(oracle.text);
-	print_message("%u of %u equal, chains of %u\n", oracle.equal, oracle.nr, oracle.deepest);
-	assert_true(oracle.nr > n / 2);
-	assert_true(oracle.deepest >= deepest);
-	assert_true(oracle.nr - oracle.equal <= oracle.nr / 1000);
+	check_against(f, path, path, deepest);
 }
 
 static void own_program(void **state)
@@ -290,6 +84,25 @@ static void dwarf_5(void **state)
 	if (!make_deep(f, "g++ -O2 -gdwarf-5"))
 		skip();
 	check_file(f, "deep", 6);
+}
+
+/*
+ * A list of ranges whose first one is empty and at the unit's beginning is two zeroes, which end a
+ * list of version 4: "quiet" has no addresses, and what is inlined in it has.
+ */
+static void caller_without_addresses(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f, "deep.h", deep_h);
+	write_file(f, "other.cc",
+	           "#include \"deep.h\"\n"
+	           "static inline int quiet(int x) { return level<2>::f(x); }\n"
+	           "int other(int x) { return quiet(x) + 1; }\n");
+	write_file(f, "main.cc", "int other(int); int main(int c, char **) { return other(c); }\n");
+	if (!run(f, "g++ -O2 -gdwarf-4 other.cc main.cc -o other"))
+		skip();
+	check_file(f, "other", 4);
 }
 
 static void clang(void **state)
@@ -474,6 +287,27 @@ static void check_place(struct fixture *f, const char *name, uint32_t place)
 	assert_int_equal(answer.chain[1].line, 8);
 }
 
+/*
+ * In C++ a function of C has no linkage name of its own in DWARF. Where it is inlined, addr2line
+ * (binutils 2.40) prints the symbol around it in its place: the name is that of the entry.
+ */
+static void function_of_c_in_cpp(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	write_file(f, "a.c",
+	           "extern \"C\" { static inline __attribute__((always_inline)) int plain(int x)\n"
+	           "{\n	__asm__(\".globl place\\nplace: nop\" : \"+r\"(x));\n	return x;\n} }\n"
+	           "namespace ns { int around(int x) { return plain(x) + 1; } }\n");
+	if (!run(f, "g++ -x c++ -shared -fPIC -O1 -g -nostdlib a.c -o a.so"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+	assert_int_equal(answer.nr_sources, 2);
+	assert_string_equal(answer.names[0], "plain");
+	assert_string_equal(answer.name, "ns::around(int)");
+}
+
 static void compressed(void **state)
 {
 	struct fixture *f = *state;
@@ -656,8 +490,6 @@ static void damaged(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -665,9 +497,11 @@ int main(void)
 		TEST(own_program),
 		TEST(deep_inlining),
 		TEST(dwarf_5),
+		TEST(caller_without_addresses),
 		TEST(clang),
 		TEST(link_time_optimized),
 		TEST(function_that_two_units_have),
+		TEST(function_of_c_in_cpp),
 		TEST(compressed),
 		TEST(versions),
 		TEST(separate_file),

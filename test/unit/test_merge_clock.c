@@ -9,20 +9,11 @@
 
 #include "output/map64.h"
 #include "output/merge_clock.h"
+#include "random_bins.h"
 
 #define SECOND 1000000000ULL
 
 enum { NR_HOSTS = 4, LATENCY = 2000 };
-
-static uint64_t seed = 1;
-
-static uint64_t rnd(uint64_t below)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return (seed * 0x2545f4914f6cdd1d >> 20) % below;
-}
 
 /* What a host's clock shows at a true time: its own start, a drift, and a temperature that changes.
  */
@@ -51,11 +42,11 @@ static void clocks_begin(struct clocks *clocks, uint64_t length, double wave)
 /* Neighbours send to each other now and then, mostly much slower than they could. */
 static void exchange(struct clocks *clocks, uint64_t length, double wave)
 {
-	for (uint64_t time = 0; time < length; time += rnd(length / 5000)) {
-		unsigned a = (unsigned)rnd(NR_HOSTS - 1), b = a + 1;
-		uint64_t delay = LATENCY + (rnd(4) ? rnd(1000000) : rnd(500));
+	for (uint64_t time = 0; time < length; time += rnd_below(length / 5000)) {
+		unsigned a = (unsigned)rnd_below(NR_HOSTS - 1), b = a + 1;
+		uint64_t delay = LATENCY + (rnd_below(4) ? rnd_below(1000000) : rnd_below(500));
 
-		if (rnd(2)) {
+		if (rnd_below(2)) {
 			a = b;
 			b = a - 1;
 		}
@@ -174,16 +165,16 @@ static void test_map(void **state)
 
 	(void)state;
 	for (unsigned n = 0; n < 200000; n++) {
-		uint64_t key = rnd(KEYS);
+		uint64_t key = rnd_below(KEYS);
 
-		if (rnd(2)) {
+		if (rnd_below(2)) {
 			map64_remove(&map, key << 20);
 			kept[key] = 0;
 		} else if (!kept[key]) {
 			assert_int_equal(map64_add(&map, key << 20, (uint32_t)key), 0);
 			kept[key] = 1;
 		}
-		key = rnd(KEYS);
+		key = rnd_below(KEYS);
 		assert_int_equal(map64_get(&map, key << 20),
 		                 kept[key] ? (uint32_t)key : UINT32_MAX);
 	}

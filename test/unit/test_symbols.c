@@ -1,30 +1,15 @@
 /* Names of addresses: of this program, of libraries, and of files that are not what they seem. */
-#include "symbolize/symbols.h"
+#include "naming.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
-
-struct fixture {
-	struct module_table *table;
-	struct symbolizer *symbolizer;
-	char dir[64];
-};
 
 /* What was told of one offset, or of how many. */
 struct answer {
@@ -55,65 +40,12 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 	return answer->result;
 }
 
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	strcpy(f->dir, "/tmp/test_symbols.XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	f->table = module_table_new();
-	f->symbolizer = symbolizer_new(f->table);
-	assert_non_null(f->symbolizer);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	char command[128];
-
-	symbolizer_free(f->symbolizer);
-	module_table_free(f->table);
-	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
-	assert_int_equal(system(command), 0);
-	free(f);
-	return 0;
-}
-
-static struct module *module_of(struct fixture *f, const char *path)
-{
-	const struct module_file file = {.path = path, .pid = getpid()};
-	struct module *module = module_table_file(f->table, &file);
-
-	assert_non_null(module);
-	return module;
-}
-
 static struct answer ask(struct fixture *f, struct module *module, uint32_t offset)
 {
 	struct answer answer = {0};
 
 	assert_int_equal(symbolizer_module(f->symbolizer, module, &offset, 1, tell, &answer), 0);
 	return answer;
-}
-
-/* Runs a shell command with the folder for its working directory; false: it failed. */
-static bool run(struct fixture *f, const char *command)
-{
-	char line[2048];
-
-	snprintf(line, sizeof(line), "cd %s && (%s) >/dev/null 2>&1", f->dir, command);
-	return system(line) == 0;
-}
-
-static const char *in_dir(struct fixture *f, const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
-	return path;
 }
 
 /* -- programs and libraries of this machine ---------------------------------------------------- */
@@ -553,8 +485,6 @@ static void damaged_library(void **state)
 	damage(&bytes);
 	free(bytes.data);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -7,8 +7,9 @@
 #include <ucontext.h>
 
 #define MAX_STACK (64 * 1024)
-/* Of a stack, so much that all from dump_take(), with its ucontext, to descend() is in it. */
-#define PIECE (sizeof(ucontext_t) + 3072)
+/* Of a stack, so much that all from dump_take(), with its ucontext, to some calls of descend() is
+ * in it. */
+#define PIECE (sizeof(ucontext_t) + 6144)
 
 /* -- samples of this process ------------------------------------------------------------------ */
 
@@ -296,6 +297,37 @@ static void look_elsewhere(void *arg, unsigned depth)
 	}
 }
 
+/* Behind a frame larger than any copy. */
+static void look_far(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+	struct unwind_sample sample;
+
+	if (depth != 60)
+		return;
+	dump_take(&st->dump);
+	sample = dump_sample(&st->dump, MAX_STACK, 10);
+	sample.stack_cut = true;
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
+	sample.time = now_ns();
+	walk(st->fixture, &sample, &st->cut);
+	assert_int_equal(st->cut.end, UNWIND_STITCHED);
+	assert_int_equal(st->cut.nr, st->truth.nr + 1);
+	assert_int_equal(st->cut.frames[st->cut.nr - 1], st->truth.frames[st->truth.nr - 1]);
+	st->stitched++;
+}
+
+__attribute__((noinline)) static void descend_behind(visit_fn *visit, void *arg)
+{
+	volatile char room[512 << 10];
+
+	room[0] = 1;
+	descend(visit, arg, 0, 60);
+	room[1] = room[0];
+}
+
 static void a_process_tells_how_a_stack_goes_on(void **state)
 {
 	struct stitching *st = calloc(1, sizeof(*st));
@@ -304,7 +336,50 @@ static void a_process_tells_how_a_stack_goes_on(void **state)
 	descend(look_elsewhere, st, 0, 60);
 	descend(look_beyond, st, 0, 60);
 	assert_int_equal(st->stitched, 1);
+	descend_behind(look_far, st);
+	assert_int_equal(st->stitched, 2);
 	free(st);
+}
+
+/* Overwrites a word of a copied stack: by another of its words, or nothing. */
+static void dump_spoil(struct dump *dump)
+{
+	size_t nr = dump->size / 2 / 8, to = (size_t)rand() % nr, from = (size_t)rand() % nr;
+	static const uint64_t nothing;
+
+	if (rand() % 4 == 0)
+		memcpy(dump->stack + to * 8, &nothing, 8);
+	else
+		memmove(dump->stack + to * 8, dump->stack + from * 8, 8);
+}
+
+/* What a thread's last walk saves the next one must not show in what it finds. */
+static void a_past_changes_no_walk(void **state)
+{
+	struct fixture *fixture = *state;
+	struct deepest *two = two_dumps();
+	struct dump *spoilt = malloc(sizeof(*spoilt));
+	struct unwind_sample sample;
+	struct chain with, without;
+	unsigned i, j, changed = 0;
+
+	srand(1);
+	for (i = 0; i < 20000; i++) {
+		*spoilt = two->deep;
+		for (j = 0; j < i % 8; j++)
+			dump_spoil(spoilt);
+		sample = dump_sample(i % 2 ? spoilt : &two->deep, MAX_STACK, 5);
+		walk(fixture, &sample, &with);
+		sample.tid = 0;
+		walk(fixture, &sample, &without);
+		assert_int_equal(with.end, without.end);
+		assert_int_equal(with.nr, without.nr);
+		assert_memory_equal(with.frames, without.frames, with.nr * sizeof(uint64_t));
+		changed += with.end != UNWIND_COMPLETE;
+	}
+	print_message("%u of %u were changed\n", changed, i);
+	free(spoilt);
+	free(two);
 }
 
 static void room_for_frames_is_a_limit(void **state)
@@ -434,6 +509,7 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),

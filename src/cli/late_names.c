@@ -1,0 +1,60 @@
+#include "cli/late_names.h"
+#include "cli/say.h"
+#include "output/trace_rename.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct late {
+	const struct trace *trace;
+	const struct debug_places *places;
+};
+
+static struct module *module_add(struct module_table *modules, const struct trace *trace,
+                                 uint16_t id)
+{
+	const struct trace_module *entry = trace_module(trace, id);
+	struct module_file file = {0};
+
+	if (!entry || entry->kind != MODULE_FILE || !entry->build_id_size ||
+	    entry->build_id_size > BUILD_ID_MAX)
+		return NULL;
+	file.path = trace_string(trace, entry->path);
+	file.build_id.size = entry->build_id_size;
+	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
+	return file.path[0] == '/' ? module_table_file(modules, &file) : NULL;
+}
+
+/* A table for each module: nothing is open longer than its names are asked for. */
+static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                      void *fn_arg)
+{
+	struct late *late = arg;
+	struct module_table *modules = module_table_new();
+	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
+	struct module *module = symbolizer ? module_add(modules, late->trace, id) : NULL;
+	int err = symbolizer ? 0 : -ENOMEM;
+
+	if (module) {
+		module_table_search(modules, late->places);
+		err = symbolizer_module(symbolizer, module, offsets, n, fn, fn_arg);
+	}
+	symbolizer_free(symbolizer);
+	module_table_free(modules);
+	return err;
+}
+
+int late_names(struct trace *trace, const struct debug_places *places)
+{
+	struct late late = {trace, places};
+	const struct name_source source = {ask_module, &late};
+	uint32_t renewed = 0;
+	int err = trace_rename(trace, &source, &renewed);
+
+	if (err)
+		say("cannot look names up again: %s", strerror(-err));
+	else if (!renewed)
+		say("no file of this machine says more than the trace does already; --symbols=DIR "
+		    "names a folder with programs or debug files");
+	return err;
+}

@@ -1,0 +1,83 @@
+#include "cli/stack_copy.h"
+#include "cli/session.h"
+
+#define MOST      65528
+#define LEAST     1024 /* samples that are worth a judgement */
+#define CUT_SHARE 256  /* one in so many may be cut */
+
+/* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
+#define ROOM_NS     10000000
+#define RECORD_SIZE 512 /* of a sample beside its stack */
+
+/* What the kernel takes to copy, rounded up. */
+#define KIB_NS 150
+
+/* How many samples a second one CPU may take. */
+static double rate_of(const struct session *s, uint64_t elapsed)
+{
+	double rate = 0;
+
+	if (!elapsed)
+		return 0;
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		if (s->options->events[e].unit == EVENT_COUNT)
+			return (double)s->stack_copy.samples * 1e9 / (double)elapsed;
+		rate += 1e9 / (double)(sampler_base_period(s->sampler, e, 0) << s->shift[e]);
+	}
+	return rate;
+}
+
+static bool is_room(const struct session *s, uint32_t size, double rate)
+{
+	size_t holds = sampler_ring_size(s->sampler) / (size + RECORD_SIZE);
+
+	return holds >= 3 && (double)holds * 1e9 >= rate * ROOM_NS;
+}
+
+/* As if all that were cut went on to the end of the copy. */
+static bool is_affordable(const struct session *s, uint32_t size, double rate)
+{
+	const struct stack_copy *copy = &s->stack_copy;
+	double more = (double)(size - sampler_copied(s->sampler)) / 1024 * KIB_NS * copy->cut /
+	              copy->samples;
+
+	return s->options->max_overhead <= 0 ||
+	       2 * ((double)s->guard.price + more) * rate <= s->options->max_overhead * 1e9;
+}
+
+/* More than one in a thousand. */
+static bool loses(const struct session *s)
+{
+	uint64_t lost = 0, taken = 0;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		taken += tables_ledger(s->tables)->taken[e];
+		for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
+			lost += sampler_lost(s->sampler, e, c);
+	}
+	return lost > taken / 1000;
+}
+
+static bool may_grow(const struct session *s)
+{
+	return s->way == SAMPLER_CGROUP && s->unwinder && !s->options->stack_fixed &&
+	       !s->nr_counters && !s->stack_copy.done && sampler_copied(s->sampler) < MOST;
+}
+
+void stack_copy_follow(struct session *s)
+{
+	struct stack_copy *copy = &s->stack_copy;
+	uint64_t now = sampler_now();
+	uint32_t size;
+	double rate;
+
+	if (copy->samples < LEAST || !may_grow(s))
+		return;
+	size = 2 * sampler_copied(s->sampler);
+	size = size < MOST ? size : MOST;
+	rate = rate_of(s, now - (copy->since ? copy->since : s->start));
+	if (copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
+	    is_affordable(s, size, rate) && !loses(s))
+		copy->done = sampler_copy_more(s->sampler, size) != 0;
+	*copy = (struct stack_copy){.since = now, .done = copy->done};
+}

@@ -1,0 +1,33 @@
+/*
+ * How much of the stack is copied with each sample: as much as the user says or, by default, more
+ * where that proves too little. A compiler's recursion goes deeper than 16 KiB a hundredth of the
+ * time, for too short a time to learn from the samples around it how the stack goes on.
+ *
+ * The kernel copies no more than there is, so larger copies cost a target only where its stacks are
+ * deep; but each sample takes the room of the largest in the ring.
+ */
+#ifndef CLI_STACK_COPY_H
+#define CLI_STACK_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+struct stack_copy {
+	unsigned samples, cut; /* unwound since the last look; cut: some callers are missing */
+	uint64_t since;        /* of the last look, ns; 0: there was none */
+	bool done;             /* larger copies were refused */
+};
+
+/* A stack was unwound. */
+static inline void stack_copy_note(struct stack_copy *copy, bool cut)
+{
+	copy->samples++;
+	copy->cut += cut;
+}
+
+/* Asks for larger copies, where stacks are cut and there is room and time for more. */
+void stack_copy_follow(struct session *session);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * Markers of a thread: the reductions, which the first thread shows for all, and the calls. A table
+ * of markers is columns, so the calls of a thread are gone through once for each.
+ */
+#include "output/call_text.h"
+#include "output/escape.h"
+#include "output/firefox.h"
+#include "output/run_properties.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#define MAX_TOLD 8 /* parts of one call */
+
+enum phase { PHASE_INSTANT, PHASE_INTERVAL };
+
+typedef void print_moment(const struct firefox *firefox, const struct call_moment *moment);
+typedef void print_reduction(const struct firefox *firefox, const struct trace_reduction *entry);
+
+struct column {
+	const char *name;
+	print_reduction *reduction;
+	print_moment *moment;
+};
+
+/* --- reductions ------------------------------------------------------------------------------- */
+
+static void print_reduction_data(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	char text[CONVERT_TEXT_SIZE];
+
+	reduction_text(firefox->trace, entry, text, sizeof(text));
+	fputs("{\"type\":\"Reduction\",\"what\":", firefox->file);
+	escape_json(firefox->file, text);
+	putc('}', firefox->file);
+}
+
+static void print_reduction_time(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, entry->time));
+}
+
+static void print_reduction_name(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	(void)entry;
+	fprintf(firefox->file, "%" PRIu32, firefox_reduction_string(firefox));
+}
+
+static void print_null(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	(void)entry;
+	fputs("null", firefox->file);
+}
+
+static void print_instant(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	(void)entry;
+	fprintf(firefox->file, "%d", PHASE_INSTANT);
+}
+
+static void print_other(const struct firefox *firefox, const struct trace_reduction *entry)
+{
+	(void)entry;
+	fprintf(firefox->file, "%d", CATEGORY_OTHER);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void print_call_data(const struct firefox *firefox, const struct call_moment *moment)
+{
+	const struct call *call = moment->call;
+	FILE *file = firefox->file;
+	double value;
+
+	fputs("{\"type\":\"Call\",\"what\":\"", file);
+	if (moment->kind == CALL_POINT && call_point_value(moment, &value))
+		fprintf(file, isfinite(value) ? "%.17g" : "%g", value);
+	for (uint32_t i = 0; moment->kind != CALL_POINT && i < call->nr_parts; i++) {
+		if (i == MAX_TOLD) {
+			fprintf(file, "; %" PRIu32 " more", call->nr_parts - i);
+			break;
+		}
+		fprintf(file, "%s%s ", i ? "; " : "", part_kind_name(call->parts[i].kind));
+		call_part_text(file, &call->parts[i]);
+	}
+	fputs("\"}", file);
+}
+
+static void print_call_start(const struct firefox *firefox, const struct call_moment *moment)
+{
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, moment->time));
+}
+
+static void print_call_end(const struct firefox *firefox, const struct call_moment *moment)
+{
+	uint64_t end = moment->call->leave > moment->time ? moment->call->leave : moment->time;
+
+	if (moment->kind == CALL_POINT)
+		fputs("null", firefox->file);
+	else
+		firefox_print_ms(firefox->file, firefox_since_start(firefox, end));
+}
+
+static void print_call_name(const struct firefox *firefox, const struct call_moment *moment)
+{
+	fprintf(firefox->file, "%" PRIu32,
+	        firefox_reduction_string(firefox) + 1 + moment->call->region);
+}
+
+static void print_call_phase(const struct firefox *firefox, const struct call_moment *moment)
+{
+	fprintf(firefox->file, "%d", moment->kind == CALL_POINT ? PHASE_INSTANT : PHASE_INTERVAL);
+}
+
+static void print_call_category(const struct firefox *firefox, const struct call_moment *moment)
+{
+	(void)moment;
+	fprintf(firefox->file, "%d", CATEGORY_CALLS);
+}
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+static bool has_calls(const struct firefox *firefox, uint32_t thread)
+{
+	return thread < firefox->calls->nr_threads && firefox->calls->nr[thread];
+}
+
+/* *nr: how many rows there are before, and then behind them. */
+static int print_calls(const struct firefox *firefox, uint32_t thread, print_moment *print,
+                       uint64_t *nr)
+{
+	struct call_stream *stream = call_stream_new(firefox->calls, thread);
+	struct call_moment moment;
+	int got, err = 0;
+
+	if (!stream)
+		return -errno;
+	while (!err && (got = call_stream_next(stream, &moment)) == 1) {
+		if (moment.kind == CALL_LEFT || !trace_region(firefox->trace, moment.call->region))
+			continue;
+		if ((*nr)++)
+			putc_unlocked(',', firefox->file);
+		print(firefox, &moment);
+		err = *nr % (1 << 16) ? 0 : convert_tick(firefox->conversion);
+	}
+	call_stream_free(stream);
+	return err ? err : got;
+}
+
+static int print_column(const struct firefox *firefox, uint32_t thread, bool first,
+                        const struct column *column, uint64_t *nr)
+{
+	const struct trace_reduction *reduction;
+	int err = 0;
+
+	*nr = 0;
+	fprintf(firefox->file, "\"%s\":[", column->name);
+	for (uint32_t i = 0; first && (reduction = trace_reduction(firefox->trace, i)); i++) {
+		if ((*nr)++)
+			putc(',', firefox->file);
+		column->reduction(firefox, reduction);
+	}
+	if (has_calls(firefox, thread))
+		err = print_calls(firefox, thread, column->moment, nr);
+	fputs("],\n", firefox->file);
+	return err;
+}
+
+int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first)
+{
+	static const struct column columns[] = {
+		{"data", print_reduction_data, print_call_data},
+		{"startTime", print_reduction_time, print_call_start},
+		{"endTime", print_null, print_call_end},
+		{"name", print_reduction_name, print_call_name},
+		{"phase", print_instant, print_call_phase},
+		{"category", print_other, print_call_category},
+	};
+	uint64_t nr = 0;
+	int err = 0;
+
+	fputs("\"markers\":{", firefox->file);
+	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns) && !err; i++)
+		err = print_column(firefox, thread, first, &columns[i], &nr);
+	fprintf(firefox->file, "\"length\":%" PRIu64 "}", nr);
+	return err;
+}

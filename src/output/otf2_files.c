@@ -1,0 +1,175 @@
+/*
+ * Files of MPI: a handle for each time that one was opened, by all members of a communicator
+ * together, and a file for each name. How a transfer ends that only began is not known.
+ */
+#include "output/otf2_location.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* MPI's modes of access, the same in all libraries. */
+enum mode {
+	MODE_CREATE = 1,
+	MODE_WRITE_ONLY = 4,
+	MODE_READ_WRITE = 8,
+	MODE_DELETE_ON_CLOSE = 16,
+	MODE_UNIQUE = 32,
+	MODE_EXCLUSIVE = 64,
+	MODE_APPEND = 128,
+};
+
+/* --- definitions ------------------------------------------------------------------------------ */
+
+static void write_paradigm(struct archive *archive)
+{
+	otf2_check(archive,
+	           OTF2_GlobalDefWriter_WriteIoParadigm(
+			   archive->definitions, 0, otf2_add_string(archive, "MPI-IO"),
+			   otf2_add_string(archive, "MPI I/O"), OTF2_IO_PARADIGM_CLASS_PARALLEL,
+			   OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL));
+}
+
+/* The file of a name; names are written before what refers to them. */
+static uint32_t find_file(struct archive *archive, struct map64 *files, uint32_t *nr, uint32_t name)
+{
+	uint32_t known = map64_get(files, name), string;
+
+	if (known != UINT32_MAX)
+		return known;
+	string = otf2_find_string(archive, name);
+	otf2_check(archive,
+	           OTF2_GlobalDefWriter_WriteIoRegularFile(archive->definitions, *nr, string, 0));
+	if (map64_add(files, name, *nr) && !archive->error)
+		archive->error = -ENOMEM;
+	return (*nr)++;
+}
+
+static uint32_t comm_of_file(const struct archive *archive, const struct trace_comm *file)
+{
+	uint32_t number = file->parent ? archive->plan.comms[file->parent - 1].number : PLAN_NONE;
+
+	return number == PLAN_NONE ? OTF2_UNDEFINED_COMM : number;
+}
+
+void otf2_write_files(struct archive *archive)
+{
+	struct map64 files = {0};
+	uint32_t nr_files = 0;
+
+	if (archive->nr_handles)
+		write_paradigm(archive);
+	for (uint32_t n = 0, i = 0; n < archive->nr_handles && !archive->error; n++) {
+		const struct trace_comm *file;
+		uint32_t number;
+
+		while (archive->handles[i] == PLAN_NONE)
+			i++;
+		file = trace_comm(archive->trace, i);
+		number = find_file(archive, &files, &nr_files, file->name);
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteIoHandle(
+					    archive->definitions, archive->handles[i++],
+					    otf2_find_string(archive, file->name), number, 0,
+					    OTF2_IO_HANDLE_FLAG_NONE, comm_of_file(archive, file),
+					    OTF2_UNDEFINED_IO_HANDLE));
+	}
+	map64_fini(&files);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static bool handle_of(struct archive *archive, const struct call_part *part, uint32_t *handle)
+{
+	const struct trace_comm *file = trace_comm(archive->trace, part->comm);
+
+	if (!file || !(file->flags & TRACE_COMM_FILE))
+		return false;
+	if (archive->handles[part->comm] == PLAN_NONE)
+		archive->handles[part->comm] = archive->nr_handles++;
+	*handle = archive->handles[part->comm];
+	return true;
+}
+
+static OTF2_IoOperationFlag flags_of(const char *name)
+{
+	bool together = strstr(name, "_all") || strstr(name, "_ordered");
+	bool later = strstr(name, "_iread") || strstr(name, "_iwrite") || strstr(name, "_begin");
+
+	return (together ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0U) |
+	       (later ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0U);
+}
+
+static OTF2_IoAccessMode access_of(int32_t mode)
+{
+	if (mode & MODE_READ_WRITE)
+		return OTF2_IO_ACCESS_MODE_READ_WRITE;
+	return mode & MODE_WRITE_ONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
+	                              : OTF2_IO_ACCESS_MODE_READ_ONLY;
+}
+
+static OTF2_IoCreationFlag creation_of(int32_t mode)
+{
+	return (mode & MODE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0U) |
+	       (mode & MODE_UNIQUE ? OTF2_IO_CREATION_FLAG_UNIQUE : 0U) |
+	       (mode & MODE_EXCLUSIVE ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0U);
+}
+
+static OTF2_IoStatusFlag status_of(int32_t mode)
+{
+	return (mode & MODE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0U) |
+	       (mode & MODE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0U);
+}
+
+static void write_opened(struct location *location, uint64_t time, uint32_t handle, int32_t mode)
+{
+	otf2_check(location->archive, OTF2_EvtWriter_IoCreateHandle(
+					      location->writer, NULL, time, handle, access_of(mode),
+					      creation_of(mode), status_of(mode)));
+}
+
+void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
+                     const struct call_part *part)
+{
+	const char *name = trace_region_name(location->archive->trace, call->region);
+	uint32_t handle;
+
+	if (!handle_of(location->archive, part, &handle))
+		return;
+	otf2_check(location->archive,
+	           OTF2_EvtWriter_IoOperationBegin(
+			   location->writer, NULL, time, handle,
+			   part->kind == CALL_FILE_READ ? OTF2_IO_OPERATION_MODE_READ
+							: OTF2_IO_OPERATION_MODE_WRITE,
+			   flags_of(name), part->bytes_in, location->transfers));
+}
+
+static void write_moved(struct location *location, uint64_t time, const struct call *call,
+                        const struct call_part *part, uint32_t handle)
+{
+	const char *name = trace_region_name(location->archive->trace, call->region);
+	OTF2_EvtWriter *to = location->writer;
+
+	if (flags_of(name) & OTF2_IO_OPERATION_FLAG_NON_BLOCKING)
+		otf2_check(location->archive,
+		           OTF2_EvtWriter_IoOperationIssued(to, NULL, time, handle,
+		                                            location->transfers++));
+	else
+		otf2_check(location->archive,
+		           OTF2_EvtWriter_IoOperationComplete(to, NULL, time, handle, part->bytes,
+		                                              location->transfers++));
+}
+
+void otf2_file_done(struct location *location, uint64_t time, const struct call *call,
+                    const struct call_part *part)
+{
+	uint32_t handle;
+
+	if (!handle_of(location->archive, part, &handle))
+		return;
+	if (part->kind == CALL_FILE_OPENED)
+		write_opened(location, time, handle, part->tag);
+	else if (part->kind == CALL_FILE_CLOSED)
+		otf2_check(location->archive,
+		           OTF2_EvtWriter_IoDestroyHandle(location->writer, NULL, time, handle));
+	else
+		write_moved(location, time, call, part, handle);
+}

@@ -1,0 +1,147 @@
+/* Which files of modules are open: those that were asked for last. */
+#include "symbolize/module_entry.h"
+#include "symbolize/target_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_OPEN 64
+/* Files that no name leads to any more (deleted, of a container) are closed last, but not never. */
+#define MAX_IRREPLACEABLE 48
+
+static void open_unlink(struct module_table *table, struct entry *entry)
+{
+	table->entries[entry->newer]->older = entry->older;
+	table->entries[entry->older]->newer = entry->newer;
+	table->nr_open--;
+	table->nr_irreplaceable -= !entry->replaceable;
+}
+
+static void open_link(struct module_table *table, struct entry *entry)
+{
+	struct entry *ring = table->entries[0];
+
+	entry->newer = 0;
+	entry->older = ring->older;
+	table->entries[ring->older]->newer = entry->module.id;
+	ring->older = entry->module.id;
+	table->nr_open++;
+	table->nr_irreplaceable += !entry->replaceable;
+}
+
+static struct entry *open_oldest(struct module_table *table, bool replaceable)
+{
+	uint16_t id = table->entries[0]->newer;
+
+	while (id && table->entries[id]->replaceable != replaceable)
+		id = table->entries[id]->newer;
+	return table->entries[id];
+}
+
+static void open_limit(struct module_table *table)
+{
+	struct entry *entry;
+
+	if (table->nr_open < MAX_OPEN)
+		return;
+	entry = open_oldest(table, table->nr_irreplaceable < MAX_IRREPLACEABLE);
+	open_unlink(table, entry);
+	close(entry->module.fd);
+	entry->module.fd = -1;
+}
+
+static void entry_opened(struct module_table *table, struct entry *entry, int fd)
+{
+	open_limit(table);
+	entry->module.fd = fd;
+	entry->error = 0;
+	open_link(table, entry);
+}
+
+int module_entry_find(struct mapped_file *found, const struct entry *entry, uint64_t start,
+                      uint64_t end)
+{
+	const struct module *module = &entry->module;
+	struct mapped_identity identity = {
+		.path = module->path,
+		.pid = entry->pid,
+		.start = start,
+		.end = end,
+		.dev = module->dev,
+		.ino = module->ino,
+		.build_id = module->build_id,
+		.stamp = entry->stamp,
+	};
+
+	return mapped_file_open(found, &identity);
+}
+
+static bool path_leads_to(const char *path, const struct file_stamp *stamp)
+{
+	struct stat there;
+
+	return path[0] == '/' && !stat(path, &there) && there.st_dev == stamp->dev &&
+	       there.st_ino == stamp->ino;
+}
+
+void module_entry_learn(struct module_table *table, struct entry *entry,
+                        const struct mapped_file *found)
+{
+	struct module *module = &entry->module;
+
+	entry->stamp = found->stamp;
+	entry->replaceable =
+		module->kind == MODULE_VDSO || path_leads_to(module->path, &found->stamp);
+	entry->build_id_read = !module->build_id.size;
+	module->build_id = found->headers.build_id;
+	module->nr_segments = found->headers.nr_segments;
+	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
+	entry_opened(table, entry, found->fd);
+}
+
+static int entry_reopen(struct module_table *table, struct entry *entry)
+{
+	struct mapped_file found;
+	int err;
+
+	if (entry->module.kind == MODULE_VDSO) {
+		found.fd = target_file_vdso();
+		err = found.fd < 0 ? found.fd : 0;
+	} else {
+		err = module_entry_find(&found, entry, 0, 0);
+	}
+	entry->error = -err;
+	if (!err)
+		entry_opened(table, entry, found.fd);
+	return err;
+}
+
+/* A file can be written over while it is open. */
+static int entry_check(struct module_table *table, struct entry *entry)
+{
+	if (entry->module.kind == MODULE_VDSO ||
+	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
+		return 0;
+	open_unlink(table, entry);
+	close(entry->module.fd);
+	entry->module.fd = -1;
+	entry->error = ESTALE;
+	return -ESTALE;
+}
+
+int module_fd(struct module_table *table, struct module *module)
+{
+	struct entry *entry = (struct entry *)module;
+
+	if (module->fd >= 0 && !entry_check(table, entry)) {
+		open_unlink(table, entry);
+		open_link(table, entry);
+		return module->fd;
+	}
+	if (!entry->error && !entry_reopen(table, entry))
+		return module->fd;
+	errno = entry->error;
+	return -1;
+}

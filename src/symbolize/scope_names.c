@@ -1,0 +1,158 @@
+#include "symbolize/scope_names.h"
+#include "symbolize/dwarf_unit.h"
+#include "symbolize/readable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_HOPS 8 /* from an entry to the one that has its name */
+
+/* Every unit names the same functions again, and linkers store equal strings once. */
+#define NR_RECENT (1u << 14)
+
+struct recent_name {
+	const char *name, *readable;
+};
+
+/* Units that were looked into last: names are looked up in the order of their entries. */
+struct namer {
+	struct dwarf_unit units[2];
+	bool open[2];
+	struct text_pool *pool;
+	bool copy;
+	struct recent_name recent[NR_RECENT]; /* by where the name is */
+	char text[DEMANGLED_MAX];
+};
+
+static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, struct dwarf *dwarf,
+                                            uint64_t offset)
+{
+	struct dwarf_unit *unit = &namer->units[slot];
+	size_t from = 0, to = dwarf->nr_units, middle;
+
+	if (namer->open[slot] && unit->dwarf == dwarf && offset >= unit->first &&
+	    offset < unit->end)
+		return unit;
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (dwarf->units[middle] <= offset)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (namer->open[slot])
+		dwarf_unit_close(unit);
+	namer->open[slot] = from && !dwarf_unit_open(unit, dwarf, dwarf->units[from - 1]);
+	return namer->open[slot] ? unit : NULL;
+}
+
+/* The names of an entry and those that it refers to, the first of each kind; or NULL. */
+struct die_names {
+	const char *linkage, *plain;
+};
+
+static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
+{
+	struct die_names names = {0};
+	const struct dwarf_unit *unit;
+	struct dwarf_die die;
+	struct cursor cursor;
+	unsigned hops;
+
+	for (hops = 0; hops < MAX_HOPS && (!names.linkage || !names.plain); hops++) {
+		unit = unit_around(namer, hops > 0, dwarf, offset);
+		if (!unit)
+			break;
+		cursor = dwarf_unit_cursor(unit, offset);
+		if (!dwarf_die_read(unit, &cursor, NULL, &die) || !die.tag)
+			break;
+		if (!names.linkage)
+			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
+		if (!names.plain)
+			names.plain = dwarf_die_string(unit, &die, DIE_NAME);
+		if (!dwarf_die_reference(unit, &die, DIE_ORIGIN, &dwarf, &offset))
+			break;
+	}
+	return names;
+}
+
+/* Fortran's compilers add an underscore for the linker. */
+static const char *name_choose(const struct die_names *names)
+{
+	if (!names->linkage)
+		return names->plain;
+	return names->plain && name_is_of(names->linkage, names->plain) ? names->plain
+	                                                                : names->linkage;
+}
+
+static const char *name_make_readable(struct namer *namer, const char *name)
+{
+	struct recent_name *recent =
+		&namer->recent[(uintptr_t)name * 0x9e3779b97f4a7c15 >> (64 - 14)];
+
+	if (recent->name == name)
+		return recent->readable;
+	name_readable(name, namer->text);
+	recent->name = name;
+	recent->readable = namer->copy || strcmp(name, namer->text) != 0
+	                           ? text_pool_put(namer->pool, namer->text)
+	                           : name;
+	return recent->readable;
+}
+
+static const char *name_find(struct namer *namer, const struct scope *scope)
+{
+	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
+	const char *name = name_choose(&names);
+
+	return name ? name_make_readable(namer, name) : NULL;
+}
+
+static int origin_compare(const void *x, const void *y)
+{
+	const struct scope *a = *(struct scope *const *)x, *b = *(struct scope *const *)y;
+
+	if (a->dwarf != b->dwarf)
+		return a->dwarf < b->dwarf ? -1 : 1;
+	return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+/* In the order of their entries. Returns how many; the others have a name. */
+static size_t scopes_sort(struct scope *scopes, size_t n, struct scope **sorted)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < n; i++)
+		if (scopes[i].dwarf)
+			sorted[nr++] = &scopes[i];
+	qsort(sorted, nr, sizeof(struct scope *), origin_compare);
+	return nr;
+}
+
+int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool copy)
+{
+	struct scope **sorted = calloc(n + 1, sizeof(struct scope *));
+	struct namer *namer = calloc(1, sizeof(*namer));
+	int err = sorted && namer ? 0 : -ENOMEM;
+	size_t nr, i;
+
+	if (err)
+		goto out;
+	namer->pool = text;
+	namer->copy = copy;
+	nr = scopes_sort(scopes, n, sorted);
+	for (i = 0; i < nr; i++)
+		if (i && !origin_compare(&sorted[i], &sorted[i - 1]))
+			sorted[i]->name = sorted[i - 1]->name;
+		else
+			sorted[i]->name = name_find(namer, sorted[i]);
+	for (i = 0; i < nr; i++)
+		sorted[i]->dwarf = NULL;
+	for (i = 0; i < 2; i++)
+		if (namer->open[i])
+			dwarf_unit_close(&namer->units[i]);
+out:
+	free(sorted);
+	free(namer);
+	return err;
+}

@@ -1,0 +1,26 @@
+/*
+ * Scopes: functions and inlined calls around addresses, and their names. Many calls are of the same
+ * function, and debug information tells its name once, in an entry that they refer to.
+ */
+#ifndef SYMBOLIZE_SCOPE_NAMES_H
+#define SYMBOLIZE_SCOPE_NAMES_H
+
+#include "symbolize/dwarf.h"
+#include "symbolize/text_pool.h"
+
+/* A function's own code (no caller), or an inlined call. */
+struct scope {
+	struct dwarf *dwarf; /* the entry that tells its name; NULL: it is named */
+	uint64_t origin;
+	const char *name, *call_file;
+	uint32_t call_line;
+	uint32_t caller; /* index + 1 */
+};
+
+/*
+ * Names those of n scopes that have no name yet. Names are in the pool, or in the sections of their
+ * files where those are kept (copy: false). 0, -ENOMEM.
+ */
+int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool copy);
+
+#endif

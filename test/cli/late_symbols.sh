@@ -1,0 +1,76 @@
+#!/bin/sh
+# A stripped program that gets its names and lines afterwards: from build-id folders, copies of the
+# program and a debuginfod server; and never from a file that only has the right name.
+. "$(dirname "$0")/scenario"
+need_sampling
+command -v objcopy >/dev/null || skip "no compiler"
+
+cat >app.c <<'EOF'
+static inline __attribute__((always_inline)) long inner(long x)
+{
+	for (int i = 0; i < 1000; i++)
+		x = x * 31 + (x >> 3);
+	return x;
+}
+static __attribute__((noinline)) long hot(long x) { return inner(x) + 1; }
+int main(void)
+{
+	long s = 0;
+	for (int i = 0; i < 80000; i++)
+		s += hot(i);
+	return s == 42;
+}
+EOF
+cc -O1 -g app.c -o app -Wl,--build-id=sha1 || skip "no compiler"
+id=$(readelf -n app | sed -n 's/.*Build ID: //p')
+folder=$(echo "$id" | cut -c1-2) file=$(echo "$id" | cut -c3-)
+mkdir -p "tree/.build-id/$folder" "root$PWD" copy other "server/buildid/$id"
+cp app copy/app
+cp app "root$PWD/app"
+objcopy --only-keep-debug app "tree/.build-id/$folder/$file.debug"
+cp "tree/.build-id/$folder/$file.debug" "server/buildid/$id/debuginfo"
+cc -O1 -g -DOTHER=1 -include /dev/null -fno-inline app.c -o other/app -Wl,--build-id=sha1
+strip app
+recorded -F 1000 ./app
+rm app
+
+named() { # OPTION...
+	"$ADAPTRACE" report -q --sort symbol,file,line "$@" >out 2>err || fail "$(cat err)"
+	grep -q ' inner .*app\.c' out
+}
+
+named && fail "names before they are there"
+for places in tree copy root; do
+	echo "-- $places"
+	named --symbols="$places" || fail "no names: $(cat out err)"
+done
+"$ADAPTRACE" report --annotate hot --symbols=tree | grep -q 'x \* 31' || fail "no lines"
+
+echo "-- what says nothing"
+named --symbols=other && fail "another program's names"
+grep -q "no file of this machine says more" err || fail "$(cat err)"
+named --symbols && fail "names from nowhere"
+DEBUGINFOD_URLS='' "$ADAPTRACE" report --debuginfod >out 2>err && fail "no server asked"
+one_complaint err debuginfod || fail "$(cat err)"
+
+echo "-- a server"
+ldconfig -p | grep -q libdebuginfod.so.1 && command -v python3 >/dev/null || pass
+check <<'EOF'
+import functools, http.server, os, subprocess, threading
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+handler = functools.partial(Handler, directory='server')
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+env = dict(os.environ, DEBUGINFOD_URLS=f'http://127.0.0.1:{server.server_port}',
+           DEBUGINFOD_CACHE_PATH=os.path.abspath('cache'), no_proxy='*')
+out = subprocess.run([os.environ['ADAPTRACE'], 'report', '-q', '--sort', 'symbol,line',
+                      '--debuginfod'], env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+assert ' inner ' in out, out
+EOF
+pass
