@@ -158,8 +158,9 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_t *own,
                      uint64_t *children)
 {
-	return (task->tid == task->process->pid || !tasks->inherited) &&
-	       unobserved_cpu_time(task->tid, own, children);
+	if (!tasks->inherited)
+		return unobserved_is_there(task->tid);
+	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, own, children);
 }
 
 /*

@@ -13,9 +13,11 @@
 #define NS 1000000000ULL
 /* What is lost of a process whose parent waits for it faster than we do is no more than this. */
 #define TICK_NS 10000000
+#define EXITING 4 /* PF_EXITING of the kernel, in the flags of /proc/PID/stat: it is dying */
 
 struct times {
 	uint64_t own, children; /* ns */
+	unsigned flags;
 	char state;
 };
 
@@ -52,19 +54,26 @@ static bool read_times(pid_t pid, struct times *times)
 		behind = strrchr(line, ')');
 	fclose(f);
 	if (!behind ||
-	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-	           &times->state, &user, &system, &child_user, &child_system) != 5)
+	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu",
+	           &times->state, &times->flags, &user, &system, &child_user, &child_system) != 6)
 		return false;
 	times->own = (user + system) * tick_ns;
 	times->children = (child_user + child_system) * tick_ns;
 	return true;
 }
 
+bool unobserved_is_there(pid_t tid)
+{
+	struct times times;
+
+	return read_times(tid, &times) && !strchr("ZXx", times.state);
+}
+
 bool unobserved_cpu_time(pid_t pid, uint64_t *own, uint64_t *children)
 {
 	struct times times;
 
-	if (!read_times(pid, &times) || strchr("ZXx", times.state))
+	if (!read_times(pid, &times) || strchr("ZXx", times.state) || times.flags & EXITING)
 		return false;
 	*own = process_ns(pid, times.own);
 	*children = times.children;

@@ -27,7 +27,9 @@ struct unobserved_list {
 	uint64_t missed; /* ns between the last reading and the end of those that ended unread */
 };
 
-/* CPU time of a process and of its reaped children, ns; false: it does not run any more. */
+/* Whether a task runs, or is dying, which takes long on a busy machine. */
+bool unobserved_is_there(pid_t tid);
+/* CPU time of a process and of its reaped children, ns; false: it is dying, or has ended. */
 bool unobserved_cpu_time(pid_t pid, uint64_t *own, uint64_t *children);
 
 void unobserved_init(struct unobserved_list *list);

@@ -154,7 +154,7 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 
 /* --- known ones ------------------------------------------------------------------------------- */
 
-#define RECENT_SHIFT 14
+#define RECENT_SHIFT 17
 
 static struct frame_recent *recent_slot(const struct frame_names *names, uint64_t frame)
 {

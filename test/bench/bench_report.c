@@ -1,6 +1,6 @@
 /*
  * Reports of full traces of 100 MiB: of a program with few call paths, of which 40 million samples
- * find room, and of a compiler, whose call paths take most of the room.
+ * find room, of a compiler, whose call paths take most of the room, and of a deep recursion.
  */
 
 #include <string.h>
@@ -150,6 +150,7 @@ int main(void)
 	bench_head("report", "s");
 	measure("few call paths", &program_skewed, folder);
 	measure("a compiler", &program_compiler, folder);
+	measure("a deep recursion", &program_recursion, folder);
 	rmdir(folder);
 	return 0;
 }

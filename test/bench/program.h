@@ -10,14 +10,16 @@
 
 #include "hmb/hmb.h"
 
-enum { PROGRAM_MAX_PATHS = 4096, PROGRAM_MAX_FRAMES = 20, PROGRAM_PICKS = 1 << 16 };
+enum { PROGRAM_MAX_PATHS = 4096, PROGRAM_MAX_FRAMES = 120, PROGRAM_PICKS = 1 << 16 };
 
 struct program_config {
 	unsigned nr_paths, frames; /* calling contexts and their depth */
 	unsigned shared;           /* the outermost frames, which all have in common */
 	unsigned leaves;           /* addresses interrupted in each context */
-	double skew;   /* a site's share falls with its rank to this power; 0: all alike */
-	double strays; /* share of samples in a context that was never seen before */
+	double skew;        /* a site's share falls with its rank to this power; 0: all alike */
+	unsigned recursion; /* return addresses of a recursion that the strays end in; 0: they are
+	                       new */
+	double strays;      /* share of samples in a context that was never seen before */
 	uint64_t period, jitter; /* ns; 2 in 3 samples come within ± jitter of their time */
 };
 
@@ -51,6 +53,20 @@ static const struct program_config program_compiler = {
 	.leaves = 8,
 	.skew = 0.5,
 	.strays = 0.5,
+	.period = 97081,
+	.jitter = 2000,
+};
+
+/* A recursive descent: deep stacks of few functions, and half of all samples on a way of their own.
+ */
+static const struct program_config program_recursion = {
+	.nr_paths = 4000,
+	.frames = 100,
+	.shared = 40,
+	.leaves = 8,
+	.skew = 0.5,
+	.strays = 0.5,
+	.recursion = 8,
 	.period = 97081,
 	.jitter = 2000,
 };
@@ -124,11 +140,17 @@ static inline uint64_t program_jitter(struct program *program)
 /* A path that no sample had before, beside a known one. */
 static inline const uint64_t *program_stray(struct program *program, const uint64_t *path)
 {
+	const struct program_config *config = &program->config;
+
 	program->nr_strays++;
-	for (unsigned f = 0; f < program->config.frames; f++)
+	for (unsigned f = 0; f < config->frames; f++)
 		program->stray[f] = path[f];
-	for (unsigned f = 0; f < 3; f++)
+	for (unsigned f = 0; f < 3 && !config->recursion; f++)
 		program->stray[f] = program_frame(2, 1000000 + program->nr_strays * 4 + f);
+	for (uint64_t way = program->nr_strays, f = 0; way && config->recursion; f++) {
+		program->stray[f] = program_frame(2, 1000000 + way % config->recursion);
+		way /= config->recursion;
+	}
 	return program->stray;
 }
 

@@ -6,7 +6,7 @@ need_sampling
 
 slow() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
-	recorded -m 64K -F 20000 "$@" "$TARGETS/quarters" 2 1.3 >said
+	recorded -m 64K -F 20000 "$@" "$TARGETS/quarters" 2 1.8 >said
 	measure <<'END'
 import collections
 import recording
