@@ -106,6 +106,7 @@ static bool know_open_mpi(void)
 	abi.comm_null = library_object("ompi_mpi_comm_null");
 	abi.request_null = library_object("ompi_request_null");
 	abi.request_done = library_object("ompi_request_empty");
+	abi.request_done_mask = UINTPTR_MAX;
 	abi.in_place = 1;
 	abi.status_ignore = 0;
 	abi.proc_null = -2;
@@ -125,6 +126,8 @@ static bool know_mpich(void)
 	abi.comm_self = 0x44000001;
 	abi.comm_null = 0x04000000;
 	abi.request_null = 0x2c000000;
+	abi.request_done = 0x6c000000; /* a built-in request, of any kind; since 3.4 */
+	abi.request_done_mask = 0xfc000000;
 	abi.in_place = UINTPTR_MAX;
 	abi.status_ignore = 1;
 	abi.proc_null = -1;

@@ -28,7 +28,9 @@ struct abi {
 	bool known; /* else only times are recorded */
 	bool open_mpi;
 	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */
-	uintptr_t comm_world, comm_self, comm_null, request_null, request_done, in_place;
+	uintptr_t comm_world, comm_self, comm_null, request_null, in_place;
+	/* Of what is complete when it begins: all that have the mask's bits like this. */
+	uintptr_t request_done, request_done_mask;
 	uintptr_t status_ignore;
 	int proc_null, undefined;
 	unsigned source_at, status_size; /* bytes; the tag follows the source */
@@ -57,6 +59,12 @@ static inline uintptr_t handle_of(uintptr_t arg)
 static inline uintptr_t handle_at(uintptr_t array, size_t i)
 {
 	return abi.open_mpi ? ((const uintptr_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+/* Whether no request is under way behind a handle, which any number of threads may have then. */
+static inline bool handle_done(uintptr_t handle)
+{
+	return handle == abi.request_null || (handle & abi.request_done_mask) == abi.request_done;
 }
 
 static inline size_t handle_size(void)

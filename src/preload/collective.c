@@ -377,7 +377,7 @@ static void initialized(struct visit *visit, const uintptr_t *a, bool large, uns
 	if (!measure(visit, a, large, place, volume, &request))
 		return;
 	request.persistent = true;
-	request_add(handle_at(a[place + 2], 0), &request, NULL);
+	request_add(handle_at(a[place + 2], 0), &request, false);
 }
 
 #define FORMS(shape)                                                                              \

@@ -32,16 +32,12 @@ static void put_cancelled(struct visit *visit, const struct request *request)
 	visit_request(visit, CALL_CANCELLED, request->id);
 }
 
-/* A request has ended, as its status says; NULL: it failed. */
-static void complete(struct visit *visit, struct request *request, const unsigned char *status)
+/* A request that was taken has ended, as its status says; NULL: it failed. */
+static void complete(struct visit *visit, struct request *request, uint64_t handle,
+                     const unsigned char *status)
 {
-	struct request ended = *request;
+	struct request ended = request_end(request, handle);
 
-	/* The slot first: from now on the library may give the handle to somebody else. */
-	if (request->persistent)
-		request->id = 0;
-	else
-		request_remove(request);
 	if (!ended.id)
 		return;
 	if (!status || (ended.kind != REQUEST_COLLECTIVE && status_cancelled(status)))
@@ -56,7 +52,7 @@ static void take_one(struct visit *visit, uintptr_t *a, uintptr_t *status)
 {
 	visit->request = NULL;
 	visit->saved = handle_at(a[0], 0);
-	if (visit->saved != abi.request_null)
+	if (!handle_done(visit->saved))
 		visit->request = request_take(visit->saved);
 	if (visit->request)
 		want_status(visit, status);
@@ -64,12 +60,8 @@ static void take_one(struct visit *visit, uintptr_t *a, uintptr_t *status)
 
 static void complete_one(struct visit *visit)
 {
-	struct request *request = visit->request;
-
-	if (request && request->persistent)
-		request_put_back(request, visit->saved);
-	if (request)
-		complete(visit, request, visit->result ? NULL : visit->status);
+	if (visit->request)
+		complete(visit, visit->request, visit->saved, visit->result ? NULL : visit->status);
 }
 
 static void wait_before(struct visit *visit, uintptr_t *a)
@@ -141,10 +133,10 @@ static void copy_handles(struct visit *visit, uintptr_t count, uintptr_t array, 
 static void complete_saved(struct visit *visit, size_t i, const unsigned char *status)
 {
 	uintptr_t handle = i < visit->nr_saved ? handle_at(visit->saved, i) : abi.request_null;
-	struct request *request = handle != abi.request_null ? request_find(handle) : NULL;
+	struct request *request = handle_done(handle) ? NULL : request_take(handle);
 
 	if (request)
-		complete(visit, request, status);
+		complete(visit, request, handle, status);
 }
 
 static void waitall_before(struct visit *visit, uintptr_t *a)
@@ -261,20 +253,21 @@ static void request_free_before(struct visit *visit, uintptr_t *a)
 /* Nobody will hear of its end: as far as the program can know, it has ended. */
 static void request_free_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	struct request *request;
+	struct request *request, ended;
 
 	(void)a;
 	(void)large;
-	if (!abi.known || visit->saved == abi.request_null)
+	if (!abi.known || handle_done(visit->saved))
 		return;
-	request = request_find(visit->saved);
+	request = request_take(visit->saved);
 	if (!request)
 		return;
-	if (request->id && request->kind == REQUEST_SEND)
-		put_done(visit, request, NULL);
-	else if (request->id)
-		put_cancelled(visit, request);
-	request_remove(request);
+	request->persistent = false; /* it is gone in any case */
+	ended = request_end(request, visit->saved);
+	if (ended.id && ended.kind == REQUEST_SEND)
+		put_done(visit, &ended, NULL);
+	else if (ended.id)
+		put_cancelled(visit, &ended);
 }
 
 const struct handler handler_REQUEST_FREE = {request_free_before, request_free_after, false};

@@ -21,7 +21,7 @@ static void open_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!comm || !a[1])
 		return;
 	kept.comm = comm_open_file(comm, (const char *)a[1]);
-	request_add(*(const uintptr_t *)a[4] | KEY_FILE, &kept, NULL);
+	request_add(*(const uintptr_t *)a[4] | KEY_FILE, &kept, false);
 	*visit_part(visit, CALL_FILE_OPENED, kept.comm, CALL_NO_PEER) = (uint32_t)a[2];
 	visit->thread->nr_words++;
 }

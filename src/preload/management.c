@@ -109,7 +109,7 @@ static void comm_idup_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!of)
 		return;
 	kept.bytes = comm_mix(of->id, ++of->children);
-	request_add(handle_at(a[1], 0) | KEY_COMM, &kept, NULL);
+	request_add(handle_at(a[1], 0) | KEY_COMM, &kept, false);
 }
 
 const struct handler handler_COMM_IDUP = {NULL, comm_idup_after, false};

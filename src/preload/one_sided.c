@@ -10,7 +10,7 @@ static void keep_window(struct visit *visit, uintptr_t comm, uintptr_t window)
 	if (!abi.known)
 		return;
 	kept.comm = comm_number(visit->thread, handle_of(comm));
-	request_add(handle_at(window, 0) | KEY_WINDOW, &kept, NULL);
+	request_add(handle_at(window, 0) | KEY_WINDOW, &kept, false);
 }
 
 static void win_create_after(struct visit *visit, const uintptr_t *a, bool large)

@@ -88,7 +88,7 @@ static void keep_message(struct visit *visit, uintptr_t message, uintptr_t comm)
 	};
 
 	if (abi.known)
-		request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, NULL);
+		request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, false);
 }
 
 static void mprobe_after(struct visit *visit, const uintptr_t *a, bool large)
@@ -201,22 +201,14 @@ static void put_at_once(struct visit *visit, const struct request *request)
 
 void start_request(struct visit *visit, uint64_t handle, struct request *request)
 {
-	static uint64_t shared; /* the handle that MPICH gives to all sends that are done at once */
-	bool duplicate = false, send = request->kind == REQUEST_SEND;
+	bool done = handle_done(handle);
 
-	if (handle == abi.request_null ||
-	    (send && (handle == abi.request_done || handle == shared))) {
-		put_at_once(visit, request);
-		return;
-	}
-	request->id = request_next_id();
-	if (request_add(handle, request, send ? &duplicate : NULL)) {
+	if (!done)
+		request->id = request_next_id();
+	if (!done && request_add(handle, request, request->kind != REQUEST_RECEIVE))
 		put_started(visit, request);
-		return;
-	}
-	if (duplicate)
-		__atomic_store_n(&shared, handle, __ATOMIC_RELAXED);
-	put_at_once(visit, request);
+	else
+		put_at_once(visit, request);
 }
 
 static struct request message(struct visit *visit, enum request_kind kind, const uintptr_t *a,
@@ -291,7 +283,7 @@ const struct handler handler_ISENDRECV_REPLACE = {NULL, isendrecv_replace_after,
 static void keep_persistent(uint64_t handle, struct request *request)
 {
 	request->persistent = true;
-	request_add(handle, request, NULL);
+	request_add(handle, request, false);
 }
 
 static void send_init_after(struct visit *visit, const uintptr_t *a, bool large)

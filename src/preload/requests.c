@@ -54,7 +54,37 @@ static bool claim(uint64_t *key)
 	                                   __ATOMIC_RELAXED);
 }
 
-bool request_add(uint64_t handle, const struct request *request, bool *duplicate)
+/* Whether a request was this thread's to take. */
+static bool take(uint64_t *key, uint64_t handle)
+{
+	return !process.threaded ||
+	       __atomic_compare_exchange_n(key, &handle, handle | KEY_TAKEN, false,
+	                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Where threads do not call MPI at the same time, requests may well wander between them. */
+static bool is_own(const struct request *request)
+{
+	return !process.threaded || request->owner == &this_thread;
+}
+
+static uint64_t *key_of(const struct request *request)
+{
+	return &table->keys[request - table->requests];
+}
+
+/* What a receive got is known when it ends: it must not be the end of something else. */
+static bool join(struct request *first, uint64_t handle)
+{
+	if (!is_own(first) || first->persistent || first->kind == REQUEST_RECEIVE ||
+	    !take(key_of(first), handle))
+		return false;
+	first->more++;
+	request_put_back(first, handle);
+	return true;
+}
+
+bool request_add(uint64_t handle, const struct request *request, bool joined)
 {
 	struct request_table *t = get_table();
 	size_t slot = slot_of(handle);
@@ -62,14 +92,14 @@ bool request_add(uint64_t handle, const struct request *request, bool *duplicate
 	for (size_t i = 0; t && i < MOST_TRIES; i++) {
 		size_t at = (slot + i) % NR_SLOTS;
 
-		if (duplicate && __atomic_load_n(&t->keys[at], __ATOMIC_RELAXED) == handle) {
-			*duplicate = true;
+		if (joined && __atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) == handle &&
+		    join(&t->requests[at], handle))
 			return false;
-		}
 		if (!claim(&t->keys[at]))
 			continue;
 		t->requests[at] = *request;
-		/* Pairs with find(): another thread may complete it. */
+		t->requests[at].owner = &this_thread;
+		/* Pairs with request_find(): another thread may complete it. */
 		__atomic_store_n(&t->keys[at], handle, __ATOMIC_RELEASE);
 		return true;
 	}
@@ -77,7 +107,6 @@ bool request_add(uint64_t handle, const struct request *request, bool *duplicate
 	return false;
 }
 
-/* The oldest of its handle. */
 struct request *request_find(uint64_t handle)
 {
 	struct request_table *t = get_table();
@@ -89,7 +118,7 @@ struct request *request_find(uint64_t handle)
 
 		if (__atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) != handle)
 			continue;
-		if (!process.threaded)
+		if (is_own(&t->requests[at]))
 			return &t->requests[at];
 		if (!found || t->requests[at].id < found->id)
 			found = &t->requests[at];
@@ -97,17 +126,12 @@ struct request *request_find(uint64_t handle)
 	return found;
 }
 
-static uint64_t *key_of(const struct request *request)
-{
-	return &table->keys[request - table->requests];
-}
-
 struct request *request_take(uint64_t handle)
 {
 	struct request *request = request_find(handle);
 
-	if (request && process.threaded)
-		__atomic_store_n(key_of(request), handle | KEY_TAKEN, __ATOMIC_RELAXED);
+	while (request && !take(key_of(request), handle))
+		request = request_find(handle);
 	return request;
 }
 
@@ -120,6 +144,24 @@ void request_put_back(struct request *request, uint64_t handle)
 void request_remove(struct request *request)
 {
 	__atomic_store_n(key_of(request), 0, __ATOMIC_RELEASE);
+}
+
+struct request request_end(struct request *request, uint64_t handle)
+{
+	struct request ended = *request;
+
+	if (ended.more) {
+		request->more--;
+		ended.id = 0;
+	} else if (ended.persistent) {
+		request->id = 0;
+	}
+	/* From now on the library may give the handle to somebody else. */
+	if (ended.more || ended.persistent)
+		request_put_back(request, handle);
+	else
+		request_remove(request);
+	return ended;
 }
 
 uint64_t request_next_id(void)

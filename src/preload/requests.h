@@ -20,6 +20,8 @@ struct request {
 	uint8_t kind; /* enum request_kind */
 	bool persistent;
 	bool partitioned;
+	uint32_t more;              /* of its handle and thread, see request_add() */
+	const struct thread *owner; /* who began it */
 };
 
 /* Other handles than those of requests have these bits set. */
@@ -29,15 +31,28 @@ struct request {
 #define KEY_COMM    ((uint64_t)1 << 60) /* made by MPI_Comm_idup; bytes is its seed */
 
 /*
- * Keeps a new one; false: there is no place, or a request of this handle is under way already, and
- * then *duplicate is set.
+ * Keeps a new one of this thread; false: there is no place, or it is joined to another.
+ *
+ * Some libraries give one handle to all requests that are complete at once, and nothing tells it
+ * from the others (Open MPI's UCX). So where the thread has one of a handle under way already that
+ * is no receive, a new one that may be `joined` is taken for complete, and counted as one more of
+ * the first: the handle is completed that often before the first has ended, too.
  */
-bool request_add(uint64_t handle, const struct request *request, bool *duplicate);
+bool request_add(uint64_t handle, const struct request *request, bool joined);
+/* This thread's, else the oldest: a handle may be somebody else's before its end is seen here. */
 struct request *request_find(uint64_t handle);
-/* For the time of a call that may complete it: nobody else's new request is mistaken for it. */
+/*
+ * Finds one that nobody else finds until it is put back or removed: while a call may complete it,
+ * nobody's new request is mistaken for it, and one end is one thread's.
+ */
 struct request *request_take(uint64_t handle);
 void request_put_back(struct request *request, uint64_t handle);
 void request_remove(struct request *request);
+/*
+ * Ends one that was taken, puts back what persists, and returns it as it was: its id is 0 where
+ * none was under way, or only one that was joined.
+ */
+struct request request_end(struct request *request, uint64_t handle);
 uint64_t request_next_id(void);
 void requests_forked(void);
 
