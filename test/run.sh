@@ -3,9 +3,10 @@
 # each: the unit tests test/unit/test_*.c, plain and under the sanitizers, and the command-line
 # tests test/cli/*.sh. A test's exit status: 0 passed, 77 skipped, else failed, and then its output
 # is shown. Command-line tests measure on whatever else the machine does, and have three tries; how
-# many were needed is shown.
+# many were needed is shown. A test that takes ten times what any takes on a busy machine hangs, and
+# fails.
 set -u
-build=$1 pattern=${2:-}
+build=$1 pattern=${2:-} limit=600
 passed=0 failed=0 skipped=0
 log=$build/test-logs
 mkdir -p "$log"
@@ -16,7 +17,7 @@ run() { # TRIES NAME COMMAND...
 	tries=$1 name=$2 try=1; shift 2
 	case $name in *"$pattern"*) ;; *) return ;; esac
 	while :; do
-		"$@" >"$log/$name.log" 2>&1
+		timeout -k 10 "$limit" "$@" >"$log/$name.log" 2>&1
 		status=$?
 		case $status in 0 | 77) break ;; esac
 		[ $try -lt "$tries" ] || break

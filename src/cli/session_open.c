@@ -36,17 +36,14 @@ void session_choose_way(struct session *s)
 
 void session_note_cores(struct session *s)
 {
-	struct machine machine;
+	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
 	struct advice advice;
 	char line[WHY_SIZE];
 
-	if (s->way != SAMPLER_LADDER)
-		return;
-	machine_read(&machine);
 	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
 		const struct event *event = &s->options->events[e];
 
-		advice = machine_advise_inherited(&machine, event->attr.type, event->name);
+		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
 		s->one_kind = advice.topic != ADVICE_NONE;
 	}
 	if (!s->one_kind)

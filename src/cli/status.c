@@ -124,7 +124,7 @@ static void warn_of_unobserved(const struct tasks *tasks)
 
 	if (tasks->unobserved_list.missed)
 		snprintf(missed, sizeof(missed), "; up to %llu ms of their time are missing",
-		         (unsigned long long)(tasks->unobserved_list.missed / 1000000 + 1));
+		         (unsigned long long)tasks->unobserved_list.missed / 1000000 + 1);
 	if (tasks->unobserved)
 		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
 		    "not let inherited events observe%s",

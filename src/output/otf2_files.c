@@ -5,6 +5,7 @@
 #include "output/otf2_location.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* MPI's modes of access, the same in all libraries. */
@@ -51,27 +52,45 @@ static uint32_t comm_of_file(const struct archive *archive, const struct trace_c
 	return number == PLAN_NONE ? OTF2_UNDEFINED_COMM : number;
 }
 
+/* The files in the order of their handles' numbers, in which these must be written; NULL: no
+ * memory. */
+static uint32_t *files_by_handle(const struct archive *archive)
+{
+	uint32_t *files = calloc(archive->nr_handles + 1UL, sizeof(*files));
+
+	for (uint32_t i = 0; files && trace_comm(archive->trace, i); i++)
+		if (archive->handles[i] != PLAN_NONE)
+			files[archive->handles[i]] = i;
+	return files;
+}
+
+static void write_handle(struct archive *archive, uint32_t handle, const struct trace_comm *file,
+                         uint32_t number)
+{
+	otf2_check(archive,
+	           OTF2_GlobalDefWriter_WriteIoHandle(
+			   archive->definitions, handle, otf2_find_string(archive, file->name),
+			   number, 0, OTF2_IO_HANDLE_FLAG_NONE, comm_of_file(archive, file),
+			   OTF2_UNDEFINED_IO_HANDLE));
+}
+
 void otf2_write_files(struct archive *archive)
 {
+	uint32_t *by_handle, nr_files = 0;
 	struct map64 files = {0};
-	uint32_t nr_files = 0;
 
-	if (archive->nr_handles)
-		write_paradigm(archive);
-	for (uint32_t n = 0, i = 0; n < archive->nr_handles && !archive->error; n++) {
-		const struct trace_comm *file;
-		uint32_t number;
+	if (!archive->nr_handles)
+		return;
+	write_paradigm(archive);
+	by_handle = files_by_handle(archive);
+	if (!by_handle)
+		archive->error = -ENOMEM;
+	for (uint32_t n = 0; n < archive->nr_handles && !archive->error; n++) {
+		const struct trace_comm *file = trace_comm(archive->trace, by_handle[n]);
 
-		while (archive->handles[i] == PLAN_NONE)
-			i++;
-		file = trace_comm(archive->trace, i);
-		number = find_file(archive, &files, &nr_files, file->name);
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteIoHandle(
-					    archive->definitions, archive->handles[i++],
-					    otf2_find_string(archive, file->name), number, 0,
-					    OTF2_IO_HANDLE_FLAG_NONE, comm_of_file(archive, file),
-					    OTF2_UNDEFINED_IO_HANDLE));
+		write_handle(archive, n, file, find_file(archive, &files, &nr_files, file->name));
 	}
+	free(by_handle);
 	map64_fini(&files);
 }
 

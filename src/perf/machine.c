@@ -77,6 +77,14 @@ static int note_pmu(void *arg, const char *name)
 	return 0;
 }
 
+unsigned machine_core_kinds(void)
+{
+	struct capabilities found = {0};
+
+	pmu_walk_names(PMU_ROOT, note_pmu, &found);
+	return found.core_kinds;
+}
+
 void machine_read(struct machine *machine)
 {
 	struct capabilities found = {0};
@@ -87,7 +95,6 @@ void machine_read(struct machine *machine)
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),
 		.counts = found.core_kinds,
-		.core_kinds = found.core_kinds,
 		.is_virtual = is_virtual(),
 		.watchdog = found.core_kinds && number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.precise = found.precise,
@@ -115,12 +122,11 @@ static bool is_of_cores(uint32_t type)
 	       (pmu_name(PMU_ROOT, type, name, sizeof(name)) && is_cpu_pmu(name));
 }
 
-struct advice machine_advise_inherited(const struct machine *machine, uint32_t type,
-                                       const char *subject)
+struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const char *subject)
 {
-	if (machine->core_kinds < 2 || !is_of_cores(type))
+	if (core_kinds < 2 || !is_of_cores(type))
 		return (struct advice){ADVICE_NONE};
-	return (struct advice){ADVICE_CORE_KINDS, {machine->core_kinds}, subject};
+	return (struct advice){ADVICE_CORE_KINDS, {core_kinds}, subject};
 }
 
 struct advice machine_advise_call(const struct machine *machine)

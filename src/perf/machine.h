@@ -17,7 +17,6 @@ struct machine {
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */
 	bool counts;             /* the kernel has a driver for the CPU's counters */
-	unsigned core_kinds;     /* drivers, each for CPUs of its own */
 	bool is_virtual;         /* a virtual machine */
 	bool watchdog;           /* the NMI watchdog holds a counter */
 	int64_t precise;         /* the highest level of :p; 0: none */
@@ -31,12 +30,13 @@ void machine_read(struct machine *machine);
 
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);
+/* How many drivers of counters there are, each for CPUs of its own. */
+unsigned machine_core_kinds(void);
 /*
  * Whether an inherited event of this type (perf_event_attr.type) counts wherever a task runs. One
  * of the processor belongs to one kind of core. subject: the event's name.
  */
-struct advice machine_advise_inherited(const struct machine *machine, uint32_t type,
-                                       const char *subject);
+struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const char *subject);
 /* Whether perf_event_open reaches a kernel that has it. */
 struct advice machine_advise_call(const struct machine *machine);
 

@@ -415,9 +415,9 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
 	s->side_format.sample_type = SAMPLER_TRAILER;
-	if (!s->tasks || find_cpus(s)) {
-		error = -ENOMEM;
-		snprintf(why, WHY_SIZE, "cannot find the CPUs of this machine");
+	error = s->tasks ? find_cpus(s) : -ENOMEM;
+	if (error) {
+		explain(s, error, why);
 		goto out;
 	}
 	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;

@@ -58,35 +58,39 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 /* What a program gets that calls a function its library does not have: MPI_ERR_OTHER, or so. */
 #define NO_SUCH_FUNCTION 16
 
-/* What is passed straight through needs no frame: it is one jump behind the question. */
-#define WRAPPER(function, profiling, name, nr)                                               \
-	static int (*real_##function##_##name)(PARAMS_##nr);                                 \
-                                                                                             \
-	__attribute__((noinline)) static int record_##function##_##name(PARAMS_##nr)         \
-	{                                                                                    \
-		int (*real)(PARAMS_##nr) = real_##function##_##name;                         \
-		uintptr_t a[] = {NAMES_##nr + 0};                                            \
-		struct visit visit;                                                          \
-                                                                                             \
-		if (unlikely(!real)) {                                                       \
-			real = (int (*)(PARAMS_##nr))abi_real(CALL_##name, profiling);       \
-			if (!real)                                                           \
-				return NO_SUCH_FUNCTION;                                     \
-			__atomic_store_n(&real_##function##_##name, real, __ATOMIC_RELAXED); \
-		}                                                                            \
-		if (!visit_enter(&visit, CALL_##name, a))                                    \
-			return real(NAMES_##nr);                                             \
-		return visit_leave(&visit, a, real(ARGS_##nr));                              \
-	}                                                                                    \
-                                                                                             \
-	EXPORT int function##_##name(PARAMS_##nr);                                           \
-	EXPORT int function##_##name(PARAMS_##nr)                                            \
-	{                                                                                    \
-		int (*real)(PARAMS_##nr) = real_##function##_##name;                         \
-                                                                                             \
-		if (likely(real) && visit_passes())                                          \
-			return real(NAMES_##nr);                                             \
-		return record_##function##_##name(NAMES_##nr);                               \
+/*
+ * What is passed straight through needs no frame: it is one jump behind the question. The rest is
+ * a part of the same function, and is called like one by its symbol.
+ */
+#define WRAPPER(function, profiling, name, nr)                                                     \
+	static int (*real_##function##_##name)(PARAMS_##nr);                                       \
+                                                                                                   \
+	static int record_##function##_##name(PARAMS_##nr) __asm__(#function "_" #name ".part.0"); \
+	__attribute__((noinline)) static int record_##function##_##name(PARAMS_##nr)               \
+	{                                                                                          \
+		int (*real)(PARAMS_##nr) = real_##function##_##name;                               \
+		uintptr_t a[] = {NAMES_##nr + 0};                                                  \
+		struct visit visit;                                                                \
+                                                                                                   \
+		if (unlikely(!real)) {                                                             \
+			real = (int (*)(PARAMS_##nr))abi_real(CALL_##name, profiling);             \
+			if (!real)                                                                 \
+				return NO_SUCH_FUNCTION;                                           \
+			__atomic_store_n(&real_##function##_##name, real, __ATOMIC_RELAXED);       \
+		}                                                                                  \
+		if (!visit_enter(&visit, CALL_##name, a))                                          \
+			return real(NAMES_##nr);                                                   \
+		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
+	}                                                                                          \
+                                                                                                   \
+	EXPORT int function##_##name(PARAMS_##nr);                                                 \
+	EXPORT int function##_##name(PARAMS_##nr)                                                  \
+	{                                                                                          \
+		int (*real)(PARAMS_##nr) = real_##function##_##name;                               \
+                                                                                                   \
+		if (likely(real) && visit_passes())                                                \
+			return real(NAMES_##nr);                                                   \
+		return record_##function##_##name(NAMES_##nr);                                     \
 	}
 
 #define CALL(name, nr, class, shape, large) CALL_(name, nr)

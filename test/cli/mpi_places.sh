@@ -25,6 +25,11 @@ from counts import *
 assert counts() == dict(MPI_Init=2, MPI_Send=1, MPI_Recv=1, MPI_Barrier=2, MPI_Allreduce=2,
                         MPI_Finalize=2), counts()
 E
+	echo "$mpi: call paths without the library that records"
+	compile $mpi late
+	options="-g dwarf -F 1000" recorded_job $mpi 2 ./late.$mpi
+	"$ADAPTRACE" report --mpi job.atr >report || fail report
+	grep -q ' MPI_Recv < wait_late < main < ' report || fail "no call path: $(cat report)"
 	echo "$mpi: opened locally"
 	compile $mpi plugin -shared -fPIC
 	gcc -w -o loader "$sources/loader.c" -ldl || fail loader

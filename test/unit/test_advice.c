@@ -76,13 +76,10 @@ static void machines(void **state)
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_VIRTUAL);
 	machine.counts = true;
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_NONE);
-	machine.core_kinds = 1;
-	assert_int_equal(machine_advise_inherited(&machine, PERF_TYPE_RAW, "x").topic, ADVICE_NONE);
-	machine.core_kinds = 2;
-	assert_int_equal(machine_advise_inherited(&machine, PERF_TYPE_HARDWARE, "x").topic,
+	assert_int_equal(machine_advise_inherited(1, PERF_TYPE_RAW, "x").topic, ADVICE_NONE);
+	assert_int_equal(machine_advise_inherited(2, PERF_TYPE_HARDWARE, "x").topic,
 	                 ADVICE_CORE_KINDS);
-	assert_int_equal(machine_advise_inherited(&machine, PERF_TYPE_SOFTWARE, "x").topic,
-	                 ADVICE_NONE);
+	assert_int_equal(machine_advise_inherited(2, PERF_TYPE_SOFTWARE, "x").topic, ADVICE_NONE);
 	machine.filter = -EPERM;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_FILTER);
 	assert_string_equal(machine_advise_call(&machine).subject, "EPERM");

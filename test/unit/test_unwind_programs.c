@@ -12,6 +12,16 @@
 /* In all, of each program: a third as it starts, and the rest in the windows. */
 static unsigned long max_steps = 40000;
 
+/* A window may begin just where a return address is overwritten: then it begins a little later. */
+static bool believe_soon(struct stepper *stepper)
+{
+	bool believed = shadow_believe(stepper);
+
+	for (unsigned tries = 0; !believed && tries < 5 && run_on(stepper, 1); tries++)
+		believed = shadow_believe(stepper);
+	return believed;
+}
+
 static void program_is_walked(const char *name, char *const *command)
 {
 	struct stepper *stepper;
@@ -24,10 +34,10 @@ static void program_is_walked(const char *name, char *const *command)
 	stepper = stepper_new(command, false);
 	step_all(stepper, max_steps / 3);
 	for (i = 0; i < NR_WINDOWS && stepper->pid && run_on(stepper, APART_MS); i++) {
-		if (shadow_believe(stepper))
+		if (believe_soon(stepper))
 			step_all(stepper, max_steps * 2 / 3 / NR_WINDOWS);
 		else
-			broken++;
+			broken += stepper->pid != 0;
 	}
 	print_message("%s: %lu steps, %u windows, %lu of %lu chains exact, %lu while a return"
 	              " address was overwritten\n",
@@ -37,7 +47,7 @@ static void program_is_walked(const char *name, char *const *command)
 	assert_true(stepper->checks > 1000);
 	assert_true(stepper->wrong * 1000 <= stepper->checks);
 	assert_true(stepper->overwritten * 20 <= stepper->checks);
-	assert_true(broken <= 1); /* it may begin just where one is overwritten */
+	assert_int_equal(broken, 0);
 	stepper_free(stepper);
 }
 
