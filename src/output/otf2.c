@@ -154,16 +154,6 @@ static void write_archive(struct archive *archive)
 	write_reductions(archive);
 }
 
-/* What is numbered as it comes up. */
-static uint32_t *numbers_new(uint32_t nr)
-{
-	uint32_t *numbers = malloc((nr + 1UL) * sizeof(*numbers));
-
-	if (numbers)
-		memset(numbers, 0xff, (nr + 1UL) * sizeof(*numbers));
-	return numbers;
-}
-
 static int archive_init(struct archive *archive)
 {
 	uint32_t nr_comms = 0;
@@ -185,11 +175,10 @@ static int archive_init(struct archive *archive)
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
-	archive->metrics = numbers_new(archive->nr_regions);
-	archive->windows = numbers_new(nr_comms);
-	archive->handles = numbers_new(nr_comms);
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
-	    !archive->nr_calls || !archive->metrics || !archive->windows || !archive->handles)
+	    !archive->nr_calls || otf2_numbers_init(&archive->metrics, archive->nr_regions) ||
+	    otf2_numbers_init(&archive->windows, nr_comms) ||
+	    otf2_numbers_init(&archive->handles, nr_comms))
 		return -ENOMEM;
 	return otf2_plan_init(&archive->plan, archive->trace, archive->spool, archive->calls);
 }
@@ -209,9 +198,9 @@ static void archive_fini(struct archive *archive)
 	free(archive->source_of_place);
 	free(archive->nr_events);
 	free(archive->nr_calls);
-	free(archive->metrics);
-	free(archive->windows);
-	free(archive->handles);
+	otf2_numbers_fini(&archive->metrics);
+	otf2_numbers_fini(&archive->windows);
+	otf2_numbers_fini(&archive->handles);
 }
 
 int otf2_write(struct conversion *conversion, const char *folder)

@@ -4,6 +4,7 @@
 
 #include "output/call_stream.h"
 #include "output/convert.h"
+#include "output/otf2_numbers.h"
 #include "output/otf2_plan.h"
 
 #include <otf2/otf2.h>
@@ -40,12 +41,11 @@ struct archive {
 	uint32_t nr_regions; /* of the trace */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts, contexts_room;
-	struct map64 context_by_key, moved; /* by caller and region; by context and path */
-	uint32_t *metrics, *windows;        /* by region, by communicator; PLAN_NONE: not used */
-	uint32_t *handles;                  /* by file */
-	uint32_t nr_metrics, nr_windows, nr_handles;
-	uint32_t counters; /* number of their class and of its first member */
-	int error;         /* the first one */
+	struct map64 context_by_key, moved;   /* by caller and region; by context and path */
+	struct otf2_numbers metrics, windows; /* of regions; of communicators */
+	struct otf2_numbers handles;          /* of files, which stand among the communicators */
+	uint32_t counters;                    /* number of their class and of its first member */
+	int error;                            /* the first one */
 };
 
 /* The number of what OTF2 calls a region: functions first, then the trace's regions. */

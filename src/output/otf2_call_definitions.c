@@ -103,12 +103,10 @@ void otf2_write_metrics(struct archive *archive)
 	OTF2_GlobalDefWriter *to = archive->definitions;
 	const struct trace_region *region;
 
-	for (uint32_t n = 0; n < archive->nr_metrics && !archive->error; n++) {
-		uint32_t i = 0, name, unit = otf2_add_string(archive, "#");
+	for (uint32_t n = 0; n < archive->metrics.nr && !archive->error; n++) {
+		uint32_t name, unit = otf2_add_string(archive, "#");
 
-		while (archive->metrics[i] != n)
-			i++;
-		region = trace_region(archive->trace, i);
+		region = trace_region(archive->trace, archive->metrics.in_order[n]);
 		name = otf2_find_string(archive, region->name);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
 					    to, n, name, 0, OTF2_METRIC_TYPE_USER,
@@ -186,11 +184,9 @@ static void write_comm(struct archive *archive, const struct trace_comm *comm,
 
 static void write_windows(struct archive *archive)
 {
-	for (uint32_t n = 0; n < archive->nr_windows && !archive->error; n++) {
-		uint32_t i = 0;
+	for (uint32_t n = 0; n < archive->windows.nr && !archive->error; n++) {
+		uint32_t i = archive->windows.in_order[n];
 
-		while (archive->windows[i] != n)
-			i++;
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteRmaWin(
 				   archive->definitions, n,

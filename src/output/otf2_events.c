@@ -231,13 +231,11 @@ static void write_value(struct location *location, const struct call_moment *mom
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	struct archive *archive = location->archive;
-	uint32_t *metric = &archive->metrics[moment->call->region];
+	uint32_t metric = otf2_number(&archive->metrics, moment->call->region);
 	OTF2_MetricValue value;
 
-	if (*metric == PLAN_NONE)
-		*metric = archive->nr_metrics++;
 	memcpy(&value.floating_point, &part->bytes, sizeof(value.floating_point));
-	otf2_check(archive, OTF2_EvtWriter_Metric(location->writer, NULL, moment->time, *metric, 1,
+	otf2_check(archive, OTF2_EvtWriter_Metric(location->writer, NULL, moment->time, metric, 1,
 	                                          &type, &value));
 }
 

@@ -5,7 +5,6 @@
 #include "output/otf2_location.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* MPI's modes of access, the same in all libraries. */
@@ -52,18 +51,6 @@ static uint32_t comm_of_file(const struct archive *archive, const struct trace_c
 	return number == PLAN_NONE ? OTF2_UNDEFINED_COMM : number;
 }
 
-/* The files in the order of their handles' numbers, in which these must be written; NULL: no
- * memory. */
-static uint32_t *files_by_handle(const struct archive *archive)
-{
-	uint32_t *files = calloc(archive->nr_handles + 1UL, sizeof(*files));
-
-	for (uint32_t i = 0; files && trace_comm(archive->trace, i); i++)
-		if (archive->handles[i] != PLAN_NONE)
-			files[archive->handles[i]] = i;
-	return files;
-}
-
 static void write_handle(struct archive *archive, uint32_t handle, const struct trace_comm *file,
                          uint32_t number)
 {
@@ -76,21 +63,17 @@ static void write_handle(struct archive *archive, uint32_t handle, const struct 
 
 void otf2_write_files(struct archive *archive)
 {
-	uint32_t *by_handle, nr_files = 0;
 	struct map64 files = {0};
+	uint32_t nr_files = 0;
 
-	if (!archive->nr_handles)
-		return;
-	write_paradigm(archive);
-	by_handle = files_by_handle(archive);
-	if (!by_handle)
-		archive->error = -ENOMEM;
-	for (uint32_t n = 0; n < archive->nr_handles && !archive->error; n++) {
-		const struct trace_comm *file = trace_comm(archive->trace, by_handle[n]);
+	if (archive->handles.nr)
+		write_paradigm(archive);
+	for (uint32_t n = 0; n < archive->handles.nr && !archive->error; n++) {
+		const struct trace_comm *file =
+			trace_comm(archive->trace, archive->handles.in_order[n]);
 
 		write_handle(archive, n, file, find_file(archive, &files, &nr_files, file->name));
 	}
-	free(by_handle);
 	map64_fini(&files);
 }
 
@@ -102,9 +85,7 @@ static bool handle_of(struct archive *archive, const struct call_part *part, uin
 
 	if (!file || !(file->flags & TRACE_COMM_FILE))
 		return false;
-	if (archive->handles[part->comm] == PLAN_NONE)
-		archive->handles[part->comm] = archive->nr_handles++;
-	*handle = archive->handles[part->comm];
+	*handle = otf2_number(&archive->handles, part->comm);
 	return true;
 }
 
