@@ -223,6 +223,16 @@ static int write_output(const struct convert_options *options, struct conversion
 
 #define COVERED 0.99 /* of the exact total, and nothing is said */
 
+static bool knows_exact(const struct trace *trace)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
+		if (command->flags & TRACE_THREAD_EXACT)
+			return true;
+	return false;
+}
+
 /* The formats of samples alone cannot show what was not sampled. */
 static void tell_unsampled(const struct convert_options *options,
                            const struct conversion *conversion)
@@ -233,7 +243,7 @@ static void tell_unsampled(const struct convert_options *options,
 	struct shares shares;
 	char exact[TEXT_SIZE];
 
-	if (options->converter->unsampled || !event || conversion->event ||
+	if (options->converter->unsampled || !event || conversion->event || !knows_exact(trace) ||
 	    shares_init(&shares, trace))
 		return;
 	coverage = shares_coverage(&shares, trace);
@@ -314,9 +324,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			argp_error(state, "one trace at a time; '%s' is the second", arg);
-		options->file = arg;
+		reading_take(state, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->converter)
@@ -396,12 +404,14 @@ int cmd_convert(int argc, char **argv)
 		NULL,
 		NULL,
 	};
-	struct convert_options options = {.file = DEFAULT_TRACE};
+	struct convert_options options = {0};
 
 	list_options(known);
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
 		return 1;
+	if (!options.file)
+		options.file = DEFAULT_TRACE;
 	return convert_file(&options);
 }

@@ -167,9 +167,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (command->path)
-			argp_error(state, "one trace at a time; '%s' is the second", arg);
-		command->path = arg;
+		reading_take(state, &command->path, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -229,9 +229,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_function(state, arg, PROFILE_CALLEES);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (command->path)
-			argp_error(state, "one trace at a time; '%s' is the second", arg);
-		command->path = arg;
+		reading_take(state, &command->path, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (nr_views(command) > 1)
