@@ -58,6 +58,7 @@ struct stepper {
 	unsigned long overwritten; /* see doubt_settle() */
 	unsigned long doubts;      /* chains found wrong just now, with so many calls then: */
 	unsigned nr_doubted;
+	uint64_t landing; /* the frame that the next instruction is to lead to, or 0 */
 };
 
 /* -- the program ------------------------------------------------------------------------------ */
@@ -258,6 +259,28 @@ static inline bool chain_jumps(struct stepper *stepper, const uint64_t *walked, 
 	return true;
 }
 
+/*
+ * The unwinder of exceptions ends in a jump, on the stack of the function that catches, which has
+ * not called it. A walk that names that function is right if the jump leads there.
+ */
+static inline bool chain_lands(struct stepper *stepper, const uint64_t *walked, unsigned nr,
+                               const uint64_t *shadow, unsigned nr_shadow)
+{
+	if (nr != nr_shadow + 1 || walked[0] != shadow[0] ||
+	    !frames_equal(walked + 2, shadow + 1, nr - 2))
+		return false;
+	stepper->landing = walked[1];
+	return true;
+}
+
+static inline void landing_settle(struct stepper *stepper)
+{
+	if (stepper->landing)
+		stepper->wrong += stepper->landing !=
+		                  space_frame(stepper->ours.space, regs_pc(&stepper->regs) - 1);
+	stepper->landing = 0;
+}
+
 static inline void chain_print(const struct stepper *stepper, const uint64_t *frames, unsigned nr)
 {
 	unsigned i;
@@ -322,7 +345,8 @@ static inline void chain_check(struct stepper *stepper)
 	                  &end);
 	if ((end != UNWIND_COMPLETE || !chain_equal(stepper, walked, n, shadow, nr_shadow)) &&
 	    ((end != UNWIND_COMPLETE) != JUMPS_END ||
-	     !chain_jumps(stepper, walked, n, shadow, nr_shadow)))
+	     !chain_jumps(stepper, walked, n, shadow, nr_shadow)) &&
+	    !(end == UNWIND_COMPLETE && chain_lands(stepper, walked, n, shadow, nr_shadow)))
 		chain_is_wrong(stepper, walked, n, shadow, nr_shadow, end);
 	if (!stepper->theirs.unwinder)
 		return;
@@ -388,6 +412,7 @@ static inline void step_all(struct stepper *stepper, unsigned long max)
 		delivered = signal;
 		if (!step(stepper, &signal))
 			return;
+		landing_settle(stepper);
 		if (delivered)
 			shadow_signal(stepper);
 		else
@@ -396,7 +421,7 @@ static inline void step_all(struct stepper *stepper, unsigned long max)
 			maps_refresh(stepper);
 	}
 	stepper->wrong += stepper->doubts;
-	stepper->doubts = 0;
+	stepper->doubts = stepper->landing = 0;
 }
 
 /* Lets the program run for some milliseconds. False: it has ended. */
