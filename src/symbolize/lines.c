@@ -1,4 +1,5 @@
 #include "symbolize/lines.h"
+#include "symbolize/dwarf_walk.h"
 #include "symbolize/line_table.h"
 #include "symbolize/scope_names.h"
 #include "symbolize/split_unit.h"
@@ -197,19 +198,9 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	return true;
 }
 
-static bool is_function(int tag)
+static void body_enter(struct unit_walk *walk, const struct dwarf_function *function)
 {
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-}
-
-/* Declarations are as frequent as functions; what they say is of no use here. */
-static bool is_read(int tag, bool has_code)
-{
-	return tag == DW_TAG_inlined_subroutine || (tag == DW_TAG_subprogram && has_code);
-}
-
-static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size_t depth)
-{
+	const struct dwarf_die *die = &function->die;
 	struct body *bodies = walk->lines->bodies, *body;
 	struct dwarf *dwarf;
 	uint64_t origin;
@@ -221,9 +212,9 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size
 		.dwarf = walk->owner->dwarf,
 		.origin = die->offset,
 		.is_call = die->tag == DW_TAG_inlined_subroutine,
-		.depth = depth,
+		.depth = function->depth,
 	};
-	if (!die->has_attrs)
+	if (!function->has_attrs)
 		return;
 	body->call_file = die->attrs[DIE_CALL_FILE].value;
 	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
@@ -234,27 +225,22 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size
 	dwarf_die_ranges(walk->owner, die, range_claim, walk);
 }
 
-/* Those that an entry of this depth is not inside of. */
-static void bodies_leave(struct unit_walk *walk, size_t depth)
+/* Those that the next function is not inside of. */
+static void bodies_leave(struct unit_walk *walk, size_t around)
 {
-	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= depth)
+	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= around)
 		walk->nr_bodies--;
 }
 
 static void functions_walk(struct unit_walk *walk)
 {
-	struct cursor cursor = dwarf_unit_cursor(walk->owner, walk->owner->first);
-	struct dwarf_die die;
-	size_t depth = 0;
+	struct dwarf_function function;
+	struct dwarf_walk entries;
 
-	while (dwarf_die_read(walk->owner, &cursor, is_read, &die)) {
-		bodies_leave(walk, depth);
-		if (is_function(die.tag))
-			body_enter(walk, &die, depth);
-		if (die.has_children)
-			depth++;
-		else if (!die.tag && depth-- <= 1)
-			return; /* the root encloses all */
+	dwarf_walk_start(&entries, walk->owner);
+	while (dwarf_walk_next(&entries, &function)) {
+		bodies_leave(walk, function.around);
+		body_enter(walk, &function);
 	}
 }
 

@@ -64,7 +64,7 @@ static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uin
 		if (!unit)
 			break;
 		cursor = dwarf_unit_cursor(unit, offset);
-		if (!dwarf_die_read(unit, &cursor, NULL, &die) || !die.tag)
+		if (!dwarf_die_read(unit, &cursor, &die) || !die.tag)
 			break;
 		if (!names.linkage)
 			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
