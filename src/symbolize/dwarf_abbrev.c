@@ -238,7 +238,7 @@ static int specs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct
 
 /* Of the attributes just read, leaves out those of fixed size that are not wanted. */
 static int plan_make(struct dwarf_abbrevs *abbrevs, struct dwarf_plan *plan, size_t first,
-                      size_t end, bool read)
+                     size_t end, bool read)
 {
 	struct dwarf_spec spec;
 	uint32_t skip = 0;
@@ -321,7 +321,8 @@ static int abbrevs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs)
 static bool abbrevs_fit(const struct dwarf_abbrevs *abbrevs, uint64_t offset,
                         const struct dwarf_sizes *sizes)
 {
-	return abbrevs && abbrevs->offset == offset && !memcmp(&abbrevs->sizes, sizes, sizeof(*sizes));
+	return abbrevs && abbrevs->offset == offset &&
+	       !memcmp(&abbrevs->sizes, sizes, sizeof(*sizes));
 }
 
 struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset,

@@ -25,8 +25,8 @@ enum form_size dwarf_form_size(uint64_t form);
 struct dwarf_spec {
 	uint32_t skip;
 	uint16_t form;
-	uint8_t size; /* enum form_size */
-	uint8_t attr; /* enum die_attr; NR_DIE_ATTRS: not one of them */
+	uint8_t size;     /* enum form_size */
+	uint8_t attr;     /* enum die_attr; NR_DIE_ATTRS: not one of them */
 	int64_t implicit; /* of DW_FORM_implicit_const: the value */
 };
 

@@ -94,8 +94,7 @@ static inline bool entry_pass(struct dwarf_walk *walk, const struct dwarf_abbrev
 	attrs_pass(walk->unit, &walk->cursor, &abbrev->pass);
 	if (walk->cursor.bad)
 		return false;
-	if (abbrev->has_children &&
-	    !(abbrev->is_leaf && sibling_take(walk->unit, &walk->cursor)))
+	if (abbrev->has_children && !(abbrev->is_leaf && sibling_take(walk->unit, &walk->cursor)))
 		walk->depth++;
 	return dwarf_step(walk->unit->dwarf, 1 + abbrev->pass.nr);
 }

@@ -52,11 +52,21 @@ struct lines {
 	bool no_memory;
 };
 
-/* The first offset that is not below an address. */
-static size_t offset_from(const struct lines *lines, uint64_t addr)
+/* Whether this offset is the first that is not below an address. */
+static bool is_offset_from(const struct lines *lines, size_t i, uint64_t addr)
 {
-	size_t from = 0, to = lines->n, middle;
+	return i <= lines->n && (!i || lines->offsets[i - 1] < addr) &&
+	       (i == lines->n || lines->offsets[i] >= addr);
+}
 
+/* The first offset that is not below an address. Mostly it is near the one before: *near. */
+static size_t offset_from(const struct lines *lines, uint64_t addr, size_t *near)
+{
+	size_t from = 0, to = lines->n, middle, step;
+
+	for (step = 0; step < 4; step++)
+		if (is_offset_from(lines, *near + step, addr))
+			return *near += step;
 	while (from < to) {
 		middle = from + (to - from) / 2;
 		if (lines->offsets[middle] < addr)
@@ -64,7 +74,7 @@ static size_t offset_from(const struct lines *lines, uint64_t addr)
 		else
 			to = middle;
 	}
-	return from;
+	return *near = from;
 }
 
 /* -- lines ------------------------------------------------------------------------------------- */
@@ -76,7 +86,7 @@ struct unit_walk {
 	const struct dwarf_unit *owner; /* with the functions */
 	uint32_t number;                /* of the unit, from 1 */
 	struct line_table table;
-	size_t next;      /* an offset near which the next row may be */
+	size_t next;      /* an offset near which the next row or call may be */
 	size_t nr_bodies; /* around the entry that is looked at, and itself */
 	bool touched;
 };
@@ -108,15 +118,11 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 {
 	struct unit_walk *walk = arg;
 	struct lines *lines = walk->lines;
-	size_t i = walk->next;
+	size_t i;
 
 	if (lo < FIRST_CODE)
 		return;
-	/* Rows mostly ascend. */
-	if (i > lines->n || (i && lines->offsets[i - 1] >= lo) ||
-	    (i < lines->n && lines->offsets[i] < lo))
-		i = offset_from(lines, lo);
-	for (; i < lines->n && lines->offsets[i] < hi; i++) {
+	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			break;
 		if (!place_claim(walk, &lines->places[i]))
@@ -189,7 +195,7 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 
 	if (lo < FIRST_CODE)
 		return true;
-	for (i = offset_from(lines, lo); i < lines->n && lines->offsets[i] < hi; i++) {
+	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->owner->dwarf, 1))
 			return false;
 		if (place_claim(walk, &lines->places[i]))
@@ -277,7 +283,7 @@ static int bodies_read(struct unit_walk *walk)
 static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 {
 	struct unit_walk *walk = arg;
-	size_t i = offset_from(walk->lines, lo);
+	size_t i = offset_from(walk->lines, lo, &walk->next);
 
 	walk->touched = lo >= FIRST_CODE && i < walk->lines->n && walk->lines->offsets[i] < hi;
 	return !walk->touched;
