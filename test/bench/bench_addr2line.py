@@ -37,10 +37,11 @@ def ask(command, text):
 
 
 def demangled(answers):
-    """Names as c++filt without limits writes them: each of the readers gives up somewhere else."""
+    """Names as c++filt without limits writes them: each of the readers spells them otherwise, and
+    gives up somewhere else."""
     names = sorted({name for chains in answers for chain in chains.values() for name, _, _ in chain})
     raw = [name for name in names if re.match('_[ZR]', name)]
-    clear = subprocess.run(['c++filt', '-r'], input='\n'.join(raw), stdout=subprocess.PIPE, text=True,
+    clear = subprocess.run(['c++filt', '-r', '-i'], input='\n'.join(raw), stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines() if raw else []
     clear = dict(zip(raw, clear))
     return [{address: [(clear.get(name, name), file, line) for name, file, line in chain]
@@ -108,9 +109,9 @@ def show(examples):
 def compare(program):
     text = ''.join(f'0x{address}\n' for address in addresses(program))
     ours = ask([build + '/bench/bench_symbolize', '--print', program], text)
-    gnu = ask(['addr2line', '-afiC', '-e', program], text)
-    llvm = ask(['llvm-symbolizer', '-afiC', '--output-style=GNU', '-e', program], text) \
-        if shutil.which('llvm-symbolizer') else {}
+    gnu = ask(['addr2line', '-afi', '-e', program], text)
+    llvm = ['llvm-symbolizer', '-afi', '--no-demangle', '--output-style=GNU', '-e', program]
+    llvm = ask(llvm, text) if shutil.which(llvm[0]) else {}
     ours, gnu, llvm = demangled([ours, gnu, llvm])
     kinds, examples, table = collections.Counter(), {}, None
     for address, chain in ours.items():

@@ -56,6 +56,12 @@ static bool make_program(struct fixture *f, const char *compiler)
 static const char *const compilers[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-4",
                                         "clang++ -gdwarf-5"};
 
+/*
+ * With units of types of their own, in as many sections where g++ wrote them. Neither addr2line nor
+ * LLVM reads all of this; the program without them has the same code.
+ */
+static const char *const with_types[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-5"};
+
 static void check(struct fixture *f, const char *program)
 {
 	char path[128], asked[128];
@@ -78,6 +84,28 @@ static void beside_the_objects(void **state)
 		snprintf(name, sizeof(name), "split-%u", i);
 		snprintf(move, sizeof(move), "mv split %s", name);
 		assert_true(run(f, move));
+		check(f, name);
+		nr++;
+	}
+	if (!nr)
+		skip();
+}
+
+static void with_units_of_types(void **state)
+{
+	struct fixture *f = *state;
+	char command[512], name[16];
+	unsigned i, nr = 0;
+
+	for (i = 0; i < sizeof(with_types) / sizeof(*with_types); i++) {
+		snprintf(command, sizeof(command),
+		         "cd objects && for f in main other; do %s -fdebug-types-section -O2 "
+		         "-gsplit-dwarf -c $OLDPWD/$f.cc -o a/$f.o; done && cd .. &&"
+		         "g++ objects/a/main.o objects/a/other.o -o types-%u",
+		         with_types[i], i);
+		snprintf(name, sizeof(name), "types-%u", i);
+		if (!make_program(f, with_types[i]) || !run(f, command))
+			continue;
 		check(f, name);
 		nr++;
 	}
@@ -287,11 +315,9 @@ static void damaged_package(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(beside_the_objects),
-		TEST(in_a_package),
-		TEST(in_the_folder_of_the_program),
-		TEST(what_only_has_the_name),
-		TEST(damaged),
+		TEST(beside_the_objects),     TEST(with_units_of_types),
+		TEST(in_a_package),           TEST(in_the_folder_of_the_program),
+		TEST(what_only_has_the_name), TEST(damaged),
 		TEST(damaged_package),
 	};
 
