@@ -64,8 +64,8 @@ def row_of(table, address):
 
 
 def places(chain):
-    """Without names; a file that is not known has no line."""
-    chain = [(file, line) if file != '??' else ('', 0) for _, file, line in chain]
+    """Without names. A file that is not known has no line, and is the symbol's with some."""
+    chain = [(file, line) if line or '/' in file else ('', 0) for _, file, line in chain]
     return [] if chain == [('', 0)] else chain
 
 
@@ -93,7 +93,7 @@ def reason(address, chain, theirs, third, table):
     if same(chain, third):
         return 'functions or files that LLVM reads as we do'
     row = row_of(table, address)
-    if row and names(chain) == names(theirs) and places(chain)[1:] == places(theirs)[1:] and \
+    if row and chain and names(chain) == names(theirs) and places(chain)[1:] == places(theirs)[1:] and \
             row == (os.path.basename(chain[0][1]), str(chain[0][2])):
         return 'file that readelf reads as we do'
     return None
