@@ -2,7 +2,9 @@
 """bench_addr2line.py BUILD [PROGRAM...]: lines and inlined functions, compared with what binutils and
 LLVM answer for the same addresses of a program with debug information. Goal: >= 99.9 % as addr2line
 -fi, or proven: where it answers something else, LLVM and readelf are asked what the debug
-information says, and the differences are counted by their reasons. SHOW=1 shows some of each."""
+information says, and the differences are counted by their reasons. SHOW=1 shows some of each.
+ASKED=PROGRAM: the same code, for the other readers, where they cannot read what we are to (after
+dwz -m, or with units of types)."""
 import bisect, collections, os, re, shutil, subprocess, sys, tempfile
 
 build = os.path.abspath(sys.argv[1])
@@ -108,9 +110,10 @@ def show(examples):
 
 def compare(program):
     text = ''.join(f'0x{address}\n' for address in addresses(program))
+    asked = os.environ.get('ASKED', program)
     ours = ask([build + '/bench/bench_symbolize', '--print', program], text)
-    gnu = ask(['addr2line', '-afi', '-e', program], text)
-    llvm = ['llvm-symbolizer', '-afi', '--no-demangle', '--output-style=GNU', '-e', program]
+    gnu = ask(['addr2line', '-afi', '-e', asked], text)
+    llvm = ['llvm-symbolizer', '-afi', '--no-demangle', '--output-style=GNU', '-e', asked]
     llvm = ask(llvm, text) if shutil.which(llvm[0]) else {}
     ours, gnu, llvm = demangled([ours, gnu, llvm])
     kinds, examples, table = collections.Counter(), {}, None
@@ -119,7 +122,7 @@ def compare(program):
         if same(chain, theirs) or not places(chain) and unknown(theirs):
             kind = 'as addr2line'
         else:
-            table = rows(program) if table is None else table
+            table = rows(asked) if table is None else table
             kind = reason(address, chain, theirs, third, table) or 'NOT EXPLAINED'
         kinds[kind] += 1
         examples.setdefault(kind, []).append((address, chain, theirs, third))
