@@ -251,7 +251,7 @@ static int exec_failed(struct session *s, int error)
 	const char *command = s->options->command[0];
 
 	say("cannot execute '%s': %s%s", command, strerror(-error),
-	    error == -ENOENT ? "; is it in PATH?" : "");
+	    error == -ENOENT && !strchr(command, '/') ? "; is it in PATH?" : "");
 	return error == -ENOENT ? 127 : 126;
 }
 
