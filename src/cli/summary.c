@@ -256,6 +256,14 @@ static void total_streams(struct session *s)
 	}
 }
 
+/* Events of a cgroup count what its first process does before it executes the command. */
+static uint64_t targets_total(const struct session *s, unsigned event)
+{
+	uint64_t total = sampler_total(s->sampler, event);
+
+	return total > s->before_exec[event] ? total - s->before_exec[event] : 0;
+}
+
 static void total_events(struct session *s)
 {
 	struct table table = tables_section(s->tables, TRACE_EVENTS);
@@ -267,8 +275,7 @@ static void total_events(struct session *s)
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->options->nr_events)
-			event->exact = sampler_total(s->sampler, (unsigned)e) *
-			               s->options->events[e].scale;
+			event->exact = targets_total(s, (unsigned)e) * s->options->events[e].scale;
 	}
 }
 
