@@ -24,7 +24,7 @@ static unsigned char *put_number(unsigned char *at, uint32_t number)
 unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
 	uint64_t rest = residual - TIME_END;
-	unsigned longer = rest >= 1 << 16;
+	unsigned high = (unsigned)(rest >> 16), codes = TIME_3_BYTES - TIME_BYTES;
 
 	if (residual < TIME_END) {
 		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
@@ -36,14 +36,47 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
 		return varint_put(at, rest);
 	}
-	*at++ = (unsigned char)((TIME_BYTES + longer) << 2 | where);
-	return put_bytes(at, rest, 2 + longer);
+	*at++ = (unsigned char)((TIME_BYTES + (high < codes ? high : codes)) << 2 | where);
+	return put_bytes(at, rest, high < codes ? 2 : 3);
+}
+
+static uint32_t distance_32(uint32_t to, uint32_t from)
+{
+	return (uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(to - from));
+}
+
+/* By the whole number of its node. */
+static unsigned char *put_far_context(unsigned char *at, uint32_t context)
+{
+	if (context >> 16 < CONTEXT_3_BYTES - CONTEXT_2_BYTES) {
+		*at++ = (unsigned char)(CONTEXT_2_BYTES + (context >> 16));
+		return put_bytes(at, context, 2);
+	}
+	if (context >> 24 < CONTEXT_ANY - CONTEXT_3_BYTES) {
+		*at++ = (unsigned char)(CONTEXT_3_BYTES + (context >> 24));
+		return put_bytes(at, context, 3);
+	}
+	*at++ = CONTEXT_ANY;
+	return put_bytes(at, context, 4);
 }
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	at = varint_put(at, zigzag((uint64_t)context - model->raw_context));
-	model->raw_context = context;
+	uint32_t followed = distance_32(context, model->trails[model->trail]);
+	uint32_t other = distance_32(context, model->trails[!model->trail]);
+	unsigned change = other < followed;
+	uint64_t code = (uint64_t)(change ? other : followed) << 1 | change;
+
+	add_to_trail(model, context, model->trail ^ change, code < CONTEXT_LOW);
+	if (code < CONTEXT_LOW) {
+		*at++ = (unsigned char)code;
+		return at;
+	}
+	code -= CONTEXT_LOW;
+	if (code >> 8 >= CONTEXT_2_BYTES - CONTEXT_LOW)
+		return put_far_context(at, context);
+	*at++ = (unsigned char)(CONTEXT_LOW + (code >> 8));
+	*at++ = (unsigned char)code;
 	return at;
 }
 
@@ -99,11 +132,6 @@ static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
 	}
 }
 
-static uint64_t offset_distance(uint64_t to, uint64_t from)
-{
-	return zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from));
-}
-
 static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 {
 	if (number < LEAF_FAR) {
@@ -117,12 +145,13 @@ static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 
 static unsigned char *put_new_block(struct code_model *model, unsigned char *at, uint32_t block)
 {
-	uint32_t distance =
-		(uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(block - model->raw_block));
+	unsigned module = find_module(model, BLOCK_MODULE(block));
+	uint32_t distance = UINT32_MAX;
 
-	if (BLOCK_MODULE(block) == BLOCK_MODULE(model->raw_block) &&
-	    distance >> 8 < LEAF_ANY_BLOCK - LEAF_NEW_BLOCK) {
-		*at++ = (unsigned char)(LEAF_NEW_BLOCK + (distance >> 8));
+	if (module < CODE_MODULES)
+		distance = distance_32(block, model->new_blocks[module]);
+	if (distance >> 8 < LEAF_HIGH) {
+		*at++ = (unsigned char)(LEAF_NEW_BLOCK + module * LEAF_HIGH + (distance >> 8));
 		*at++ = (unsigned char)distance;
 	} else {
 		*at++ = LEAF_ANY_BLOCK;
@@ -136,9 +165,9 @@ static unsigned char *put_new_block(struct code_model *model, unsigned char *at,
 /* The block in which a leaf lies. */
 static unsigned char *put_block(struct code_model *model, unsigned char *at, uint32_t block)
 {
-	for (uint32_t i = 0; i < model->nr_blocks; i++)
-		if (model->blocks[i] == block) {
-			*at++ = (unsigned char)(LEAF_BLOCK + i);
+	for (uint32_t i = 0; i < model->nr_areas; i++)
+		if (model->areas[i] == block >> 1) {
+			*at++ = (unsigned char)(LEAF_AREA + i * 2 + block % 2);
 			return at;
 		}
 	return put_new_block(model, at, block);
@@ -168,7 +197,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
                                     uint64_t near)
 {
 	uint16_t *slot = find_leaf(encoder, leaf);
-	uint64_t distance = offset_distance(leaf, near);
+	uint32_t distance = distance_32((uint32_t)leaf, (uint32_t)near);
 
 	if (*slot && *slot <= distance)
 		return varint_put(at, (*slot - 1U) << 1 | 1);
@@ -176,7 +205,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
 	}
-	at = varint_put(at, distance << 1);
+	at = varint_put(at, (uint64_t)distance << 1);
 	note_leaf(encoder, slot, leaf);
 	return at;
 }
