@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/say.h"
+#include "output/clock_sides.h"
 #include "output/convert.h"
 #include "output/trace_calls.h"
 #include "output/new_file.h"
@@ -242,7 +243,7 @@ static void tell_unsampled(const struct convert_options *options,
 	char exact[TEXT_SIZE];
 
 	if (options->converter->unsampled || !event || conversion->event || !knows_exact(trace) ||
-	    shares_init(&shares, trace))
+	    clock_sides(trace, event) == CLOCK_KERNEL || shares_init(&shares, trace))
 		return;
 	coverage = shares_coverage(&shares, trace);
 	shares_fini(&shares);

@@ -1,4 +1,5 @@
 #include "output/warnings.h"
+#include "output/clock_sides.h"
 #include "output/counter_columns.h"
 #include "output/text.h"
 
@@ -195,6 +196,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 
 	if (!event->taken || profile->config.from || profile->config.to != UINT64_MAX ||
 	    profile->nr_unsampled || profile->nr_scaled ||
+	    clock_sides(profile->trace, event) != CLOCK_BOTH ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)event->exact, event->unit);
