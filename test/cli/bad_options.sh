@@ -28,6 +28,7 @@ expect "'101'" --max-overhead 101 true
 expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "exclude" -p 1 true
+expect "-F and -c exclude" -F 1000 -c 7 true
 expect "nothing to record"
 expect "process" -p 4194303
 # A counter that this machine has not.
