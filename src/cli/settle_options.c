@@ -36,8 +36,13 @@ static int settle_event(struct options *options, unsigned e)
 {
 	struct event *event = &options->events[e];
 	char why[WHY_SIZE];
-	int error = event_probe(event);
+	int error;
 
+	if (event->freq && event->unit == EVENT_COUNT) {
+		say("freq= is for clocks, not for '%s'; try period=N", event->name);
+		return -EINVAL;
+	}
+	error = event_probe(event);
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
