@@ -181,7 +181,8 @@ static int check_output(const struct convert_options *options, const char *outpu
 	return -EEXIST;
 }
 
-static void complain(const struct convert_options *options, const char *output, int err)
+static void complain(const struct convert_options *options, const char *scratch, const char *output,
+                     int err)
 {
 	if (err == -EBADMSG)
 		say("cannot convert '%s': its records make no sense; record again", options->file);
@@ -190,6 +191,9 @@ static void complain(const struct convert_options *options, const char *output, 
 		    output);
 	else if (err == -EEXIST)
 		say("'%s' exists; replace it with --force or name another with -o", output);
+	else if (!strcmp(output, "-") && access(scratch, W_OK | X_OK))
+		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",
+		    scratch, strerror(errno));
 	else if (err != -EINTR)
 		say("cannot write '%s': %s", strcmp(output, "-") ? output : "standard output",
 		    strerror(-err));
@@ -216,7 +220,7 @@ static int write_output(const struct convert_options *options, struct conversion
 	conversion->tick = NULL;
 	conversion->arg = NULL;
 	if (err)
-		complain(options, output, err);
+		complain(options, conversion->scratch, output, err);
 	return err;
 }
 

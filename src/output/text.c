@@ -104,7 +104,7 @@ void text_put_padded(FILE *to, const char *name, unsigned width)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-#define COMMAND_SIZE 2000 /* bytes that are shown: nobody reads all names that a linker is given */
+#define COMMAND_SIZE 2000 /* bytes that are shown */
 
 static bool plain(const char *argument, size_t size)
 {

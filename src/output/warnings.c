@@ -36,7 +36,8 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct warner *warn
 static void warn_of_flags(const struct trace_run *run, const struct warner *warner)
 {
 	if (run->flags & TRACE_RUN_RECOVERED)
-		warn(warner, "the recorder was killed: this is what it had taken in until then");
+		warn(warner,
+		     "this was recovered: the recorder was killed, or could not write its trace");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_USER_ONLY)
