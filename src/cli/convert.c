@@ -120,9 +120,7 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
 	err = converter->to_file(conversion, stdout);
-	if (!err && (ferror(stdout) || fflush(stdout)))
-		err = errno ? -errno : -EIO;
-	return err;
+	return err ? err : new_file_flush(stdout);
 }
 
 /* A signal that came too late for the converter is in time for its output. */

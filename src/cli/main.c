@@ -2,6 +2,7 @@
 #include "cli/say.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,18 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* A file beyond the limit is an error, which is told. A recorder sees to that behind its target. */
+static int run(const struct command *command, int argc, char **argv)
+{
+	sigset_t beyond;
+
+	sigemptyset(&beyond);
+	sigaddset(&beyond, SIGXFSZ);
+	if (command->run != cmd_record)
+		sigprocmask(SIG_BLOCK, &beyond, NULL);
+	return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -62,7 +75,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	say("no command '%s'; 'adaptrace help' lists them", name);
 	return 2;
 }

@@ -147,12 +147,12 @@ static int settle_output(struct options *options)
 	int error;
 
 	if (why) {
-		say("cannot write to '%s'; %s", pattern ? pattern : "", why);
+		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
 	error = check_place(options->output);
 	if (error)
-		say("cannot write to '%s'; %s", options->output, strerror(error));
+		say("cannot write to '%s': %s", options->output, strerror(error));
 	return -error;
 }
 

@@ -65,6 +65,12 @@ struct code_sample {
 	uint32_t context;         /* node of the caller's frame; NODE_NONE: there is no caller */
 	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
 	                           */
+	/*
+	 * Decoded: the number of (context, leaf), below CODE_MAX_PAIRS, in the bin, and whether an
+	 * earlier record of the bin had the same; CODE_MAX_PAIRS: it got none.
+	 */
+	uint16_t pair;
+	bool again;
 };
 
 struct code_pair {

@@ -173,31 +173,39 @@ static int get_context_again(struct code_cursor *cursor, struct code_pair *pair)
 	return 0;
 }
 
-/* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
-static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair)
+static int get_known_pair(struct code_cursor *cursor, struct code_pair *pair, uint32_t *number)
 {
 	struct code_model *model = &cursor->model;
-	uint32_t number;
+	uint32_t short_number = get_number(cursor);
 
-	if (where == WHERE_PAIR) {
-		number = get_number(cursor);
-		if (number >= model->nr_pairs)
-			return -EBADMSG;
-		*pair = model->pairs[model->order[number]];
-		if (number >= NUMBER_DIRECT)
-			shorten_number(model, number);
-		return 0;
-	}
+	if (short_number >= model->nr_pairs)
+		return -EBADMSG;
+	*number = model->order[short_number];
+	*pair = model->pairs[*number];
+	if (short_number >= NUMBER_DIRECT)
+		shorten_number(model, short_number);
+	return 0;
+}
+
+/* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
+static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair,
+                     uint32_t *number)
+{
+	struct code_model *model = &cursor->model;
+
+	if (where == WHERE_PAIR)
+		return get_known_pair(cursor, pair, number);
 	if (where == WHERE_RAW) {
 		pair->context = get_context(cursor);
 		pair->leaf = get_leaf(cursor);
-		add_context(model, add_pair(model, pair->context, pair->leaf));
+		*number = add_pair(model, pair->context, pair->leaf);
+		add_context(model, *number);
 		return 0;
 	}
 	if (get_context_again(cursor, pair))
 		return -EBADMSG;
 	pair->leaf = get_leaf_near(cursor, pair->leaf);
-	add_pair(model, pair->context, pair->leaf);
+	*number = add_pair(model, pair->context, pair->leaf);
 	return 0;
 }
 
@@ -243,6 +251,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	struct code_model *model = &cursor->model;
 	struct code_site *site = &model->sites[expected_site(model)];
 	struct code_pair pair;
+	uint32_t number;
 	unsigned control;
 
 	if (!cursor->left)
@@ -257,7 +266,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
 	site->last = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
-	if (get_where(cursor, control & 3, &pair) || !cursor->at)
+	if (get_where(cursor, control & 3, &pair, &number) || !cursor->at)
 		return -EBADMSG;
 	model->last = pair;
 	cursor->left--;
@@ -268,6 +277,8 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.context = pair.context,
 		.thread = (uint32_t)site->who,
 		.cpu = (uint32_t)(site->who >> 32),
+		.pair = (uint16_t)number,
+		.again = (control & 3) == WHERE_PAIR,
 	};
 	if (cursor->counters.nr)
 		get_counters(cursor, sample);

@@ -18,9 +18,8 @@ void frame_names_fini(struct frame_names *names)
 	map64_fini(&names->by_name);
 	map64_fini(&names->functions);
 	map64_fini(&names->places);
-	free(names->by_line);
-	free(names->by_symbol);
-	free(names->recent);
+	frame_pieces_fini(&names->pieces);
+	free(names->by_piece);
 	free(names->names);
 	free(names->chains);
 }
@@ -154,32 +153,12 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 
 /* --- known ones ------------------------------------------------------------------------------- */
 
-#define RECENT_SHIFT 17
-
-static struct frame_recent *recent_slot(const struct frame_names *names, uint64_t frame)
-{
-	return &names->recent[(frame * 0x9e3779b97f4a7c15) >> (64 - RECENT_SHIFT)];
-}
-
 static int make_tables(struct frame_names *names)
 {
-	const struct trace *trace = names->trace;
-
-	names->by_line = calloc(trace_nr_lines(trace) + 1UL, sizeof(*names->by_line));
-	names->by_symbol = calloc(trace_nr_symbols(trace) + 1UL, sizeof(*names->by_symbol));
-	names->recent = calloc((size_t)1 << RECENT_SHIFT, sizeof(*names->recent));
-	return names->by_line && names->by_symbol && names->recent ? 0 : -ENOMEM;
-}
-
-/* What stands for all frames with the same chain; NULL: none but this one. */
-static uint32_t *alike(const struct frame_names *names, uint64_t frame)
-{
-	uint32_t symbol = trace_find_symbol(names->trace, frame), line;
-
-	if (symbol == UINT32_MAX)
-		return NULL;
-	line = trace_find_line(names->trace, frame, symbol);
-	return line == UINT32_MAX ? &names->by_symbol[symbol] : &names->by_line[line];
+	if (!names->pieces.starts && frame_pieces_init(&names->pieces, names->trace))
+		return -ENOMEM;
+	names->by_piece = calloc(names->pieces.nr + 1UL, sizeof(*names->by_piece));
+	return names->by_piece ? 0 : -ENOMEM;
 }
 
 static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first)
@@ -196,47 +175,45 @@ static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first
 
 static int find_chain(struct frame_names *names, uint64_t frame, uint32_t *first)
 {
-	uint32_t *known = alike(names, frame);
-	int err;
+	uint32_t piece = frame_pieces_find(&names->pieces, frame);
+	int err = 0;
 
-	if (!known)
+	if (piece == FRAME_NO_PIECE)
 		return find_alone(names, frame, first);
-	if (*known) {
-		*first = *known - 1;
-		return 0;
+	if (!names->by_piece[piece]) {
+		*first = names->nr_chains;
+		err = add_chain(names, frame);
+		if (!err)
+			names->by_piece[piece] = *first + 1;
 	}
-	*first = names->nr_chains;
-	err = add_chain(names, frame);
-	if (!err)
-		*known = *first + 1;
+	*first = names->by_piece[piece] - 1;
 	return err;
 }
 
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
-	struct frame_recent *recent;
 	uint32_t first, before = names->nr_chains;
 
-	if (!names->recent && make_tables(names))
+	if (!names->by_piece && make_tables(names))
 		return 0;
-	recent = recent_slot(names, frame);
-	if (recent->chain && recent->frame == frame) {
-		first = recent->chain - 1;
-	} else if (find_chain(names, frame, &first)) {
+	if (find_chain(names, frame, &first)) {
 		names->nr_chains = before;
 		return 0;
 	}
-	*recent = (struct frame_recent){frame, first + 1};
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
 }
 
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
 {
-	const struct frame_recent *recent = names->recent ? recent_slot(names, frame) : NULL;
+	uint32_t piece, chain;
 
-	return recent && recent->chain && recent->frame == frame ? names->chains[recent->chain]
-	                                                         : UINT32_MAX;
+	if (!names->by_piece)
+		return UINT32_MAX;
+	piece = frame_pieces_find(&names->pieces, frame);
+	chain = piece == FRAME_NO_PIECE ? map64_get(&names->by_frame, frame)
+	                                : names->by_piece[piece] - 1;
+	return chain == UINT32_MAX ? UINT32_MAX : names->chains[chain + 1];
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)

@@ -11,6 +11,7 @@
 #ifndef OUTPUT_FRAME_NAMES_H
 #define OUTPUT_FRAME_NAMES_H
 
+#include "output/frame_pieces.h"
 #include "output/map64.h"
 #include "output/trace.h"
 
@@ -41,19 +42,13 @@ struct frame_names {
 	uint32_t *chains; /* for each frame how many names, and then these */
 	uint32_t nr_chains, chains_room;
 	/*
-	 * Where in chains, + 1; 0: not there yet. All frames between two entries of the trace's
-	 * tables are alike, and only those outside of all of them are kept one by one.
+	 * Where in chains, + 1; 0: not there yet. All frames of a piece are alike, and only those
+	 * outside of all functions are kept one by one.
 	 */
-	uint32_t *by_line, *by_symbol;
+	struct frame_pieces pieces;
+	uint32_t *by_piece;
 	struct map64 by_frame; /* not + 1 */
-	struct frame_recent *recent;
 	struct map64 by_name, functions, places;
-};
-
-/* A frame that was looked up, and where its chain is. */
-struct frame_recent {
-	uint64_t frame;
-	uint32_t chain; /* + 1; 0: empty */
 };
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
@@ -62,7 +57,7 @@ void frame_names_fini(struct frame_names *names);
 /* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
  */
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
-/* The same if it was found not long ago, else UINT32_MAX. */
+/* The same if it was found before, else UINT32_MAX. */
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame);
 
 /*

@@ -4,14 +4,17 @@
 
 #include "output/profile.h"
 
-#define LEAF_CACHE_SIZE (1 << 15)
-#define CHAIN_SIZE      (1 << 13) /* the deepest stack: a file may pretend that one is endless */
+#define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */
 
-/* Where a (class, context, leaf) led last time. */
-struct leaf_cache {
-	uint64_t leaf;
-	uint32_t class, context;
-	uint32_t node; /* + 1; 0: empty */
+/* Where the latest sample with a place led, see struct trace_sample. */
+struct known_place {
+	uint32_t class;
+	uint32_t node; /* + 1; 0: not known */
+};
+
+/* What a sample's node is looked for by, so far as it is known before its turn. */
+struct errand {
+	uint32_t parent, row; /* PROFILE_NONE: nothing to look for, or not known */
 };
 
 /* Nodes by their parents and names, by open addressing. */
@@ -44,7 +47,10 @@ struct builder {
 	struct map64 more_context_nodes; /* of all others */
 	uint32_t last_memory;
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
-	struct leaf_cache *cache;
+	struct known_place *places;
+	uint32_t nr_places;
+	bool one_class; /* all samples are of the same */
+	bool by_cpu;    /* streams */
 	struct profile_stream *streams;
 	uint64_t *by_thread;  /* weights */
 	double *factors;      /* of weights, by thread; NULL: all are 1 */
@@ -57,16 +63,22 @@ struct builder {
 /* The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. */
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
 
+/* For a sample that does not count. */
+void builder_pass(struct builder *builder, const struct trace_sample *sample);
+
 /*
  * Ask for the memory that builder_leaf() will need for a sample, in three steps; for the first
  * class, which is the only one as a rule.
  */
-void builder_announce(struct builder *builder, const struct trace_sample *sample);
-void builder_approach(struct builder *builder, const struct trace_sample *sample);
-void builder_reach(struct builder *builder, const struct trace_sample *sample);
+void builder_announce(const struct builder *builder, const struct trace_sample *sample);
+void builder_approach(const struct builder *builder, const struct trace_sample *sample,
+                      struct errand *errand);
+void builder_reach(const struct builder *builder, const struct errand *errand);
 
 /* Zeroed, and made for look-ups here and there; to be freed. NULL: no memory. */
 void *memory_new(size_t nr, size_t size);
+
+int builder_reserve_nodes(struct builder *builder, uint32_t nr);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);

@@ -94,73 +94,97 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 	return node;
 }
 
-static struct leaf_cache *cache_slot(const struct builder *builder, uint32_t class,
-                                     const struct trace_sample *sample)
-{
-	uint64_t hash = (sample->leaf ^ (uint64_t)sample->context << 24 ^ (uint64_t) class << 56) *
-	                0x9e3779b97f4a7c15;
+/* --- samples ---------------------------------------------------------------------------------- */
 
-	static_assert(LEAF_CACHE_SIZE == 1 << (64 - 49), "the hash gives 15 bits");
-	return &builder->cache[hash >> 49];
+static struct known_place *place_of(const struct builder *builder,
+                                    const struct trace_sample *sample)
+{
+	return sample->place < builder->nr_places ? &builder->places[sample->place] : NULL;
 }
 
-static bool cache_holds(const struct leaf_cache *slot, uint32_t class,
-                        const struct trace_sample *sample)
+/* The node + 1 of a sample that is at the same place as an earlier one; 0: not known. */
+static uint32_t known_place_node(const struct builder *builder, uint32_t class,
+                                 const struct trace_sample *sample)
 {
-	return slot->node && slot->leaf == sample->leaf && slot->context == sample->context &&
-	       slot->class == class;
+	const struct known_place *place = sample->again ? place_of(builder, sample) : NULL;
+
+	return place && place->class == class ? place->node : 0;
 }
 
-void builder_announce(struct builder *builder, const struct trace_sample *sample)
+void builder_announce(const struct builder *builder, const struct trace_sample *sample)
 {
-	uint32_t number = trace_node_number(builder->profile->trace, sample->context);
+	uint32_t number, node = known_place_node(builder, 0, sample);
 
-	__builtin_prefetch(cache_slot(builder, 0, sample));
+	if (node) {
+		__builtin_prefetch(&builder->profile->nodes[node - 1]);
+		return;
+	}
+	number = trace_node_number(builder->profile->trace, sample->context);
 	if (number != UINT32_MAX)
 		__builtin_prefetch(&builder->context_nodes[number]);
 }
 
-/* Where the sample's node is looked for; false: it is known, or nothing can be said yet. */
-static bool leaf_wanted(const struct builder *builder, const struct trace_sample *sample,
-                        uint32_t *parent, uint32_t *row)
+/* How far up a new path is followed before its turn. */
+#define MAX_NEW 32
+
+/* The first frame of a path that may be new, below a node that is known; else PROFILE_NONE. */
+static uint32_t known_part(const struct builder *builder, const struct trace_sample *sample,
+                           uint64_t *frame)
 {
+	uint32_t context = sample->context, node = known_context(builder, 0, context);
+
+	*frame = sample->leaf;
+	for (unsigned i = 0; node == PROFILE_NONE && i < MAX_NEW; i++) {
+		if (!trace_node(builder->profile->trace, context, frame, &context))
+			break;
+		node = known_context(builder, 0, context);
+	}
+	return node;
+}
+
+void builder_approach(const struct builder *builder, const struct trace_sample *sample,
+                      struct errand *errand)
+{
+	uint64_t frame;
 	uint32_t name;
 
-	if (cache_holds(cache_slot(builder, 0, sample), 0, sample))
-		return false;
-	*parent = known_context(builder, 0, sample->context);
-	name = frame_names_known(&builder->profile->names, sample->leaf);
-	*row = builder_known_row(builder, name);
-	return *parent != PROFILE_NONE && *row != PROFILE_NONE;
+	errand->row = PROFILE_NONE;
+	if (known_place_node(builder, 0, sample))
+		return;
+	errand->parent = known_part(builder, sample, &frame);
+	if (errand->parent == PROFILE_NONE)
+		return;
+	name = frame_names_known(&builder->profile->names, frame);
+	errand->row = builder_known_row(builder, name);
+	if (errand->row != PROFILE_NONE)
+		builder_parent_prefetch(builder, errand->parent, errand->row);
 }
 
-void builder_approach(struct builder *builder, const struct trace_sample *sample)
+void builder_reach(const struct builder *builder, const struct errand *errand)
 {
-	uint32_t parent, row;
-
-	if (leaf_wanted(builder, sample, &parent, &row))
-		builder_parent_prefetch(builder, parent, row);
-}
-
-void builder_reach(struct builder *builder, const struct trace_sample *sample)
-{
-	uint32_t parent, row;
-
-	if (leaf_wanted(builder, sample, &parent, &row))
-		builder_child_prefetch(builder, parent, row);
+	if (errand->row != PROFILE_NONE)
+		builder_child_prefetch(builder, errand->parent, errand->row);
 }
 
 uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
 {
-	struct leaf_cache *slot = cache_slot(builder, class, sample);
-	uint32_t node;
+	struct known_place *place = place_of(builder, sample);
+	uint32_t node = known_place_node(builder, class, sample);
 
-	if (cache_holds(slot, class, sample))
-		return slot->node - 1;
+	if (node)
+		return node - 1;
 	node = context_node(builder, class, sample->context);
 	if (node != PROFILE_NONE)
 		node = child_of(builder, class, node, sample->leaf, true);
-	if (node != PROFILE_NONE)
-		*slot = (struct leaf_cache){sample->leaf, class, sample->context, node + 1};
+	if (place && node != PROFILE_NONE)
+		*place = (struct known_place){class, node + 1};
 	return node;
+}
+
+void builder_pass(struct builder *builder, const struct trace_sample *sample)
+{
+	struct known_place *place = place_of(builder, sample);
+
+	if (place && !sample->again)
+		place->node = 0;
 }

@@ -291,28 +291,39 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 }
 
 static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_section *section,
-                         uint64_t vaddr, struct unwind_rule *rule)
+                         uint64_t vaddr, struct unwind_rule *rule, struct cfi_range *range)
 {
 	struct cfi_source source = {reader->images, cfi->module, section};
 	struct cfi_entry entry, parent;
 	struct cfi_cie cie;
 	struct cfi_fde fde;
-	uint64_t offset;
+	uint64_t offset, next;
 
 	if (section->size == 0)
 		return false;
 	if (section->scanned)
 		section_index(reader, section, &source);
-	return cfi_table_search(&source, vaddr, &offset) &&
-	       cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) &&
-	       !entry.is_cie && entry.size <= sizeof(reader->fde) &&
-	       cfi_entry_read(&source, entry.cie, reader->cie, sizeof(reader->cie), &parent) &&
-	       parent.is_cie && cfi_cie_parse(&parent, &cie) && cfi_fde_parse(&entry, &cie, &fde) &&
-	       fde.start <= vaddr && vaddr < fde.end && cfi_program_rule(&cie, &fde, vaddr, rule);
+	if (!cfi_table_search(&source, vaddr, &offset, &next) ||
+	    !cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) ||
+	    entry.is_cie || entry.size > sizeof(reader->fde) ||
+	    !cfi_entry_read(&source, entry.cie, reader->cie, sizeof(reader->cie), &parent) ||
+	    !parent.is_cie || !cfi_cie_parse(&parent, &cie) || !cfi_fde_parse(&entry, &cie, &fde) ||
+	    vaddr < fde.start || vaddr >= fde.end ||
+	    !cfi_program_rule(&cie, &fde, vaddr, rule, range))
+		return false;
+	if (next < range->end)
+		range->end = next;
+	return true;
 }
 
-bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule)
+bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
+              struct cfi_range *range)
 {
-	return section_rule(reader, cfi, &cfi->eh, vaddr, rule) ||
-	       section_rule(reader, cfi, &cfi->debug, vaddr, rule);
+	if (section_rule(reader, cfi, &cfi->eh, vaddr, rule, range))
+		return true;
+	if (!section_rule(reader, cfi, &cfi->debug, vaddr, rule, range))
+		return false;
+	/* The other section may know the addresses around this one. */
+	*range = (struct cfi_range){vaddr, vaddr + 1};
+	return true;
 }

@@ -28,7 +28,8 @@ import recording
 
 pid = int(sys.argv[1])
 info = recording.info("attached.atr")
-assert info["attached"] and info["pid"] == pid
+assert info["attached"] and info["pid"] == pid and info["exit_status"] is None
+assert info["command"][0].endswith("grower") and info["command"][1:] == ["3"], info["command"]
 commands = {command["comm"]: command for command in info["commands"]}
 assert recording.close(commands["later"]["weight"] / 1e9, 0.5, 0.05, recording.allowance(info))
 assert commands["later"]["tasks"] == 1

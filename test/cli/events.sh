@@ -28,6 +28,15 @@ END
 	grep -q 'cpu-clock' out && grep -q 'page-faults' out || fail "$(head -20 out)"
 done
 
+# A command alone is counted, not what its process did to execute it.
+recorded -e page-faults true
+check <<'END'
+import recording
+info = recording.info()
+event, = info["events"]
+assert not info["samples"]["lost"] and event["taken"] == event["exact"] > 0, event
+END
+
 # -c for counters, -F for clocks.
 recorded -e page-faults:u -c 7 "$TARGETS/chain" fork 30 1000 >said
 check <<'END'
