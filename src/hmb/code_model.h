@@ -153,7 +153,7 @@ static inline uint32_t shorten_number(struct code_model *model, uint32_t number)
 
 	model->order[number] = model->order[shorter];
 	model->order[shorter] = pair;
-	model->turn = (uint8_t)((shorter + 1) % NUMBER_DIRECT);
+	model->turn = (uint8_t)(shorter + 1 < NUMBER_DIRECT ? shorter + 1 : 0);
 	return shorter;
 }
 

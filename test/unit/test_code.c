@@ -99,6 +99,19 @@ static void begin(struct bin *bin, struct code_encoder *encoder, struct program 
 		code_begin_counters(encoder, bin, program->nr_counters, program->owner, put_shifts);
 }
 
+/* In one of its ways: the usual is for bins without counters. */
+static void put(struct bin *bin, struct code_encoder *encoder, const struct code_sample *sample)
+{
+	enum code_usual usual = CODE_OTHER;
+
+	if (!bin->nr_counters && rnd() % 2)
+		usual = code_put_usual(encoder, bin, sample);
+	if (usual == CODE_LONG)
+		code_put_long(encoder, bin);
+	if (usual == CODE_OTHER)
+		code_put(encoder, bin, sample);
+}
+
 /* Fills a bin, keeping what was put. */
 static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_sample *samples,
                      unsigned time_shift)
@@ -115,8 +128,7 @@ static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_
 		samples[nr] = random_sample(&program);
 		random_totals(&program, nr);
 		samples[nr].counters = &program.totals[(size_t)nr * COUNTER_MAX];
-		if (bin->nr_counters || rnd() % 2 || !code_put_usual(encoder, bin, &samples[nr]))
-			code_put(encoder, bin, &samples[nr]);
+		put(bin, encoder, &samples[nr]);
 		nr++;
 		assert_in_range(bin->record_bytes - before, 2, most);
 		assert_int_equal(bin->nr_records, nr);
