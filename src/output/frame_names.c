@@ -204,16 +204,20 @@ uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint
 	return names->chains[first];
 }
 
-uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, uint32_t *nr)
 {
 	uint32_t piece, chain;
 
+	*nr = 0;
 	if (!names->by_piece)
 		return UINT32_MAX;
 	piece = frame_pieces_find(&names->pieces, frame);
 	chain = piece == FRAME_NO_PIECE ? map64_get(&names->by_frame, frame)
 	                                : names->by_piece[piece] - 1;
-	return chain == UINT32_MAX ? UINT32_MAX : names->chains[chain + 1];
+	if (chain == UINT32_MAX)
+		return UINT32_MAX;
+	*nr = names->chains[chain];
+	return names->chains[chain + 1];
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)

@@ -57,8 +57,8 @@ void frame_names_fini(struct frame_names *names);
 /* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
  */
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
-/* The same if it was found before, else UINT32_MAX. */
-uint32_t frame_names_known(const struct frame_names *names, uint64_t frame);
+/* The same if it was found before, and how many there are; else UINT32_MAX. */
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, uint32_t *nr);
 
 /*
  * The numbers of all names of a frame, the outermost function first, until the next call. How many;
