@@ -269,10 +269,21 @@ static void end_streams(struct builder *builder)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* What nodes are found by, before more memory is needed. */
+static void builder_forget(struct builder *builder)
+{
+	free(builder->children.slots);
+	free(builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	builder->children.slots = NULL;
+	builder->context_nodes = NULL;
+}
+
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
+	builder_forget(builder);
 	end_streams(builder);
 	if (profile_sum(profile) || profile_sum_counts(profile))
 		return -ENOMEM;
@@ -332,10 +343,8 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
-	map64_fini(&builder->more_context_nodes);
-	free(builder->children.slots);
+	builder_forget(builder);
 	free(builder->first_rows);
-	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->factors);
 	free(builder->process_of);

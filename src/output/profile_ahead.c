@@ -66,7 +66,8 @@ static void approach(const struct builder *builder, const struct trace_sample *s
                      struct errand *errand)
 {
 	const struct node_table *table = &builder->children;
-	uint32_t name, nr;
+	bool only = false;
+	uint32_t name;
 	uint64_t frame;
 
 	errand->row = PROFILE_NONE;
@@ -76,8 +77,8 @@ static void approach(const struct builder *builder, const struct trace_sample *s
 	if (errand->parent == PROFILE_NONE)
 		return;
 	__builtin_prefetch(&builder->profile->nodes[errand->parent]);
-	name = frame_names_known(&builder->profile->names, frame, &nr);
-	errand->whole &= nr == 1;
+	name = frame_names_known(&builder->profile->names, frame, &only);
+	errand->whole &= only;
 	errand->row = builder_known_row(builder, name);
 	if (errand->row == PROFILE_NONE || !table->slots)
 		return;
