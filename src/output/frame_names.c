@@ -164,34 +164,38 @@ static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first
 	return err ? err : map64_add(&names->by_frame, frame, *first);
 }
 
-static int find_chain(struct frame_names *names, uint64_t frame, uint32_t *first)
+static int name_piece(struct frame_names *names, struct frame_piece *piece, uint64_t frame)
 {
-	struct frame_piece *piece = frame_pieces_find(&names->pieces, frame);
+	uint32_t first = names->nr_chains;
 
-	if (!piece)
-		return find_alone(names, frame, first);
-	if (!piece->chain) {
-		*first = names->nr_chains;
-		if (add_chain(names, frame))
-			return -ENOMEM;
-		piece->chain = *first + 1;
-		piece->name = names->chains[*first + 1];
-		piece->name |= names->chains[*first] > 1 ? FRAME_MORE_NAMES : 0;
-	}
-	*first = piece->chain - 1;
+	if (piece->chain)
+		return 0;
+	if (add_chain(names, frame))
+		return -ENOMEM;
+	piece->chain = first + 1;
+	piece->name = names->chains[first + 1];
+	piece->name |= names->chains[first] > 1 ? FRAME_MORE_NAMES : 0;
 	return 0;
 }
 
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
 	uint32_t first, before = names->nr_chains;
+	struct frame_piece *piece;
 
 	if (!names->pieces.pieces && frame_pieces_init(&names->pieces, names->trace))
 		return 0;
-	if (find_chain(names, frame, &first)) {
+	piece = frame_pieces_find(&names->pieces, frame);
+	if (piece && piece->chain && !(piece->name & FRAME_MORE_NAMES)) {
+		*numbers = &piece->name;
+		return 1;
+	}
+	if (piece ? name_piece(names, piece, frame) : find_alone(names, frame, &first)) {
 		names->nr_chains = before;
 		return 0;
 	}
+	if (piece)
+		first = piece->chain - 1;
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
 }

@@ -61,7 +61,10 @@ struct builder {
 	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
-	uint32_t *chain; /* contexts on the way up */
+	struct chain_link {
+		uint64_t frame;
+		uint32_t context;
+	} * chain; /* on the way up */
 };
 
 /*

@@ -59,7 +59,7 @@ static int know_context(struct builder *builder, uint32_t class, uint32_t contex
  */
 static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context, uint32_t *depth)
 {
-	uint32_t node, root = builder->profile->classes[class].root;
+	uint32_t node, above, root = builder->profile->classes[class].root;
 	uint64_t frame;
 
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
@@ -68,9 +68,10 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 			return node;
 		if (*depth == CHAIN_SIZE)
 			return child_of(builder, class, root, FRAME_TRUNCATED, false);
-		builder->chain[*depth] = context;
-		if (!trace_node(builder->profile->trace, context, &frame, &context))
+		if (!trace_node(builder->profile->trace, context, &frame, &above))
 			return child_of(builder, class, root, FRAME_TRUNCATED, false);
+		builder->chain[*depth] = (struct chain_link){frame, context};
+		context = above;
 	}
 	return root;
 }
@@ -78,14 +79,13 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 /* The profile's node of a context. */
 static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t context)
 {
-	uint32_t depth, parent, node = climb(builder, class, context, &depth);
-	uint64_t frame;
+	uint32_t depth, node = climb(builder, class, context, &depth);
 
 	while (depth && node != PROFILE_NONE) {
-		context = builder->chain[--depth];
-		if (trace_node(builder->profile->trace, context, &frame, &parent))
-			node = child_of(builder, class, node, frame, false);
-		if (node == PROFILE_NONE || know_context(builder, class, context, node))
+		const struct chain_link *link = &builder->chain[--depth];
+
+		node = child_of(builder, class, node, link->frame, false);
+		if (node == PROFILE_NONE || know_context(builder, class, link->context, node))
 			return PROFILE_NONE;
 	}
 	return node;
