@@ -114,8 +114,9 @@ static void with_units_of_types(void **state)
 }
 
 /*
- * One file for each compiler whose packages there is a tool for. For version 5 of g++ there is none:
- * dwp of binutils 2.40 falls over its files, and llvm-dwp 14, 16 and 19 do not come to an end.
+ * One file for each compiler whose packages there is a tool for. For version 5 of g++ there is
+ * none: dwp of binutils 2.40 falls over its files, and llvm-dwp 14, 16 and 19 do not come to an
+ * end.
  */
 static void in_a_package(void **state)
 {
