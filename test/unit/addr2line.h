@@ -42,9 +42,12 @@ static inline bool place_equal(char *place, const struct source *source)
 	colon = strrchr(place, ':');
 	assert_non_null(colon);
 	*colon = '\0';
-	/* Of functions without debug information it knows the name of the object file. */
+	/*
+	 * Of functions without debug information, as AddressSanitizer makes them, it knows the
+	 * symbol's file; a line table that goes on there may name the same.
+	 */
 	if (!strchr(place, '/'))
-		return !source->file;
+		return !source->file || !strcmp(basename(source->file), place);
 	if ((uint32_t)strtoul(colon + 1, NULL, 10) != source->line || !source->file)
 		return false;
 	return !strcmp(place, source->file) ||
