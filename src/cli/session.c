@@ -373,11 +373,6 @@ static int record_attached(struct session *s)
 {
 	int error;
 
-	s->target_fd = (int)syscall(SYS_pidfd_open, s->options->attach, 0);
-	if (s->target_fd < 0) {
-		say("no process %d: %s", (int)s->options->attach, strerror(errno));
-		return EXIT_ADAPTRACE;
-	}
 	if (session_attach(s))
 		return EXIT_ADAPTRACE;
 	error = get_ready(s);

@@ -19,7 +19,6 @@ void frame_names_fini(struct frame_names *names)
 	map64_fini(&names->functions);
 	map64_fini(&names->places);
 	frame_pieces_fini(&names->pieces);
-	free(names->by_piece);
 	free(names->names);
 	free(names->chains);
 }
@@ -153,14 +152,6 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 
 /* --- known ones ------------------------------------------------------------------------------- */
 
-static int make_tables(struct frame_names *names)
-{
-	if (!names->pieces.starts && frame_pieces_init(&names->pieces, names->trace))
-		return -ENOMEM;
-	names->by_piece = calloc(names->pieces.nr + 1UL, sizeof(*names->by_piece));
-	return names->by_piece ? 0 : -ENOMEM;
-}
-
 static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first)
 {
 	int err = 0;
@@ -173,47 +164,56 @@ static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first
 	return err ? err : map64_add(&names->by_frame, frame, *first);
 }
 
-static int find_chain(struct frame_names *names, uint64_t frame, uint32_t *first)
+static int name_piece(struct frame_names *names, struct frame_piece *piece, uint64_t frame)
 {
-	uint32_t piece = frame_pieces_find(&names->pieces, frame);
-	int err = 0;
+	uint32_t first = names->nr_chains;
 
-	if (piece == FRAME_NO_PIECE)
-		return find_alone(names, frame, first);
-	if (!names->by_piece[piece]) {
-		*first = names->nr_chains;
-		err = add_chain(names, frame);
-		if (!err)
-			names->by_piece[piece] = *first + 1;
-	}
-	*first = names->by_piece[piece] - 1;
-	return err;
+	if (piece->chain)
+		return 0;
+	if (add_chain(names, frame))
+		return -ENOMEM;
+	piece->chain = first + 1;
+	piece->name = names->chains[first + 1];
+	piece->name |= names->chains[first] > 1 ? FRAME_MORE_NAMES : 0;
+	return 0;
 }
 
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
 	uint32_t first, before = names->nr_chains;
+	struct frame_piece *piece;
 
-	if (!names->by_piece && make_tables(names))
+	if (!names->pieces.pieces && frame_pieces_init(&names->pieces, names->trace))
 		return 0;
-	if (find_chain(names, frame, &first)) {
+	piece = frame_pieces_find(&names->pieces, frame);
+	if (piece && piece->chain && !(piece->name & FRAME_MORE_NAMES)) {
+		*numbers = &piece->name;
+		return 1;
+	}
+	if (piece ? name_piece(names, piece, frame) : find_alone(names, frame, &first)) {
 		names->nr_chains = before;
 		return 0;
 	}
+	if (piece)
+		first = piece->chain - 1;
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
 }
 
-uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only)
 {
-	uint32_t piece, chain;
+	const struct frame_piece *piece = frame_pieces_find(&names->pieces, frame);
+	uint32_t chain;
 
-	if (!names->by_piece)
+	if (piece) {
+		*only = !(piece->name & FRAME_MORE_NAMES);
+		return piece->chain ? piece->name & ~FRAME_MORE_NAMES : UINT32_MAX;
+	}
+	chain = map64_get(&names->by_frame, frame);
+	if (chain == UINT32_MAX)
 		return UINT32_MAX;
-	piece = frame_pieces_find(&names->pieces, frame);
-	chain = piece == FRAME_NO_PIECE ? map64_get(&names->by_frame, frame)
-	                                : names->by_piece[piece] - 1;
-	return chain == UINT32_MAX ? UINT32_MAX : names->chains[chain + 1];
+	*only = names->chains[chain] == 1;
+	return names->chains[chain + 1];
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)

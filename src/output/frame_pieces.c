@@ -11,8 +11,8 @@
 
 static void add_start(struct frame_pieces *pieces, uint64_t start)
 {
-	if (!pieces->nr || pieces->starts[pieces->nr - 1] != start)
-		pieces->starts[pieces->nr++] = start;
+	if (!pieces->nr || pieces->pieces[pieces->nr - 1].start != start)
+		pieces->pieces[pieces->nr++].start = start;
 }
 
 /* What was behind the function before begins this one where nothing is between them. */
@@ -20,7 +20,7 @@ static void add_function(struct frame_pieces *pieces, const struct trace_symbol 
 {
 	uint64_t start = (uint64_t)symbol->module << 33 | (uint64_t)symbol->lo << 1;
 
-	if (pieces->nr && pieces->starts[pieces->nr - 1] == (start | 1))
+	if (pieces->nr && pieces->pieces[pieces->nr - 1].start == (start | 1))
 		pieces->nr--;
 	add_start(pieces, start);
 }
@@ -55,12 +55,12 @@ static void cut(struct frame_pieces *pieces, const struct trace *trace)
 
 static uint32_t module_of(const struct frame_pieces *pieces, uint32_t piece)
 {
-	return (uint32_t)(pieces->starts[piece] >> 33);
+	return (uint32_t)(pieces->pieces[piece].start >> 33);
 }
 
 static uint32_t offset_of(const struct frame_pieces *pieces, uint32_t piece)
 {
-	return (uint32_t)(pieces->starts[piece] >> 1);
+	return (uint32_t)(pieces->pieces[piece].start >> 1);
 }
 
 /*
@@ -113,10 +113,10 @@ int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace)
 	int err;
 
 	*pieces = (struct frame_pieces){0};
-	if (most >= FRAME_NO_PIECE)
+	if (most >= UINT32_MAX)
 		return -ENOMEM;
-	pieces->starts = calloc(most + 1, sizeof(*pieces->starts));
-	if (!pieces->starts)
+	pieces->pieces = calloc(most + 1, sizeof(*pieces->pieces));
+	if (!pieces->pieces)
 		return -ENOMEM;
 	cut(pieces, trace);
 	err = index_pieces(pieces);
@@ -127,7 +127,7 @@ int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace)
 
 void frame_pieces_fini(struct frame_pieces *pieces)
 {
-	free(pieces->starts);
+	free(pieces->pieces);
 	free(pieces->modules);
 	free(pieces->first);
 	*pieces = (struct frame_pieces){0};

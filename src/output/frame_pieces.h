@@ -11,8 +11,13 @@
 
 #include "output/trace.h"
 
+struct frame_piece {
+	uint64_t start;       /* frame · 2, ascending; and 1: what follows is in no function */
+	uint32_t chain, name; /* for whoever cuts the pieces; 0 at first */
+};
+
 struct frame_pieces {
-	uint64_t *starts; /* frame · 2, ascending; and 1: what follows is in no function */
+	struct frame_piece *pieces;
 	uint32_t nr;
 	/* Each module's code in stretches of equal length: the piece that each begins in. */
 	struct frame_stretches *modules;
@@ -31,32 +36,31 @@ struct frame_stretches {
 int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace);
 void frame_pieces_fini(struct frame_pieces *pieces);
 
-#define FRAME_NO_PIECE UINT32_MAX
-
-/* The number of a frame's piece, below nr; FRAME_NO_PIECE: it is in no function. */
-static inline uint32_t frame_pieces_find(const struct frame_pieces *pieces, uint64_t frame)
+/* A frame's piece; NULL: it is in no function. */
+static inline struct frame_piece *frame_pieces_find(const struct frame_pieces *pieces,
+                                                    uint64_t frame)
 {
 	const struct frame_stretches *stretches;
 	uint32_t low, high;
 	uint64_t stretch;
 
 	if (frame >> 32 >= pieces->nr_modules)
-		return FRAME_NO_PIECE;
+		return NULL;
 	stretches = &pieces->modules[frame >> 32];
 	stretch = ((frame & UINT32_MAX) - stretches->base) >> stretches->shift;
 	if (stretch >= stretches->nr)
-		return FRAME_NO_PIECE;
+		return NULL;
 	low = pieces->first[stretches->at + stretch];
 	high = pieces->first[stretches->at + stretch + 1];
 	while (low < high) {
 		uint32_t middle = low + (high - low + 1) / 2;
 
-		if (pieces->starts[middle] <= (frame << 1 | 1))
+		if (pieces->pieces[middle].start <= (frame << 1 | 1))
 			low = middle;
 		else
 			high = middle - 1;
 	}
-	return pieces->starts[low] & 1 ? FRAME_NO_PIECE : low;
+	return pieces->pieces[low].start & 1 ? NULL : &pieces->pieces[low];
 }
 
 #endif

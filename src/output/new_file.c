@@ -123,13 +123,16 @@ static int give_name(const struct new_file *file)
 	return err;
 }
 
-/* What could not be written is still in the stream: trying again tells why. */
+/*
+ * What could not be written is still in the stream: trying again tells why. If it succeeds, there
+ * was no room before our own scratch files gave theirs back.
+ */
 int new_file_flush(FILE *file)
 {
 	errno = 0;
 	if (fflush(file))
 		return errno ? -errno : -EIO;
-	return ferror(file) ? -EIO : 0;
+	return ferror(file) ? -ENOSPC : 0;
 }
 
 int new_file_close(struct new_file *file, int err)

@@ -56,6 +56,8 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 	                 : code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_ALLOC_FAILED
 	                         ? -ENOMEM
 	                         : -EIO;
+	if (archive->error == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
+		archive->error = -ENOSPC;
 }
 
 bool otf2_failed(struct archive *archive, const void *pointer)

@@ -162,10 +162,6 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
-/*
- * Large trees are all over memory, so that a sample by itself would wait for it several times. The
- * samples of a batch wait together: each step asks for what the next one needs.
- */
 #define BATCH_SIZE 32
 
 struct batch {
@@ -187,16 +183,6 @@ static int batch_fill(struct batch *batch, struct trace_walk *walk)
 	return got;
 }
 
-static void batch_announce(const struct builder *builder, struct batch *batch)
-{
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_announce(builder, &batch->samples[i]);
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_approach(builder, &batch->samples[i], &batch->errands[i]);
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_reach(builder, &batch->errands[i]);
-}
-
 static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
 {
 	return sample->time >= config->from && sample->time < config->to;
@@ -215,7 +201,9 @@ static int batch_find(struct builder *builder, struct batch *batch)
 		}
 		class = class_of(builder, sample);
 		if (class != PROFILE_NONE)
-			batch->nodes[i] = builder_leaf(builder, class, sample);
+			batch->nodes[i] =
+				builder_leaf(builder, class, sample,
+			                     class ? PROFILE_NONE : batch->errands[i].node);
 		if (batch->nodes[i] == PROFILE_NONE)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
@@ -228,7 +216,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	const struct profile *profile = builder->profile;
 	int err;
 
-	batch_announce(builder, batch);
+	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
 		if (batch->nodes[i] != PROFILE_NONE)
@@ -281,10 +269,21 @@ static void end_streams(struct builder *builder)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* What nodes are found by, before more memory is needed. */
+static void builder_forget(struct builder *builder)
+{
+	free(builder->children.slots);
+	free(builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	builder->children.slots = NULL;
+	builder->context_nodes = NULL;
+}
+
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
+	builder_forget(builder);
 	end_streams(builder);
 	if (profile_sum(profile) || profile_sum_counts(profile))
 		return -ENOMEM;
@@ -344,10 +343,8 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
-	map64_fini(&builder->more_context_nodes);
-	free(builder->children.slots);
+	builder_forget(builder);
 	free(builder->first_rows);
-	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->factors);
 	free(builder->process_of);

@@ -34,12 +34,9 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 
 static uint32_t known_context(const struct builder *builder, uint32_t class, uint32_t context)
 {
-	uint32_t number;
-
 	if (class)
 		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
-	number = trace_node_number(builder->profile->trace, context);
-	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+	return builder_known_context(builder, context);
 }
 
 static int know_context(struct builder *builder, uint32_t class, uint32_t context, uint32_t node)
@@ -62,7 +59,7 @@ static int know_context(struct builder *builder, uint32_t class, uint32_t contex
  */
 static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context, uint32_t *depth)
 {
-	uint32_t node, root = builder->profile->classes[class].root;
+	uint32_t node, above, root = builder->profile->classes[class].root;
 	uint64_t frame;
 
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
@@ -71,9 +68,10 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 			return node;
 		if (*depth == CHAIN_SIZE)
 			return child_of(builder, class, root, FRAME_TRUNCATED, false);
-		builder->chain[*depth] = context;
-		if (!trace_node(builder->profile->trace, context, &frame, &context))
+		if (!trace_node(builder->profile->trace, context, &frame, &above))
 			return child_of(builder, class, root, FRAME_TRUNCATED, false);
+		builder->chain[*depth] = (struct chain_link){frame, context};
+		context = above;
 	}
 	return root;
 }
@@ -81,14 +79,13 @@ static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context,
 /* The profile's node of a context. */
 static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t context)
 {
-	uint32_t depth, parent, node = climb(builder, class, context, &depth);
-	uint64_t frame;
+	uint32_t depth, node = climb(builder, class, context, &depth);
 
 	while (depth && node != PROFILE_NONE) {
-		context = builder->chain[--depth];
-		if (trace_node(builder->profile->trace, context, &frame, &parent))
-			node = child_of(builder, class, node, frame, false);
-		if (node == PROFILE_NONE || know_context(builder, class, context, node))
+		const struct chain_link *link = &builder->chain[--depth];
+
+		node = child_of(builder, class, node, link->frame, false);
+		if (node == PROFILE_NONE || know_context(builder, class, link->context, node))
 			return PROFILE_NONE;
 	}
 	return node;
@@ -96,86 +93,19 @@ static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t c
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-static struct known_place *place_of(const struct builder *builder,
-                                    const struct trace_sample *sample)
+uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample,
+                      uint32_t known)
 {
-	return sample->place < builder->nr_places ? &builder->places[sample->place] : NULL;
-}
+	struct known_place *place = builder_place(builder, sample);
+	uint32_t node = known;
 
-/* The node + 1 of a sample that is at the same place as an earlier one; 0: not known. */
-static uint32_t known_place_node(const struct builder *builder, uint32_t class,
-                                 const struct trace_sample *sample)
-{
-	const struct known_place *place = sample->again ? place_of(builder, sample) : NULL;
-
-	return place && place->class == class ? place->node : 0;
-}
-
-void builder_announce(const struct builder *builder, const struct trace_sample *sample)
-{
-	uint32_t number, node = known_place_node(builder, 0, sample);
-
-	if (node) {
-		__builtin_prefetch(&builder->profile->nodes[node - 1]);
-		return;
+	if (node == PROFILE_NONE && place && sample->again && place->node && place->class == class)
+		return place->node - 1;
+	if (node == PROFILE_NONE) {
+		node = context_node(builder, class, sample->context);
+		if (node != PROFILE_NONE)
+			node = child_of(builder, class, node, sample->leaf, true);
 	}
-	number = trace_node_number(builder->profile->trace, sample->context);
-	if (number != UINT32_MAX)
-		__builtin_prefetch(&builder->context_nodes[number]);
-}
-
-/* How far up a new path is followed before its turn. */
-#define MAX_NEW 32
-
-/* The first frame of a path that may be new, below a node that is known; else PROFILE_NONE. */
-static uint32_t known_part(const struct builder *builder, const struct trace_sample *sample,
-                           uint64_t *frame)
-{
-	uint32_t context = sample->context, node = known_context(builder, 0, context);
-
-	*frame = sample->leaf;
-	for (unsigned i = 0; node == PROFILE_NONE && i < MAX_NEW; i++) {
-		if (!trace_node(builder->profile->trace, context, frame, &context))
-			break;
-		node = known_context(builder, 0, context);
-	}
-	return node;
-}
-
-void builder_approach(const struct builder *builder, const struct trace_sample *sample,
-                      struct errand *errand)
-{
-	uint64_t frame;
-	uint32_t name;
-
-	errand->row = PROFILE_NONE;
-	if (known_place_node(builder, 0, sample))
-		return;
-	errand->parent = known_part(builder, sample, &frame);
-	if (errand->parent == PROFILE_NONE)
-		return;
-	name = frame_names_known(&builder->profile->names, frame);
-	errand->row = builder_known_row(builder, name);
-	if (errand->row != PROFILE_NONE)
-		builder_parent_prefetch(builder, errand->parent, errand->row);
-}
-
-void builder_reach(const struct builder *builder, const struct errand *errand)
-{
-	if (errand->row != PROFILE_NONE)
-		builder_child_prefetch(builder, errand->parent, errand->row);
-}
-
-uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample)
-{
-	struct known_place *place = place_of(builder, sample);
-	uint32_t node = known_place_node(builder, class, sample);
-
-	if (node)
-		return node - 1;
-	node = context_node(builder, class, sample->context);
-	if (node != PROFILE_NONE)
-		node = child_of(builder, class, node, sample->leaf, true);
 	if (place && node != PROFILE_NONE)
 		*place = (struct known_place){class, node + 1};
 	return node;
@@ -183,7 +113,7 @@ uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trac
 
 void builder_pass(struct builder *builder, const struct trace_sample *sample)
 {
-	struct known_place *place = place_of(builder, sample);
+	struct known_place *place = builder_place(builder, sample);
 
 	if (place && !sample->again)
 		place->node = 0;

@@ -1,4 +1,5 @@
 #include "output/warnings.h"
+#include "output/clock_sides.h"
 #include "output/counter_columns.h"
 #include "output/text.h"
 
@@ -35,7 +36,8 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct warner *warn
 static void warn_of_flags(const struct trace_run *run, const struct warner *warner)
 {
 	if (run->flags & TRACE_RUN_RECOVERED)
-		warn(warner, "the recorder was killed: this is what it had taken in until then");
+		warn(warner,
+		     "this was recovered: the recorder was killed, or could not write its trace");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_USER_ONLY)
@@ -195,6 +197,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 
 	if (!event->taken || profile->config.from || profile->config.to != UINT64_MAX ||
 	    profile->nr_unsampled || profile->nr_scaled ||
+	    clock_sides(profile->trace, event) != CLOCK_BOTH ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)event->exact, event->unit);

@@ -19,15 +19,15 @@
 /*
  * An entry of the cache is one word: a piece of code with one rule, and the number of the rule.
  * Rules are the same for most functions; a table holds each once. It starts anew when a hostile
- * module fills it. A piece lies within a region of 256 bytes, and a set, which is a cache line, has
+ * module fills it. A piece lies within a region of 512 bytes, and a set, which is a cache line, has
  * the pieces of its regions: what is near in the code is near in the cache.
  *
- *     63      52       50                24       16        8 7         0
+ *     63      52       49                24       18        9 8         0
  *    |  rule    |  0  |  tag of the region  |  0  |   bytes   |   first   |
  *
  * The set's number and the tag tell the region; bytes 0: there is no entry.
  */
-#define REGION_BITS 8
+#define REGION_BITS 9
 #define REGION_SIZE (1 << REGION_BITS)
 #define FRAME_BITS  48
 #define TAG_BITS    (FRAME_BITS - REGION_BITS - SET_BITS)

@@ -9,6 +9,10 @@ target=$!
 background="$background $target"
 await grep -q ready said
 
+thread=$(ls /proc/$target/task | grep -vx $target | head -1)
+record -p $thread 2>errors && fail "a thread was taken for a process"
+grep -q -- "-p $target" errors || fail "said of a thread: $(cat errors)"
+
 start_recording -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said
