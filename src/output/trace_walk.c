@@ -15,6 +15,7 @@ struct list {
 	struct trace_sample sample;
 	struct code_cursor *cursor;
 	uint32_t first_place;
+	bool memory; /* of which samples may have a class */
 };
 
 struct trace_walk {
@@ -35,8 +36,8 @@ static void take_memory(const struct trace *trace, struct trace_sample *sample)
 	uint32_t parent;
 	uint64_t frame;
 
-	if (sample->context == NODE_NONE || !(trace_run(trace)->flags & TRACE_RUN_DATA) ||
-	    !trace_node(trace, sample->context, &frame, &parent) || !frame_is_memory(frame))
+	if (sample->context == NODE_NONE || !trace_node(trace, sample->context, &frame, &parent) ||
+	    !frame_is_memory(frame))
 		return;
 	sample->memory = frame_memory(frame);
 	sample->context = parent;
@@ -71,7 +72,8 @@ static void fill_sample(const struct trace *trace, struct list *list,
 	sample->place =
 		coded->pair == CODE_MAX_PAIRS ? UINT32_MAX : list->first_place + coded->pair;
 	sample->again = coded->again;
-	take_memory(trace, sample);
+	if (list->memory)
+		take_memory(trace, sample);
 	take_counters(trace, list, coded);
 }
 
@@ -100,6 +102,7 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 	list->cursor = calloc(1, sizeof(*list->cursor));
 	if (!list->cursor)
 		return -ENOMEM;
+	list->memory = trace_run(trace)->flags & TRACE_RUN_DATA;
 	list->at = first;
 	list->end = end;
 	list->sample.event = first->list >> 8;
