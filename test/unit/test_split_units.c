@@ -60,7 +60,7 @@ static const char *const compilers[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang
  * With units of types of their own, in as many sections where g++ wrote them. Neither addr2line nor
  * LLVM reads all of this; the program without them has the same code.
  */
-static const char *const with_types[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-5"};
+static const char *const with_types[] = {"g++ -gdwarf-5", "clang++ -gdwarf-5"};
 
 static void check(struct fixture *f, const char *program)
 {
