@@ -16,13 +16,16 @@ static uint64_t get_varint(struct code_cursor *cursor)
 	return varint_get(&cursor->at, cursor->end);
 }
 
-static uint32_t get_number(struct code_cursor *cursor)
+static uint32_t get_long_number(struct code_cursor *cursor, uint32_t number)
+{
+	return NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(cursor);
+}
+
+static inline uint32_t get_number(struct code_cursor *cursor)
 {
 	uint32_t number = get_byte(cursor);
 
-	if (number < NUMBER_DIRECT)
-		return number;
-	return NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(cursor);
+	return number < NUMBER_DIRECT ? number : get_long_number(cursor, number);
 }
 
 static uint64_t get_bytes(struct code_cursor *cursor, unsigned nr)

@@ -253,15 +253,6 @@ static int weights_init(struct trace *trace)
 	return err;
 }
 
-uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu)
-{
-	const struct weights *weights = &trace->weights[event];
-
-	if (cpu < weights->nr && weights->by_cpu[cpu])
-		return weights->by_cpu[cpu];
-	return weights->any;
-}
-
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 {
 	const struct complaint complaint = {path, why};

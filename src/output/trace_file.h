@@ -48,6 +48,11 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 const char *trace_check(const struct trace *trace);
 
 /* The units that a sample of this event on this CPU stands for. */
-uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu);
+static inline uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu)
+{
+	const struct weights *weights = &trace->weights[event];
+
+	return cpu < weights->nr && weights->by_cpu[cpu] ? weights->by_cpu[cpu] : weights->any;
+}
 
 #endif

@@ -5,16 +5,16 @@
 #include "symbolize/memory.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The samples of one kind and level, at the next one. */
 struct list {
 	const struct place *at, *end; /* the bins that follow */
-	struct trace_sample sample;
+	struct code_sample sample;
 	struct code_cursor *cursor;
-	uint32_t first_place;
+	uint32_t event, level, first_place;
+	bool memory; /* of which samples may have a class */
 };
 
 struct trace_walk {
@@ -35,34 +35,35 @@ static void take_memory(const struct trace *trace, struct trace_sample *sample)
 	uint32_t parent;
 	uint64_t frame;
 
-	if (sample->context == NODE_NONE || !(trace_run(trace)->flags & TRACE_RUN_DATA) ||
-	    !trace_node(trace, sample->context, &frame, &parent) || !frame_is_memory(frame))
+	if (sample->context == NODE_NONE || !trace_node(trace, sample->context, &frame, &parent) ||
+	    !frame_is_memory(frame))
 		return;
 	sample->memory = frame_memory(frame);
 	sample->context = parent;
 }
 
 /* Still totals; see trace_walk_next(). */
-static void take_counters(const struct trace *trace, struct list *list,
-                          const struct code_sample *coded)
+static void take_counters(const struct trace *trace, const struct list *list,
+                          struct trace_sample *sample)
 {
-	struct trace_sample *sample = &list->sample;
+	const uint64_t *totals = list->sample.counters;
 
 	sample->nr_counters = 0;
-	if (!coded->counters || sample->event ||
-	    list->cursor->counters.nr != 1 + trace_nr_counters(trace))
+	if (!totals || list->event || list->cursor->counters.nr != 1 + trace_nr_counters(trace))
 		return;
 	sample->nr_counters = list->cursor->counters.nr;
-	memcpy(sample->counters, coded->counters, sample->nr_counters * sizeof(uint64_t));
+	memcpy(sample->counters, totals, sample->nr_counters * sizeof(uint64_t));
 }
 
-static void fill_sample(const struct trace *trace, struct list *list,
-                        const struct code_sample *coded)
+static void fill_sample(const struct trace *trace, const struct list *list,
+                        struct trace_sample *sample)
 {
-	struct trace_sample *sample = &list->sample;
+	const struct code_sample *coded = &list->sample;
 
+	sample->event = list->event;
+	sample->level = list->level;
 	sample->time = coded->time;
-	sample->weight = trace_weight(trace, sample->event, coded->cpu);
+	sample->weight = trace_weight(trace, list->event, coded->cpu);
 	sample->thread = coded->thread;
 	sample->cpu = coded->cpu;
 	sample->leaf = coded->leaf;
@@ -71,20 +72,18 @@ static void fill_sample(const struct trace *trace, struct list *list,
 	sample->place =
 		coded->pair == CODE_MAX_PAIRS ? UINT32_MAX : list->first_place + coded->pair;
 	sample->again = coded->again;
-	take_memory(trace, sample);
-	take_counters(trace, list, coded);
+	if (list->memory)
+		take_memory(trace, sample);
+	take_counters(trace, list, sample);
 }
 
 /* 1 with the list's next sample, 0 at its end, -EBADMSG. */
-static int list_next(const struct trace *trace, struct list *list)
+static int list_next(struct list *list)
 {
-	struct code_sample coded;
 	int got;
 
 	for (;;) {
-		got = code_next(list->cursor, &coded);
-		if (got == 1)
-			fill_sample(trace, list, &coded);
+		got = code_next(list->cursor, &list->sample);
 		if (got || list->at == list->end)
 			return got;
 		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
@@ -100,11 +99,12 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 	list->cursor = calloc(1, sizeof(*list->cursor));
 	if (!list->cursor)
 		return -ENOMEM;
+	list->memory = trace_run(trace)->flags & TRACE_RUN_DATA;
 	list->at = first;
 	list->end = end;
-	list->sample.event = first->list >> 8;
-	list->sample.level = first->list & 0xff;
-	return list_next(trace, list);
+	list->event = first->list >> 8;
+	list->level = first->list & 0xff;
+	return list_next(list);
 }
 
 /* --- all lists -------------------------------------------------------------------------------- */
@@ -179,30 +179,20 @@ uint32_t trace_walk_places(const struct trace_walk *walk)
 	return walk->nr_lists * CODE_MAX_PAIRS;
 }
 
-/* Without room for counters that are not there. */
-static void copy_sample(struct trace_walk *walk, const struct list *list,
-                        struct trace_sample *sample)
-{
-	enum counter_owner owner = list->cursor->counters.owner;
-
-	if (!list->sample.nr_counters) {
-		memcpy(sample, &list->sample, offsetof(struct trace_sample, counters));
-		return;
-	}
-	*sample = list->sample;
-	counter_streams_step(&walk->counters[owner], walk->trace, owner, sample);
-}
-
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 {
+	enum counter_owner owner;
 	struct list *list;
 	int got;
 
 	if (walk->error || !walk->turns.nr)
 		return walk->error;
 	list = &walk->lists[walk->turns.heap[0].number];
-	copy_sample(walk, list, sample);
-	got = list_next(walk->trace, list);
+	owner = list->cursor->counters.owner;
+	fill_sample(walk->trace, list, sample);
+	if (sample->nr_counters)
+		counter_streams_step(&walk->counters[owner], walk->trace, owner, sample);
+	got = list_next(list);
 	if (got < 0)
 		walk->error = got;
 	turns_next(&walk->turns, got == 1, list->sample.time);
