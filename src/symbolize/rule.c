@@ -22,10 +22,12 @@
  * module fills it. A piece lies within a region of 512 bytes, and a set, which is a cache line, has
  * the pieces of its regions: what is near in the code is near in the cache.
  *
- *     63      52       49                24       18        9 8         0
+ *     63      52       50                24       18        9 8         0
  *    |  rule    |  0  |  tag of the region  |  0  |   bytes   |   first   |
  *
- * The set's number and the tag tell the region; bytes 0: there is no entry.
+ * The set's number and the tag tell the region; bytes 0: there is no entry. Where rules are known
+ * for single addresses alone, as in code made at run time, a region would have too many for its
+ * set: these are scattered over all sets, as if their frames were others, with a mark in the tag.
  */
 #define REGION_BITS 9
 #define REGION_SIZE (1 << REGION_BITS)
@@ -34,7 +36,9 @@
 #define TAG_SHIFT   24
 #define RULE_SHIFT  52
 
-_Static_assert(TAG_SHIFT + TAG_BITS <= RULE_SHIFT && MAX_RULES <= 1 << (64 - RULE_SHIFT),
+#define SCATTERED ((uint64_t)1 << TAG_BITS)
+
+_Static_assert(TAG_SHIFT + TAG_BITS + 1 <= RULE_SHIFT && MAX_RULES <= 1 << (64 - RULE_SHIFT),
                "the fields of an entry");
 
 struct rule_cache {
@@ -209,33 +213,68 @@ struct place {
 	uint32_t at; /* in its region */
 };
 
+#define ODD 0x9e3779b97f4a7c15ull
+
 /* Neighbours have neighbouring sets; what is above their number tells modules and far code apart.
  */
-static inline struct place place_of(struct rule_cache *cache, uint64_t frame)
+static inline struct place place_of(struct rule_cache *cache, uint64_t frame, uint64_t mark)
 {
 	uint64_t region = frame >> REGION_BITS, tag = region >> SET_BITS;
-	uint64_t set = (region ^ (tag * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS)) % NR_SETS;
+	uint64_t set = (region ^ (tag * ODD) >> (64 - SET_BITS)) % NR_SETS;
 
-	return (struct place){cache->sets[set], tag, (uint32_t)frame % REGION_SIZE};
+	return (struct place){cache->sets[set], tag | mark, (uint32_t)frame % REGION_SIZE};
+}
+
+/* No two frames have the same: a product with an odd number can be undone. */
+static inline struct place place_scattered(struct rule_cache *cache, uint64_t frame)
+{
+	return place_of(cache, frame * ODD % ((uint64_t)1 << FRAME_BITS), SCATTERED);
 }
 
 static inline bool entry_has(uint64_t entry, const struct place *place)
 {
-	return (entry >> TAG_SHIFT) % ((uint64_t)1 << TAG_BITS) == place->tag &&
+	return (entry >> TAG_SHIFT) % (2 * SCATTERED) == place->tag &&
 	       place->at - (uint32_t)(entry % REGION_SIZE) <
 	               (uint32_t)(entry >> REGION_BITS) % (2 * REGION_SIZE);
 }
 
+static uint64_t entry_make(const struct place *place, unsigned rule, uint64_t first, uint64_t bytes)
+{
+	return (uint64_t)rule << RULE_SHIFT | place->tag << TAG_SHIFT | bytes << REGION_BITS |
+	       first;
+}
+
 /* A piece of the place's region, as far as the range goes in it. */
-static uint64_t entry_make(const struct place *place, uint64_t vaddr, const struct cfi_range *range,
-                           unsigned rule)
+static uint64_t entry_piece(const struct place *place, unsigned rule, uint64_t vaddr,
+                            const struct cfi_range *range)
 {
 	uint64_t region = vaddr - place->at, end = region + REGION_SIZE;
 	uint64_t first = range->start > region ? range->start - region : 0;
-	uint64_t bytes = (range->end < end ? range->end : end) - region - first;
 
-	return (uint64_t)rule << RULE_SHIFT | place->tag << TAG_SHIFT | bytes << REGION_BITS |
-	       first;
+	return entry_make(place, rule, first,
+	                  (range->end < end ? range->end : end) - region - first);
+}
+
+static const struct unwind_rule *place_search(struct rule_cache *cache, const struct place *place)
+{
+	uint64_t *set = place->set;
+
+	for (unsigned way = 0; way < NR_WAYS; way++) {
+		uint64_t entry = set[way];
+
+		if (!entry_has(entry, place))
+			continue;
+		set[way] = set[way - (way > 0)];
+		set[way - (way > 0)] = entry;
+		return &cache->rules[entry >> RULE_SHIFT].rule;
+	}
+	return NULL;
+}
+
+static void place_put(const struct place *place, uint64_t entry)
+{
+	memmove(place->set + 1, place->set, (NR_WAYS - 1) * sizeof(*place->set));
+	place->set[0] = entry;
 }
 
 /* Not where it is looked for first: in one of the other ways, or nowhere yet. */
@@ -244,33 +283,34 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
                                                                        uint32_t vaddr,
                                                                        const struct place *place)
 {
+	const struct unwind_rule *known = place_search(cache, place);
+	struct place single = place_scattered(cache, frame_make(module->id, vaddr));
 	struct unwind_rule rule;
 	struct cfi_range range;
-	unsigned way, number;
+	unsigned number;
 
-	for (way = 1; way < NR_WAYS; way++) {
-		uint64_t entry = place->set[way];
-
-		if (!entry_has(entry, place))
-			continue;
-		place->set[way] = place->set[way - 1];
-		place->set[way - 1] = entry;
-		return &cache->rules[entry >> RULE_SHIFT].rule;
-	}
+	if (!known)
+		known = place_search(cache, &single);
+	if (known)
+		return known;
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_SPECIAL)
 		return &no_rule;
 	rule_ask(cache, module, vaddr, &rule, &range);
 	rule.plain = rule_is_plain(&rule);
 	number = rule_number(cache, &rule);
-	memmove(place->set + 1, place->set, (NR_WAYS - 1) * sizeof(*place->set));
-	place->set[0] = entry_make(place, vaddr, &range, number);
+	if (range.end - range.start == 1)
+		place_put(&single, entry_make(&single, number, single.at, 1));
+	else
+		place_put(place, entry_piece(place, number, vaddr, &range));
 	return &cache->rules[number].rule;
 }
 
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
                                          uint32_t vaddr)
 {
-	struct place place = place_of(cache, frame_make(module->id, vaddr));
+	uint64_t frame = frame_make(module->id, vaddr);
+	struct place place = module->kind == MODULE_ANON ? place_scattered(cache, frame)
+	                                                 : place_of(cache, frame, 0);
 
 	if (entry_has(place.set[0], &place))
 		return &cache->rules[place.set[0] >> RULE_SHIFT].rule;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -301,10 +302,10 @@ static void cached_rules_are_those_of_their_addresses(void **state)
 		if (i % 4)
 			vaddr = text->vaddr + (random >> 33) % 65536;
 		memset(&alone, 0, sizeof(alone));
+		ours = *rule_cache_get(cache, same, (uint32_t)vaddr);
 		if (!cfi_rule(fixture->reader, cfi, vaddr, &alone, &range))
 			continue;
 		arch_mend_rule(&alone);
-		ours = *rule_cache_get(cache, same, (uint32_t)vaddr);
 		assert_int_equal(ours.plain, rule_is_plain(&ours));
 		ours.plain = 0;
 		assert_memory_equal(&ours, &alone, sizeof(ours));
@@ -314,6 +315,26 @@ static void cached_rules_are_those_of_their_addresses(void **state)
 	assert_true(rule_cache_asked(cache) < known * 3 / 4);
 	rule_cache_free(cache);
 	teardown((void **)&other);
+}
+
+/* Code made at run time has a rule for each address, and many addresses in one place. */
+static void dense_rules_stay_known(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rule_cache *cache = rule_cache_new(fixture->modules);
+	unsigned char *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct module *module;
+	unsigned pass, i;
+
+	assert_ptr_not_equal(code, MAP_FAILED);
+	module = module_table_anon(fixture->modules, getpid(), (uintptr_t)code);
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < 1024; i += 8)
+			rule_cache_get(cache, module, (uint32_t)(uintptr_t)code + i);
+	assert_int_equal(rule_cache_asked(cache), 128);
+	munmap(code, 4096);
+	rule_cache_free(cache);
 }
 
 int main(void)
@@ -326,6 +347,7 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(cached_rules_are_those_of_their_addresses, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(dense_rules_stay_known, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
