@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct late {
 	const struct trace *trace;
@@ -44,13 +46,34 @@ static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n,
 	return err;
 }
 
+static int check_folder(const char *folder)
+{
+	struct stat stat_now;
+	int err = 0;
+
+	if (!folder)
+		return 0;
+	if (stat(folder, &stat_now))
+		err = -errno;
+	else if (!S_ISDIR(stat_now.st_mode))
+		err = -ENOTDIR;
+	else if (access(folder, X_OK))
+		err = -errno;
+	if (err)
+		say("cannot look for names in '%s': %s", folder, strerror(-err));
+	return err;
+}
+
 int late_names(struct trace *trace, const struct debug_places *places)
 {
 	struct late late = {trace, places};
 	const struct name_source source = {ask_module, &late};
 	uint32_t renewed = 0;
-	int err = trace_rename(trace, &source, &renewed);
+	int err = check_folder(places->folder);
 
+	if (err)
+		return err;
+	err = trace_rename(trace, &source, &renewed);
 	if (err)
 		say("cannot look names up again: %s", strerror(-err));
 	else if (!renewed)

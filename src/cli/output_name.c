@@ -60,6 +60,8 @@ const char *output_name(const char *pattern, char name[PATH_MAX])
 		pattern = mpi_rank() ? "adaptrace.%r.atr" : "adaptrace.atr";
 	if (!*pattern)
 		return "a file needs a name";
+	if (!strcmp(pattern, "-"))
+		return "a trace is a file, with a name; './-' is one";
 	for (; *pattern; pattern++) {
 		letter[0] = *pattern;
 		text = *pattern == '%' ? expansion(*++pattern, buffer) : letter;

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 /* Names, threads and modules beside the samples; those of large programs take more. */
 #define TABLES ((size_t)4 << 20)
@@ -15,6 +16,8 @@ struct advice room_advise(size_t budget)
 
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < needed)
 		return (struct advice){ADVICE_FILE_SIZE, {(int64_t)(limit.rlim_cur >> 10)}, NULL};
+	if (access("/dev/shm", W_OK | X_OK))
+		return (struct advice){ADVICE_SHM_DENIED};
 	if (!statvfs("/dev/shm", &shm))
 		there = (uint64_t)shm.f_bavail * shm.f_frsize;
 	if (there >= needed)

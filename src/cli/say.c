@@ -17,12 +17,14 @@ void say(const char *format, ...)
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	memory = open_memstream(&line, &size);
-	if (!memory)
-		return;
-	fputs("adaptrace: ", memory);
-	text_put(memory, message, 0);
-	fputc('\n', memory);
-	if (!fclose(memory))
+	if (memory) {
+		fputs("adaptrace: ", memory);
+		text_put(memory, message, 0);
+		fputc('\n', memory);
+	}
+	if (memory && !fclose(memory))
 		fwrite(line, 1, size, stderr); /* one write: not torn by the target's output */
+	else
+		fputs("adaptrace: no memory even for a message\n", stderr);
 	free(line);
 }

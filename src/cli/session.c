@@ -299,7 +299,8 @@ static int setup_failed(int error)
 			NULL,
 		};
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s", *line ? line : strerror(-error));
+	say("cannot start recording: %s%s", *line ? line : strerror(-error),
+	    error == -ENOMEM ? "; try a smaller -m, or: ulimit -v unlimited" : "");
 	return EXIT_ADAPTRACE;
 }
 

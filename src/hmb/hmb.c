@@ -286,15 +286,14 @@ static struct bin *make_room(struct hmb *hmb, const struct hmb_sample *sample)
 __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_sample *sample,
                                               uint32_t context)
 {
+	const struct code_sample coded = coded_sample(sample, context);
 	struct hmb_level *level = level_of(hmb, sample);
 	struct bin *bin = level->open;
-	struct code_sample coded;
 
 	if (!has_room(level, bin))
 		bin = make_room(hmb, sample);
 	if (!bin)
 		return false;
-	coded = coded_sample(sample, context);
 	code_put(level->encoder, bin, &coded);
 	level->nr_records++;
 	return true;

@@ -48,13 +48,13 @@ static void put_gap(const struct annotation_text *out)
 	        paint(out->options, PLAIN));
 }
 
-static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t nr,
-                     const char *what)
+static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t nr, const char *one,
+                     const char *many)
 {
 	if (nr && !out->options->quiet)
-		fprintf(out->to, "%s%7.2f%%  %8s  in %u more %s%s; --all shows them%s\n",
+		fprintf(out->to, "%s%7.2f%%  %8s  in %u more %s; --all shows them%s\n",
 		        paint(out->options, DIM), percent((double)self, out->annotation->self), "",
-		        nr, what, nr == 1 ? "" : "s", paint(out->options, PLAIN));
+		        nr, nr == 1 ? one : many, paint(out->options, PLAIN));
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static void put_lines(const struct annotation_text *out)
 		nr += !annotation->lines[i].hottest;
 		self += annotation->lines[i].hottest ? 0 : annotation->lines[i].self;
 	}
-	put_rest(out, self, nr, "line");
+	put_rest(out, self, nr, "line", "lines");
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */
@@ -256,7 +256,10 @@ static void put_rows(const struct annotation_text *out, const struct code_text *
 		nr += code->rows[i].samples != 0;
 		left += code->rows[i].self;
 	}
-	put_rest(out, left, nr, code->disassembler ? "instruction" : "address");
+	if (code->disassembler)
+		put_rest(out, left, nr, "instruction", "instructions");
+	else
+		put_rest(out, left, nr, "address", "addresses");
 }
 
 static void put_code_title(const struct annotation_text *out, const struct code_text *code)
@@ -332,9 +335,9 @@ int report_annotation_text(FILE *to, const struct profile *profile,
 		for (uint32_t i = 0; i < annotation.nr_codes && !err; i++)
 			err = put_code(&out, &annotation.codes[i]);
 		if (annotation.nr_more && !options->quiet)
-			fprintf(to, "\n%7.2f%% in %u more functions that it was inlined into\n",
+			fprintf(to, "\n%7.2f%% in %u more function%s that it was inlined into\n",
 			        percent((double)annotation.more_self, annotation.self),
-			        annotation.nr_more);
+			        annotation.nr_more, annotation.nr_more == 1 ? "" : "s");
 	}
 	annotation_fini(&annotation);
 	return err;

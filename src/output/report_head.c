@@ -59,3 +59,18 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 		fprintf(to, ", at first every %s", first);
 	fputc('\n', to);
 }
+
+void report_head_part(FILE *to, const struct trace *trace, uint64_t first, uint64_t end,
+                      uint64_t samples)
+{
+	const struct trace_run *run = trace_run(trace);
+	char from[TEXT_SIZE], until[TEXT_SIZE];
+
+	if (first <= run->start && end >= run->end)
+		return;
+	end = end < run->end ? end : run->end;
+	text_quantity(from, first > run->start ? (double)(first - run->start) : 0, TRACE_NS);
+	text_quantity(until, end > run->start ? (double)(end - run->start) : 0, TRACE_NS);
+	fprintf(to, "shown: from %s to %s of the run, %llu sample%s\n", from, until,
+	        (unsigned long long)samples, samples == 1 ? "" : "s");
+}

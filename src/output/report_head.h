@@ -12,4 +12,8 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name);
 /* "cpu-clock: 12345 samples, one each 1.553 ms (644 Hz); began with 97.1 µs" */
 void report_head_event(FILE *to, const struct trace *trace, uint32_t index);
 
+/* "shown: from 2.000 s to 5.000 s of the run, 584 samples"; nothing where all of the run is. */
+void report_head_part(FILE *to, const struct trace *trace, uint64_t first, uint64_t end,
+                      uint64_t samples);
+
 #endif

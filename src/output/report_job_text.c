@@ -15,7 +15,8 @@
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
 {
 	if (nr > options->limit && !options->quiet)
-		fprintf(to, "%zu more %s; --all shows them\n", nr - options->limit, what);
+		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->limit, what,
+		        nr - options->limit == 1 ? "" : "s");
 }
 
 static void put_title(FILE *to, const struct report_options *options, const char *title)
@@ -148,7 +149,7 @@ static void put_ranks(FILE *to, const struct job *job)
 	}
 	for (uint32_t i = 0; i < job->rows.nr && i < options->limit; i++)
 		put_rank_row(to, job, i);
-	put_rest(to, options, job->rows.nr, "ranks");
+	put_rest(to, options, job->rows.nr, "rank");
 }
 
 static void put_others(FILE *to, const struct job *job)
@@ -202,7 +203,7 @@ static void put_functions(FILE *to, const struct job *job)
 		if (nr++ < options->limit)
 			put_function(to, job, &job->samples.functions[i]);
 	}
-	put_rest(to, options, nr, "functions");
+	put_rest(to, options, nr, "function");
 }
 
 static void put_head(FILE *to, const struct job *job, const char *name)
@@ -276,7 +277,7 @@ static void put_contexts(FILE *to, const struct job *job)
 		        "call and callers");
 	for (uint32_t i = 0; i < job->samples.nr_contexts && i < options->limit; i++)
 		put_context(to, job, &job->samples.contexts[i]);
-	put_rest(to, options, job->samples.nr_contexts, "contexts");
+	put_rest(to, options, job->samples.nr_contexts, "context");
 }
 
 /* --- who sends to whom ------------------------------------------------------------------------ */
@@ -357,7 +358,7 @@ static int put_pairs(FILE *to, const struct call_sums *sums, const struct report
 		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
 		        links[i].messages, text);
 	}
-	put_rest(to, options, sums->nr_links, "pairs");
+	put_rest(to, options, sums->nr_links, "pair");
 	free(links);
 	return 0;
 }

@@ -279,6 +279,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 		return -errno;
 	if (!options->quiet && !options->no_header) {
 		report_head_event(to, trace, event);
+		report_head_part(to, trace, options->from, options->to, profile->samples);
 		warnings_of_profile(profile, put_warning, &warning);
 		fputc('\n', to);
 	}

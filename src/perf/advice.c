@@ -91,6 +91,9 @@ static const struct sentence {
                         "leave nothing to recover",
                         "as root: mount -o remount,size={1}M /dev/shm, or start the container "
                         "with --shm-size={1}m"},
+	[ADVICE_SHM_DENIED] = {"/dev/shm cannot be written to: a killed recorder would leave "
+                               "nothing to recover",
+                               "as root: mount -t tmpfs tmpfs /dev/shm"},
 	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a killed recorder would leave nothing "
                               "to recover",
                               "try: ulimit -f unlimited"},

@@ -416,10 +416,12 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->counts_lost = kernel_counts_lost();
 	s->side_format.sample_type = SAMPLER_TRAILER;
 	error = s->tasks ? find_cpus(s) : -ENOMEM;
-	if (error) {
+	if (error == -ENOENT)
+		snprintf(why, WHY_SIZE, "cannot tell which CPUs run: sysfs is not mounted");
+	else if (error)
 		explain(s, error, why);
+	if (error)
 		goto out;
-	}
 	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));

@@ -2,6 +2,7 @@
 #include "symbolize/dwarf_unit.h"
 #include "symbolize/elf_image.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,44 @@ static const char *const names[NR_DWARF_SECTIONS] = {
 	[DWARF_STR_OFFSETS] = "str_offsets",
 };
 
+/* Whether a section begins with a unit of a type; what is compressed is not looked into. */
+static bool has_type_unit(Elf *elf, const GElf_Shdr *shdr)
+{
+	const size_t most = 4 + 8 + 2 + 1;
+	Elf_Data *data;
+	struct cursor cursor = {0};
+	unsigned type;
+
+	if (shdr->sh_flags & SHF_COMPRESSED || shdr->sh_size < most || shdr->sh_offset > INT64_MAX)
+		return false;
+	data = elf_getdata_rawchunk(elf, (int64_t)shdr->sh_offset, most, ELF_T_BYTE);
+	if (!data || !data->d_buf)
+		return false;
+	cursor.at = data->d_buf;
+	cursor.end = cursor.at + data->d_size;
+	if (cursor_uint(&cursor, 4) == UINT32_MAX)
+		cursor_uint(&cursor, 8);
+	if (cursor_uint(&cursor, 2) != 5)
+		return false;
+	type = (unsigned)cursor_uint(&cursor, 1);
+	return type == DW_UT_type || type == DW_UT_split_type;
+}
+
+/*
+ * In version 5 each type that was split off, too, has a section of this name, before the one with
+ * the functions. Nothing of theirs is needed: a function that is a member of a type is declared
+ * in the unit that it is in, by name.
+ */
+static Elf_Scn *split_info_find(Elf *elf, GElf_Shdr *shdr)
+{
+	const char *const name = ".debug_info.dwo";
+	Elf_Scn *section = elf_section_find(elf, SHT_PROGBITS, name, shdr);
+
+	while (section && has_type_unit(elf, shdr))
+		section = elf_section_next(elf, section, SHT_PROGBITS, name, shdr);
+	return section;
+}
+
 /* ".debug_info", or ".zdebug_info" where older tools have compressed it. suffix: ".dwo" or "". */
 static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, const char *suffix,
                              GElf_Shdr *shdr, bool *old)
@@ -27,7 +66,9 @@ static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, const char *s
 
 	*old = false;
 	snprintf(name, sizeof(name), ".debug_%s%s", names[section], suffix);
-	found = elf_section_find(elf, SHT_PROGBITS, name, shdr);
+	found = section == DWARF_INFO && *suffix ? split_info_find(elf, shdr) : NULL;
+	if (!found)
+		found = elf_section_find(elf, SHT_PROGBITS, name, shdr);
 	if (found)
 		return found;
 	*old = true;

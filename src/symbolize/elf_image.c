@@ -94,8 +94,14 @@ void elf_image_close(struct elf_image *image)
 
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr)
 {
+	return elf_section_next(elf, NULL, type, name, shdr);
+}
+
+Elf_Scn *elf_section_next(Elf *elf, Elf_Scn *after, unsigned type, const char *name,
+                          GElf_Shdr *shdr)
+{
 	Elf_Data *strings = NULL;
-	Elf_Scn *section = NULL;
+	Elf_Scn *section = after;
 	size_t index;
 
 	if (name) {

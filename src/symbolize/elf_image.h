@@ -34,6 +34,10 @@ bool elf_has_symtab(Elf *elf);
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);
 
+/* The next one of the same kind; after: NULL for the first. */
+Elf_Scn *elf_section_next(Elf *elf, Elf_Scn *after, unsigned type, const char *name,
+                          GElf_Shdr *shdr);
+
 /* The bytes of a section that is there in the file, not compressed and at most max long; or NULL.
  */
 Elf_Data *elf_section_data(Elf_Scn *section, size_t max);

@@ -289,6 +289,13 @@ static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 	return !walk->touched;
 }
 
+/* Version 2 has no way to say that a unit's code is in several pieces: it names one or none. */
+static bool may_touch(const struct dwarf_unit *unit)
+{
+	return unit->version == 2 && unit->root.tag == DW_TAG_compile_unit &&
+	       unit->root.attrs[DIE_STMT_LIST].form;
+}
+
 static int unit_read(struct lines *lines, size_t number)
 {
 	struct unit_walk walk = {.lines = lines, .number = (uint32_t)number + 1};
@@ -297,7 +304,7 @@ static int unit_read(struct lines *lines, size_t number)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	dwarf_die_ranges(&walk.unit, &walk.unit.root, range_touches, &walk);
-	if (walk.touched) {
+	if (walk.touched || may_touch(&walk.unit)) {
 		err = line_table_read(&walk.table, &walk.unit, line_put, &walk);
 		if (err != -ENOMEM)
 			err = bodies_read(&walk);

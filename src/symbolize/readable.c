@@ -26,6 +26,7 @@ static const struct suffix {
 	{"llvm", NULL},
 	{"_omp_fn", "omp region"},
 	{"omp_outlined", "omp region"},
+	{"omp_outlined_debug__", "omp region"},
 	{"_omp_cpyfn", "omp copy"},
 	{"_loopfn", "parallel loop"},
 };
@@ -96,6 +97,35 @@ static void number_take(const char *name, struct name_parts *parts)
 		parts->size = dot;
 }
 
+/*
+ * What clang made of regions and did not say of which function, before version 17:
+ * ".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__.3". False: it is none of them.
+ */
+static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
+{
+	static const char *const kinds[][2] = {
+		{".omp_outlined.", "omp region"},
+		{".omp_task_entry.", "omp task"},
+		{".omp.reduction.reduction_func", "omp reduction"},
+	};
+	const char *rest = NULL;
+	size_t i, size;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds) && !rest; i++)
+		if (!strncmp(name, kinds[i][0], strlen(kinds[i][0])))
+			rest = name + strlen(kinds[i][0]);
+	if (!rest)
+		return false;
+	if (!strncmp(rest, "_debug__", 8))
+		rest += 8;
+	size = strlen(rest);
+	if (size && (rest[0] != '.' || !is_digits(rest + 1, size - 1)))
+		return false;
+	snprintf(text, DEMANGLED_MAX, "(%s%s%s)", kinds[i - 1][1], size ? " " : "",
+	         size ? rest + 1 : "");
+	return true;
+}
+
 /* "__module_MOD_name", as gfortran writes it. Names in Fortran have no capital letters. */
 static void fortran_show(char *text)
 {
@@ -126,6 +156,8 @@ void name_readable(const char *name, char text[DEMANGLED_MAX])
 	struct name_parts parts = {.size = strnlen(name, DEMANGLED_MAX - 1)};
 	size_t used;
 
+	if (outlined_show(name, text))
+		return;
 	while (suffix_take(name, &parts))
 		continue;
 	number_take(name, &parts);

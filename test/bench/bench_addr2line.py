@@ -2,7 +2,9 @@
 """bench_addr2line.py BUILD [PROGRAM...]: lines and inlined functions, compared with what binutils and
 LLVM answer for the same addresses of a program with debug information. Goal: >= 99.9 % as addr2line
 -fi, or proven: where it answers something else, LLVM and readelf are asked what the debug
-information says, and the differences are counted by their reasons. SHOW=1 shows some of each."""
+information says, and the differences are counted by their reasons. SHOW=1 shows some of each.
+ASKED=PROGRAM: the same code, for the other readers, where they cannot read what we are to (after
+dwz -m, or with units of types)."""
 import bisect, collections, os, re, shutil, subprocess, sys, tempfile
 
 build = os.path.abspath(sys.argv[1])
@@ -37,10 +39,11 @@ def ask(command, text):
 
 
 def demangled(answers):
-    """Names as c++filt without limits writes them: each of the readers gives up somewhere else."""
+    """Names as c++filt without limits writes them: each of the readers spells them otherwise, and
+    gives up somewhere else."""
     names = sorted({name for chains in answers for chain in chains.values() for name, _, _ in chain})
     raw = [name for name in names if re.match('_[ZR]', name)]
-    clear = subprocess.run(['c++filt', '-r'], input='\n'.join(raw), stdout=subprocess.PIPE, text=True,
+    clear = subprocess.run(['c++filt', '-r', '-i'], input='\n'.join(raw), stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines() if raw else []
     clear = dict(zip(raw, clear))
     return [{address: [(clear.get(name, name), file, line) for name, file, line in chain]
@@ -63,8 +66,8 @@ def row_of(table, address):
 
 
 def places(chain):
-    """Without names; a file that is not known has no line."""
-    chain = [(file, line) if file != '??' else ('', 0) for _, file, line in chain]
+    """Without names. A file that is not known has no line, and is the symbol's with some."""
+    chain = [(file, line) if line or '/' in file else ('', 0) for _, file, line in chain]
     return [] if chain == [('', 0)] else chain
 
 
@@ -92,7 +95,7 @@ def reason(address, chain, theirs, third, table):
     if same(chain, third):
         return 'functions or files that LLVM reads as we do'
     row = row_of(table, address)
-    if row and names(chain) == names(theirs) and places(chain)[1:] == places(theirs)[1:] and \
+    if row and chain and names(chain) == names(theirs) and places(chain)[1:] == places(theirs)[1:] and \
             row == (os.path.basename(chain[0][1]), str(chain[0][2])):
         return 'file that readelf reads as we do'
     return None
@@ -107,10 +110,11 @@ def show(examples):
 
 def compare(program):
     text = ''.join(f'0x{address}\n' for address in addresses(program))
+    asked = os.environ.get('ASKED', program)
     ours = ask([build + '/bench/bench_symbolize', '--print', program], text)
-    gnu = ask(['addr2line', '-afiC', '-e', program], text)
-    llvm = ask(['llvm-symbolizer', '-afiC', '--output-style=GNU', '-e', program], text) \
-        if shutil.which('llvm-symbolizer') else {}
+    gnu = ask(['addr2line', '-afi', '-e', asked], text)
+    llvm = ['llvm-symbolizer', '-afi', '--no-demangle', '--output-style=GNU', '-e', asked]
+    llvm = ask(llvm, text) if shutil.which(llvm[0]) else {}
     ours, gnu, llvm = demangled([ours, gnu, llvm])
     kinds, examples, table = collections.Counter(), {}, None
     for address, chain in ours.items():
@@ -118,7 +122,7 @@ def compare(program):
         if same(chain, theirs) or not places(chain) and unknown(theirs):
             kind = 'as addr2line'
         else:
-            table = rows(program) if table is None else table
+            table = rows(asked) if table is None else table
             kind = reason(address, chain, theirs, third, table) or 'NOT EXPLAINED'
         kinds[kind] += 1
         examples.setdefault(kind, []).append((address, chain, theirs, third))

@@ -15,6 +15,7 @@ refuse no/such/folder/x.atr
 refuse folder
 [ -d folder ] || fail "the folder is gone"
 refuse ''
+refuse -
 refuse %q.atr
 # What is said of a name does not act on the terminal.
 record -o "$(printf 'no/\033[31mx')" true 2>errors

@@ -49,6 +49,8 @@ done
 echo "-- what says nothing"
 named --symbols=other && fail "another program's names"
 grep -q "no file of this machine says more" err || fail "$(cat err)"
+"$ADAPTRACE" report --symbols=no-such-folder >out 2>err && fail "a folder that is not there"
+one_complaint err no-such-folder || fail "$(cat err)"
 named --symbols && fail "names from nowhere"
 DEBUGINFOD_URLS='' "$ADAPTRACE" report --debuginfod >out 2>err && fail "no server asked"
 one_complaint err debuginfod || fail "$(cat err)"

@@ -64,6 +64,18 @@ do
 	[ $? = 2 ] && [ ! -s out ] || fail "$wrong is understood"
 done
 
+echo "-- a part of the run"
+check <<'END'
+import recording
+
+part = recording.report("adaptrace.atr", "--time", "25%,75%")
+samples = sum(row["samples"] for row in part["functions"])
+head = recording.output_of("report", "--time", "25%,75%", "adaptrace.atr").decode().split("\n\n")[0]
+assert head.splitlines()[-1].startswith("shown: from "), head
+assert head.endswith(f" of the run, {samples} samples"), (head, samples)
+assert "shown" not in recording.output_of("report", "adaptrace.atr").decode().split("\n\n")[0]
+END
+
 echo "-- code"
 cat >annotated.py <<'END'
 import recording

@@ -264,16 +264,23 @@ static bool make_library(struct fixture *f, const char *options)
 	return run(f, command);
 }
 
-static uint32_t place_of(struct fixture *f)
+static uint32_t symbol_of(struct fixture *f, const char *name)
 {
 	unsigned value = 0;
+	char command[64];
 	FILE *file;
 
-	assert_true(run(f, "nm a.so | grep ' place$' >place"));
+	snprintf(command, sizeof(command), "nm a.so | grep ' %s$' >place", name);
+	assert_true(run(f, command));
 	file = fopen(in_dir(f, "place"), "re");
 	assert_int_equal(fscanf(file, "%x", &value), 1);
 	fclose(file);
 	return value;
+}
+
+static uint32_t place_of(struct fixture *f)
+{
+	return symbol_of(f, "place");
 }
 
 static void check_place(struct fixture *f, const char *name, uint32_t place)
@@ -339,6 +346,19 @@ static void versions(void **state)
 		assert_true(run(f, command));
 		check_place(f, name, place_of(f));
 	}
+}
+
+/* The unit says where its first piece is, and has no word for the second. */
+static void pieces_in_version_2(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	if (!make_library(f, "-gdwarf-2 -gstrict-dwarf"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "a.so")), symbol_of(f, "far"));
+	assert_int_equal(answer.nr_sources, 1);
+	assert_int_equal(answer.chain[0].line, 12);
 }
 
 /* Symbols in the program, lines in the debug file. */
@@ -504,6 +524,7 @@ int main(void)
 		TEST(function_of_c_in_cpp),
 		TEST(compressed),
 		TEST(versions),
+		TEST(pieces_in_version_2),
 		TEST(separate_file),
 		TEST(shared_by_dwz),
 		TEST(no_lines_no_harm),

@@ -40,6 +40,14 @@ static void parallel_regions(void **state)
 	is("__m_MOD_work._omp_fn.1", "m::work (omp region 1)");
 	is("foo.omp_outlined", "foo (omp region)");
 	is("foo.omp_outlined.2", "foo (omp region 2)");
+	is("foo.omp_outlined_debug__.2", "foo (omp region 2)");
+	is(".omp_outlined.", "(omp region)");
+	is(".omp_outlined..3", "(omp region 3)");
+	is(".omp_outlined._debug__", "(omp region)");
+	is(".omp_outlined._debug__.4", "(omp region 4)");
+	is(".omp_task_entry..1", "(omp task 1)");
+	is(".omp.reduction.reduction_func.2", "(omp reduction 2)");
+	is(".omp_outlined.x", ".omp_outlined.x");
 	is("foo._loopfn.0", "foo (parallel loop 0)");
 }
 
