@@ -171,21 +171,25 @@ struct batch {
 	unsigned nr;
 };
 
+static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
+{
+	return sample->time >= config->from && sample->time < config->to;
+}
+
 /* 1 while there may be more, 0 at the end, -EBADMSG. */
-static int batch_fill(struct batch *batch, struct trace_walk *walk)
+static int batch_fill(struct batch *batch, struct trace_walk *walk,
+                      const struct profile_config *config)
 {
 	int got = 1;
 
 	for (batch->nr = 0; batch->nr < BATCH_SIZE && got == 1;) {
-		got = trace_walk_next(walk, &batch->samples[batch->nr]);
-		batch->nr += got == 1;
+		struct trace_sample *sample = &batch->samples[batch->nr];
+
+		got = trace_walk_next(walk, sample);
+		if (got == 1)
+			batch->errands[batch->nr++].wanted = is_wanted(config, sample);
 	}
 	return got;
-}
-
-static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
-{
-	return sample->time >= config->from && sample->time < config->to;
 }
 
 static int batch_find(struct builder *builder, struct batch *batch)
@@ -195,7 +199,7 @@ static int batch_find(struct builder *builder, struct batch *batch)
 		uint32_t class;
 
 		batch->nodes[i] = PROFILE_NONE;
-		if (!is_wanted(&builder->profile->config, sample)) {
+		if (!batch->errands[i].wanted) {
 			builder_pass(builder, sample);
 			continue;
 		}
@@ -237,7 +241,7 @@ static int add_all(struct builder *builder, struct trace_walk *walk)
 	if (!builder->places)
 		return -ENOMEM;
 	while (got == 1 && !err) {
-		got = batch_fill(&batch, walk);
+		got = batch_fill(&batch, walk, &builder->profile->config);
 		err = batch_add(builder, &batch);
 	}
 	return err ? err : got;

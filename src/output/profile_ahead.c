@@ -6,7 +6,7 @@
 #include "output/profile_build.h"
 #include "output/profile_table.h"
 
-/* How far up a new path is followed before its turn. */
+/* How far up a new path is followed before its turn, where it is not of another class. */
 #define MAX_NEW 32
 
 /* Places are as they will be when it is the sample's turn, or not known. */
@@ -27,6 +27,8 @@ static void announce(struct builder *builder, const struct trace_sample *sample,
 	uint32_t number;
 
 	errand->node = known_place(builder, sample);
+	if (!errand->wanted)
+		return;
 	if (errand->node != PROFILE_NONE) {
 		__builtin_prefetch(&builder->profile->nodes[errand->node]);
 		return;
@@ -54,7 +56,7 @@ static uint32_t known_part(const struct builder *builder, const struct trace_sam
 
 	*frame = sample->leaf;
 	*whole = node != PROFILE_NONE;
-	for (unsigned i = 0; node == PROFILE_NONE && i < MAX_NEW; i++) {
+	for (unsigned i = 0; node == PROFILE_NONE && builder->one_class && i < MAX_NEW; i++) {
 		if (!trace_node(builder->profile->trace, context, frame, &context))
 			break;
 		node = known_node(builder, context);
@@ -71,7 +73,7 @@ static void approach(const struct builder *builder, const struct trace_sample *s
 	uint64_t frame;
 
 	errand->row = PROFILE_NONE;
-	if (errand->node != PROFILE_NONE)
+	if (!errand->wanted || errand->node != PROFILE_NONE)
 		return;
 	errand->parent = known_part(builder, sample, &frame, &errand->whole);
 	if (errand->parent == PROFILE_NONE)

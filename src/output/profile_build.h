@@ -19,6 +19,7 @@ struct errand {
 	uint32_t hash;        /* of these */
 	uint32_t near;        /* the node that may be there */
 	bool whole;           /* it would be the leaf */
+	bool wanted;          /* the caller says whether the sample counts */
 };
 
 /* Nodes by their parents and names, by open addressing. */
