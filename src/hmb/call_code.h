@@ -102,14 +102,25 @@ struct call_model {
 
 #define CALL_CODE_ALIKES 1024
 
+/* What is told of calls that are alike, beyond the number of their shape and their times. */
+enum call_alike_state {
+	ALIKE_TIMES, /* nothing */
+	ALIKE_SIZE,  /* the bytes of their only part */
+	ALIKE_SIZES, /* several sizes */
+};
+
 /* The model with ways to find things in it; 110 KiB. */
 struct call_encoder {
 	struct call_model model;
 	struct call_alike {
 		uint32_t alike;
-		uint16_t number; /* of their last shape */
+		uint16_t number;  /* of their last shape */
+		uint16_t part;    /* with ALIKE_SIZE the one in the model that has the size */
+		uint8_t state;    /* enum call_alike_state */
+		uint8_t requests; /* whether there are any */
 		uint8_t fields[CALL_CODE_PARTS];
-		uint8_t requests;             /* whether there are any */
+		/* Of these requests so many become the last ones, with each call. */
+		uint64_t nr_posted, nr_done;
 	} alikes[CALL_CODE_ALIKES];           /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */

@@ -1,4 +1,4 @@
-#include "hmb/call_put.h"
+#include "hmb/call_run.h"
 #include "hmb/code_put.h"
 #include "hmb/hmb.h"
 
@@ -382,6 +382,21 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 		return put_pieces(hmb, kind, level, call);
 	l->nr_records++;
 	return true;
+}
+
+bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
+                   uint32_t thread, uint64_t time, uint64_t posted, uint64_t done)
+{
+	struct hmb_level *l = &hmb->kinds[kind].levels[level];
+
+	return l->open && call_run_begin(run, l->calls, l->open, thread, time, posted, done);
+}
+
+void hmb_end_run(struct hmb *hmb, unsigned kind, unsigned level, const struct call_run *run)
+{
+	hmb->ledger->taken[kind] += run->nr;
+	hmb->kinds[kind].levels[level].nr_records += run->nr;
+	call_run_end(run);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
