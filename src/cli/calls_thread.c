@@ -285,10 +285,9 @@ __attribute__((noinline)) static const uint64_t *run_words(struct calls_thread *
 		uint64_t entered = ticks + ring_again_gap(word);
 		uint64_t left = entered + ring_again_duration(word);
 		unsigned slot = ring_head_slot(word);
-		uint32_t alike = thread->alikes[slot];
 
-		if (!ring_is_short_again(word) || !alike || left >= time.ticks ||
-		    !call_run_put(&run, alike, calls_stretch_after(&time, entered),
+		if (!ring_is_short_again(word) || left >= time.ticks ||
+		    !call_run_put(&run, thread->alikes[slot], calls_stretch_after(&time, entered),
 		                  calls_stretch_after(&time, left), thread->slots[slot].parts))
 			break;
 		ticks = left;

@@ -353,7 +353,8 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 	memset(encoder->sizes, 0, sizeof(encoder->sizes));
 	memset(encoder->peers, 0, sizeof(encoder->peers));
 	memset(encoder->next, 0, sizeof(encoder->next));
-	memset(encoder->alikes, 0, sizeof(encoder->alikes));
+	/* Keys of before the number came round again are not worth a thought. */
+	encoder->nr_bins++;
 	encoder->last = 0;
 }
 
@@ -401,7 +402,7 @@ static void note_alike(struct call_encoder *encoder, const struct call *call, un
 	if (shape->flags & ~(unsigned)SHAPE_SIZES)
 		return;
 	*known = (struct call_alike){
-		.alike = call->alike,
+		.key = call_alike_key(encoder, call->alike),
 		.number = (uint16_t)(number - 1),
 		.part = shape->first_part,
 		.state = (uint8_t)alike_state(shape, call),

@@ -112,8 +112,8 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 	struct call_thread *thread = model->thread;
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 
-	if (!call->alike || known->alike != call->alike || thread->thread != call->thread ||
-	    thread->continued || enter < thread->last)
+	if (!call->alike || known->key != call_alike_key(encoder, call->alike) ||
+	    thread->thread != call->thread || thread->continued || enter < thread->last)
 		return false;
 	if (known->requests && !call_next_requests(thread, known, call))
 		return false;

@@ -11,11 +11,12 @@
 struct call_run {
 	struct call_encoder *encoder;
 	struct bin *bin;
-	unsigned char *at, *most; /* the next record; the last place where one has room */
-	uint64_t last;            /* leave of the last record, time units */
-	uint64_t posted, done;    /* how many such requests the run has had */
-	uint32_t nr;              /* records */
-	uint16_t number;          /* the last one's shape */
+	unsigned char *at, *most;       /* the next record; the last place where one has room */
+	const struct call_alike *known; /* the last record's */
+	uint64_t last;                  /* leave of the last record, time units */
+	uint64_t key;                   /* of none that are alike, in this bin */
+	uint32_t posted, done;          /* how many such requests the run has had */
+	uint32_t nr;                    /* records */
 	uint8_t time_shift;
 	uint8_t unexpected; /* the next requests of the caller's are not those that the bin expects
 	                     */
@@ -40,25 +41,29 @@ static inline bool call_run_begin(struct call_run *run, struct call_encoder *enc
 		.most = (unsigned char *)bin + bin_size(bin) - bin->node_bytes -
 	                CALL_CODE_MAX_RECORD,
 		.last = of->last,
+		.key = call_alike_key(encoder, 0),
 		.time_shift = bin->time_shift,
 		.unexpected = posted != of->posted || done != of->done,
 	};
 	return true;
 }
 
-/* The only size of the shape's calls. */
-static inline unsigned char *call_put_size(unsigned char *at, struct call_shape_part *last,
-                                           uint64_t bytes)
+static inline unsigned char *call_put_alike_sizes(struct call_model *model, unsigned char *at,
+                                                  const struct call_alike *known,
+                                                  const struct call_part *parts)
 {
-	uint64_t difference = zigzag(bytes - last->bytes);
+	struct call_shape_part *last = &model->parts[known->part];
+	uint64_t difference = zigzag(parts->bytes - last->bytes);
 
-	last->bytes = bytes;
+	if (known->state == ALIKE_SIZES)
+		return call_put_sizes(model, at, &model->shapes[known->number], parts);
+	last->bytes = parts->bytes;
 	return call_put_short(at, difference);
 }
 
 /*
  * Appends a call with these times and parts, whose requests are each the next after the caller's.
- * Times never decrease. alike is not 0. false: this one must be put alone, behind the run's end.
+ * Times never decrease. alike may be 0. false: this one must be put alone, behind the run's end.
  */
 static inline bool call_run_put(struct call_run *run, uint32_t alike, uint64_t enter,
                                 uint64_t leave, const struct call_part *parts)
@@ -68,21 +73,19 @@ static inline bool call_run_put(struct call_run *run, uint32_t alike, uint64_t e
 	struct call_model *model = &encoder->model;
 	unsigned char *at = run->at;
 
-	if (known->alike != alike || at > run->most || known->requests & run->unexpected)
+	if (known->key != (run->key | alike) || at > run->most || known->requests & run->unexpected)
 		return false;
 	enter >>= run->time_shift;
 	leave >>= run->time_shift;
 	at = call_put_number(at, known->number);
 	at = call_put_times(at, enter - run->last, leave - enter);
-	if (known->state == ALIKE_SIZE)
-		at = call_put_size(at, &model->parts[known->part], parts->bytes);
-	else if (known->state == ALIKE_SIZES)
-		at = call_put_sizes(model, at, &model->shapes[known->number], parts);
+	if (known->state != ALIKE_TIMES)
+		at = call_put_alike_sizes(model, at, known, parts);
 	run->at = at;
 	run->last = leave;
 	run->posted += known->nr_posted;
 	run->done += known->nr_done;
-	run->number = known->number;
+	run->known = known;
 	run->nr++;
 	return true;
 }
@@ -94,7 +97,7 @@ static inline void call_run_end(const struct call_run *run)
 
 	if (!run->nr)
 		return;
-	run->encoder->last = (uint16_t)(run->number + 1U);
+	run->encoder->last = (uint16_t)(run->known->number + 1U);
 	/* When it was entered does not matter: it is not continued. */
 	model->thread->last = model->time = run->last;
 	model->thread->posted += run->posted;

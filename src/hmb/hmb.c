@@ -182,7 +182,7 @@ static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, s
 	}
 	if (config->shape == HMB_CALLS) {
 		if (!level->calls)
-			level->calls = malloc(sizeof(*level->calls));
+			level->calls = calloc(1, sizeof(*level->calls));
 		if (!level->calls)
 			return false;
 		call_code_begin(level->calls, bin, time, config->time_shift);
