@@ -109,7 +109,6 @@ static inline void thread_begin_record(struct thread *thread)
 {
 	thread->nr_parts = 0;
 	thread->nr_words = 3;
-	thread->requests = thread->written;
 }
 
 /* Writes the record that was made, or counts it as lost. */

@@ -64,10 +64,20 @@ static inline uint64_t *reserve(struct thread *thread, size_t nr)
 	return reserve_slowly(thread, nr);
 }
 
+/*
+ * Word by word: one move of both would have to wait for what was written to one of them a moment
+ * ago, and every call for the one before.
+ */
+static inline void keep_requests(struct ring_requests *to, const struct ring_requests *from)
+{
+	__atomic_store_n(&to->posted, from->posted, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->done, from->done, __ATOMIC_RELAXED);
+}
+
 static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 {
 	thread->last = leave;
-	thread->written = thread->requests;
+	keep_requests(&thread->written, &thread->requests);
 	thread->head += nr;
 	/* Pairs with the recorder's acquire: it sees the words. */
 	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
@@ -183,6 +193,8 @@ __attribute__((noinline)) static void write_slowly(struct thread *thread, uint64
 	*next = (uint8_t)slot;
 	if (written)
 		thread->way = next_way(thread->way, slot);
+	else
+		keep_requests(&thread->requests, &thread->written);
 }
 
 /* Straight on for the call that was foretold, as one word, where there is room. */
