@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MOST_THREADS 65536
 #define TRIES        5
@@ -82,10 +84,43 @@ static int try_open(struct session *s, bool *settled)
 	return error;
 }
 
+/* The process that a thread belongs to; 0: there is no such thread. */
+static pid_t process_of(pid_t tid)
+{
+	char path[32], line[128];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "Tgid: %d", &pid) != 1)
+		continue;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+static int open_target(struct session *s)
+{
+	pid_t pid = s->options->attach, process;
+	int error = 0;
+
+	s->target_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (s->target_fd >= 0)
+		return 0;
+	error = -errno;
+	process = process_of(pid);
+	if (process && process != pid)
+		say("%d is a thread; give its process: -p %d", (int)pid, (int)process);
+	else
+		say("no process %d: %s", (int)pid, strerror(-error));
+	return error;
+}
+
 int session_attach(struct session *s)
 {
 	bool settled = false;
-	int error = 0;
+	int error = open_target(s);
 
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);

@@ -22,6 +22,10 @@ struct calls_slot {
 struct calls_thread {
 	uint64_t ticks; /* the last leave */
 	uint64_t last;  /* the same, ns */
+	struct {
+		uint64_t ticks, ns; /* its entry */
+		bool continued;     /* more of it follows, perhaps in another round */
+	} entry;
 	struct ring_requests requests;
 	/* What the calls of a slot are told by in a run; 0: they cannot be in one. Nobody has slot
 	 * 0. */
@@ -72,6 +76,14 @@ static inline void set_times(const struct reader *reader, struct call *call, uin
 {
 	struct calls_thread *thread = reader->thread;
 
+	if (thread->entry.continued) {
+		thread->entry.continued = call->flags & CALL_CONTINUED;
+		if (enter == thread->entry.ticks && leave == thread->ticks) {
+			call->enter = thread->entry.ns;
+			call->leave = thread->last;
+			return;
+		}
+	}
 	call->enter = calls_stretch_ns(&reader->time, enter);
 	call->leave = calls_stretch_ns(&reader->time, leave);
 	/* Another reading of the clock may have come between, and may be a few ns off. */
@@ -81,6 +93,11 @@ static inline void set_times(const struct reader *reader, struct call *call, uin
 		call->enter = call->leave;
 	thread->last = call->leave;
 	thread->ticks = leave;
+	if (call->flags & CALL_CONTINUED) {
+		thread->entry.continued = true;
+		thread->entry.ticks = enter;
+		thread->entry.ns = call->enter;
+	}
 }
 
 static inline void give(const struct reader *reader, struct call *call, uint32_t number)

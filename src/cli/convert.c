@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/say.h"
+#include "output/clock_sides.h"
 #include "output/convert.h"
 #include "output/trace_calls.h"
 #include "output/new_file.h"
@@ -120,9 +121,7 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
 	err = converter->to_file(conversion, stdout);
-	if (!err && (ferror(stdout) || fflush(stdout)))
-		err = errno ? -errno : -EIO;
-	return err;
+	return err ? err : new_file_flush(stdout);
 }
 
 /* A signal that came too late for the converter is in time for its output. */
@@ -182,7 +181,8 @@ static int check_output(const struct convert_options *options, const char *outpu
 	return -EEXIST;
 }
 
-static void complain(const struct convert_options *options, const char *output, int err)
+static void complain(const struct convert_options *options, const char *scratch, const char *output,
+                     int err)
 {
 	if (err == -EBADMSG)
 		say("cannot convert '%s': its records make no sense; record again", options->file);
@@ -191,6 +191,9 @@ static void complain(const struct convert_options *options, const char *output, 
 		    output);
 	else if (err == -EEXIST)
 		say("'%s' exists; replace it with --force or name another with -o", output);
+	else if (!strcmp(output, "-") && access(scratch, W_OK | X_OK))
+		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",
+		    scratch, strerror(errno));
 	else if (err != -EINTR)
 		say("cannot write '%s': %s", strcmp(output, "-") ? output : "standard output",
 		    strerror(-err));
@@ -217,7 +220,7 @@ static int write_output(const struct convert_options *options, struct conversion
 	conversion->tick = NULL;
 	conversion->arg = NULL;
 	if (err)
-		complain(options, output, err);
+		complain(options, conversion->scratch, output, err);
 	return err;
 }
 
@@ -244,7 +247,7 @@ static void tell_unsampled(const struct convert_options *options,
 	char exact[TEXT_SIZE];
 
 	if (options->converter->unsampled || !event || conversion->event || !knows_exact(trace) ||
-	    shares_init(&shares, trace))
+	    clock_sides(trace, event) == CLOCK_KERNEL || shares_init(&shares, trace))
 		return;
 	coverage = shares_coverage(&shares, trace);
 	shares_fini(&shares);

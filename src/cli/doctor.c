@@ -26,8 +26,10 @@ static const char *state_name(enum finding_state state)
 
 static void print_text(const struct findings *findings, const struct utsname *system)
 {
-	printf("%s %s on %s, %ld CPUs, user %ld\n\n", system->sysname, system->release,
-	       system->machine, sysconf(_SC_NPROCESSORS_ONLN), (long)geteuid());
+	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	printf("%s %s on %s, %ld CPU%s, user %ld\n\n", system->sysname, system->release,
+	       system->machine, nr_cpus, nr_cpus == 1 ? "" : "s", (long)geteuid());
 	for (size_t i = 0; i < findings->nr; i++) {
 		const struct finding *finding = &findings->list[i];
 

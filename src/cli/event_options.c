@@ -19,7 +19,7 @@ static int add_event(struct event *events, unsigned *nr, const char *name)
 	char why[WHY_SIZE];
 
 	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
-		say("%s", why);
+		say("%s%s", why, strchr(name, ',') ? "; give -e again for each event" : "");
 		return -EINVAL;
 	}
 	++*nr;

@@ -231,7 +231,7 @@ static void look_at_price(const struct look *look)
 	if (cost_measure(&question, &stack) || !stack)
 		return;
 	found(look, "price of a sample", no_obstacle, FINDING_WORKS,
-	      "%.1f us, with a copy of 16 KiB of stack %.1f us: at 5 %% of overhead up to %.0f a "
+	      "%.1f µs, with a copy of 16 KiB of stack %.1f µs: at 5 %% of overhead up to %.0f a "
 	      "second",
 	      (double)bare / 1e3, (double)stack / 1e3, 0.05 * 1e9 / 2 / (double)stack);
 }

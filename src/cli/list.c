@@ -2,6 +2,7 @@
  * adaptrace list: the events that -e takes, and whether they can be opened now.
  */
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "perf/event.h"
 
 #include <argp.h>
@@ -223,17 +224,15 @@ static void complain_empty(const struct listing *list)
 	char why[WHY_SIZE];
 
 	if (list->nr_hidden)
-		fprintf(stderr,
-		        "adaptrace: none of the %zu events that match can be opened now; adaptrace "
-		        "list -v says why\n",
-		        list->nr_hidden);
+		say("none of the %zu events that match can be opened now; adaptrace list -v says "
+		    "why",
+		    list->nr_hidden);
 	else if (!pattern)
-		fprintf(stderr, "adaptrace: this machine has no events\n");
+		say("this machine has no events");
 	else if (event_parse(&event, pattern, why))
-		fprintf(stderr, "adaptrace: %s\n", why); /* with the nearest names */
+		say("%s", why); /* with the nearest names */
 	else
-		fprintf(stderr, "adaptrace: nothing listed matches '%s', but -e %s is understood\n",
-		        pattern, pattern);
+		say("nothing listed matches '%s', but -e %s is understood", pattern, pattern);
 }
 
 static void print_listing(const struct listing *list)
@@ -253,7 +252,7 @@ static int list_events(const struct list_options *options)
 	int err = event_list(options->pattern, collect, &list);
 
 	if (err) {
-		fprintf(stderr, "adaptrace: cannot list events: %s\n", strerror(-err));
+		say("cannot list events: %s", strerror(-err));
 	} else {
 		print_listing(&list);
 		if (!list.nr_rows)
@@ -262,7 +261,7 @@ static int list_events(const struct list_options *options)
 	err = err || !list.nr_rows;
 	listing_fini(&list);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "adaptrace: cannot write the list: %s\n", strerror(errno));
+		say("cannot write the list: %s", strerror(errno));
 		return 1;
 	}
 	return err;

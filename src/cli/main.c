@@ -2,6 +2,7 @@
 #include "cli/say.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static int usage(FILE *to, int status)
 	fputs("usage: adaptrace COMMAND [OPTION...]\n\n", to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].what);
-	fputs("\n'adaptrace COMMAND --help' shows a command's options.\n", to);
+	fputs("\n'adaptrace help COMMAND' shows a command's options.\n", to);
 	return status;
 }
 
@@ -47,6 +48,26 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* A file beyond the limit is an error, which is told. A recorder sees to that behind its target. */
+static int run(int argc, char **argv)
+{
+	const struct command *command = NULL;
+	sigset_t beyond;
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			command = &commands[i];
+	if (!command) {
+		say("no command '%s'; 'adaptrace help' lists them", argv[0]);
+		return 2;
+	}
+	sigemptyset(&beyond);
+	sigaddset(&beyond, SIGXFSZ);
+	if (command->run != cmd_record)
+		sigprocmask(SIG_BLOCK, &beyond, NULL);
+	return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -54,15 +75,16 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	if (!name)
 		return usage(stderr, 2);
+	if (!strcmp(name, "help") && argc > 2) {
+		char option[] = "--help", *arguments[] = {argv[2], option, NULL};
+
+		return run(2, arguments);
+	}
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
 		return usage(stdout, 0);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("adaptrace " ADAPTRACE_VERSION);
 		return 0;
 	}
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	say("no command '%s'; 'adaptrace help' lists them", name);
-	return 2;
+	return run(argc - 1, argv + 1);
 }

@@ -167,8 +167,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 	if (result->uncounted)
 		say("what counters counted is left out: not all traces have the same counters");
 	if (result->thinned)
-		say("%llu samples were left out, so that those of all ranks weigh the same",
-		    (unsigned long long)result->thinned);
+		say("%llu sample%s left out, so that those of all ranks weigh the same",
+		    (unsigned long long)result->thinned, result->thinned == 1 ? " was" : "s were");
 }
 
 static int merge(struct merge_command *command)

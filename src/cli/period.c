@@ -53,11 +53,11 @@ uint64_t period_base(const struct event *event, double frequency, uint64_t perio
 		period = event->period ? event->period : period;
 		return period ? occurrences(event, period) : guess(event);
 	}
-	if (event->freq)
+	if (event->period || event->freq) { /* its own, before what is for all */
 		frequency = (double)event->freq;
-	if (event->period)
 		period = event->period;
-	else if (!period)
+	}
+	if (!period)
 		period = beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
 	return period > LEAST_CLOCK_NS ? period : LEAST_CLOCK_NS;
 }

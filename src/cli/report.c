@@ -55,7 +55,9 @@ struct report_command {
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
-         "rows and columns: symbol, module, file, line, thread, process, comm, cpu", 0},
+         "rows and columns: symbol, module, file, line, thread, process, comm, cpu; of "
+         "record --data mem, op, tlb, snoop, latency",
+         0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
 	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},

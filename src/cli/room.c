@@ -1,6 +1,7 @@
 #include "cli/room.h"
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 /* Names, threads and modules beside the samples; those of large programs take more. */
@@ -9,8 +10,11 @@
 struct advice room_advise(size_t budget)
 {
 	struct statvfs shm;
+	struct rlimit limit;
 	uint64_t there = 0, needed = budget + TABLES;
 
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < needed)
+		return (struct advice){ADVICE_FILE_SIZE, {(int64_t)(limit.rlim_cur >> 10)}, NULL};
 	if (!statvfs("/dev/shm", &shm))
 		there = (uint64_t)shm.f_bavail * shm.f_frsize;
 	if (there >= needed)

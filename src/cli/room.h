@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Whether a run of this budget finds room in /dev/shm now. */
+/* Whether a run of this budget may have a file in /dev/shm, and finds room there now. */
 struct advice room_advise(size_t budget);
 
 #endif

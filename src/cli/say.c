@@ -1,15 +1,28 @@
 #include "cli/say.h"
+#include "output/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+/* Names in it are other people's: nothing in them may act on the terminal. */
 void say(const char *format, ...)
 {
-	char line[1024];
+	char message[1024], *line = NULL;
+	size_t size = 0;
 	va_list args;
+	FILE *memory;
 
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	fprintf(stderr, "adaptrace: %s\n", line); /* one write: not torn by the target's output */
+	memory = open_memstream(&line, &size);
+	if (!memory)
+		return;
+	fputs("adaptrace: ", memory);
+	text_put(memory, message, 0);
+	fputc('\n', memory);
+	if (!fclose(memory))
+		fwrite(line, 1, size, stderr); /* one write: not torn by the target's output */
+	free(line);
 }

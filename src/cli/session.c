@@ -36,7 +36,7 @@ static bool under_nohup(void)
 
 static int open_signals(struct session *s)
 {
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE};
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ};
 	sigset_t mask;
 
 	sigemptyset(&mask);
@@ -157,7 +157,7 @@ static void on_signals(struct session *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGPIPE)
+		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
 			continue;
 		if (!s->options->command)
 			s->interrupted = true;
@@ -251,7 +251,7 @@ static int exec_failed(struct session *s, int error)
 	const char *command = s->options->command[0];
 
 	say("cannot execute '%s': %s%s", command, strerror(-error),
-	    error == -ENOENT ? "; is it in PATH?" : "");
+	    error == -ENOENT && !strchr(command, '/') ? "; is it in PATH?" : "");
 	return error == -ENOENT ? 127 : 126;
 }
 
@@ -373,11 +373,6 @@ static int record_attached(struct session *s)
 {
 	int error;
 
-	s->target_fd = (int)syscall(SYS_pidfd_open, s->options->attach, 0);
-	if (s->target_fd < 0) {
-		say("no process %d: %s", (int)s->options->attach, strerror(errno));
-		return EXIT_ADAPTRACE;
-	}
 	if (session_attach(s))
 		return EXIT_ADAPTRACE;
 	error = get_ready(s);

@@ -86,7 +86,9 @@ struct session {
 	uint64_t start;                  /* ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
 	unsigned first_shift, ticks, looks;
-	uint64_t *throttled;                  /* [event][cpu] */
+	uint64_t *throttled; /* [event][cpu] */
+	/* What was sampled of the target's process before it was the target, in events. */
+	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;

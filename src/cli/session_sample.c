@@ -252,8 +252,14 @@ void session_sample(struct session *s, const struct record *record,
 	if (source->event < 0 || source->stale)
 		return;
 	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
-	if (!task || task->process->awaits_exec)
+	if (!task)
 		return;
+	if (task->process->awaits_exec) {
+		s->before_exec[source->event] +=
+			sampler_base_period(s->sampler, (unsigned)source->event, source->cpu)
+			<< source->shift;
+		return;
+	}
 	stream = stream_of(s, task, source);
 	stream_slow(stream, source->shift);
 	sample = (struct hmb_sample){

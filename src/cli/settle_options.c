@@ -36,8 +36,13 @@ static int settle_event(struct options *options, unsigned e)
 {
 	struct event *event = &options->events[e];
 	char why[WHY_SIZE];
-	int error = event_probe(event);
+	int error;
 
+	if (event->freq && event->unit == EVENT_COUNT) {
+		say("freq= is for clocks, not for '%s'; try period=N", event->name);
+		return -EINVAL;
+	}
+	error = event_probe(event);
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);
 		if (!error && !options->user_only)
@@ -91,7 +96,7 @@ bool options_have_clock(const struct options *options)
 
 static void settle_period(const struct options *options, const struct event *event)
 {
-	uint64_t asked = event->period ? event->period : options->period;
+	uint64_t asked = event->period || event->freq ? event->period : options->period;
 	uint64_t given = period_base(event, options->frequency, options->period);
 
 	if (event->unit == EVENT_NS && asked && given != asked)
@@ -147,12 +152,12 @@ static int settle_output(struct options *options)
 	int error;
 
 	if (why) {
-		say("cannot write to '%s'; %s", pattern ? pattern : "", why);
+		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
 	error = check_place(options->output);
 	if (error)
-		say("cannot write to '%s'; %s", options->output, strerror(error));
+		say("cannot write to '%s': %s", options->output, strerror(error));
 	return -error;
 }
 
@@ -184,6 +189,9 @@ static int settle_target(const struct options *options)
 		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
 	else if (options->wide && options->attach)
 		say("-p and -a, -C or --cgroup exclude each other");
+	else if (options->frequency > 0 && options->period)
+		say("-F and -c exclude each other; for one event write EVENT:freq=HZ or "
+		    "EVENT:period=N");
 	else if (options->wide && options->inherit)
 		say("--inherit is for one program, not for -a, -C or --cgroup");
 	else

@@ -6,6 +6,8 @@
 #include "output/warnings.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,9 +40,19 @@ static bool wanted(const struct session *s)
 	return foreground < 0 || foreground == getpgrp();
 }
 
+/* Cut to the terminal's width: what is broken into two lines is not erased as one. */
+static void put_line(char *line)
+{
+	struct winsize size;
+
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col && strlen(line) >= size.ws_col)
+		line[size.ws_col - 1] = '\0';
+	fprintf(stderr, "\r\033[K%s\r", line);
+}
+
 void status_show(struct session *s)
 {
-	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE];
+	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], line[2 * TEXT_SIZE + 128];
 	struct timespec ts;
 	double elapsed;
 
@@ -51,7 +63,9 @@ void status_show(struct session *s)
 	print_rate(rate, sizeof(rate), s, 0);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
-	fprintf(stderr, "\r\033[Kadaptrace: %.1f s, %s, %s of %s\r", elapsed, rate, used, budget);
+	snprintf(line, sizeof(line), "adaptrace: %.1f s, %s, %s of %s", elapsed, rate, used,
+	         budget);
+	put_line(line);
 	s->status_shown = true;
 }
 

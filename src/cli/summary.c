@@ -30,19 +30,40 @@ static uint32_t wide_string(struct session *s)
 	return tables_string(s->tables, text);
 }
 
+/* How the process was started, as far as it still says so; nothing of a kernel's thread. */
+static uint32_t attached_string(struct session *s)
+{
+	char path[64], text[4096];
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->options->attach);
+	f = fopen(path, "re");
+	if (f) {
+		size = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	while (size && !text[size - 1])
+		size--;
+	for (size_t i = 0; i < size; i++)
+		text[i] = text[i] ? text[i] : '\x1f';
+	text[size] = '\0';
+	return tables_string(s->tables, text);
+}
+
 static uint32_t command_string(struct session *s)
 {
 	char **argv = s->options->command, *joined, *at;
 	size_t size = 1;
 	uint32_t string;
 
-	for (char **a = argv; a && *a; a++)
+	for (char **a = argv; *a; a++)
 		size += strlen(*a) + 1;
 	at = joined = malloc(size);
 	if (!joined)
 		return 0;
 	*at = '\0';
-	for (char **a = argv; a && *a; a++)
+	for (char **a = argv; *a; a++)
 		at += sprintf(at, "%s%s", a == argv ? "" : "\x1f", *a);
 	string = tables_string(s->tables, joined);
 	free(joined);
@@ -152,7 +173,9 @@ void summary_start(struct session *s)
 	if (s->one_kind)
 		run->flags |= TRACE_RUN_ONE_KIND;
 	run->stacks = options->stacks;
-	run->command = options->wide && !options->command ? wide_string(s) : command_string(s);
+	run->command = options->command ? command_string(s)
+	               : options->wide  ? wide_string(s)
+	                                : attached_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;
@@ -233,6 +256,14 @@ static void total_streams(struct session *s)
 	}
 }
 
+/* Events of a cgroup count what its first process does before it executes the command. */
+static uint64_t targets_total(const struct session *s, unsigned event)
+{
+	uint64_t total = sampler_total(s->sampler, event);
+
+	return total > s->before_exec[event] ? total - s->before_exec[event] : 0;
+}
+
 static void total_events(struct session *s)
 {
 	struct table table = tables_section(s->tables, TRACE_EVENTS);
@@ -244,8 +275,7 @@ static void total_events(struct session *s)
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->options->nr_events)
-			event->exact = sampler_total(s->sampler, (unsigned)e) *
-			               s->options->events[e].scale;
+			event->exact = targets_total(s, (unsigned)e) * s->options->events[e].scale;
 	}
 }
 
@@ -271,7 +301,8 @@ void summary_totals(struct session *s)
 
 	summary_modules(s);
 	summary_progress(s);
-	run->exit_status = s->exit_status;
+	if (s->options->command)
+		run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
 	run->records = hmb_record_bytes(s->hmb);

@@ -53,7 +53,9 @@ struct bin {
 	uint32_t record_bytes;
 	uint32_t node_bytes;
 	uint32_t nr_records; /* BIN_INDEX: occupied slots */
-	uint64_t base_time;  /* of the first record, in units of 1 << time_shift ns */
+	/* Of the first record, in units of 1 << time_shift ns. BIN_INDEX: the number of reductions
+	 * when it was gone through last. */
+	uint64_t base_time;
 	uint8_t time_shift;
 	uint8_t nr_counters;   /* totals behind every record, see counter_code.h; 0: none */
 	uint8_t counter_owner; /* enum counter_owner */

@@ -108,21 +108,25 @@ static void page_add(const struct cct_index *index, struct bin *page, uint64_t t
 	page->nr_records++;
 }
 
-static void page_clear(const struct cct_index *index, struct bin *page)
+/* Nodes leave by reductions alone: whether there were none since the page was gone through. */
+static bool page_is_fresh(const struct hmb *hmb, const struct bin *page)
 {
-	memset(page_slots(page), 0, index->page_slots * sizeof(uint32_t));
-	page->nr_records = 0;
+	return page->base_time == hmb->ledger->nr_reductions;
 }
 
-/* Whether the entry's node is live and the one that was entered: its tag belongs on this page. */
-static bool entry_live(const struct hmb *hmb, const struct bin *page, uint32_t entry)
+static void page_clear(const struct hmb *hmb, struct bin *page)
 {
-	uint32_t node = entry_node(&hmb->cct.index, entry);
-	uint64_t tag;
+	memset(page_slots(page), 0, hmb->cct.index.page_slots * sizeof(uint32_t));
+	page->nr_records = 0;
+	page->base_time = hmb->ledger->nr_reductions;
+}
 
-	if (node == NODE_NONE || !node_live(hmb, node, 0))
-		return false;
-	tag = node_tag(node_at(&hmb->arena, node));
+/* Whether the node is the one that was entered: its tag belongs on this page. */
+static bool entry_valid(const struct hmb *hmb, const struct bin *page, uint32_t entry,
+                        uint32_t node)
+{
+	uint64_t tag = node_tag(node_at(&hmb->arena, node));
+
 	return entry - node == entry_mark(&hmb->cct.index, tag) && page_of(hmb, tag) == page;
 }
 
@@ -130,12 +134,18 @@ static bool entry_live(const struct hmb *hmb, const struct bin *page, uint32_t e
 static uint32_t page_drain(struct hmb *hmb, struct bin *page)
 {
 	struct cct_index *index = &hmb->cct.index;
-	uint32_t *slots = page_slots(page), nr = 0;
+	const uint32_t *slots = page_slots(page);
+	bool fresh = page_is_fresh(hmb, page);
+	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < index->page_slots; i++)
-		if (entry_live(hmb, page, slots[i]))
-			index->scratch[nr++] = entry_node(index, slots[i]);
-	page_clear(index, page);
+	for (uint32_t i = 0; i < index->page_slots; i++) {
+		uint32_t node = entry_node(index, slots[i]);
+
+		if (node != NODE_NONE && (fresh || node_live(hmb, node, 0)) &&
+		    entry_valid(hmb, page, slots[i], node))
+			index->scratch[nr++] = node;
+	}
+	page_clear(hmb, page);
 	return nr;
 }
 
@@ -148,6 +158,13 @@ static void page_refill(struct hmb *hmb, uint32_t nr)
 
 		page_add(index, page_of(hmb, tag), tag, index->scratch[i]);
 	}
+}
+
+/* Drops the entries of nodes that have left. */
+static void page_clean(struct hmb *hmb, struct bin *page)
+{
+	if (!page_is_fresh(hmb, page))
+		page_refill(hmb, page_drain(hmb, page));
 }
 
 static bool page_full(const struct cct_index *index, const struct bin *page)
@@ -191,7 +208,7 @@ static struct bin *new_page(struct hmb *hmb, const struct hmb_sample *sample)
 
 	if (!page)
 		return NULL;
-	page_clear(index, page);
+	page_clear(hmb, page);
 	index->nr_pages++;
 	return page;
 }
@@ -235,7 +252,7 @@ static bool make_room(struct hmb *hmb, const struct hmb_sample *sample, uint64_t
 		return first_page(hmb, sample);
 	if (!page_full(index, page_of(hmb, tag)))
 		return true;
-	page_refill(hmb, page_drain(hmb, page_of(hmb, tag)));
+	page_clean(hmb, page_of(hmb, tag));
 	while (page_full(index, page_of(hmb, tag)))
 		if (!page_split(hmb, sample, tag))
 			return false;
@@ -246,13 +263,15 @@ void cct_index_insert(struct hmb *hmb, const struct hmb_sample *sample, struct c
                       uint32_t node)
 {
 	const struct cct_index *index = &hmb->cct.index;
-	uint32_t mark = entry_mark(index, key.tag), *slots;
+	uint32_t mark = entry_mark(index, key.tag), *slots, i;
+	struct bin *page;
 	bool known = false;
 
 	if (!make_room(hmb, sample, key.tag))
 		return;
-	slots = page_slots(page_of(hmb, key.tag));
-	for (uint32_t i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i)) {
+	page = page_of(hmb, key.tag);
+	slots = page_slots(page);
+	for (i = first_slot(index, key.tag); slots[i]; i = next_slot(index, i)) {
 		uint32_t old = entry_node(index, slots[i]);
 
 		/* Twice where a node took the very place of one that had left: both must agree. */
@@ -261,8 +280,10 @@ void cct_index_insert(struct hmb *hmb, const struct hmb_sample *sample, struct c
 			known = true;
 		}
 	}
-	if (!known)
-		page_add(index, page_of(hmb, key.tag), key.tag, node);
+	if (known)
+		return;
+	slots[i] = mark | node;
+	page->nr_records++;
 }
 
 void cct_index_shrink(struct hmb *hmb)
@@ -280,8 +301,8 @@ void cct_index_shrink(struct hmb *hmb)
 	page = page_of(hmb, tag);
 	buddy_tag = tag ^ (uint64_t)1 << (TAG_BITS - page->level);
 	buddy = page_of(hmb, buddy_tag);
-	page_refill(hmb, page_drain(hmb, page));
-	page_refill(hmb, page_drain(hmb, buddy));
+	page_clean(hmb, page);
+	page_clean(hmb, buddy);
 	if (buddy->level != page->level ||
 	    (page->nr_records + buddy->nr_records) * 16 > index->page_slots * MERGE_FILL)
 		return;

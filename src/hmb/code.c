@@ -9,6 +9,18 @@ static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
 	return at;
 }
 
+/* A varint below 2^28 without a loop, whose end would be a guess; writes four bytes. */
+static unsigned char *put_short_varint(unsigned char *at, uint32_t value)
+{
+	unsigned more = (unsigned)(31 - __builtin_clz(value | 1)) / 7;
+	uint32_t bytes = (value & 0x7f) | (value & 0x7f << 7) << 1 | (value & 0x7f << 14) << 2 |
+	                 (value & 0x7f << 21) << 3;
+
+	bytes |= 0x808080 & ((1U << 8 * more) - 1);
+	memcpy(at, &bytes, sizeof(bytes));
+	return at + more + 1;
+}
+
 static unsigned char *put_number(unsigned char *at, uint32_t number)
 {
 	if (number < NUMBER_DIRECT) {
@@ -21,10 +33,10 @@ static unsigned char *put_number(unsigned char *at, uint32_t number)
 	return at;
 }
 
-unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code_where where)
+static unsigned char *put_residual(unsigned char *at, uint64_t residual, enum code_where where)
 {
 	uint64_t rest = residual - TIME_END;
-	unsigned longer = rest >= 1 << 16;
+	unsigned high = (unsigned)(rest >> 16), codes = TIME_3_BYTES - TIME_BYTES;
 
 	if (residual < TIME_END) {
 		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
@@ -36,14 +48,47 @@ unsigned char *code_put_residual(unsigned char *at, uint64_t residual, enum code
 		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
 		return varint_put(at, rest);
 	}
-	*at++ = (unsigned char)((TIME_BYTES + longer) << 2 | where);
-	return put_bytes(at, rest, 2 + longer);
+	*at++ = (unsigned char)((TIME_BYTES + (high < codes ? high : codes)) << 2 | where);
+	return put_bytes(at, rest, high < codes ? 2 : 3);
+}
+
+static uint32_t distance_32(uint32_t to, uint32_t from)
+{
+	return (uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(to - from));
+}
+
+/* By the whole number of its node. */
+static unsigned char *put_far_context(unsigned char *at, uint32_t context)
+{
+	if (context >> 16 < CONTEXT_3_BYTES - CONTEXT_2_BYTES) {
+		*at++ = (unsigned char)(CONTEXT_2_BYTES + (context >> 16));
+		return put_bytes(at, context, 2);
+	}
+	if (context >> 24 < CONTEXT_ANY - CONTEXT_3_BYTES) {
+		*at++ = (unsigned char)(CONTEXT_3_BYTES + (context >> 24));
+		return put_bytes(at, context, 3);
+	}
+	*at++ = CONTEXT_ANY;
+	return put_bytes(at, context, 4);
 }
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	at = varint_put(at, zigzag((uint64_t)context - model->raw_context));
-	model->raw_context = context;
+	uint32_t followed = distance_32(context, model->trails[model->trail]);
+	uint32_t other = distance_32(context, model->trails[!model->trail]);
+	unsigned change = other < followed;
+	uint64_t code = (uint64_t)(change ? other : followed) << 1 | change;
+
+	add_to_trail(model, context, model->trail ^ change, code < CONTEXT_LOW);
+	if (code < CONTEXT_LOW) {
+		*at++ = (unsigned char)code;
+		return at;
+	}
+	code -= CONTEXT_LOW;
+	if (code >> 8 >= CONTEXT_2_BYTES - CONTEXT_LOW)
+		return put_far_context(at, context);
+	*at++ = (unsigned char)(CONTEXT_LOW + (code >> 8));
+	*at++ = (unsigned char)code;
 	return at;
 }
 
@@ -54,8 +99,8 @@ static uint32_t site_hash(uint64_t who)
 
 static_assert(2 * CODE_MAX_SITES == 1 << 9, "site_hash() gives 9 bits");
 
-unsigned char *code_put_switch(struct code_encoder *encoder, unsigned char *at, uint64_t who,
-                               uint64_t step)
+static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at, uint64_t who,
+                                 uint64_t step)
 {
 	struct code_model *model = &encoder->model;
 	uint16_t *slot = &encoder->site_slots[site_hash(who)];
@@ -99,11 +144,6 @@ static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
 	}
 }
 
-static uint64_t offset_distance(uint64_t to, uint64_t from)
-{
-	return zigzag((uint64_t)(int64_t)(int32_t)((uint32_t)to - (uint32_t)from));
-}
-
 static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 {
 	if (number < LEAF_FAR) {
@@ -117,12 +157,13 @@ static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 
 static unsigned char *put_new_block(struct code_model *model, unsigned char *at, uint32_t block)
 {
-	uint32_t distance =
-		(uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(block - model->raw_block));
+	unsigned module = find_module(model, BLOCK_MODULE(block));
+	uint32_t distance = UINT32_MAX;
 
-	if (BLOCK_MODULE(block) == BLOCK_MODULE(model->raw_block) &&
-	    distance >> 8 < LEAF_ANY_BLOCK - LEAF_NEW_BLOCK) {
-		*at++ = (unsigned char)(LEAF_NEW_BLOCK + (distance >> 8));
+	if (module < CODE_MODULES)
+		distance = distance_32(block, model->new_blocks[module]);
+	if (distance >> 8 < LEAF_HIGH) {
+		*at++ = (unsigned char)(LEAF_NEW_BLOCK + module * LEAF_HIGH + (distance >> 8));
 		*at++ = (unsigned char)distance;
 	} else {
 		*at++ = LEAF_ANY_BLOCK;
@@ -136,9 +177,9 @@ static unsigned char *put_new_block(struct code_model *model, unsigned char *at,
 /* The block in which a leaf lies. */
 static unsigned char *put_block(struct code_model *model, unsigned char *at, uint32_t block)
 {
-	for (uint32_t i = 0; i < model->nr_blocks; i++)
-		if (model->blocks[i] == block) {
-			*at++ = (unsigned char)(LEAF_BLOCK + i);
+	for (uint32_t i = 0; i < model->nr_areas; i++)
+		if (model->areas[i] == block >> 1) {
+			*at++ = (unsigned char)(LEAF_AREA + i * 2 + block % 2);
 			return at;
 		}
 	return put_new_block(model, at, block);
@@ -168,70 +209,168 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
                                     uint64_t near)
 {
 	uint16_t *slot = find_leaf(encoder, leaf);
-	uint64_t distance = offset_distance(leaf, near);
+	uint32_t distance = distance_32((uint32_t)leaf, (uint32_t)near);
 
 	if (*slot && *slot <= distance)
-		return varint_put(at, (*slot - 1U) << 1 | 1);
+		return put_short_varint(at, (*slot - 1U) << 1 | 1);
 	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
 		*at++ = 0;
 		return put_leaf(encoder, at, leaf);
 	}
-	at = varint_put(at, distance << 1);
 	note_leaf(encoder, slot, leaf);
-	return at;
+	if (distance < 1 << 27)
+		return put_short_varint(at, distance << 1);
+	return varint_put(at, (uint64_t)distance << 1);
 }
 
-static unsigned char *put_context_again(struct code_encoder *encoder, unsigned char *at,
-                                        uint16_t context, uint64_t leaf)
+/* The slot of the pair, or the empty slot where it belongs. */
+static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
 {
-	const struct code_model *model = &encoder->model;
+	for (uint32_t i = code_where_hash(context, leaf);; i++) {
+		uint16_t *slot = &encoder->pair_slots[i % (2 * CODE_MAX_PAIRS)];
+		const struct code_pair *pair;
 
-	at = put_number(at, context);
-	if (!context)
-		return put_leaf_near(encoder, at, leaf, model->last.leaf);
-	return put_leaf_near(encoder, at, leaf, model->pairs[model->contexts[context - 1]].leaf);
+		if (!*slot)
+			return slot;
+		pair = &encoder->model.pairs[*slot - 1];
+		if (pair->leaf == leaf && pair->context == context)
+			return slot;
+	}
 }
 
-unsigned char *code_put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair)
+/* The number of a pair that is met; a long one becomes short. */
+static unsigned char *put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair)
 {
-	const uint16_t *order = encoder->model.order;
+	struct code_model *model = &encoder->model;
 	uint32_t number = encoder->numbers[pair], shorter;
 
-	at = put_number(at, number);
 	if (number >= NUMBER_DIRECT) {
-		shorter = shorten_number(&encoder->model, number);
-		encoder->numbers[order[number]] = (uint16_t)number;
-		encoder->numbers[order[shorter]] = (uint16_t)shorter;
+		shorter = shorten_number(model, number);
+		encoder->numbers[model->order[number]] = (uint16_t)number;
+		encoder->numbers[pair] = (uint16_t)shorter;
 	}
+	return put_number(at, number);
+}
+
+bool code_put_long(struct code_encoder *encoder, struct bin *bin)
+{
+	const struct code_pair *pair = &encoder->model.last;
+	uint32_t slot = encoder->pair_slots[code_where_hash(pair->context, pair->leaf)];
+	unsigned char *start = bin_records(bin) + bin->record_bytes;
+
+	code_append(bin, (uint32_t)(put_pair(encoder, start + 1, slot - 1) - start));
+	return true;
+}
+
+static unsigned char *put_control(unsigned char *at, uint64_t residual, enum code_where where)
+{
+	if (residual >= TIME_DIRECT)
+		return put_residual(at, residual, where);
+	*at++ = (unsigned char)(residual << 2 | where);
 	return at;
 }
 
-unsigned char *code_put_new_pair(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
-                                 uint32_t context, uint64_t leaf, uint16_t *slot)
+/* Goes to the sample's site of execution, saying so where it is not the expected one. */
+static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
+                               const struct code_sample *sample, unsigned time_shift)
+{
+	struct code_model *model = &encoder->model;
+	uint8_t next = expected_site(model);
+	uint64_t who = code_who(sample->thread, sample->cpu);
+
+	if (!model->nr_sites || model->sites[next].who != who)
+		return put_switch(encoder, at, who, sample->step >> time_shift);
+	model->site = next;
+	return at;
+}
+
+/* Numbers a pair that was written out, whose slot this is; the number, or CODE_MAX_PAIRS. */
+static uint32_t note_pair(struct code_encoder *encoder, uint16_t *slot, uint32_t context,
+                          uint64_t leaf)
+{
+	uint32_t number = add_pair(&encoder->model, context, leaf);
+
+	if (number == CODE_MAX_PAIRS)
+		return number;
+	*slot = (uint16_t)(number + 1);
+	encoder->numbers[number] = (uint16_t)number;
+	return number;
+}
+
+/* A leaf in a context that may be new; the slot is the pair's. */
+static unsigned char *put_in_context(struct code_encoder *encoder, unsigned char *at,
+                                     uint64_t residual, uint32_t context, uint64_t leaf,
+                                     uint16_t *slot)
 {
 	struct code_model *model = &encoder->model;
 	uint16_t *of_context = find_context(encoder, context);
-	bool again = *of_context || context == model->last.context;
-	uint32_t number;
+	uint32_t number = *of_context;
 
-	at = code_put_control(at, residual, again ? WHERE_CONTEXT : WHERE_RAW);
-	if (again) {
-		at = put_context_again(encoder, at,
-		                       context == model->last.context ? 0 : *of_context, leaf);
-	} else {
-		at = put_context(model, at, context);
-		at = put_leaf(encoder, at, leaf);
-	}
-	number = add_pair(model, context, leaf);
-	if (number == CODE_MAX_PAIRS)
+	if (number) {
+		at = put_number(put_control(at, residual, WHERE_CONTEXT), number);
+		at = put_leaf_near(encoder, at, leaf,
+		                   model->pairs[model->contexts[number - 1]].leaf);
+		note_pair(encoder, slot, context, leaf);
 		return at;
-	*slot = (uint16_t)(number + 1);
-	encoder->numbers[number] = (uint16_t)number;
-	if (!again) {
-		add_context(model, number);
-		*of_context = (uint16_t)model->nr_contexts;
 	}
+	at = put_context(model, put_control(at, residual, WHERE_RAW), context);
+	at = put_leaf(encoder, at, leaf);
+	number = note_pair(encoder, slot, context, leaf);
+	add_context(model, number);
+	if (number != CODE_MAX_PAIRS)
+		*of_context = (uint16_t)model->nr_contexts;
 	return at;
+}
+
+/* Another leaf in the context of the last record. */
+static unsigned char *put_in_last_context(struct code_encoder *encoder, unsigned char *at,
+                                          uint64_t residual, uint32_t context, uint64_t leaf,
+                                          uint16_t *slot)
+{
+	at = put_control(at, residual, WHERE_CONTEXT);
+	*at++ = 0;
+	at = put_leaf_near(encoder, at, leaf, encoder->model.last.leaf);
+	note_pair(encoder, slot, context, leaf);
+	return at;
+}
+
+static unsigned char *put_where(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
+                                uint32_t context, uint64_t leaf)
+{
+	uint16_t *slot = find_pair(encoder, context, leaf);
+
+	if (*slot)
+		return put_pair(encoder, put_control(at, residual, WHERE_PAIR), *slot - 1U);
+	if (context == encoder->model.last.context)
+		return put_in_last_context(encoder, at, residual, context, leaf, slot);
+	return put_in_context(encoder, at, residual, context, leaf, slot);
+}
+
+static unsigned char *put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
+                                   const uint64_t *totals, bool first)
+{
+	struct counter_model *counters = &encoder->counters;
+
+	return counter_put(counters, at, counter_stream(counters, who), totals, first);
+}
+
+void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
+{
+	struct code_model *model = &encoder->model;
+	unsigned char *start = bin_records(bin) + bin->record_bytes;
+	unsigned char *at = put_site(encoder, start, sample, bin->time_shift);
+	struct code_site *site = &model->sites[model->site];
+	uint64_t time = sample->time >> bin->time_shift;
+	uint64_t residual = zigzag(time - expected_time(site));
+
+	__builtin_prefetch(start + 64, 1);
+	site->last = time;
+	at = put_where(encoder, at, residual, sample->context, sample->leaf);
+	model->last = (struct code_pair){sample->leaf, sample->context};
+	if (bin->nr_counters)
+		at = put_counters(encoder, at, code_who(sample->thread, sample->cpu),
+		                  sample->counters, !bin->nr_records);
+	code_append(bin, (uint32_t)(at - start));
 }
 
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift)
@@ -252,12 +391,4 @@ void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned
 	bin->counter_owner = (uint8_t)owner;
 	counter_begin(&encoder->counters, nr, owner);
 	memcpy(encoder->counters.shifts, shifts, nr);
-}
-
-unsigned char *code_put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
-                                 const uint64_t *totals, bool first)
-{
-	struct counter_model *counters = &encoder->counters;
-
-	return counter_put(counters, at, counter_stream(counters, who), totals, first);
 }

@@ -9,25 +9,31 @@
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same site of execution.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
- *          and the blocks of 64 KiB that leaves lie in. Numbers below 240 take one byte; a pair
+ *          and the areas of 128 KiB that leaves lie in. Numbers below 240 take one byte; a pair
  *          with a higher one that is met again changes places with one of these, each in turn.
+ *          Contexts that have none come on two *trails*: nodes that were made for the samples of
+ *          this bin, one soon after the other, and between them older ones, from anywhere.
  *
  *     record = [switch] control where
- *     control: 6 bits zigzag(time - expected) r below 49; 49 … 60: r = 49 + (it - 49) · 256 + the
- *              next byte; 61, 62: 2, 3 more bytes hold r - 3121; 63: a varint
+ *     control: 6 bits zigzag(time - expected) r below 49; 49 … 59: r = 49 + (it - 49) · 256 + the
+ *              next byte; 60, 61: r = 2865 + (it - 60) · 64 Ki + 2 more bytes; 62: 3 more bytes
+ *              hold r - 2865; 63: a varint
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of the context + 1,
  *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
  *              below
  *     number:  one byte below 240, else 240 + high bits, low byte
  *     leaf:    a byte, below 96: number of a leaf that was written out before; 96 … 103: 96 + high
- *              bits, low byte of such a number; 104 … 215: in the block of that number - 104;
- *              216 … 254: in a new block, high bits, low byte of zigzag(block - last new one);
+ *              bits, low byte of such a number; 104 … 215: in a half of a known area, number · 2
+ *              + half; 216 … 251: in a new one, of one of the last 4 modules, number · 9 + high
+ *              bits, low byte of zigzag(block - the module's last new one), a block being 64 KiB;
  *              255: in any block, varint module, varint offset / 64 Ki; then, but for known
  *              leaves, 2 bytes offset % 64 Ki
  *     near:    varint number · 2 + 1 of a leaf that was written out before; or zigzag(offset -
  *              offset of the context's first leaf, or of the last record) · 2 in the same module;
  *              or 0 and a leaf as above
- *     context: varint of zigzag(node number - last raw node number)
+ *     context: a byte, below 128: zigzag(node number - last one of a trail) · 2, + 1 for the trail
+ *              that was not followed last; 128 … 147: high bits, low byte of such a number - 128;
+ *              148 … 247, 248 … 254: high bits, 2, 3 bytes of the node number; 255: its 4 bytes
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
  *              62: number in the next byte, 63: a new one: varint thread, CPU, step
  *
@@ -43,7 +49,8 @@
 
 #define CODE_MAX_PAIRS      2048
 #define CODE_MAX_LEAVES     2048
-#define CODE_MAX_BLOCKS     112
+#define CODE_MAX_AREAS      56
+#define CODE_MODULES        4
 #define CODE_MAX_SITES      256
 #define CODE_MAX_RECORD     64 /* no record is longer, but for its counters */
 #define CODE_MAX_TIME_SHIFT 40
@@ -58,6 +65,12 @@ struct code_sample {
 	uint32_t context;         /* node of the caller's frame; NODE_NONE: there is no caller */
 	const uint64_t *counters; /* as many as the bin has; decoded: until the next call; or NULL
 	                           */
+	/*
+	 * Decoded: the number of (context, leaf), below CODE_MAX_PAIRS, in the bin, and whether an
+	 * earlier record of the bin had the same; CODE_MAX_PAIRS: it got none.
+	 */
+	uint16_t pair;
+	bool again;
 };
 
 struct code_pair {
@@ -80,15 +93,16 @@ struct code_site {
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
 struct code_model {
-	struct code_pair last; /* of the last record */
-	uint32_t raw_context;
-	uint32_t raw_block; /* the block written out last: the upper bits of a leaf */
-	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_blocks;
-	uint32_t nr_sites; /* goes on counting: the ring's oldest is replaced */
+	struct code_pair last;             /* of the last record */
+	uint32_t trails[2];                /* contexts written out: the last one of each trail */
+	uint32_t new_blocks[CODE_MODULES]; /* the last one written out, of as many modules */
+	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_areas;
+	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
+	uint8_t trail;                 /* the one that was followed last */
 	uint8_t site;
 	uint8_t turn;                   /* the number that changes places next */
 	uint16_t order[CODE_MAX_PAIRS]; /* the pair that has a number */
-	uint32_t blocks[CODE_MAX_BLOCKS];
+	uint32_t areas[CODE_MAX_AREAS];
 	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
 	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];

@@ -42,7 +42,9 @@ static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
 		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(cursor);
 	if (code == TIME_VARINT)
 		return TIME_END + get_varint(cursor);
-	return TIME_END + get_bytes(cursor, 2 + code - TIME_BYTES);
+	if (code == TIME_3_BYTES)
+		return TIME_END + get_bytes(cursor, 3);
+	return TIME_END + ((uint64_t)(code - TIME_BYTES) << 16) + get_bytes(cursor, 2);
 }
 
 static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
@@ -55,17 +57,22 @@ static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
 
 static uint32_t get_new_block(struct code_cursor *cursor, unsigned code)
 {
-	uint32_t block = cursor->model.raw_block;
+	struct code_model *model = &cursor->model;
+	unsigned module = (code - LEAF_NEW_BLOCK) / LEAF_HIGH;
+	uint32_t block;
 	uint64_t distance;
 
 	if (code == LEAF_ANY_BLOCK) {
 		block = (uint32_t)get_varint(cursor) << (32 - BLOCK_SHIFT);
 		block |= get_varint(cursor) & UINT16_MAX;
+	} else if (module < CODE_MODULES && module < model->nr_modules) {
+		distance = (code - LEAF_NEW_BLOCK) % LEAF_HIGH << 8 | get_byte(cursor);
+		block = model->new_blocks[module] + (uint32_t)unzigzag(distance);
 	} else {
-		distance = (code - LEAF_NEW_BLOCK) << 8 | get_byte(cursor);
-		block += (uint32_t)unzigzag(distance);
+		cursor->at = NULL;
+		return 0;
 	}
-	add_block(&cursor->model, block);
+	add_block(model, block);
 	return block;
 }
 
@@ -73,8 +80,9 @@ static uint32_t get_block(struct code_cursor *cursor, unsigned code)
 {
 	if (code >= LEAF_NEW_BLOCK)
 		return get_new_block(cursor, code);
-	if (code - LEAF_BLOCK < cursor->model.nr_blocks)
-		return cursor->model.blocks[code - LEAF_BLOCK];
+	code -= LEAF_AREA;
+	if (code / 2 < cursor->model.nr_areas)
+		return cursor->model.areas[code / 2] << 1 | code % 2;
 	cursor->at = NULL;
 	return 0;
 }
@@ -86,7 +94,7 @@ static uint64_t get_leaf(struct code_cursor *cursor)
 
 	if (code < LEAF_FAR)
 		return get_known_leaf(cursor, code);
-	if (code < LEAF_BLOCK)
+	if (code < LEAF_AREA)
 		return get_known_leaf(cursor, (code - LEAF_FAR) << 8 | get_byte(cursor));
 	leaf = (uint64_t)get_block(cursor, code) << BLOCK_SHIFT;
 	leaf |= get_bytes(cursor, 2);
@@ -107,10 +115,32 @@ static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
 	return leaf;
 }
 
+static uint32_t get_far_context(struct code_cursor *cursor, unsigned code)
+{
+	if (code == CONTEXT_ANY)
+		return (uint32_t)get_bytes(cursor, 4);
+	if (code >= CONTEXT_3_BYTES)
+		return (code - CONTEXT_3_BYTES) << 24 | (uint32_t)get_bytes(cursor, 3);
+	return (code - CONTEXT_2_BYTES) << 16 | (uint32_t)get_bytes(cursor, 2);
+}
+
 static uint32_t get_context(struct code_cursor *cursor)
 {
-	cursor->model.raw_context += (uint32_t)unzigzag(get_varint(cursor));
-	return cursor->model.raw_context;
+	struct code_model *model = &cursor->model;
+	unsigned code = get_byte(cursor), trail;
+	uint32_t context;
+
+	if (code >= CONTEXT_2_BYTES) {
+		context = get_far_context(cursor, code);
+		add_to_trail(model, context, 0, false);
+		return context;
+	}
+	if (code >= CONTEXT_LOW)
+		code = CONTEXT_LOW + ((code - CONTEXT_LOW) << 8 | get_byte(cursor));
+	trail = model->trail ^ (code & 1);
+	context = model->trails[trail] + (uint32_t)unzigzag(code >> 1);
+	add_to_trail(model, context, trail, code < CONTEXT_LOW);
+	return context;
 }
 
 static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
@@ -143,31 +173,39 @@ static int get_context_again(struct code_cursor *cursor, struct code_pair *pair)
 	return 0;
 }
 
-/* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
-static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair)
+static int get_known_pair(struct code_cursor *cursor, struct code_pair *pair, uint32_t *number)
 {
 	struct code_model *model = &cursor->model;
-	uint32_t number;
+	uint32_t short_number = get_number(cursor);
 
-	if (where == WHERE_PAIR) {
-		number = get_number(cursor);
-		if (number >= model->nr_pairs)
-			return -EBADMSG;
-		*pair = model->pairs[model->order[number]];
-		if (number >= NUMBER_DIRECT)
-			shorten_number(model, number);
-		return 0;
-	}
+	if (short_number >= model->nr_pairs)
+		return -EBADMSG;
+	*number = model->order[short_number];
+	*pair = model->pairs[*number];
+	if (short_number >= NUMBER_DIRECT)
+		shorten_number(model, short_number);
+	return 0;
+}
+
+/* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
+static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair,
+                     uint32_t *number)
+{
+	struct code_model *model = &cursor->model;
+
+	if (where == WHERE_PAIR)
+		return get_known_pair(cursor, pair, number);
 	if (where == WHERE_RAW) {
 		pair->context = get_context(cursor);
 		pair->leaf = get_leaf(cursor);
-		add_context(model, add_pair(model, pair->context, pair->leaf));
+		*number = add_pair(model, pair->context, pair->leaf);
+		add_context(model, *number);
 		return 0;
 	}
 	if (get_context_again(cursor, pair))
 		return -EBADMSG;
 	pair->leaf = get_leaf_near(cursor, pair->leaf);
-	add_pair(model, pair->context, pair->leaf);
+	*number = add_pair(model, pair->context, pair->leaf);
 	return 0;
 }
 
@@ -213,6 +251,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	struct code_model *model = &cursor->model;
 	struct code_site *site = &model->sites[expected_site(model)];
 	struct code_pair pair;
+	uint32_t number;
 	unsigned control;
 
 	if (!cursor->left)
@@ -227,7 +266,7 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
 	site->last = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
-	if (get_where(cursor, control & 3, &pair) || !cursor->at)
+	if (get_where(cursor, control & 3, &pair, &number) || !cursor->at)
 		return -EBADMSG;
 	model->last = pair;
 	cursor->left--;
@@ -238,6 +277,8 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.context = pair.context,
 		.thread = (uint32_t)site->who,
 		.cpu = (uint32_t)(site->who >> 32),
+		.pair = (uint16_t)number,
+		.again = (control & 3) == WHERE_PAIR,
 	};
 	if (cursor->counters.nr)
 		get_counters(cursor, sample);

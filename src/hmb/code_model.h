@@ -9,7 +9,8 @@
 #include "hmb/varint.h"
 
 #define TIME_DIRECT     49 /* residuals below need no more bytes */
-#define TIME_BYTES      61 /* those of TIME_END and above: 2 more bytes, then 3 */
+#define TIME_BYTES      60 /* those of TIME_END and above: 2 more bytes, … */
+#define TIME_3_BYTES    62
 #define TIME_VARINT     63
 #define TIME_END        (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
 #define SITE_BYTE       62
@@ -17,27 +18,34 @@
 #define NUMBER_DIRECT   240
 #define NUMBER_END      (NUMBER_DIRECT + 16 * 256)
 #define LEAF_FAR        96 /* numbers of leaves from here on need another byte */
-#define LEAF_BLOCK      104
+#define LEAF_AREA       104
 #define LEAF_NEW_BLOCK  216
+#define LEAF_HIGH       9 /* codes of high bits for each module */
 #define LEAF_ANY_BLOCK  255
+#define CONTEXT_LOW     128 /* distances from here on need another byte */
+#define CONTEXT_2_BYTES 148 /* the number itself: this and 2 more */
+#define CONTEXT_3_BYTES 248
+#define CONTEXT_ANY     255
 #define BLOCK_SHIFT     16
 #define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
 #define FRAME_BLOCK(f)  ((uint32_t)((f) >> BLOCK_SHIFT))
 #define BLOCK_MODULE(b) ((b) >> (32 - BLOCK_SHIFT))
 
 static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, must have a number");
-static_assert(CODE_MAX_LEAVES <= (LEAF_BLOCK - LEAF_FAR) * 256, "every leaf must have a number");
-static_assert(CODE_MAX_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must have a code");
+static_assert(CODE_MAX_LEAVES <= (LEAF_AREA - LEAF_FAR) * 256, "every leaf must have a number");
+static_assert(CODE_MAX_AREAS * 2 <= LEAF_NEW_BLOCK - LEAF_AREA, "every half must have a code");
+static_assert(LEAF_NEW_BLOCK + CODE_MODULES * LEAF_HIGH <= LEAF_ANY_BLOCK, "as must new blocks");
 
 static inline void model_reset(struct code_model *model, uint64_t base_time)
 {
 	model->last = (struct code_pair){0};
-	model->raw_context = 0;
-	model->raw_block = 0;
+	model->trails[0] = model->trails[1] = 0;
+	model->trail = 0;
 	model->nr_leaves = 0;
 	model->nr_pairs = 0;
 	model->nr_contexts = 0;
-	model->nr_blocks = 0;
+	model->nr_areas = 0;
+	model->nr_modules = 0;
 	model->nr_sites = 0;
 	model->turn = 0;
 	model->site = 0;
@@ -96,11 +104,36 @@ static inline bool add_leaf(struct code_model *model, uint64_t leaf)
 	return true;
 }
 
+/* Which of the last modules it is; CODE_MODULES: none. */
+static inline unsigned find_module(const struct code_model *model, uint32_t module)
+{
+	for (unsigned i = 0; i < CODE_MODULES && i < model->nr_modules; i++)
+		if (BLOCK_MODULE(model->new_blocks[i]) == module)
+			return i;
+	return CODE_MODULES;
+}
+
 static inline void add_block(struct code_model *model, uint32_t block)
 {
-	model->raw_block = block;
-	if (model->nr_blocks < CODE_MAX_BLOCKS)
-		model->blocks[model->nr_blocks++] = block;
+	unsigned module = find_module(model, BLOCK_MODULE(block));
+
+	if (module == CODE_MODULES)
+		module = model->nr_modules++ % CODE_MODULES;
+	model->new_blocks[module] = block;
+	if (model->nr_areas < CODE_MAX_AREAS)
+		model->areas[model->nr_areas++] = block >> 1;
+}
+
+/*
+ * A context was written out. Near the last one of a trail it follows that; from afar it comes to
+ * the trail that was not followed last.
+ */
+static inline void add_to_trail(struct code_model *model, uint32_t context, unsigned trail,
+                                bool near)
+{
+	if (near)
+		model->trail = (uint8_t)trail;
+	model->trails[near ? trail : !model->trail] = context;
 }
 
 static inline uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t leaf)
@@ -120,7 +153,7 @@ static inline uint32_t shorten_number(struct code_model *model, uint32_t number)
 
 	model->order[number] = model->order[shorter];
 	model->order[shorter] = pair;
-	model->turn = (uint8_t)((shorter + 1) % NUMBER_DIRECT);
+	model->turn = (uint8_t)(shorter + 1 < NUMBER_DIRECT ? shorter + 1 : 0);
 	return shorter;
 }
 

@@ -211,8 +211,8 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 	}
 	k->bytes += bin_size(bin);
 	level->open = bin;
-	level->full = (uint32_t)(bin_size(bin) - sizeof(*bin) - record_room(k));
-	if (bin->nr_counters) /* then none is usual */
+	level->full = (uint32_t)(bin_size(bin) - sizeof(*bin) - record_room(k) + 1);
+	if (bin->nr_counters) /* then every one takes the long way */
 		level->full = 0;
 	cct_tidy(hmb);
 	return true;
@@ -264,20 +264,37 @@ static struct hmb_level *level_of(struct hmb *hmb, const struct hmb_sample *samp
 	return &hmb->kinds[sample->kind].levels[sample->level];
 }
 
+/* Whether the level's open bin has room for any record; never for one with counters. */
+static inline bool has_room(const struct hmb_level *level, const struct bin *bin)
+{
+	return bin && bin->record_bytes + bin->node_bytes < level->full;
+}
+
+/* A bin for the sample and its counters. NULL: its level is closed. */
+static struct bin *make_room(struct hmb *hmb, const struct hmb_sample *sample)
+{
+	struct hmb_kind *k = &hmb->kinds[sample->kind];
+
+	if (sample->level < hmb_floor(hmb, sample->kind))
+		return NULL;
+	if (k->scale)
+		note_counters(k, sample);
+	return hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
+}
+
 /* This and the next two stand apart so that the way of a usual sample is short. */
 __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_sample *sample,
                                               uint32_t context)
 {
-	struct hmb_kind *k = &hmb->kinds[sample->kind];
 	struct hmb_level *level = level_of(hmb, sample);
-	struct code_sample coded = coded_sample(sample, context);
-	struct bin *bin;
+	struct bin *bin = level->open;
+	struct code_sample coded;
 
-	if (k->scale)
-		note_counters(k, sample);
-	bin = hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
+	if (!has_room(level, bin))
+		bin = make_room(hmb, sample);
 	if (!bin)
 		return false;
+	coded = coded_sample(sample, context);
 	code_put(level->encoder, bin, &coded);
 	level->nr_records++;
 	return true;
@@ -287,29 +304,29 @@ __attribute__((noinline)) static bool put_known(struct hmb *hmb, const struct hm
                                                 struct hmb_level *level, uint32_t context)
 {
 	struct bin *bin = level->open;
-	struct code_sample coded = coded_sample(sample, context);
+	struct code_sample coded;
+	enum code_usual usual;
 
-	if (!bin || bin->record_bytes + bin->node_bytes > level->full ||
-	    !code_put_usual(level->encoder, bin, &coded))
+	if (!has_room(level, bin))
+		return put_any(hmb, sample, context);
+	coded = coded_sample(sample, context);
+	usual = code_put_usual(level->encoder, bin, &coded);
+	if (usual == CODE_OTHER)
 		return put_any(hmb, sample, context);
 	level->nr_records++;
-	return true;
+	return usual == CODE_PUT || code_put_long(level->encoder, bin);
 }
 
 __attribute__((noinline)) static bool put_path(struct hmb *hmb, const struct hmb_sample *sample)
 {
-	uint32_t context = cct_intern(hmb, sample);
-
 	if (sample->level < hmb_floor(hmb, sample->kind))
 		return false;
-	return put_known(hmb, sample, level_of(hmb, sample), context);
+	return put_known(hmb, sample, level_of(hmb, sample), cct_intern(hmb, sample));
 }
 
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 {
 	hmb->ledger->taken[sample->kind]++;
-	if (sample->level < hmb_floor(hmb, sample->kind))
-		return false;
 	if (sample->path_size)
 		return put_path(hmb, sample);
 	return put_known(hmb, sample, level_of(hmb, sample), NODE_NONE);

@@ -101,7 +101,7 @@ struct hmb_level {
 	struct bin_list bins, sub_bins;
 	uint32_t nr_bins, nr_sub_bins;
 	struct bin *open; /* the bin that is being filled; NULL: none yet */
-	uint32_t full;    /* with more bytes in it, one that is usual may find no room */
+	uint32_t full;    /* from as many bytes on, a record may find no room in it */
 	uint64_t nr_records, nr_nodes;
 	union {                               /* made with the first bin */
 		struct code_encoder *encoder; /* HMB_SAMPLES */

@@ -18,9 +18,7 @@ void frame_names_fini(struct frame_names *names)
 	map64_fini(&names->by_name);
 	map64_fini(&names->functions);
 	map64_fini(&names->places);
-	free(names->by_line);
-	free(names->by_symbol);
-	free(names->recent);
+	frame_pieces_fini(&names->pieces);
 	free(names->names);
 	free(names->chains);
 }
@@ -154,34 +152,6 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 
 /* --- known ones ------------------------------------------------------------------------------- */
 
-#define RECENT_SHIFT 17
-
-static struct frame_recent *recent_slot(const struct frame_names *names, uint64_t frame)
-{
-	return &names->recent[(frame * 0x9e3779b97f4a7c15) >> (64 - RECENT_SHIFT)];
-}
-
-static int make_tables(struct frame_names *names)
-{
-	const struct trace *trace = names->trace;
-
-	names->by_line = calloc(trace_nr_lines(trace) + 1UL, sizeof(*names->by_line));
-	names->by_symbol = calloc(trace_nr_symbols(trace) + 1UL, sizeof(*names->by_symbol));
-	names->recent = calloc((size_t)1 << RECENT_SHIFT, sizeof(*names->recent));
-	return names->by_line && names->by_symbol && names->recent ? 0 : -ENOMEM;
-}
-
-/* What stands for all frames with the same chain; NULL: none but this one. */
-static uint32_t *alike(const struct frame_names *names, uint64_t frame)
-{
-	uint32_t symbol = trace_find_symbol(names->trace, frame), line;
-
-	if (symbol == UINT32_MAX)
-		return NULL;
-	line = trace_find_line(names->trace, frame, symbol);
-	return line == UINT32_MAX ? &names->by_symbol[symbol] : &names->by_line[line];
-}
-
 static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first)
 {
 	int err = 0;
@@ -194,49 +164,56 @@ static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first
 	return err ? err : map64_add(&names->by_frame, frame, *first);
 }
 
-static int find_chain(struct frame_names *names, uint64_t frame, uint32_t *first)
+static int name_piece(struct frame_names *names, struct frame_piece *piece, uint64_t frame)
 {
-	uint32_t *known = alike(names, frame);
-	int err;
+	uint32_t first = names->nr_chains;
 
-	if (!known)
-		return find_alone(names, frame, first);
-	if (*known) {
-		*first = *known - 1;
+	if (piece->chain)
 		return 0;
-	}
-	*first = names->nr_chains;
-	err = add_chain(names, frame);
-	if (!err)
-		*known = *first + 1;
-	return err;
+	if (add_chain(names, frame))
+		return -ENOMEM;
+	piece->chain = first + 1;
+	piece->name = names->chains[first + 1];
+	piece->name |= names->chains[first] > 1 ? FRAME_MORE_NAMES : 0;
+	return 0;
 }
 
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
-	struct frame_recent *recent;
 	uint32_t first, before = names->nr_chains;
+	struct frame_piece *piece;
 
-	if (!names->recent && make_tables(names))
+	if (!names->pieces.pieces && frame_pieces_init(&names->pieces, names->trace))
 		return 0;
-	recent = recent_slot(names, frame);
-	if (recent->chain && recent->frame == frame) {
-		first = recent->chain - 1;
-	} else if (find_chain(names, frame, &first)) {
+	piece = frame_pieces_find(&names->pieces, frame);
+	if (piece && piece->chain && !(piece->name & FRAME_MORE_NAMES)) {
+		*numbers = &piece->name;
+		return 1;
+	}
+	if (piece ? name_piece(names, piece, frame) : find_alone(names, frame, &first)) {
 		names->nr_chains = before;
 		return 0;
 	}
-	*recent = (struct frame_recent){frame, first + 1};
+	if (piece)
+		first = piece->chain - 1;
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
 }
 
-uint32_t frame_names_known(const struct frame_names *names, uint64_t frame)
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only)
 {
-	const struct frame_recent *recent = names->recent ? recent_slot(names, frame) : NULL;
+	const struct frame_piece *piece = frame_pieces_find(&names->pieces, frame);
+	uint32_t chain;
 
-	return recent && recent->chain && recent->frame == frame ? names->chains[recent->chain]
-	                                                         : UINT32_MAX;
+	if (piece) {
+		*only = !(piece->name & FRAME_MORE_NAMES);
+		return piece->chain ? piece->name & ~FRAME_MORE_NAMES : UINT32_MAX;
+	}
+	chain = map64_get(&names->by_frame, frame);
+	if (chain == UINT32_MAX)
+		return UINT32_MAX;
+	*only = names->chains[chain] == 1;
+	return names->chains[chain + 1];
 }
 
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame)

@@ -11,6 +11,7 @@
 #ifndef OUTPUT_FRAME_NAMES_H
 #define OUTPUT_FRAME_NAMES_H
 
+#include "output/frame_pieces.h"
 #include "output/map64.h"
 #include "output/trace.h"
 
@@ -33,6 +34,8 @@ struct frame_name {
 	uint64_t frame;  /* one of it */
 };
 
+#define FRAME_MORE_NAMES ((uint32_t)1 << 31)
+
 struct frame_names {
 	const struct trace *trace;
 	unsigned keys; /* enum frame_keys */
@@ -41,19 +44,13 @@ struct frame_names {
 	uint32_t *chains; /* for each frame how many names, and then these */
 	uint32_t nr_chains, chains_room;
 	/*
-	 * Where in chains, + 1; 0: not there yet. All frames between two entries of the trace's
-	 * tables are alike, and only those outside of all of them are kept one by one.
+	 * All frames of a piece are alike, and only those outside of all functions are kept one by
+	 * one, each with where in chains it is. A piece's chain is that and 1, or 0: not there yet;
+	 * its name the number of the outermost function's, or that and FRAME_MORE_NAMES.
 	 */
-	uint32_t *by_line, *by_symbol;
-	struct map64 by_frame; /* not + 1 */
-	struct frame_recent *recent;
+	struct frame_pieces pieces;
+	struct map64 by_frame;
 	struct map64 by_name, functions, places;
-};
-
-/* A frame that was looked up, and where its chain is. */
-struct frame_recent {
-	uint64_t frame;
-	uint32_t chain; /* + 1; 0: empty */
 };
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
@@ -62,8 +59,8 @@ void frame_names_fini(struct frame_names *names);
 /* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
  */
 uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
-/* The same if it was found not long ago, else UINT32_MAX. */
-uint32_t frame_names_known(const struct frame_names *names, uint64_t frame);
+/* The same if it was found before, else UINT32_MAX; and whether it is the only one. */
+uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only);
 
 /*
  * The numbers of all names of a frame, the outermost function first, until the next call. How many;

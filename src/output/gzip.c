@@ -1,4 +1,5 @@
 #include "output/gzip.h"
+#include "output/new_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -85,8 +86,8 @@ out:
 
 int gzip_close(FILE *file, int err)
 {
-	if (!err && ferror(file))
-		err = -EIO;
+	if (!err)
+		err = new_file_flush(file);
 	if (fclose(file) && !err)
 		err = errno ? -errno : -EIO;
 	return err;

@@ -101,8 +101,9 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 		put_period(to, event, trace_shift(event));
 		fputs(" in the end", to);
 	}
-	fprintf(to, "\n" LABEL "%llu samples taken, %llu of them stored\n", "",
-	        (unsigned long long)event->taken, (unsigned long long)event->stored);
+	fprintf(to, "\n" LABEL "%llu sample%s taken, %llu of them stored\n", "",
+	        (unsigned long long)event->taken, event->taken == 1 ? "" : "s",
+	        (unsigned long long)event->stored);
 }
 
 static const char *counting_text(const struct trace_run *run)
@@ -256,9 +257,10 @@ static void put_quality(FILE *to, const struct trace *trace)
 		throttled += stream->throttled;
 	}
 	fputs("\nhow well\n", to);
-	fprintf(to, LABEL "%llu samples, %llu other records; throttled %llu times\n", "lost",
-	        (unsigned long long)lost, (unsigned long long)run->lost_records,
-	        (unsigned long long)throttled);
+	fprintf(to, LABEL "%llu sample%s, %llu other record%s; throttled %llu time%s\n", "lost",
+	        (unsigned long long)lost, lost == 1 ? "" : "s",
+	        (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
+	        (unsigned long long)throttled, throttled == 1 ? "" : "s");
 	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
 	put_count(to, "", run->stitched_stacks, "were completed from the stack before");
 	put_count(to, "", run->folded_contexts, "found no room for their whole path");

@@ -123,10 +123,22 @@ static int give_name(const struct new_file *file)
 	return err;
 }
 
+/*
+ * What could not be written is still in the stream: trying again tells why. If it succeeds, there
+ * was no room before our own scratch files gave theirs back.
+ */
+int new_file_flush(FILE *file)
+{
+	errno = 0;
+	if (fflush(file))
+		return errno ? -errno : -EIO;
+	return ferror(file) ? -ENOSPC : 0;
+}
+
 int new_file_close(struct new_file *file, int err)
 {
-	if (!err && ferror(file->file))
-		err = -EIO;
+	if (!err)
+		err = new_file_flush(file->file);
 	if (fclose(file->file) && !err)
 		err = -errno;
 	if (file->temporary) {

@@ -26,6 +26,9 @@ int new_file_open(struct new_file *file, const char *path);
 /* Closes the file and gives it its name; or, after an error or if refused, leaves all as it was. */
 int new_file_close(struct new_file *file, int err);
 
+/* Writes out what a stream holds: 0, or -errno, of earlier writes as well. */
+int new_file_flush(FILE *file);
+
 /* A name for a file or folder in the same folder as path, for mkstemp(); NULL: no memory. */
 char *new_file_temporary(const char *path);
 

@@ -56,6 +56,8 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 	                 : code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_ALLOC_FAILED
 	                         ? -ENOMEM
 	                         : -EIO;
+	if (archive->error == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
+		archive->error = -ENOSPC;
 }
 
 bool otf2_failed(struct archive *archive, const void *pointer)
@@ -107,7 +109,36 @@ static void write_reductions(struct archive *archive)
 		           OTF2_Archive_CloseMarkerWriter(archive->otf2, archive->markers));
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- properties ------------------------------------------------------------------------------- */
+
+/*
+ * The library writes and reads the anchor file, which has the properties, as one piece of 256 KiB,
+ * and does not complain of more.
+ */
+#define PROPERTIES_ROOM ((size_t)240 << 10)
+#define PROPERTY_ROOM   ((size_t)64 << 10)
+
+/* Ends a text that is too long behind a whole character. */
+static void cut_text(char *text, size_t room)
+{
+	if (strlen(text) <= room)
+		return;
+	while (room && ((unsigned char)text[room] & 0xc0) == 0x80)
+		room--;
+	text[room] = '\0';
+}
+
+static void set_property(struct archive *archive, const char *key, const char *value)
+{
+	size_t size = strlen(key) + strlen(value) + 2;
+
+	if (size > PROPERTIES_ROOM - archive->properties_size) {
+		archive->properties_left++;
+		return;
+	}
+	archive->properties_size += size;
+	otf2_check(archive, OTF2_Archive_SetProperty(archive->otf2, key, value, true));
+}
 
 static int add_property(void *arg, const char *name, const char *value)
 {
@@ -118,11 +149,27 @@ static int add_property(void *arg, const char *name, const char *value)
 		return 0;
 	copy = escape_copy(value);
 	snprintf(key, sizeof(key), "ADAPTRACE::%s", name);
-	if (!otf2_failed(archive, copy))
-		otf2_check(archive, OTF2_Archive_SetProperty(archive->otf2, key, copy, true));
+	if (!otf2_failed(archive, copy)) {
+		cut_text(copy, PROPERTY_ROOM);
+		set_property(archive, key, copy);
+	}
 	free(copy);
 	return archive->error;
 }
+
+static void write_properties(struct archive *archive)
+{
+	char left[16];
+
+	if (archive->error || run_properties(archive->trace, add_property, archive) ||
+	    !archive->properties_left)
+		return;
+	snprintf(left, sizeof(left), "%u", archive->properties_left);
+	otf2_check(archive,
+	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::LEFT_OUT", left, true));
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* Readers complain about locations without a file of definitions, even if it would say nothing. */
 static void write_local_definitions(struct archive *archive)
@@ -146,8 +193,7 @@ static void write_archive(struct archive *archive)
 	otf2_check(archive, OTF2_Archive_SetSerialCollectiveCallbacks(archive->otf2));
 	otf2_check(archive, OTF2_Archive_SetFlushCallbacks(archive->otf2, &flush, NULL));
 	otf2_check(archive, OTF2_Archive_SetCreator(archive->otf2, "adaptrace " ADAPTRACE_VERSION));
-	if (!archive->error)
-		run_properties(archive->trace, add_property, archive);
+	write_properties(archive);
 	otf2_write_events(archive);
 	write_local_definitions(archive);
 	otf2_write_definitions(archive);

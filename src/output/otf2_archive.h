@@ -45,6 +45,8 @@ struct archive {
 	struct otf2_numbers metrics, windows; /* of regions; of communicators */
 	struct otf2_numbers handles;          /* of files, which stand among the communicators */
 	uint32_t counters;                    /* number of their class and of its first member */
+	size_t properties_size;               /* of names and values */
+	uint32_t properties_left;             /* that found no room */
 	int error;                            /* the first one */
 };
 

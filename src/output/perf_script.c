@@ -12,6 +12,7 @@
 #include "output/convert.h"
 #include "output/escape.h"
 #include "output/frame_names.h"
+#include "output/new_file.h"
 
 #include "symbolize/module.h"
 
@@ -128,7 +129,7 @@ static int print_sample(struct script *script, const struct trace_sample *sample
 	if (!err)
 		err = print_counters(script, sample, frames, depth);
 	if (!err && ferror(script->file))
-		err = -EIO;
+		err = new_file_flush(script->file);
 	return err ? err : convert_step(script->conversion);
 }
 

@@ -84,6 +84,8 @@ static uint32_t class_of(struct builder *builder, const struct trace_sample *sam
 {
 	struct profile_class wanted;
 
+	if (builder->one_class && builder->profile->nr_classes)
+		return 0;
 	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
 	    sample->memory == builder->last_memory && builder->profile->nr_classes)
 		return builder->last_class;
@@ -106,8 +108,7 @@ static uint32_t clamped(uint32_t number, uint32_t nr)
 /* A stream is an event on a CPU, or of a thread where events are inherited. */
 static struct profile_stream *stream_of(struct builder *builder, const struct trace_sample *sample)
 {
-	bool by_cpu = trace_run(builder->profile->trace)->flags & TRACE_RUN_CGROUP;
-	uint32_t number = by_cpu ? sample->cpu : sample->thread;
+	uint32_t number = builder->by_cpu ? sample->cpu : sample->thread;
 
 	return &builder->streams[clamped(number, builder->nr_streams)];
 }
@@ -161,73 +162,98 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
 }
 
-/*
- * Large trees are all over memory, so that a sample by itself would wait for it several times. The
- * samples of a batch wait together: each step asks for what the next one needs.
- */
 #define BATCH_SIZE 32
 
 struct batch {
 	struct trace_sample samples[BATCH_SIZE];
-	uint32_t nodes[BATCH_SIZE];
+	struct errand errands[BATCH_SIZE];
+	uint32_t nodes[BATCH_SIZE]; /* PROFILE_NONE: of a sample that does not count */
 	unsigned nr;
 };
 
 /* 1 while there may be more, 0 at the end, -EBADMSG. */
-static int batch_fill(struct batch *batch, struct trace_walk *walk,
-                      const struct profile_config *config)
+static int batch_fill(struct batch *batch, struct trace_walk *walk)
 {
 	int got = 1;
 
 	for (batch->nr = 0; batch->nr < BATCH_SIZE && got == 1;) {
-		struct trace_sample *sample = &batch->samples[batch->nr];
-
-		got = trace_walk_next(walk, sample);
-		if (got == 1 && sample->time >= config->from && sample->time < config->to)
-			batch->nr++;
+		got = trace_walk_next(walk, &batch->samples[batch->nr]);
+		batch->nr += got == 1;
 	}
 	return got;
 }
 
-static int batch_add(struct builder *builder, struct batch *batch)
+static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
 {
-	int err = 0;
+	return sample->time >= config->from && sample->time < config->to;
+}
 
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_announce(builder, &batch->samples[i]);
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_approach(builder, &batch->samples[i]);
-	for (unsigned i = 0; i < batch->nr; i++)
-		builder_reach(builder, &batch->samples[i]);
+static int batch_find(struct builder *builder, struct batch *batch)
+{
 	for (unsigned i = 0; i < batch->nr; i++) {
-		uint32_t class = class_of(builder, &batch->samples[i]);
+		const struct trace_sample *sample = &batch->samples[i];
+		uint32_t class;
 
-		batch->nodes[i] = class == PROFILE_NONE
-		                          ? PROFILE_NONE
-		                          : builder_leaf(builder, class, &batch->samples[i]);
+		batch->nodes[i] = PROFILE_NONE;
+		if (!is_wanted(&builder->profile->config, sample)) {
+			builder_pass(builder, sample);
+			continue;
+		}
+		class = class_of(builder, sample);
+		if (class != PROFILE_NONE)
+			batch->nodes[i] =
+				builder_leaf(builder, class, sample,
+			                     class ? PROFILE_NONE : batch->errands[i].node);
 		if (batch->nodes[i] == PROFILE_NONE)
 			return -ENOMEM;
 		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
 	}
+	return 0;
+}
+
+static int batch_add(struct builder *builder, struct batch *batch)
+{
+	const struct profile *profile = builder->profile;
+	int err;
+
+	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
+	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
-		err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+		if (batch->nodes[i] != PROFILE_NONE)
+			__builtin_prefetch(&profile->rows[profile->nodes[batch->nodes[i]].row]);
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		if (batch->nodes[i] != PROFILE_NONE)
+			err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
 	return err;
+}
+
+static int add_all(struct builder *builder, struct trace_walk *walk)
+{
+	struct batch batch;
+	int got = 1, err = 0;
+
+	builder->nr_places = trace_walk_places(walk);
+	builder->places = calloc(builder->nr_places + 1UL, sizeof(*builder->places));
+	if (!builder->places)
+		return -ENOMEM;
+	while (got == 1 && !err) {
+		got = batch_fill(&batch, walk);
+		err = batch_add(builder, &batch);
+	}
+	return err ? err : got;
 }
 
 static int add_samples(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 	struct trace_walk *walk = trace_walk_new(profile->trace, profile->config.event);
-	struct batch batch;
-	int got = walk ? 1 : -ENOMEM, err = 0;
+	int err = walk ? 0 : -ENOMEM;
 
 	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
-	while (got == 1 && !err) {
-		got = batch_fill(&batch, walk, &profile->config);
-		err = batch_add(builder, &batch);
-	}
+	if (!err)
+		err = add_all(builder, walk);
 	trace_walk_free(walk);
-	return err ? err : got;
+	return err;
 }
 
 static void end_streams(struct builder *builder)
@@ -243,10 +269,21 @@ static void end_streams(struct builder *builder)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* What nodes are found by, before more memory is needed. */
+static void builder_forget(struct builder *builder)
+{
+	free(builder->children.slots);
+	free(builder->context_nodes);
+	map64_fini(&builder->more_context_nodes);
+	builder->children.slots = NULL;
+	builder->context_nodes = NULL;
+}
+
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
+	builder_forget(builder);
 	end_streams(builder);
 	if (profile_sum(profile) || profile_sum_counts(profile))
 		return -ENOMEM;
@@ -286,15 +323,16 @@ static int builder_init(struct builder *builder, struct profile *profile)
 
 	builder->profile = profile;
 	builder->nr_threads = threads + 1;
-	builder->nr_streams = (trace_run(trace)->flags & TRACE_RUN_CGROUP ? cpus : threads) + 1;
+	builder->by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP;
+	builder->nr_streams = (builder->by_cpu ? cpus : threads) + 1;
+	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
 	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
-	builder->cache = calloc(LEAF_CACHE_SIZE, sizeof(*builder->cache));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
 	builder->context_nodes =
 		memory_new(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
-	if (!builder->by_thread || !builder->streams || !builder->cache || !builder->chain ||
-	    !builder->context_nodes)
+	builder_reserve_nodes(builder, trace_node_limit(trace) + 1);
+	if (!builder->by_thread || !builder->streams || !builder->chain || !builder->context_nodes)
 		return -ENOMEM;
 	return profile->config.keys & PROFILE_BY_PROCESS ? find_processes(builder) : 0;
 }
@@ -305,15 +343,13 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->who_by_memory);
 	map64_fini(&builder->row_by_key);
-	map64_fini(&builder->more_context_nodes);
-	free(builder->children.slots);
+	builder_forget(builder);
 	free(builder->first_rows);
-	free(builder->context_nodes);
 	free(builder->by_thread);
 	free(builder->factors);
 	free(builder->process_of);
 	free(builder->streams);
-	free(builder->cache);
+	free(builder->places);
 	free(builder->chain);
 }
 

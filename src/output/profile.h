@@ -43,6 +43,11 @@ enum profile_keys {
 	(PROFILE_BY_MEM | PROFILE_BY_TLB | PROFILE_BY_SNOOP | PROFILE_BY_LATENCY | \
 	 PROFILE_BY_OPERATION)
 
+/* The keys that tell classes apart; the others tell functions apart. */
+#define PROFILE_CLASS_KEYS                                                           \
+	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
+	 PROFILE_MEMORY_KEYS)
+
 /* The fields of a class of memory accesses that such keys ask for. */
 static inline unsigned profile_memory_fields(unsigned keys)
 {

@@ -4,14 +4,21 @@
 
 #include "output/profile.h"
 
-#define LEAF_CACHE_SIZE (1 << 15)
-#define CHAIN_SIZE      (1 << 13) /* the deepest stack: a file may pretend that one is endless */
+#define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */
 
-/* Where a (class, context, leaf) led last time. */
-struct leaf_cache {
-	uint64_t leaf;
-	uint32_t class, context;
-	uint32_t node; /* + 1; 0: empty */
+/* Where the latest sample with a place led, see struct trace_sample. */
+struct known_place {
+	uint32_t class;
+	uint32_t node; /* + 1; 0: not known */
+};
+
+/* The search for a sample's node before its turn. PROFILE_NONE stands for what is not known. */
+struct errand {
+	uint32_t node;        /* where it ends */
+	uint32_t parent, row; /* where a new part of the path would begin */
+	uint32_t hash;        /* of these */
+	uint32_t near;        /* the node that may be there */
+	bool whole;           /* it would be the leaf */
 };
 
 /* Nodes by their parents and names, by open addressing. */
@@ -44,41 +51,69 @@ struct builder {
 	struct map64 more_context_nodes; /* of all others */
 	uint32_t last_memory;
 	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
-	struct leaf_cache *cache;
+	struct known_place *places;
+	uint32_t nr_places;
+	bool one_class; /* all samples are of the same */
+	bool by_cpu;    /* streams */
 	struct profile_stream *streams;
 	uint64_t *by_thread;  /* weights */
 	double *factors;      /* of weights, by thread; NULL: all are 1 */
 	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
-	uint32_t *chain; /* contexts on the way up */
+	struct chain_link {
+		uint64_t frame;
+		uint32_t context;
+	} * chain; /* on the way up */
 };
 
-/* The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. */
-uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample);
+/*
+ * The tree's node of a sample's stack in its class; PROFILE_NONE: no memory. known: the node, or
+ * PROFILE_NONE.
+ */
+uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample,
+                      uint32_t known);
+/* For a sample that does not count. */
+void builder_pass(struct builder *builder, const struct trace_sample *sample);
 
 /*
- * Ask for the memory that builder_leaf() will need for a sample, in three steps; for the first
- * class, which is the only one as a rule.
+ * Asks for the memory that builder_leaf() will need for the samples, whose turns come next in this
+ * order, and finds the nodes that are there already; in the first class, which is the only one as a
+ * rule.
  */
-void builder_announce(struct builder *builder, const struct trace_sample *sample);
-void builder_approach(struct builder *builder, const struct trace_sample *sample);
-void builder_reach(struct builder *builder, const struct trace_sample *sample);
+void builder_look_ahead(struct builder *builder, const struct trace_sample *samples, unsigned nr,
+                        struct errand *errands);
+
+static inline struct known_place *builder_place(const struct builder *builder,
+                                                const struct trace_sample *sample)
+{
+	return sample->place < builder->nr_places ? &builder->places[sample->place] : NULL;
+}
+
+/* The node of a context in the first class; PROFILE_NONE: it has none yet. */
+static inline uint32_t builder_known_context(const struct builder *builder, uint32_t context)
+{
+	uint32_t number = trace_node_number(builder->profile->trace, context);
+
+	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+}
 
 /* Zeroed, and made for look-ups here and there; to be freed. NULL: no memory. */
 void *memory_new(size_t nr, size_t size);
+
+int builder_reserve_nodes(struct builder *builder, uint32_t nr);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
 /* Of the first class, if there is one already; else PROFILE_NONE. */
-uint32_t builder_known_row(const struct builder *builder, uint32_t name);
+static inline uint32_t builder_known_row(const struct builder *builder, uint32_t name)
+{
+	return name < builder->nr_first_rows ? builder->first_rows[name] - 1 : PROFILE_NONE;
+}
 
 /* The node of a name below a parent, new where there is none yet; PROFILE_NONE: no memory. */
 uint32_t builder_child(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name);
-/* Ask for the memory that this will need: the second waits for what the first one asked for. */
-void builder_parent_prefetch(const struct builder *builder, uint32_t parent, uint32_t row);
-void builder_child_prefetch(const struct builder *builder, uint32_t parent, uint32_t row);
 
 /* Finds the factors: before the samples are added. 0 or a negative errno. */
 int builder_scale(struct builder *builder);

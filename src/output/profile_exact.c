@@ -1,3 +1,4 @@
+#include "output/clock_sides.h"
 #include "output/profile_build.h"
 #include "output/shares.h"
 
@@ -9,18 +10,10 @@
 #define SCALE_LEAST_SAMPLES 30
 #define SCALE_LEAST_PERCENT 80
 
-/*
- * Whether the total of event 0 has the kernel's time in it and the samples do not: the kernel
- * counts a clock whatever it leaves out of the samples.
- */
+/* Whether the total of event 0 has the kernel's time in it and the samples do not. */
 static bool counts_kernel(const struct trace *trace)
 {
-	const struct trace_event *event = trace_event(trace, 0);
-	const char *modifiers = strrchr(trace_string(trace, event->name), ':');
-
-	return event->unit == TRACE_NS &&
-	       (trace_run(trace)->flags & TRACE_RUN_USER_ONLY ||
-	        (modifiers && strchr(modifiers, 'u') && !strchr(modifiers, 'k')));
+	return clock_sides(trace, trace_event(trace, 0)) == CLOCK_USER;
 }
 
 /* What the kernel counted for a command and no sample stands for, as a row of its own. */
@@ -43,10 +36,11 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 	return 0;
 }
 
-/* Exact totals are of event 0 and of the whole run. */
+/* Exact totals are of event 0 and of the whole run; of the kernel's side alone they say nothing. */
 static bool exact_wanted(const struct profile *profile)
 {
-	return profile->config.event == 0 && profile->config.from == 0 &&
+	return clock_sides(profile->trace, trace_event(profile->trace, 0)) != CLOCK_KERNEL &&
+	       profile->config.event == 0 && profile->config.from == 0 &&
 	       profile->config.to == UINT64_MAX;
 }
 

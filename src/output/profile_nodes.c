@@ -1,5 +1,6 @@
-/* The trees of a profile: finding nodes while they are made, and what comes of them in the end. */
+/* The trees of a profile while they are made. */
 #include "output/profile_build.h"
+#include "output/profile_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,16 @@ static uint32_t add_node(struct builder *builder)
 	                 sizeof(*profile->nodes));
 }
 
+int builder_reserve_nodes(struct builder *builder, uint32_t nr)
+{
+	if (nr >= PROFILE_MAX_ROW / 2)
+		return 0;
+	builder->profile->nodes = memory_new(nr, sizeof(struct profile_node));
+	if (builder->profile->nodes)
+		builder->rooms[2] = nr;
+	return 0;
+}
+
 uint32_t builder_add_class(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
@@ -106,11 +117,6 @@ static uint32_t first_class_row(struct builder *builder, uint32_t name)
 	return row;
 }
 
-uint32_t builder_known_row(const struct builder *builder, uint32_t name)
-{
-	return name < builder->nr_first_rows ? builder->first_rows[name] - 1 : PROFILE_NONE;
-}
-
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
 {
 	uint64_t key = (uint64_t) class << 32 | name;
@@ -134,42 +140,14 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
  */
 #define MAX_NARROW 2
 
-static uint32_t hash_of(uint32_t parent, uint32_t row)
-{
-	uint64_t hash = ((uint64_t)parent << 32 | row) * 0x9e3779b97f4a7c15;
-
-	return (uint32_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15 >> 32);
-}
-
-static uint32_t first_slot(const struct node_table *table, uint32_t hash)
-{
-	return hash >> (32 - table->shift);
-}
-
 /* The first slot that is free. */
 static void put_slot(struct node_table *table, struct node_slot slot)
 {
-	uint32_t mask = (1U << table->shift) - 1, i = first_slot(table, slot.hash);
+	uint32_t mask = (1U << table->shift) - 1, i = node_slot_at(table, slot.hash);
 
 	while (table->slots[i].node)
 		i = (i + 1) & mask;
 	table->slots[i] = slot;
-}
-
-static uint32_t find_in_table(const struct builder *builder, uint32_t parent, uint32_t row)
-{
-	const struct node_table *table = &builder->children;
-	const struct profile_node *nodes = builder->profile->nodes;
-	uint32_t hash = hash_of(parent, row), mask = (1U << table->shift) - 1;
-
-	for (uint32_t i = first_slot(table, hash); table->slots[i].node; i = (i + 1) & mask) {
-		uint32_t node = table->slots[i].node - 1;
-
-		if (table->slots[i].hash == hash && nodes[node].parent == parent &&
-		    nodes[node].row == row)
-			return node;
-	}
-	return PROFILE_NONE;
 }
 
 static int grow_table(struct node_table *table)
@@ -197,7 +175,7 @@ static int put_into_table(struct builder *builder, uint32_t node)
 {
 	struct node_table *table = &builder->children;
 	const struct profile_node *entry = &builder->profile->nodes[node];
-	uint32_t hash = hash_of(entry->parent, entry->row);
+	uint32_t hash = node_hash(entry->parent, entry->row);
 
 	if ((!table->slots || (uint64_t)table->nr * 3 >= (uint64_t)2 << table->shift) &&
 	    grow_table(table))
@@ -227,7 +205,7 @@ static uint32_t find_child(const struct builder *builder, uint32_t parent, uint3
 
 	*nr = 0;
 	if (nodes[parent].wide)
-		return find_in_table(builder, parent, row);
+		return node_in_table(&builder->children, nodes, parent, row);
 	for (i = nodes[parent].links.child; i; i = nodes[i].links.sibling, ++*nr)
 		if (nodes[i].row == row)
 			return i;
@@ -259,90 +237,4 @@ uint32_t builder_child(struct builder *builder, uint32_t class, uint32_t parent,
 		return PROFILE_NONE;
 	node = add_node(builder);
 	return node == PROFILE_NONE || add_child(builder, parent, node, row) ? PROFILE_NONE : node;
-}
-
-void builder_parent_prefetch(const struct builder *builder, uint32_t parent, uint32_t row)
-{
-	const struct node_table *table = &builder->children;
-
-	__builtin_prefetch(&builder->profile->nodes[parent]);
-	if (table->slots)
-		__builtin_prefetch(&table->slots[first_slot(table, hash_of(parent, row))]);
-}
-
-void builder_child_prefetch(const struct builder *builder, uint32_t parent, uint32_t row)
-{
-	const struct node_table *table = &builder->children;
-	const struct profile_node *nodes = builder->profile->nodes;
-	uint32_t child = nodes[parent].links.child;
-
-	if (nodes[parent].wide)
-		child = table->slots[first_slot(table, hash_of(parent, row))].node - 1;
-	if (child < builder->profile->nr_nodes)
-		__builtin_prefetch(&nodes[child]);
-}
-
-/* --- sums ------------------------------------------------------------------------------------- */
-
-static void enter(struct profile_node *node, uint32_t *on_the_way)
-{
-	node->recursive = on_the_way[node->row]++ > 0;
-}
-
-/*
- * Goes down a tree and back up, with a count for each row of how often it is on the way: so every
- * node is looked at once, however deep it is.
- */
-static void mark_recursion(struct profile_node *nodes, uint32_t root, uint32_t *on_the_way)
-{
-	uint32_t at = root;
-
-	for (;;) {
-		if (nodes[at].links.child) {
-			at = nodes[at].links.child;
-			enter(&nodes[at], on_the_way);
-			continue;
-		}
-		for (; at != root; at = nodes[at].parent) {
-			on_the_way[nodes[at].row]--;
-			if (nodes[at].links.sibling)
-				break;
-		}
-		if (at == root)
-			return;
-		at = nodes[at].links.sibling;
-		enter(&nodes[at], on_the_way);
-	}
-}
-
-static int find_recursion(struct profile *profile)
-{
-	uint32_t *on_the_way = calloc(profile->nr_rows + 1UL, sizeof(*on_the_way));
-
-	if (!on_the_way)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		mark_recursion(profile->nodes, profile->classes[i].root, on_the_way);
-	free(on_the_way);
-	return 0;
-}
-
-int profile_sum(struct profile *profile)
-{
-	int err = find_recursion(profile);
-
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < profile->nr_nodes; i++)
-		profile->nodes[i].total = profile->nodes[i].self;
-	for (uint32_t i = profile->nr_nodes; i-- > 0;) {
-		struct profile_node *node = &profile->nodes[i];
-
-		if (node->parent == PROFILE_NONE)
-			continue;
-		profile->nodes[node->parent].total += node->total;
-		if (!node->recursive)
-			profile->rows[node->row].total += node->total;
-	}
-	return 0;
 }

@@ -51,7 +51,8 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	text_quantity(last, (double) final, event->unit);
 	text_rate(rate, final, event->unit);
 	text_put(to, trace_string(trace, event->name), 0);
-	fprintf(to, ": %llu samples, one every %s", (unsigned long long)event->stored, last);
+	fprintf(to, ": %llu sample%s, one every %s", (unsigned long long)event->stored,
+	        event->stored == 1 ? "" : "s", last);
 	if (event->unit == TRACE_NS)
 		fprintf(to, " (%s)", rate);
 	if (final != initial)

@@ -26,9 +26,7 @@ void report_cell(const struct profile *profile, const struct profile_row *row,
 void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE]);
 
 /* The keys that tell classes apart; the others tell functions apart. */
-#define REPORT_CLASS_KEYS                                                            \
-	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
-	 PROFILE_MEMORY_KEYS)
+#define REPORT_CLASS_KEYS PROFILE_CLASS_KEYS
 
 /* A class in the words of one such key. */
 void report_class_text(const struct profile *profile, const struct profile_class *class,

@@ -132,7 +132,8 @@ static void put_cell(const struct table_text *table, unsigned k, const char *tex
 static void put_row(const struct table_text *table, const struct profile_row *row, char *text)
 {
 	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
-	        percent((double)row->self, table->whole), percent(profile_error(row), table->whole),
+	        percent((double)row->self, table->whole),
+	        percent_error(profile_error(row), table->whole),
 	        percent((double)row->total, table->whole), (unsigned long long)row->samples);
 	report_counters_values(
 		table->to, table->counters,

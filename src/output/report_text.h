@@ -22,6 +22,12 @@ static inline double percent(double part, uint64_t whole)
 	return whole ? 100 * part / (double)whole : 0;
 }
 
+/* Of few samples the formula knows less than that a share is between nothing and all. */
+static inline double percent_error(double error, uint64_t whole)
+{
+	return percent(error < (double)whole ? error : (double)whole, whole);
+}
+
 /* Trees instead of tables. 0 or -ENOMEM. */
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
                      const struct profile_view *view);

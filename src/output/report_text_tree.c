@@ -236,7 +236,7 @@ static void put_view(const struct tree_text *tree)
 	fprintf(tree->to, ": %.2f%% of all, %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
 	        percent((double)view->total, profile->total),
 	        percent((double)view->self, profile->total),
-	        percent(1.96 * sqrt(view->variance), profile->total),
+	        percent_error(1.96 * sqrt(view->variance), profile->total),
 	        (unsigned long long)view->samples, view->samples == 1 ? "" : "s");
 }
 

@@ -104,6 +104,8 @@ void text_put_padded(FILE *to, const char *name, unsigned width)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
+#define COMMAND_SIZE 2000 /* bytes that are shown */
+
 static bool plain(const char *argument, size_t size)
 {
 	static const char *const signs = "%+,-./:=@_";
@@ -139,14 +141,23 @@ static void put_argument(FILE *to, const char *argument, size_t size)
 
 void text_put_command(FILE *to, const char *command)
 {
+	size_t left = COMMAND_SIZE;
+
 	for (;;) {
 		size_t size = strcspn(command, "\x1f");
 
+		if (size >= left) {
+			if (left)
+				put_argument(to, command, left);
+			fputs("…", to);
+			return;
+		}
 		put_argument(to, command, size);
 		if (!command[size])
 			return;
 		fputc(' ', to);
 		command += size + 1;
+		left -= size + 1;
 	}
 }
 

@@ -19,7 +19,7 @@ unsigned text_put(FILE *to, const char *name, unsigned width);
 /* The same, filled up with blanks to `width` columns, and never cut. */
 void text_put_padded(FILE *to, const char *name, unsigned width);
 
-/* Arguments separated by '\x1f', as a shell would take them. */
+/* Arguments separated by '\x1f', as a shell would take them; of very many the first ones. */
 void text_put_command(FILE *to, const char *command);
 
 /* "1.553 ms", or "1009" for what is counted. */

@@ -67,6 +67,7 @@ uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
 uint32_t trace_nr_symbols(const struct trace *trace);
 /* The number of what stands for the source of a frame in a function; UINT32_MAX: not known. */
 uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol);
+const struct trace_line *trace_line(const struct trace *trace, uint32_t index);
 uint32_t trace_nr_lines(const struct trace *trace);
 
 /*
@@ -86,6 +87,13 @@ struct trace_sample {
 	uint64_t leaf;
 	uint32_t context; /* node; NODE_NONE: no callers */
 	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
+
+	/*
+	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory) from
+	 * one sample with it to the next that is not `again` the same; UINT32_MAX: none.
+	 */
+	uint32_t place;
+	bool again; /* the same as the latest with this place */
 
 	/*
 	 * What was counted since the sample before in its stream, the event itself first and then
@@ -123,6 +131,7 @@ size_t trace_stack(const struct trace *trace, const struct trace_sample *sample,
 struct trace_walk;
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
 void trace_walk_free(struct trace_walk *walk);
+uint32_t trace_walk_places(const struct trace_walk *walk);
 /* 1 with a sample, 0 at the end, -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
 

@@ -20,6 +20,11 @@ static uint32_t find_line(const struct trace *trace, uint64_t frame)
 	return low;
 }
 
+const struct trace_line *trace_line(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_LINES], index);
+}
+
 uint32_t trace_nr_lines(const struct trace *trace)
 {
 	return trace->sections[TRACE_LINES].nr;

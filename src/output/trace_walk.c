@@ -14,6 +14,7 @@ struct list {
 	const struct place *at, *end; /* the bins that follow */
 	struct trace_sample sample;
 	struct code_cursor *cursor;
+	uint32_t first_place;
 };
 
 struct trace_walk {
@@ -67,6 +68,9 @@ static void fill_sample(const struct trace *trace, struct list *list,
 	sample->leaf = coded->leaf;
 	sample->context = coded->context;
 	sample->memory = 0;
+	sample->place =
+		coded->pair == CODE_MAX_PAIRS ? UINT32_MAX : list->first_place + coded->pair;
+	sample->again = coded->again;
 	take_memory(trace, sample);
 	take_counters(trace, list, coded);
 }
@@ -112,6 +116,7 @@ static int open_lists(struct trace_walk *walk)
 
 	for (; place < end && got >= 0; place = next) {
 		next = places_list_end(&walk->places, place);
+		walk->lists[walk->nr_lists].first_place = walk->nr_lists * CODE_MAX_PAIRS;
 		got = list_open(walk->trace, &walk->lists[walk->nr_lists], place, next);
 		if (got == 1)
 			walk->turns.heap[walk->turns.nr++] = (struct turn){
@@ -167,6 +172,11 @@ void trace_walk_free(struct trace_walk *walk)
 	free(walk->turns.heap);
 	places_fini(&walk->places);
 	free(walk);
+}
+
+uint32_t trace_walk_places(const struct trace_walk *walk)
+{
+	return walk->nr_lists * CODE_MAX_PAIRS;
 }
 
 /* Without room for counters that are not there. */

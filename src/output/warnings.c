@@ -1,4 +1,5 @@
 #include "output/warnings.h"
+#include "output/clock_sides.h"
 #include "output/counter_columns.h"
 #include "output/text.h"
 
@@ -35,7 +36,8 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct warner *warn
 static void warn_of_flags(const struct trace_run *run, const struct warner *warner)
 {
 	if (run->flags & TRACE_RUN_RECOVERED)
-		warn(warner, "the recorder was killed: this is what it had taken in until then");
+		warn(warner,
+		     "this was recovered: the recorder was killed, or could not write its trace");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_USER_ONLY)
@@ -158,25 +160,32 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 
 /* --- one event -------------------------------------------------------------------------------- */
 
+static uint64_t samples_lost(const struct profile *profile)
+{
+	const struct trace_stream *stream;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++)
+		lost += stream->event == profile->config.event ? stream->lost : 0;
+	return lost;
+}
+
 static void warn_of_losses(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	uint64_t lost = 0, throttled = 0;
+	const char *name = trace_string(profile->trace, event->name);
+	uint64_t lost = samples_lost(profile), throttled = 0;
 	const struct trace_stream *stream;
 
-	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++) {
-		if (stream->event != profile->config.event)
-			continue;
-		lost += stream->lost;
-		throttled += stream->throttled;
-	}
+	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++)
+		throttled += stream->event == profile->config.event ? stream->throttled : 0;
 	if (lost)
-		warn(warner, "%llu samples of %s were lost (%.2f %%)", (unsigned long long)lost,
-		     trace_string(profile->trace, event->name),
+		warn(warner, "%llu sample%s of %s %s lost (%.2f %%)", (unsigned long long)lost,
+		     lost == 1 ? "" : "s", name, lost == 1 ? "was" : "were",
 		     100 * share(lost, lost + event->taken));
 	if (throttled)
-		warn(warner, "the kernel throttled %s %llu times: bursts are under-sampled",
-		     trace_string(profile->trace, event->name), (unsigned long long)throttled);
+		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
+		     (unsigned long long)throttled, throttled == 1 ? "" : "s");
 }
 
 /* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
@@ -188,12 +197,15 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 
 	if (!event->taken || profile->config.from || profile->config.to != UINT64_MAX ||
 	    profile->nr_unsampled || profile->nr_scaled ||
+	    clock_sides(profile->trace, event) != CLOCK_BOTH ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)event->exact, event->unit);
-	warn(warner, "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest",
+	warn(warner,
+	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s",
 	     100 * share(profile->sampled, event->exact), exact,
-	     trace_string(profile->trace, event->name));
+	     trace_string(profile->trace, event->name),
+	     samples_lost(profile) ? ", or it was lost" : "");
 }
 
 /* The part of what a counter, or the event itself, had in all that is told of functions. */

@@ -91,6 +91,9 @@ static const struct sentence {
                         "leave nothing to recover",
                         "as root: mount -o remount,size={1}M /dev/shm, or start the container "
                         "with --shm-size={1}m"},
+	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a killed recorder would leave nothing "
+                              "to recover",
+                              "try: ulimit -f unlimited"},
 	[ADVICE_MAX_STACK] = {"perf_event_max_stack is {0}: deeper stacks are cut by -g fp",
                               "as root: sysctl kernel.perf_event_max_stack=1024"},
 	[ADVICE_THROTTLED] = {"perf_event_max_sample_rate is {0}: what comes faster is throttled",

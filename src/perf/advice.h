@@ -49,6 +49,7 @@ enum advice_topic {
 	ADVICE_CGROUPS_V1,       /* perf_event belongs to version 1 */
 
 	ADVICE_SHM,        /* MiB there, MiB needed */
+	ADVICE_FILE_SIZE,  /* KiB that a file may have */
 	ADVICE_MAX_STACK,  /* numbers[0]: kernel.perf_event_max_stack */
 	ADVICE_THROTTLED,  /* Hz: kernel.perf_event_max_sample_rate */
 	ADVICE_NO_TRACEFS, /* not mounted */

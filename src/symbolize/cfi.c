@@ -20,6 +20,12 @@ struct cfi_reader {
 	size_t indexed;   /* entries in the indexes of all modules */
 	size_t nr_opened; /* modules looked at */
 	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
+	/* What the buffer of CIEs holds: most functions of a module have one of two. */
+	struct {
+		const struct cfi_section *section; /* NULL: nothing that is known */
+		uint64_t offset;
+		struct cfi_cie cie;
+	} parent;
 };
 
 struct cfi_reader *cfi_reader_new(struct module_table *modules)
@@ -31,6 +37,7 @@ struct cfi_reader *cfi_reader_new(struct module_table *modules)
 	reader->modules = modules;
 	reader->indexed = 0;
 	reader->nr_opened = 0;
+	reader->parent.section = NULL;
 	reader->images = image_cache_new(modules);
 	if (!reader->images) {
 		free(reader);
@@ -61,6 +68,7 @@ static void forget_modules(struct cfi_reader *reader)
 	}
 	reader->indexed = 0;
 	reader->nr_opened = 0;
+	reader->parent.section = NULL;
 }
 
 void cfi_reader_free(struct cfi_reader *reader)
@@ -275,6 +283,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	struct cfi_index *index;
 
 	section->scanned = false;
+	reader->parent.section = NULL; /* the scan takes the buffer */
 	if (most > INDEX_MAX_ENTRIES)
 		most = INDEX_MAX_ENTRIES;
 	if (most > room)
@@ -290,29 +299,57 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 		section->index = index;
 }
 
+/* The CIE of an entry; NULL: there is none that makes sense. Valid until the next call. */
+static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct cfi_source *source,
+                                        uint64_t offset)
+{
+	struct cfi_entry entry;
+
+	if (reader->parent.section == source->section && reader->parent.offset == offset)
+		return &reader->parent.cie;
+	reader->parent.section = NULL;
+	if (!cfi_entry_read(source, offset, reader->cie, sizeof(reader->cie), &entry) ||
+	    !entry.is_cie || !cfi_cie_parse(&entry, &reader->parent.cie))
+		return NULL;
+	reader->parent.section = source->section;
+	reader->parent.offset = offset;
+	return &reader->parent.cie;
+}
+
 static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_section *section,
-                         uint64_t vaddr, struct unwind_rule *rule)
+                         uint64_t vaddr, struct unwind_rule *rule, struct cfi_range *range)
 {
 	struct cfi_source source = {reader->images, cfi->module, section};
-	struct cfi_entry entry, parent;
-	struct cfi_cie cie;
+	const struct cfi_cie *cie;
+	struct cfi_entry entry;
 	struct cfi_fde fde;
-	uint64_t offset;
+	uint64_t offset, next;
 
 	if (section->size == 0)
 		return false;
 	if (section->scanned)
 		section_index(reader, section, &source);
-	return cfi_table_search(&source, vaddr, &offset) &&
-	       cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) &&
-	       !entry.is_cie && entry.size <= sizeof(reader->fde) &&
-	       cfi_entry_read(&source, entry.cie, reader->cie, sizeof(reader->cie), &parent) &&
-	       parent.is_cie && cfi_cie_parse(&parent, &cie) && cfi_fde_parse(&entry, &cie, &fde) &&
-	       fde.start <= vaddr && vaddr < fde.end && cfi_program_rule(&cie, &fde, vaddr, rule);
+	if (!cfi_table_search(&source, vaddr, &offset, &next) ||
+	    !cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) ||
+	    entry.is_cie || entry.size > sizeof(reader->fde))
+		return false;
+	cie = parent_get(reader, &source, entry.cie);
+	if (!cie || !cfi_fde_parse(&entry, cie, &fde) || vaddr < fde.start || vaddr >= fde.end ||
+	    !cfi_program_rule(cie, &fde, vaddr, rule, range))
+		return false;
+	if (next < range->end)
+		range->end = next;
+	return true;
 }
 
-bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule)
+bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
+              struct cfi_range *range)
 {
-	return section_rule(reader, cfi, &cfi->eh, vaddr, rule) ||
-	       section_rule(reader, cfi, &cfi->debug, vaddr, rule);
+	if (section_rule(reader, cfi, &cfi->eh, vaddr, rule, range))
+		return true;
+	if (!section_rule(reader, cfi, &cfi->debug, vaddr, rule, range))
+		return false;
+	/* The other section may know the addresses around this one. */
+	*range = (struct cfi_range){vaddr, vaddr + 1};
+	return true;
 }

@@ -53,8 +53,17 @@ void cfi_reader_free(struct cfi_reader *reader);
  */
 struct cfi *cfi_get(struct cfi_reader *reader, struct module *module);
 
-/* The rule at an address. False: the module has none there, or none that we understand. */
-bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule);
+/* Addresses: [start, end). */
+struct cfi_range {
+	uint64_t start, end;
+};
+
+/*
+ * The rule at an address, and around it the addresses that have the same. False: the module has
+ * none there, or none that we understand.
+ */
+bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
+              struct cfi_range *range);
 
 /* Copies bytes of a loaded segment, as far as the file has them: how many, at most size. */
 size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr, void *to,

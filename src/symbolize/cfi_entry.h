@@ -45,9 +45,12 @@ bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *b
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
 
-/* Runs the programs of a function up to vaddr and makes a rule of the row that they leave. */
+/*
+ * Runs the programs of a function up to vaddr, which is in it, and makes a rule of the row that
+ * they leave. range: the addresses of the row.
+ */
 bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t vaddr,
-                      struct unwind_rule *rule);
+                      struct unwind_rule *rule, struct cfi_range *range);
 
 /* An address as a CIE says that they are written. */
 uint64_t cfi_pointer(struct cursor *cursor, uint8_t encoding);

@@ -24,15 +24,15 @@ enum column_how {
 struct column {
 	enum column_how how;
 	uint64_t value;
-	struct cursor expression;
+	const uint8_t *expression; /* of value bytes */
 };
 
 enum { COLUMN_RA, COLUMN_SP, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
 
 struct row {
 	uint64_t cfa_reg, cfa_offset;
-	bool cfa_computed; /* by the expression */
-	struct cursor cfa_expression;
+	const uint8_t *cfa_expression; /* NULL: it is register + offset */
+	uint64_t cfa_expression_size;
 	struct column columns[NR_COLUMNS];
 };
 
@@ -42,6 +42,7 @@ struct machine {
 	struct row remembered[MAX_REMEMBERED];
 	unsigned nr_remembered;
 	uint64_t location;
+	struct cfi_range row_range; /* where the row is in force, as far as is known */
 };
 
 /* Where the registers that we do not follow go, there is one column for all: it is never read. */
@@ -72,32 +73,39 @@ static void column_restore(struct machine *machine, uint64_t reg)
 	*column = machine->initial.columns[column - machine->row.columns];
 }
 
-static struct cursor take_block(struct cursor *program)
+/* NULL: it is cut off, and the program fails. */
+static const uint8_t *take_block(struct cursor *program, uint64_t *size)
 {
-	uint64_t size = cursor_uleb(program);
-	struct cursor block = {.at = cursor_take(program, size)};
+	*size = cursor_uleb(program);
+	return cursor_take(program, *size);
+}
 
-	block.end = block.at ? block.at + size : NULL;
-	return block;
+static struct cursor block_cursor(const uint8_t *block, uint64_t size)
+{
+	return (struct cursor){.at = block, .end = block + size};
 }
 
 /* Instructions of the first kind: they end a row. */
-static bool run_advance(struct machine *machine, struct cursor *program, uint8_t op)
+static bool run_location(struct machine *machine, struct cursor *program, uint8_t op)
 {
-	uint64_t by;
+	uint64_t align = machine->cie->code_align;
 
-	if ((op & 0xc0) == DW_CFA_advance_loc)
-		by = op & 0x3f;
-	else if (op == DW_CFA_advance_loc1)
-		by = cursor_uint(program, 1);
-	else if (op == DW_CFA_advance_loc2)
-		by = cursor_uint(program, 2);
-	else if (op == DW_CFA_advance_loc4)
-		by = cursor_uint(program, 4);
-	else
+	switch (op) {
+	case DW_CFA_advance_loc1:
+		machine->location += cursor_uint(program, 1) * align;
+		return true;
+	case DW_CFA_advance_loc2:
+		machine->location += cursor_uint(program, 2) * align;
+		return true;
+	case DW_CFA_advance_loc4:
+		machine->location += cursor_uint(program, 4) * align;
+		return true;
+	case DW_CFA_set_loc:
+		machine->location = cfi_pointer(program, machine->cie->encoding);
+		return true;
+	default:
 		return false;
-	machine->location += by * machine->cie->code_align;
-	return true;
+	}
 }
 
 /* Instructions of the second kind: they define the CFA. */
@@ -120,27 +128,24 @@ static bool run_cfa(struct machine *machine, struct cursor *program, uint8_t op)
 	case DW_CFA_def_cfa_register:
 		break;
 	case DW_CFA_def_cfa_expression:
-		row->cfa_expression = take_block(program);
-		row->cfa_computed = true;
+		row->cfa_expression = take_block(program, &row->cfa_expression_size);
 		return true;
 	default:
 		return false;
 	}
-	row->cfa_computed = false;
+	row->cfa_expression = NULL;
 	return true;
 }
 
 /* Instructions of the third kind: they say that a register is saved at an offset to the CFA. */
 static bool run_offset(struct machine *machine, struct cursor *program, uint8_t op)
 {
-	uint64_t reg = op & 0x3f, offset;
+	uint64_t reg, offset;
 
-	if ((op & 0xc0) != DW_CFA_offset) {
-		if (op != DW_CFA_offset_extended && op != DW_CFA_offset_extended_sf &&
-		    op != DW_CFA_GNU_negative_offset_extended)
-			return false;
-		reg = cursor_uleb(program);
-	}
+	if (op != DW_CFA_offset_extended && op != DW_CFA_offset_extended_sf &&
+	    op != DW_CFA_GNU_negative_offset_extended)
+		return false;
+	reg = cursor_uleb(program);
 	offset = cursor_leb(program, op == DW_CFA_offset_extended_sf) * machine->cie->data_align;
 	if (op == DW_CFA_GNU_negative_offset_extended)
 		offset = -offset;
@@ -151,14 +156,13 @@ static bool run_offset(struct machine *machine, struct cursor *program, uint8_t 
 /* Instructions of the fourth kind: they say otherwise where a register is. */
 static bool run_register(struct machine *machine, struct cursor *program, uint8_t op)
 {
-	bool restores = (op & 0xc0) == DW_CFA_restore;
-	uint64_t reg = restores ? op & 0x3f : cursor_uleb(program);
+	uint64_t reg = cursor_uleb(program), size;
+	struct column *column;
 
-	if (restores || op == DW_CFA_restore_extended) {
+	switch (op) {
+	case DW_CFA_restore_extended:
 		column_restore(machine, reg);
 		return true;
-	}
-	switch (op) {
 	case DW_CFA_undefined:
 		column_set(machine, reg, COLUMN_UNDEFINED, 0);
 		return true;
@@ -174,12 +178,13 @@ static bool run_register(struct machine *machine, struct cursor *program, uint8_
 		column_set(machine, reg, COLUMN_STRANGE, 0);
 		return true;
 	case DW_CFA_val_expression:
-		take_block(program);
+		take_block(program, &size);
 		column_set(machine, reg, COLUMN_STRANGE, 0);
 		return true;
 	case DW_CFA_expression:
 		column_set(machine, reg, COLUMN_EXPRESSION, 0);
-		machine_column(machine, reg)->expression = take_block(program);
+		column = machine_column(machine, reg);
+		column->expression = take_block(program, &column->value);
 		return true;
 	default:
 		return false;
@@ -211,24 +216,47 @@ static bool run_other(struct machine *machine, struct cursor *program, uint8_t o
 	}
 }
 
-/* False: an instruction that we do not know, or a program cut off. */
+/* Most have an operand in their low bits. False: an instruction that we do not know. */
+static bool run_one(struct machine *machine, struct cursor *program, uint8_t op)
+{
+	uint64_t operand = op & 0x3f;
+
+	switch (op & 0xc0) {
+	case DW_CFA_advance_loc:
+		machine->location += operand * machine->cie->code_align;
+		return true;
+	case DW_CFA_offset:
+		column_set(machine, operand, COLUMN_OFFSET,
+		           cursor_uleb(program) * machine->cie->data_align);
+		return true;
+	case DW_CFA_restore:
+		column_restore(machine, operand);
+		return true;
+	default:
+		return run_other(machine, program, op) || run_cfa(machine, program, op) ||
+		       run_location(machine, program, op) || run_offset(machine, program, op) ||
+		       run_register(machine, program, op);
+	}
+}
+
+/*
+ * Runs until the row of vaddr is complete. False: there is an instruction that we do not know, or
+ * the program is cut off.
+ */
 static bool machine_run(struct machine *machine, struct cursor program, uint64_t vaddr)
 {
-	while (cursor_left(&program) > 0) {
-		uint8_t op = (uint8_t)cursor_uint(&program, 1);
+	struct cfi_range *range = &machine->row_range;
 
-		if (op == DW_CFA_set_loc) {
-			machine->location = cfi_pointer(&program, machine->cie->encoding);
-			if (machine->location > vaddr)
-				return !program.bad;
-		} else if (run_advance(machine, &program, op)) {
-			if (machine->location > vaddr)
-				return !program.bad;
-		} else if (!run_other(machine, &program, op) && !run_cfa(machine, &program, op) &&
-		           !run_offset(machine, &program, op) &&
-		           !run_register(machine, &program, op)) {
+	while (cursor_left(&program) > 0) {
+		if (!run_one(machine, &program, (uint8_t)cursor_uint(&program, 1)))
 			return false;
+		if (machine->location > vaddr) {
+			if (machine->location < range->end)
+				range->end = machine->location;
+			break;
 		}
+		if (machine->location > range->start)
+			range->start = machine->location;
 	}
 	return !program.bad;
 }
@@ -274,7 +302,7 @@ static bool value_at(struct rule_value *value, uint8_t base, uint64_t offset)
 /* False: somewhere that a rule cannot express. */
 static bool column_value(const struct column *column, struct rule_value *value)
 {
-	struct cursor expression = column->expression;
+	struct cursor expression;
 	uint64_t reg, offset;
 
 	switch (column->how) {
@@ -288,6 +316,7 @@ static bool column_value(const struct column *column, struct rule_value *value)
 		*value = (struct rule_value){.how = RULE_IN, .base = (uint8_t)column->value};
 		return column->value < ARCH_REGS;
 	case COLUMN_EXPRESSION:
+		expression = block_cursor(column->expression, column->value);
 		return take_breg(&expression, &reg, &offset) && cursor_left(&expression) == 0 &&
 		       reg_base(reg) != RULE_REG && value_at(value, reg_base(reg), offset);
 	default:
@@ -345,7 +374,9 @@ static bool row_cfa(const struct row *row, struct unwind_rule *rule)
 	uint64_t reg = row->cfa_reg, offset = row->cfa_offset;
 
 	rule->cfa_how = RULE_CFA_PLAIN;
-	if (row->cfa_computed && !cfa_expression(row->cfa_expression, rule, &reg, &offset))
+	if (row->cfa_expression &&
+	    !cfa_expression(block_cursor(row->cfa_expression, row->cfa_expression_size), rule, &reg,
+	                    &offset))
 		return false;
 	if (reg >= ARCH_REGS || !fits_int32(offset))
 		return false;
@@ -376,13 +407,14 @@ static bool row_rule(const struct row *row, struct unwind_rule *rule)
 }
 
 bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t vaddr,
-                      struct unwind_rule *rule)
+                      struct unwind_rule *rule, struct cfi_range *range)
 {
 	struct machine machine;
 
 	machine.cie = cie;
 	machine.nr_remembered = 0;
 	machine.location = fde->start;
+	machine.row_range = (struct cfi_range){fde->start, fde->end};
 	memset(&machine.row, 0, sizeof(machine.row));
 	machine.row.cfa_reg = ARCH_REGS;
 	machine.initial = machine.row;
@@ -390,8 +422,10 @@ bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint
 		return false;
 	machine.location = fde->start;
 	machine.initial = machine.row;
+	machine.row_range = (struct cfi_range){fde->start, fde->end};
 	if (!machine_run(&machine, fde->program, vaddr))
 		return false;
+	*range = machine.row_range;
 	memset(rule, 0, sizeof(*rule));
 	rule->signal = cie->signal;
 	return row_rule(&machine.row, rule);

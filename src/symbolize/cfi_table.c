@@ -107,24 +107,27 @@ static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_
 	return true;
 }
 
-static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset)
+static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                           uint64_t *next)
 {
 	const struct cfi_section *section = source->section;
-	struct pair pairs[PIECE];
+	struct pair pairs[PIECE + 1];
 	uint32_t low, high, nr, i, n = 0;
 
 	if (!search_tops(source, vaddr, &low, &high) || !search_file(source, vaddr, &low, &high))
 		return false;
-	nr = read_pairs(source, low, pairs, high - low);
+	nr = read_pairs(source, low, pairs, high - low + (high < section->nr));
 	for (i = nr; i; i /= 2)
 		while (n + i <= nr && loaded_at(section, pairs[n + i - 1].start) <= vaddr)
 			n += i;
 	if (n)
 		*offset = loaded_at(section, pairs[n - 1].entry) - section->vaddr;
+	*next = n < nr ? loaded_at(section, pairs[n].start) : UINT64_MAX;
 	return n > 0;
 }
 
-static bool search_own(const struct cfi_section *section, uint64_t vaddr, uint64_t *offset)
+static bool search_own(const struct cfi_section *section, uint64_t vaddr, uint64_t *offset,
+                       uint64_t *next)
 {
 	uint32_t low = 0, high = section->nr;
 
@@ -138,12 +141,14 @@ static bool search_own(const struct cfi_section *section, uint64_t vaddr, uint64
 	}
 	if (low)
 		*offset = section->index[low - 1].offset;
+	*next = low < section->nr ? section->index[low].vaddr : UINT64_MAX;
 	return low > 0;
 }
 
-bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset)
+bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                      uint64_t *next)
 {
 	if (source->section->index)
-		return search_own(source->section, vaddr, offset);
-	return source->section->nr && search_linkers(source, vaddr, offset);
+		return search_own(source->section, vaddr, offset, next);
+	return source->section->nr && search_linkers(source, vaddr, offset, next);
 }

@@ -8,8 +8,11 @@
 
 #include "symbolize/cfi_entry.h"
 
-/* What describes the last function that starts at or before an address: its offset in the section.
+/*
+ * What describes the last function that starts at or before an address: its offset in the section.
+ * next: where the next one starts.
  */
-bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset);
+bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                      uint64_t *next);
 
 #endif

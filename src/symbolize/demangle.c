@@ -1,5 +1,6 @@
 #include "symbolize/demangle.h"
 
+#include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -55,6 +56,23 @@ static unsigned nr_substitutions(const char *name)
 #define SUBSTITUTIONS_SAFE 22
 
 /*
+ * Whether an expression can begin so: operators, of those with two small letters. Where none can,
+ * as in "spirit" or "specific", libiberty gives the name up, if it does not read it as a word.
+ */
+static bool begins_expression(const char *at)
+{
+	static const char operators[] =
+		" aa ad an at aw az cc cl cm co cv da dc de di dl ds dt dv dx eo eq fp ge gs gt il"
+		" ix le li ls lt mc mi ml mm na ne ng nt nw nx on oo or pl pm pp ps pt qu rc rm rq"
+		" rs sc so sp sr ss st sz te ti tl tr tw ";
+	const char pair[] = {' ', at[0], at[0] ? at[1] : '\0', ' ', '\0'};
+
+	if (!islower((unsigned char)pair[1]) || !islower((unsigned char)pair[2]))
+		return true;
+	return strstr(operators, pair) != NULL;
+}
+
+/*
  * Each reference to an earlier part may double what a name stands for. That ends when the output
  * is full, except where libiberty looks through a part for a parameter pack and prints nothing:
  * 500 bytes keep it busy for years. Such a name is tried with operators of the same form that only
@@ -72,11 +90,18 @@ static bool packs_are_bounded(const char *name, char *text)
 	bool found = false;
 	size_t i;
 
+	if (nr_substitutions(name) <= SUBSTITUTIONS_SAFE)
+		return true;
 	memcpy(printing, name, strlen(name) + 1);
 	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-		for (at = printing; (at = strstr(at, pairs[i][0])); found = true)
+		for (at = printing; (at = strstr(at, pairs[i][0])); at += 2) {
+			if (pairs[i][0][1] == 'p' && pairs[i][0][0] == 's' &&
+			    !begins_expression(at + 2))
+				continue;
 			memcpy(at, pairs[i][1], 2);
-	if (!found || nr_substitutions(name) <= SUBSTITUTIONS_SAFE)
+			found = true;
+		}
+	if (!found)
 		return true;
 	return demangle_as(cplus_demangle_v3_callback, printing, text);
 }
@@ -87,7 +112,8 @@ const char *demangle(const char *name, char text[DEMANGLED_MAX])
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
 	/* Rust first: its older names are C++ names too, with a hash for a last part. */
-	if (demangle_as(rust_demangle_callback, name, text))
+	if ((name[1] == 'R' || strstr(name, "17h")) &&
+	    demangle_as(rust_demangle_callback, name, text))
 		return text;
 	if (name[1] == 'Z' && packs_are_bounded(name, text) &&
 	    demangle_as(cplus_demangle_v3_callback, name, text))

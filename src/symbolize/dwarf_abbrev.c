@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_SPECS (1u << 20) /* of one table; big programs have some 1,000 */
 
@@ -149,28 +150,68 @@ static int abbrev_add(struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *
 	return 0;
 }
 
-static void size_add(struct dwarf_abbrev *abbrev, enum form_size size)
+/* The sizes of a table's units are known: what depends on them is as fixed as the rest. */
+static uint8_t spec_size(const struct dwarf_sizes *sizes, uint64_t form)
 {
-	if (size < FORM_ADDRESS)
-		abbrev->bytes += size;
-	else if (size == FORM_ADDRESS)
-		abbrev->addresses++;
-	else if (size == FORM_OFFSET)
-		abbrev->offsets++;
-	else
-		abbrev->fixed = false;
+	enum form_size size = dwarf_form_size(form);
+
+	switch (size) {
+	case FORM_ADDRESS:
+		return sizes->address;
+	case FORM_OFFSET:
+		return sizes->offset;
+	case FORM_REF_ADDR:
+		return sizes->ref_addr;
+	default:
+		return (uint8_t)size;
+	}
+}
+
+/*
+ * Whether what is inside cannot have code: what is only declared has none, and calls that were not
+ * inlined have only arguments.
+ */
+static bool tag_is_leaf(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site:
+	case DW_TAG_array_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_subroutine_type:
+	case DW_TAG_GNU_template_parameter_pack:
+	case DW_TAG_GNU_formal_parameter_pack:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What the attributes say of the whole. */
+struct abbrev_facts {
+	bool is_declared, has_sibling; /* the latter is the last one */
+};
+
+static void abbrev_judge(struct dwarf_abbrev *abbrev, const struct abbrev_facts *facts)
+{
+	bool is_declared = facts->is_declared && !abbrev->has_code;
+
+	abbrev->is_function = abbrev->tag == DW_TAG_inlined_subroutine ||
+	                      (abbrev->tag == DW_TAG_subprogram && !is_declared);
+	abbrev->is_leaf = facts->has_sibling && !abbrev->is_function && tag_is_leaf(abbrev->tag);
 }
 
 /* Pairs of attribute and form, up to a pair of zeroes. 0, -EBADMSG, -ENOMEM. */
 static int specs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct cursor *cursor,
                       struct dwarf_abbrev *abbrev)
 {
+	struct abbrev_facts facts = {0};
 	struct dwarf_spec spec;
 	uint64_t name, form;
-	int err;
+	int err = 0;
 
-	abbrev->first = (uint32_t)abbrevs->nr_specs;
-	for (;;) {
+	while (!err) {
 		name = cursor_uleb(cursor);
 		form = cursor_uleb(cursor);
 		if (cursor->bad || !dwarf_step(dwarf, 1))
@@ -182,17 +223,62 @@ static int specs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct
 		spec = (struct dwarf_spec){
 			.form = (uint16_t)form,
 			.attr = attr_find(name),
-			.size = (uint8_t)dwarf_form_size(form),
+			.size = spec_size(&abbrevs->sizes, form),
 		};
-		abbrev->has_code |= spec.attr == DIE_LOW_PC || spec.attr == DIE_RANGES;
 		if (form == DW_FORM_implicit_const)
 			spec.implicit = (int64_t)cursor_sleb(cursor);
-		size_add(abbrev, dwarf_form_size(form));
+		abbrev->has_code |= spec.attr == DIE_LOW_PC || spec.attr == DIE_RANGES;
+		facts.is_declared |= name == DW_AT_declaration && form == DW_FORM_flag_present;
+		facts.has_sibling = name == DW_AT_sibling && form == DW_FORM_ref4;
 		err = spec_add(abbrevs, &spec);
-		if (err)
-			return err;
 	}
-	abbrev->nr = (uint32_t)abbrevs->nr_specs - abbrev->first;
+	abbrev_judge(abbrev, &facts);
+	return err;
+}
+
+/* Of the attributes just read, leaves out those of fixed size that are not wanted. */
+static int plan_make(struct dwarf_abbrevs *abbrevs, struct dwarf_plan *plan, size_t first,
+                     size_t end, bool read)
+{
+	struct dwarf_spec spec;
+	uint32_t skip = 0;
+	int err = 0;
+
+	plan->first = (uint32_t)abbrevs->nr_specs;
+	for (; first < end && !err; first++) {
+		spec = abbrevs->specs[first];
+		if (spec.size < FORM_ADDRESS && !(read && spec.attr < NR_DIE_ATTRS)) {
+			skip += spec.size;
+			continue;
+		}
+		spec.skip = skip;
+		skip = 0;
+		err = spec_add(abbrevs, &spec);
+	}
+	plan->nr = (uint32_t)abbrevs->nr_specs - plan->first;
+	plan->skip = skip;
+	return err;
+}
+
+/* What was read of the attributes makes room for what is to be done with them. */
+static int attrs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct cursor *cursor,
+                      struct dwarf_abbrev *abbrev)
+{
+	const size_t first = abbrevs->nr_specs;
+	int err = specs_read(dwarf, abbrevs, cursor, abbrev);
+	const size_t end = abbrevs->nr_specs, nr = end - first;
+
+	if (!err)
+		err = plan_make(abbrevs, &abbrev->read, first, end, true);
+	if (!err)
+		err = plan_make(abbrevs, &abbrev->pass, first, end, false);
+	if (err || !nr)
+		return err;
+	abbrevs->nr_specs -= nr;
+	abbrev->read.first -= (uint32_t)nr;
+	abbrev->pass.first -= (uint32_t)nr;
+	memmove(abbrevs->specs + first, abbrevs->specs + end,
+	        (abbrevs->nr_specs - first) * sizeof(*abbrevs->specs));
 	return 0;
 }
 
@@ -212,7 +298,7 @@ static int abbrevs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs)
 	int err;
 
 	for (;;) {
-		abbrev = (struct dwarf_abbrev){.code = cursor_uleb(&cursor), .fixed = true};
+		abbrev = (struct dwarf_abbrev){.code = cursor_uleb(&cursor)};
 		if (!abbrev.code)
 			break;
 		ordered &= abbrev.code > last;
@@ -220,23 +306,32 @@ static int abbrevs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs)
 		tag = cursor_uleb(&cursor);
 		abbrev.tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX;
 		abbrev.has_children = cursor_uint(&cursor, 1) != 0;
-		err = specs_read(dwarf, abbrevs, &cursor, &abbrev);
+		err = attrs_read(dwarf, abbrevs, &cursor, &abbrev);
 		if (!err)
 			err = abbrev_add(abbrevs, &abbrev);
 		if (err)
 			return err;
 	}
+	abbrevs->dense = ordered && last == abbrevs->nr;
 	if (!ordered)
 		qsort(abbrevs->abbrevs, abbrevs->nr, sizeof(*abbrevs->abbrevs), code_compare);
 	return cursor.bad ? -EBADMSG : 0;
 }
 
-struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset)
+static bool abbrevs_fit(const struct dwarf_abbrevs *abbrevs, uint64_t offset,
+                        const struct dwarf_sizes *sizes)
+{
+	return abbrevs && abbrevs->offset == offset &&
+	       !memcmp(&abbrevs->sizes, sizes, sizeof(*sizes));
+}
+
+struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset,
+                                        const struct dwarf_sizes *sizes)
 {
 	struct dwarf_abbrevs *abbrevs = dwarf->recent;
 	int err;
 
-	if (abbrevs && abbrevs->offset == offset) {
+	if (abbrevs_fit(abbrevs, offset, sizes)) {
 		abbrevs->refs++;
 		return abbrevs;
 	}
@@ -244,6 +339,7 @@ struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset)
 	if (!abbrevs)
 		return NULL;
 	abbrevs->offset = offset;
+	abbrevs->sizes = *sizes;
 	abbrevs->refs = 1;
 	err = abbrevs_read(dwarf, abbrevs);
 	if (err) {
@@ -266,12 +362,10 @@ void dwarf_abbrevs_put(struct dwarf_abbrevs *abbrevs)
 	free(abbrevs);
 }
 
-const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+const struct dwarf_abbrev *dwarf_abbrev_search(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
 	const struct dwarf_abbrev key = {.code = code};
 
-	if (code - 1 < abbrevs->nr && abbrevs->abbrevs[code - 1].code == code)
-		return &abbrevs->abbrevs[code - 1];
 	if (!abbrevs->nr)
 		return NULL;
 	return bsearch(&key, abbrevs->abbrevs, abbrevs->nr, sizeof(key), code_compare);

@@ -88,87 +88,67 @@ static uint64_t cursor_offset(const struct dwarf_unit *unit, const struct cursor
 	return (uint64_t)(cursor->at - unit->dwarf->sections[DWARF_INFO].data);
 }
 
-static void attr_read(const struct dwarf_unit *unit, struct cursor *cursor,
-                      const struct dwarf_spec *spec, struct dwarf_attr *attr)
+/* A number of at most 8 bytes, of a size that is not known before. */
+static uint64_t number_read(struct cursor *cursor, unsigned size)
 {
-	uint64_t form = spec->form;
+	uint64_t value;
 
-	if (form == DW_FORM_indirect) {
-		form = cursor_uleb(cursor);
-		if (form == DW_FORM_implicit_const || form > UINT16_MAX)
-			cursor_fail(cursor);
-	}
-	attr->form = (uint16_t)form;
-	if (dwarf_form_size(form) == FORM_STRING) {
-		attr->value = cursor_offset(unit, cursor);
-		string_skip(cursor);
+	if (!size || cursor_left(cursor) < sizeof(value))
+		return cursor_uint(cursor, size);
+	memcpy(&value, cursor->at, sizeof(value));
+	cursor->at += size;
+	return value & UINT64_MAX >> (64 - 8 * size);
+}
+
+static uint16_t form_read(struct cursor *cursor)
+{
+	uint64_t form = cursor_uleb(cursor);
+
+	if (form != DW_FORM_implicit_const && form <= UINT16_MAX)
+		return (uint16_t)form;
+	cursor_fail(cursor);
+	return 0;
+}
+
+void dwarf_attr_read(const struct dwarf_unit *unit, struct cursor *cursor,
+                     const struct dwarf_spec *spec, struct dwarf_attr *attr)
+{
+	unsigned size = spec->size;
+
+	attr->form = spec->form;
+	if (size <= 8) {
+		attr->value = number_read(cursor, size) + (uint64_t)spec->implicit;
 		return;
 	}
-	dwarf_form_read(unit, cursor, attr->form, &attr->value);
-	if (form == DW_FORM_implicit_const)
-		attr->value = (uint64_t)spec->implicit;
+	if (size == FORM_INDIRECT) {
+		attr->form = form_read(cursor);
+		size = dwarf_form_size(attr->form);
+	}
+	if (size == FORM_STRING) {
+		attr->value = cursor_offset(unit, cursor);
+		string_skip(cursor);
+	} else {
+		dwarf_form_read(unit, cursor, attr->form, &attr->value);
+	}
 }
 
 static void attrs_read(const struct dwarf_unit *unit, struct cursor *cursor,
-                       const struct dwarf_abbrev *abbrev, struct dwarf_die *die)
+                       const struct dwarf_plan *plan, struct dwarf_die *die)
 {
-	const struct dwarf_spec *spec = unit->abbrevs->specs + abbrev->first;
-	const struct dwarf_spec *end = spec + abbrev->nr;
+	const struct dwarf_spec *spec = unit->abbrevs->specs + plan->first;
+	const struct dwarf_spec *end = spec + plan->nr;
 	struct dwarf_attr other;
 
 	memset(die->attrs, 0, sizeof(die->attrs));
-	for (; spec < end && !cursor->bad; spec++)
-		attr_read(unit, cursor, spec,
-		          spec->attr < NR_DIE_ATTRS ? &die->attrs[spec->attr] : &other);
-}
-
-/* What fills almost all of a file: steps over one attribute whose size is not fixed. */
-static void attr_skip(const struct dwarf_unit *unit, struct cursor *cursor,
-                      const struct dwarf_spec *spec)
-{
-	struct dwarf_attr other;
-
-	switch (spec->size) {
-	case FORM_LEB:
-		while (cursor_left(cursor) && *cursor->at & 0x80)
-			cursor->at++;
-		cursor_take(cursor, 1);
-		break;
-	case FORM_BLOCK:
-		block_skip(cursor, 0);
-		break;
-	case FORM_ADDRESS:
-		cursor_take(cursor, unit->address_size);
-		break;
-	case FORM_OFFSET:
-		cursor_take(cursor, unit->offset_size);
-		break;
-	default:
-		if (spec->size < FORM_ADDRESS)
-			cursor_take(cursor, spec->size);
-		else
-			attr_read(unit, cursor, spec, &other);
+	for (; spec < end; spec++) {
+		cursor_take(cursor, spec->skip);
+		dwarf_attr_read(unit, cursor, spec,
+		                spec->attr < NR_DIE_ATTRS ? &die->attrs[spec->attr] : &other);
 	}
+	cursor_take(cursor, plan->skip);
 }
 
-static void attrs_skip(const struct dwarf_unit *unit, struct cursor *cursor,
-                       const struct dwarf_abbrev *abbrev)
-{
-	const struct dwarf_spec *spec = unit->abbrevs->specs + abbrev->first;
-	const struct dwarf_spec *end = spec + abbrev->nr;
-
-	if (abbrev->fixed) {
-		cursor_take(cursor, abbrev->bytes +
-		                            (uint64_t)abbrev->addresses * unit->address_size +
-		                            (uint64_t)abbrev->offsets * unit->offset_size);
-		return;
-	}
-	for (; spec < end && !cursor->bad; spec++)
-		attr_skip(unit, cursor, spec);
-}
-
-bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
-                    bool (*wanted)(int tag, bool has_code), struct dwarf_die *die)
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, struct dwarf_die *die)
 {
 	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
@@ -176,7 +156,6 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
 	die->offset = cursor_offset(unit, cursor);
 	die->tag = 0;
 	die->has_children = false;
-	die->has_attrs = false;
 	code = cursor_uleb(cursor);
 	if (!code)
 		return !cursor->bad && dwarf_step(unit->dwarf, 1);
@@ -185,12 +164,8 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
 		return false;
 	die->tag = abbrev->tag;
 	die->has_children = abbrev->has_children;
-	die->has_attrs = !wanted || wanted(die->tag, abbrev->has_code);
-	if (die->has_attrs)
-		attrs_read(unit, cursor, abbrev, die);
-	else
-		attrs_skip(unit, cursor, abbrev);
-	return !cursor->bad && dwarf_step(unit->dwarf, 1 + abbrev->nr);
+	attrs_read(unit, cursor, &abbrev->read, die);
+	return !cursor->bad && dwarf_step(unit->dwarf, 1 + abbrev->read.nr);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -373,15 +348,21 @@ static void root_read(struct dwarf_unit *unit)
 int dwarf_unit_open(struct dwarf_unit *unit, struct dwarf *dwarf, uint64_t offset)
 {
 	struct cursor cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
+	struct dwarf_sizes sizes;
 	uint64_t abbrevs;
 
 	*unit = (struct dwarf_unit){.dwarf = dwarf, .offset = offset};
 	if (!header_read(unit, &cursor, &abbrevs))
 		return -EBADMSG;
-	unit->abbrevs = dwarf_abbrevs_get(dwarf, abbrevs);
+	sizes = (struct dwarf_sizes){
+		.address = unit->address_size,
+		.offset = unit->offset_size,
+		.ref_addr = unit->version == 2 ? unit->address_size : unit->offset_size,
+	};
+	unit->abbrevs = dwarf_abbrevs_get(dwarf, abbrevs, &sizes);
 	if (!unit->abbrevs)
 		return -errno;
-	if (dwarf_die_read(unit, &cursor, NULL, &unit->root)) {
+	if (dwarf_die_read(unit, &cursor, &unit->root)) {
 		root_read(unit);
 		return 0;
 	}

@@ -37,7 +37,6 @@ struct dwarf_die {
 	uint64_t offset; /* in .debug_info */
 	uint16_t tag;    /* 0: the end of a list of children */
 	bool has_children;
-	bool has_attrs; /* they were read */
 	struct dwarf_attr attrs[NR_DIE_ATTRS];
 };
 
@@ -64,13 +63,8 @@ void dwarf_unit_close(struct dwarf_unit *unit);
 
 struct cursor dwarf_unit_cursor(const struct dwarf_unit *unit, uint64_t offset);
 
-/*
- * Reads the entry at the cursor, and leaves the cursor behind it. Attributes are read only of
- * entries that wanted (may be NULL: all) says yes to by their tag and whether they have addresses.
- * False: the end, or damage.
- */
-bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor,
-                    bool (*wanted)(int tag, bool has_code), struct dwarf_die *die);
+/* Reads the entry at the cursor, and leaves the cursor behind it. False: the end, or damage. */
+bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, struct dwarf_die *die);
 
 /* NULL: not there, or not a string. */
 const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_die *die,

@@ -1,4 +1,5 @@
 #include "symbolize/lines.h"
+#include "symbolize/dwarf_walk.h"
 #include "symbolize/line_table.h"
 #include "symbolize/scope_names.h"
 #include "symbolize/split_unit.h"
@@ -51,11 +52,21 @@ struct lines {
 	bool no_memory;
 };
 
-/* The first offset that is not below an address. */
-static size_t offset_from(const struct lines *lines, uint64_t addr)
+/* Whether this offset is the first that is not below an address. */
+static bool is_offset_from(const struct lines *lines, size_t i, uint64_t addr)
 {
-	size_t from = 0, to = lines->n, middle;
+	return i <= lines->n && (!i || lines->offsets[i - 1] < addr) &&
+	       (i == lines->n || lines->offsets[i] >= addr);
+}
 
+/* The first offset that is not below an address. Mostly it is near the one before: *near. */
+static size_t offset_from(const struct lines *lines, uint64_t addr, size_t *near)
+{
+	size_t from = 0, to = lines->n, middle, step;
+
+	for (step = 0; step < 4; step++)
+		if (is_offset_from(lines, *near + step, addr))
+			return *near += step;
 	while (from < to) {
 		middle = from + (to - from) / 2;
 		if (lines->offsets[middle] < addr)
@@ -63,7 +74,7 @@ static size_t offset_from(const struct lines *lines, uint64_t addr)
 		else
 			to = middle;
 	}
-	return from;
+	return *near = from;
 }
 
 /* -- lines ------------------------------------------------------------------------------------- */
@@ -75,7 +86,7 @@ struct unit_walk {
 	const struct dwarf_unit *owner; /* with the functions */
 	uint32_t number;                /* of the unit, from 1 */
 	struct line_table table;
-	size_t next;      /* an offset near which the next row may be */
+	size_t next;      /* an offset near which the next row or call may be */
 	size_t nr_bodies; /* around the entry that is looked at, and itself */
 	bool touched;
 };
@@ -107,15 +118,11 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 {
 	struct unit_walk *walk = arg;
 	struct lines *lines = walk->lines;
-	size_t i = walk->next;
+	size_t i;
 
 	if (lo < FIRST_CODE)
 		return;
-	/* Rows mostly ascend. */
-	if (i > lines->n || (i && lines->offsets[i - 1] >= lo) ||
-	    (i < lines->n && lines->offsets[i] < lo))
-		i = offset_from(lines, lo);
-	for (; i < lines->n && lines->offsets[i] < hi; i++) {
+	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			break;
 		if (!place_claim(walk, &lines->places[i]))
@@ -188,7 +195,7 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 
 	if (lo < FIRST_CODE)
 		return true;
-	for (i = offset_from(lines, lo); i < lines->n && lines->offsets[i] < hi; i++) {
+	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->owner->dwarf, 1))
 			return false;
 		if (place_claim(walk, &lines->places[i]))
@@ -197,19 +204,9 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	return true;
 }
 
-static bool is_function(int tag)
+static void body_enter(struct unit_walk *walk, const struct dwarf_function *function)
 {
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-}
-
-/* Declarations are as frequent as functions; what they say is of no use here. */
-static bool is_read(int tag, bool has_code)
-{
-	return tag == DW_TAG_inlined_subroutine || (tag == DW_TAG_subprogram && has_code);
-}
-
-static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size_t depth)
-{
+	const struct dwarf_die *die = &function->die;
 	struct body *bodies = walk->lines->bodies, *body;
 	struct dwarf *dwarf;
 	uint64_t origin;
@@ -221,9 +218,9 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size
 		.dwarf = walk->owner->dwarf,
 		.origin = die->offset,
 		.is_call = die->tag == DW_TAG_inlined_subroutine,
-		.depth = depth,
+		.depth = function->depth,
 	};
-	if (!die->has_attrs)
+	if (!function->has_attrs)
 		return;
 	body->call_file = die->attrs[DIE_CALL_FILE].value;
 	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
@@ -234,27 +231,22 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_die *die, size
 	dwarf_die_ranges(walk->owner, die, range_claim, walk);
 }
 
-/* Those that an entry of this depth is not inside of. */
-static void bodies_leave(struct unit_walk *walk, size_t depth)
+/* Those that the next function is not inside of. */
+static void bodies_leave(struct unit_walk *walk, size_t around)
 {
-	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= depth)
+	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= around)
 		walk->nr_bodies--;
 }
 
 static void functions_walk(struct unit_walk *walk)
 {
-	struct cursor cursor = dwarf_unit_cursor(walk->owner, walk->owner->first);
-	struct dwarf_die die;
-	size_t depth = 0;
+	struct dwarf_function function;
+	struct dwarf_walk entries;
 
-	while (dwarf_die_read(walk->owner, &cursor, is_read, &die)) {
-		bodies_leave(walk, depth);
-		if (is_function(die.tag))
-			body_enter(walk, &die, depth);
-		if (die.has_children)
-			depth++;
-		else if (!die.tag && depth-- <= 1)
-			return; /* the root encloses all */
+	dwarf_walk_start(&entries, walk->owner);
+	while (dwarf_walk_next(&entries, &function)) {
+		bodies_leave(walk, function.around);
+		body_enter(walk, &function);
 	}
 }
 
@@ -291,7 +283,7 @@ static int bodies_read(struct unit_walk *walk)
 static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 {
 	struct unit_walk *walk = arg;
-	size_t i = offset_from(walk->lines, lo);
+	size_t i = offset_from(walk->lines, lo, &walk->next);
 
 	walk->touched = lo >= FIRST_CODE && i < walk->lines->n && walk->lines->offsets[i] < hi;
 	return !walk->touched;

@@ -27,7 +27,8 @@ uint64_t lines_split_missing(const struct lines *lines);
 
 /*
  * The source of the offset with this index, and of the calls that were inlined there, innermost
- * first. The last one is in the function that the symbol is of. How many; 0: nothing is known.
+ * first, their functions as people write them. The last one is in the function that the symbol is
+ * of, named as the linker does. How many; 0: nothing is known.
  */
 size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN]);
 

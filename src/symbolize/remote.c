@@ -198,8 +198,9 @@ static bool is_root(struct remote *remote)
 	const struct mapping *map = space_lookup(remote->walk->space, remote->last);
 	struct cfi *cfi = map ? cfi_get(remote->reader, map->module) : NULL;
 	struct unwind_rule rule = {0};
+	struct cfi_range range;
 
-	return cfi && (!cfi_rule(remote->reader, cfi, remote->last - map->bias, &rule) ||
+	return cfi && (!cfi_rule(remote->reader, cfi, remote->last - map->bias, &rule, &range) ||
 	               rule.kind == RULE_ROOT);
 }
 

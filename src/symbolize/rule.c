@@ -7,9 +7,9 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
-#define SET_BITS     14 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
+#define SET_BITS     13 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
 #define NR_SETS      (1 << SET_BITS)
-#define NR_WAYS      4
+#define NR_WAYS      8
 #define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
 #define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
 
@@ -17,16 +17,31 @@
 #define CACHE_LINE 64 /* a set, or a rule, never takes two */
 
 /*
- * An entry of the cache is one word: the frame, and above it the number of its rule. Rules are the
- * same for most functions; a table holds each once. It starts anew when a hostile module fills it.
+ * An entry of the cache is one word: a piece of code with one rule, and the number of the rule.
+ * Rules are the same for most functions; a table holds each once. It starts anew when a hostile
+ * module fills it. A piece lies within a region of 512 bytes, and a set, which is a cache line, has
+ * the pieces of its regions: what is near in the code is near in the cache.
+ *
+ *     63      52       49                24       18        9 8         0
+ *    |  rule    |  0  |  tag of the region  |  0  |   bytes   |   first   |
+ *
+ * The set's number and the tag tell the region; bytes 0: there is no entry.
  */
-#define ENTRY_FRAME_BITS 48
+#define REGION_BITS 9
+#define REGION_SIZE (1 << REGION_BITS)
+#define FRAME_BITS  48
+#define TAG_BITS    (FRAME_BITS - REGION_BITS - SET_BITS)
+#define TAG_SHIFT   24
+#define RULE_SHIFT  52
+
+_Static_assert(TAG_SHIFT + TAG_BITS <= RULE_SHIFT && MAX_RULES <= 1 << (64 - RULE_SHIFT),
+               "the fields of an entry");
 
 struct rule_cache {
 	struct cfi_reader *reader;
 	uint64_t asked;
 	unsigned nr_rules;
-	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* last used first; 0: empty */
+	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* often used first */
 	struct aligned_rule {
 		_Alignas(CACHE_LINE) struct unwind_rule rule;
 	} rules[MAX_RULES];
@@ -108,9 +123,10 @@ static bool is_trampoline(struct rule_cache *cache, struct cfi *cfi, uint64_t va
 static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
 	struct unwind_rule rule;
+	struct cfi_range range;
 
 	return cfi->entry && vaddr - cfi->entry < ENTRY_CODE_SIZE &&
-	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule);
+	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule, &range);
 }
 
 static size_t code_read(struct rule_cache *cache, const struct module *module,
@@ -160,19 +176,22 @@ static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vadd
 	return false;
 }
 
+/* The rule at an address, and the addresses around it that are known to have the same. */
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
-                     struct unwind_rule *rule)
+                     struct unwind_rule *rule, struct cfi_range *range)
 {
 	struct cfi *cfi = module->kind == MODULE_ANON ? NULL : cfi_get(cache->reader, module);
 
 	memset(rule, 0, sizeof(*rule));
+	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};
 	cache->asked++;
 	if (!cfi && module->kind != MODULE_ANON)
 		return;
-	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule)) {
+	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule, range)) {
 		arch_mend_rule(rule);
 		return;
 	}
+	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};
 	memset(rule, 0, sizeof(*rule));
 	if (cfi && is_trampoline(cache, cfi, vaddr))
 		*rule = arch_signal_rule;
@@ -184,48 +203,78 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		memset(rule, 0, sizeof(*rule));
 }
 
-static bool entry_has(uint64_t entry, uint64_t frame)
+/* Where an address is looked for. */
+struct place {
+	uint64_t *set, tag;
+	uint32_t at; /* in its region */
+};
+
+/* Neighbours have neighbouring sets; what is above their number tells modules and far code apart.
+ */
+static inline struct place place_of(struct rule_cache *cache, uint64_t frame)
 {
-	return (entry ^ frame) << (64 - ENTRY_FRAME_BITS) == 0;
+	uint64_t region = frame >> REGION_BITS, tag = region >> SET_BITS;
+	uint64_t set = (region ^ (tag * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS)) % NR_SETS;
+
+	return (struct place){cache->sets[set], tag, (uint32_t)frame % REGION_SIZE};
 }
 
-static void entry_to_front(uint64_t *set, unsigned way, uint64_t entry)
+static inline bool entry_has(uint64_t entry, const struct place *place)
 {
-	memmove(set + 1, set, way * sizeof(*set));
-	set[0] = entry;
+	return (entry >> TAG_SHIFT) % ((uint64_t)1 << TAG_BITS) == place->tag &&
+	       place->at - (uint32_t)(entry % REGION_SIZE) <
+	               (uint32_t)(entry >> REGION_BITS) % (2 * REGION_SIZE);
+}
+
+/* A piece of the place's region, as far as the range goes in it. */
+static uint64_t entry_make(const struct place *place, uint64_t vaddr, const struct cfi_range *range,
+                           unsigned rule)
+{
+	uint64_t region = vaddr - place->at, end = region + REGION_SIZE;
+	uint64_t first = range->start > region ? range->start - region : 0;
+	uint64_t bytes = (range->end < end ? range->end : end) - region - first;
+
+	return (uint64_t)rule << RULE_SHIFT | place->tag << TAG_SHIFT | bytes << REGION_BITS |
+	       first;
 }
 
 /* Not where it is looked for first: in one of the other ways, or nowhere yet. */
-__attribute__((noinline)) static const struct unwind_rule *
-rule_search(struct rule_cache *cache, struct module *module, uint64_t frame, uint64_t *set)
+__attribute__((noinline)) static const struct unwind_rule *rule_search(struct rule_cache *cache,
+                                                                       struct module *module,
+                                                                       uint32_t vaddr,
+                                                                       const struct place *place)
 {
 	struct unwind_rule rule;
-	unsigned way;
+	struct cfi_range range;
+	unsigned way, number;
 
 	for (way = 1; way < NR_WAYS; way++) {
-		if (!entry_has(set[way], frame))
+		uint64_t entry = place->set[way];
+
+		if (!entry_has(entry, place))
 			continue;
-		entry_to_front(set, way, set[way]);
-		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
+		place->set[way] = place->set[way - 1];
+		place->set[way - 1] = entry;
+		return &cache->rules[entry >> RULE_SHIFT].rule;
 	}
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_SPECIAL)
 		return &no_rule;
-	rule_ask(cache, module, frame_offset(frame), &rule);
+	rule_ask(cache, module, vaddr, &rule, &range);
 	rule.plain = rule_is_plain(&rule);
-	entry_to_front(set, NR_WAYS - 1,
-	               (uint64_t)rule_number(cache, &rule) << ENTRY_FRAME_BITS | frame);
-	return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
+	number = rule_number(cache, &rule);
+	memmove(place->set + 1, place->set, (NR_WAYS - 1) * sizeof(*place->set));
+	place->set[0] = entry_make(place, vaddr, &range, number);
+	return &cache->rules[number].rule;
 }
 
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
                                          uint32_t vaddr)
 {
-	uint64_t frame = frame_make(module->id, vaddr);
-	uint64_t *set = cache->sets[(frame * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS)];
+	struct place place = place_of(cache, frame_make(module->id, vaddr));
 
-	if (entry_has(set[0], frame))
-		return &cache->rules[set[0] >> ENTRY_FRAME_BITS].rule;
-	return rule_search(cache, module, frame, set);
+	if (entry_has(place.set[0], &place))
+		return &cache->rules[place.set[0] >> RULE_SHIFT].rule;
+	return rule_search(cache, module, vaddr, &place);
 }
 
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)

@@ -64,7 +64,7 @@ static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uin
 		if (!unit)
 			break;
 		cursor = dwarf_unit_cursor(unit, offset);
-		if (!dwarf_die_read(unit, &cursor, NULL, &die) || !die.tag)
+		if (!dwarf_die_read(unit, &cursor, &die) || !die.tag)
 			break;
 		if (!names.linkage)
 			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
@@ -83,6 +83,12 @@ static const char *name_choose(const struct die_names *names)
 		return names->plain;
 	return names->plain && name_is_of(names->linkage, names->plain) ? names->plain
 	                                                                : names->linkage;
+}
+
+/* A function's own name is not shown where there is a symbol. */
+static const char *name_keep(struct namer *namer, const char *name)
+{
+	return namer->copy ? text_pool_put(namer->pool, name) : name;
 }
 
 static const char *name_make_readable(struct namer *namer, const char *name)
@@ -105,54 +111,96 @@ static const char *name_find(struct namer *namer, const struct scope *scope)
 	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
 	const char *name = name_choose(&names);
 
-	return name ? name_make_readable(namer, name) : NULL;
+	if (!name)
+		return NULL;
+	return scope->caller ? name_make_readable(namer, name) : name_keep(namer, name);
 }
 
-static int origin_compare(const void *x, const void *y)
+static bool same_origin(const struct scope *a, const struct scope *b)
 {
-	const struct scope *a = *(struct scope *const *)x, *b = *(struct scope *const *)y;
-
-	if (a->dwarf != b->dwarf)
-		return a->dwarf < b->dwarf ? -1 : 1;
-	return a->origin < b->origin ? -1 : a->origin > b->origin;
+	return a->dwarf == b->dwarf && a->origin == b->origin && !a->caller == !b->caller;
 }
 
-/* In the order of their entries. Returns how many; the others have a name. */
-static size_t scopes_sort(struct scope *scopes, size_t n, struct scope **sorted)
+struct origin {
+	uint64_t key;
+	struct scope *scope;
+};
+
+/* One pass of a radix sort. False: all had the same digit, and nothing was moved. */
+static bool digit_sort(const struct origin *from, struct origin *to, size_t n, unsigned shift)
 {
-	size_t nr = 0, i;
+	size_t starts[256] = {0}, sum = 0, count, i;
 
 	for (i = 0; i < n; i++)
-		if (scopes[i].dwarf)
-			sorted[nr++] = &scopes[i];
-	qsort(sorted, nr, sizeof(struct scope *), origin_compare);
-	return nr;
+		starts[from[i].key >> shift & 255]++;
+	if (starts[from[0].key >> shift & 255] == n)
+		return false;
+	for (i = 0; i < 256; i++) {
+		count = starts[i];
+		starts[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < n; i++)
+		to[starts[from[i].key >> shift & 255]++] = from[i];
+	return true;
+}
+
+/*
+ * In the order of their entries, file by file: those without a name, nr of them, in the first or
+ * the second half of the array. So each unit is looked into once.
+ */
+static struct origin *scopes_sort(struct scope *scopes, size_t n, struct origin *origins,
+                                  size_t *nr)
+{
+	struct origin *from = origins, *to = origins + n, *swap;
+	const struct dwarf *first = NULL;
+	unsigned shift;
+	size_t i;
+
+	*nr = 0;
+	for (i = 0; i < n; i++) {
+		if (!scopes[i].dwarf)
+			continue;
+		first = first ? first : scopes[i].dwarf;
+		from[(*nr)++] = (struct origin){
+			.key = scopes[i].origin | (uint64_t)(scopes[i].dwarf != first) << 63,
+			.scope = &scopes[i],
+		};
+	}
+	for (shift = 0; shift < 64 && *nr; shift += 8) {
+		if (!digit_sort(from, to, *nr, shift))
+			continue;
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	return from;
 }
 
 int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool copy)
 {
-	struct scope **sorted = calloc(n + 1, sizeof(struct scope *));
+	struct origin *origins = calloc(2 * n + 1, sizeof(*origins)), *sorted;
 	struct namer *namer = calloc(1, sizeof(*namer));
-	int err = sorted && namer ? 0 : -ENOMEM;
+	int err = origins && namer ? 0 : -ENOMEM;
 	size_t nr, i;
 
 	if (err)
 		goto out;
 	namer->pool = text;
 	namer->copy = copy;
-	nr = scopes_sort(scopes, n, sorted);
+	sorted = scopes_sort(scopes, n, origins, &nr);
 	for (i = 0; i < nr; i++)
-		if (i && !origin_compare(&sorted[i], &sorted[i - 1]))
-			sorted[i]->name = sorted[i - 1]->name;
+		if (i && same_origin(sorted[i].scope, sorted[i - 1].scope))
+			sorted[i].scope->name = sorted[i - 1].scope->name;
 		else
-			sorted[i]->name = name_find(namer, sorted[i]);
+			sorted[i].scope->name = name_find(namer, sorted[i].scope);
 	for (i = 0; i < nr; i++)
-		sorted[i]->dwarf = NULL;
+		sorted[i].scope->dwarf = NULL;
 	for (i = 0; i < 2; i++)
 		if (namer->open[i])
 			dwarf_unit_close(&namer->units[i]);
 out:
-	free(sorted);
+	free(origins);
 	free(namer);
 	return err;
 }

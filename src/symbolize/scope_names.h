@@ -12,7 +12,8 @@
 struct scope {
 	struct dwarf *dwarf; /* the entry that tells its name; NULL: it is named */
 	uint64_t origin;
-	const char *name, *call_file;
+	const char *name; /* of calls as people write it, of functions as the linker has it */
+	const char *call_file;
 	uint32_t call_line;
 	uint32_t caller; /* index + 1 */
 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct source {
-	const char *function; /* as people write it; NULL: not known */
+	const char *function; /* NULL: not known */
 	const char *file;     /* NULL: not known */
 	uint32_t line;        /* 0: none in particular */
 };

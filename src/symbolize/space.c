@@ -11,12 +11,19 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Which mapping was found last in each of so many stretches of 1 MiB; a hint, and no more. */
+#define NR_RECENT     16
+#define STRETCH_SHIFT 20
+
 struct map_array {
 	unsigned refs;
 	uint64_t generation; /* 0: not computed since the last change */
 	size_t nr, size;
+	uint16_t recent[NR_RECENT];
 	struct mapping maps[];
 };
+
+_Static_assert(SPACE_MAX_MAPPINGS <= UINT16_MAX, "the numbers of mappings");
 
 struct space {
 	pid_t pid;
@@ -44,6 +51,7 @@ static struct map_array *array_own(struct map_array *old, size_t size)
 		return NULL;
 	array->refs = 1;
 	array->size = size;
+	memset(array->recent, 0, sizeof(array->recent));
 	array->nr = old ? old->nr : 0;
 	if (old)
 		memcpy(array->maps, old->maps, old->nr * sizeof(old->maps[0]));
@@ -121,15 +129,28 @@ static size_t array_search(const struct map_array *array, uint64_t addr)
 	return lo;
 }
 
+static bool array_has(const struct map_array *array, size_t i, uint64_t addr)
+{
+	return i < array->nr &&
+	       addr - array->maps[i].start < array->maps[i].end - array->maps[i].start;
+}
+
 const struct mapping *space_lookup(const struct space *space, uint64_t addr)
 {
-	const struct map_array *array = space->array;
+	struct map_array *array = space->array;
+	uint16_t *recent;
 	size_t i;
 
 	if (!array)
 		return NULL;
+	recent = &array->recent[(addr >> STRETCH_SHIFT) % NR_RECENT];
+	if (array_has(array, *recent, addr))
+		return &array->maps[*recent];
 	i = array_search(array, addr);
-	return i < array->nr && array->maps[i].start <= addr ? &array->maps[i] : NULL;
+	if (!array_has(array, i, addr))
+		return NULL;
+	*recent = (uint16_t)i;
+	return &array->maps[i];
 }
 
 uint64_t space_frame(const struct space *space, uint64_t addr)

@@ -24,8 +24,8 @@ struct symbol {
 	const char *linkage; /* as the linker knows it, where that differs; else NULL */
 	/*
 	 * Of the offset asked for: its source, and those of the calls that were inlined there,
-	 * innermost first. The last one's function is this symbol, or NULL. None where there is no
-	 * debug information.
+	 * innermost first, with functions as people write them; the last one's is this symbol.
+	 * None where there is no debug information.
 	 */
 	const struct source *sources;
 	size_t nr_sources;

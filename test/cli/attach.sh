@@ -9,6 +9,10 @@ target=$!
 background="$background $target"
 await grep -q ready said
 
+thread=$(ls /proc/$target/task | grep -vx $target | head -1)
+record -p $thread 2>errors && fail "a thread was taken for a process"
+grep -q -- "-p $target" errors || fail "said of a thread: $(cat errors)"
+
 start_recording -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said
@@ -28,7 +32,8 @@ import recording
 
 pid = int(sys.argv[1])
 info = recording.info("attached.atr")
-assert info["attached"] and info["pid"] == pid
+assert info["attached"] and info["pid"] == pid and info["exit_status"] is None
+assert info["command"][0].endswith("grower") and info["command"][1:] == ["3"], info["command"]
 commands = {command["comm"]: command for command in info["commands"]}
 assert recording.close(commands["later"]["weight"] / 1e9, 0.5, 0.05, recording.allowance(info))
 assert commands["later"]["tasks"] == 1

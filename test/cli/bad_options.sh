@@ -23,11 +23,14 @@ expect "no-such:event" -e no-such:event true
 expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
+expect "give -e again" -e cpu-clock,page-faults true
+expect "freq= is for clocks" -e page-faults:freq=100 true
 expect "'lbrs'.*dwarf" -g lbrs true
 expect "'101'" --max-overhead 101 true
 expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "exclude" -p 1 true
+expect "-F and -c exclude" -F 1000 -c 7 true
 expect "nothing to record"
 expect "process" -p 4194303
 # A counter that this machine has not.

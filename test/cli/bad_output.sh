@@ -16,6 +16,9 @@ refuse folder
 [ -d folder ] || fail "the folder is gone"
 refuse ''
 refuse %q.atr
+# What is said of a name does not act on the terminal.
+record -o "$(printf 'no/\033[31mx')" true 2>errors
+grep -qF 'no/\x1b[31mx' errors || fail "said: $(cat -v errors)"
 for name in no/such/folder/x.atr folder; do
 	"$ADAPTRACE" recover -o saved.atr "$name" 2>/dev/null
 done

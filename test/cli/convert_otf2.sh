@@ -14,6 +14,27 @@ for kind in plain reduced hostile; do
 	python3 "$here/convert_otf2.py" $kind-otf2/traces.otf2 $kind.json
 done
 otf2-marker reduced-otf2/traces.otf2 | grep -q 'cpu-clock: period 194162, memory'
+# Long command lines, and thousands of threads that name themselves: more than an archive's
+# properties can be.
+recorded -o long.atr true $(seq 30000) $(seq 30000)
+recorded -o many.atr python3 - <<'END'
+import threading
+
+
+def call_it(number):
+    with open("/proc/thread-self/comm", "w") as comm:
+        comm.write(f"thread-{number}")
+
+
+for number in range(2600):
+    thread = threading.Thread(target=call_it, args=(number,))
+    thread.start()
+    thread.join()
+END
+for kind in long many; do
+	"$ADAPTRACE" convert --otf2 $kind.atr || fail "cannot convert"
+	otf2-print -Werror --silent $kind-otf2/traces.otf2 >log 2>&1 || fail "$kind: $(cat log)"
+done
 # -o may name the archive's first file; a folder with something else in it is never replaced.
 "$ADAPTRACE" convert --otf2 -o named/traces.otf2 plain.atr
 diff -r -x traces.otf2 named plain-otf2

@@ -28,6 +28,26 @@ END
 	grep -q 'cpu-clock' out && grep -q 'page-faults' out || fail "$(head -20 out)"
 done
 
+# A command alone is counted, not what its process did to execute it.
+recorded -e page-faults true
+check <<'END'
+import recording
+info = recording.info()
+event, = info["events"]
+assert not info["samples"]["lost"] and event["taken"] == event["exact"] > 0, event
+END
+
+# The kernel counts a clock on both sides, whichever is sampled: that is not missing from the other.
+mostly_kernel='dd if=/dev/zero of=/dev/null bs=1 count=300000'
+for way in '' --inherit; do
+	recorded $way -e cpu-clock:u:freq=1000 $mostly_kernel 2>said
+	"$ADAPTRACE" report >out || fail "report"
+	grep -q ' \[unsampled\]\|are shown times\|skipped the rest' out && fail "$(cat out)"
+	record $way -e cpu-clock:k "$TARGETS/burn" 0.2 >said 2>&1 || continue
+	"$ADAPTRACE" report >out || fail "report"
+	grep -q 'unsampled\|are shown times\|skipped the rest' out && fail "$(cat out)"
+done
+
 # -c for counters, -F for clocks.
 recorded -e page-faults:u -c 7 "$TARGETS/chain" fork 30 1000 >said
 check <<'END'

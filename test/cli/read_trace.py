@@ -19,7 +19,7 @@ ANY_CPU = 0xffffffff
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 3 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 4 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -119,6 +119,10 @@ class Bytes:
         self.at += 1
         return self.data[self.at - 1]
 
+    def little(self, size):
+        self.at += size
+        return int.from_bytes(self.data[self.at - size:self.at], 'little')
+
     def varint(self):
         value = shift = 0
         while True:
@@ -134,8 +138,9 @@ class Records(Bytes):
         super().__init__(data, base)
         self.sites, self.nr_sites, self.site = {}, 0, 0
         self.pairs, self.turn, self.leaves = [], 0, []
-        self.contexts, self.blocks, self.last = [], [], (0, 0)
-        self.raw_block = self.raw_context = 0
+        self.contexts, self.areas, self.last = [], [], (0, 0)
+        self.new_blocks, self.nr_modules = [], 0
+        self.trails, self.trail = [0, 0], 0
 
     def number(self):
         byte = self.byte()
@@ -162,16 +167,42 @@ class Records(Bytes):
 
     def block(self, code):
         if code < 216:
-            return self.blocks[code - 104]
-        if code < 255:
-            distance = unzigzag(256 * (code - 216) + self.byte())
-            self.raw_block = self.raw_block + distance & 0xffffffff
+            return self.areas[(code - 104) // 2] * 2 + code % 2
+        if code < 252:
+            module, high = divmod(code - 216, 9)
+            block = self.new_blocks[module] + unzigzag(256 * high + self.byte()) & 0xffffffff
         else:
-            module = self.varint()
-            self.raw_block = module << 16 | self.varint()
-        if len(self.blocks) < 112:
-            self.blocks.append(self.raw_block)
-        return self.raw_block
+            assert code == 255
+            block = self.varint() << 16 | self.varint()
+        self.new_block(block)
+        return block
+
+    def new_block(self, block):
+        modules = [b >> 16 for b in self.new_blocks]
+        if block >> 16 in modules:
+            self.new_blocks[modules.index(block >> 16)] = block
+        else:
+            self.new_blocks[self.nr_modules % 4:self.nr_modules % 4 + 1] = [block]
+            self.nr_modules += 1
+        if len(self.areas) < 56:
+            self.areas.append(block >> 1)
+
+    def context(self):
+        code = self.byte()
+        if code >= 148:
+            high, size = (code - 148, 2) if code < 248 else (code - 248, 3) if code < 255 else (0, 4)
+            context = high << 8 * size | self.little(size)
+        else:
+            if code >= 128:
+                code = 128 + 256 * (code - 128) + self.byte()
+            trail = self.trail ^ code & 1
+            context = self.trails[trail] + unzigzag(code >> 1) & 0xffffffff
+            if code < 128:
+                self.trail = trail
+                self.trails[trail] = context
+                return context
+        self.trails[1 - self.trail] = context
+        return context
 
     def leaf(self):
         code = self.byte()
@@ -205,8 +236,7 @@ class Records(Bytes):
             pair = self.contexts[number - 1] if number else self.last
             pair = pair[0], self.near(pair[1])
         else:
-            self.raw_context = self.raw_context + unzigzag(self.varint()) & 0xffffffff
-            pair = self.raw_context, self.leaf()
+            pair = self.context(), self.leaf()
             if len(self.pairs) < 2048:
                 self.contexts.append(pair)
         if len(self.pairs) < 2048:
@@ -221,14 +251,14 @@ class Records(Bytes):
         else:
             self.site = self.sites[self.site]['next']
         site, residual = self.sites[self.site], control >> 2
-        if 49 <= residual < 61:
+        if 49 <= residual < 60:
             residual = 49 + 256 * (residual - 49) + self.byte()
         elif residual == 63:
-            residual = 3121 + self.varint()
-        elif residual >= 61:
-            size = residual - 59
-            residual = 3121 + int.from_bytes(self.data[self.at:self.at + size], 'little')
-            self.at += size
+            residual = 2865 + self.varint()
+        elif residual == 62:
+            residual = 2865 + self.little(3)
+        elif residual >= 60:
+            residual = 2865 + 65536 * (residual - 60) + self.little(2)
         self.time = (site['last'] + site['step'] + unzigzag(residual)) % 2**64
         site['last'] = self.time
         self.last = context, leaf = self.where(control & 3)

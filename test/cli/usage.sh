@@ -17,6 +17,8 @@ for command in record list report info dump recover; do
 	echo "$commands" | grep -qx $command || fail "help does not show $command"
 done
 expect 0 out help
+expect 0 out help record
+expect 2 err help no-such-command
 expect 0 out --help
 expect 0 out --version
 expect 2 err

@@ -185,6 +185,34 @@ static void test_slots(void **state)
 	assert_int_equal(w->process->malformed, 0);
 }
 
+/* However the clock is read between its records, a call of several is one call. */
+static void test_continued_calls(void **state)
+{
+	struct world *w = *state;
+	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, RING_CONTINUED, CALL_Waitall), 1000000,
+	                    1500000};
+	struct call first;
+
+	w->clock.source = RING_CLOCK_COUNTER;
+	w->clock.distance = UINT64_MAX; /* the last point moves */
+	calls_clock_note(&w->clock, 1000, 1000);
+	calls_clock_note(&w->clock, 2000000, 2000000);
+	produce(w, 0, call, 3);
+	consume(w);
+	first = w->last;
+	assert_int_equal(first.flags, CALL_CONTINUED);
+	for (unsigned i = 0; i < 2; i++) {
+		calls_clock_note(&w->clock, 3000000 + i * 1000000, 2500000 + i * 1300000);
+		if (i == 1)
+			call[0] = ring_head(RING_CALL, 3, 0, 0, CALL_Waitall);
+		produce(w, 0, call, 3);
+		consume(w);
+		assert_int_equal(w->last.enter, first.enter);
+		assert_int_equal(w->last.leave, first.leave);
+	}
+	assert_int_equal(w->last.flags, 0);
+}
+
 /* What stands for a slot is said first, and by the same thread; and it is small. */
 static void test_slots_of_nobody(void **state)
 {
@@ -371,6 +399,7 @@ int main(void)
 		WORLD_TEST(test_madness),
 		WORLD_TEST(test_slots),
 		WORLD_TEST(test_slots_of_nobody),
+		WORLD_TEST(test_continued_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

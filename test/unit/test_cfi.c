@@ -158,17 +158,25 @@ struct tally {
 	unsigned rows, unknown;
 };
 
-static void row_check(struct fixture *fixture, struct cfi *cfi, Dwarf_Frame *frame, bool signal,
-                      uint64_t vaddr, struct tally *tally)
+/* At an address of a row. */
+static void row_check(struct fixture *fixture, struct cfi *cfi, Dwarf_Frame *frame, uint64_t vaddr,
+                      const struct cfi_range *row, struct tally *tally)
 {
 	struct unwind_rule ours, theirs;
-	bool expressible = oracle_rule(frame, signal, &theirs);
+	struct cfi_range range;
+	Dwarf_Addr start, end;
+	bool signal, expressible;
 
+	dwarf_frame_info(frame, &start, &end, &signal);
+	expressible = oracle_rule(frame, signal, &theirs);
 	memset(&ours, 0, sizeof(ours));
-	if (cfi_rule(fixture->reader, cfi, vaddr, &ours) != expressible)
+	if (cfi_rule(fixture->reader, cfi, vaddr, &ours, &range) != expressible)
 		fail_msg("row at %#" PRIx64 ": %s by libdw", vaddr, expressible ? "known" : "not");
 	if (expressible && memcmp(&ours, &theirs, sizeof(ours)))
 		fail_msg("row at %#" PRIx64 " differs from libdw's", vaddr);
+	if (expressible && memcmp(&range, row, sizeof(range)))
+		fail_msg("row of %#" PRIx64 " goes from %#" PRIx64 " to %#" PRIx64, vaddr,
+		         range.start, range.end);
 	tally->rows++;
 	tally->unknown += !expressible;
 }
@@ -178,6 +186,7 @@ static void segment_check(struct fixture *fixture, struct cfi *cfi, const struct
                           Dwarf_CFI *oracle, struct tally *tally)
 {
 	uint64_t vaddr = text->vaddr;
+	struct cfi_range range, row;
 	struct unwind_rule rule;
 
 	while (vaddr < text->vaddr + text->size) {
@@ -186,13 +195,16 @@ static void segment_check(struct fixture *fixture, struct cfi *cfi, const struct
 		bool signal;
 
 		if (dwarf_cfi_addrframe(oracle, vaddr, &frame)) {
-			assert_false(cfi_rule(fixture->reader, cfi, vaddr, &rule));
+			assert_false(cfi_rule(fixture->reader, cfi, vaddr, &rule, &range));
 			vaddr++;
 			continue;
 		}
+		/* What libdw takes for the start of a restored row is that of the remembered one.
+		 */
 		dwarf_frame_info(frame, &start, &end, &signal);
-		row_check(fixture, cfi, frame, signal, vaddr, tally);
-		row_check(fixture, cfi, frame, signal, end - 1, tally);
+		row = (struct cfi_range){vaddr, end};
+		row_check(fixture, cfi, frame, vaddr, &row, tally);
+		row_check(fixture, cfi, frame, end - 1, &row, tally);
 		free(frame);
 		vaddr = end;
 	}
@@ -264,6 +276,46 @@ static void own_index_finds_what_the_linkers_table_finds(void **state)
 	assert_non_null(cfi->eh.index);
 }
 
+/*
+ * The cache gives each address the rule that it has by itself, whatever was asked before: far and
+ * near, often enough for pieces of code to be put out and asked for again.
+ */
+static void cached_rules_are_those_of_their_addresses(void **state)
+{
+	struct fixture *fixture = *state, *other;
+	struct module *module = module_at(fixture, (void *)(uintptr_t)getpid), *same;
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+	const struct segment *text = &module->segments[0];
+	struct unwind_rule ours, alone;
+	struct rule_cache *cache;
+	struct cfi_range range;
+	uint64_t random = 1, vaddr;
+	unsigned i, known = 0;
+
+	setup((void **)&other);
+	same = module_at(other, (void *)(uintptr_t)getpid);
+	cache = rule_cache_new(other->modules);
+	for (i = 0; i < 100000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		vaddr = text->vaddr + (random >> 33) % text->size;
+		if (i % 4)
+			vaddr = text->vaddr + (random >> 33) % 65536;
+		memset(&alone, 0, sizeof(alone));
+		if (!cfi_rule(fixture->reader, cfi, vaddr, &alone, &range))
+			continue;
+		arch_mend_rule(&alone);
+		ours = *rule_cache_get(cache, same, (uint32_t)vaddr);
+		assert_int_equal(ours.plain, rule_is_plain(&ours));
+		ours.plain = 0;
+		assert_memory_equal(&ours, &alone, sizeof(ours));
+		known++;
+	}
+	assert_true(known > 50000);
+	assert_true(rule_cache_asked(cache) < known * 3 / 4);
+	rule_cache_free(cache);
+	teardown((void **)&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +323,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_row_of_the_linker_is_libdw_s, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(own_index_finds_what_the_linkers_table_finds, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(cached_rules_are_those_of_their_addresses, setup,
 	                                        teardown),
 	};
 

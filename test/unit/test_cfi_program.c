@@ -19,7 +19,8 @@ static struct cursor cursor_of(const void *bytes, size_t size)
 	return (struct cursor){.at = bytes, .end = (const uint8_t *)bytes + size};
 }
 
-static bool run(const uint8_t *program, size_t size, uint64_t vaddr, struct unwind_rule *rule)
+static bool run_row(const uint8_t *program, size_t size, uint64_t vaddr, struct unwind_rule *rule,
+                    struct cfi_range *range)
 {
 	const struct cfi_cie cie = {
 		.code_align = 1,
@@ -34,7 +35,14 @@ static bool run(const uint8_t *program, size_t size, uint64_t vaddr, struct unwi
 	};
 
 	memset(rule, 0xff, sizeof(*rule));
-	return cfi_program_rule(&cie, &fde, vaddr, rule);
+	return cfi_program_rule(&cie, &fde, vaddr, rule, range);
+}
+
+static bool run(const uint8_t *program, size_t size, uint64_t vaddr, struct unwind_rule *rule)
+{
+	struct cfi_range range;
+
+	return run_row(program, size, vaddr, rule, &range);
 }
 
 #define RUN(vaddr, rule, ...)                                                      \
@@ -80,6 +88,68 @@ static void location_can_be_set(void **state)
 	assert_true(RUN(0x2000, &rule, DW_CFA_set_loc, 0, 0x20, 0, 0, 0, 0, 0, 0,
 	                DW_CFA_def_cfa_offset, 24));
 	assert_int_equal(rule.cfa_offset, 24);
+}
+
+/* Of addresses with one row, and of all of them. */
+static void ranges_are_those_of_rows(void **state)
+{
+	static const uint8_t program[] = {
+		DW_CFA_advance_loc | 0x10, DW_CFA_def_cfa_offset, 24,
+		DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 32,
+	};
+	struct unwind_rule rule;
+	struct cfi_range range;
+	uint64_t vaddr;
+
+	(void)state;
+	for (vaddr = 0x1000; vaddr < 0x1050; vaddr++) {
+		assert_true(run_row(program, sizeof(program), vaddr, &rule, &range));
+		assert_int_equal(range.start, vaddr < 0x1010   ? 0x1000
+		                              : vaddr < 0x1030 ? 0x1010
+		                                               : 0x1030);
+		assert_int_equal(range.end, vaddr < 0x1010   ? 0x1010
+		                            : vaddr < 0x1030 ? 0x1030
+		                                             : 0x2000000);
+	}
+}
+
+/* A row that begins before the one that it follows is never come to by addresses in between. */
+static void ranges_hold_where_locations_go_back(void **state)
+{
+	static const uint8_t program[] = {
+		DW_CFA_advance_loc1,
+		0x40,
+		DW_CFA_def_cfa_offset,
+		24,
+		DW_CFA_set_loc,
+		0x10,
+		0x10,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0,
+		DW_CFA_def_cfa_offset,
+		32,
+		DW_CFA_advance_loc1,
+		0x60,
+		DW_CFA_def_cfa_offset,
+		40,
+	};
+	struct unwind_rule rule, there;
+	struct cfi_range range, ignored;
+	uint64_t vaddr, at;
+
+	(void)state;
+	for (vaddr = 0x1000; vaddr < 0x1100; vaddr++) {
+		assert_true(run_row(program, sizeof(program), vaddr, &rule, &range));
+		assert_in_range(vaddr, range.start, range.end - 1);
+		for (at = range.start; at < range.end && at < 0x1100; at++) {
+			assert_true(run_row(program, sizeof(program), at, &there, &ignored));
+			assert_memory_equal(&rule, &there, sizeof(rule));
+		}
+	}
 }
 
 static void cfa_takes_every_form(void **state)
@@ -203,6 +273,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_end_where_locations_advance),
 		cmocka_unit_test(location_can_be_set),
+		cmocka_unit_test(ranges_are_those_of_rows),
+		cmocka_unit_test(ranges_hold_where_locations_go_back),
 		cmocka_unit_test(cfa_takes_every_form),
 		cmocka_unit_test(registers_take_every_form),
 		cmocka_unit_test(rows_are_remembered),

@@ -99,6 +99,19 @@ static void begin(struct bin *bin, struct code_encoder *encoder, struct program 
 		code_begin_counters(encoder, bin, program->nr_counters, program->owner, put_shifts);
 }
 
+/* In one of its ways: the usual is for bins without counters. */
+static void put(struct bin *bin, struct code_encoder *encoder, const struct code_sample *sample)
+{
+	enum code_usual usual = CODE_OTHER;
+
+	if (!bin->nr_counters && rnd() % 2)
+		usual = code_put_usual(encoder, bin, sample);
+	if (usual == CODE_LONG)
+		code_put_long(encoder, bin);
+	if (usual == CODE_OTHER)
+		code_put(encoder, bin, sample);
+}
+
 /* Fills a bin, keeping what was put. */
 static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_sample *samples,
                      unsigned time_shift)
@@ -115,8 +128,7 @@ static unsigned fill(struct bin *bin, struct code_encoder *encoder, struct code_
 		samples[nr] = random_sample(&program);
 		random_totals(&program, nr);
 		samples[nr].counters = &program.totals[(size_t)nr * COUNTER_MAX];
-		if (bin->nr_counters || rnd() % 2 || !code_put_usual(encoder, bin, &samples[nr]))
-			code_put(encoder, bin, &samples[nr]);
+		put(bin, encoder, &samples[nr]);
 		nr++;
 		assert_in_range(bin->record_bytes - before, 2, most);
 		assert_int_equal(bin->nr_records, nr);
@@ -216,9 +228,10 @@ static void each_way_takes_its_bytes(void **state)
 	(void)state;
 	code_begin(encoder, bin, 0, 6);
 	size_of(encoder, bin, 1000, module + 0x123450);
-	/* a context nearby, and leaves: in a known block, in a new one, known, of another module */
+	/* a context nearby, and leaves: in a known area, in new ones, known, of another module */
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x129999), 1 + 1 + 3);
-	assert_int_equal(size_of(encoder, bin, 1002, module + 0xfff0000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1002, module + 0x3ff0000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1007, module + 0xfff0000), 1 + 1 + 6);
 	assert_int_equal(size_of(encoder, bin, 1003, module + 0x123450), 1 + 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1004, 0x1234567), 1 + 1 + 6);
 	/* the context of the last record, and a known one: near leaves, and known ones */
@@ -226,6 +239,54 @@ static void each_way_takes_its_bytes(void **state)
 	assert_int_equal(size_of(encoder, bin, 1000, module + 0x123999), 1 + 1 + 2);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 1 + 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 2);
+	/* the other half of a known area, and a new block of the module before the last */
+	assert_int_equal(size_of(encoder, bin, 1005, module + 0x130000), 1 + 1 + 3);
+	assert_int_equal(size_of(encoder, bin, 1006, module + 0xff00000), 1 + 1 + 4);
+	free(bin);
+	free(encoder);
+}
+
+/* Nodes that come one after another, and between them some from anywhere; one leaf, a byte. */
+static void contexts_on_two_trails_take_a_byte(void **state)
+{
+	static const struct {
+		uint32_t context;
+		unsigned bytes;
+	} contexts[] = {{6400000, 3},   {6399996, 1},    {70000, 3},   {6399992, 1},   {2000000, 3},
+	                {6399961, 1},   {6399991, 1},    {2000031, 1}, {6399984, 1},   {6399951, 2},
+	                {6400030, 2},   {1000, 3},       {6553600, 4}, {117440511, 4}, {1000004, 3},
+	                {117440512, 5}, {UINT32_MAX, 5}, {1, 1},       {117440500, 4}};
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	size_of(encoder, bin, 10, 0x1230);
+	for (unsigned i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
+		assert_int_equal(size_of(encoder, bin, contexts[i].context, 0x1230),
+		                 1 + contexts[i].bytes + 1);
+	free(bin);
+	free(encoder);
+}
+
+/* New blocks of four modules in turn are near the last one of the same module; of five, none is. */
+static void blocks_of_four_modules_take_a_byte_less(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t leaf = (uint64_t)(i % 4) << 32 | (20 + 2 * i) << 16;
+
+		assert_int_equal(size_of(encoder, bin, 10 + i, leaf), i ? i < 4 ? 7 : 6 : 11);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t leaf = (uint64_t)(10 + i % 5) << 32 | (20 + 2 * i) << 16;
+
+		assert_int_equal(size_of(encoder, bin, 30 + i, leaf), 7);
+	}
 	free(bin);
 	free(encoder);
 }
@@ -258,9 +319,9 @@ static void each_time_takes_its_bytes(void **state)
 	static const struct {
 		uint64_t off;
 		unsigned bytes;
-	} times[] = {{24, 0},        {25, 1},        {1560, 1},      {1561, 2},
-	             {34328, 2},     {34329, 3},     {8390168, 3},   {8390169, 4},
-	             {134219288, 4}, {134219289, 5}, {1ULL << 40, 6}};
+	} times[] = {{24, 0},        {25, 1},        {1432, 1},      {1433, 2},    {34200, 2},
+	             {34201, 2},     {66968, 2},     {66969, 3},     {8390040, 3}, {8390041, 4},
+	             {134219160, 4}, {134219161, 5}, {1ULL << 40, 6}};
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 	struct code_sample sample = {.time = 0};
@@ -420,6 +481,8 @@ int main(void)
 		cmocka_unit_test(every_sample_comes_back),
 		cmocka_unit_test(usual_records_take_two_bytes),
 		cmocka_unit_test(each_way_takes_its_bytes),
+		cmocka_unit_test(contexts_on_two_trails_take_a_byte),
+		cmocka_unit_test(blocks_of_four_modules_take_a_byte_less),
 		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
 		cmocka_unit_test(each_time_takes_its_bytes),
 		cmocka_unit_test(any_flipped_byte_is_survived),

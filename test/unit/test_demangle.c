@@ -101,6 +101,27 @@ static void names_without_end(void **state)
 	is(packed, "void f<>()");
 }
 
+/* Whatever expression has the pack in it, also one of an operator that is not known here. */
+static void expressions_without_end(void **state)
+{
+	static const char *const rests[] = {"%s", "T_%s", "%sT_", "X%sE", "1a%s", "1aI%sE"};
+	char name[1000], rest[1100], packed[2048];
+	int first, second;
+	size_t i;
+
+	(void)state;
+	nest(name, 40);
+	strcat(name, "T_E");
+	for (i = 0; i < sizeof(rests) / sizeof(*rests); i++)
+		for (first = 'a'; first <= 'z'; first++)
+			for (second = 'a'; second <= 'z'; second++) {
+				snprintf(rest, sizeof(rest), rests[i], name);
+				snprintf(packed, sizeof(packed), "_Z1fIJEEvDTsp%c%c%sE", first,
+				         second, rest);
+				(void)demangle(packed, text);
+			}
+}
+
 /* What recurses deeply must fail, not fall off the stack. */
 static void deep_names(void **state)
 {
@@ -127,7 +148,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpp_names),         cmocka_unit_test(rust_names),
 		cmocka_unit_test(other_names),       cmocka_unit_test(long_names),
-		cmocka_unit_test(names_without_end), cmocka_unit_test(deep_names),
+		cmocka_unit_test(names_without_end), cmocka_unit_test(expressions_without_end),
+		cmocka_unit_test(deep_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

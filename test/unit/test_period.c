@@ -46,6 +46,18 @@ static void clocks_are_prime_and_beside_the_round(void **state)
 	}
 }
 
+static void own_wishes_go_first(void **state)
+{
+	struct event often = {.name = "cpu-clock:freq=100", .unit = EVENT_NS, .freq = 100};
+	struct event fixed = {.name = "cpu-clock:period=50000", .unit = EVENT_NS, .period = 50000};
+
+	(void)state;
+	assert_int_equal(period_base(&often, 0, 7), period_base(&clock_event, 100, 0));
+	assert_int_equal(period_base(&often, 5000, 0), period_base(&clock_event, 100, 0));
+	assert_int_equal(period_base(&fixed, 0, 7), 50000);
+	assert_int_equal(period_base(&fixed, 5000, 0), 50000);
+}
+
 static void counters_start_as_asked_for(void **state)
 {
 	struct event cycles = counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -142,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clocks_start_at_10_kHz),
 		cmocka_unit_test(clocks_are_prime_and_beside_the_round),
+		cmocka_unit_test(own_wishes_go_first),
 		cmocka_unit_test(counters_start_as_asked_for),
 		cmocka_unit_test(counters_start_with_a_guess),
 		cmocka_unit_test(what_the_name_says_goes_first),

@@ -210,6 +210,27 @@ static void text_shows_all(void **state)
 	world_close(&w);
 }
 
+/* Its share is all, and nobody knows of what. */
+static void one_sample_says_little(void **state)
+{
+	struct report_options options = by_function;
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 64 << 10, 1);
+	options.event = 0;
+	page_open(&page);
+	assert_int_equal(report_text(page.file, trace, "x.atr", &options), 0);
+	fclose(page.file);
+	assert_non_null(strstr(page.text, ": 1 sample, one every"));
+	assert_non_null(strstr(page.text, "\n 100.00% ± 100.00%   100.00%         1  "));
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void names_act_on_nothing(void **state)
 {
 	struct report_options options = by_function;
@@ -337,10 +358,11 @@ static void lies_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_add_up),      cmocka_unit_test(threads_add_up),
-		cmocka_unit_test(trees_add_up),          cmocka_unit_test(text_shows_all),
-		cmocka_unit_test(names_act_on_nothing),  cmocka_unit_test(info_accounts_for_all),
-		cmocka_unit_test(dump_has_every_sample), cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(functions_add_up),       cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(trees_add_up),           cmocka_unit_test(text_shows_all),
+		cmocka_unit_test(one_sample_says_little), cmocka_unit_test(names_act_on_nothing),
+		cmocka_unit_test(info_accounts_for_all),  cmocka_unit_test(dump_has_every_sample),
+		cmocka_unit_test(lies_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

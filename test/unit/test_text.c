@@ -92,6 +92,27 @@ static void commands_can_be_pasted(void **state)
 	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
 }
 
+static void long_commands_are_cut(void **state)
+{
+	char *command = malloc(300000);
+	struct page page;
+
+	(void)state;
+	for (size_t i = 0; i < 300000; i++)
+		command[i] = i % 100 == 99 ? '\x1f' : 'x';
+	command[299999] = '\0';
+	for (unsigned skip = 0; skip < 99; skip++) {
+		page_open(&page);
+		text_put_command(page.file, command + skip);
+		fclose(page.file);
+		assert_true(page.size > 1990 && page.size < 2010);
+		assert_string_equal(page.text + page.size - strlen("…"), "…");
+		assert_null(strchr(page.text, '\''));
+		free(page.text);
+	}
+	free(command);
+}
+
 static void expect_quantity(double value, enum trace_unit unit, const char *expected)
 {
 	char text[TEXT_SIZE];
@@ -148,6 +169,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(padding_counts_columns),
 		cmocka_unit_test(commands_can_be_pasted),
+		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
 	};

@@ -1,0 +1,134 @@
+/*
+ * Looking ahead: large trees are all over memory, so that a sample by itself would wait for it
+ * several times. The samples of a batch wait together: each step asks for what the next one needs,
+ * and the last one has found the nodes that there are already.
+ */
+#include "output/profile_build.h"
+#include "output/profile_table.h"
+
+/* How far up a new path is followed before its turn. */
+#define MAX_NEW 32
+
+/* Places are as they will be when it is the sample's turn, or not known. */
+static uint32_t known_place(struct builder *builder, const struct trace_sample *sample)
+{
+	struct known_place *place = builder_place(builder, sample);
+
+	if (!place)
+		return PROFILE_NONE;
+	if (!sample->again)
+		place->node = 0;
+	return place->class ? PROFILE_NONE : place->node - 1;
+}
+
+static void announce(struct builder *builder, const struct trace_sample *sample,
+                     struct errand *errand)
+{
+	uint32_t number;
+
+	errand->node = known_place(builder, sample);
+	if (errand->node != PROFILE_NONE) {
+		__builtin_prefetch(&builder->profile->nodes[errand->node]);
+		return;
+	}
+	number = trace_node_number(builder->profile->trace, sample->context);
+	if (number != UINT32_MAX)
+		__builtin_prefetch(&builder->context_nodes[number]);
+}
+
+static uint32_t known_node(const struct builder *builder, uint32_t context)
+{
+	if (context == NODE_NONE && builder->profile->nr_classes)
+		return builder->profile->classes[0].root;
+	return builder_known_context(builder, context);
+}
+
+/*
+ * The node that a sample's path is known to, and the frame below; PROFILE_NONE: it is not known, or
+ * too long. whole: this frame is the leaf.
+ */
+static uint32_t known_part(const struct builder *builder, const struct trace_sample *sample,
+                           uint64_t *frame, bool *whole)
+{
+	uint32_t context = sample->context, node = known_node(builder, context);
+
+	*frame = sample->leaf;
+	*whole = node != PROFILE_NONE;
+	for (unsigned i = 0; node == PROFILE_NONE && i < MAX_NEW; i++) {
+		if (!trace_node(builder->profile->trace, context, frame, &context))
+			break;
+		node = known_node(builder, context);
+	}
+	return node;
+}
+
+static void approach(const struct builder *builder, const struct trace_sample *sample,
+                     struct errand *errand)
+{
+	const struct node_table *table = &builder->children;
+	bool only = false;
+	uint32_t name;
+	uint64_t frame;
+
+	errand->row = PROFILE_NONE;
+	if (errand->node != PROFILE_NONE)
+		return;
+	errand->parent = known_part(builder, sample, &frame, &errand->whole);
+	if (errand->parent == PROFILE_NONE)
+		return;
+	__builtin_prefetch(&builder->profile->nodes[errand->parent]);
+	name = frame_names_known(&builder->profile->names, frame, &only);
+	errand->whole &= only;
+	errand->row = builder_known_row(builder, name);
+	if (errand->row == PROFILE_NONE || !table->slots)
+		return;
+	errand->hash = node_hash(errand->parent, errand->row);
+	__builtin_prefetch(&table->slots[node_slot_at(table, errand->hash)]);
+}
+
+/* The node that the errand may end at; PROFILE_NONE: none is known. */
+static uint32_t candidate(const struct builder *builder, const struct errand *errand)
+{
+	const struct node_table *table = &builder->children;
+	const struct profile_node *parent;
+	const struct node_slot *slot;
+
+	if (errand->row == PROFILE_NONE)
+		return PROFILE_NONE;
+	parent = &builder->profile->nodes[errand->parent];
+	if (!parent->wide)
+		return parent->links.child ? parent->links.child : PROFILE_NONE;
+	slot = node_slot_next(table, errand->hash, node_slot_at(table, errand->hash));
+	return slot ? slot->node - 1 : PROFILE_NONE;
+}
+
+static void reach(const struct builder *builder, struct errand *errand)
+{
+	errand->near = candidate(builder, errand);
+	if (errand->near != PROFILE_NONE)
+		__builtin_prefetch(&builder->profile->nodes[errand->near]);
+}
+
+static void arrive(const struct builder *builder, struct errand *errand)
+{
+	const struct profile_node *node;
+
+	if (errand->near == PROFILE_NONE || !errand->whole)
+		return;
+	node = &builder->profile->nodes[errand->near];
+	if (node->parent == errand->parent && node->row == errand->row)
+		errand->node = errand->near;
+}
+
+void builder_look_ahead(struct builder *builder, const struct trace_sample *samples, unsigned nr,
+                        struct errand *errands)
+{
+	for (unsigned i = 0; i < nr; i++)
+		announce(builder, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		approach(builder, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		reach(builder, &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		arrive(builder, &errands[i]);
+}
