@@ -1,4 +1,4 @@
-#include "cli/calls.h"
+#include "cli/calls_put.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define MAX_ACCEPTED  64 /* at once */
 
 struct calls {
-	struct calls_config config;
+	struct calls_put put;
 	int listen_fd, timer_fd, poll_fd;
 	char name[40]; /* of the socket */
 	char **environment;
@@ -31,16 +31,10 @@ struct calls {
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
 	long round_ns;
-	uint64_t nr_processes, refused, lost_ended, malformed_ended, unknown_threads;
+	uint64_t nr_processes, refused, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
 	uint32_t closed;
 	uint32_t instrument;
-	/* The thread of the call before; tids are looked up once a round. */
-	const struct calls_process *last_process;
-	pid_t last_tid;
-	uint32_t last_thread;
-	uint32_t stored_thread; /* of the last call that was stored in this round */
-	unsigned stored_level;
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -207,27 +201,17 @@ static bool send_descriptor(int to, int fd)
 	return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
-                     struct call *call);
-
-/* What was found for the last call may have changed. */
-static void forget_last(struct calls *calls)
-{
-	calls->last_process = NULL;
-	calls->stored_thread = NO_THREAD;
-}
-
 static void end_process(struct calls *calls, unsigned i)
 {
 	struct calls_process *process = calls->processes[i];
 
 	calls_clock_read(&calls->clock);
-	calls_process_end(process, ring_ticks(RING_CLOCK_MONOTONIC), put_call, calls);
+	calls_process_end(process, ring_ticks(RING_CLOCK_MONOTONIC), &calls->put.sink);
 	calls->lost_ended += calls_process_lost(process);
 	calls->malformed_ended += process->malformed;
 	calls_process_free(process);
 	calls->processes[i] = calls->processes[--calls->nr_alive];
-	forget_last(calls);
+	calls_put_forget(&calls->put);
 }
 
 /* A process that comes again has executed another program: what it was is over. */
@@ -254,7 +238,7 @@ static void welcome(struct calls *calls, int fd, pid_t pid)
 		return;
 	}
 	calls_process_close(process, calls->closed);
-	process->shared->patience = calls->config.patience;
+	process->shared->patience = calls->put.config.patience;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    send_descriptor(fd, memory)) {
@@ -288,91 +272,19 @@ static void accept_processes(struct calls *calls)
 	}
 }
 
-/* --- calls ------------------------------------------------------------------------------------ */
-
-static uint32_t find_thread(struct calls *calls, struct calls_process *process, pid_t tid,
-                            uint64_t time)
-{
-	struct task *task;
-
-	/* A process in a PID namespace of its own knows its threads by other numbers. */
-	if ((pid_t)process->shared->pid != process->pid)
-		tid = process->pid;
-	task = tasks_of_sample(calls->config.tasks, process->pid, tid);
-	if (task && task->process->pid != process->pid)
-		task = tasks_of_sample(calls->config.tasks, process->pid, process->pid);
-	calls->last_process = process;
-	calls->last_tid = tid;
-	calls->last_thread = task && !task->process->awaits_exec
-	                             ? tasks_thread(calls->config.tasks, task, time)
-	                             : NO_THREAD;
-	return calls->last_thread;
-}
-
-/* Parts are the reader's: what is given away is a copy. */
-static bool put_stripped(const struct calls_config *config, unsigned level, const struct call *call)
-{
-	struct call_part parts[RING_MAX_PARTS];
-	struct call stripped = *call;
-
-	for (uint32_t i = 0; i < call->nr_parts; i++)
-		parts[i] = call->parts[i];
-	stripped.parts = parts;
-	stripped.nr_parts = calls_strip(config->policy, parts, call->nr_parts);
-	return hmb_put_call(config->hmb, config->kind, level, &stripped);
-}
-
-/* Levels of threads are noted once a round, where they come in a row. */
-static inline void note_stored(struct calls *calls, uint32_t thread, unsigned level)
-{
-	if (thread == calls->stored_thread && level == calls->stored_level)
-		return;
-	tables_thread_stored(calls->config.tables, thread, calls->config.kind, level);
-	calls->stored_thread = thread;
-	calls->stored_level = level;
-}
-
-static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
-                     struct call *call)
-{
-	struct calls *calls = arg;
-	const struct calls_config *config = &calls->config;
-	unsigned level =
-		config->policy == TRACE_POLICY_ALL
-			? 0
-			: calls_level(config->policy, calls_names_class(local_region), call);
-
-	if (level < hmb_floor(config->hmb, config->kind)) {
-		tables_ledger(config->tables)->taken[config->kind] +=
-			!(call->flags & CALL_CONTINUED);
-		return;
-	}
-	call->thread = process == calls->last_process && tid == calls->last_tid
-	                       ? calls->last_thread
-	                       : find_thread(calls, process, tid, call->enter);
-	if (call->thread == NO_THREAD) {
-		calls->unknown_threads++;
-		return;
-	}
-	if (config->policy == TRACE_POLICY_ALL
-	            ? hmb_put_call(config->hmb, config->kind, level, call)
-	            : put_stripped(config, level, call))
-		note_stored(calls, call->thread, level);
-}
-
 /* --- rounds ----------------------------------------------------------------------------------- */
 
 /* Tells the targets what is wanted no more. */
 static void follow_floor(struct calls *calls)
 {
-	unsigned floor = hmb_floor(calls->config.hmb, calls->config.kind);
+	unsigned floor = hmb_floor(calls->put.config.hmb, calls->put.config.kind);
 
 	if (floor == calls->floor)
 		return;
 	calls->floor = floor;
 	if (floor == NR_LEVELS)
 		calls->closed = UINT32_MAX >> (32 - NR_CALL_CLASSES);
-	else if (calls->config.policy == TRACE_POLICY_CLASS)
+	else if (calls->put.config.policy == TRACE_POLICY_CLASS)
 		calls->closed = (1U << floor) - 1;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_close(calls->processes[i], calls->closed);
@@ -408,10 +320,10 @@ static void read_all(struct calls *calls)
 	}
 	adapt_round(calls, most);
 	calls_clock_read(&calls->clock);
-	forget_last(calls);
+	calls_put_forget(&calls->put);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC), put_call,
-		                   calls);
+		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
+		                   &calls->put.sink);
 	follow_floor(calls);
 }
 
@@ -456,7 +368,7 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 		.from = ring_ticks(RING_CLOCK_MONOTONIC),
 	};
 
-	calls->config = *config;
+	calls_put_begin(&calls->put, config);
 	calls_names_init(&calls->names, config->tables);
 	calls->begun = true;
 	calls->instrument = tables_add_instrument(config->tables, &instrument);
@@ -473,7 +385,7 @@ void calls_end(struct calls *calls)
 void calls_progress(struct calls *calls)
 {
 	struct trace_instrument *instrument =
-		tables_instrument(calls->config.tables, calls->instrument);
+		tables_instrument(calls->put.config.tables, calls->instrument);
 
 	if (!instrument)
 		return;
@@ -489,7 +401,7 @@ uint64_t calls_nr_processes(const struct calls *calls)
 
 uint64_t calls_lost(const struct calls *calls)
 {
-	uint64_t lost = calls->lost_ended + calls->unknown_threads;
+	uint64_t lost = calls->lost_ended + calls->put.unknown_threads;
 
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		lost += calls_process_lost(calls->processes[i]);

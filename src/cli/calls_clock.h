@@ -46,13 +46,19 @@ static inline struct calls_stretch calls_clock_stretch(const struct calls_clock 
 	return stretch;
 }
 
+/* So many ticks after its begin, and before its end. */
+static inline uint64_t calls_stretch_after(const struct calls_stretch *stretch, uint64_t ticks)
+{
+	return stretch->from.ns + (uint64_t)(int64_t)((double)(int64_t)ticks * stretch->from.rate);
+}
+
 static inline uint64_t calls_stretch_ns(const struct calls_stretch *stretch, uint64_t ticks)
 {
 	uint64_t after = ticks - stretch->from.ticks;
 
 	if (after >= stretch->ticks)
 		return calls_clock_ns(stretch->clock, ticks);
-	return stretch->from.ns + (uint64_t)(int64_t)((double)(int64_t)after * stretch->from.rate);
+	return calls_stretch_after(stretch, after);
 }
 
 /* Two readings, for tests. */

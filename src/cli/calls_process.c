@@ -304,24 +304,24 @@ static void read_definitions(struct calls_process *process)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
-void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
+void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
 {
 	read_definitions(process);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->heads[i] != process->shared->threads[i].tail ||
 		    process->shared->threads[i].state == RING_ENDED)
-			calls_thread_read(process, i, now, sink, arg);
+			calls_thread_read(process, i, now, sink);
 }
 
-void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg)
+void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
 {
 	struct trace_process *entry;
 
 	calls_process_look(process);
-	calls_process_read(process, now, sink, arg);
+	calls_process_read(process, now, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
-			calls_thread_end(process, i, now, sink, arg);
+			calls_thread_end(process, i, now, sink);
 	entry = tables_process(process->names->tables, process->entry);
 	if (!entry)
 		return;

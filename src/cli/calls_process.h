@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+struct call_run;
 struct calls_thread;
 
 struct calls_process {
@@ -36,12 +37,24 @@ struct calls_process {
 	uint64_t malformed;
 };
 
-/*
- * A call of the process's thread with this tid. The call lives until the function returns, which
- * may set its thread, but change nothing else.
- */
-typedef void calls_sink(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
-                        struct call *call);
+/* Where calls go. */
+struct calls_sink {
+	/*
+	 * A call of the process's thread with this tid. The call lives until the function returns,
+	 * which may set its thread, but change nothing else.
+	 */
+	void (*put)(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+	            struct call *call);
+	/*
+	 * Begins a run of calls of a thread, all like others before them, none of which is entered
+	 * before this time; these are the last requests. NULL: there are no runs. false: the next
+	 * call must be put first.
+	 */
+	bool (*begin)(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
+	              const struct ring_requests *last, struct call_run *run);
+	void (*end)(void *arg, const struct call_run *run);
+	void *arg;
+};
 
 /* New memory, to be sent as *fd, which is the caller's to close. NULL with errno. */
 struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
@@ -54,9 +67,9 @@ void calls_process_look(struct calls_process *process);
  * Reads all calls up to there, in the order of their threads. What threads that have ended did not
  * return from lasted until now.
  */
-void calls_process_read(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
+void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 /* The process is gone, or lost to us: calls that never returned, up to this time. */
-void calls_process_end(struct calls_process *process, uint64_t now, calls_sink *sink, void *arg);
+void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 
 /* Calls that found no room, up to now. */
 uint64_t calls_process_lost(const struct calls_process *process);

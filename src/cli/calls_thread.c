@@ -1,6 +1,7 @@
 #include "cli/calls_thread.h"
 
 #include "cli/calls_ring.h"
+#include "hmb/call_run.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,9 @@ struct calls_thread {
 		bool continued;     /* more of it follows, perhaps in another round */
 	} entry;
 	struct ring_requests requests;
+	/* What the calls of a slot are told by in a run; 0: they cannot be in one. Nobody has slot
+	 * 0. */
+	uint32_t alikes[RING_SLOTS];
 	struct calls_slot slots[RING_SLOTS];
 };
 
@@ -35,8 +39,7 @@ struct reader {
 	struct calls_thread *thread;
 	struct calls_stretch time;
 	pid_t tid;
-	calls_sink *sink;
-	void *arg;
+	const struct calls_sink *sink;
 };
 
 static uint32_t region_entry(struct calls_process *process, uint32_t number)
@@ -99,7 +102,7 @@ static inline void set_times(const struct reader *reader, struct call *call, uin
 
 static inline void give(const struct reader *reader, struct call *call, uint32_t number)
 {
-	reader->sink(reader->arg, reader->process, reader->tid, number, call);
+	reader->sink->put(reader->sink->arg, reader->process, reader->tid, number, call);
 }
 
 /* --- calls that were written whole ------------------------------------------------------------ */
@@ -163,11 +166,19 @@ static void keep_request(struct calls_slot *slot, uint32_t part)
 	slot->requests[i].stays = ring_request_stays(kind);
 }
 
+static bool follows(const struct calls_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->nr_requests; i++)
+		if (slot->requests[i].difference)
+			return false;
+	return true;
+}
+
 /* From now on the call stands for the slot. Its requests are still differences. */
-static void take_slot(const struct reader *reader, struct calls_slot *slot, struct call *call,
-                      uint32_t number)
+static void take_slot(const struct reader *reader, unsigned at, struct call *call, uint32_t number)
 {
 	struct calls_names *names = reader->process->names;
+	struct calls_slot *slot = &reader->thread->slots[at];
 
 	names->nr_alike += names->nr_alike == UINT32_MAX ? 2 : 1;
 	call->alike = names->nr_alike;
@@ -180,6 +191,7 @@ static void take_slot(const struct reader *reader, struct calls_slot *slot, stru
 		if (has_request(&slot->parts[i]))
 			keep_request(slot, i);
 	}
+	reader->thread->alikes[at] = follows(slot) ? call->alike : 0;
 }
 
 static void read_whole(const struct reader *reader, const uint64_t *record, size_t nr)
@@ -201,7 +213,7 @@ static void read_whole(const struct reader *reader, const uint64_t *record, size
 		return;
 	}
 	if (slot)
-		take_slot(reader, &reader->thread->slots[slot], &call, number);
+		take_slot(reader, slot, &call, number);
 	for (int i = 0; i < nr_parts; i++)
 		if (has_request(&parts[i]))
 			find_request(&reader->thread->requests, &parts[i], parts[i].request);
@@ -270,24 +282,98 @@ static void read_shorts(const struct reader *reader, struct calls_ring *ring)
 	ring->tail = tail;
 }
 
+/* --- runs of such calls ----------------------------------------------------------------------- */
+
+/*
+ * Gives a run as many of these words as it takes; returns the one behind them. What is the same for
+ * all is in locals, for what is written here might be anything, as far as the compiler knows.
+ */
+__attribute__((noinline)) static const uint64_t *run_words(struct calls_thread *thread,
+                                                           const struct calls_stretch *stretch,
+                                                           struct call_run *to, const uint64_t *at,
+                                                           const uint64_t *end)
+{
+	const struct calls_stretch time = *stretch;
+	uint64_t ticks = thread->ticks - time.from.ticks;
+	struct call_run run = *to;
+
+	for (; at != end; at++) {
+		uint64_t word = __atomic_load_n(at, __ATOMIC_RELAXED);
+		uint64_t entered = ticks + ring_again_gap(word);
+		uint64_t left = entered + ring_again_duration(word);
+		unsigned slot = ring_head_slot(word);
+
+		if (!ring_is_short_again(word) || left >= time.ticks ||
+		    !call_run_put(&run, thread->alikes[slot], calls_stretch_after(&time, entered),
+		                  calls_stretch_after(&time, left), thread->slots[slot].parts))
+			break;
+		ticks = left;
+	}
+	*to = run;
+	if (run.nr) {
+		thread->ticks = time.from.ticks + ticks;
+		thread->last = calls_stretch_after(&time, ticks);
+	}
+	return at;
+}
+
+/* From here on, up to the end of the stretch, times never decrease. */
+static bool in_stretch(const struct calls_stretch *stretch, const struct calls_thread *thread)
+{
+	uint64_t ticks = thread->ticks - stretch->from.ticks;
+
+	return ticks < stretch->ticks && calls_stretch_after(stretch, ticks) >= thread->last;
+}
+
+static void read_run(const struct reader *reader, struct calls_ring *ring)
+{
+	const struct calls_sink *sink = reader->sink;
+	struct calls_thread *thread = reader->thread;
+	struct ring_requests *requests = &thread->requests;
+	const uint64_t *first = &ring->words[ring->tail & (ring->size - 1)];
+	uint64_t most = ring->size - (ring->tail & (ring->size - 1));
+	uint64_t left = ring->head - ring->tail;
+	const uint64_t *end = first + (left < most ? left : most);
+	struct call_run run;
+
+	if (!in_stretch(&reader->time, thread) ||
+	    !sink->begin(sink->arg, reader->process, reader->tid, thread->last, requests, &run))
+		return;
+	ring->tail += (uint64_t)(run_words(thread, &reader->time, &run, first, end) - first);
+	requests->posted += run.posted;
+	requests->done += run.done;
+	sink->end(sink->arg, &run);
+}
+
+/* Whether the next call may well be one for a run. */
+static bool may_run(const struct reader *reader, const struct calls_ring *ring)
+{
+	uint64_t word = ring->tail != ring->head ? calls_ring_peek(ring) : 0;
+
+	return ring_is_short_again(word) && reader->thread->alikes[ring_head_slot(word)];
+}
+
 static void read_records(const struct reader *reader, struct calls_ring *ring)
 {
+	bool runs = reader->sink->begin && reader->time.ticks;
 	uint64_t record[RING_MAX_RECORD + 1];
 	size_t nr;
 
-	for (;;) {
-		read_shorts(reader, ring);
+	do {
+		if (!runs)
+			read_shorts(reader, ring);
+		else if (may_run(reader, ring))
+			read_run(reader, ring);
 		nr = calls_ring_next(reader->process, ring, record);
-		if (!nr)
-			return;
-		read_record(reader, record, nr);
-	}
+		if (nr)
+			read_record(reader, record, nr);
+	} while (nr);
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
 void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
-                      calls_sink *sink, void *arg)
+                      const struct calls_sink *sink)
 {
 	struct ring *ring = &process->shared->threads[thread];
 	uint32_t nr_open = ring->nr_open;
@@ -304,7 +390,7 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 
 		if (call.region == NO_ENTRY || call.enter > now)
 			continue;
-		sink(arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
+		sink->put(sink->arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
 	}
 	ring->nr_open = 0;
 }
@@ -317,7 +403,7 @@ static bool have_thread(struct calls_process *process, unsigned thread)
 }
 
 void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
-                       calls_sink *sink, void *arg)
+                       const struct calls_sink *sink)
 {
 	struct ring *ring = &process->shared->threads[thread];
 	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
@@ -333,7 +419,6 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 			.time = calls_clock_stretch(process->clock),
 			.tid = (pid_t)ring->tid,
 			.sink = sink,
-			.arg = arg,
 		};
 
 		read_records(&reader, &view);
@@ -341,7 +426,7 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
 	if (state != RING_ENDED || view.tail != ring->head)
 		return;
-	calls_thread_end(process, thread, now, sink, arg);
+	calls_thread_end(process, thread, now, sink);
 	free(process->threads[thread]);
 	process->threads[thread] = NULL;
 	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);

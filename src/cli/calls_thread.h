@@ -6,9 +6,9 @@
 
 /* Reads what was there when the process was looked at; and gives the ring of an ended one back. */
 void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
-                       calls_sink *sink, void *arg);
+                       const struct calls_sink *sink);
 /* What it did not return from lasted until now. */
 void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
-                      calls_sink *sink, void *arg);
+                      const struct calls_sink *sink);
 
 #endif

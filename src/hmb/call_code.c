@@ -195,11 +195,11 @@ static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part
 }
 
 unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
-                              const struct call_shape *shape, const struct call *call)
+                              const struct call_shape *shape, const struct call_part *parts)
 {
 	for (unsigned i = 0; i < shape->nr_parts; i++)
-		at = put_sizes(at, &model->parts[shape->first_part + i], &call->parts[i],
-		               call_part_fields(call->parts[i].kind));
+		at = put_sizes(at, &model->parts[shape->first_part + i], &parts[i],
+		               call_part_fields(parts[i].kind));
 	return at;
 }
 
@@ -353,7 +353,8 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 	memset(encoder->sizes, 0, sizeof(encoder->sizes));
 	memset(encoder->peers, 0, sizeof(encoder->peers));
 	memset(encoder->next, 0, sizeof(encoder->next));
-	memset(encoder->alikes, 0, sizeof(encoder->alikes));
+	/* Keys of before the number came round again are not worth a thought. */
+	encoder->nr_bins++;
 	encoder->last = 0;
 }
 
@@ -378,16 +379,42 @@ static unsigned learn_shape(struct call_model *model, uint16_t *slot, const stru
 	return *slot;
 }
 
+static enum call_alike_state alike_state(const struct call_shape *shape, const struct call *call)
+{
+	const unsigned sizes = PART_BYTES | PART_BYTES_IN;
+
+	if (!shape->flags)
+		return ALIKE_TIMES;
+	if (call->nr_parts == 1 && call->parts[0].kind != CALL_VALUE &&
+	    (call_part_fields(call->parts[0].kind) & sizes) == PART_BYTES)
+		return ALIKE_SIZE;
+	return ALIKE_SIZES;
+}
+
 static void note_alike(struct call_encoder *encoder, const struct call *call, unsigned number)
 {
 	struct call_alike *known = &encoder->alikes[call->alike % CALL_CODE_ALIKES];
+	const struct call_shape *shape;
 
 	if (!call->alike || !number)
 		return;
-	*known = (struct call_alike){.alike = call->alike, .number = (uint16_t)(number - 1)};
+	shape = &encoder->model.shapes[number - 1];
+	if (shape->flags & ~(unsigned)SHAPE_SIZES)
+		return;
+	*known = (struct call_alike){
+		.key = call_alike_key(encoder, call->alike),
+		.number = (uint16_t)(number - 1),
+		.part = shape->first_part,
+		.state = (uint8_t)alike_state(shape, call),
+	};
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
-		known->fields[i] = (uint8_t)call_part_fields(call->parts[i].kind);
-		known->requests |= known->fields[i] & PART_REQUEST;
+		unsigned fields = call_part_fields(call->parts[i].kind);
+		bool noted = (fields & (PART_REQUEST | PART_ASKS)) == PART_REQUEST;
+
+		known->fields[i] = (uint8_t)fields;
+		known->requests |= (fields & PART_REQUEST) != 0;
+		known->nr_posted += noted && fields & PART_POSTS;
+		known->nr_done += noted && !(fields & PART_POSTS);
 	}
 }
 

@@ -102,20 +102,37 @@ struct call_model {
 
 #define CALL_CODE_ALIKES 1024
 
-/* The model with ways to find things in it; 110 KiB. */
+/* What is told of calls that are alike, beyond the number of their shape and their times. */
+enum call_alike_state {
+	ALIKE_TIMES, /* nothing */
+	ALIKE_SIZE,  /* the bytes of their only part */
+	ALIKE_SIZES, /* several sizes */
+};
+
+/* The model with ways to find things in it; 124 KiB, zeroed before its first bin. */
 struct call_encoder {
 	struct call_model model;
+	uint64_t nr_bins; /* that it has begun: what was alike before is not known any more */
 	struct call_alike {
-		uint32_t alike;
-		uint16_t number; /* of their last shape */
+		uint64_t key;     /* call_alike_key(); never 0 where somebody is */
+		uint16_t number;  /* of their last shape */
+		uint16_t part;    /* with ALIKE_SIZE the one in the model that has the size */
+		uint8_t state;    /* enum call_alike_state */
+		uint8_t requests; /* whether there are any */
 		uint8_t fields[CALL_CODE_PARTS];
-		uint8_t requests;             /* whether there are any */
+		/* Of these requests so many become the last ones, with each call. */
+		uint32_t nr_posted, nr_done;
 	} alikes[CALL_CODE_ALIKES];           /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */
 	uint8_t sizes[256], peers[256];       /* how many shapes differ in nothing else, by hash */
 	uint16_t next[CALL_CODE_SHAPES + 1];  /* the shape that followed each last time, + 1 */
 	uint16_t last;                        /* the last record's, + 1; 0: it had no number */
 };
+
+static inline uint64_t call_alike_key(const struct call_encoder *encoder, uint32_t alike)
+{
+	return encoder->nr_bins << 32 | alike;
+}
 
 /* Before the first record of a bin; sets the bin's base time. */
 void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t time,

@@ -24,26 +24,34 @@ static inline uint64_t size_difference(unsigned kind, uint64_t size, uint64_t la
 	return kind == CALL_VALUE ? put_value(kind, size ^ last) : zigzag(size - last);
 }
 
-/* As varint_put(), without a branch that nobody can foretell; may write a byte behind its end. */
+/* Most are of one byte or two. */
 static inline unsigned char *call_put_short(unsigned char *at, uint64_t value)
 {
-	uint64_t more = (0x7f - value) >> 63;
+	if (value < 0x80) {
+		*at = (unsigned char)value;
+		return at + 1;
+	}
+	return varint_put(at, value);
+}
 
-	if (value >= 1 << 14)
-		return varint_put(at, value);
-	at[0] = (unsigned char)((value & 0x7f) | more << 7);
-	at[1] = (unsigned char)(value >> 7);
-	return at + 1 + more;
+static inline unsigned char *call_put_times(unsigned char *at, uint64_t gap, uint64_t duration)
+{
+	if (__builtin_expect((gap | duration) < 0x80, 1)) {
+		at[0] = (unsigned char)gap;
+		at[1] = (unsigned char)duration;
+		return at + 2;
+	}
+	return varint_put(varint_put(at, gap), duration);
 }
 
 /* How the sizes differ from those of the shape's last call, which they become. In call_code.c. */
 unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
-                              const struct call_shape *shape, const struct call *call);
+                              const struct call_shape *shape, const struct call_part *parts);
 
 /* Whoever reads the bin after a crash finds no record before it is complete. */
-static inline void call_append(struct bin *bin, const unsigned char *end)
+static inline void call_append(struct bin *bin, const unsigned char *end, uint32_t nr)
 {
-	bin->nr_records++;
+	bin->nr_records += nr;
 	__atomic_store_n(&bin->record_bytes, (uint32_t)(end - bin_records(bin)), __ATOMIC_RELEASE);
 }
 
@@ -55,7 +63,7 @@ static inline void call_end(struct call_encoder *encoder, struct bin *bin, const
 	encoder->last = (uint16_t)number;
 	model->thread->enter = enter;
 	model->thread->last = model->time = leave;
-	call_append(bin, at);
+	call_append(bin, at, 1);
 }
 
 /* Whether the request is the one that is expected; it is then the last one. */
@@ -104,16 +112,15 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 	struct call_thread *thread = model->thread;
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 
-	if (!call->alike || known->alike != call->alike || shape->flags & ~(unsigned)SHAPE_SIZES ||
+	if (!call->alike || known->key != call_alike_key(encoder, call->alike) ||
 	    thread->thread != call->thread || thread->continued || enter < thread->last)
 		return false;
 	if (known->requests && !call_next_requests(thread, known, call))
 		return false;
 	at = call_put_number(at, known->number);
-	at = call_put_short(at, enter - thread->last);
-	at = call_put_short(at, leave - enter);
+	at = call_put_times(at, enter - thread->last, leave - enter);
 	if (shape->flags)
-		at = call_put_sizes(model, at, shape, call);
+		at = call_put_sizes(model, at, shape, call->parts);
 	call_end(encoder, bin, at, known->number + 1U, enter, leave);
 	return true;
 }

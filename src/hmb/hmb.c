@@ -1,4 +1,4 @@
-#include "hmb/call_put.h"
+#include "hmb/call_run.h"
 #include "hmb/code_put.h"
 #include "hmb/hmb.h"
 
@@ -182,7 +182,7 @@ static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, s
 	}
 	if (config->shape == HMB_CALLS) {
 		if (!level->calls)
-			level->calls = malloc(sizeof(*level->calls));
+			level->calls = calloc(1, sizeof(*level->calls));
 		if (!level->calls)
 			return false;
 		call_code_begin(level->calls, bin, time, config->time_shift);
@@ -398,6 +398,21 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 		return put_pieces(hmb, kind, level, call);
 	l->nr_records++;
 	return true;
+}
+
+bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
+                   uint32_t thread, uint64_t time, uint64_t posted, uint64_t done)
+{
+	struct hmb_level *l = &hmb->kinds[kind].levels[level];
+
+	return l->open && call_run_begin(run, l->calls, l->open, thread, time, posted, done);
+}
+
+void hmb_end_run(struct hmb *hmb, unsigned kind, unsigned level, const struct call_run *run)
+{
+	hmb->ledger->taken[kind] += run->nr;
+	hmb->kinds[kind].levels[level].nr_records += run->nr;
+	call_run_end(run);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

@@ -141,6 +141,16 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
  */
 bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call);
 
+struct call_run;
+
+/*
+ * Begins a run of calls of one thread for this list, to be ended before anything else is done with
+ * the buffer. false: put a call alone first. See call_run_begin().
+ */
+bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
+                   uint32_t thread, uint64_t time, uint64_t posted, uint64_t done);
+void hmb_end_run(struct hmb *hmb, unsigned kind, unsigned level, const struct call_run *run);
+
 /* Closes the kind's lowest open level for a reason of the caller's. */
 void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause);
 

@@ -36,14 +36,13 @@ static void put_cancelled(struct visit *visit, const struct request *request)
 static void complete(struct visit *visit, struct request *request, uint64_t handle,
                      const unsigned char *status)
 {
-	struct request ended = request_end(request, handle);
-
-	if (!ended.id)
-		return;
-	if (!status || (ended.kind != REQUEST_COLLECTIVE && status_cancelled(status)))
-		put_cancelled(visit, &ended);
+	if (!request_ends(request))
+		;
+	else if (!status || (request->kind != REQUEST_COLLECTIVE && status_cancelled(status)))
+		put_cancelled(visit, request);
 	else
-		put_done(visit, &ended, status);
+		put_done(visit, request, status);
+	request_end(request, handle);
 }
 
 /* --- one request ------------------------------------------------------------------------------ */
@@ -253,7 +252,7 @@ static void request_free_before(struct visit *visit, uintptr_t *a)
 /* Nobody will hear of its end: as far as the program can know, it has ended. */
 static void request_free_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	struct request *request, ended;
+	struct request *request;
 
 	(void)a;
 	(void)large;
@@ -263,11 +262,11 @@ static void request_free_after(struct visit *visit, const uintptr_t *a, bool lar
 	if (!request)
 		return;
 	request->persistent = false; /* it is gone in any case */
-	ended = request_end(request, visit->saved);
-	if (ended.id && ended.kind == REQUEST_SEND)
-		put_done(visit, &ended, NULL);
-	else if (ended.id)
-		put_cancelled(visit, &ended);
+	if (request_ends(request) && request->kind == REQUEST_SEND)
+		put_done(visit, request, NULL);
+	else if (request_ends(request))
+		put_cancelled(visit, request);
+	request_end(request, visit->saved);
 }
 
 const struct handler handler_REQUEST_FREE = {request_free_before, request_free_after, false};

@@ -166,14 +166,15 @@ const struct handler handler_IMRECV = {imrecv_before, imrecv_after, false};
 
 /* --- non-blocking ----------------------------------------------------------------------------- */
 
-static void put_volume(struct visit *visit, enum call_part_kind kind, const struct request *request)
+static inline void put_volume(struct visit *visit, enum call_part_kind kind,
+                              const struct request *request)
 {
 	visit_part(visit, kind, request->comm, request->peer);
 	visit_word(visit, request->bytes);
 	visit_word(visit, request->bytes_in);
 }
 
-static void put_started(struct visit *visit, const struct request *request)
+static inline void put_started(struct visit *visit, const struct request *request)
 {
 	enum call_part_kind kind = request->kind == REQUEST_SEND      ? CALL_SEND_POSTED
 	                           : request->kind == REQUEST_RECEIVE ? CALL_RECEIVE_POSTED
@@ -190,7 +191,7 @@ static void put_started(struct visit *visit, const struct request *request)
 }
 
 /* What the library did at once, or cannot be followed, is a whole message of this call. */
-static void put_at_once(struct visit *visit, const struct request *request)
+static inline void put_at_once(struct visit *visit, const struct request *request)
 {
 	if (request->kind == REQUEST_SEND)
 		visit_message(visit, CALL_SEND, request->comm, request->peer, request->tag,
@@ -199,7 +200,8 @@ static void put_at_once(struct visit *visit, const struct request *request)
 		put_volume(visit, CALL_COLLECTIVE, request);
 }
 
-void start_request(struct visit *visit, uint64_t handle, struct request *request)
+__attribute__((always_inline)) static inline void start(struct visit *visit, uint64_t handle,
+                                                        struct request *request)
 {
 	bool done = handle_done(handle);
 
@@ -211,8 +213,13 @@ void start_request(struct visit *visit, uint64_t handle, struct request *request
 		put_at_once(visit, request);
 }
 
-static struct request message(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                              bool large)
+void start_request(struct visit *visit, uint64_t handle, struct request *request)
+{
+	start(visit, handle, request);
+}
+
+__attribute__((always_inline)) static inline struct request
+message(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
 {
 	return (struct request){
 		.kind = (uint8_t)kind,
@@ -230,7 +237,7 @@ static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
 	request = message(visit, REQUEST_SEND, a, large);
-	start_request(visit, handle_at(a[6], 0), &request);
+	start(visit, handle_at(a[6], 0), &request);
 }
 
 const struct handler handler_ISEND = {NULL, isend_after, false};
@@ -242,7 +249,7 @@ static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
 	request = message(visit, REQUEST_RECEIVE, a, large);
-	start_request(visit, handle_at(a[6], 0), &request);
+	start(visit, handle_at(a[6], 0), &request);
 }
 
 const struct handler handler_IRECV = {NULL, irecv_after, false};

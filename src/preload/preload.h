@@ -60,8 +60,13 @@ struct comm;
 struct known_call {
 	uint64_t head; /* 0: none */
 	uint64_t words[RING_SLOT_WORDS];
-	uint32_t candidate; /* who takes the slot, by hash, when it comes again */
+	uint32_t used;      /* where the thread's head was when it came last */
+	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
 };
+
+/* A call may have any of so many slots in a row: those that come often find one. */
+#define KNOWN_NEARBY 5
+static_assert((RING_SLOTS - 1) % KNOWN_NEARBY == 0, "slots from 1 on are such rows");
 
 #define KNOWN_WAYS 1024
 
@@ -109,7 +114,6 @@ static inline void thread_begin_record(struct thread *thread)
 {
 	thread->nr_parts = 0;
 	thread->nr_words = 3;
-	thread->requests = thread->written;
 }
 
 /* Writes the record that was made, or counts it as lost. */

@@ -84,7 +84,7 @@ static bool join(struct request *first, uint64_t handle)
 	return true;
 }
 
-bool request_add(uint64_t handle, const struct request *request, bool joined)
+struct request_place request_claim(uint64_t handle, bool joined)
 {
 	struct request_table *t = get_table();
 	size_t slot = slot_of(handle);
@@ -94,17 +94,12 @@ bool request_add(uint64_t handle, const struct request *request, bool joined)
 
 		if (joined && __atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) == handle &&
 		    join(&t->requests[at], handle))
-			return false;
-		if (!claim(&t->keys[at]))
-			continue;
-		t->requests[at] = *request;
-		t->requests[at].owner = &this_thread;
-		/* Pairs with request_find(): another thread may complete it. */
-		__atomic_store_n(&t->keys[at], handle, __ATOMIC_RELEASE);
-		return true;
+			return (struct request_place){NULL, NULL};
+		if (claim(&t->keys[at]))
+			return (struct request_place){&t->keys[at], &t->requests[at]};
 	}
 	__atomic_fetch_add(&process.shared->untracked, 1, __ATOMIC_RELAXED);
-	return false;
+	return (struct request_place){NULL, NULL};
 }
 
 struct request *request_find(uint64_t handle)
@@ -146,22 +141,19 @@ void request_remove(struct request *request)
 	__atomic_store_n(key_of(request), 0, __ATOMIC_RELEASE);
 }
 
-struct request request_end(struct request *request, uint64_t handle)
+void request_end(struct request *request, uint64_t handle)
 {
-	struct request ended = *request;
+	bool stays = request->more || request->persistent;
 
-	if (ended.more) {
+	if (request->more)
 		request->more--;
-		ended.id = 0;
-	} else if (ended.persistent) {
+	else if (request->persistent)
 		request->id = 0;
-	}
 	/* From now on the library may give the handle to somebody else. */
-	if (ended.more || ended.persistent)
+	if (stays)
 		request_put_back(request, handle);
 	else
 		request_remove(request);
-	return ended;
 }
 
 uint64_t request_next_id(void)

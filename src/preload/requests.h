@@ -20,7 +20,7 @@ struct request {
 	uint8_t kind; /* enum request_kind */
 	bool persistent;
 	bool partitioned;
-	uint32_t more;              /* of its handle and thread, see request_add() */
+	uint32_t more;              /* of its handle and thread, see request_claim() */
 	const struct thread *owner; /* who began it */
 };
 
@@ -30,15 +30,49 @@ struct request {
 #define KEY_FILE    ((uint64_t)1 << 59)
 #define KEY_COMM    ((uint64_t)1 << 60) /* made by MPI_Comm_idup; bytes is its seed */
 
+/* Where a new one comes: nobody finds it before its key is there. */
+struct request_place {
+	uint64_t *key; /* NULL: nowhere */
+	struct request *request;
+};
+
 /*
- * Keeps a new one of this thread; false: there is no place, or it is joined to another.
+ * Claims a place for a new one of this thread, or joins it to another.
  *
  * Some libraries give one handle to all requests that are complete at once, and nothing tells it
  * from the others (Open MPI's UCX). So where the thread has one of a handle under way already that
  * is no receive, a new one that may be `joined` is taken for complete, and counted as one more of
  * the first: the handle is completed that often before the first has ended, too.
  */
-bool request_add(uint64_t handle, const struct request *request, bool joined);
+struct request_place request_claim(uint64_t handle, bool joined);
+
+/*
+ * Keeps a new one; false: there is no place, or it is joined to another. Inline and word by word,
+ * because a copy of what was put together a moment ago would wait for that.
+ */
+static inline bool request_add(uint64_t handle, const struct request *request, bool joined)
+{
+	struct request_place place = request_claim(handle, joined);
+
+	if (unlikely(!place.key))
+		return false;
+	*place.request = (struct request){
+		.id = request->id,
+		.bytes = request->bytes,
+		.bytes_in = request->bytes_in,
+		.comm = request->comm,
+		.peer = request->peer,
+		.tag = request->tag,
+		.kind = request->kind,
+		.persistent = request->persistent,
+		.partitioned = request->partitioned,
+		.owner = &this_thread,
+	};
+	/* Pairs with request_find(): another thread may complete it. */
+	__atomic_store_n(place.key, handle, __ATOMIC_RELEASE);
+	return true;
+}
+
 /* This thread's, else the oldest: a handle may be somebody else's before its end is seen here. */
 struct request *request_find(uint64_t handle);
 /*
@@ -48,11 +82,14 @@ struct request *request_find(uint64_t handle);
 struct request *request_take(uint64_t handle);
 void request_put_back(struct request *request, uint64_t handle);
 void request_remove(struct request *request);
-/*
- * Ends one that was taken, puts back what persists, and returns it as it was: its id is 0 where
- * none was under way, or only one that was joined.
- */
-struct request request_end(struct request *request, uint64_t handle);
+/* Whether one that was taken is under way, and no joined one is to end before it. */
+static inline bool request_ends(const struct request *request)
+{
+	return request->id && !request->more;
+}
+
+/* Ends one that was taken, and puts back what persists. */
+void request_end(struct request *request, uint64_t handle);
 uint64_t request_next_id(void);
 void requests_forked(void);
 

@@ -64,10 +64,20 @@ static inline uint64_t *reserve(struct thread *thread, size_t nr)
 	return reserve_slowly(thread, nr);
 }
 
+/*
+ * Word by word: one move of both would have to wait for what was written to one of them a moment
+ * ago, and every call for the one before.
+ */
+static inline void keep_requests(struct ring_requests *to, const struct ring_requests *from)
+{
+	__atomic_store_n(&to->posted, from->posted, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->done, from->done, __ATOMIC_RELAXED);
+}
+
 static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 {
 	thread->last = leave;
-	thread->written = thread->requests;
+	keep_requests(&thread->written, &thread->requests);
 	thread->head += nr;
 	/* Pairs with the recorder's acquire: it sees the words. */
 	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
@@ -78,6 +88,7 @@ static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, ui
 	uint64_t gap = enter - thread->last, duration = leave - enter, *words;
 	bool fits = ring_fits_again(gap, duration);
 
+	thread->known->slots[slot].used = (uint32_t)thread->head;
 	words = reserve(thread, fits ? 1 : 3);
 	if (!words)
 		return false;
@@ -129,10 +140,30 @@ static uint32_t hash_record(const struct thread *thread, uint64_t head)
 	return (uint32_t)((hash * 0x9e3779b97f4a7c15) >> 32) | 1;
 }
 
-static void become_known(struct thread *thread, struct known_call *known, uint64_t head)
+static void become_known(const struct thread *thread, struct known_call *known, uint64_t head)
 {
 	known->head = head;
+	known->used = (uint32_t)thread->head;
 	memcpy(known->words, &thread->record[3], (thread->nr_words - 3) * sizeof(*known->words));
+}
+
+/* The call's slot in the row that begins here, or, where it has none, the one that rests longest.
+ */
+static unsigned find_slot(const struct thread *thread, unsigned first, uint64_t head, bool *found)
+{
+	const struct known_call *slots = thread->known->slots;
+	uint32_t now = (uint32_t)thread->head;
+	unsigned oldest = first;
+
+	*found = true;
+	for (unsigned i = first; i < first + KNOWN_NEARBY; i++) {
+		if (is_known(&slots[i], thread, head))
+			return i;
+		if (now - slots[i].used > now - slots[oldest].used)
+			oldest = i;
+	}
+	*found = false;
+	return oldest;
 }
 
 /*
@@ -143,25 +174,27 @@ __attribute__((noinline)) static bool write_unexpected(struct thread *thread, ui
                                                        uint64_t enter, uint64_t leave,
                                                        unsigned *slot)
 {
-	uint32_t hash;
-	struct known_call *known;
+	unsigned first, place;
+	uint32_t hash, *candidate;
+	bool found;
 
 	*slot = 0;
 	if (thread->nr_parts > RING_SLOT_PARTS || thread->nr_words > 3 + RING_SLOT_WORDS)
 		return write_whole(thread, head, enter, leave);
 	hash = hash_record(thread, head);
-	*slot = 1 + (hash >> 1) % (RING_SLOTS - 1);
-	known = &thread->known->slots[*slot];
-	if (is_known(known, thread, head))
-		return write_again(thread, *slot, enter, leave);
-	if (known->candidate != hash) {
-		known->candidate = hash;
-		*slot = 0;
+	first = 1 + (hash >> 1) % ((RING_SLOTS - 1) / KNOWN_NEARBY) * KNOWN_NEARBY;
+	place = find_slot(thread, first, head, &found);
+	candidate = &thread->known->slots[first + (hash >> 16) % KNOWN_NEARBY].candidate;
+	if (!found && *candidate != hash) {
+		*candidate = hash;
 		return write_whole(thread, head, enter, leave);
 	}
-	if (!write_whole(thread, head | (uint64_t)*slot << RING_SLOT_SHIFT, enter, leave))
+	*slot = place;
+	if (found)
+		return write_again(thread, place, enter, leave);
+	if (!write_whole(thread, head | (uint64_t)place << RING_SLOT_SHIFT, enter, leave))
 		return false;
-	become_known(thread, known, head);
+	become_known(thread, &thread->known->slots[place], head);
 	return true;
 }
 
@@ -183,6 +216,8 @@ __attribute__((noinline)) static void write_slowly(struct thread *thread, uint64
 	*next = (uint8_t)slot;
 	if (written)
 		thread->way = next_way(thread->way, slot);
+	else
+		keep_requests(&thread->requests, &thread->written);
 }
 
 /* Straight on for the call that was foretold, as one word, where there is room. */
@@ -199,6 +234,7 @@ void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64
 		write_slowly(thread, head, enter, leave);
 		return;
 	}
+	thread->known->slots[slot].used = (uint32_t)thread->head;
 	thread->words[thread->head & thread->mask] = ring_again(1, slot, gap, duration);
 	publish(thread, 1, leave);
 	thread->way = next_way(thread->way, slot);

@@ -109,7 +109,7 @@ static void check_bin(const struct bin *bin, const struct kept *kept, size_t nr)
 static void test_round_trip(void **state)
 {
 	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept));
-	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
 
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
@@ -164,7 +164,7 @@ static void like_call(struct kept *kept, struct kept *likes, uint64_t *time, uin
 static void test_alike(void **state)
 {
 	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept)), likes[NR_LIKES];
-	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
 	unsigned nr_alike = 0;
 
 	(void)state;
@@ -200,7 +200,7 @@ static void test_alike(void **state)
 /* The largest of everything still fits. */
 static void test_largest(void **state)
 {
-	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
 	struct kept kept[2];
 
 	(void)state;
@@ -261,7 +261,7 @@ static void neighbour_call(struct kept *kept, size_t n, uint64_t *time)
 static void test_bytes(void **state)
 {
 	struct kept *kept = calloc(MAX_CALLS, sizeof(*kept));
-	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_CALLS);
 	uint64_t time = 1234567890123;
 	size_t nr = 0;
@@ -364,7 +364,7 @@ static void test_share(void **state)
 static void test_hostile(void **state)
 {
 	struct call_cursor *cursor = malloc(sizeof(*cursor));
-	struct call_encoder *encoder = malloc(sizeof(*encoder));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
 	struct kept kept;
 	struct call call;
 

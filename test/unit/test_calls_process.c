@@ -100,7 +100,7 @@ static void produce(struct world *w, unsigned thread, const uint64_t *words, siz
 static void consume(struct world *w)
 {
 	calls_process_look(w->process);
-	calls_process_read(w->process, 1000000, sink, w);
+	calls_process_read(w->process, 1000000, &(struct calls_sink){.put = sink, .arg = w});
 }
 
 static void test_definitions_and_calls(void **state)
@@ -301,7 +301,7 @@ static void test_open_calls_end(void **state)
 	shared->threads[1].nr_open = 2;
 	shared->open[1][0] = (struct ring_open){50, CALL_Barrier};
 	shared->open[1][1] = (struct ring_open){60, CALL_Recv};
-	calls_process_end(w->process, 500, sink, w);
+	calls_process_end(w->process, 500, &(struct calls_sink){.put = sink, .arg = w});
 	assert_int_equal(w->nr_calls, 2);
 	assert_int_equal(w->last_region, CALL_Barrier);
 	assert_int_equal(w->last.flags, CALL_UNFINISHED);
@@ -383,7 +383,7 @@ static void test_madness(void **state)
 		consume(w);
 	}
 	assert_true(w->process->malformed > 0);
-	calls_process_end(w->process, 1000, sink, w);
+	calls_process_end(w->process, 1000, &(struct calls_sink){.put = sink, .arg = w});
 }
 
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
