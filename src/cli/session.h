@@ -87,7 +87,8 @@ struct session {
 	uint64_t cpu_start;              /* the recorder's CPU time then */
 	unsigned first_shift, ticks, looks;
 	uint64_t *throttled; /* [event][cpu] */
-	/* What was sampled of the target's process before it was the target, in events. */
+	/* What the target's process did before it was the target, of events that are all sampled:
+	   of others nobody knows exactly. */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;

@@ -241,6 +241,12 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 	return in_units(s, counter_sums_add(task->counters, nr, record, source));
 }
 
+static bool is_each_sampled(const struct session *s, const struct sampler_source *source)
+{
+	return source->shift == 0 &&
+	       sampler_base_period(s->sampler, (unsigned)source->event, source->cpu) == 1;
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
@@ -255,9 +261,7 @@ void session_sample(struct session *s, const struct record *record,
 	if (!task)
 		return;
 	if (task->process->awaits_exec) {
-		s->before_exec[source->event] +=
-			sampler_base_period(s->sampler, (unsigned)source->event, source->cpu)
-			<< source->shift;
+		s->before_exec[source->event] += is_each_sampled(s, source);
 		return;
 	}
 	stream = stream_of(s, task, source);

@@ -147,8 +147,9 @@ CHAINS = {
 
 
 def is_nowhere(sample):
-    """Neither in the program before, nor in the next: there is no stack to see."""
-    return {"do_exit", "do_execveat_common"} & {f["symbol"] for f in sample["stack"]}
+    """Neither in the program before, nor in the next: there is no stack to see. Of what a function
+    without a frame of its own was called by, the kernel says nothing."""
+    return {"do_exit", "do_group_exit", "do_execveat_common"} & {f["symbol"] for f in sample["stack"]}
 
 
 def stacks(path):
