@@ -4,6 +4,7 @@
 #define MOST      65528
 #define LEAST     1024 /* samples that are worth a judgement */
 #define CUT_SHARE 256  /* one in so many may be cut */
+#define CUT_SURE  16   /* cut of fewer than LEAST: that is no chance any more */
 
 /* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
 #define ROOM_NS     10000000
@@ -71,7 +72,7 @@ void stack_copy_follow(struct session *s)
 	uint32_t size;
 	double rate;
 
-	if (copy->samples < LEAST || !may_grow(s))
+	if ((copy->samples < LEAST && copy->cut < CUT_SURE) || !may_grow(s))
 		return;
 	size = 2 * sampler_copied(s->sampler);
 	size = size < MOST ? size : MOST;
