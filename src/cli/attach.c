@@ -1,5 +1,6 @@
 #include "cli/say.h"
 #include "cli/session.h"
+#include "perf/text_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -87,17 +88,14 @@ static int try_open(struct session *s, bool *settled)
 /* The process that a thread belongs to; 0: there is no such thread. */
 static pid_t process_of(pid_t tid)
 {
-	char path[32], line[128];
-	int pid = 0;
-	FILE *f;
+	char path[32], text[512];
+	const char *pid;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f) && sscanf(line, "Tgid: %d", &pid) != 1)
-		continue;
-	if (f)
-		fclose(f);
-	return pid;
+	if (text_file_read(path, text, sizeof(text)))
+		return 0;
+	pid = strstr(text, "\nTgid:");
+	return pid ? (pid_t)strtol(pid + strlen("\nTgid:"), NULL, 10) : 0;
 }
 
 static int open_target(struct session *s)

@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
 #include "perf/event.h"
 
 #include <argp.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Longer names push their row to the right instead of everybody's. */
@@ -99,14 +99,6 @@ static int widest(int width, const char *text, int max)
 	return size > max || size < width ? width : size;
 }
 
-/* -1: not a terminal, as wide as it likes. */
-static int terminal_width(void)
-{
-	struct winsize size;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ? -1 : size.ws_col;
-}
-
 static char mark(const struct row *row)
 {
 	return !row->available ? ' ' : row->user_only ? 'u' : '*';
@@ -119,7 +111,7 @@ static void print_row(const struct row *row, int name_width, int source_width, i
 
 	if (!*row->description)
 		putchar('\n');
-	else if (screen < 0)
+	else if (!screen)
 		printf("  %s\n", row->description);
 	else
 		printf("  %.*s\n", screen > used + 2 ? screen - used - 2 : 0, row->description);
@@ -128,7 +120,7 @@ static void print_row(const struct row *row, int name_width, int source_width, i
 static void print_table(const struct listing *list)
 {
 	int name_width = strlen("EVENT"), source_width = strlen("SOURCE");
-	int screen = terminal_width();
+	int screen = (int)terminal_width(STDOUT_FILENO);
 
 	for (size_t i = 0; i < list->nr_rows; i++) {
 		name_width = widest(name_width, list->rows[i].event.name, NAME_WIDTH_MAX);
@@ -137,7 +129,7 @@ static void print_table(const struct listing *list)
 	printf("  %-*s  %-*s  %s\n", name_width, "EVENT", source_width, "SOURCE", "DESCRIPTION");
 	for (size_t i = 0; i < list->nr_rows; i++)
 		print_row(&list->rows[i], name_width, source_width, screen);
-	if (screen >= 0)
+	if (screen)
 		printf("\n* can be opened now; u: its user side only; else: see adaptrace list "
 		       "-v\n");
 }

@@ -5,6 +5,7 @@
 #include "cli/late_names.h"
 #include "cli/reading.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
 #include "output/function_choice.h"
 #include "output/report.h"
 #include "output/report_job.h"
@@ -16,7 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define DEFAULT_LIMIT  40
@@ -339,18 +339,16 @@ static int choose_function(const struct trace *trace, struct report_command *com
 /* Trees are of functions if nothing else is asked for; callers and callees are of nothing else. */
 static void complete_keys(struct report_options *options)
 {
-	const unsigned of_class = PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM |
-	                          PROFILE_BY_CPU | PROFILE_MEMORY_KEYS;
 	unsigned nr = 0;
 
 	if (!options->tree && options->direction == PROFILE_ALL)
 		return;
 	for (unsigned k = 0; k < options->nr_keys; k++)
-		if (options->keys[k] & of_class || options->direction == PROFILE_ALL)
+		if (options->keys[k] & PROFILE_CLASS_KEYS || options->direction == PROFILE_ALL)
 			options->keys[nr++] = options->keys[k];
 	options->nr_keys = nr;
 	for (unsigned k = 0; k < nr; k++)
-		if (!(options->keys[k] & of_class))
+		if (!(options->keys[k] & PROFILE_CLASS_KEYS))
 			return;
 	options->keys[options->nr_keys++] = PROFILE_BY_SYMBOL;
 	options->keys[options->nr_keys++] = PROFILE_BY_MODULE;
@@ -386,12 +384,10 @@ static int complete_options(const struct trace *trace, struct report_command *co
 static void know_terminal(struct report_options *options)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	struct winsize size;
 
 	if (!isatty(STDOUT_FILENO))
 		return;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		options->width = size.ws_col;
+	options->width = terminal_width(STDOUT_FILENO);
 	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 

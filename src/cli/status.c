@@ -1,13 +1,13 @@
 #include "cli/status.h"
 
 #include "cli/say.h"
+#include "cli/terminal.h"
 #include "output/counter_columns.h"
 #include "output/text.h"
 #include "output/warnings.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,10 +43,10 @@ static bool wanted(const struct session *s)
 /* Cut to the terminal's width: what is broken into two lines is not erased as one. */
 static void put_line(char *line)
 {
-	struct winsize size;
+	unsigned width = terminal_width(STDERR_FILENO);
 
-	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col && strlen(line) >= size.ws_col)
-		line[size.ws_col - 1] = '\0';
+	if (width && strlen(line) >= width)
+		line[width - 1] = '\0';
 	fprintf(stderr, "\r\033[K%s\r", line);
 }
 

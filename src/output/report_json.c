@@ -185,7 +185,7 @@ static struct json_object *name_object(struct report_out *out, const struct prof
 	struct json_object *object = json_object_new_object();
 
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
-		if (!(out->options->keys[k] & REPORT_CLASS_KEYS))
+		if (!(out->options->keys[k] & PROFILE_CLASS_KEYS))
 			add_key(out, row, out->options->keys[k], object);
 	return object;
 }
@@ -201,7 +201,7 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 		json_object_object_add(object, "thread", thread);
 	}
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
-		if (out->options->keys[k] & REPORT_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
+		if (out->options->keys[k] & PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
 			add_key(out, &row, out->options->keys[k], object);
 	return object;
 }

@@ -218,7 +218,7 @@ void report_cell(const struct profile *profile, const struct profile_row *row,
 {
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
-	else if (key & REPORT_CLASS_KEYS)
+	else if (key & PROFILE_CLASS_KEYS)
 		report_class_text(profile, &profile->classes[row->class], key, text);
 	else
 		name_cell(profile, row->name, key, text);

@@ -25,9 +25,6 @@ void report_cell(const struct profile *profile, const struct profile_row *row,
 /* "comm 17" or "comm 17/18" (process and thread) */
 void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE]);
 
-/* The keys that tell classes apart; the others tell functions apart. */
-#define REPORT_CLASS_KEYS PROFILE_CLASS_KEYS
-
 /* A class in the words of one such key. */
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE]);

@@ -78,7 +78,7 @@ static void put_sum(const struct tree_text *tree, const struct report_branch *br
 /* The module is told where it is all that is known. */
 static bool is_label(const struct profile *profile, enum profile_keys key)
 {
-	return !(key & REPORT_CLASS_KEYS) &&
+	return !(key & PROFILE_CLASS_KEYS) &&
 	       (key != PROFILE_BY_MODULE || !(profile->config.keys & PROFILE_BY_SYMBOL));
 }
 
@@ -147,7 +147,7 @@ static void put_class_title(const struct tree_text *tree, const struct profile_c
 
 	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
 	for (unsigned k = 0; k < tree->options->nr_keys; k++) {
-		if (!(tree->options->keys[k] & REPORT_CLASS_KEYS))
+		if (!(tree->options->keys[k] & PROFILE_CLASS_KEYS))
 			continue;
 		put_class_key(tree, class, tree->options->keys[k], first);
 		first = false;
@@ -165,7 +165,7 @@ static void put_class(const struct tree_text *tree, const struct profile_class *
 
 	if (!profile->nodes[class->root].total)
 		return;
-	if (profile->config.keys & REPORT_CLASS_KEYS)
+	if (profile->config.keys & PROFILE_CLASS_KEYS)
 		put_class_title(tree, class);
 	put_branches(tree, class->root, 0);
 }
