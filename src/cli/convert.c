@@ -226,16 +226,6 @@ static int write_output(const struct convert_options *options, struct conversion
 
 #define COVERED 0.99 /* of the exact total, and nothing is said */
 
-static bool knows_exact(const struct trace *trace)
-{
-	const struct trace_command *command;
-
-	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
-		if (command->flags & TRACE_THREAD_EXACT)
-			return true;
-	return false;
-}
-
 /* The formats of samples alone cannot show what was not sampled. */
 static void tell_unsampled(const struct convert_options *options,
                            const struct conversion *conversion)
@@ -246,8 +236,9 @@ static void tell_unsampled(const struct convert_options *options,
 	struct shares shares;
 	char exact[TEXT_SIZE];
 
-	if (options->converter->unsampled || !event || conversion->event || !knows_exact(trace) ||
-	    clock_sides(trace, event) == CLOCK_KERNEL || shares_init(&shares, trace))
+	if (options->converter->unsampled || !event || conversion->event ||
+	    !shares_exact_known(trace) || clock_sides(trace, event) == CLOCK_KERNEL ||
+	    shares_init(&shares, trace))
 		return;
 	coverage = shares_coverage(&shares, trace);
 	shares_fini(&shares);

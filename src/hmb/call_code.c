@@ -184,11 +184,11 @@ static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part
                                        const struct call_part *part, unsigned fields)
 {
 	if (fields & PART_BYTES) {
-		at = call_put_short(at, size_difference(part->kind, part->bytes, last->bytes));
+		at = varint_put(at, size_difference(part->kind, part->bytes, last->bytes));
 		last->bytes = part->bytes;
 	}
 	if (fields & PART_BYTES_IN) {
-		at = call_put_short(at, zigzag(part->bytes_in - last->bytes_in));
+		at = varint_put(at, zigzag(part->bytes_in - last->bytes_in));
 		last->bytes_in = part->bytes_in;
 	}
 	return at;

@@ -24,16 +24,6 @@ static inline uint64_t size_difference(unsigned kind, uint64_t size, uint64_t la
 	return kind == CALL_VALUE ? put_value(kind, size ^ last) : zigzag(size - last);
 }
 
-/* Most are of one byte or two. */
-static inline unsigned char *call_put_short(unsigned char *at, uint64_t value)
-{
-	if (value < 0x80) {
-		*at = (unsigned char)value;
-		return at + 1;
-	}
-	return varint_put(at, value);
-}
-
 static inline unsigned char *call_put_times(unsigned char *at, uint64_t gap, uint64_t duration)
 {
 	if (__builtin_expect((gap | duration) < 0x80, 1)) {

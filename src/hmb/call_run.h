@@ -58,7 +58,7 @@ static inline unsigned char *call_put_alike_sizes(struct call_model *model, unsi
 	if (known->state == ALIKE_SIZES)
 		return call_put_sizes(model, at, &model->shapes[known->number], parts);
 	last->bytes = parts->bytes;
-	return call_put_short(at, difference);
+	return varint_put(at, difference);
 }
 
 /*

@@ -174,23 +174,13 @@ static int scale_commands(struct builder *builder, const struct shares *shares)
 	return err;
 }
 
-static bool exact_known(const struct trace *trace)
-{
-	const struct trace_command *command;
-
-	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
-		if (command->flags & TRACE_THREAD_EXACT)
-			return true;
-	return false;
-}
-
 int builder_scale(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 	struct shares shares;
 	int err;
 
-	if (!exact_wanted(profile) || !exact_known(profile->trace) ||
+	if (!exact_wanted(profile) || !shares_exact_known(profile->trace) ||
 	    !trace_event(profile->trace, 0) || counts_kernel(profile->trace))
 		return 0;
 	err = shares_init(&shares, profile->trace);

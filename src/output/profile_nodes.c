@@ -62,14 +62,13 @@ static uint32_t add_node(struct builder *builder)
 	                 sizeof(*profile->nodes));
 }
 
-int builder_reserve_nodes(struct builder *builder, uint32_t nr)
+void builder_reserve_nodes(struct builder *builder, uint32_t nr)
 {
 	if (nr >= PROFILE_MAX_ROW / 2)
-		return 0;
+		return;
 	builder->profile->nodes = memory_new(nr, sizeof(struct profile_node));
 	if (builder->profile->nodes)
 		builder->rooms[2] = nr;
-	return 0;
 }
 
 uint32_t builder_add_class(struct builder *builder)

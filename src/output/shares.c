@@ -83,6 +83,16 @@ void shares_fini(struct shares *shares)
 	*shares = (struct shares){0};
 }
 
+bool shares_exact_known(const struct trace *trace)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
+		if (command->flags & TRACE_THREAD_EXACT)
+			return true;
+	return false;
+}
+
 struct coverage shares_coverage(const struct shares *shares, const struct trace *trace)
 {
 	struct coverage coverage = {0};

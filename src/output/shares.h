@@ -15,6 +15,9 @@ struct shares {
 	uint64_t counted[COUNTER_MAX]; /* with samples, as struct trace_sample has it */
 };
 
+/* Whether there is a command whose exact total is known: else shares say nothing of such. */
+bool shares_exact_known(const struct trace *trace);
+
 /* 0, -ENOMEM, -EBADMSG. */
 int shares_init(struct shares *shares, const struct trace *trace);
 void shares_fini(struct shares *shares);
