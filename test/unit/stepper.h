@@ -371,6 +371,13 @@ static inline void regs_read(struct stepper *stepper)
 	assert_int_equal(ptrace(PTRACE_GETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
 }
 
+static inline void regs_write(struct stepper *stepper)
+{
+	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
+
+	assert_int_equal(ptrace(PTRACE_SETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
+}
+
 /* Whether the program has stopped; else it has ended, and well. signal: what it has got. */
 static inline bool stop_wait(struct stepper *stepper, int *signal)
 {
@@ -443,13 +450,12 @@ static inline bool run_on(struct stepper *stepper, unsigned ms)
 /* To the program's own mark, and past it, where it would else stop for ever. */
 static inline void run_to_mark(struct stepper *stepper)
 {
-	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
 	int signal;
 
 	assert_int_equal(ptrace(PTRACE_CONT, stepper->pid, NULL, 0), 0);
 	assert_true(stop_wait(stepper, &signal) && signal == 0);
 	regs_skip(&stepper->regs, MARK_SIZE);
-	assert_int_equal(ptrace(PTRACE_SETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
+	regs_write(stepper);
 	maps_refresh(stepper);
 }
 

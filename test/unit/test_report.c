@@ -178,6 +178,14 @@ static void trees_add_up(void **state)
 	world_close(&w);
 }
 
+static void page_report(struct page *page, const struct trace *trace,
+                        const struct report_options *options)
+{
+	page_open(page);
+	assert_int_equal(report_text(page->file, trace, "x.atr", options), 0);
+	fclose(page->file);
+}
+
 /* The sum of the percentages of self, the line for the rest included. */
 static void text_shows_all(void **state)
 {
@@ -194,9 +202,7 @@ static void text_shows_all(void **state)
 		double sum = 0;
 		unsigned rows = 0;
 
-		page_open(&page);
-		assert_int_equal(report_text(page.file, trace, "x.atr", &options), 0);
-		fclose(page.file);
+		page_report(&page, trace, &options);
 		for (char *line = strchr(page.text, '\n'); line[1]; line = strchr(line + 1, '\n')) {
 			sum += strtod(line + 1, NULL);
 			rows++;
@@ -221,9 +227,7 @@ static void one_sample_says_little(void **state)
 	(void)state;
 	trace = record(&w, 64 << 10, 1);
 	options.event = 0;
-	page_open(&page);
-	assert_int_equal(report_text(page.file, trace, "x.atr", &options), 0);
-	fclose(page.file);
+	page_report(&page, trace, &options);
 	assert_non_null(strstr(page.text, ": 1 sample, one every"));
 	assert_non_null(strstr(page.text, "\n 100.00% ± 100.00%   100.00%         1  "));
 	free(page.text);

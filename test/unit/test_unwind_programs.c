@@ -51,7 +51,6 @@ static bool run_to(struct stepper *stepper, uint64_t addr)
 {
 	void *at = (void *)(uintptr_t)addr;
 	long code = ptrace(PTRACE_PEEKTEXT, stepper->pid, at, NULL);
-	struct iovec regs = {&stepper->regs, sizeof(stepper->regs)};
 	int signal;
 
 	assert_int_equal(ptrace(PTRACE_POKETEXT, stepper->pid, at, (code & ~0xffL) | 0xcc), 0);
@@ -60,7 +59,7 @@ static bool run_to(struct stepper *stepper, uint64_t addr)
 		return false;
 	assert_int_equal(regs_pc(&stepper->regs), addr + 1);
 	stepper->regs.rip = addr;
-	assert_int_equal(ptrace(PTRACE_SETREGSET, stepper->pid, NT_PRSTATUS, &regs), 0);
+	regs_write(stepper);
 	assert_int_equal(ptrace(PTRACE_POKETEXT, stepper->pid, at, code), 0);
 	maps_refresh(stepper);
 	return true;
