@@ -59,19 +59,6 @@ static int parse_span(const struct trace_run *run, const char *text, struct repo
 	return 0;
 }
 
-static int find_event(const struct trace *trace, const char *name, uint32_t *found)
-{
-	const struct trace_event *event;
-
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
-		if (!strcmp(trace_string(trace, event->name), name)) {
-			*found = i;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */
 static void say_candidates(const struct report_command *command)
 {
@@ -141,7 +128,9 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		    command->path);
 		return -ENOENT;
 	}
-	if (command->event && find_event(trace, command->event, &options->event)) {
+	if (command->event)
+		options->event = trace_find_event(trace, command->event);
+	if (command->event && options->event == TRACE_ALL_EVENTS) {
 		say("event '%s' is not in '%s'; adaptrace info shows those that are",
 		    command->event, command->path);
 		return -ENOENT;

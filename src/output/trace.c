@@ -31,6 +31,16 @@ const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
 	return index < trace->nr_events ? trace_kind(trace, index) : NULL;
 }
 
+uint32_t trace_find_event(const struct trace *trace, const char *name)
+{
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		if (!strcmp(trace_string(trace, event->name), name))
+			return i;
+	return TRACE_ALL_EVENTS;
+}
+
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_STREAMS], index);
