@@ -161,6 +161,21 @@ static int settle_output(struct options *options)
 	return -error;
 }
 
+/* Without it the kernel's answers would be taken for what they are not. */
+static int settle_proc(void)
+{
+	const struct advice advice = {ADVICE_NO_PROC};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	machine_read(&machine);
+	if (machine.has_proc)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot record: %s", line);
+	return -ENOENT;
+}
+
 /* Who may not sample whole CPUs is told so before anything else is tried. */
 static int settle_wide(const struct options *options)
 {
@@ -201,9 +216,7 @@ static int settle_target(const struct options *options)
 
 int settle_options(struct options *options)
 {
-	if (settle_target(options))
-		return -EINVAL;
-	if (settle_output(options))
+	if (settle_proc() || settle_target(options) || settle_output(options))
 		return -EINVAL;
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;

@@ -51,6 +51,13 @@ static const struct sentence {
                              "see: cat /sys/kernel/security/lockdown /sys/kernel/security/lsm"},
 	[ADVICE_NO_PERF] = {"this kernel was built without perf events",
                             "boot one with CONFIG_PERF_EVENTS=y"},
+	[ADVICE_NO_PROC] =
+		{"/proc is not mounted here (a chroot?), and without it nothing is known "
+                 "of processes, code and permissions",
+                 "as root: mount -t proc proc /proc"},
+	[ADVICE_NO_SYS] = {"/sys is not mounted here (a chroot?), and it is what tells which "
+                           "counters and probes there are",
+                           "as root: mount -t sysfs sysfs /sys"},
 
 	[ADVICE_VIRTUAL] = {"this machine has no hardware counters: it is a virtual one, to which "
                             "its host gives none",
