@@ -277,9 +277,6 @@ static int finish(struct session *s)
 		return EXIT_ADAPTRACE;
 	}
 	status_warnings(s);
-	if (s->calls && !calls_nr_processes(s->calls) && !s->options->quiet)
-		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
-		    "statically linked or setuid");
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;

@@ -4,6 +4,7 @@
 #include "cli/event_options.h"
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/room.h"
 #include "cli/say.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
@@ -194,6 +195,19 @@ static int settle_wide(const struct options *options)
 	return -EINVAL;
 }
 
+/* Later every process would be refused, one by one. */
+static int settle_calls(const struct options *options)
+{
+	struct advice advice = room_advise_calls();
+	char line[WHY_SIZE];
+
+	if (!options->calls || advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot record with --mpi: %s", line);
+	return -EFBIG;
+}
+
 static int settle_target(const struct options *options)
 {
 	if (!options->command && !options->attach && !options->wide)
@@ -216,7 +230,8 @@ static int settle_target(const struct options *options)
 
 int settle_options(struct options *options)
 {
-	if (settle_proc() || settle_target(options) || settle_output(options))
+	if (settle_proc() || settle_target(options) || settle_output(options) ||
+	    settle_calls(options))
 		return -EINVAL;
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;

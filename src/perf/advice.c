@@ -104,6 +104,10 @@ static const struct sentence {
 	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a killed recorder would leave nothing "
                               "to recover",
                               "try: ulimit -f unlimited"},
+	[ADVICE_CALLS_SIZE] =
+		{"files are limited to {0} KiB, and the memory that a process's calls "
+                 "pass through is one of {1} KiB",
+                 "try: ulimit -f unlimited, or without --mpi"},
 	[ADVICE_MAX_STACK] = {"perf_event_max_stack is {0}: deeper stacks are cut by -g fp",
                               "as root: sysctl kernel.perf_event_max_stack=1024"},
 	[ADVICE_THROTTLED] = {"perf_event_max_sample_rate is {0}: what comes faster is throttled",

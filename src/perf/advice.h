@@ -53,6 +53,7 @@ enum advice_topic {
 	ADVICE_SHM,        /* MiB there, MiB needed */
 	ADVICE_SHM_DENIED, /* not there, or not writable */
 	ADVICE_FILE_SIZE,  /* KiB that a file may have */
+	ADVICE_CALLS_SIZE, /* the same, KiB that a process's calls need */
 	ADVICE_MAX_STACK,  /* numbers[0]: kernel.perf_event_max_stack */
 	ADVICE_THROTTLED,  /* Hz: kernel.perf_event_max_sample_rate */
 	ADVICE_NO_TRACEFS, /* not mounted */
