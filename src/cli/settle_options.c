@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,21 +130,29 @@ static int settle_branches(struct options *options)
 	return 0;
 }
 
-/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
-static int check_place(const char *path)
+/* A folder that was deleted while somebody is in it can still be asked for its rights. */
+static int find_place(const char *path, char place[PATH_MAX])
 {
-	char *copy = strdup(path);
-	struct stat there;
-	int error = 0;
+	char folder[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
 
-	if (!copy)
-		return ENOMEM;
+	snprintf(folder, sizeof(folder), "%s", path);
+	snprintf(name, sizeof(name), "%s", path);
+	if (!realpath(dirname(folder), real) || access(real, W_OK | X_OK))
+		return errno;
+	if (snprintf(place, PATH_MAX, "%s/%s", real, basename(name)) >= PATH_MAX)
+		return ENAMETOOLONG;
+	return 0;
+}
+
+/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+static int check_place(const char *path, char place[PATH_MAX])
+{
+	struct stat there;
+
 	if (stat(path, &there) || S_ISREG(there.st_mode))
-		error = access(dirname(copy), W_OK | X_OK) ? errno : 0;
-	else if (S_ISDIR(there.st_mode))
-		error = EISDIR;
-	free(copy);
-	return error;
+		return find_place(path, place);
+	snprintf(place, PATH_MAX, "%s", path);
+	return S_ISDIR(there.st_mode) ? EISDIR : 0;
 }
 
 static int settle_output(struct options *options)
@@ -156,9 +165,10 @@ static int settle_output(struct options *options)
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
-	error = check_place(options->output);
+	error = check_place(options->output, options->place);
 	if (error)
-		say("cannot write to '%s': %s", options->output, strerror(error));
+		say("cannot write to '%s': %s; -o names another place", options->output,
+		    error == ENOENT ? "its folder does not exist" : strerror(error));
 	return -error;
 }
 

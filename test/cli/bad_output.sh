@@ -28,6 +28,24 @@ if [ "$(id -u)" != 0 ]; then
 	refuse closed/x.atr
 	"$ADAPTRACE" recover -o saved.atr closed/x.atr 2>/dev/null
 fi
+# A folder that is deleted: before the start, and meanwhile, when the line names what saves the trace.
+mkdir gone && cd gone && rmdir ../gone
+record true 2>../errors
+[ $? = 125 ] && one_complaint ../errors 'folder does not exist' || fail "said: $(cat ../errors)"
+cd ../ && mkdir gone && cd gone || fail "cd"
+record sh -c "rmdir $work/gone" 2>../errors
+[ $? = 125 ] && one_complaint ../errors 'No such file' || fail "said: $(cat ../errors)"
+cd ..
+saving=$(sed 's/.*: adaptrace recover//' errors)
+eval "\"$ADAPTRACE\" recover $saving" 2>errors || fail "recover $saving: $(cat errors)"
+"$ADAPTRACE" info ANOTHER.atr >said || fail "no trace"
+# Where nothing could be recovered it is saved at once.
+mkdir gone tmp && cd gone || fail "cd"
+(ulimit -f 2048; TMPDIR=$work/tmp record -m 2M sh -c "rmdir $work/gone") 2>../errors
+[ $? = 125 ] || fail "record with little room: $(cat ../errors)"
+cd ..
+grep -q "the trace is '$work/tmp/adaptrace-.*/adaptrace.atr'" errors || fail "said: $(cat errors)"
+"$ADAPTRACE" info tmp/adaptrace-*/adaptrace.atr >said || fail "no trace"
 # Names with a meaning.
 recorded -o '%%-%h-%p.atr' true
 [ -s %-"$(hostname 2>/dev/null || uname -n)"-*.atr ] || fail "$(ls)"
