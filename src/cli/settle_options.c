@@ -152,7 +152,19 @@ static int check_place(const char *path, char place[PATH_MAX])
 	if (stat(path, &there) || S_ISREG(there.st_mode))
 		return find_place(path, place);
 	snprintf(place, PATH_MAX, "%s", path);
-	return S_ISDIR(there.st_mode) ? EISDIR : 0;
+	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
+}
+
+static const char *place_error_text(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "its folder does not exist";
+	case ENXIO: /* a pipe without a reader would hold us up, with all signals blocked */
+		return "a trace is a file";
+	default:
+		return strerror(error);
+	}
 }
 
 static int settle_output(struct options *options)
@@ -168,7 +180,7 @@ static int settle_output(struct options *options)
 	error = check_place(options->output, options->place);
 	if (error)
 		say("cannot write to '%s': %s; -o names another place", options->output,
-		    error == ENOENT ? "its folder does not exist" : strerror(error));
+		    place_error_text(error));
 	return -error;
 }
 

@@ -17,6 +17,8 @@ refuse folder
 refuse ''
 refuse -
 refuse %q.atr
+mkfifo pipe
+refuse pipe
 # What is said of a name does not act on the terminal.
 record -o "$(printf 'no/\033[31mx')" true 2>errors
 grep -qF 'no/\x1b[31mx' errors || fail "said: $(cat -v errors)"
