@@ -33,12 +33,21 @@ const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
 
 uint32_t trace_find_event(const struct trace *trace, const char *name)
 {
+	uint32_t nr_begun = 0, begun = TRACE_ALL_EVENTS;
+	size_t length = strlen(name);
 	const struct trace_event *event;
 
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		if (!strcmp(trace_string(trace, event->name), name))
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		const char *known = trace_string(trace, event->name);
+
+		if (!strcmp(known, name))
 			return i;
-	return TRACE_ALL_EVENTS;
+		if (!strncmp(known, name, length) && known[length] == ':') {
+			nr_begun++;
+			begun = i;
+		}
+	}
+	return nr_begun == 1 ? begun : TRACE_ALL_EVENTS;
 }
 
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index)

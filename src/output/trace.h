@@ -29,7 +29,10 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
  * kinds are these and those of calls behind them.
  */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
-/* The first event of that name; TRACE_ALL_EVENTS: none. */
+/*
+ * The first event of that name, else the only one of that name with modifiers behind it: who may
+ * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
+ */
 uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
 /* Of all streams on a CPU of their own: the highest number and one. */
