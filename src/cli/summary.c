@@ -33,20 +33,18 @@ static uint32_t wide_string(struct session *s)
 /* A kernel's thread was started by no command. */
 static uint32_t kernel_thread_string(struct session *s)
 {
-	char path[64], text[64] = "[", *comm = text + 1;
+	char path[64], comm[32] = "", text[40];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->options->attach);
 	f = fopen(path, "re");
-	if (!f || !fgets(comm, sizeof(text) - 2, f))
+	if (!f || !fgets(comm, sizeof(comm), f))
 		*comm = '\0';
 	if (f)
 		fclose(f);
-	if (!*comm)
-		return tables_string(s->tables, "");
 	comm[strcspn(comm, "\n")] = '\0';
-	strcat(text, "]");
-	return tables_string(s->tables, text);
+	snprintf(text, sizeof(text), "[%s]", comm);
+	return tables_string(s->tables, *comm ? text : "");
 }
 
 /* How the process was started, as far as it still says so. */
