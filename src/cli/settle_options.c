@@ -6,6 +6,7 @@
 #include "cli/period.h"
 #include "cli/room.h"
 #include "cli/say.h"
+#include "output/new_file.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
 
@@ -149,6 +150,8 @@ static int check_place(const char *path, char place[PATH_MAX])
 {
 	struct stat there;
 
+	if (new_file_is_trap(path))
+		return EACCES;
 	if (stat(path, &there) || S_ISREG(there.st_mode))
 		return find_place(path, place);
 	snprintf(place, PATH_MAX, "%s", path);

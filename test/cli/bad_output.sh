@@ -48,6 +48,17 @@ mkdir gone tmp && cd gone || fail "cd"
 cd ..
 grep -q "the trace is '$work/tmp/adaptrace-.*/adaptrace.atr'" errors || fail "said: $(cat errors)"
 "$ADAPTRACE" info tmp/adaptrace-*/adaptrace.atr >said || fail "no trace"
+# Somebody else's link where all may write is a trap.
+if [ "$(id -u)" = 0 ]; then
+	mkdir open && chmod 1777 open && echo mine >precious
+	as_user ln -s "$PWD/precious" open/x.atr
+	record -o open/x.atr true 2>errors
+	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
+	[ "$(cat precious)" = mine ] && [ ! -e precious.old ] || fail "the link was followed"
+	ln -s "$PWD/precious" open/z.atr
+	recorded -o open/z.atr true
+	[ "$(cat precious.old)" = mine ] || fail "a link of one's own was not followed"
+fi
 # Names with a meaning.
 recorded -o '%%-%h-%p.atr' true
 [ -s %-"$(hostname 2>/dev/null || uname -n)"-*.atr ] || fail "$(ls)"
