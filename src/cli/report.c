@@ -53,10 +53,29 @@ static int parse_span(const struct trace_run *run, const char *text, struct repo
 	if (parse_time(run, from, &options->from) || parse_time(run, comma + 1, &options->to) ||
 	    options->from >= options->to)
 		return -EINVAL;
+	if (options->from > run->end && run->end > run->start)
+		return -ERANGE;
 	/* The last sample belongs to the last part. */
 	if (options->to >= run->end && run->end > run->start)
 		options->to = UINT64_MAX;
 	return 0;
+}
+
+static int choose_span(const struct trace_run *run, const char *text,
+                       struct report_options *options)
+{
+	int err = parse_span(run, text, options);
+	char length[TEXT_SIZE];
+
+	if (err == -ERANGE) {
+		text_quantity(length, (double)(run->end - run->start), TRACE_NS);
+		say("'%s' begins behind the end of the run, which took %s", text, length);
+	} else if (err) {
+		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
+		    "start, or as in 25%%,50%%",
+		    text);
+	}
+	return err;
 }
 
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */
@@ -135,12 +154,8 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		    command->event, command->path);
 		return -ENOENT;
 	}
-	if (command->time && parse_span(trace_run(trace), command->time, options)) {
-		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
-		    "start, or as in 25%%,50%%",
-		    command->time);
+	if (command->time && choose_span(trace_run(trace), command->time, options))
 		return -EINVAL;
-	}
 	complete_keys(options);
 	return command->function ? choose_function(trace, command) : 0;
 }
