@@ -300,6 +300,8 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'C':
 		return parse_cpus(options, arg);
 	case OPT_CGROUP:
+		if (!*arg)
+			return wrong("no such cgroup:", arg, "systemd-cgls shows what there is");
 		options->wide = true;
 		options->cgroup = arg;
 		return 0;
