@@ -1,10 +1,10 @@
 #include "cli/session.h"
 
 #include "cli/preload_path.h"
+#include "cli/save.h"
 #include "cli/say.h"
 #include "cli/status.h"
 #include "cli/summary.h"
-#include "output/trace_write.h"
 #include "perf/permission.h"
 
 #include <errno.h>
@@ -257,29 +257,14 @@ static int exec_failed(struct session *s, int error)
 
 static int finish(struct session *s)
 {
-	struct symbolizer *symbolizer;
 	uint64_t bytes = 0;
-	int error;
 
 	s->exit_status = reap_target(s);
 	status_clear(s);
 	summary_totals(s);
-	symbolizer = symbolizer_new(s->modules);
-	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, &bytes);
-	symbolizer_free(symbolizer);
-	if (error) {
-		tables_keep(s->tables);
-		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
-		    tables_recoverable(s->tables)
-		            ? "make room and run 'adaptrace recover', or choose another place with "
-		              "'adaptrace recover -o'"
-		            : "the trace is lost");
+	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
-	}
 	status_warnings(s);
-	if (s->calls && !calls_nr_processes(s->calls) && !s->options->quiet)
-		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
-		    "statically linked or setuid");
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;

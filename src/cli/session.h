@@ -24,8 +24,8 @@
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
-	const char *output_pattern; /* NULL: the default */
-	char output[PATH_MAX];
+	const char *output_pattern;             /* NULL: the default */
+	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;

@@ -146,8 +146,28 @@ static void warn_of_unobserved(const struct tasks *tasks)
 		    missed);
 }
 
+static void warn_of_calls(const struct session *s)
+{
+	uint64_t refused;
+	int error;
+
+	if (!s->calls)
+		return;
+	refused = calls_refused(s->calls, &error);
+	if (refused)
+		say("the calls of %llu process%s are missing: no memory could be shared with %s "
+		    "(%s)",
+		    (unsigned long long)refused, refused == 1 ? "" : "es",
+		    refused == 1 ? "it" : "them",
+		    error ? strerror(-error) : "too many lived at once");
+	else if (!calls_nr_processes(s->calls) && !s->options->quiet)
+		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
+		    "statically linked or setuid");
+}
+
 void status_warnings(const struct session *s)
 {
+	warn_of_calls(s);
 	warn_of_counters(s);
 	warn_of_silence(s);
 	if (s->left_cgroup)
