@@ -92,6 +92,7 @@ struct session {
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
+	size_t buffer_size; /* as it would be if memory is never refused */
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;

@@ -146,8 +146,20 @@ static void warn_of_unobserved(const struct tasks *tasks)
 		    missed);
 }
 
+/* The same samples are there, at a lower rate. */
+static void warn_of_memory(const struct session *s)
+{
+	char size[TEXT_SIZE];
+
+	if (hmb_size(s->hmb) == s->buffer_size)
+		return;
+	text_bytes(size, hmb_size(s->hmb));
+	say("/dev/shm became full: the buffer could not grow beyond %s", size);
+}
+
 void status_warnings(const struct session *s)
 {
+	warn_of_memory(s);
 	warn_of_counters(s);
 	warn_of_silence(s);
 	if (s->left_cgroup)
