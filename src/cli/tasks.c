@@ -143,6 +143,7 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	if (task->ended)
 		return;
+	tasks->nr_ended++;
 	task->ended = time ? time : 1;
 	if (tasks->newest_ended)
 		tasks->newest_ended->next_ended = task;

@@ -52,6 +52,7 @@ struct tasks {
 	struct task *oldest_ended, *newest_ended;
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
+	uint64_t nr_ended;
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
 	uint64_t now; /* of the newest record, ns */
