@@ -77,8 +77,30 @@ static void count_trouble(struct session *s, const struct record *record,
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
 }
 
+/* The guard is told how long tasks and mappings took: slower sampling would not save that. */
+static void end_others(struct session *s, uint64_t *since)
+{
+	if (*since)
+		s->guard.others_ns += sampler_now() - *since;
+	*since = 0;
+}
+
+static void take_in(struct session *s, const struct record *record,
+                    const struct sampler_source *source, uint64_t *others_since)
+{
+	if (record->type == RECORD_SAMPLE) {
+		end_others(s, others_since);
+		session_sample(s, record, source);
+		return;
+	}
+	if (!*others_since)
+		*others_since = sampler_now();
+	tasks_record(&s->tasks, record);
+}
+
 static void drain(struct session *s, bool all)
 {
+	uint64_t others_since = 0;
 	struct record record;
 	struct sampler_source source;
 	int result;
@@ -91,12 +113,10 @@ static void drain(struct session *s, bool all)
 			s->malformed++;
 			continue;
 		}
-		if (record.type == RECORD_SAMPLE)
-			session_sample(s, &record, &source);
-		else
-			tasks_record(&s->tasks, &record);
+		take_in(s, &record, &source, &others_since);
 		count_trouble(s, &record, &source);
 	}
+	end_others(s, &others_since);
 	summary_modules(s);
 }
 
