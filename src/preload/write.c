@@ -6,17 +6,13 @@
 #include <time.h>
 
 /*
- * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
- * may fill half of a ring: a program that waits by asking again and again must not lose a message.
+ * Calls that found nothing may fill half of a ring: a program that waits by asking again and again
+ * must not lose a message.
  */
 static bool ring_room(struct thread *thread, uint64_t head)
 {
-	uint64_t most = (thread->mask + 1) >> thread->idle;
-
-	if (head - thread->tail <= most)
-		return true;
 	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
-	return head - thread->tail <= most;
+	return head - thread->tail <= (thread->mask + 1) >> thread->idle;
 }
 
 /* Waits for the recorder where the user prefers that to a loss. */
@@ -36,7 +32,10 @@ static bool wait_for_room(struct thread *thread, uint64_t head)
 	return true;
 }
 
-/* The end of the ring is left out where a record does not fit in there. */
+/*
+ * Looks at the recorder's side, so that the next half of a ring is written without. The end of the
+ * ring is left out where a record does not fit in there.
+ */
 __attribute__((noinline)) static uint64_t *reserve_slowly(struct thread *thread, size_t nr)
 {
 	size_t at = thread->head & thread->mask;
