@@ -182,7 +182,6 @@ static void on_tick(struct session *s)
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	stack_copy_follow(s);
 	look_for_target(s);
 	session_pace(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
@@ -207,7 +206,7 @@ static void run(struct session *s)
 	struct epoll_event events[16];
 
 	while (!s->target_ended && !s->interrupted) {
-		int nr = epoll_wait(s->poll_fd, events, 16, -1);
+		int nr = epoll_wait(s->poll_fd, events, 16, stack_copy_wait(s));
 
 		for (int i = 0; i < nr; i++) {
 			if (events[i].data.fd == s->signal_fd)
@@ -222,6 +221,7 @@ static void run(struct session *s)
 				tasks_count_unobserved(&s->tasks);
 		}
 		drain(s, false);
+		stack_copy_follow(s);
 		drain_calls(s);
 	}
 	tasks_count_unobserved(&s->tasks);
