@@ -76,7 +76,9 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 		return nr;
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
-	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && sample.stack_cut);
+	/* Not those that were copied before larger copies were asked for. */
+	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && sample.stack_cut &&
+	                                        sample.stack_size >= sampler_copied(s->sampler));
 	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
 }
 

@@ -28,6 +28,8 @@ small, info = json.load(open("small.json")), json.load(open("info.json"))
 assert small["memory"]["budget"] == 262144
 assert small["samples"]["taken"] == info["samples"]["taken"]
 assert small["samples"]["stored"] < info["samples"]["stored"]
+kind, = small["calls"]["kinds"]
+assert kind["stored"] == 0 and kind["from_ns"] == kind["to_ns"], kind
 P
 # Samples alone: ranks are known by the names of their files, clocks by the hosts' real time.
 mkdir samples
