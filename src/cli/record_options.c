@@ -203,6 +203,7 @@ static int parse_wait(struct options *options, const char *arg)
 
 static int parse_calls(struct options *options, int key, const char *arg)
 {
+	options->calls_tuned |= key != OPT_MPI;
 	switch (key) {
 	case OPT_WAIT:
 		return parse_wait(options, arg);

@@ -245,6 +245,8 @@ static int settle_target(const struct options *options)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->attach)
 		say("a command and -p exclude each other");
+	else if (options->calls_tuned && !options->calls)
+		say("--events-share, --events-policy and --events-wait are for --mpi");
 	else if (options->calls && (options->attach || options->wide))
 		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
 	else if (options->wide && options->attach)
