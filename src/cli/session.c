@@ -77,7 +77,7 @@ static void count_trouble(struct session *s, const struct record *record,
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
 }
 
-/* The guard is told how long tasks and mappings took: slower sampling would not save that. */
+/* The guard is told how long all but samples took: slower sampling would not save that. */
 static void end_others(struct session *s, uint64_t *since)
 {
 	if (*since)
@@ -189,7 +189,6 @@ static void on_tick(struct session *s)
 	status_show(s);
 }
 
-/* What calls cost the recorder, slower sampling would not save. */
 static void drain_calls(struct session *s)
 {
 	uint64_t before;
@@ -198,7 +197,7 @@ static void drain_calls(struct session *s)
 		return;
 	before = guard_cpu_time();
 	calls_drain(s->calls, false);
-	s->guard.cpu_since += guard_cpu_time() - before;
+	s->guard.others_ns += guard_cpu_time() - before;
 }
 
 static void run(struct session *s)
