@@ -12,6 +12,7 @@
 
 #define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
 #define SLOW_CLOCK_NS     2000000
+#define MOST_ON_RING      256
 
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
                      int leader)
@@ -96,14 +97,18 @@ static unsigned useful_rungs(const struct sampler_config *config, unsigned e)
 
 /*
  * Every fork copies the events of all rungs for all CPUs, some 2 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them. Counters are copied with each.
+ * rungs, for the buffer's levels do the doublings between them. Counters are copied with each. At
+ * the end of a task that was attached to, the kernel goes through all events of a ring for each one
+ * of the task's own: where tasks are many, fewer rungs again.
  */
 static unsigned wanted_rungs(const struct sampler *s, const struct sampler_config *config)
 {
 	unsigned most = s->nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : s->nr_cpus <= 32 ? 3 : 2, wanted = 1;
 
-	if (s->nr_counters)
-		return MAX_COUNTED_RUNGS;
+	if (s->nr_targets * most > MOST_ON_RING)
+		most = s->nr_targets < MOST_ON_RING ? MOST_ON_RING / s->nr_targets : 1;
+	if (s->nr_counters && most > MAX_COUNTED_RUNGS)
+		most = MAX_COUNTED_RUNGS;
 	for (unsigned e = 0; e < config->nr_events; e++)
 		if (useful_rungs(config, e) > wanted)
 			wanted = useful_rungs(config, e);
