@@ -52,8 +52,8 @@ static const struct sentence {
 	[ADVICE_NO_PERF] = {"this kernel was built without perf events",
                             "boot one with CONFIG_PERF_EVENTS=y"},
 	[ADVICE_NO_PROC] =
-		{"/proc is not mounted here (a chroot?), and without it nothing is known "
-                 "of processes, code and permissions",
+		{"no /proc of this PID namespace is mounted here (a chroot?), and without it "
+                 "nothing is known of processes, code and permissions",
                  "as root: mount -t proc proc /proc"},
 	[ADVICE_NO_SYS] = {"/sys is not mounted here (a chroot?), and it is what tells which "
                            "counters and probes there are",

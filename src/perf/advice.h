@@ -32,7 +32,7 @@ enum advice_topic {
 	ADVICE_FILTER,   /* subject: the error that a filter of system calls answers with */
 	ADVICE_SECURITY, /* every right, and refused all the same */
 	ADVICE_NO_PERF,
-	ADVICE_NO_PROC, /* /proc is not mounted */
+	ADVICE_NO_PROC, /* /proc is not mounted, or that of another PID namespace */
 	ADVICE_NO_SYS,  /* nor /sys */
 
 	ADVICE_VIRTUAL,     /* a virtual machine without counters */

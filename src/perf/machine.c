@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/syscall.h>
@@ -85,6 +86,14 @@ unsigned machine_core_kinds(void)
 	return found.core_kinds;
 }
 
+/* That of another PID namespace would take other processes for the targets. */
+static bool has_own_proc(void)
+{
+	char pid[16] = "";
+
+	return readlink("/proc/self", pid, sizeof(pid) - 1) > 0 && atol(pid) == getpid();
+}
+
 void machine_read(struct machine *machine)
 {
 	struct capabilities found = {0};
@@ -92,7 +101,7 @@ void machine_read(struct machine *machine)
 
 	pmu_walk_names(PMU_ROOT, note_pmu, &found);
 	*machine = (struct machine){
-		.has_proc = !access("/proc/self/maps", F_OK),
+		.has_proc = has_own_proc(),
 		.has_sys = !access(PMU_ROOT, F_OK),
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),

@@ -13,7 +13,7 @@
 #define MACHINE_UNKNOWN (-1)
 
 struct machine {
-	bool has_proc, has_sys;  /* are mounted */
+	bool has_proc, has_sys;  /* are mounted; /proc for this PID namespace */
 	bool has_perf;           /* the kernel was built with perf events */
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */

@@ -45,6 +45,9 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c 'umount -l /proc && "$@"' sh "$ADAPTRACE" record -q true 2>errors
 	[ $? = 125 ] || fail "record without /proc"
 	same_sentence /proc unshare -m sh -c 'umount -l /proc && "$@"' sh
+	unshare -fp "$ADAPTRACE" record -q true 2>errors
+	[ $? = 125 ] && grep -q 'mount -t proc' errors || fail "record with a foreign /proc: $(cat errors)"
+	same_sentence /proc unshare -fp
 	[ "$(grep -c '"state"' doctor.json)" = 1 ] || fail "$(cat doctor.json)"
 	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" doctor' "$ADAPTRACE" >text
 	grep -q '^missing  uprobes: /sys is not mounted' text || fail "$(cat text)"
