@@ -305,19 +305,15 @@ __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_
 bool hmb_put_at(struct hmb *hmb, const struct hmb_sample *sample, uint32_t context)
 {
 	struct hmb_level *level = level_of(hmb, sample);
+	struct code_encoder *encoder = level->encoder;
 	struct bin *bin = level->open;
-	struct code_sample coded;
-	enum code_usual usual;
 
 	hmb->ledger->taken[sample->kind]++;
-	if (!has_room(level, bin))
-		return put_any(hmb, sample, context);
-	coded = coded_sample(sample, context);
-	usual = code_put_usual(level->encoder, bin, &coded);
-	if (usual == CODE_OTHER)
+	if (!has_room(level, bin) ||
+	    !code_site_expected(encoder, bin, code_who(sample->thread, sample->cpu)))
 		return put_any(hmb, sample, context);
 	level->nr_records++;
-	return usual == CODE_PUT || code_put_long(level->encoder, bin);
+	return code_put_expected(encoder, bin, sample->time, context, sample->leaf);
 }
 
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
