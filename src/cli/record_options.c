@@ -203,6 +203,7 @@ static int parse_wait(struct options *options, const char *arg)
 
 static int parse_calls(struct options *options, int key, const char *arg)
 {
+	options->calls_tuned |= key != OPT_MPI;
 	switch (key) {
 	case OPT_WAIT:
 		return parse_wait(options, arg);
@@ -300,6 +301,8 @@ static int parse_one(struct options *options, int key, const char *arg)
 	case 'C':
 		return parse_cpus(options, arg);
 	case OPT_CGROUP:
+		if (!*arg)
+			return wrong("no such cgroup:", arg, "systemd-cgls shows what there is");
 		options->wide = true;
 		options->cgroup = arg;
 		return 0;

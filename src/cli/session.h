@@ -50,6 +50,7 @@ struct options {
 	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
 	bool calls;         /* record MPI calls and user regions */
+	bool calls_tuned;   /* and how was said */
 	double calls_share; /* of the budget, 0 … 1 */
 	enum trace_policy calls_policy;
 	uint64_t calls_patience; /* ns */

@@ -134,15 +134,21 @@ static int settle_branches(struct options *options)
 /* A folder that was deleted while somebody is in it can still be asked for its rights. */
 static int find_place(const char *path, char place[PATH_MAX])
 {
-	char folder[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
+	char copy[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
+	const char *folder;
 
-	snprintf(folder, sizeof(folder), "%s", path);
+	snprintf(copy, sizeof(copy), "%s", path);
 	snprintf(name, sizeof(name), "%s", path);
-	if (!realpath(dirname(folder), real) || access(real, W_OK | X_OK))
+	folder = dirname(copy);
+	if (access(folder, W_OK | X_OK))
 		return errno;
-	if (snprintf(place, PATH_MAX, "%s/%s", real, basename(name)) >= PATH_MAX)
-		return ENAMETOOLONG;
-	return 0;
+	if (realpath(folder, real))
+		folder = real;
+	else if (errno == ENOENT)
+		return ENOENT;
+	/* else one above it is closed to us, and the name will do from here */
+	return snprintf(place, PATH_MAX, "%s/%s", folder, basename(name)) >= PATH_MAX ? ENAMETOOLONG
+	                                                                              : 0;
 }
 
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
@@ -239,6 +245,8 @@ static int settle_target(const struct options *options)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->attach)
 		say("a command and -p exclude each other");
+	else if (options->calls_tuned && !options->calls)
+		say("--events-share, --events-policy and --events-wait are for --mpi");
 	else if (options->calls && (options->attach || options->wide))
 		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
 	else if (options->wide && options->attach)

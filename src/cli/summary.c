@@ -18,18 +18,6 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]" where there is no command. */
-static uint32_t wide_string(struct session *s)
-{
-	const struct options *options = s->options;
-	char text[PATH_MAX + 16];
-
-	if (!options->cgroup)
-		return tables_string(s->tables, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
-	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
-	return tables_string(s->tables, text);
-}
-
 /* A kernel's thread was started by no command. */
 static uint32_t kernel_thread_string(struct session *s)
 {
@@ -70,10 +58,12 @@ static uint32_t attached_string(struct session *s)
 	return tables_string(s->tables, text);
 }
 
-static uint32_t command_string(struct session *s)
+/* The arguments of a command, behind what is sampled instead of it. */
+static uint32_t command_string(struct session *s, const char *instead)
 {
-	char **argv = s->options->command, *joined, *at;
-	size_t size = 1;
+	static char *none[] = {NULL};
+	char **argv = s->options->command ? s->options->command : none, *joined, *at;
+	size_t size = 1 + strlen(instead);
 	uint32_t string;
 
 	for (char **a = argv; *a; a++)
@@ -81,12 +71,24 @@ static uint32_t command_string(struct session *s)
 	at = joined = malloc(size);
 	if (!joined)
 		return 0;
-	*at = '\0';
+	at += sprintf(at, "%s", instead);
 	for (char **a = argv; *a; a++)
-		at += sprintf(at, "%s%s", a == argv ? "" : "\x1f", *a);
+		at += sprintf(at, "%s%s", at == joined ? "" : "\x1f", *a);
 	string = tables_string(s->tables, joined);
 	free(joined);
 	return string;
+}
+
+/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]", and the command meanwhile. */
+static uint32_t wide_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[PATH_MAX + 16];
+
+	if (!options->cgroup)
+		return command_string(s, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	return command_string(s, text);
 }
 
 static uint32_t cpu_model(struct session *s)
@@ -192,9 +194,9 @@ void summary_start(struct session *s)
 	if (s->one_kind)
 		run->flags |= TRACE_RUN_ONE_KIND;
 	run->stacks = options->stacks;
-	run->command = options->command ? command_string(s)
-	               : options->wide  ? wide_string(s)
-	                                : attached_string(s);
+	run->command = options->wide      ? wide_string(s)
+	               : options->command ? command_string(s, "")
+	                                  : attached_string(s);
 	run->pid = options->command ? s->launch.pid : options->attach;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;

@@ -438,7 +438,9 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->side_format.sample_type = SAMPLER_TRAILER;
 	error = s->tasks ? find_cpus(s) : -ENOMEM;
 	if (error == -ENOENT)
-		snprintf(why, WHY_SIZE, "cannot tell which CPUs run: sysfs is not mounted");
+		snprintf(why, WHY_SIZE,
+		         "cannot tell which CPUs run: /sys is not mounted; as root: mount -t sysfs "
+		         "sysfs /sys");
 	else if (error)
 		explain(s, error, why);
 	if (error)

@@ -48,6 +48,13 @@ mkdir gone tmp && cd gone || fail "cd"
 cd ..
 grep -q "the trace is '$work/tmp/adaptrace-.*/adaptrace.atr'" errors || fail "said: $(cat errors)"
 "$ADAPTRACE" info tmp/adaptrace-*/adaptrace.atr >said || fail "no trace"
+# A folder below one that is closed to us.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p closed/below/deeper && chmod 777 closed/below closed/below/deeper && chmod 700 closed
+	(cd closed/below && as_user "$ADAPTRACE" record -q -e cpu-clock:u true &&
+		as_user "$ADAPTRACE" record -q -e cpu-clock:u -o deeper/x.atr true) 2>errors ||
+		fail "below a closed folder: $(cat errors)"
+fi
 # Somebody else's link where all may write is a trap.
 if [ "$(id -u)" = 0 ]; then
 	mkdir open && chmod 1777 open && echo mine >precious

@@ -48,6 +48,8 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	[ "$(grep -c '"state"' doctor.json)" = 1 ] || fail "$(cat doctor.json)"
 	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" doctor' "$ADAPTRACE" >text
 	grep -q '^missing  uprobes: /sys is not mounted' text || fail "$(cat text)"
+	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" record -q -e cpu-clock -a true' "$ADAPTRACE" 2>errors
+	grep -q 'which CPUs run: .*mount -t sysfs' errors || fail "$(cat errors)"
 	grep 'this kernel has no .probes' text && fail "the kernel is blamed"
 fi
 

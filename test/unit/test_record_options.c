@@ -196,6 +196,7 @@ static void nothing_to_do(void **state)
 	assert_int_equal(status_of(ARGS("-q")), 125);
 	assert_int_equal(status_of(ARGS("-m")), 125);
 	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
+	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
 }
 
 int main(void)
