@@ -21,35 +21,23 @@ static unsigned char *put_short_varint(unsigned char *at, uint32_t value)
 	return at + more + 1;
 }
 
-static unsigned char *put_number(unsigned char *at, uint32_t number)
+static unsigned char *put_late_control(unsigned char *at, uint64_t late, enum code_where where)
 {
-	if (number < NUMBER_DIRECT) {
-		*at++ = (unsigned char)number;
-		return at;
-	}
-	number -= NUMBER_DIRECT;
-	*at++ = (unsigned char)(NUMBER_DIRECT + (number >> 8));
-	*at++ = (unsigned char)number;
-	return at;
-}
+	unsigned high = (unsigned)(late >> 16), codes = TIME_3_BYTES - TIME_BYTES;
 
-static unsigned char *put_residual(unsigned char *at, uint64_t residual, enum code_where where)
-{
-	uint64_t rest = residual - TIME_END;
-	unsigned high = (unsigned)(rest >> 16), codes = TIME_3_BYTES - TIME_BYTES;
-
-	if (residual < TIME_END) {
-		residual += TIME_DIRECT * 255; /* now the code stands above the low byte */
-		*at++ = (unsigned char)(residual >> 8 << 2 | where);
-		*at++ = (unsigned char)residual;
-		return at;
-	}
-	if (rest >= 1 << 24) {
+	if (late >= 1 << 24) {
 		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
-		return varint_put(at, rest);
+		return varint_put(at, late);
 	}
 	*at++ = (unsigned char)((TIME_BYTES + (high < codes ? high : codes)) << 2 | where);
-	return put_bytes(at, rest, high < codes ? 2 : 3);
+	return put_bytes(at, late, high < codes ? 2 : 3);
+}
+
+static unsigned char *put_control(unsigned char *at, uint64_t residual, enum code_where where)
+{
+	if (residual < TIME_END)
+		return put_near_control(at, residual, where);
+	return put_late_control(at, residual - TIME_END, where);
 }
 
 static uint32_t distance_32(uint32_t to, uint32_t from)
@@ -76,20 +64,14 @@ static unsigned char *put_context(struct code_model *model, unsigned char *at, u
 {
 	uint32_t followed = distance_32(context, model->trails[model->trail]);
 	uint32_t other = distance_32(context, model->trails[!model->trail]);
-	unsigned change = other < followed;
-	uint64_t code = (uint64_t)(change ? other : followed) << 1 | change;
+	bool nearer = other < followed; /* as good as random */
+	uint64_t least = followed ^ ((followed ^ other) & -(uint32_t)nearer);
+	uint64_t code = least << 1 | nearer;
 
-	add_to_trail(model, context, model->trail ^ change, code < CONTEXT_LOW);
-	if (code < CONTEXT_LOW) {
-		*at++ = (unsigned char)code;
-		return at;
-	}
-	code -= CONTEXT_LOW;
-	if (code >> 8 >= CONTEXT_2_BYTES - CONTEXT_LOW)
+	add_to_trail(model, context, nearer, code < CONTEXT_LOW);
+	if (code >= CONTEXT_LOW + ((CONTEXT_2_BYTES - CONTEXT_LOW) << 8))
 		return put_far_context(at, context);
-	*at++ = (unsigned char)(CONTEXT_LOW + (code >> 8));
-	*at++ = (unsigned char)code;
-	return at;
+	return put_number(at, (uint32_t)code, CONTEXT_LOW);
 }
 
 static uint32_t site_hash(uint64_t who)
@@ -121,38 +103,50 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 	return at;
 }
 
-/* The slot of the context's number + 1, or the empty slot where it belongs. */
+/* The slot of the number + 1 of the context's first pair, or the empty slot where it belongs. */
 static uint16_t *find_context(struct code_encoder *encoder, uint32_t context)
 {
-	const struct code_model *model = &encoder->model;
+	for (uint32_t i = code_slot(context);; i = (i + 1) % CODE_SLOTS) {
+		uint16_t *slot = &encoder->context_slots[i];
 
-	for (uint32_t i = code_where_hash(context, 0);; i++) {
-		uint16_t *slot = &encoder->context_slots[i % (2 * CODE_MAX_PAIRS)];
-
-		if (!*slot || model->pairs[model->contexts[*slot - 1]].context == context)
+		if (!*slot || encoder->model.pairs[*slot - 1].context == context)
 			return slot;
 	}
 }
 
 static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
 {
-	for (uint32_t i = code_where_hash(0, leaf);; i++) {
-		uint16_t *slot = &encoder->leaf_slots[i % (2 * CODE_MAX_LEAVES)];
+	for (uint32_t i = code_slot(leaf);; i = (i + 1) % CODE_SLOTS) {
+		uint16_t *slot = &encoder->leaf_slots[i];
 
 		if (!*slot || encoder->model.leaves[*slot - 1] == leaf)
 			return slot;
 	}
 }
 
+static uint8_t *find_area(struct code_encoder *encoder, uint32_t area)
+{
+	for (uint32_t i = area * 0x9e3779b1 >> 24;; i = (i + 1) % CODE_AREA_SLOTS) {
+		uint8_t *slot = &encoder->area_slots[i];
+
+		if (!*slot || encoder->model.areas[*slot - 1] == area)
+			return slot;
+	}
+}
+
+static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
+{
+	if (add_leaf(&encoder->model, leaf) && !*slot)
+		*slot = (uint16_t)encoder->model.nr_leaves;
+}
+
 static unsigned char *put_known_leaf(unsigned char *at, unsigned number)
 {
-	if (number < LEAF_FAR) {
-		*at++ = (unsigned char)number;
-		return at;
-	}
-	*at++ = (unsigned char)(LEAF_FAR + (number >> 8));
-	*at++ = (unsigned char)number;
-	return at;
+	unsigned more = number >= LEAF_FAR;
+
+	at[0] = (unsigned char)(more ? LEAF_FAR + (number >> 8) : number);
+	at[1] = (unsigned char)number;
+	return at + 1 + more;
 }
 
 static unsigned char *put_new_block(struct code_model *model, unsigned char *at, uint32_t block)
@@ -170,38 +164,31 @@ static unsigned char *put_new_block(struct code_model *model, unsigned char *at,
 		at = varint_put(at, BLOCK_MODULE(block));
 		at = varint_put(at, block & UINT16_MAX);
 	}
-	add_block(model, block);
 	return at;
-}
-
-/* The block in which a leaf lies. */
-static unsigned char *put_block(struct code_model *model, unsigned char *at, uint32_t block)
-{
-	for (uint32_t i = 0; i < model->nr_areas; i++)
-		if (model->areas[i] == block >> 1) {
-			*at++ = (unsigned char)(LEAF_AREA + i * 2 + block % 2);
-			return at;
-		}
-	return put_new_block(model, at, block);
-}
-
-static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
-{
-	if (add_leaf(&encoder->model, leaf) && !*slot)
-		*slot = (uint16_t)encoder->model.nr_leaves;
 }
 
 /* A leaf about which nothing is known. */
 static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
 {
+	struct code_model *model = &encoder->model;
+	uint32_t block = FRAME_BLOCK(leaf);
 	uint16_t *slot = find_leaf(encoder, leaf);
+	uint8_t *area;
 
 	if (*slot)
 		return put_known_leaf(at, *slot - 1U);
-	at = put_block(&encoder->model, at, FRAME_BLOCK(leaf));
-	at = put_bytes(at, leaf, 2);
 	note_leaf(encoder, slot, leaf);
-	return at;
+	area = find_area(encoder, block >> 1);
+	if (*area) {
+		*at++ = (unsigned char)(LEAF_AREA + (*area - 1) * 2 + block % 2);
+	} else {
+		at = put_new_block(model, at, block);
+		if (add_block(model, block))
+			*area = (uint8_t)model->nr_areas;
+	}
+	at[0] = (unsigned char)leaf;
+	at[1] = (unsigned char)(leaf >> 8);
+	return at + 2;
 }
 
 /* A leaf of the same context as another, and so mostly of the same function. */
@@ -223,53 +210,6 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 	return varint_put(at, (uint64_t)distance << 1);
 }
 
-/* The slot of the pair, or the empty slot where it belongs. */
-static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
-{
-	for (uint32_t i = code_where_hash(context, leaf);; i++) {
-		uint16_t *slot = &encoder->pair_slots[i % (2 * CODE_MAX_PAIRS)];
-		const struct code_pair *pair;
-
-		if (!*slot)
-			return slot;
-		pair = &encoder->model.pairs[*slot - 1];
-		if (pair->leaf == leaf && pair->context == context)
-			return slot;
-	}
-}
-
-/* The number of a pair that is met; a long one becomes short. */
-static unsigned char *put_pair(struct code_encoder *encoder, unsigned char *at, uint32_t pair)
-{
-	struct code_model *model = &encoder->model;
-	uint32_t number = encoder->numbers[pair], shorter;
-
-	if (number >= NUMBER_DIRECT) {
-		shorter = shorten_number(model, number);
-		encoder->numbers[model->order[number]] = (uint16_t)number;
-		encoder->numbers[pair] = (uint16_t)shorter;
-	}
-	return put_number(at, number);
-}
-
-bool code_put_long(struct code_encoder *encoder, struct bin *bin)
-{
-	const struct code_pair *pair = &encoder->model.last;
-	uint32_t slot = encoder->pair_slots[code_where_hash(pair->context, pair->leaf)];
-	unsigned char *start = bin_records(bin) + bin->record_bytes;
-
-	code_append(bin, (uint32_t)(put_pair(encoder, start + 1, slot - 1) - start));
-	return true;
-}
-
-static unsigned char *put_control(unsigned char *at, uint64_t residual, enum code_where where)
-{
-	if (residual >= TIME_DIRECT)
-		return put_residual(at, residual, where);
-	*at++ = (unsigned char)(residual << 2 | where);
-	return at;
-}
-
 /* Goes to the sample's site of execution, saying so where it is not the expected one. */
 static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
                                const struct code_sample *sample, unsigned time_shift)
@@ -284,66 +224,91 @@ static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
 	return at;
 }
 
-/* Numbers a pair that was written out, whose slot this is; the number, or CODE_MAX_PAIRS. */
-static uint32_t note_pair(struct code_encoder *encoder, uint16_t *slot, uint32_t context,
-                          uint64_t leaf)
+/* The slot of the pair's number + 1, or the empty slot where it belongs. */
+static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
 {
-	uint32_t number = add_pair(&encoder->model, context, leaf);
+	for (uint32_t i = pair_slot(context, leaf);; i = (i + 1) % CODE_SLOTS) {
+		uint16_t *slot = &encoder->pair_slots[i];
+		const struct code_pair *pair;
 
-	if (number == CODE_MAX_PAIRS)
-		return number;
-	*slot = (uint16_t)(number + 1);
-	encoder->numbers[number] = (uint16_t)number;
-	return number;
+		if (!*slot)
+			return slot;
+		pair = &encoder->model.pairs[*slot - 1];
+		if (pair->leaf == leaf && pair->context == context)
+			return slot;
+	}
 }
 
-/* A leaf in a context that may be new; the slot is the pair's. */
-static unsigned char *put_in_context(struct code_encoder *encoder, unsigned char *at,
-                                     uint64_t residual, uint32_t context, uint64_t leaf,
-                                     uint16_t *slot)
+/* The number of a pair that is met; a long one becomes short. */
+static unsigned char *put_pair(struct code_model *model, unsigned char *at, struct code_pair *pair)
+{
+	uint16_t number = pair->number;
+
+	if (number >= NUMBER_DIRECT) {
+		pair->number = (uint16_t)shorten_number(model, number);
+		model->pairs[model->order[number]].number = number;
+	}
+	return put_number(at, number, NUMBER_DIRECT);
+}
+
+/* A pair that is new, whose slot this is. */
+static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *at,
+                                   uint64_t residual, uint32_t context, uint64_t leaf,
+                                   uint16_t *slot)
 {
 	struct code_model *model = &encoder->model;
+	bool again = context == model->last.context;
 	uint16_t *of_context = find_context(encoder, context);
-	uint32_t number = *of_context;
+	uint32_t pair;
 
-	if (number) {
-		at = put_number(put_control(at, residual, WHERE_CONTEXT), number);
-		at = put_leaf_near(encoder, at, leaf,
-		                   model->pairs[model->contexts[number - 1]].leaf);
-		note_pair(encoder, slot, context, leaf);
-		return at;
+	if (again || *of_context) {
+		const struct code_pair *near =
+			again ? &model->last : &model->pairs[*of_context - 1];
+
+		at = put_control(at, residual, WHERE_CONTEXT);
+		at = put_number(at, again ? 0 : near->context_number, NUMBER_DIRECT);
+		at = put_leaf_near(encoder, at, leaf, near->leaf);
+	} else {
+		at = put_control(at, residual, WHERE_RAW);
+		at = put_context(model, at, context);
+		at = put_leaf(encoder, at, leaf);
 	}
-	at = put_context(model, put_control(at, residual, WHERE_RAW), context);
-	at = put_leaf(encoder, at, leaf);
-	number = note_pair(encoder, slot, context, leaf);
-	add_context(model, number);
-	if (number != CODE_MAX_PAIRS)
-		*of_context = (uint16_t)model->nr_contexts;
-	return at;
-}
-
-/* Another leaf in the context of the last record. */
-static unsigned char *put_in_last_context(struct code_encoder *encoder, unsigned char *at,
-                                          uint64_t residual, uint32_t context, uint64_t leaf,
-                                          uint16_t *slot)
-{
-	at = put_control(at, residual, WHERE_CONTEXT);
-	*at++ = 0;
-	at = put_leaf_near(encoder, at, leaf, encoder->model.last.leaf);
-	note_pair(encoder, slot, context, leaf);
+	pair = add_pair(model, context, leaf);
+	if (pair == CODE_MAX_PAIRS)
+		return at;
+	*slot = (uint16_t)(pair + 1);
+	if (!again && !*of_context) {
+		*of_context = *slot;
+		add_context(model, pair);
+		model->pairs[pair].context_number = (uint16_t)model->nr_contexts;
+	}
 	return at;
 }
 
 static unsigned char *put_where(struct code_encoder *encoder, unsigned char *at, uint64_t residual,
                                 uint32_t context, uint64_t leaf)
 {
+	struct code_model *model = &encoder->model;
 	uint16_t *slot = find_pair(encoder, context, leaf);
 
-	if (*slot)
-		return put_pair(encoder, put_control(at, residual, WHERE_PAIR), *slot - 1U);
-	if (context == encoder->model.last.context)
-		return put_in_last_context(encoder, at, residual, context, leaf, slot);
-	return put_in_context(encoder, at, residual, context, leaf, slot);
+	if (*slot) {
+		at = put_control(at, residual, WHERE_PAIR);
+		at = put_pair(model, at, &model->pairs[*slot - 1]);
+	} else {
+		at = put_new_pair(encoder, at, residual, context, leaf, slot);
+	}
+	model->last.leaf = leaf;
+	model->last.context = context;
+	return at;
+}
+
+bool code_put_where(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
+                    uint32_t context, uint64_t leaf)
+{
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+
+	code_append(bin, put_where(encoder, at, residual, context, leaf));
+	return true;
 }
 
 static unsigned char *put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
@@ -357,20 +322,16 @@ static unsigned char *put_counters(struct code_encoder *encoder, unsigned char *
 void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
 {
 	struct code_model *model = &encoder->model;
-	unsigned char *start = bin_records(bin) + bin->record_bytes;
-	unsigned char *at = put_site(encoder, start, sample, bin->time_shift);
-	struct code_site *site = &model->sites[model->site];
-	uint64_t time = sample->time >> bin->time_shift;
-	uint64_t residual = zigzag(time - expected_time(site));
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+	uint64_t residual;
 
-	__builtin_prefetch(start + 64, 1);
-	site->last = time;
+	at = put_site(encoder, at, sample, bin->time_shift);
+	residual = code_residual(&model->sites[model->site], sample->time >> bin->time_shift);
 	at = put_where(encoder, at, residual, sample->context, sample->leaf);
-	model->last = (struct code_pair){sample->leaf, sample->context};
 	if (bin->nr_counters)
 		at = put_counters(encoder, at, code_who(sample->thread, sample->cpu),
 		                  sample->counters, !bin->nr_records);
-	code_append(bin, (uint32_t)(at - start));
+	code_append(bin, at);
 }
 
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift)
@@ -381,6 +342,7 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 	memset(encoder->pair_slots, 0, sizeof(encoder->pair_slots));
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
 	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
+	memset(encoder->area_slots, 0, sizeof(encoder->area_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 

@@ -76,6 +76,9 @@ struct code_sample {
 struct code_pair {
 	uint64_t leaf;
 	uint32_t context;
+	/* The encoder's alone: */
+	uint16_t number;
+	uint16_t context_number; /* of the first pair of a context */
 };
 
 /* A thread on a CPU, to be compared at once. */
@@ -100,22 +103,26 @@ struct code_model {
 	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
 	uint8_t trail;                 /* the one that was followed last */
 	uint8_t site;
-	uint8_t turn;                   /* the number that changes places next */
-	uint16_t order[CODE_MAX_PAIRS]; /* the pair that has a number */
+	uint8_t turn;                           /* the number that changes places next */
+	struct code_site sites[CODE_MAX_SITES]; /* the first ones beside what is above */
+	uint16_t order[CODE_MAX_PAIRS];         /* the pair that has a number */
 	uint32_t areas[CODE_MAX_AREAS];
 	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
 	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];
-	struct code_site sites[CODE_MAX_SITES];
 };
 
-/* The model with ways to find things in it; 88 KiB, and 39 more that counters use. */
+#define CODE_SLOTS      (2 * CODE_MAX_PAIRS)
+#define CODE_AREA_SLOTS 256
+
+/* The model with ways to find things in it; 90 KiB, and 38 more that counters use. */
 struct code_encoder {
 	struct code_model model;
-	uint16_t numbers[CODE_MAX_PAIRS];           /* of each pair */
-	uint16_t pair_slots[2 * CODE_MAX_PAIRS];    /* by (context, leaf); 0: empty */
-	uint16_t context_slots[2 * CODE_MAX_PAIRS]; /* by context */
-	uint16_t leaf_slots[2 * CODE_MAX_LEAVES];
+	/* Numbers + 1 by hashes; 0: empty. */
+	uint16_t pair_slots[CODE_SLOTS];
+	uint16_t context_slots[CODE_SLOTS]; /* of first pairs */
+	uint16_t leaf_slots[CODE_SLOTS];
+	uint8_t area_slots[CODE_AREA_SLOTS];
 	uint16_t site_slots[2 * CODE_MAX_SITES]; /* by (thread, CPU): a hint, to be checked */
 	struct counter_model counters;
 };

@@ -130,19 +130,19 @@ static uint32_t get_far_context(struct code_cursor *cursor, unsigned code)
 static uint32_t get_context(struct code_cursor *cursor)
 {
 	struct code_model *model = &cursor->model;
-	unsigned code = get_byte(cursor), trail;
+	unsigned code = get_byte(cursor), other;
 	uint32_t context;
 
 	if (code >= CONTEXT_2_BYTES) {
 		context = get_far_context(cursor, code);
-		add_to_trail(model, context, 0, false);
+		add_to_trail(model, context, false, false);
 		return context;
 	}
 	if (code >= CONTEXT_LOW)
 		code = CONTEXT_LOW + ((code - CONTEXT_LOW) << 8 | get_byte(cursor));
-	trail = model->trail ^ (code & 1);
-	context = model->trails[trail] + (uint32_t)unzigzag(code >> 1);
-	add_to_trail(model, context, trail, code < CONTEXT_LOW);
+	other = code & 1;
+	context = model->trails[model->trail ^ other] + (uint32_t)unzigzag(code >> 1);
+	add_to_trail(model, context, other, code < CONTEXT_LOW);
 	return context;
 }
 

@@ -113,34 +113,39 @@ static inline unsigned find_module(const struct code_model *model, uint32_t modu
 	return CODE_MODULES;
 }
 
-static inline void add_block(struct code_model *model, uint32_t block)
+/* A block that was written out; whether its area got a number. */
+static inline bool add_block(struct code_model *model, uint32_t block)
 {
 	unsigned module = find_module(model, BLOCK_MODULE(block));
 
 	if (module == CODE_MODULES)
 		module = model->nr_modules++ % CODE_MODULES;
 	model->new_blocks[module] = block;
-	if (model->nr_areas < CODE_MAX_AREAS)
-		model->areas[model->nr_areas++] = block >> 1;
+	if (model->nr_areas == CODE_MAX_AREAS)
+		return false;
+	model->areas[model->nr_areas++] = block >> 1;
+	return true;
 }
 
 /*
- * A context was written out. Near the last one of a trail it follows that; from afar it comes to
- * the trail that was not followed last.
+ * A context was written out. Near the last one of a trail it follows that, which may be the other
+ * one than last time; from afar it comes to the trail that was not followed last.
  */
-static inline void add_to_trail(struct code_model *model, uint32_t context, unsigned trail,
-                                bool near)
+static inline void add_to_trail(struct code_model *model, uint32_t context, bool other, bool near)
 {
-	if (near)
-		model->trail = (uint8_t)trail;
-	model->trails[near ? trail : !model->trail] = context;
+	model->trails[model->trail ^ (other | !near)] = context;
+	model->trail ^= other & near;
 }
 
 static inline uint32_t add_pair(struct code_model *model, uint32_t context, uint64_t leaf)
 {
 	if (model->nr_pairs == CODE_MAX_PAIRS)
 		return CODE_MAX_PAIRS;
-	model->pairs[model->nr_pairs] = (struct code_pair){leaf, context};
+	model->pairs[model->nr_pairs] = (struct code_pair){
+		.leaf = leaf,
+		.context = context,
+		.number = (uint16_t)model->nr_pairs,
+	};
 	model->order[model->nr_pairs] = (uint16_t)model->nr_pairs;
 	return model->nr_pairs++;
 }

@@ -285,7 +285,7 @@ static struct bin *make_room(struct hmb *hmb, const struct hmb_sample *sample)
 	return hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
 }
 
-/* This and the next two stand apart so that the way of a usual sample is short. */
+/* Apart, so that the way of a usual sample is short. */
 __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_sample *sample,
                                               uint32_t context)
 {
@@ -302,36 +302,27 @@ __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_
 	return true;
 }
 
-__attribute__((noinline)) static bool put_known(struct hmb *hmb, const struct hmb_sample *sample,
-                                                struct hmb_level *level, uint32_t context)
+bool hmb_put_at(struct hmb *hmb, const struct hmb_sample *sample, uint32_t context)
 {
+	struct hmb_level *level = level_of(hmb, sample);
+	struct code_encoder *encoder = level->encoder;
 	struct bin *bin = level->open;
-	struct code_sample coded;
-	enum code_usual usual;
 
-	if (!has_room(level, bin))
-		return put_any(hmb, sample, context);
-	coded = coded_sample(sample, context);
-	usual = code_put_usual(level->encoder, bin, &coded);
-	if (usual == CODE_OTHER)
+	hmb->ledger->taken[sample->kind]++;
+	if (!has_room(level, bin) ||
+	    !code_site_expected(encoder, bin, code_who(sample->thread, sample->cpu)))
 		return put_any(hmb, sample, context);
 	level->nr_records++;
-	return usual == CODE_PUT || code_put_long(level->encoder, bin);
-}
-
-__attribute__((noinline)) static bool put_path(struct hmb *hmb, const struct hmb_sample *sample)
-{
-	if (sample->level < hmb_floor(hmb, sample->kind))
-		return false;
-	return put_known(hmb, sample, level_of(hmb, sample), cct_intern(hmb, sample));
+	return code_put_expected(encoder, bin, sample->time, context, sample->leaf);
 }
 
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 {
-	hmb->ledger->taken[sample->kind]++;
-	if (sample->path_size)
-		return put_path(hmb, sample);
-	return put_known(hmb, sample, level_of(hmb, sample), NODE_NONE);
+	uint32_t context = NODE_NONE;
+
+	if (sample->path_size && sample->level >= hmb_floor(hmb, sample->kind))
+		context = cct_intern(hmb, sample);
+	return hmb_put_at(hmb, sample, context);
 }
 
 /*

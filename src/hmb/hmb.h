@@ -138,6 +138,9 @@ void hmb_free(struct hmb *hmb);
  */
 bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample);
 
+/* The same for one whose node cct_intern() gave, when its level was open. */
+bool hmb_put_at(struct hmb *hmb, const struct hmb_sample *sample, uint32_t context);
+
 /*
  * The same for a call of an HMB_CALLS kind, in as many records as its parts need: all of them are
  * of its level, and leave together. A call is one in all counts.

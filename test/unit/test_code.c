@@ -102,13 +102,12 @@ static void begin(struct bin *bin, struct code_encoder *encoder, struct program 
 /* In one of its ways: the usual is for bins without counters. */
 static void put(struct bin *bin, struct code_encoder *encoder, const struct code_sample *sample)
 {
-	enum code_usual usual = CODE_OTHER;
+	uint64_t who = code_who(sample->thread, sample->cpu);
 
-	if (!bin->nr_counters && rnd() % 2)
-		usual = code_put_usual(encoder, bin, sample);
-	if (usual == CODE_LONG)
-		code_put_long(encoder, bin);
-	if (usual == CODE_OTHER)
+	if (!bin->nr_counters && rnd() % 2 && code_site_expected(encoder, bin, who))
+		assert_true(code_put_expected(encoder, bin, sample->time, sample->context,
+		                              sample->leaf));
+	else
 		code_put(encoder, bin, sample);
 }
 

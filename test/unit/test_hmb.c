@@ -79,7 +79,10 @@ static void put_random(struct world *w, unsigned variety)
 	for (unsigned i = 0; i < k->sample.path_size; i++)
 		k->path[i] = (i + 7 < k->sample.path_size ? rnd(variety) : 5) << 32 | (i + 2);
 	k->sample.path = k->path;
-	hmb_put(w->hmb, &k->sample);
+	if (rnd(2) && k->sample.level >= hmb_floor(w->hmb, kind))
+		hmb_put_at(w->hmb, &k->sample, cct_intern(w->hmb, &k->sample));
+	else
+		hmb_put(w->hmb, &k->sample);
 	w->nr++;
 }
 
