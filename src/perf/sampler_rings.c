@@ -15,7 +15,6 @@
 #define SIDE_RING_SIZE  ((size_t)128 << 10)
 #define EXACT_RING_SIZE ((size_t)64 << 10)
 #define LEAST_SIZE      ((size_t)64 << 10)
-#define LARGE_SIZE      ((size_t)2 << 20)
 
 int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
                         unsigned long flags)
@@ -46,16 +45,6 @@ struct perf_event_attr sampler_dummy(void)
 	};
 }
 
-/*
- * How full a ring wakes us. By then the caches have others' data, and the first samples take as
- * long as tens of later ones: so it had better be seldom. But what is free must last until we are
- * on a CPU, and the smaller the ring the fewer samples that is.
- */
-static uint32_t wakeup_at(size_t size)
-{
-	return (uint32_t)(size < LARGE_SIZE ? size / 8 * 3 : size / 2);
-}
-
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);
@@ -64,7 +53,7 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	int fd;
 
 	attr.watermark = 1;
-	attr.wakeup_watermark = wakeup_at(size);
+	attr.wakeup_watermark = (uint32_t)sampler_crowded_at(size);
 	/* That of an event on all CPUs belongs to the same task. */
 	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, 0)
 	                        : sampler_event_open(&attr, 0, s->cpus[cpu], 0);
