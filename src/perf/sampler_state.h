@@ -14,7 +14,7 @@
  * seldom. But what is free must last until the recorder is on a CPU, and the smaller the ring the
  * fewer samples that is.
  */
-static inline size_t sampler_crowded_at(size_t size)
+static inline size_t sampler_wakes_at(size_t size)
 {
 	return size < SAMPLER_LARGE_RING ? size / 8 * 3 : size / 2;
 }
