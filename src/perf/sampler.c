@@ -203,8 +203,7 @@ void sampler_drain(struct sampler *sampler, bool all)
 bool sampler_is_crowded(const struct sampler *sampler)
 {
 	for (unsigned i = 0; i < sampler->nr_rings; i++)
-		if (ring_fill(&sampler->rings[i].ring) >
-		    SAMPLER_CROWDED(sampler->rings[i].ring.size))
+		if (ring_fill(&sampler->rings[i].ring) > sampler->rings[i].ring.size / 8 * 3)
 			return true;
 	return false;
 }

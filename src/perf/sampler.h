@@ -117,10 +117,10 @@ uint32_t sampler_copied(const struct sampler *sampler);
 /* Bytes of the ring that each CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);
 
-/* A descriptor that polls readable when a ring is three eighths full; -1 behind the last. */
+/* A descriptor that polls readable when a ring is about half full; -1 behind the last. */
 int sampler_poll_fd(const struct sampler *sampler, unsigned i);
 
-/* Whether a ring was so full when the drain began. */
+/* Whether one was three eighths full as the drain began: a nap may be too long for the rest. */
 bool sampler_is_crowded(const struct sampler *sampler);
 
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */

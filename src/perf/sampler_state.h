@@ -5,9 +5,19 @@
 #include "perf/merge.h"
 #include "perf/sampler.h"
 
-#define SAMPLER_MAX_STEPS 64
-/* A ring of this size wakes the recorder when it holds so many bytes. */
-#define SAMPLER_CROWDED(size) ((size) / 8 * 3)
+#define SAMPLER_MAX_STEPS  64
+#define SAMPLER_LARGE_RING ((size_t)2 << 20)
+
+/*
+ * A ring of this size wakes the recorder when it holds so many bytes. By then the caches have
+ * others' data, and the first samples take as long as tens of later ones: so it had better be
+ * seldom. But what is free must last until the recorder is on a CPU, and the smaller the ring the
+ * fewer samples that is.
+ */
+static inline size_t sampler_wakes_at(size_t size)
+{
+	return size < SAMPLER_LARGE_RING ? size / 8 * 3 : size / 2;
+}
 
 /* What every record says of itself. */
 #define SAMPLER_TRAILER \
