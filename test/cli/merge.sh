@@ -43,6 +43,8 @@ grep -q 'adaptrace merge' said
 # What makes no sense.
 refused() { "$ADAPTRACE" merge -o no.atr "$@" 2>said && fail "merged $*"; cat said; [ ! -e no.atr ]; }
 refused job job | grep -q 'both .* have rank 0'
+cp samples/job.1.atr plain.atr
+refused plain.atr ./plain.atr | grep -q 'plain.atr.* are the same recording'
 refused nowhere.atr | grep -q nowhere.atr
 mkdir empty
 refused empty | grep -q 'no trace to merge'
