@@ -83,6 +83,10 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS) -lcmocka
 
+# What runs inside targets, looked at from outside.
+$(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
+$(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
+
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)

@@ -8,7 +8,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define RING_TOTAL ((size_t)128 << 20)
 #define RING_MOST  ((size_t)4 << 20)
@@ -169,6 +174,19 @@ static void configure_calls(const struct options *options, struct hmb_config *co
 	};
 }
 
+/*
+ * Calls come by the million a second, and a page that is touched the first time costs as much as a
+ * hundred of them. Ranks that spin on all CPUs would wait for that, so it is done before they
+ * start. Memory that is not there yet is left alone; what fails, costs later.
+ */
+static void touch_share(const struct session *s, const struct hmb_config *config)
+{
+	size_t share = config->kinds[config->nr_kinds - 1].share;
+
+	if (s->options->calls && tables_recoverable(s->tables))
+		madvise(config->memory, share, MADV_POPULATE_WRITE);
+}
+
 static int begin_calls(struct session *s)
 {
 	const unsigned kind = s->options->nr_events;
@@ -226,6 +244,7 @@ static int open_buffer(struct session *s)
 			config.kinds[e].time_shift++;
 	}
 	configure_calls(options, &config);
+	touch_share(s, &config);
 	s->hmb = hmb_new(&config);
 	if (!s->hmb)
 		return -errno;

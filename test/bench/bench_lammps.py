@@ -5,7 +5,7 @@ the share of events used up; in turn, least of each, because ranks that spin wai
 disturbance. What events cost is told against the run that was sampled without them. Goals:
 recording <= 12 % (EZTrace 2.0 costs 43 %), used up <= 2 %; <= 8 bytes an event; as many calls as the
 application made; the trace within -m 16M."""
-import json, os, re, shutil, subprocess, sys, tempfile
+import json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
 build, turns = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 6
 steps = int(sys.argv[3]) if len(sys.argv) > 3 else 150000
@@ -42,10 +42,18 @@ def info(trace):
                                               cwd=work, text=True))
 
 
+def cpu_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 times = {way: [] for way in ways}
+cpu = {way: [] for way in ways} # of all processes, from start to end: steadier than the time
 for _ in range(turns):
     for way, command in ways.items():
+        before = cpu_time()
         times[way].append(loop_time(command))
+        cpu[way].append(cpu_time() - before)
 least = {way: min(all) for way, all in times.items()}
 print(f'LAMMPS rigid, 2 ranks, {steps} steps, least of {turns}: alone {least["alone"]:.3f} s, '
       f'sampled {least["sampled"]:.3f} s, {100 * (least["sampled"] / least["alone"] - 1):+.1f} %')
@@ -53,6 +61,7 @@ for way, goal in ('recorded', 12), ('used up', 2):
     pairs = sorted(with_events / without for with_events, without in zip(times[way], times['sampled']))
     print(f'  {way:10s} {least[way]:.3f} s, {100 * (least[way] / least["sampled"] - 1):+.1f} %; '
           f'middle of the pairs {100 * (pairs[len(pairs) // 2] - 1):+.1f} %; goal <= {goal} %')
+print('  CPU time: ' + ', '.join(f'{way} {statistics.median(all):.2f} s' for way, all in cpu.items()))
 told = info('all.atr')
 kind, = told['calls']['kinds']
 calls = kind['stored'] + kind['lost']
