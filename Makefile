@@ -87,10 +87,10 @@ $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
 
-# make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang)
+# make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang; seeds: a folder behind)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 	@mkdir -p $(@D)
-	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
+	clang -std=gnu11 -O1 -g $(WARN) $(DEFS) -Isrc -Itest/unit -I$(BUILD)/generated -fsanitize=fuzzer,address,undefined \
 		-o $@ $^ $(LDLIBS)
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)

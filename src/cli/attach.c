@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,14 +99,25 @@ static pid_t process_of(pid_t tid)
 	return pid ? (pid_t)strtol(pid + strlen("\nTgid:"), NULL, 10) : 0;
 }
 
+static bool has_ended(int pidfd)
+{
+	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) == 1;
+}
+
 static int open_target(struct session *s)
 {
 	pid_t pid = s->options->attach, process;
 	int error = 0;
 
 	s->target_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (s->target_fd >= 0)
+	if (s->target_fd >= 0 && !has_ended(s->target_fd))
 		return 0;
+	if (s->target_fd >= 0) {
+		say("process %d has ended; only its parent has still to see that", (int)pid);
+		return -ESRCH;
+	}
 	error = -errno;
 	process = process_of(pid);
 	if (process && process != pid)

@@ -33,6 +33,7 @@ struct calls {
 	long round_ns;
 	uint64_t nr_processes, refused, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
+	int refused_error;
 	uint32_t closed;
 	uint32_t instrument;
 };
@@ -224,17 +225,25 @@ static void end_earlier(struct calls *calls, pid_t pid)
 		}
 }
 
+static void refuse(struct calls *calls, int error)
+{
+	calls->refused++;
+	calls->refused_error = error;
+}
+
 static void welcome(struct calls *calls, int fd, pid_t pid)
 {
 	struct calls_process *process;
 	int memory = -1;
 
 	end_earlier(calls, pid);
-	process = calls->nr_alive < CALLS_MAX_PROCESSES
-	                  ? calls_process_new(pid, &calls->names, &calls->clock, &memory)
-	                  : NULL;
+	if (calls->nr_alive == CALLS_MAX_PROCESSES) {
+		refuse(calls, 0);
+		return;
+	}
+	process = calls_process_new(pid, &calls->names, &calls->clock, &memory);
 	if (!process) {
-		calls->refused++;
+		refuse(calls, -errno);
 		return;
 	}
 	calls_process_close(process, calls->closed);
@@ -246,7 +255,7 @@ static void welcome(struct calls *calls, int fd, pid_t pid)
 		calls->nr_processes++;
 		set_timer(calls);
 	} else {
-		calls->refused++;
+		refuse(calls, -errno);
 		calls_process_free(process);
 	}
 	close(memory);
@@ -397,6 +406,12 @@ void calls_progress(struct calls *calls)
 uint64_t calls_nr_processes(const struct calls *calls)
 {
 	return calls->nr_processes;
+}
+
+uint64_t calls_refused(const struct calls *calls, int *error)
+{
+	*error = calls->refused_error;
+	return calls->refused;
 }
 
 uint64_t calls_lost(const struct calls *calls)

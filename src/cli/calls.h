@@ -53,6 +53,8 @@ void calls_progress(struct calls *calls);
 
 /* How many processes came; calls that were lost on their way, records that made no sense. */
 uint64_t calls_nr_processes(const struct calls *calls);
+/* Processes that came in vain, and why the latest did: -errno; 0: there were too many. */
+uint64_t calls_refused(const struct calls *calls, int *error);
 uint64_t calls_lost(const struct calls *calls);
 uint64_t calls_malformed(const struct calls *calls);
 

@@ -2,7 +2,6 @@
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/say.h"
-#include "output/clock_sides.h"
 #include "output/convert.h"
 #include "output/trace_calls.h"
 #include "output/new_file.h"
@@ -87,16 +86,13 @@ static void complain_event(const struct trace *trace, const char *wanted)
 static int find_event(const struct trace *trace, const struct converter *converter,
                       const char *wanted, struct conversion *conversion)
 {
-	const struct trace_event *event;
 	const struct trace_counter *counter;
 
-	for (uint32_t i = 0; wanted && (event = trace_event(trace, i)); i++) {
-		conversion->event = i;
-		if (!strcmp(trace_string(trace, event->name), wanted))
-			return 0;
-	}
+	conversion->event = wanted ? trace_find_event(trace, wanted) : 0;
+	if (conversion->event != TRACE_ALL_EVENTS)
+		return 0;
 	conversion->event = 0;
-	for (uint32_t i = 0; wanted && (counter = trace_counter(trace, i)); i++) {
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
 		if (strcmp(trace_string(trace, counter->name), wanted) != 0)
 			continue;
 		conversion->counter = i + 1;
@@ -106,9 +102,8 @@ static int find_event(const struct trace *trace, const struct converter *convert
 		    wanted, converter->name);
 		return -EINVAL;
 	}
-	if (wanted)
-		complain_event(trace, wanted);
-	return wanted ? -EINVAL : 0;
+	complain_event(trace, wanted);
+	return -EINVAL;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -224,8 +219,6 @@ static int write_output(const struct convert_options *options, struct conversion
 	return err;
 }
 
-#define COVERED 0.99 /* of the exact total, and nothing is said */
-
 /* The formats of samples alone cannot show what was not sampled. */
 static void tell_unsampled(const struct convert_options *options,
                            const struct conversion *conversion)
@@ -233,16 +226,10 @@ static void tell_unsampled(const struct convert_options *options,
 	const struct trace *trace = conversion->trace;
 	const struct trace_event *event = trace_event(trace, 0);
 	struct coverage coverage;
-	struct shares shares;
 	char exact[TEXT_SIZE];
 
-	if (options->converter->unsampled || !event || conversion->event ||
-	    !shares_exact_known(trace) || clock_sides(trace, event) == CLOCK_KERNEL ||
-	    shares_init(&shares, trace))
-		return;
-	coverage = shares_coverage(&shares, trace);
-	shares_fini(&shares);
-	if ((double)coverage.sampled >= COVERED * (double)coverage.exact)
+	if (options->converter->unsampled || conversion->event ||
+	    !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
 	say("samples cover %.1f %% of the exact %s of %s; report, --folded and --flamegraph show "

@@ -65,6 +65,16 @@ static const struct advice no_obstacle = {ADVICE_NONE};
 
 /* -- what may be sampled ----------------------------------------------------------------------- */
 
+/* Most of what follows is read there; nobody needs to hear that it is mounted. */
+static bool look_at_proc(const struct look *look)
+{
+	const struct advice missing = {ADVICE_NO_PROC};
+
+	if (!look->machine.has_proc)
+		found(look, "/proc", missing, FINDING_MISSING, "is mounted");
+	return look->machine.has_proc;
+}
+
 /* What needs the call is looked at only where there is one. */
 static bool look_at_call(const struct look *look)
 {
@@ -250,7 +260,9 @@ static bool has_pmu(char *name)
 
 static void look_at_probes(const struct look *look)
 {
-	struct advice kprobes = {ADVICE_NO_KPROBES}, uprobes = {ADVICE_NO_UPROBES};
+	bool listed = look->machine.has_sys;
+	struct advice kprobes = {listed ? ADVICE_NO_KPROBES : ADVICE_NO_SYS};
+	struct advice uprobes = {listed ? ADVICE_NO_UPROBES : ADVICE_NO_SYS};
 	struct advice rights = {look->permission.perfmon ? ADVICE_NONE : ADVICE_PROBES};
 	char kprobe[] = "kprobe", uprobe[] = "uprobe";
 	int error;
@@ -318,6 +330,8 @@ void findings_make(struct findings *findings)
 	findings->can_sample = false;
 	permission_read(&look.permission);
 	machine_read(&look.machine);
+	if (!look_at_proc(&look))
+		return;
 	if (look_at_call(&look)) {
 		look_at_own(&look);
 		look_at_permissions(&look);

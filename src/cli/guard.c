@@ -37,7 +37,7 @@ unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
  */
 static double own_cost(const struct guard *guard, uint64_t cpu)
 {
-	double own = (double)(cpu - guard->cpu_since);
+	double own = (double)(cpu - guard->cpu_since) - (double)guard->others_ns;
 	double most = (double)guard->samples * MOST_SAMPLE_NS;
 
 	return own < most ? own : most;

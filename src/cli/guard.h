@@ -21,6 +21,7 @@ struct guard {
 	uint64_t cpu_since;  /* the recorder's CPU time then */
 	uint64_t target_ns;  /* CPU time of the target in the window */
 	uint64_t told_since; /* as guard_target_time() said at the window's start */
+	uint64_t others_ns;  /* that tasks, mappings and calls took in the window */
 	uint64_t samples;    /* taken in the window */
 	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
 	uint64_t troubles;   /* samples lost and throttlings in the window */

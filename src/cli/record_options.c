@@ -149,6 +149,18 @@ static int parse_number(const char *arg, double least, double most, double *valu
 	return 0;
 }
 
+static int parse_whole(const char *arg, uint64_t least, uint64_t most, uint64_t *value,
+                       const char *what, const char *way_out)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || *end || errno || *value < least || *value > most)
+		return wrong(what, arg, way_out);
+	return 0;
+}
+
 static int parse_share(struct options *options, const char *arg)
 {
 	double share;
@@ -208,6 +220,7 @@ static int parse_calls(struct options *options, int key, const char *arg)
 
 static int parse_rest(struct options *options, int key, const char *arg)
 {
+	uint64_t whole = 0;
 	double number;
 	int error;
 
@@ -216,14 +229,12 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		return parse_number(arg, 0.01, 100000, &options->frequency, "impossible frequency",
 		                    "-F takes 0.01 to 100000 Hz");
 	case 'c':
-		error = parse_number(arg, 1, 1e18, &number, "impossible period",
-		                     "-c takes a number of events");
-		options->period = error ? 0 : (uint64_t)number;
-		return error;
+		return parse_whole(arg, 1, (uint64_t)1 << 56, &options->period, "impossible period",
+		                   "-c takes a number of events");
 	case 'p':
-		error = parse_number(arg, 1, INT32_MAX, &number, "not a process number:",
-		                     "-p takes the PID of a running process");
-		options->attach = error ? 0 : (pid_t)number;
+		error = parse_whole(arg, 1, INT32_MAX, &whole, "not a process number:",
+		                    "-p takes the PID of a running process");
+		options->attach = (pid_t)whole;
 		return error;
 	case OPT_OVERHEAD:
 		error = parse_number(arg, 0, 100, &number, "impossible share",
@@ -231,15 +242,13 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->max_overhead = number / 100;
 		return error;
 	case OPT_STACK:
-		error = parse_number(arg, 1, SESSION_MAX_STACK, &number, "impossible depth",
-		                     "--max-stack takes 1 to 1024 frames");
-		options->max_stack = error ? 0 : (unsigned)number;
+		error = parse_whole(arg, 1, SESSION_MAX_STACK, &whole, "impossible depth",
+		                    "--max-stack takes 1 to 1024 frames");
+		options->max_stack = (unsigned)whole;
 		return error;
 	case OPT_SEED:
-		error = parse_number(arg, 0, 1e18, &number, "impossible seed",
-		                     "--seed takes a number");
-		options->seed = error ? 0 : (uint64_t)number;
-		return error;
+		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
+		                   "--seed takes a whole number");
 	default:
 		return parse_calls(options, key, arg);
 	}

@@ -4,246 +4,21 @@
 #include "cli/commands.h"
 #include "cli/late_names.h"
 #include "cli/reading.h"
+#include "cli/report_options.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
-#include "output/function_choice.h"
 #include "output/report.h"
 #include "output/report_job.h"
 #include "output/text.h"
 #include "symbolize/debuginfod.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DEFAULT_LIMIT  40
 #define MAX_CANDIDATES 20
 
-enum {
-	OPT_JSON = 256,
-	OPT_SORT,
-	OPT_TREE,
-	OPT_PER_THREAD,
-	OPT_TIME,
-	OPT_LIMIT,
-	OPT_ALL,
-	OPT_NO_HEADER,
-	OPT_NO_INLINE,
-	OPT_CALLERS,
-	OPT_CALLEES,
-	OPT_MAX_DEPTH,
-	OPT_ANNOTATE,
-	OPT_MPI,
-	OPT_PER_RANK,
-	OPT_SYMBOLS,
-	OPT_DEBUGINFOD,
-};
-
-struct report_command {
-	const char *path, *event, *time, *function;
-	struct function_choice choice;
-	bool json, mpi, per_rank, symbols;
-	struct debug_places places;
-	struct report_options options;
-};
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-static const struct argp_option options_known[] = {
-	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
-	{"sort", 's', "KEYS", 0,
-         "rows and columns: symbol, module, file, line, thread, process, comm, cpu; of "
-         "record --data mem, op, tlb, snoop, latency",
-         0},
-	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
-	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
-	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
-	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
-	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
-	{"mpi", OPT_MPI, NULL, 0, "time in MPI by rank, call and caller, and who sends to whom", 0},
-	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
-	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
-	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
-	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
-	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
-	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
-	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
-	{"symbols", OPT_SYMBOLS, "DIR", OPTION_ARG_OPTIONAL,
-         "look names up again, with the files of this machine and those in DIR", 0},
-	{"debuginfod", OPT_DEBUGINFOD, NULL, 0,
-         "look names up again, with files from the servers in DEBUGINFOD_URLS, too", 0},
-	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
-	{"quiet", 'q', NULL, 0, "rows alone", 0},
-	{0},
-};
-
-static enum profile_keys key_named(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum profile_keys key;
-	} keys[] = {
-		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
-		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
-		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
-		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
-		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
-		{"op", PROFILE_BY_OPERATION},
-	};
-
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return keys[i].key;
-	return 0;
-}
-
-static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
-{
-	unsigned seen = 0;
-	char *name;
-
-	options->nr_keys = 0;
-	while ((name = strsep(&text, ","))) {
-		enum profile_keys key = key_named(name);
-
-		if (!key)
-			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm, cpu, and of memory accesses mem, op, "
-			           "tlb, snoop "
-			           "and latency, separated by commas",
-			           name);
-		if (seen & key)
-			argp_error(state, "key '%s' is there twice", name);
-		seen |= key;
-		options->keys[options->nr_keys++] = key;
-	}
-}
-
-static uint32_t parse_limit(struct argp_state *state, const char *what, const char *text)
-{
-	char *end;
-	unsigned long limit;
-
-	errno = 0;
-	limit = strtoul(text, &end, 10);
-	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
-		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
-	return (uint32_t)limit;
-}
-
-static void parse_function(struct argp_state *state, const char *name, enum profile_direction way)
-{
-	struct report_command *command = state->input;
-
-	if (command->function)
-		argp_error(state, "one function at a time; '%s' is the second", name);
-	if (!*name)
-		argp_error(state, "a function has a name");
-	command->function = name;
-	command->options.direction = way;
-}
-
-static error_t parse_format(int key, struct report_command *command)
-{
-	switch (key) {
-	case OPT_PER_THREAD:
-		command->options.per_thread = true;
-		return 0;
-	case OPT_TREE:
-		command->options.tree = true;
-		return 0;
-	case OPT_ALL:
-		command->options.limit = UINT32_MAX;
-		command->options.all = true;
-		return 0;
-	case OPT_JSON:
-		command->json = true;
-		return 0;
-	case OPT_MPI:
-		command->mpi = true;
-		return 0;
-	case OPT_PER_RANK:
-		command->per_rank = true;
-		return 0;
-	case OPT_DEBUGINFOD:
-		command->symbols = command->places.ask_server = true;
-		return 0;
-	case OPT_NO_INLINE:
-		command->options.no_inline = true;
-		return 0;
-	case OPT_NO_HEADER:
-		command->options.no_header = true;
-		return 0;
-	case 'q':
-		command->options.quiet = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-/* Trees and tables of threads are of functions, and each of these is a view by itself. */
-static unsigned nr_views(const struct report_command *command)
-{
-	const struct report_options *options = &command->options;
-
-	return command->mpi + command->per_rank +
-	       (options->tree || options->per_thread || command->function);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct report_command *command = state->input;
-
-	switch (key) {
-	case 'e':
-		command->event = arg;
-		return 0;
-	case 's':
-		parse_keys(state, arg, &command->options);
-		return 0;
-	case OPT_SYMBOLS:
-		command->symbols = true;
-		command->places.folder = arg;
-		return 0;
-	case OPT_TIME:
-		command->time = arg;
-		return 0;
-	case OPT_LIMIT:
-		command->options.limit = parse_limit(state, "rows", arg);
-		return 0;
-	case OPT_MAX_DEPTH:
-		command->options.max_depth = parse_limit(state, "the depth", arg);
-		return 0;
-	case OPT_ANNOTATE:
-		parse_function(state, arg, PROFILE_ALL);
-		command->options.annotate = true;
-		return 0;
-	case OPT_CALLERS:
-		parse_function(state, arg, PROFILE_CALLERS);
-		return 0;
-	case OPT_CALLEES:
-		parse_function(state, arg, PROFILE_CALLEES);
-		return 0;
-	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (nr_views(command) > 1)
-			argp_error(state, "--mpi and --per-rank are views by themselves: one at a "
-			                  "time, and without --tree and the like");
-		return 0;
-	default:
-		return parse_format(key, command);
-	}
-}
-
-/* --- what needs the trace --------------------------------------------------------------------- */
+/* --- options that need the trace -------------------------------------------------------------- */
 
 /* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
 static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
@@ -278,23 +53,29 @@ static int parse_span(const struct trace_run *run, const char *text, struct repo
 	if (parse_time(run, from, &options->from) || parse_time(run, comma + 1, &options->to) ||
 	    options->from >= options->to)
 		return -EINVAL;
+	if (options->from > run->end && run->end > run->start)
+		return -ERANGE;
 	/* The last sample belongs to the last part. */
 	if (options->to >= run->end && run->end > run->start)
 		options->to = UINT64_MAX;
 	return 0;
 }
 
-static int find_event(const struct trace *trace, const char *name, uint32_t *found)
+static int choose_span(const struct trace_run *run, const char *text,
+                       struct report_options *options)
 {
-	const struct trace_event *event;
+	int err = parse_span(run, text, options);
+	char length[TEXT_SIZE];
 
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
-		if (!strcmp(trace_string(trace, event->name), name)) {
-			*found = i;
-			return 0;
-		}
+	if (err == -ERANGE) {
+		text_quantity(length, (double)(run->end - run->start), TRACE_NS);
+		say("'%s' begins behind the end of the run, which took %s", text, length);
+	} else if (err) {
+		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
+		    "start, or as in 25%%,50%%",
+		    text);
 	}
-	return -ENOENT;
+	return err;
 }
 
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */
@@ -366,30 +147,20 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		    command->path);
 		return -ENOENT;
 	}
-	if (command->event && find_event(trace, command->event, &options->event)) {
+	if (command->event)
+		options->event = trace_find_event(trace, command->event);
+	if (command->event && options->event == TRACE_ALL_EVENTS) {
 		say("event '%s' is not in '%s'; adaptrace info shows those that are",
 		    command->event, command->path);
 		return -ENOENT;
 	}
-	if (command->time && parse_span(trace_run(trace), command->time, options)) {
-		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
-		    "start, or as in 25%%,50%%",
-		    command->time);
+	if (command->time && choose_span(trace_run(trace), command->time, options))
 		return -EINVAL;
-	}
 	complete_keys(options);
 	return command->function ? choose_function(trace, command) : 0;
 }
 
-static void know_terminal(struct report_options *options)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (!isatty(STDOUT_FILENO))
-		return;
-	options->width = terminal_width(STDOUT_FILENO);
-	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
-}
+/* --- the report ------------------------------------------------------------------------------- */
 
 static int put_report(const struct trace *trace, const struct report_command *command)
 {
@@ -457,36 +228,8 @@ static int report(struct report_command *command)
 
 int cmd_report(int argc, char **argv)
 {
-	char name[] = "adaptrace report";
-	const struct argp argp = {
-		options_known,
-		parse_option,
-		"[FILE]",
-		"Shows what a recorded program spent, by function: in the function itself (self) "
-		"and with all that it called (total).\v"
-		"FILE is adaptrace.atr if not given.\n\n"
-		"  adaptrace report --tree\n"
-		"  adaptrace report --sort comm,symbol\n"
-		"  adaptrace report --time 50%,",
-		NULL,
-		NULL,
-		NULL,
-	};
-	struct report_command command = {.options = {
-						 .event = TRACE_ALL_EVENTS,
-						 .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-						 .nr_keys = 2,
-						 .to = UINT64_MAX,
-					 }};
+	struct report_command command;
+	int status = report_options(&command, argc, argv);
 
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
-		return 2;
-	if (!command.path)
-		command.path = DEFAULT_TRACE;
-	if (!command.options.limit)
-		command.options.limit = command.json ? UINT32_MAX : DEFAULT_LIMIT;
-	know_terminal(&command.options);
-	return report(&command);
+	return status ? status : report(&command);
 }

@@ -1,5 +1,7 @@
 #include "cli/room.h"
 
+#include "preload/ring.h"
+
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -24,4 +26,16 @@ struct advice room_advise(size_t budget)
 		return (struct advice){ADVICE_NONE};
 	return (struct advice){
 		ADVICE_SHM, {(int64_t)(there >> 20), (int64_t)((needed - 1) >> 20) + 1}, NULL};
+}
+
+struct advice room_advise_calls(void)
+{
+	size_t needed = ring_memory_size();
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= needed)
+		return (struct advice){ADVICE_NONE};
+	return (struct advice){ADVICE_CALLS_SIZE,
+	                       {(int64_t)(limit.rlim_cur >> 10), (int64_t)(needed >> 10)},
+	                       NULL};
 }

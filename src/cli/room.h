@@ -9,4 +9,7 @@
 /* Whether a run of this budget may have a file in /dev/shm, and finds room there now. */
 struct advice room_advise(size_t budget);
 
+/* Whether the memory that is shared with a process for its calls may be a file of that size. */
+struct advice room_advise_calls(void);
+
 #endif

@@ -1,10 +1,10 @@
 #include "cli/session.h"
 
 #include "cli/preload_path.h"
+#include "cli/save.h"
 #include "cli/say.h"
 #include "cli/status.h"
 #include "cli/summary.h"
-#include "output/trace_write.h"
 #include "perf/permission.h"
 
 #include <errno.h>
@@ -15,11 +15,9 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_NS        100000000
 #define SOON           10 /* ticks */
 #define SELDOM         10
 #define EXIT_ADAPTRACE 125
@@ -48,36 +46,6 @@ static int open_signals(struct session *s)
 		return -errno;
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? -errno : 0;
-}
-
-static int watch(struct session *s, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-
-	return epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-static int open_loop(struct session *s)
-{
-	const struct itimerspec tick = {{0, TICK_NS}, {0, TICK_NS}};
-	int error;
-
-	s->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->poll_fd < 0 || s->timer_fd < 0 || timerfd_settime(s->timer_fd, 0, &tick, NULL))
-		return -errno;
-	error = watch(s, s->signal_fd);
-	if (!error)
-		error = watch(s, s->timer_fd);
-	if (!error && s->target_fd >= 0)
-		error = watch(s, s->target_fd);
-	if (!error && s->calls)
-		error = watch(s, calls_poll_fd(s->calls));
-	if (!error && s->tasks.unobserved_list.poll_fd >= 0)
-		error = watch(s, s->tasks.unobserved_list.poll_fd);
-	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
-		error = watch(s, sampler_poll_fd(s->sampler, i));
-	return error;
 }
 
 /* The recorder competes with its target: a high priority, else at least a short wait. */
@@ -109,24 +77,46 @@ static void count_trouble(struct session *s, const struct record *record,
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
 }
 
+/* The guard is told how long all but samples took: slower sampling would not save that. */
+static void end_others(struct session *s, uint64_t *since)
+{
+	if (*since)
+		s->guard.others_ns += sampler_now() - *since;
+	*since = 0;
+}
+
+static void take_in(struct session *s, const struct record *record,
+                    const struct sampler_source *source, uint64_t *others_since)
+{
+	if (record->type == RECORD_SAMPLE) {
+		end_others(s, others_since);
+		session_sample(s, record, source);
+		return;
+	}
+	if (!*others_since)
+		*others_since = sampler_now();
+	tasks_record(&s->tasks, record);
+}
+
 static void drain(struct session *s, bool all)
 {
+	uint64_t others_since = 0;
 	struct record record;
 	struct sampler_source source;
 	int result;
 
 	sampler_drain(s->sampler, all);
+	if (sampler_is_crowded(s->sampler))
+		session_wake(s);
 	while ((result = sampler_next(s->sampler, &record, &source))) {
 		if (result < 0) {
 			s->malformed++;
 			continue;
 		}
-		if (record.type == RECORD_SAMPLE)
-			session_sample(s, &record, &source);
-		else
-			tasks_record(&s->tasks, &record);
+		take_in(s, &record, &source, &others_since);
 		count_trouble(s, &record, &source);
 	}
+	end_others(s, &others_since);
 	summary_modules(s);
 }
 
@@ -177,24 +167,28 @@ static void look_for_target(struct session *s)
 	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
 }
 
-static void on_tick(struct session *s)
+static bool has_expired(int timer_fd)
 {
 	uint64_t expirations;
 
-	if (read(s->timer_fd, &expirations, sizeof(expirations)) < 0)
+	return read(timer_fd, &expirations, sizeof(expirations)) > 0;
+}
+
+static void on_tick(struct session *s)
+{
+	if (!has_expired(s->timer_fd))
 		return;
 	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
-	stack_copy_follow(s);
 	look_for_target(s);
+	session_pace(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
 }
 
-/* What calls cost the recorder, slower sampling would not save. */
 static void drain_calls(struct session *s)
 {
 	uint64_t before;
@@ -203,7 +197,7 @@ static void drain_calls(struct session *s)
 		return;
 	before = guard_cpu_time();
 	calls_drain(s->calls, false);
-	s->guard.cpu_since += guard_cpu_time() - before;
+	s->guard.others_ns += guard_cpu_time() - before;
 }
 
 static void run(struct session *s)
@@ -211,19 +205,22 @@ static void run(struct session *s)
 	struct epoll_event events[16];
 
 	while (!s->target_ended && !s->interrupted) {
-		int nr = epoll_wait(s->poll_fd, events, 16, -1);
+		int nr = epoll_wait(s->poll_fd, events, 16, stack_copy_wait(s));
 
 		for (int i = 0; i < nr; i++) {
 			if (events[i].data.fd == s->signal_fd)
 				on_signals(s);
 			else if (events[i].data.fd == s->timer_fd)
 				on_tick(s);
+			else if (events[i].data.fd == s->nap_fd)
+				has_expired(s->nap_fd);
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = true;
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
 		drain(s, false);
+		stack_copy_follow(s);
 		drain_calls(s);
 	}
 	tasks_count_unobserved(&s->tasks);
@@ -257,29 +254,14 @@ static int exec_failed(struct session *s, int error)
 
 static int finish(struct session *s)
 {
-	struct symbolizer *symbolizer;
 	uint64_t bytes = 0;
-	int error;
 
 	s->exit_status = reap_target(s);
 	status_clear(s);
 	summary_totals(s);
-	symbolizer = symbolizer_new(s->modules);
-	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, &bytes);
-	symbolizer_free(symbolizer);
-	if (error) {
-		tables_keep(s->tables);
-		say("cannot write '%s': %s; %s", s->options->output, strerror(-error),
-		    tables_recoverable(s->tables)
-		            ? "make room and run 'adaptrace recover', or choose another place with "
-		              "'adaptrace recover -o'"
-		            : "the trace is lost");
+	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
-	}
 	status_warnings(s);
-	if (s->calls && !calls_nr_processes(s->calls) && !s->options->quiet)
-		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
-		    "statically linked or setuid");
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return s->exit_status;
@@ -307,7 +289,7 @@ static int setup_failed(int error)
 /* All that is left to do between the opening of the sampler and the start. */
 static int get_ready(struct session *s)
 {
-	int error = open_loop(s);
+	int error = session_open_loop(s);
 
 	if (error)
 		return error;

@@ -24,8 +24,8 @@
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
-	const char *output_pattern; /* NULL: the default */
-	char output[PATH_MAX];
+	const char *output_pattern;             /* NULL: the default */
+	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;
@@ -75,7 +75,9 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
-	int signal_fd, timer_fd, poll_fd, target_fd;
+	int signal_fd, timer_fd, nap_fd, poll_fd, target_fd;
+	bool naps;           /* rings do not wake us, see session_loop.c */
+	uint64_t seen_ended; /* tasks, as of the last tick */
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
 	struct stream *streams;             /* SAMPLER_CGROUP: [event][cpu] */
@@ -92,6 +94,7 @@ struct session {
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
+	size_t buffer_size; /* as it would be if memory is never refused */
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
@@ -104,6 +107,12 @@ int session_run(const struct options *options);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
+
+int session_open_loop(struct session *session);
+/* At each tick: how to be woken until the next one. */
+void session_pace(struct session *session);
+/* From now on by rings. */
+void session_wake(struct session *session);
 
 /* Bytes of ring for samples that a CPU gets where limits permit it. */
 size_t session_ring_size(void);

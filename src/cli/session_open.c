@@ -205,6 +205,8 @@ static int open_buffer(struct session *s)
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);
+	config.reserve = tables_reserve_arena;
+	config.reserve_arg = s->tables;
 	config.ledger = tables_ledger(s->tables);
 	if (s->nr_counters) {
 		config.kinds[0].nr_counters = 1 + s->nr_counters;
@@ -225,7 +227,10 @@ static int open_buffer(struct session *s)
 	}
 	configure_calls(options, &config);
 	s->hmb = hmb_new(&config);
-	return s->hmb ? 0 : -errno;
+	if (!s->hmb)
+		return -errno;
+	s->buffer_size = hmb_size(s->hmb);
+	return 0;
 }
 
 static void forget_task(void *arg, pid_t tid)

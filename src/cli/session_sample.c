@@ -51,6 +51,13 @@ static unsigned add_truncated(struct session *s, unsigned nr)
 	return nr;
 }
 
+/* An exec under way: the user's registers are of the old program, of which nothing is mapped. */
+static bool between_programs(const struct space *space, const struct record *record)
+{
+	return record->sample.in_kernel &&
+	       !space_lookup(space, arch_sample_reg(record->sample.regs, ARCH_PC));
+}
+
 static unsigned add_unwound(struct session *s, const struct space *space,
                             const struct record *record, unsigned nr)
 {
@@ -65,9 +72,13 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 	enum unwind_end end;
 	unsigned max = s->options->max_stack;
 
+	if (nr && between_programs(space, record))
+		return nr;
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
-	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && sample.stack_cut);
+	/* Not those that were copied before larger copies were asked for. */
+	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && sample.stack_cut &&
+	                                        sample.stack_size >= sampler_copied(s->sampler));
 	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
 }
 

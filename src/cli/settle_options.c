@@ -4,12 +4,15 @@
 #include "cli/event_options.h"
 #include "cli/output_name.h"
 #include "cli/period.h"
+#include "cli/room.h"
 #include "cli/say.h"
+#include "output/new_file.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
 
 #include <errno.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,21 +131,43 @@ static int settle_branches(struct options *options)
 	return 0;
 }
 
-/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
-static int check_place(const char *path)
+/* A folder that was deleted while somebody is in it can still be asked for its rights. */
+static int find_place(const char *path, char place[PATH_MAX])
 {
-	char *copy = strdup(path);
-	struct stat there;
-	int error = 0;
+	char folder[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
 
-	if (!copy)
-		return ENOMEM;
+	snprintf(folder, sizeof(folder), "%s", path);
+	snprintf(name, sizeof(name), "%s", path);
+	if (!realpath(dirname(folder), real) || access(real, W_OK | X_OK))
+		return errno;
+	if (snprintf(place, PATH_MAX, "%s/%s", real, basename(name)) >= PATH_MAX)
+		return ENAMETOOLONG;
+	return 0;
+}
+
+/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+static int check_place(const char *path, char place[PATH_MAX])
+{
+	struct stat there;
+
+	if (new_file_is_trap(path))
+		return EACCES;
 	if (stat(path, &there) || S_ISREG(there.st_mode))
-		error = access(dirname(copy), W_OK | X_OK) ? errno : 0;
-	else if (S_ISDIR(there.st_mode))
-		error = EISDIR;
-	free(copy);
-	return error;
+		return find_place(path, place);
+	snprintf(place, PATH_MAX, "%s", path);
+	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
+}
+
+static const char *place_error_text(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "its folder does not exist";
+	case ENXIO: /* a pipe without a reader would hold us up, with all signals blocked */
+		return "a trace is a file";
+	default:
+		return strerror(error);
+	}
 }
 
 static int settle_output(struct options *options)
@@ -155,10 +180,26 @@ static int settle_output(struct options *options)
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
-	error = check_place(options->output);
+	error = check_place(options->output, options->place);
 	if (error)
-		say("cannot write to '%s': %s", options->output, strerror(error));
+		say("cannot write to '%s': %s; -o names another place", options->output,
+		    place_error_text(error));
 	return -error;
+}
+
+/* Without it the kernel's answers would be taken for what they are not. */
+static int settle_proc(void)
+{
+	const struct advice advice = {ADVICE_NO_PROC};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	machine_read(&machine);
+	if (machine.has_proc)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot record: %s", line);
+	return -ENOENT;
 }
 
 /* Who may not sample whole CPUs is told so before anything else is tried. */
@@ -177,6 +218,19 @@ static int settle_wide(const struct options *options)
 	advice_line(&advice, line, sizeof(line));
 	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
 	return -EINVAL;
+}
+
+/* Later every process would be refused, one by one. */
+static int settle_calls(const struct options *options)
+{
+	struct advice advice = room_advise_calls();
+	char line[WHY_SIZE];
+
+	if (!options->calls || advice.topic == ADVICE_NONE)
+		return 0;
+	advice_line(&advice, line, sizeof(line));
+	say("cannot record with --mpi: %s", line);
+	return -EFBIG;
 }
 
 static int settle_target(const struct options *options)
@@ -201,9 +255,8 @@ static int settle_target(const struct options *options)
 
 int settle_options(struct options *options)
 {
-	if (settle_target(options))
-		return -EINVAL;
-	if (settle_output(options))
+	if (settle_proc() || settle_target(options) || settle_output(options) ||
+	    settle_calls(options))
 		return -EINVAL;
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;

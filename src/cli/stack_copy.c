@@ -4,7 +4,10 @@
 #define MOST      65528
 #define LEAST     1024 /* samples that are worth a judgement */
 #define CUT_SHARE 256  /* one in so many may be cut */
-#define CUT_SURE  16   /* cut of fewer than LEAST: that is no chance any more */
+#define CUT_SURE  8    /* cut at once: that is no chance any more */
+
+#define SOON_NS  1000000000 /* so long after the start it is asked often */
+#define OFTEN_MS 10
 
 /* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
 #define ROOM_NS     10000000
@@ -65,6 +68,12 @@ static bool may_grow(const struct session *s)
 	       !s->nr_counters && !s->stack_copy.done && sampler_copied(s->sampler) < MOST;
 }
 
+/* Where one in CUT_SHARE is cut, so many of fewer than LEAST are once in 100,000 times. */
+static bool is_clear(const struct stack_copy *copy)
+{
+	return copy->samples >= LEAST || copy->cut >= CUT_SURE + 2 * copy->samples / CUT_SHARE;
+}
+
 void stack_copy_follow(struct session *s)
 {
 	struct stack_copy *copy = &s->stack_copy;
@@ -72,7 +81,7 @@ void stack_copy_follow(struct session *s)
 	uint32_t size;
 	double rate;
 
-	if ((copy->samples < LEAST && copy->cut < CUT_SURE) || !may_grow(s))
+	if (!is_clear(copy) || !may_grow(s))
 		return;
 	size = 2 * sampler_copied(s->sampler);
 	size = size < MOST ? size : MOST;
@@ -81,4 +90,9 @@ void stack_copy_follow(struct session *s)
 	    is_affordable(s, size, rate) && !loses(s))
 		copy->done = sampler_copy_more(s->sampler, size) != 0;
 	*copy = (struct stack_copy){.since = now, .done = copy->done};
+}
+
+int stack_copy_wait(const struct session *s)
+{
+	return may_grow(s) && sampler_now() - s->start < SOON_NS ? OFTEN_MS : -1;
 }

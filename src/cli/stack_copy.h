@@ -30,4 +30,10 @@ static inline void stack_copy_note(struct stack_copy *copy, bool cut)
 /* Asks for larger copies, where stacks are cut and there is room and time for more. */
 void stack_copy_follow(struct session *session);
 
+/*
+ * How many ms may pass until that is asked again; -1: any number. A program that will have deep
+ * stacks has them soon, and of a short run each tenth of a second counts.
+ */
+int stack_copy_wait(const struct session *session);
+
 #endif

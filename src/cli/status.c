@@ -5,6 +5,7 @@
 #include "output/counter_columns.h"
 #include "output/text.h"
 #include "output/warnings.h"
+#include "perf/permission.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,8 +133,22 @@ static void warn_of_counters(const struct session *s)
 	}
 }
 
-static void warn_of_unobserved(const struct tasks *tasks)
+/* Events of a cgroup see what the kernel takes inherited ones away from. */
+static const char *way_to_observe(const struct options *options)
 {
+	struct permission permission;
+
+	permission_read(&permission);
+	if (!options->command)
+		return "";
+	if (!permission_has(&permission, PERMISSION_CPU, 0))
+		return "; recorded as root they are";
+	return options->inherit ? "; recorded without --inherit they are" : "";
+}
+
+static void warn_of_unobserved(const struct session *s)
+{
+	const struct tasks *tasks = &s->tasks;
 	char missed[64] = "";
 
 	if (tasks->unobserved_list.missed)
@@ -141,19 +156,51 @@ static void warn_of_unobserved(const struct tasks *tasks)
 		         (unsigned long long)tasks->unobserved_list.missed / 1000000 + 1);
 	if (tasks->unobserved)
 		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
-		    "not let inherited events observe%s",
+		    "not let inherited events observe%s%s",
 		    (unsigned long long)tasks->unobserved, tasks->unobserved == 1 ? "" : "es",
-		    missed);
+		    way_to_observe(s->options), missed);
+}
+
+/* The same samples are there, at a lower rate. */
+static void warn_of_memory(const struct session *s)
+{
+	char size[TEXT_SIZE];
+
+	if (hmb_size(s->hmb) == s->buffer_size)
+		return;
+	text_bytes(size, hmb_size(s->hmb));
+	say("/dev/shm became full: the buffer could not grow beyond %s", size);
+}
+
+static void warn_of_calls(const struct session *s)
+{
+	uint64_t refused;
+	int error;
+
+	if (!s->calls)
+		return;
+	refused = calls_refused(s->calls, &error);
+	if (refused)
+		say("the calls of %llu process%s are missing: no memory could be shared with %s "
+		    "(%s)",
+		    (unsigned long long)refused, refused == 1 ? "" : "es",
+		    refused == 1 ? "it" : "them",
+		    error ? strerror(-error) : "too many lived at once");
+	else if (!calls_nr_processes(s->calls) && !s->options->quiet)
+		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
+		    "statically linked or setuid");
 }
 
 void status_warnings(const struct session *s)
 {
+	warn_of_memory(s);
+	warn_of_calls(s);
 	warn_of_counters(s);
 	warn_of_silence(s);
 	if (s->left_cgroup)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
-	warn_of_unobserved(&s->tasks);
+	warn_of_unobserved(s);
 	if (s->unknown_abi)
 		say("the callers in %llu samples of 32-bit programs are not known",
 		    (unsigned long long)s->unknown_abi);

@@ -30,7 +30,24 @@ static uint32_t wide_string(struct session *s)
 	return tables_string(s->tables, text);
 }
 
-/* How the process was started, as far as it still says so; nothing of a kernel's thread. */
+/* A kernel's thread was started by no command. */
+static uint32_t kernel_thread_string(struct session *s)
+{
+	char path[64], comm[32] = "", text[40];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->options->attach);
+	f = fopen(path, "re");
+	if (!f || !fgets(comm, sizeof(comm), f))
+		*comm = '\0';
+	if (f)
+		fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(text, sizeof(text), "[%s]", comm);
+	return tables_string(s->tables, *comm ? text : "");
+}
+
+/* How the process was started, as far as it still says so. */
 static uint32_t attached_string(struct session *s)
 {
 	char path[64], text[4096];
@@ -48,6 +65,8 @@ static uint32_t attached_string(struct session *s)
 	for (size_t i = 0; i < size; i++)
 		text[i] = text[i] ? text[i] : '\x1f';
 	text[size] = '\0';
+	if (!size)
+		return kernel_thread_string(s);
 	return tables_string(s->tables, text);
 }
 

@@ -128,7 +128,7 @@ static void unlist_ended(struct tasks *tasks, struct task *task)
 	if (tasks->newest_ended == task)
 		tasks->newest_ended = before;
 	task->next_ended = NULL;
-	task->ended = 0;
+	task->ended = task->gone = 0;
 }
 
 /* At once: its number belongs to another one now, so its end must have been lost. */
@@ -188,7 +188,7 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 	if (!tasks->oldest_ended)
 		tasks->newest_ended = NULL;
 	task->next_ended = NULL;
-	if (lives_on(tasks, task, &own, &children)) {
+	if (!task->gone && lives_on(tasks, task, &own, &children)) {
 		task->ended = 0;
 		if (tasks->inherited)
 			note_unobserved(tasks, task, own, children);
@@ -196,7 +196,14 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 			end_task(tasks, task, until);
 		return;
 	}
-	leave_thread(tasks, task, task->ended);
+	if (!tasks->inherited && !task->gone && until != FOR_GOOD) {
+		/* If it lived on until now, its last samples are still in the rings. */
+		task->gone = task->ended;
+		task->ended = 0;
+		end_task(tasks, task, until);
+		return;
+	}
+	leave_thread(tasks, task, task->gone ? task->gone : task->ended);
 	drop_task(tasks, task);
 }
 
@@ -247,6 +254,7 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 
+	tasks->nr_ended++;
 	if (task)
 		end_task(tasks, task, record->time);
 }

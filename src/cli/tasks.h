@@ -30,6 +30,7 @@ struct task {
 	uint32_t comm;     /* string */
 	uint32_t thread;   /* slot in the tables; NO_THREAD until the first sample */
 	uint64_t ended;    /* ns; 0: lives */
+	uint64_t gone;     /* the same, once it was looked for in vain; 0: not yet */
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	struct task *next_ended;
 	struct counter_sums *counters; /* NULL: none yet */
@@ -52,6 +53,7 @@ struct tasks {
 	struct task *oldest_ended, *newest_ended;
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
+	uint64_t nr_ended;   /* EXIT records */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
 	uint64_t now; /* of the newest record, ns */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define GROWTH ((size_t)1 << 20) /* that memory is asked for at once */
+
 /* Budget/64 keeps the bins that wait half-filled few; 16 KiB is enough for a bin's dictionaries. */
 static unsigned bin_shift_for(size_t size)
 {
@@ -51,14 +53,32 @@ static struct bin *list_pop(struct arena *arena, struct bin_list *list)
 	return bin;
 }
 
+/* Whether there is memory for the next fresh bin. */
+static bool is_usable(struct arena *arena)
+{
+	size_t end = (size_t)(arena->fresh + 1) << arena->bin_shift;
+	size_t wanted = end + GROWTH < arena->size ? end + GROWTH : arena->size;
+
+	if (!arena->reserve || end <= arena->usable)
+		return true;
+	if (arena->reserve(arena->arg, wanted)) {
+		arena->nr_bins = arena->fresh;
+		arena->nr_free = 0;
+		return false;
+	}
+	arena->usable = wanted;
+	return true;
+}
+
 static struct bin *take_whole(struct arena *arena)
 {
+	bool used_before = arena->free.first != BIN_NONE;
 	struct bin *bin;
 
-	if (!arena->nr_free)
+	if (!arena->nr_free || (!used_before && !is_usable(arena)))
 		return NULL;
 	arena->nr_free--;
-	if (arena->free.first != BIN_NONE)
+	if (used_before)
 		return list_pop(arena, &arena->free);
 	bin = (void *)(arena->memory + ((size_t)arena->fresh++ << arena->bin_shift));
 	bin->size_shift = (uint8_t)arena->bin_shift;

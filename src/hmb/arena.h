@@ -79,9 +79,15 @@ struct bin_list {
 	uint32_t first, last; /* BIN_NONE: empty */
 };
 
+/* Makes the first `size` bytes of the memory usable; 0: they are. */
+typedef int arena_reserve_fn(void *arg, size_t size);
+
 struct arena {
 	unsigned char *memory;
 	size_t size;
+	arena_reserve_fn *reserve; /* NULL: all of the memory is usable */
+	void *arg;
+	size_t usable;
 	unsigned bin_shift, sub_shift;
 	uint32_t nr_bins;  /* whole bins in the arena */
 	uint32_t fresh;    /* whole bins that were never taken: [fresh, nr_bins) */
@@ -93,7 +99,9 @@ struct arena {
 
 /*
  * Lays an arena over zeroed memory, which stays the caller's. size is at least ARENA_MIN_SIZE and
- * at most ARENA_MAX_SIZE; what does not fill a bin at the end stays unused.
+ * at most ARENA_MAX_SIZE; what does not fill a bin at the end stays unused. Where `reserve` is set
+ * afterwards, it is asked before bins are taken for the first time; once it refuses, there are no
+ * more bins than were taken by then.
  */
 void arena_init(struct arena *arena, void *memory, size_t size);
 

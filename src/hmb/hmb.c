@@ -54,6 +54,8 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	}
 	hmb->ledger->nr_kinds = config->nr_kinds;
 	arena_init(&hmb->arena, config->memory, config->size);
+	hmb->arena.reserve = config->reserve;
+	hmb->arena.arg = config->reserve_arg;
 	hmb->nr_kinds = config->nr_kinds;
 	for (unsigned k = 0; k < hmb->nr_kinds && !error; k++)
 		error = init_kind(&hmb->kinds[k], &config->kinds[k]);
@@ -142,6 +144,7 @@ static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned ki
 	for (;;) {
 		struct bin *bin = arena_take(&hmb->arena, use, sub);
 
+		hmb->ledger->nr_bins = hmb->arena.fresh;
 		if (bin)
 			return bin;
 		hmb_close_lowest(hmb, victim(hmb), time, HMB_CAUSE_MEMORY);
@@ -424,6 +427,11 @@ uint64_t hmb_stored(const struct hmb *hmb, unsigned kind)
 	for (unsigned l = hmb_floor(hmb, kind); l < NR_LEVELS; l++)
 		sum += hmb->kinds[kind].levels[l].nr_records;
 	return sum;
+}
+
+size_t hmb_size(const struct hmb *hmb)
+{
+	return (size_t)hmb->arena.nr_bins << hmb->arena.bin_shift;
 }
 
 size_t hmb_used(const struct hmb *hmb)

@@ -60,6 +60,8 @@ struct hmb_ledger;
 struct hmb_config {
 	void *memory; /* zeroed, page-aligned, kept by the caller for the buffer's whole life */
 	size_t size;
+	arena_reserve_fn *reserve; /* NULL: all of the memory is usable */
+	void *reserve_arg;
 	struct hmb_ledger *ledger; /* zeroed, kept by the caller likewise; NULL: private */
 	unsigned nr_kinds;
 	struct hmb_kind_config kinds[HMB_MAX_KINDS];
@@ -92,6 +94,7 @@ struct hmb_reduction {
 /* What makes sense of the bins: with the arena, all that must outlive a killed recorder. */
 struct hmb_ledger {
 	uint32_t nr_kinds, nr_reductions;
+	uint32_t nr_bins;              /* of the arena, that were ever taken */
 	uint32_t floor[HMB_MAX_KINDS]; /* lowest open level; NR_LEVELS: all are closed */
 	uint64_t taken[HMB_MAX_KINDS];
 	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
@@ -161,6 +164,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 
 /* Samples, records or calls of a kind that are there. */
 uint64_t hmb_stored(const struct hmb *hmb, unsigned kind);
+/* Bytes that its bins may take: whole bins of the budget, or less once memory was refused. */
+size_t hmb_size(const struct hmb *hmb);
 /* Bytes that hold something: whole bins that are not free. At most the budget. */
 size_t hmb_used(const struct hmb *hmb);
 /* Bytes of records alone; walks all bins. */

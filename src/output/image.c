@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -129,6 +130,16 @@ int image_create(struct image *image, size_t size, const char *trace_path)
 		*image = (struct image){.size = size, .fd = -1};
 	}
 	return image_create_anonymous(image);
+}
+
+size_t image_room(const struct image *image)
+{
+	struct statvfs shm;
+
+	/* A file system without a limit has no blocks. */
+	if (image->fd < 0 || fstatvfs(image->fd, &shm) || !shm.f_blocks)
+		return SIZE_MAX;
+	return (size_t)shm.f_bavail * shm.f_frsize;
 }
 
 int image_reserve(struct image *image, size_t offset, size_t size)

@@ -28,6 +28,9 @@ struct image {
  */
 int image_create(struct image *image, size_t size, const char *trace_path);
 
+/* Bytes that could be reserved now, by anybody. */
+size_t image_room(const struct image *image);
+
 /* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
 int image_reserve(struct image *image, size_t offset, size_t size);
 

@@ -4,6 +4,7 @@
 #include "output/trace_calls.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define LABEL    "  %-15s"
 #define MAX_ROWS 16 /* of processes */
@@ -56,7 +57,9 @@ static void put_instrument(FILE *to, const struct trace *trace,
 	char share[TEXT_SIZE];
 
 	text_bytes(share, instrument->share);
-	fprintf(to, LABEL "at most %s; beyond, %s\n", "", share, what_goes(instrument->policy));
+	fprintf(to, LABEL "%s%s; beyond, %s\n", "", instrument->share ? "at most " : "",
+	        instrument->share ? share : "as many as there is room for",
+	        what_goes(instrument->policy));
 	fprintf(to, LABEL, "");
 	if (instrument->to > instrument->from) {
 		fputs("complete from ", to);
@@ -109,6 +112,37 @@ void info_calls_text(FILE *to, const struct trace *trace)
 	}
 }
 
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* Those without a rank come last. */
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct trace_process *x = *(const struct trace_process *const *)a;
+	const struct trace_process *y = *(const struct trace_process *const *)b;
+
+	if (x->rank != y->rank)
+		return (uint32_t)x->rank < (uint32_t)y->rank ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* By rank, to be freed; NULL: there are none. */
+static const struct trace_process **list_processes(const struct trace *trace, uint32_t *nr)
+{
+	const struct trace_process **list;
+
+	for (*nr = 0; trace_process(trace, *nr);)
+		++*nr;
+	list = *nr ? calloc(*nr, sizeof(*list)) : NULL;
+	if (!list) {
+		*nr = 0;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < *nr; i++)
+		list[i] = trace_process(trace, i);
+	qsort(list, *nr, sizeof(*list), compare_ranks);
+	return list;
+}
+
 static void put_process(FILE *to, const struct trace *trace, const struct trace_process *process)
 {
 	fprintf(to, "  %6d  %8d  ", process->rank, process->pid);
@@ -132,23 +166,21 @@ static void put_process(FILE *to, const struct trace *trace, const struct trace_
 
 void info_processes_text(FILE *to, const struct trace *trace)
 {
-	const struct trace_process *process;
-	uint32_t nr = 0;
+	uint32_t nr;
+	const struct trace_process **list = list_processes(trace, &nr);
 
-	for (; (process = trace_process(trace, nr)); nr++) {
-		if (!nr && process->library) {
-			fprintf(to, "\n" LABEL, "MPI");
-			text_put(to, trace_string(trace, process->library), 0);
-			fputc('\n', to);
-		}
-		if (!nr)
-			fprintf(to, "\n  %6s  %8s  %-12s  %s\n", "rank", "process", "host",
-			        "clock");
-		if (nr < MAX_ROWS)
-			put_process(to, trace, process);
+	if (nr && list[0]->library) {
+		fprintf(to, "\n" LABEL, "MPI");
+		text_put(to, trace_string(trace, list[0]->library), 0);
+		fputc('\n', to);
 	}
+	if (nr)
+		fprintf(to, "\n  %6s  %8s  %-12s  %s\n", "rank", "process", "host", "clock");
+	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++)
+		put_process(to, trace, list[i]);
 	if (nr > MAX_ROWS)
 		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(list);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -225,9 +257,11 @@ static struct json_object *process_object(const struct trace *trace,
 struct json_object *info_processes_object(const struct trace *trace)
 {
 	struct json_object *array = json_object_new_array();
-	const struct trace_process *process;
+	uint32_t nr;
+	const struct trace_process **list = list_processes(trace, &nr);
 
-	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
-		json_object_array_add(array, process_object(trace, process));
+	for (uint32_t i = 0; i < nr; i++)
+		json_object_array_add(array, process_object(trace, list[i]));
+	free(list);
 	return array;
 }

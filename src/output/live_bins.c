@@ -124,7 +124,8 @@ int live_bins_init(struct live_bins *live, void *memory, size_t size,
 	live->granules = calloc(live->arena.nr_bins, sizeof(*live->granules));
 	if (!cursor || !live->frames || !live->granules)
 		goto out;
-	for (uint32_t i = 0; i < live->arena.nr_bins; i++)
+	/* What was never taken may have no memory. */
+	for (uint32_t i = 0; i < live->arena.nr_bins && i < ledger->nr_bins; i++)
 		if (granule_check(live, i, cursor))
 			live->granules[i] = ++live->nr;
 	err = frame_set_finish(live->frames);

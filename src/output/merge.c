@@ -201,7 +201,10 @@ static void write_run(struct merge *merge)
 	run->nr_cpus = merge->map.nr_cpus;
 }
 
-/* Calls are complete while they are so in all traces. */
+/*
+ * Calls are complete while they are so in all traces, unless this buffer had no room for them. The
+ * shares were of the recorders' buffers; of this one they may have all.
+ */
 static void write_instrument(struct merge *merge)
 {
 	struct trace_instrument to = {.event = merge->calls, .to = UINT64_MAX};
@@ -218,14 +221,14 @@ static void write_instrument(struct merge *merge)
 			uint64_t end = merge_time(merge, input, from->to);
 
 			to.policy = from->policy;
-			to.share += from->share;
 			to.lost += from->lost;
 			to.from = start > to.from ? start : to.from;
 			to.to = end < to.to ? end : to.to;
 			any = true;
 		}
 	}
-	if (!any || to.to < to.from)
+	if (!any || to.to < to.from ||
+	    hmb_floor(merge->hmb, merge->calls) > merge->events[merge->calls].floor)
 		to.to = to.from;
 	tables_add_instrument(merge->tables, &to);
 }
@@ -292,10 +295,12 @@ static int merge_all(struct merge *merge, const char *path)
 	if (err)
 		return err;
 	write_run(merge);
-	write_instrument(merge);
 	merge->result->uncounted = merge->counters.left_out;
 	err = merge_put_records(merge);
-	return err ? err : write_trace(merge, path);
+	if (err)
+		return err;
+	write_instrument(merge);
+	return write_trace(merge, path);
 }
 
 int merge_write(const char *path, const struct merge_config *config, struct merge_result *result,

@@ -94,6 +94,32 @@ static int open_inputs(struct merge *merge)
 	return 0;
 }
 
+/* Of a trace without ranks nothing else tells that it counts twice. */
+static int check_twice(struct merge *merge)
+{
+	struct map64 seen = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < merge->nr && !err; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+		const struct trace_run *run = trace_run(input->trace);
+		uint64_t key = run->real_start ^ run->seed ^ (uint64_t)run->pid << 32;
+		uint32_t other = map64_get(&seen, key);
+
+		if (input->rank >= 0)
+			continue;
+		if (other == UINT32_MAX)
+			err = map64_add(&seen, key, i);
+		else
+			err = merge_complain(merge, -EEXIST,
+			                     "'%s' and '%s' are the same recording; leave one of "
+			                     "them out",
+			                     merge->inputs[other].path, input->path);
+	}
+	map64_fini(&seen);
+	return err;
+}
+
 /* A rank is in one trace only. */
 static int check_ranks(struct merge *merge)
 {
@@ -301,6 +327,8 @@ int merge_open(struct merge *merge)
 
 	if (!err)
 		err = check_ranks(merge);
+	if (!err)
+		err = check_twice(merge);
 	if (!err)
 		err = find_hosts(merge);
 	return err ? err : set_clocks(merge);

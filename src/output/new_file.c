@@ -45,11 +45,30 @@ static int open_temporary(struct new_file *file)
 	return fd < 0 ? -errno : fd;
 }
 
+bool new_file_is_trap(const char *path)
+{
+	struct stat link, folder;
+	char *copy;
+	bool trap;
+
+	if (lstat(path, &link) || !S_ISLNK(link.st_mode) || link.st_uid == geteuid())
+		return false;
+	copy = strdup(path);
+	trap = !copy || stat(dirname(copy), &folder) ||
+	       ((folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH) &&
+	        folder.st_uid != link.st_uid);
+	free(copy);
+	return trap;
+}
+
 int new_file_open(struct new_file *file, const char *path)
 {
 	struct stat stat_now;
 	int fd;
 
+	*file = (struct new_file){0};
+	if (new_file_is_trap(path))
+		return -EACCES;
 	*file = (struct new_file){.path = realpath(path, NULL)};
 	if (!file->path)
 		file->path = strdup(path);

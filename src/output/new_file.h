@@ -5,6 +5,7 @@
 #ifndef OUTPUT_NEW_FILE_H
 #define OUTPUT_NEW_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What happens to a file that has the name when the new one is whole. */
@@ -21,7 +22,14 @@ struct new_file {
 	char *temporary;                 /* NULL: a device or pipe, written to as it is */
 };
 
-/* 0 or -errno. The file is readable by its user alone. */
+/*
+ * Whether the name is a link that somebody else put where all may write (/tmp): it could lead to
+ * any file of ours, and is not followed, as the kernel has it for who opens one
+ * (fs.protected_symlinks).
+ */
+bool new_file_is_trap(const char *path);
+
+/* 0 or -errno: -EACCES for a trap. The file is readable by its user alone. */
 int new_file_open(struct new_file *file, const char *path);
 /* Closes the file and gives it its name; or, after an error or if refused, leaves all as it was. */
 int new_file_close(struct new_file *file, int err);

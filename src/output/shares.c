@@ -1,8 +1,11 @@
 #include "output/shares.h"
+#include "output/clock_sides.h"
 #include "output/map64.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define COVERED 0.99 /* of the exact total: nothing is missing */
 
 bool thread_unused(const struct trace_thread *thread)
 {
@@ -93,7 +96,7 @@ bool shares_exact_known(const struct trace *trace)
 	return false;
 }
 
-struct coverage shares_coverage(const struct shares *shares, const struct trace *trace)
+static struct coverage coverage_of(const struct shares *shares, const struct trace *trace)
 {
 	struct coverage coverage = {0};
 	const struct trace_command *command;
@@ -108,4 +111,18 @@ struct coverage shares_coverage(const struct shares *shares, const struct trace 
 		                            : command->exact;
 	}
 	return coverage;
+}
+
+bool shares_lack_samples(const struct trace *trace, struct coverage *coverage)
+{
+	const struct trace_event *event = trace_event(trace, 0);
+	struct shares shares;
+
+	/* What is counted of both sides says nothing of the kernel's alone. */
+	if (!shares_exact_known(trace) || clock_sides(trace, event) == CLOCK_KERNEL ||
+	    shares_init(&shares, trace))
+		return false;
+	*coverage = coverage_of(&shares, trace);
+	shares_fini(&shares);
+	return (double)coverage->sampled < COVERED * (double)coverage->exact;
 }

@@ -28,7 +28,8 @@ struct coverage {
 	uint64_t exact, sampled;
 };
 
-struct coverage shares_coverage(const struct shares *shares, const struct trace *trace);
+/* Whether samples stand for less than 99 % of it: false as well where nobody can know. */
+bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
 
 /* Whether a slot of the table of threads was given back and belongs to nobody. */
 bool thread_unused(const struct trace_thread *thread);

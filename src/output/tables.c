@@ -6,9 +6,10 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 2
+#define IMAGE_VERSION 3
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
+#define ARENA_START   ((size_t)1 << 20)  /* enough bins to work with */
 
 #define NR_COMMAND_SLOTS (2 * TABLES_MAX_COMMANDS)
 #define OTHER_COMMANDS   "[other commands]"
@@ -95,6 +96,20 @@ int table_reserve(struct tables *tables, enum trace_section section, size_t size
 	return err;
 }
 
+int tables_reserve_arena(void *arg, size_t size)
+{
+	struct tables *tables = arg;
+	size_t reserved = tables->reserved_arena;
+	int err;
+
+	if (size <= reserved)
+		return 0;
+	err = image_reserve(&tables->image, tables->layout.arena + reserved, size - reserved);
+	if (!err)
+		tables->reserved_arena = size;
+	return err;
+}
+
 static int strings_reserve(void *arg, size_t size)
 {
 	return table_reserve(arg, TRACE_STRINGS, size);
@@ -120,10 +135,11 @@ void table_publish(struct tables *tables, enum trace_section section, uint32_t n
 static int reserve_fixed(struct tables *tables)
 {
 	const struct layout *layout = &tables->layout;
+	const size_t arena = layout->size - layout->arena;
 	int err = image_reserve(&tables->image, 0, layout->section[TRACE_RUN]);
 
 	if (!err)
-		err = image_reserve(&tables->image, layout->arena, layout->size - layout->arena);
+		err = tables_reserve_arena(tables, arena < ARENA_START ? arena : ARENA_START);
 	if (!err)
 		err = table_reserve(tables, TRACE_RUN, sizeof(struct trace_run));
 	if (!err)
@@ -132,15 +148,17 @@ static int reserve_fixed(struct tables *tables)
 	return err;
 }
 
-/* In /dev/shm where it has room for everything that cannot grow later, else in private memory. */
+/* In /dev/shm where it has room for the arena and all that cannot grow later, else private. */
 static int tables_map(struct tables *tables, const char *trace_path)
 {
+	size_t arena = tables->layout.size - tables->layout.arena;
 	int err = image_create(&tables->image, tables->layout.size, trace_path);
 
-	if (err || !reserve_fixed(tables))
+	if (err || (image_room(&tables->image) >= arena && !reserve_fixed(tables)))
 		return err;
 	image_close(&tables->image);
 	memset(tables->reserved, 0, sizeof(tables->reserved));
+	tables->reserved_arena = 0;
 	err = image_create(&tables->image, tables->layout.size, NULL);
 	return err ? err : reserve_fixed(tables);
 }

@@ -6,9 +6,9 @@
  *     regions | communicators | members | processes | owners | instruments | counters | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
- * Room is reserved for the largest tables, and allocated piece by piece as they grow, so that a
- * full /dev/shm is an error of one call and never a fault. Where /dev/shm has no room for the
- * arena, anonymous memory serves, and a killed recorder leaves nothing.
+ * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
+ * so that a full /dev/shm is an error of one call and never a fault. Where /dev/shm has no room for
+ * the arena to begin with, anonymous memory serves, and a killed recorder leaves nothing.
  *
  * All adds return an index or offset; when a table is full, or memory is refused, they return its
  * stand-in (0, or what the call says) and count.
@@ -57,7 +57,10 @@ bool tables_recoverable(const struct tables *tables);
  */
 bool tables_kept_leftover(const struct tables *tables);
 
+/* The arena, of which only what was asked of tables_reserve_arena() may be touched. */
 void *tables_arena(struct tables *tables);
+/* An arena_reserve_fn, for these tables: no more than the budget. 0 or -errno. */
+int tables_reserve_arena(void *arg, size_t size);
 size_t tables_budget(const struct tables *tables);
 struct hmb_ledger *tables_ledger(const struct tables *tables);
 /* refused_strings and folded_threads are counted by the tables; the rest is the caller's. */

@@ -43,6 +43,7 @@ struct tables {
 	struct layout layout;
 	struct image_header *header;
 	size_t reserved[NR_TRACE_SECTIONS]; /* bytes of each table that may be touched */
+	size_t reserved_arena;
 	struct string_pool strings;
 	uint16_t *command_slots; /* index + 1 by comm */
 	struct threads threads;

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TRACE_WHY_SIZE 512
+#define TRACE_WHY_SIZE   512
+#define TRACE_ALL_EVENTS UINT32_MAX
 
 struct trace;
 
@@ -28,6 +29,11 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
  * kinds are these and those of calls behind them.
  */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
+/*
+ * The first event of that name, else the only one of that name with modifiers behind it: who may
+ * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
+ */
+uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
 /* Of all streams on a CPU of their own: the highest number and one. */
 uint32_t trace_nr_cpus(const struct trace *trace);
@@ -127,7 +133,6 @@ size_t trace_stack(const struct trace *trace, const struct trace_sample *sample,
  * A walk over the stored samples of one event or of all, oldest first. (Samples that reached the
  * recorder behind its merge front come late here, too.) NULL with errno.
  */
-#define TRACE_ALL_EVENTS UINT32_MAX
 struct trace_walk;
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
 void trace_walk_free(struct trace_walk *walk);

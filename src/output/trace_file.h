@@ -4,6 +4,9 @@
 
 #include "output/trace.h"
 
+#define TRACE_MAX_CPUS   (1 << 16) /* whose own periods are looked up */
+#define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
+
 struct section {
 	const unsigned char *at;
 	uint32_t nr, entry_size;
@@ -30,6 +33,13 @@ struct trace {
 static inline const void *section_entry(const struct section *section, uint32_t index)
 {
 	return index < section->nr ? section->at + (size_t)index * section->entry_size : NULL;
+}
+
+static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
+{
+	if (shift >= 56 || period > TRACE_MAX_WEIGHT >> shift)
+		return TRACE_MAX_WEIGHT;
+	return period << shift;
 }
 
 /* Whether a bin holds records that count. */

@@ -259,6 +259,7 @@ static void warn_of_lockstep(const struct profile *profile, const struct warner 
 static void warn_of_unsampled(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, 0);
+	uint32_t more = profile->nr_unsampled - MAX_BLAMED;
 	char exact[TEXT_SIZE];
 
 	for (uint32_t i = 0; i < profile->nr_unsampled && i < MAX_BLAMED; i++) {
@@ -278,13 +279,14 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		     exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
-		warn(warner, "and %u more commands have a part that is [unsampled]",
-		     profile->nr_unsampled - MAX_BLAMED);
+		warn(warner, "parts of %u more command%s are not sampled", more,
+		     more == 1 ? "" : "s");
 }
 
 static void warn_of_scaling(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, 0);
+	uint32_t more = profile->nr_scaled - MAX_BLAMED;
 	char exact[TEXT_SIZE];
 
 	for (uint32_t i = 0; i < profile->nr_scaled && i < MAX_BLAMED; i++) {
@@ -299,8 +301,8 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		     (double)scaled->exact / (double)scaled->sampled);
 	}
 	if (profile->nr_scaled > MAX_BLAMED)
-		warn(warner, "and the functions of %u more commands are scaled",
-		     profile->nr_scaled - MAX_BLAMED);
+		warn(warner, "functions of %u more command%s are scaled, too", more,
+		     more == 1 ? "" : "s");
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)

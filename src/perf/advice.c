@@ -51,6 +51,13 @@ static const struct sentence {
                              "see: cat /sys/kernel/security/lockdown /sys/kernel/security/lsm"},
 	[ADVICE_NO_PERF] = {"this kernel was built without perf events",
                             "boot one with CONFIG_PERF_EVENTS=y"},
+	[ADVICE_NO_PROC] =
+		{"/proc is not mounted here (a chroot?), and without it nothing is known "
+                 "of processes, code and permissions",
+                 "as root: mount -t proc proc /proc"},
+	[ADVICE_NO_SYS] = {"/sys is not mounted here (a chroot?), and it is what tells which "
+                           "counters and probes there are",
+                           "as root: mount -t sysfs sysfs /sys"},
 
 	[ADVICE_VIRTUAL] = {"this machine has no hardware counters: it is a virtual one, to which "
                             "its host gives none",
@@ -97,6 +104,10 @@ static const struct sentence {
 	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a killed recorder would leave nothing "
                               "to recover",
                               "try: ulimit -f unlimited"},
+	[ADVICE_CALLS_SIZE] =
+		{"files are limited to {0} KiB, and the memory that a process's calls "
+                 "pass through is one of {1} KiB",
+                 "try: ulimit -f unlimited, or without --mpi"},
 	[ADVICE_MAX_STACK] = {"perf_event_max_stack is {0}: deeper stacks are cut by -g fp",
                               "as root: sysctl kernel.perf_event_max_stack=1024"},
 	[ADVICE_THROTTLED] = {"perf_event_max_sample_rate is {0}: what comes faster is throttled",

@@ -32,6 +32,8 @@ enum advice_topic {
 	ADVICE_FILTER,   /* subject: the error that a filter of system calls answers with */
 	ADVICE_SECURITY, /* every right, and refused all the same */
 	ADVICE_NO_PERF,
+	ADVICE_NO_PROC, /* /proc is not mounted */
+	ADVICE_NO_SYS,  /* nor /sys */
 
 	ADVICE_VIRTUAL,     /* a virtual machine without counters */
 	ADVICE_NO_COUNTERS, /* another machine without */
@@ -51,6 +53,7 @@ enum advice_topic {
 	ADVICE_SHM,        /* MiB there, MiB needed */
 	ADVICE_SHM_DENIED, /* not there, or not writable */
 	ADVICE_FILE_SIZE,  /* KiB that a file may have */
+	ADVICE_CALLS_SIZE, /* the same, KiB that a process's calls need */
 	ADVICE_MAX_STACK,  /* numbers[0]: kernel.perf_event_max_stack */
 	ADVICE_THROTTLED,  /* Hz: kernel.perf_event_max_sample_rate */
 	ADVICE_NO_TRACEFS, /* not mounted */

@@ -92,6 +92,8 @@ void machine_read(struct machine *machine)
 
 	pmu_walk_names(PMU_ROOT, note_pmu, &found);
 	*machine = (struct machine){
+		.has_proc = !access("/proc/self/maps", F_OK),
+		.has_sys = !access(PMU_ROOT, F_OK),
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),
 		.counts = found.core_kinds,
@@ -111,6 +113,8 @@ struct advice machine_advise_counters(const struct machine *machine)
 {
 	if (machine->counts)
 		return (struct advice){ADVICE_NONE};
+	if (!machine->has_sys)
+		return (struct advice){ADVICE_NO_SYS};
 	return (struct advice){machine->is_virtual ? ADVICE_VIRTUAL : ADVICE_NO_COUNTERS};
 }
 
@@ -131,6 +135,8 @@ struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const
 
 struct advice machine_advise_call(const struct machine *machine)
 {
+	if (!machine->has_proc)
+		return (struct advice){ADVICE_NO_PROC};
 	if (!machine->has_perf)
 		return (struct advice){ADVICE_NO_PERF};
 	if (machine->filter)

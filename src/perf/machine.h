@@ -13,6 +13,7 @@
 #define MACHINE_UNKNOWN (-1)
 
 struct machine {
+	bool has_proc, has_sys;  /* are mounted */
 	bool has_perf;           /* the kernel was built with perf events */
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */
@@ -37,7 +38,7 @@ unsigned machine_core_kinds(void);
  * of the processor belongs to one kind of core. subject: the event's name.
  */
 struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const char *subject);
-/* Whether perf_event_open reaches a kernel that has it. */
+/* Whether perf_event_open reaches a kernel that has it, and /proc is there. */
 struct advice machine_advise_call(const struct machine *machine);
 
 #endif

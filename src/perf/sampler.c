@@ -200,6 +200,15 @@ void sampler_drain(struct sampler *sampler, bool all)
 	merge_begin(&sampler->merge, all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
 }
 
+bool sampler_is_crowded(const struct sampler *sampler)
+{
+	for (unsigned i = 0; i < sampler->nr_rings; i++)
+		if (ring_fill(&sampler->rings[i].ring) >
+		    SAMPLER_CROWDED(sampler->rings[i].ring.size))
+			return true;
+	return false;
+}
+
 int sampler_compare_ids(const void *a, const void *b)
 {
 	const struct sampler_id *x = a, *y = b;

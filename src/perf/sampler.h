@@ -120,6 +120,9 @@ size_t sampler_ring_size(const struct sampler *sampler);
 /* A descriptor that polls readable when a ring is three eighths full; -1 behind the last. */
 int sampler_poll_fd(const struct sampler *sampler, unsigned i);
 
+/* Whether a ring was so full when the drain began. */
+bool sampler_is_crowded(const struct sampler *sampler);
+
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */
 void sampler_drain(struct sampler *sampler, bool all);
 /*

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
+#define SLOW_CLOCK_NS     2000000
 
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
                      int leader)
@@ -80,27 +81,45 @@ static size_t descriptor_limit(void)
 	return limit.rlim_cur;
 }
 
+/* To sample a slow clock still more slowly saves less than the rung costs at every fork. */
+static unsigned useful_rungs(const struct sampler_config *config, unsigned e)
+{
+	unsigned rungs = 1;
+
+	if (config->events[e].unit != EVENT_NS)
+		return SAMPLER_MAX_RUNGS;
+	while (rungs < SAMPLER_MAX_RUNGS && config->base_period[e] < (uint64_t)SLOW_CLOCK_NS >>
+	                                            (config->shift[e] + 2 * (rungs - 1)))
+		rungs++;
+	return rungs;
+}
+
 /*
- * Every fork copies the events of all rungs for all CPUs, some 4 us each: on large machines fewer
+ * Every fork copies the events of all rungs for all CPUs, some 2 us each: on large machines fewer
  * rungs, for the buffer's levels do the doublings between them. Counters are copied with each.
  */
-static unsigned wanted_rungs(unsigned nr_cpus, unsigned nr_counters)
+static unsigned wanted_rungs(const struct sampler *s, const struct sampler_config *config)
 {
-	unsigned rungs = nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+	unsigned most = s->nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : s->nr_cpus <= 32 ? 3 : 2, wanted = 1;
 
-	return nr_counters && rungs > MAX_COUNTED_RUNGS ? MAX_COUNTED_RUNGS : rungs;
+	if (s->nr_counters)
+		return MAX_COUNTED_RUNGS;
+	for (unsigned e = 0; e < config->nr_events; e++)
+		if (useful_rungs(config, e) > wanted)
+			wanted = useful_rungs(config, e);
+	return wanted < most ? wanted : most;
 }
 
 static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
 {
 	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
 	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
-	unsigned wanted = wanted_rungs(s->nr_cpus, s->nr_counters);
+	unsigned wanted = wanted_rungs(s, config);
 	size_t rung_size = grid_size * (config->nr_events + s->nr_counters);
 	struct advice advice = {ADVICE_RUNGS};
 	size_t rungs;
 
-	if (s->way == SAMPLER_CGROUP || !grid_size)
+	if (s->way == SAMPLER_CGROUP || !rung_size)
 		return 1;
 	rungs = limit > fixed ? (limit - fixed) / rung_size : 0;
 	if (rungs >= wanted)
@@ -306,6 +325,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
 		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
+	if (useful_rungs(config, e) < rungs)
+		rungs = useful_rungs(config, e);
 	event->is_clock = config->events[e].unit == EVENT_NS;
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];

@@ -53,7 +53,7 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	int fd;
 
 	attr.watermark = 1;
-	attr.wakeup_watermark = (uint32_t)(size / 8 * 3);
+	attr.wakeup_watermark = (uint32_t)SAMPLER_CROWDED(size);
 	/* That of an event on all CPUs belongs to the same task. */
 	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, 0)
 	                        : sampler_event_open(&attr, 0, s->cpus[cpu], 0);

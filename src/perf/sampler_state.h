@@ -6,6 +6,8 @@
 #include "perf/sampler.h"
 
 #define SAMPLER_MAX_STEPS 64
+/* A ring of this size wakes the recorder when it holds so many bytes. */
+#define SAMPLER_CROWDED(size) ((size) / 8 * 3)
 
 /* What every record says of itself. */
 #define SAMPLER_TRAILER \

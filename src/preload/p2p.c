@@ -174,20 +174,20 @@ static inline void put_volume(struct visit *visit, enum call_part_kind kind,
 	visit_word(visit, request->bytes_in);
 }
 
-static inline void put_started(struct visit *visit, const struct request *request)
+__attribute__((always_inline)) static inline void put_started(struct visit *visit,
+                                                              const struct request *request)
 {
-	enum call_part_kind kind = request->kind == REQUEST_SEND      ? CALL_SEND_POSTED
-	                           : request->kind == REQUEST_RECEIVE ? CALL_RECEIVE_POSTED
-	                                                              : CALL_COLLECTIVE_POSTED;
-
-	if (kind == CALL_SEND_POSTED)
-		visit_message(visit, kind, request->comm, request->peer, request->tag,
+	if (request->kind == REQUEST_SEND) {
+		visit_message(visit, CALL_SEND_POSTED, request->comm, request->peer, request->tag,
 		              request->bytes);
-	else if (kind == CALL_RECEIVE_POSTED)
-		visit_part(visit, kind, request->comm, request->peer);
-	else
-		put_volume(visit, kind, request);
-	visit_request(visit, kind, request->id);
+		visit_request(visit, CALL_SEND_POSTED, request->id);
+	} else if (request->kind == REQUEST_RECEIVE) {
+		visit_part(visit, CALL_RECEIVE_POSTED, request->comm, request->peer);
+		visit_request(visit, CALL_RECEIVE_POSTED, request->id);
+	} else {
+		put_volume(visit, CALL_COLLECTIVE_POSTED, request);
+		visit_request(visit, CALL_COLLECTIVE_POSTED, request->id);
+	}
 }
 
 /* What the library did at once, or cannot be followed, is a whole message of this call. */

@@ -56,46 +56,30 @@ bool process_define_name(enum ring_record record, uint32_t number, const uint64_
 
 struct comm;
 
-/* A call that the recorder knows by its slot. */
-struct known_call {
-	uint64_t head; /* 0: none */
-	uint64_t words[RING_SLOT_WORDS];
-	uint32_t used;      /* where the thread's head was when it came last */
-	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
-};
+struct known_calls;
 
-/* A call may have any of so many slots in a row: those that come often find one. */
-#define KNOWN_NEARBY 5
-static_assert((RING_SLOTS - 1) % KNOWN_NEARBY == 0, "slots from 1 on are such rows");
-
-#define KNOWN_WAYS 1024
-
-struct known_calls {
-	struct known_call slots[RING_SLOTS];
-	uint8_t next[KNOWN_WAYS]; /* the slot of the call that followed last time, by way */
-};
-
+/* What every call needs stands first. */
 struct thread {
-	struct ring *ring; /* NULL: none yet */
+	_Alignas(64) struct ring *ring; /* NULL: none yet */
 	struct ring_open *open;
 	uint64_t *words;
-	uint64_t mask, head, tail; /* tail: as last seen */
-	bool inside;               /* an outer call is being recorded, or passed through */
-	bool refused;              /* no ring for this thread */
-	bool idle;                 /* the call asked, and there was nothing */
-	unsigned nr_open;          /* as in the ring, and more where there are too many */
+	uint64_t mask, head;
+	uint64_t look;    /* a head from which on it is looked where the recorder is */
+	bool inside;      /* an outer call is being recorded, or passed through */
+	bool refused;     /* no ring for this thread */
+	bool idle;        /* the call asked, and there was nothing */
+	unsigned nr_open; /* as in the ring, and more where there are too many */
+	uint64_t last;    /* ticks, the leave of the last record */
 
-	uint64_t comm_handle; /* the communicator used last */
+	struct known_calls *known;     /* with a ring */
+	struct ring_requests requests; /* with the record that is being made */
+	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
 	uint32_t comm_generation;
-
-	struct known_calls *known;              /* with a ring */
-	uint64_t last;                          /* ticks, the leave of the last record */
-	unsigned way;                           /* the slots of the last ones, folded */
-	struct ring_requests written, requests; /* up to the last record; and with this one */
-
+	unsigned way;                /* the slots of the last records, folded */
 	unsigned nr_parts, nr_words; /* of the record that is being made */
 	uint64_t record[3 + RING_MAX_PARTS * RING_MAX_PART];
+
 	unsigned char status[64]; /* for programs that ignore it */
 	void *scratch;            /* see thread_scratch() */
 	size_t scratch_size;
@@ -109,16 +93,6 @@ bool thread_start(struct thread *thread);
 void thread_stop(struct thread *thread);
 /* Memory until the next call of this; NULL: none. */
 void *thread_scratch(struct thread *thread, size_t size);
-
-static inline void thread_begin_record(struct thread *thread)
-{
-	thread->nr_parts = 0;
-	thread->nr_words = 3;
-}
-
-/* Writes the record that was made, or counts it as lost. */
-void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
-                  uint64_t leave);
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
@@ -226,10 +200,6 @@ static inline unsigned thread_depth(const struct thread *thread)
 
 /* --- visits ----------------------------------------------------------------------------------- */
 
-bool visit_enter_slowly(struct visit *visit, enum mpi_call call, uintptr_t *a);
-/* Records the call and returns its result. */
-int visit_leave(struct visit *visit, const uintptr_t *a, int result);
-
 /* Whether a call is nobody's concern, now: another one is around it, or none are wanted. */
 static inline bool visit_passes(void)
 {
@@ -239,10 +209,12 @@ static inline bool visit_passes(void)
 	       (shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES);
 }
 
-/* Before the real function; false: pass everything through and do not call visit_leave(). */
-static inline bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
-{
-	return !visit_passes() && visit_enter_slowly(visit, call, a);
-}
+/*
+ * Before the real function, of a call that does not pass; false: call that function, and nothing
+ * more.
+ */
+bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a);
+/* Records the call and returns its result. */
+int visit_leave(struct visit *visit, const uintptr_t *a, int result);
 
 #endif

@@ -1,6 +1,5 @@
 #include "preload/regions.h"
-
-#include "preload/preload.h"
+#include "preload/write.h"
 
 #include "adaptrace.h"
 

@@ -1,6 +1,5 @@
 #include "preload/requests.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define NR_SLOTS   ((size_t)1 << 16)
@@ -8,28 +7,28 @@
 #define KEY_BUSY   1 /* being filled */
 #define KEY_TAKEN  ((uint64_t)1 << 63)
 
-struct request_table {
-	uint64_t keys[NR_SLOTS];
-	struct request requests[NR_SLOTS];
-};
+static struct request *table;
 
-static struct request_table *table;
-
-static struct request_table *get_table(void)
+static struct request *map_table(void)
 {
-	struct request_table *mapped = __atomic_load_n(&table, __ATOMIC_ACQUIRE), *none = NULL;
+	struct request *none = NULL,
+		       *mapped = mmap(NULL, NR_SLOTS * sizeof(*table), PROT_READ | PROT_WRITE,
+	                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (likely(mapped))
-		return mapped;
-	mapped = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
-	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mapped == MAP_FAILED)
 		return NULL;
 	if (__atomic_compare_exchange_n(&table, &none, mapped, false, __ATOMIC_ACQ_REL,
 	                                __ATOMIC_ACQUIRE))
 		return mapped;
-	munmap(mapped, sizeof(*table));
+	munmap(mapped, NR_SLOTS * sizeof(*table));
 	return none;
+}
+
+static inline struct request *get_table(void)
+{
+	struct request *mapped = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+
+	return likely(mapped) ? mapped : map_table();
 }
 
 static size_t slot_of(uint64_t key)
@@ -68,55 +67,49 @@ static bool is_own(const struct request *request)
 	return !process.threaded || request->owner == &this_thread;
 }
 
-static uint64_t *key_of(const struct request *request)
-{
-	return &table->keys[request - table->requests];
-}
-
 /* What a receive got is known when it ends: it must not be the end of something else. */
 static bool join(struct request *first, uint64_t handle)
 {
 	if (!is_own(first) || first->persistent || first->kind == REQUEST_RECEIVE ||
-	    !take(key_of(first), handle))
+	    !take(&first->key, handle))
 		return false;
 	first->more++;
 	request_put_back(first, handle);
 	return true;
 }
 
-struct request_place request_claim(uint64_t handle, bool joined)
+struct request *request_claim(uint64_t handle, bool joined)
 {
-	struct request_table *t = get_table();
+	struct request *t = get_table();
 	size_t slot = slot_of(handle);
 
 	for (size_t i = 0; t && i < MOST_TRIES; i++) {
-		size_t at = (slot + i) % NR_SLOTS;
+		struct request *request = &t[(slot + i) % NR_SLOTS];
 
-		if (joined && __atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) == handle &&
-		    join(&t->requests[at], handle))
-			return (struct request_place){NULL, NULL};
-		if (claim(&t->keys[at]))
-			return (struct request_place){&t->keys[at], &t->requests[at]};
+		if (joined && __atomic_load_n(&request->key, __ATOMIC_ACQUIRE) == handle &&
+		    join(request, handle))
+			return NULL;
+		if (claim(&request->key))
+			return request;
 	}
 	__atomic_fetch_add(&process.shared->untracked, 1, __ATOMIC_RELAXED);
-	return (struct request_place){NULL, NULL};
+	return NULL;
 }
 
 struct request *request_find(uint64_t handle)
 {
-	struct request_table *t = get_table();
-	struct request *found = NULL;
+	struct request *t = get_table(), *found = NULL;
 	size_t slot = slot_of(handle);
 
 	for (size_t i = 0; t && i < MOST_TRIES; i++) {
-		size_t at = (slot + i) % NR_SLOTS;
+		struct request *request = &t[(slot + i) % NR_SLOTS];
 
-		if (__atomic_load_n(&t->keys[at], __ATOMIC_ACQUIRE) != handle)
+		if (__atomic_load_n(&request->key, __ATOMIC_ACQUIRE) != handle)
 			continue;
-		if (is_own(&t->requests[at]))
-			return &t->requests[at];
-		if (!found || t->requests[at].id < found->id)
-			found = &t->requests[at];
+		if (is_own(request))
+			return request;
+		if (!found || request->id < found->id)
+			found = request;
 	}
 	return found;
 }
@@ -125,7 +118,7 @@ struct request *request_take(uint64_t handle)
 {
 	struct request *request = request_find(handle);
 
-	while (request && !take(key_of(request), handle))
+	while (request && !take(&request->key, handle))
 		request = request_find(handle);
 	return request;
 }
@@ -133,12 +126,12 @@ struct request *request_take(uint64_t handle)
 void request_put_back(struct request *request, uint64_t handle)
 {
 	if (process.threaded)
-		__atomic_store_n(key_of(request), handle, __ATOMIC_RELEASE);
+		__atomic_store_n(&request->key, handle, __ATOMIC_RELEASE);
 }
 
 void request_remove(struct request *request)
 {
-	__atomic_store_n(key_of(request), 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&request->key, 0, __ATOMIC_RELEASE);
 }
 
 void request_end(struct request *request, uint64_t handle)
@@ -166,6 +159,7 @@ uint64_t request_next_id(void)
 void requests_forked(void)
 {
 	if (table)
-		memset(table->keys, 0, sizeof(table->keys));
+		munmap(table, NR_SLOTS * sizeof(*table));
+	table = NULL;
 	process.next_request = 1;
 }

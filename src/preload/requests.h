@@ -13,7 +13,8 @@
 enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE, REQUEST_OTHER };
 
 struct request {
-	uint64_t id; /* of the operation under way; 0: none */
+	_Alignas(64) uint64_t key; /* its handle, see request_claim(); 0: the place is free */
+	uint64_t id;               /* of the operation under way; 0: none */
 	uint64_t bytes, bytes_in;
 	uint32_t comm; /* its number */
 	int32_t peer, tag;
@@ -23,6 +24,7 @@ struct request {
 	uint32_t more;              /* of its handle and thread, see request_claim() */
 	const struct thread *owner; /* who began it */
 };
+static_assert(sizeof(struct request) == 64, "one line of the cache");
 
 /* Other handles than those of requests have these bits set. */
 #define KEY_MESSAGE ((uint64_t)1 << 62)
@@ -30,47 +32,41 @@ struct request {
 #define KEY_FILE    ((uint64_t)1 << 59)
 #define KEY_COMM    ((uint64_t)1 << 60) /* made by MPI_Comm_idup; bytes is its seed */
 
-/* Where a new one comes: nobody finds it before its key is there. */
-struct request_place {
-	uint64_t *key; /* NULL: nowhere */
-	struct request *request;
-};
-
 /*
- * Claims a place for a new one of this thread, or joins it to another.
+ * Claims a place for a new one of this thread, or joins it to another; NULL: there is no place, or
+ * it is joined. Nobody finds it before its key is there.
  *
  * Some libraries give one handle to all requests that are complete at once, and nothing tells it
  * from the others (Open MPI's UCX). So where the thread has one of a handle under way already that
  * is no receive, a new one that may be `joined` is taken for complete, and counted as one more of
  * the first: the handle is completed that often before the first has ended, too.
  */
-struct request_place request_claim(uint64_t handle, bool joined);
+struct request *request_claim(uint64_t handle, bool joined);
 
 /*
- * Keeps a new one; false: there is no place, or it is joined to another. Inline and word by word,
- * because a copy of what was put together a moment ago would wait for that.
+ * Keeps a new one, whose key does not matter; NULL as above. Inline and word by word, because a
+ * copy of what was put together a moment ago would wait for that.
  */
-static inline bool request_add(uint64_t handle, const struct request *request, bool joined)
+static inline struct request *request_add(uint64_t handle, const struct request *new, bool joined)
 {
-	struct request_place place = request_claim(handle, joined);
+	struct request *request = request_claim(handle, joined);
 
-	if (unlikely(!place.key))
-		return false;
-	*place.request = (struct request){
-		.id = request->id,
-		.bytes = request->bytes,
-		.bytes_in = request->bytes_in,
-		.comm = request->comm,
-		.peer = request->peer,
-		.tag = request->tag,
-		.kind = request->kind,
-		.persistent = request->persistent,
-		.partitioned = request->partitioned,
-		.owner = &this_thread,
-	};
+	if (unlikely(!request))
+		return NULL;
+	request->id = new->id;
+	request->bytes = new->bytes;
+	request->bytes_in = new->bytes_in;
+	request->comm = new->comm;
+	request->peer = new->peer;
+	request->tag = new->tag;
+	request->kind = new->kind;
+	request->persistent = new->persistent;
+	request->partitioned = new->partitioned;
+	request->more = 0;
+	request->owner = &this_thread;
 	/* Pairs with request_find(): another thread may complete it. */
-	__atomic_store_n(place.key, handle, __ATOMIC_RELEASE);
-	return true;
+	__atomic_store_n(&request->key, handle, __ATOMIC_RELEASE);
+	return request;
 }
 
 /* This thread's, else the oldest: a handle may be somebody else's before its end is seen here. */

@@ -1,4 +1,4 @@
-#include "preload/preload.h"
+#include "preload/write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool take_ring(struct thread *thread, unsigned number)
 	thread->words = (uint64_t *)(void *)memory;
 	thread->mask = ring_words(number) - 1;
 	thread->head = ring->head;
-	thread->tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	thread->look = 0;
 	thread->nr_open = ring->nr_open = 0;
 	ring->tid = (uint32_t)syscall(SYS_gettid);
 	__atomic_store_n(&ring->state, RING_USED, __ATOMIC_RELEASE);

@@ -1,4 +1,4 @@
-#include "preload/preload.h"
+#include "preload/write.h"
 
 void thread_push(struct thread *thread, uint32_t region, uint64_t ticks)
 {
@@ -39,7 +39,7 @@ bool visit_wanted(struct thread *thread, enum call_class class)
 	return have_ring(thread) && !is_closed(class);
 }
 
-bool visit_enter_slowly(struct visit *visit, enum mpi_call call, uintptr_t *a)
+bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
 {
 	const struct call_info *info = &call_infos[call];
 	struct thread *thread = &this_thread;

@@ -77,9 +77,11 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 			if (!real)                                                                 \
 				return NO_SUCH_FUNCTION;                                           \
 			__atomic_store_n(&real_##function##_##name, real, __ATOMIC_RELAXED);       \
+			if (visit_passes())                                                        \
+				return real(ARGS_##nr);                                            \
 		}                                                                                  \
 		if (!visit_enter(&visit, CALL_##name, a))                                          \
-			return real(NAMES_##nr);                                                   \
+			return real(ARGS_##nr);                                                    \
 		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
 	}                                                                                          \
                                                                                                    \

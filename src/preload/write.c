@@ -1,22 +1,19 @@
-/* Records on their way into the ring of a thread. */
-#include "preload/preload.h"
+#include "preload/write.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 /*
- * Looks at the recorder's side only when the last look does not suffice. Calls that found nothing
- * may fill half of a ring: a program that waits by asking again and again must not lose a message.
+ * Calls that found nothing may fill half of a ring: a program that waits by asking again and again
+ * must not lose a message.
  */
 static bool ring_room(struct thread *thread, uint64_t head)
 {
-	uint64_t most = (thread->mask + 1) >> thread->idle;
+	uint64_t tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
 
-	if (head - thread->tail <= most)
-		return true;
-	thread->tail = __atomic_load_n(&thread->ring->tail, __ATOMIC_ACQUIRE);
-	return head - thread->tail <= most;
+	thread->look = tail + (thread->mask + 1) / 2;
+	return head - tail <= (thread->mask + 1) >> thread->idle;
 }
 
 /* Waits for the recorder where the user prefers that to a loss. */
@@ -36,7 +33,10 @@ static bool wait_for_room(struct thread *thread, uint64_t head)
 	return true;
 }
 
-/* The end of the ring is left out where a record does not fit in there. */
+/*
+ * Looks at the recorder's side, so that the next half of a ring is written without. The end of the
+ * ring is left out where a record does not fit in there.
+ */
 __attribute__((noinline)) static uint64_t *reserve_slowly(struct thread *thread, size_t nr)
 {
 	size_t at = thread->head & thread->mask;
@@ -58,29 +58,9 @@ static inline uint64_t *reserve(struct thread *thread, size_t nr)
 {
 	size_t at = thread->head & thread->mask;
 
-	if (likely(thread->head + nr - thread->tail <= thread->mask >> 1 &&
-	           at + nr <= thread->mask + 1))
+	if (likely(thread->head + nr <= thread->look && at + nr <= thread->mask + 1))
 		return &thread->words[at];
 	return reserve_slowly(thread, nr);
-}
-
-/*
- * Word by word: one move of both would have to wait for what was written to one of them a moment
- * ago, and every call for the one before.
- */
-static inline void keep_requests(struct ring_requests *to, const struct ring_requests *from)
-{
-	__atomic_store_n(&to->posted, from->posted, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->done, from->done, __ATOMIC_RELAXED);
-}
-
-static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
-{
-	thread->last = leave;
-	keep_requests(&thread->written, &thread->requests);
-	thread->head += nr;
-	/* Pairs with the recorder's acquire: it sees the words. */
-	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
 }
 
 static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
@@ -118,17 +98,6 @@ static bool write_whole(struct thread *thread, uint64_t head, uint64_t enter, ui
 }
 
 /* --- what was written before ------------------------------------------------------------------ */
-
-static inline bool is_known(const struct known_call *known, const struct thread *thread,
-                            uint64_t head)
-{
-	uint64_t difference = known->head ^ head;
-
-	/* Within words: known is as long, or differs anyway. */
-	for (size_t i = 3; !difference && i < thread->nr_words; i++)
-		difference = known->words[i - 3] ^ thread->record[i];
-	return !difference;
-}
 
 /* Never 0: that means nobody. */
 static uint32_t hash_record(const struct thread *thread, uint64_t head)
@@ -170,9 +139,8 @@ static unsigned find_slot(const struct thread *thread, unsigned first, uint64_t 
  * A call that is not the one which followed last time. It takes a slot when it comes the second
  * time, so that those which never come again leave the others alone.
  */
-__attribute__((noinline)) static bool write_unexpected(struct thread *thread, uint64_t head,
-                                                       uint64_t enter, uint64_t leave,
-                                                       unsigned *slot)
+static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
+                             unsigned *slot)
 {
 	unsigned first, place;
 	uint32_t hash, *candidate;
@@ -198,14 +166,19 @@ __attribute__((noinline)) static bool write_unexpected(struct thread *thread, ui
 	return true;
 }
 
-/* Calls come in turns of several, of which some are the same: the last three say which is next. */
-static unsigned next_way(unsigned way, unsigned slot)
+/* The recorder does not hear of the record: its requests are no more the last ones. */
+static void undo_requests(struct thread *thread)
 {
-	return (way << 4 ^ slot * 5) % KNOWN_WAYS;
+	for (size_t at = 3; at < thread->nr_words;) {
+		unsigned kind = thread->record[at] & 0xff;
+
+		at += ring_part_words(kind);
+		if (ring_part_fields(kind) & RING_REQUEST && !ring_request_stays(kind))
+			*ring_last_request(&thread->requests, kind) -= thread->record[at - 1] + 1;
+	}
 }
 
-__attribute__((noinline)) static void write_slowly(struct thread *thread, uint64_t head,
-                                                   uint64_t enter, uint64_t leave)
+void thread_write_slowly(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave)
 {
 	uint8_t *next = &thread->known->next[thread->way];
 	unsigned slot = *next;
@@ -217,25 +190,5 @@ __attribute__((noinline)) static void write_slowly(struct thread *thread, uint64
 	if (written)
 		thread->way = next_way(thread->way, slot);
 	else
-		keep_requests(&thread->requests, &thread->written);
-}
-
-/* Straight on for the call that was foretold, as one word, where there is room. */
-void thread_write(struct thread *thread, uint32_t region, unsigned flags, uint64_t enter,
-                  uint64_t leave)
-{
-	uint64_t head = ring_head(RING_CALL, thread->nr_words, thread->nr_parts, flags, region);
-	unsigned slot = thread->known->next[thread->way];
-	uint64_t gap = enter - thread->last, duration = leave - enter;
-
-	if (unlikely(!ring_fits_again(gap, duration) ||
-	             thread->head - thread->tail >= thread->mask >> 1 ||
-	             !is_known(&thread->known->slots[slot], thread, head))) {
-		write_slowly(thread, head, enter, leave);
-		return;
-	}
-	thread->known->slots[slot].used = (uint32_t)thread->head;
-	thread->words[thread->head & thread->mask] = ring_again(1, slot, gap, duration);
-	publish(thread, 1, leave);
-	thread->way = next_way(thread->way, slot);
+		undo_requests(thread);
 }

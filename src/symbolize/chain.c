@@ -5,7 +5,7 @@
 
 #define NR_SETS   64
 #define NR_WAYS   4
-#define MAX_LINKS 256
+#define MAX_LINKS 1024
 
 #define CACHE_LINE   64
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
@@ -29,7 +29,7 @@ struct chain {
 	struct hold holds[MAX_LINKS];
 };
 
-/* 4 MiB, of which only the pages of threads that were seen are ever touched. */
+/* 12 MiB, of which only the pages are ever touched that the stacks of the threads reach. */
 struct chain_table {
 	uint64_t stores;
 	struct chain sets[NR_SETS][NR_WAYS];
@@ -211,18 +211,23 @@ void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *s
                     size_t size)
 {
 	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
-	uint64_t at, last = 0;
-	unsigned i;
+	const struct link *first, *link;
+	uint64_t at, end = 0;
 
-	for (i = 0; chain && i < chain->nr; i++) {
-		at = chain_links(chain)[i].slot - base;
+	if (!chain)
+		return;
+	/* Outer ones have higher slots, but where a signal's handler has a stack of its own. */
+	first = chain_links(chain);
+	for (link = first + chain->nr; link-- > first;) {
+		at = link->slot - base;
 		if (at >= size)
 			continue;
-		if (at >= PREFETCH_ALL)
-			__builtin_prefetch(stack + at);
-		last = at > last ? at : last;
+		end = at > end ? at : end;
+		if (at < PREFETCH_ALL)
+			break;
+		__builtin_prefetch(stack + at);
 	}
-	for (at = 0; at <= last && at < PREFETCH_ALL && chain; at += CACHE_LINE)
+	for (at = 0; at <= end && at < PREFETCH_ALL; at += CACHE_LINE)
 		__builtin_prefetch(stack + at);
 }
 
@@ -231,5 +236,5 @@ void chain_forget(struct chain_table *table, pid_t tid)
 	struct chain *chain = chain_claim(table, tid);
 
 	if (chain->tid == tid)
-		*chain = (struct chain){0};
+		memset(chain, 0, offsetof(struct chain, links)); /* the rest is not looked at */
 }

@@ -35,7 +35,7 @@ struct hold {
 	bool by_words;
 };
 
-/* Of at most 256 threads, the outermost 256 frames. */
+/* Of at most 256 threads, the outermost 1024 frames. */
 struct chain_table;
 
 struct chain_table *chain_table_new(void);

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
-#define SET_BITS     13 /* 512 KiB: a big compiler has 50,000 addresses in a few seconds */
+#define SET_BITS     12 /* 256 KiB: with more, fewer are still near when they are needed */
 #define NR_SETS      (1 << SET_BITS)
 #define NR_WAYS      8
 #define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
@@ -19,17 +19,17 @@
 /*
  * An entry of the cache is one word: a piece of code with one rule, and the number of the rule.
  * Rules are the same for most functions; a table holds each once. It starts anew when a hostile
- * module fills it. A piece lies within a region of 512 bytes, and a set, which is a cache line, has
- * the pieces of its regions: what is near in the code is near in the cache.
+ * module fills it. A piece lies within a region of 1 KiB, and a set, which is a cache line, has the
+ * pieces of its regions: what is near in the code is near in the cache.
  *
- *     63      52       50                24       18        9 8         0
+ *     63      52       50                24       20       10 9         0
  *    |  rule    |  0  |  tag of the region  |  0  |   bytes   |   first   |
  *
  * The set's number and the tag tell the region; bytes 0: there is no entry. Where rules are known
  * for single addresses alone, as in code made at run time, a region would have too many for its
  * set: these are scattered over all sets, as if their frames were others, with a mark in the tag.
  */
-#define REGION_BITS 9
+#define REGION_BITS 10
 #define REGION_SIZE (1 << REGION_BITS)
 #define FRAME_BITS  48
 #define TAG_BITS    (FRAME_BITS - REGION_BITS - SET_BITS)

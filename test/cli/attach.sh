@@ -13,6 +13,16 @@ thread=$(ls /proc/$target/task | grep -vx $target | head -1)
 record -p $thread 2>errors && fail "a thread was taken for a process"
 grep -q -- "-p $target" errors || fail "said of a thread: $(cat errors)"
 
+python3 -c 'import os, time
+pid = os.fork() or os._exit(0)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+print(pid, flush=True)
+time.sleep(60)' >zombie &
+background="$background $!"
+await test -s zombie
+record -p "$(cat zombie)" 2>errors && fail "what has ended was attached to"
+one_complaint errors 'has ended' || fail "said of a zombie: $(cat errors)"
+
 start_recording -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said

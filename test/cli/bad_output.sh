@@ -17,6 +17,8 @@ refuse folder
 refuse ''
 refuse -
 refuse %q.atr
+mkfifo pipe
+refuse pipe
 # What is said of a name does not act on the terminal.
 record -o "$(printf 'no/\033[31mx')" true 2>errors
 grep -qF 'no/\x1b[31mx' errors || fail "said: $(cat -v errors)"
@@ -27,6 +29,35 @@ if [ "$(id -u)" != 0 ]; then
 	mkdir closed && chmod 555 closed
 	refuse closed/x.atr
 	"$ADAPTRACE" recover -o saved.atr closed/x.atr 2>/dev/null
+fi
+# A folder that is deleted: before the start, and meanwhile, when the line names what saves the trace.
+mkdir gone && cd gone && rmdir ../gone
+record true 2>../errors
+[ $? = 125 ] && one_complaint ../errors 'folder does not exist' || fail "said: $(cat ../errors)"
+cd ../ && mkdir gone && cd gone || fail "cd"
+record sh -c "rmdir $work/gone" 2>../errors
+[ $? = 125 ] && one_complaint ../errors 'No such file' || fail "said: $(cat ../errors)"
+cd ..
+saving=$(sed 's/.*: adaptrace recover//' errors)
+eval "\"$ADAPTRACE\" recover $saving" 2>errors || fail "recover $saving: $(cat errors)"
+"$ADAPTRACE" info ANOTHER.atr >said || fail "no trace"
+# Where nothing could be recovered it is saved at once.
+mkdir gone tmp && cd gone || fail "cd"
+(ulimit -f 2048; TMPDIR=$work/tmp record -m 2M sh -c "rmdir $work/gone") 2>../errors
+[ $? = 125 ] || fail "record with little room: $(cat ../errors)"
+cd ..
+grep -q "the trace is '$work/tmp/adaptrace-.*/adaptrace.atr'" errors || fail "said: $(cat errors)"
+"$ADAPTRACE" info tmp/adaptrace-*/adaptrace.atr >said || fail "no trace"
+# Somebody else's link where all may write is a trap.
+if [ "$(id -u)" = 0 ]; then
+	mkdir open && chmod 1777 open && echo mine >precious
+	as_user ln -s "$PWD/precious" open/x.atr
+	record -o open/x.atr true 2>errors
+	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
+	[ "$(cat precious)" = mine ] && [ ! -e precious.old ] || fail "the link was followed"
+	ln -s "$PWD/precious" open/z.atr
+	recorded -o open/z.atr true
+	[ "$(cat precious.old)" = mine ] || fail "a link of one's own was not followed"
 fi
 # Names with a meaning.
 recorded -o '%%-%h-%p.atr' true

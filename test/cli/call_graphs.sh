@@ -29,4 +29,14 @@ stacks deep -g dwarf,8K
 stacks deep -g fp
 stacks deep --unwinder=libunwind
 stacks flat -g none
+
+echo "-- programs that are being executed have no stack yet"
+recorded -m 4M sh -c 'for i in $(seq 200); do /bin/true; done'
+check <<'END'
+import recording
+execs = [s for s in recording.samples() if any("execve" in (f["symbol"] or "") for f in s["stack"])]
+lost = [s for s in execs if any(f["symbol"] == "[unknown]" for f in s["stack"])]
+print(len(execs), "samples of execve,", len(lost), "of them below nothing known")
+assert not lost, lost[0]
+END
 pass

@@ -40,6 +40,17 @@ if "$ADAPTRACE" doctor | grep -q '^missing  hardware counters: this machine'; th
 	same_sentence 'hardware counters' env
 fi
 
+# In a chroot without /proc or /sys that is what is missing, and nothing else is blamed.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	unshare -m sh -c 'umount -l /proc && "$@"' sh "$ADAPTRACE" record -q true 2>errors
+	[ $? = 125 ] || fail "record without /proc"
+	same_sentence /proc unshare -m sh -c 'umount -l /proc && "$@"' sh
+	[ "$(grep -c '"state"' doctor.json)" = 1 ] || fail "$(cat doctor.json)"
+	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" doctor' "$ADAPTRACE" >text
+	grep -q '^missing  uprobes: /sys is not mounted' text || fail "$(cat text)"
+	grep 'this kernel has no .probes' text && fail "the kernel is blamed"
+fi
+
 # What works is tried: the exit status is that of a recording.
 "$ADAPTRACE" doctor >text
 status=$?

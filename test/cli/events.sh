@@ -56,6 +56,12 @@ event, = recording.info()["events"]
 assert event["initial_period"] == 7, event
 END
 recorded -e cpu-clock:u -F 2000 "$TARGETS/burn" 0.1 >said
+# Events are asked for by their names with or without modifiers.
+for name in cpu-clock cpu-clock:u; do
+	"$ADAPTRACE" report -e $name >said || fail "report -e $name"
+	"$ADAPTRACE" convert --folded -e $name -o - >said || fail "convert -e $name"
+done
+"$ADAPTRACE" report -e cpu 2>said && fail "report -e cpu"
 check <<'END'
 import recording
 event, = recording.info()["events"]

@@ -27,6 +27,10 @@ if grep -q 'adaptrace recover' errors; then
 	"$ADAPTRACE" info y.atr >info || fail "what was recovered is no trace"
 	[ "$("$ADAPTRACE" dump --json y.atr | wc -l)" -gt 500 ] || fail "little was recovered"
 fi
+# Calls pass through memory that counts as a file: told before the start, not as a program without.
+(ulimit -f 10000; record --mpi -m 1M true 2>errors)
+[ $? = 125 ] || fail "--mpi under ulimit -f: $(cat errors)"
+grep -q 'with --mpi: files are limited to .* ulimit -f unlimited' errors || fail "$(cat errors)"
 # Where files may not be that large, the same: no signal ends it half-way.
 mkdir limited
 recorded -m 1M "$TARGETS/burn" 0.3 >said

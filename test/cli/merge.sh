@@ -28,6 +28,8 @@ small, info = json.load(open("small.json")), json.load(open("info.json"))
 assert small["memory"]["budget"] == 262144
 assert small["samples"]["taken"] == info["samples"]["taken"]
 assert small["samples"]["stored"] < info["samples"]["stored"]
+kind, = small["calls"]["kinds"]
+assert kind["stored"] == 0 and kind["from_ns"] == kind["to_ns"], kind
 P
 # Samples alone: ranks are known by the names of their files, clocks by the hosts' real time.
 mkdir samples
@@ -41,6 +43,8 @@ grep -q 'adaptrace merge' said
 # What makes no sense.
 refused() { "$ADAPTRACE" merge -o no.atr "$@" 2>said && fail "merged $*"; cat said; [ ! -e no.atr ]; }
 refused job job | grep -q 'both .* have rank 0'
+cp samples/job.1.atr plain.atr
+refused plain.atr ./plain.atr | grep -q 'plain.atr.* are the same recording'
 refused nowhere.atr | grep -q nowhere.atr
 mkdir empty
 refused empty | grep -q 'no trace to merge'

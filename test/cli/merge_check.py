@@ -54,6 +54,8 @@ assert len(info["processes"]) == RANKS and {p["host"] for p in info["processes"]
     "node0", "node1", "node2", "node3"}
 assert info["calls"]["kinds"][0]["stored"] == sum(calls.values())
 assert info["samples"]["taken"] == sum(samples.values())
+kind, = info["calls"]["kinds"]
+assert kind["share"] == 0 and kind["from_ns"] < kind["to_ns"], kind
 assert info["calls"]["bytes"] < 8 * sum(calls.values())
 
 by_name = {call["call"]: call for call in mpi["calls"]}

@@ -42,6 +42,7 @@ for rank in range(3):
 assert total > 400, total
 info = json.load(open('info'))
 assert info['samples']['malformed'] == 0
+assert [process['rank'] for process in info['processes']] == [0, 1, 2]
 print(sys.argv[1], total, 'messages', info['calls']['kinds'][0]['lost'], 'idle calls lost')
 E
 	done

@@ -48,6 +48,15 @@ if command -v g++ >/dev/null; then
 	build c++ g++ -std=c++11 -Wall -Wextra -O2 -x c++
 	check c++ <expected.py
 fi
+# A process with which no memory can be shared is missing, and not one without calls.
+if command -v prlimit >/dev/null; then
+	mkfifo go
+	start_recording -m 1M --mpi -F 100 -g none sh -c 'read line <go; ./fixed' 2>errors
+	prlimit --pid "$recorder" --fsize=4096
+	echo >go
+	wait "$recorder"
+	grep -q 'calls of . process.* are missing: .*File too large' errors || fail "$(cat errors)"
+fi
 for off in -static -DADAPTRACE_OFF; do
 	build off gcc -Wall -Wextra $off
 	check <<'E'

@@ -76,6 +76,9 @@ assert head.endswith(f" of the run, {samples} samples"), (head, samples)
 assert "shown" not in recording.output_of("report", "adaptrace.atr").decode().split("\n\n")[0]
 END
 
+"$ADAPTRACE" report --time 150%, >said 2>errors
+[ $? = 2 ] && grep -q 'behind the end of the run' errors || fail "$(cat said errors)"
+
 echo "-- code"
 cat >annotated.py <<'END'
 import recording

@@ -45,6 +45,7 @@ if observed:
 else:
     assert info["samples"]["unobserved"] == 1
     assert recording.close(missing / 1e9, 0.5, 0.1, allowed)
+assert all(command["comm"] for command in info["commands"]), info["commands"]
 burn, = [command for command in info["commands"] if command["comm"] == "burn"]
 assert recording.close(burn["weight"] / 1e9, 0.1, 0.1, allowed)
 END

@@ -13,9 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-#include "output/trace_format.h"
+#include "seal.h"
 
 struct lies {
 	unsigned char *good, *bad;
@@ -55,21 +54,6 @@ static inline void lies_close(struct lies *lies)
 	free(lies->bad);
 }
 
-static inline void lies_seal(struct lies *lies)
-{
-	struct trace_header *header = (void *)lies->bad;
-	struct trace_entry *entries = (void *)(header + 1);
-
-	for (uint32_t i = 0; i < header->nr_sections; i++)
-		if (entries[i].offset <= lies->size &&
-		    entries[i].size <= lies->size - entries[i].offset)
-			entries[i].checksum =
-				XXH3_64bits(lies->bad + entries[i].offset, entries[i].size);
-	header->checksum = 0;
-	header->checksum =
-		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
-}
-
 /* The next one: up to `most` bytes are other ones, in one of the sections, or in the directory. */
 static inline const char *lies_next(struct lies *lies, unsigned most)
 {
@@ -86,7 +70,7 @@ static inline const char *lies_next(struct lies *lies, unsigned most)
 	for (uint64_t n = 1 + lies_random(lies, most); n; n--)
 		lies->bad[offset + lies_random(lies, size)] =
 			(unsigned char)(lies_random(lies, 2) ? 0xff : lies_random(lies, 256));
-	lies_seal(lies);
+	seal(lies->bad, lies->size);
 	assert_int_equal(pwrite(lies->fd, lies->bad, lies->size, 0), lies->size);
 	return lies->path;
 }

@@ -67,13 +67,15 @@ static void short_of_room(void **state)
 
 static void machines(void **state)
 {
-	struct machine machine = {.has_perf = true};
+	struct machine machine = {.has_proc = true, .has_sys = true, .has_perf = true};
 
 	(void)state;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NONE);
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_NO_COUNTERS);
 	machine.is_virtual = true;
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_VIRTUAL);
+	machine.has_sys = false;
+	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_NO_SYS);
 	machine.counts = true;
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_NONE);
 	assert_int_equal(machine_advise_inherited(1, PERF_TYPE_RAW, "x").topic, ADVICE_NONE);
@@ -85,6 +87,8 @@ static void machines(void **state)
 	assert_string_equal(machine_advise_call(&machine).subject, "EPERM");
 	machine.has_perf = false;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NO_PERF);
+	machine.has_proc = false;
+	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NO_PROC);
 	machine_read(&machine);
 	assert_true(machine.precise >= 0 && machine.precise <= 3);
 	assert_true(machine.counts || !machine.watchdog);

@@ -187,6 +187,57 @@ static void nodes_know_their_bins(void **state)
 	free(memory);
 }
 
+struct grant {
+	size_t given, limit;
+};
+
+static int grant_reserve(void *arg, size_t size)
+{
+	struct grant *grant = arg;
+
+	if (size > grant->limit)
+		return -1;
+	grant->given = size;
+	return 0;
+}
+
+/* Bins lie in what was granted; where no more is, the arena ends there. */
+static void memory_is_asked_for_as_it_is_needed(void **state)
+{
+	static const size_t limits[] = {0, 3 << 20, 5 << 20};
+	const size_t size = 5 << 20;
+	void *memory = zeroed(size);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct grant grant = {.limit = limits[i]};
+		struct bin_list list = {BIN_NONE, BIN_NONE};
+		struct arena arena;
+		struct bin *bin;
+		uint32_t nr = 0;
+
+		arena_init(&arena, memory, size);
+		arena.reserve = grant_reserve;
+		arena.arg = &grant;
+		while ((bin = arena_take(&arena, BIN_SAMPLES, false))) {
+			assert_true((unsigned char *)bin + bin_size(bin) <=
+			            arena.memory + grant.given);
+			bin_list_append(&arena, &list, bin);
+			nr++;
+		}
+		assert_int_equal(nr, grant.given >> arena.bin_shift);
+		assert_in_range(grant.given + (1 << 20), limits[i], size + (1 << 20));
+		assert_int_equal(arena.nr_bins, nr);
+		assert_int_equal(arena.nr_free, 0);
+		assert_null(arena_take(&arena, BIN_SAMPLES, true));
+		arena_splice(&arena, &list, false, nr);
+		for (uint32_t again = 0; again < nr; again++)
+			assert_non_null(arena_take(&arena, BIN_SAMPLES, false));
+		assert_null(arena_take(&arena, BIN_SAMPLES, false));
+	}
+	free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_list_is_given_back_whole),
 		cmocka_unit_test(counts_add_up),
 		cmocka_unit_test(nodes_know_their_bins),
+		cmocka_unit_test(memory_is_asked_for_as_it_is_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

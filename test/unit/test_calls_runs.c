@@ -242,12 +242,33 @@ static void test_same_of_the_mad(void **state)
 	run(true, 0);
 }
 
+/* A gap is never negative in a run. */
+static void test_no_run_before_the_last_leave(void **state)
+{
+	const struct call first = {.enter = 800, .leave = 1600};
+	const struct call second = {.enter = 2400, .leave = 3200, .alike = 1};
+	struct call_run run;
+	struct side side;
+
+	(void)state;
+	side_open(&side, true, 0);
+	hmb_put_call(side.hmb, 0, 0, &first);
+	hmb_put_call(side.hmb, 0, 0, &second);
+	assert_false(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave - 8, 0, 0));
+	assert_true(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave, 0, 0));
+	assert_true(call_run_put(&run, 1, second.leave, 4000, NULL));
+	hmb_end_run(side.hmb, 0, 0, &run);
+	assert_int_equal(hmb_stored(side.hmb, 0), 3);
+	side_close(&side);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_same_where_the_share_ends),
 		cmocka_unit_test(test_same_of_the_mad),
+		cmocka_unit_test(test_no_run_before_the_last_leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,18 @@ static void test_own_time_without_samples(void **state)
 	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
+static void test_own_time_beside_others(void **state)
+{
+	struct guard guard = window(SECOND / 10);
+
+	(void)state;
+	guard.target_ns = SECOND;
+	guard.samples = 10000;
+	guard.others_ns = SECOND / 10;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_int_equal(guard.others_ns, 0);
+}
+
 static void test_price_of_counters(void **state)
 {
 	struct guard guard = window(0);
@@ -88,6 +100,7 @@ int main(void)
 		cmocka_unit_test(test_initial_shift),
 		cmocka_unit_test(test_own_time),
 		cmocka_unit_test(test_own_time_without_samples),
+		cmocka_unit_test(test_own_time_beside_others),
 		cmocka_unit_test(test_price_of_counters),
 		cmocka_unit_test(test_troubles),
 	};

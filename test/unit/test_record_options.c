@@ -126,8 +126,8 @@ static void everything(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
-	                                      "--max-overhead=2.5", "--seed=7", "--inherit",
-	                                      "--unwinder=libunwind", "--max-stack=9",
+	                                      "--max-overhead=2.5", "--seed=18446744073709551615",
+	                                      "--inherit", "--unwinder=libunwind", "--max-stack=9",
 	                                      "-ecpu-clock:u", "-epage-faults:u", "true")),
 	                 0);
 	assert_true(options.quiet && options.inherit);
@@ -136,7 +136,7 @@ static void everything(void **state)
 	assert_int_equal(options.stacks, TRACE_STACKS_FP);
 	assert_string_equal(options.output, "other");
 	assert_true(options.max_overhead == 0.025);
-	assert_int_equal(options.seed, 7);
+	assert_int_equal(options.seed, UINT64_MAX);
 	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
 	assert_int_equal(options.max_stack, 9);
 	assert_int_equal(options.nr_events, 2);
@@ -171,6 +171,10 @@ static void wrong_values(void **state)
 		{"-p", "-1"},
 		{"-p", "self"},
 		{"-p", "1e30"},
+		{"-p", "1.5"},
+		{"-p", "2e0"},
+		{"-c", "2.5"},
+		{"--seed", "18446744073709551616"},
 		{"--max-overhead", "-1"},
 		{"--max-overhead", "101"},
 		{"--max-overhead", "inf"},

@@ -311,8 +311,11 @@ static void a_thread_that_ends_slowly_keeps_its_name(void **state)
 	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 5 : 6);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	/* what it did last comes after it was found gone */
 	say_fork(w, PID(0), PID(0), PID(5), 20 + 6 * (uint64_t)GRACE);
-	assert_int_equal(nr_tasks(w), 6);
+	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 6 : 7);
+	say_fork(w, PID(0), PID(0), PID(6), 20 + 8 * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 7);
 	assert_int_equal(w->tasks.unobserved, 0);
 }
 

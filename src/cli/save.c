@@ -1,0 +1,60 @@
+#include "cli/save.h"
+
+#include "cli/say.h"
+#include "cli/session.h"
+#include "output/trace_write.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The folder is new and private: in one that all may write to, a name could be another's trap. */
+static bool save_elsewhere(struct session *s, struct symbolizer *symbolizer, uint64_t *bytes,
+                           char path[PATH_MAX])
+{
+	const char *parent = getenv("TMPDIR");
+	char folder[PATH_MAX], output[PATH_MAX];
+
+	snprintf(output, sizeof(output), "%s", s->options->output);
+	if (snprintf(folder, sizeof(folder), "%s/adaptrace-XXXXXX",
+	             parent && *parent ? parent : "/var/tmp") >= (int)sizeof(folder) ||
+	    !mkdtemp(folder))
+		return false;
+	if (snprintf(path, PATH_MAX, "%s/%s", folder, basename(output)) < PATH_MAX &&
+	    !trace_write(path, s->tables, s->modules, symbolizer, bytes))
+		return true;
+	rmdir(folder);
+	return false;
+}
+
+/* The whole name is told: the folder may have gone, and recover looks for the name alone. */
+static void say_not_written(struct session *s, struct symbolizer *symbolizer, int error,
+                            uint64_t *bytes)
+{
+	const char *output = s->options->output, *why = strerror(-error);
+	char path[PATH_MAX];
+
+	if (tables_recoverable(s->tables)) {
+		tables_keep(s->tables);
+		say("cannot write '%s': %s; it is kept in memory, and saved by: adaptrace recover "
+		    "-o ANOTHER.atr '%s'",
+		    output, why, s->options->place);
+	} else if (save_elsewhere(s, symbolizer, bytes, path)) {
+		say("cannot write '%s': %s; the trace is '%s' instead", output, why, path);
+	} else {
+		say("cannot write '%s': %s; the trace is lost", output, why);
+	}
+}
+
+int save_trace(struct session *s, uint64_t *bytes)
+{
+	struct symbolizer *symbolizer = symbolizer_new(s->modules);
+	int error = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
+
+	if (error)
+		say_not_written(s, symbolizer, error, bytes);
+	symbolizer_free(symbolizer);
+	return error;
+}

@@ -1,0 +1,94 @@
+/*
+ * What wakes the recorder: signals, the target's end, a tick, and rings that fill.
+ *
+ * The kernel wakes whoever waits for a ring whenever a task with inherited events ends, too, each
+ * time for nothing. So while many tasks end the recorder does not wait for rings but takes naps.
+ */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#define TICK_NS    100000000
+#define NAP_NS     10000000
+#define MANY_ENDED 20 /* in a tick: to be woken by each costs more than naps do */
+
+static int watch(struct session *s, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int watch_rings(struct session *s)
+{
+	int error = 0;
+
+	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
+		error = watch(s, sampler_poll_fd(s->sampler, i));
+	return error;
+}
+
+static int open_timer(struct session *s, int *fd, long interval)
+{
+	const struct itimerspec timer = {{0, interval}, {0, interval}};
+
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL))
+		return -errno;
+	return watch(s, *fd);
+}
+
+int session_open_loop(struct session *s)
+{
+	int error;
+
+	s->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->poll_fd < 0)
+		return -errno;
+	error = watch(s, s->signal_fd);
+	if (!error)
+		error = open_timer(s, &s->timer_fd, TICK_NS);
+	if (!error)
+		error = open_timer(s, &s->nap_fd, 0);
+	if (!error && s->target_fd >= 0)
+		error = watch(s, s->target_fd);
+	if (!error && s->calls)
+		error = watch(s, calls_poll_fd(s->calls));
+	if (!error && s->tasks.unobserved_list.poll_fd >= 0)
+		error = watch(s, s->tasks.unobserved_list.poll_fd);
+	return error ? error : watch_rings(s);
+}
+
+static void nap(struct session *s)
+{
+	const struct itimerspec timer = {{0, NAP_NS}, {0, NAP_NS}};
+
+	if (s->naps || timerfd_settime(s->nap_fd, 0, &timer, NULL))
+		return;
+	for (unsigned i = 0; sampler_poll_fd(s->sampler, i) >= 0; i++)
+		epoll_ctl(s->poll_fd, EPOLL_CTL_DEL, sampler_poll_fd(s->sampler, i), NULL);
+	s->naps = true;
+}
+
+void session_wake(struct session *s)
+{
+	const struct itimerspec timer = {{0, 0}, {0, 0}};
+
+	if (!s->naps || watch_rings(s))
+		return;
+	timerfd_settime(s->nap_fd, 0, &timer, NULL);
+	s->naps = false;
+}
+
+void session_pace(struct session *s)
+{
+	uint64_t ended = s->tasks.nr_ended - s->seen_ended;
+
+	s->seen_ended = s->tasks.nr_ended;
+	if (s->way == SAMPLER_LADDER && ended >= MANY_ENDED)
+		nap(s);
+	else
+		session_wake(s);
+}

@@ -1,0 +1,282 @@
+#include "output/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define MAX_SECTIONS 256
+
+static_assert(NR_TRACE_SECTIONS <= MAX_SECTIONS, "a trace of this version can be read");
+
+/* What a file is told to be; the file itself stays unchanged. */
+struct complaint {
+	const char *path;
+	char *why;
+};
+
+__attribute__((format(printf, 2, 3))) static int complain(const struct complaint *complaint,
+                                                          const char *format, ...)
+{
+	int size = snprintf(complaint->why, TRACE_WHY_SIZE, "cannot read '%s': ", complaint->path);
+	va_list args;
+
+	if (size < 0 || size >= TRACE_WHY_SIZE)
+		return -EBADMSG;
+	va_start(args, format);
+	vsnprintf(complaint->why + size, (size_t)(TRACE_WHY_SIZE - size), format, args);
+	va_end(args);
+	return -EBADMSG;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static int complain_errno(const struct complaint *complaint, int error)
+{
+	if (error == ENOENT)
+		return complain(complaint, "%s; record a trace first: adaptrace record COMMAND",
+		                strerror(error));
+	if (error == EACCES || error == EPERM)
+		return complain(complaint, "%s; it belongs to another user", strerror(error));
+	return complain(complaint, "%s", strerror(error));
+}
+
+static int map_descriptor(struct trace *trace, int fd, const struct complaint *complaint)
+{
+	struct stat stat;
+	void *memory = MAP_FAILED;
+
+	if (fstat(fd, &stat))
+		complain_errno(complaint, errno);
+	else if (!S_ISREG(stat.st_mode))
+		complain(complaint, "not a regular file; name a trace of adaptrace record");
+	else if (!stat.st_size)
+		complain(complaint, "it is empty; record again");
+	else if ((memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
+	         MAP_FAILED)
+		complain_errno(complaint, errno);
+	if (memory == MAP_FAILED)
+		return -EBADMSG;
+	trace->memory = memory;
+	trace->size = (size_t)stat.st_size;
+	return 0;
+}
+
+static int map_file(struct trace *trace, const struct complaint *complaint)
+{
+	int fd = open(complaint->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
+
+	if (fd < 0) {
+		complain_errno(complaint, errno);
+		return -EBADMSG;
+	}
+	err = map_descriptor(trace, fd, complaint);
+	close(fd);
+	return err;
+}
+
+static int check_header(const struct trace *trace, const struct complaint *complaint)
+{
+	const struct trace_header *header = (const void *)trace->memory;
+
+	if (trace->size < sizeof(header->magic) ||
+	    memcmp(header->magic, TRACE_MAGIC, sizeof(header->magic)))
+		return complain(complaint, "not a trace of adaptrace");
+	if (trace->size < sizeof(*header))
+		return complain(complaint, "it ends within its header; record again");
+	if (header->version > TRACE_VERSION)
+		return complain(
+			complaint,
+			"written by a newer adaptrace (format %u, this one knows up to %u); "
+			"install the newer adaptrace",
+			header->version, TRACE_VERSION);
+	if (!header->version)
+		return complain(complaint, "damaged: there is no format 0");
+	if (header->version < TRACE_VERSION)
+		return complain(complaint,
+		                "written by an older adaptrace (format %u, this one reads %u); "
+		                "record again",
+		                header->version, TRACE_VERSION);
+	if (trace->size < header->size)
+		return complain(complaint,
+		                "incomplete: %zu of %llu bytes; copy it again or record again",
+		                trace->size, (unsigned long long)header->size);
+	if (trace->size > header->size)
+		return complain(complaint, "damaged: %llu bytes too many; copy it again",
+		                (unsigned long long)(trace->size - header->size));
+	if (!header->nr_sections || header->nr_sections > MAX_SECTIONS ||
+	    trace->size - sizeof(*header) < header->nr_sections * sizeof(struct trace_entry))
+		return complain(complaint, "damaged: its directory makes no sense; copy it again");
+	return 0;
+}
+
+static bool header_checksum_right(const struct trace *trace)
+{
+	struct trace_header header = *(const struct trace_header *)(const void *)trace->memory;
+	XXH3_state_t *hash = XXH3_createState();
+	uint64_t stated = header.checksum, found;
+
+	if (!hash)
+		return false;
+	header.checksum = 0;
+	XXH3_64bits_reset(hash);
+	XXH3_64bits_update(hash, &header, sizeof(header));
+	XXH3_64bits_update(hash, trace->memory + sizeof(header),
+	                   header.nr_sections * sizeof(struct trace_entry));
+	found = XXH3_64bits_digest(hash);
+	XXH3_freeState(hash);
+	return found == stated;
+}
+
+static bool entry_fits(const struct trace *trace, const struct trace_entry *entry)
+{
+	return entry->offset % 8 == 0 && entry->offset <= trace->size &&
+	       entry->size <= trace->size - entry->offset && entry->entry_size &&
+	       entry->size % entry->entry_size == 0 && entry->size / entry->entry_size < UINT32_MAX;
+}
+
+static int add_section(struct trace *trace, const struct trace_entry *entry,
+                       const struct complaint *complaint)
+{
+	struct section *section;
+	const unsigned char *at;
+
+	if (!entry_fits(trace, entry))
+		return complain(complaint, "damaged: section %u is out of place; copy it again",
+		                entry->section);
+	at = trace->memory + entry->offset;
+	if (XXH3_64bits(at, entry->size) != entry->checksum)
+		return complain(complaint,
+		                "damaged: the checksum of section %u is wrong; "
+		                "copy it again or record again",
+		                entry->section);
+	if (!entry->section || entry->section >= NR_TRACE_SECTIONS)
+		return 0;
+	section = &trace->sections[entry->section];
+	if (section->found)
+		return complain(complaint, "damaged: section %u is there twice", entry->section);
+	*section = (struct section){
+		.at = at,
+		.nr = (uint32_t)(entry->size / entry->entry_size),
+		.entry_size = entry->entry_size,
+		.found = true,
+	};
+	return 0;
+}
+
+static int read_directory(struct trace *trace, const struct complaint *complaint)
+{
+	const struct trace_header *header = (const void *)trace->memory;
+	const struct trace_entry *entries = (const void *)(header + 1);
+	int err = 0;
+
+	if (!header_checksum_right(trace))
+		return complain(complaint, "damaged: the checksum of its header is wrong; "
+		                           "copy it again or record again");
+	for (uint32_t i = 0; i < header->nr_sections && !err; i++)
+		err = add_section(trace, &entries[i], complaint);
+	return err;
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static int weights_grow(struct weights *weights, uint32_t cpu)
+{
+	uint64_t *by_cpu;
+
+	if (cpu < weights->nr)
+		return 0;
+	by_cpu = reallocarray(weights->by_cpu, cpu + 1, sizeof(*by_cpu));
+	if (!by_cpu)
+		return -ENOMEM;
+	memset(by_cpu + weights->nr, 0, (cpu + 1 - weights->nr) * sizeof(*by_cpu));
+	weights->by_cpu = by_cpu;
+	weights->nr = cpu + 1;
+	return 0;
+}
+
+static int weights_add(struct trace *trace, const struct trace_stream *stream)
+{
+	const struct trace_event *event = trace_event(trace, stream->event);
+	struct weights *weights;
+
+	if (!event || !stream->base_period)
+		return 0;
+	weights = &trace->weights[stream->event];
+	if (stream->cpu == TRACE_ANY_CPU)
+		weights->any = trace_scaled(stream->base_period, trace_shift(event));
+	if (stream->cpu >= TRACE_MAX_CPUS)
+		return 0;
+	if (weights_grow(weights, stream->cpu))
+		return -ENOMEM;
+	weights->by_cpu[stream->cpu] = trace_scaled(stream->base_period, trace_shift(event));
+	return 0;
+}
+
+static int weights_init(struct trace *trace)
+{
+	const struct trace_stream *stream;
+	const struct trace_event *event;
+	int err = 0;
+
+	trace->weights = calloc(trace->nr_events + 1, sizeof(*trace->weights));
+	if (!trace->weights)
+		return -ENOMEM;
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		trace->weights[i].any = trace_period(event, trace_shift(event));
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)) && !err; i++)
+		err = weights_add(trace, stream);
+	return err;
+}
+
+struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
+{
+	const struct complaint complaint = {path, why};
+	struct trace *trace = calloc(1, sizeof(*trace));
+	const char *wrong;
+
+	why[0] = 0;
+	if (!trace) {
+		complain_errno(&complaint, ENOMEM);
+		return NULL;
+	}
+	if (map_file(trace, &complaint) || check_header(trace, &complaint) ||
+	    read_directory(trace, &complaint))
+		goto out;
+	wrong = trace_check(trace);
+	if (wrong) {
+		complain(&complaint, "damaged: %s; record again", wrong);
+		goto out;
+	}
+	while (trace_kind(trace, trace->nr_events) &&
+	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
+		trace->nr_events++;
+	trace->bin_shift = trace_run(trace)->bin_shift;
+	trace->sub_shift = trace_run(trace)->sub_shift;
+	if (!weights_init(trace))
+		return trace;
+	complain_errno(&complaint, ENOMEM);
+out:
+	trace_close(trace);
+	return NULL;
+}
+
+void trace_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
+		free(trace->weights[i].by_cpu);
+	free(trace->weights);
+	for (unsigned i = 0; i < 4; i++)
+		free(trace->renamed[i]);
+	if (trace->memory)
+		munmap((void *)(uintptr_t)trace->memory, trace->size);
+	free(trace);
+}
