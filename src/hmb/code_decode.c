@@ -1,174 +1,192 @@
 #include "hmb/code_model.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
 #define MIN_SIZE_SHIFT 8
 #define MAX_SIZE_SHIFT 24
 
-static unsigned get_byte(struct code_cursor *cursor)
+/* More than any record takes, whatever its bytes are, without its counters. */
+#define LONGEST 128
+
+/*
+ * The bytes of one record. It has all of LONGEST to read from, so that a check where it ends serves
+ * for each of them.
+ */
+struct reader {
+	const unsigned char *at;
+	bool wrong; /* it names what there is not */
+};
+
+static inline unsigned get_byte(struct reader *reader)
 {
-	return byte_get(&cursor->at, cursor->end);
+	return *reader->at++;
 }
 
-static uint64_t get_varint(struct code_cursor *cursor)
+static inline uint64_t get_varint(struct reader *reader)
 {
-	return varint_get(&cursor->at, cursor->end);
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned byte = get_byte(reader);
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	reader->wrong = true;
+	return 0;
 }
 
-static uint32_t get_long_number(struct code_cursor *cursor, uint32_t number)
+static inline uint32_t get_number(struct reader *reader)
 {
-	return NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(cursor);
+	uint32_t number = get_byte(reader);
+
+	if (number >= NUMBER_DIRECT)
+		number = NUMBER_DIRECT + ((number - NUMBER_DIRECT) << 8) + get_byte(reader);
+	return number;
 }
 
-static inline uint32_t get_number(struct code_cursor *cursor)
-{
-	uint32_t number = get_byte(cursor);
-
-	return number < NUMBER_DIRECT ? number : get_long_number(cursor, number);
-}
-
-static uint64_t get_bytes(struct code_cursor *cursor, unsigned nr)
+static inline uint64_t get_bytes(struct reader *reader, unsigned nr)
 {
 	uint64_t value = 0;
 
 	for (unsigned i = 0; i < nr; i++)
-		value |= (uint64_t)get_byte(cursor) << 8 * i;
+		value |= (uint64_t)get_byte(reader) << 8 * i;
 	return value;
 }
 
-static uint64_t get_residual(struct code_cursor *cursor, unsigned code)
+static inline uint64_t get_residual(struct reader *reader, unsigned code)
 {
 	if (code < TIME_DIRECT)
 		return code;
 	if (code < TIME_BYTES)
-		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(cursor);
+		return TIME_DIRECT + (code - TIME_DIRECT) * 256 + get_byte(reader);
 	if (code == TIME_VARINT)
-		return TIME_END + get_varint(cursor);
+		return TIME_END + get_varint(reader);
 	if (code == TIME_3_BYTES)
-		return TIME_END + get_bytes(cursor, 3);
-	return TIME_END + ((uint64_t)(code - TIME_BYTES) << 16) + get_bytes(cursor, 2);
+		return TIME_END + get_bytes(reader, 3);
+	return TIME_END + ((uint64_t)(code - TIME_BYTES) << 16) + get_bytes(reader, 2);
 }
 
-static uint64_t get_known_leaf(struct code_cursor *cursor, uint64_t number)
+static uint64_t get_known_leaf(struct reader *reader, const struct code_model *model,
+                               uint64_t number)
 {
-	if (number < cursor->model.nr_leaves)
-		return cursor->model.leaves[number];
-	cursor->at = NULL;
+	if (number < model->nr_leaves)
+		return model->leaves[number];
+	reader->wrong = true;
 	return 0;
 }
 
-static uint32_t get_new_block(struct code_cursor *cursor, unsigned code)
+static uint32_t get_new_block(struct reader *reader, struct code_model *model, unsigned code)
 {
-	struct code_model *model = &cursor->model;
 	unsigned module = (code - LEAF_NEW_BLOCK) / LEAF_HIGH;
 	uint32_t block;
 	uint64_t distance;
 
 	if (code == LEAF_ANY_BLOCK) {
-		block = (uint32_t)get_varint(cursor) << (32 - BLOCK_SHIFT);
-		block |= get_varint(cursor) & UINT16_MAX;
+		block = (uint32_t)get_varint(reader) << (32 - BLOCK_SHIFT);
+		block |= get_varint(reader) & UINT16_MAX;
 	} else if (module < CODE_MODULES && module < model->nr_modules) {
-		distance = (code - LEAF_NEW_BLOCK) % LEAF_HIGH << 8 | get_byte(cursor);
+		distance = (code - LEAF_NEW_BLOCK) % LEAF_HIGH << 8 | get_byte(reader);
 		block = model->new_blocks[module] + (uint32_t)unzigzag(distance);
 	} else {
-		cursor->at = NULL;
+		reader->wrong = true;
 		return 0;
 	}
 	add_block(model, block);
 	return block;
 }
 
-static uint32_t get_block(struct code_cursor *cursor, unsigned code)
+static uint32_t get_block(struct reader *reader, struct code_model *model, unsigned code)
 {
 	if (code >= LEAF_NEW_BLOCK)
-		return get_new_block(cursor, code);
+		return get_new_block(reader, model, code);
 	code -= LEAF_AREA;
-	if (code / 2 < cursor->model.nr_areas)
-		return cursor->model.areas[code / 2] << 1 | code % 2;
-	cursor->at = NULL;
+	if (code / 2 < model->nr_areas)
+		return model->areas[code / 2] << 1 | code % 2;
+	reader->wrong = true;
 	return 0;
 }
 
-static uint64_t get_leaf(struct code_cursor *cursor)
+static uint64_t get_leaf(struct reader *reader, struct code_model *model)
 {
-	unsigned code = get_byte(cursor);
+	unsigned code = get_byte(reader);
 	uint64_t leaf;
 
 	if (code < LEAF_FAR)
-		return get_known_leaf(cursor, code);
+		return get_known_leaf(reader, model, code);
 	if (code < LEAF_AREA)
-		return get_known_leaf(cursor, (code - LEAF_FAR) << 8 | get_byte(cursor));
-	leaf = (uint64_t)get_block(cursor, code) << BLOCK_SHIFT;
-	leaf |= get_bytes(cursor, 2);
-	add_leaf(&cursor->model, leaf);
+		return get_known_leaf(reader, model, (code - LEAF_FAR) << 8 | get_byte(reader));
+	leaf = (uint64_t)get_block(reader, model, code) << BLOCK_SHIFT;
+	leaf |= get_bytes(reader, 2);
+	add_leaf(model, leaf);
 	return leaf;
 }
 
-static uint64_t get_leaf_near(struct code_cursor *cursor, uint64_t near)
+/* A leaf that is told by its distance from another or, being odd, by its number. */
+static uint64_t get_leaf_near(struct reader *reader, struct code_model *model, uint64_t near,
+                              uint64_t code)
 {
-	uint64_t code = get_varint(cursor), leaf;
+	uint64_t leaf;
 
-	if (!code)
-		return get_leaf(cursor);
 	if (code & 1)
-		return get_known_leaf(cursor, code >> 1);
+		return get_known_leaf(reader, model, code >> 1);
 	leaf = (near & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)near + unzigzag(code >> 1));
-	add_leaf(&cursor->model, leaf);
+	add_leaf(model, leaf);
 	return leaf;
 }
 
-static uint32_t get_far_context(struct code_cursor *cursor, unsigned code)
+static uint32_t get_far_context(struct reader *reader, unsigned code)
 {
 	if (code == CONTEXT_ANY)
-		return (uint32_t)get_bytes(cursor, 4);
+		return (uint32_t)get_bytes(reader, 4);
 	if (code >= CONTEXT_3_BYTES)
-		return (code - CONTEXT_3_BYTES) << 24 | (uint32_t)get_bytes(cursor, 3);
-	return (code - CONTEXT_2_BYTES) << 16 | (uint32_t)get_bytes(cursor, 2);
+		return (code - CONTEXT_3_BYTES) << 24 | (uint32_t)get_bytes(reader, 3);
+	return (code - CONTEXT_2_BYTES) << 16 | (uint32_t)get_bytes(reader, 2);
 }
 
-static uint32_t get_context(struct code_cursor *cursor)
+static uint32_t get_context(struct reader *reader, struct code_model *model)
 {
-	struct code_model *model = &cursor->model;
-	unsigned code = get_byte(cursor), other;
+	unsigned code = get_byte(reader), other;
 	uint32_t context;
 
 	if (code >= CONTEXT_2_BYTES) {
-		context = get_far_context(cursor, code);
+		context = get_far_context(reader, code);
 		add_to_trail(model, context, false, false);
 		return context;
 	}
 	if (code >= CONTEXT_LOW)
-		code = CONTEXT_LOW + ((code - CONTEXT_LOW) << 8 | get_byte(cursor));
+		code = CONTEXT_LOW + ((code - CONTEXT_LOW) << 8 | get_byte(reader));
 	other = code & 1;
 	context = model->trails[model->trail ^ other] + (uint32_t)unzigzag(code >> 1);
 	add_to_trail(model, context, other, code < CONTEXT_LOW);
 	return context;
 }
 
-static struct code_site *get_site(struct code_cursor *cursor, unsigned code)
+static struct code_site *get_site(struct reader *reader, struct code_model *model, unsigned code)
 {
-	struct code_model *model = &cursor->model;
 	unsigned number = code;
 
 	if (code == SITE_NEW) {
-		uint32_t thread = (uint32_t)get_varint(cursor);
-		uint32_t cpu = (uint32_t)get_varint(cursor);
+		uint32_t thread = (uint32_t)get_varint(reader);
+		uint32_t cpu = (uint32_t)get_varint(reader);
 
-		return add_site(model, code_who(thread, cpu), get_varint(cursor));
+		return add_site(model, code_who(thread, cpu), get_varint(reader));
 	}
 	if (code == SITE_BYTE)
-		number = get_byte(cursor);
+		number = get_byte(reader);
 	if (number >= model->nr_sites)
 		return NULL;
 	return go_to_site(model, (uint8_t)number);
 }
 
 /* The pair that the record's leaf is near to; -EBADMSG for numbers of none. */
-static int get_context_again(struct code_cursor *cursor, struct code_pair *pair)
+static int get_context_again(struct reader *reader, struct code_model *model,
+                             struct code_pair *pair)
 {
-	const struct code_model *model = &cursor->model;
-	uint32_t number = get_number(cursor);
+	uint32_t number = get_number(reader);
 
 	if (number > model->nr_contexts)
 		return -EBADMSG;
@@ -176,10 +194,10 @@ static int get_context_again(struct code_cursor *cursor, struct code_pair *pair)
 	return 0;
 }
 
-static int get_known_pair(struct code_cursor *cursor, struct code_pair *pair, uint32_t *number)
+static int get_known_pair(struct reader *reader, struct code_model *model, struct code_pair *pair,
+                          uint32_t *number)
 {
-	struct code_model *model = &cursor->model;
-	uint32_t short_number = get_number(cursor);
+	uint32_t short_number = get_number(reader);
 
 	if (short_number >= model->nr_pairs)
 		return -EBADMSG;
@@ -191,24 +209,24 @@ static int get_known_pair(struct code_cursor *cursor, struct code_pair *pair, ui
 }
 
 /* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
-static int get_where(struct code_cursor *cursor, enum code_where where, struct code_pair *pair,
-                     uint32_t *number)
+static int get_where(struct reader *reader, struct code_model *model, enum code_where where,
+                     struct code_pair *pair, uint32_t *number)
 {
-	struct code_model *model = &cursor->model;
+	uint64_t distance = 0;
 
 	if (where == WHERE_PAIR)
-		return get_known_pair(cursor, pair, number);
-	if (where == WHERE_RAW) {
-		pair->context = get_context(cursor);
-		pair->leaf = get_leaf(cursor);
-		*number = add_pair(model, pair->context, pair->leaf);
-		add_context(model, *number);
-		return 0;
-	}
-	if (get_context_again(cursor, pair))
+		return get_known_pair(reader, model, pair, number);
+	if (where == WHERE_RAW)
+		pair->context = get_context(reader, model);
+	else if (get_context_again(reader, model, pair))
 		return -EBADMSG;
-	pair->leaf = get_leaf_near(cursor, pair->leaf);
+	else
+		distance = get_varint(reader);
+	pair->leaf = distance ? get_leaf_near(reader, model, pair->leaf, distance)
+	                      : get_leaf(reader, model);
 	*number = add_pair(model, pair->context, pair->leaf);
+	if (where == WHERE_RAW)
+		add_context(model, *number);
 	return 0;
 }
 
@@ -239,40 +257,53 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	return 0;
 }
 
-static void get_counters(struct code_cursor *cursor, struct code_sample *sample)
+/* 1 or -EBADMSG. */
+static int get_counters(struct code_cursor *cursor, struct code_sample *sample)
 {
-	cursor->at = counter_get(
-		&cursor->counters, cursor->at, cursor->end,
-		counter_stream(&cursor->counters, code_who(sample->thread, sample->cpu)),
-		cursor->totals, cursor->first);
+	uint64_t who = code_who(sample->thread, sample->cpu);
+	const unsigned char *at =
+		counter_get(&cursor->counters, cursor->at, cursor->end,
+	                    counter_stream(&cursor->counters, who), cursor->totals, cursor->first);
+
+	if (!at)
+		return -EBADMSG;
+	cursor->at = at;
 	cursor->first = false;
 	sample->counters = cursor->totals;
+	return 1;
 }
 
-int code_next(struct code_cursor *cursor, struct code_sample *sample)
+/* The last bytes of a bin with zeros behind them. */
+static const unsigned char *copy_end(unsigned char copy[LONGEST], const unsigned char *at,
+                                     size_t left)
+{
+	memcpy(copy, at, left);
+	memset(copy + left, 0, LONGEST - left);
+	return copy;
+}
+
+/* Reads a record but for its counters. */
+static inline int get_record(struct code_cursor *cursor, struct reader *reader,
+                             struct code_sample *sample)
 {
 	struct code_model *model = &cursor->model;
 	struct code_site *site = &model->sites[expected_site(model)];
+	unsigned control = get_byte(reader);
 	struct code_pair pair;
 	uint32_t number;
-	unsigned control;
 
-	if (!cursor->left)
-		return cursor->at == cursor->end ? 0 : -EBADMSG;
-	control = get_byte(cursor);
 	if ((control & 3) == WHERE_SWITCH) {
-		site = get_site(cursor, control >> 2);
-		control = get_byte(cursor);
+		site = get_site(reader, model, control >> 2);
+		control = get_byte(reader);
 	} else {
 		model->site = expected_site(model);
 	}
 	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	site->last = expected_time(site) + unzigzag(get_residual(cursor, control >> 2));
-	if (get_where(cursor, control & 3, &pair, &number) || !cursor->at)
+	site->last = expected_time(site) + unzigzag(get_residual(reader, control >> 2));
+	if (get_where(reader, model, control & 3, &pair, &number) || reader->wrong)
 		return -EBADMSG;
 	model->last = pair;
-	cursor->left--;
 	*sample = (struct code_sample){
 		.time = site->last << cursor->time_shift,
 		.step = site->step << cursor->time_shift,
@@ -283,7 +314,24 @@ int code_next(struct code_cursor *cursor, struct code_sample *sample)
 		.pair = (uint16_t)number,
 		.again = (control & 3) == WHERE_PAIR,
 	};
-	if (cursor->counters.nr)
-		get_counters(cursor, sample);
-	return cursor->at ? 1 : -EBADMSG;
+	return 0;
+}
+
+int code_next(struct code_cursor *cursor, struct code_sample *sample)
+{
+	size_t left = (size_t)(cursor->end - cursor->at);
+	struct reader reader = {cursor->at, false};
+	const unsigned char *start;
+	unsigned char copy[LONGEST];
+
+	if (!cursor->left)
+		return left ? -EBADMSG : 0;
+	if (left < LONGEST)
+		reader.at = copy_end(copy, cursor->at, left);
+	start = reader.at;
+	if (get_record(cursor, &reader, sample) || (size_t)(reader.at - start) > left)
+		return -EBADMSG;
+	cursor->at += reader.at - start;
+	cursor->left--;
+	return cursor->counters.nr ? get_counters(cursor, sample) : 1;
 }

@@ -27,6 +27,7 @@ void paths_fini(struct paths *paths)
 	map64_fini(&paths->place_by_key);
 	map64_fini(&paths->line_by_key);
 	map64_fini(&paths->path_by_key);
+	free(paths->place_by_piece);
 	free(paths->path_by_context);
 	free(paths->places);
 	free(paths->paths);
@@ -90,12 +91,54 @@ static uint32_t find_place(struct paths *paths, const struct place *place)
 	                                                                           : number;
 }
 
+/* The number of the piece that a frame's place is known by; UINT32_MAX: by its address. */
+static uint32_t piece_of(const struct paths *paths, uint64_t frame)
+{
+	const struct frame_pieces *pieces = &paths->names.pieces;
+	const struct frame_piece *piece;
+
+	if (paths->detail == PATHS_BY_ADDRESS)
+		return UINT32_MAX;
+	piece = frame_pieces_find(pieces, frame);
+	return piece ? (uint32_t)(piece - pieces->pieces) : UINT32_MAX;
+}
+
+/* PATH_NONE: it is not known yet, or is several. */
+static uint32_t known_place(const struct paths *paths, uint64_t frame)
+{
+	uint32_t piece = piece_of(paths, frame);
+
+	if (piece == UINT32_MAX)
+		return map64_get(&paths->place_by_frame, frame);
+	return paths->place_by_piece ? paths->place_by_piece[piece] - 1 : PATH_NONE;
+}
+
+static int know_place(struct paths *paths, uint64_t frame, uint32_t place)
+{
+	uint32_t piece = piece_of(paths, frame);
+
+	if (piece == UINT32_MAX)
+		return map64_add(&paths->place_by_frame, frame, place);
+	if (!paths->place_by_piece)
+		paths->place_by_piece =
+			calloc(paths->names.pieces.nr, sizeof(*paths->place_by_piece));
+	if (!paths->place_by_piece)
+		return -ENOMEM;
+	paths->place_by_piece[piece] = place + 1;
+	return 0;
+}
+
 /* --- paths ------------------------------------------------------------------------------------ */
 
 /* Roots hang below number 0 in keys. */
+static uint64_t path_key(uint32_t caller, uint32_t place)
+{
+	return (uint64_t)(caller + 1) << 32 | place;
+}
+
 static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place)
 {
-	uint64_t key = (uint64_t)(caller + 1) << 32 | place;
+	uint64_t key = path_key(caller, place);
 	uint32_t path;
 
 	if (place == PATH_NONE)
@@ -130,8 +173,7 @@ static uint32_t find_chain(struct paths *paths, uint32_t caller, uint64_t frame,
 			place.line = sources[nr - 1 - i].line;
 		}
 		number = find_place(paths, &place);
-		if (nr == 1 && number != PATH_NONE &&
-		    map64_add(&paths->place_by_frame, frame, number))
+		if (nr == 1 && number != PATH_NONE && know_place(paths, frame, number))
 			return PATH_NONE;
 		caller = find_callee(paths, caller, number);
 		if (caller == PATH_NONE)
@@ -152,13 +194,12 @@ static uint32_t find_address(struct paths *paths, uint64_t frame, uint32_t funct
 		place.line = sources[nr - 1].line;
 	}
 	number = add_place(paths, &place);
-	return number == PATH_NONE || map64_add(&paths->place_by_frame, frame, number) ? PATH_NONE
-	                                                                               : number;
+	return number == PATH_NONE || know_place(paths, frame, number) ? PATH_NONE : number;
 }
 
 static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
 {
-	uint32_t place = map64_get(&paths->place_by_frame, frame), nr;
+	uint32_t place = known_place(paths, frame), nr;
 	const uint32_t *functions;
 
 	if (place != PATH_NONE)
@@ -219,6 +260,33 @@ static int find_context(struct paths *paths, uint32_t context, uint32_t *path)
 		paths->path_by_context[trace_node_number(paths->trace, context)] = *path + 1;
 	}
 	return err;
+}
+
+static void announce(const struct paths *paths, const struct trace_sample *sample)
+{
+	uint32_t number = trace_node_number(paths->trace, sample->context);
+
+	if (number != UINT32_MAX)
+		__builtin_prefetch(&paths->path_by_context[number]);
+	if (paths->detail == PATHS_BY_ADDRESS)
+		map64_prefetch(&paths->place_by_frame, sample->leaf);
+}
+
+static void approach(const struct paths *paths, const struct trace_sample *sample)
+{
+	uint32_t caller = known_context(paths, sample->context);
+
+	if (caller != PATH_NONE)
+		map64_prefetch(&paths->path_by_key,
+		               path_key(caller, known_place(paths, sample->leaf)));
+}
+
+void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		announce(paths, &samples[i]);
+	for (unsigned i = 0; i < nr; i++)
+		approach(paths, &samples[i]);
 }
 
 uint32_t paths_find(struct paths *paths, const struct trace_sample *sample)

@@ -48,6 +48,7 @@ struct paths {
 	struct path *paths;
 	uint32_t nr_places, nr_paths, places_room, paths_room;
 	struct map64 place_by_frame, place_by_key, line_by_key, path_by_key;
+	uint32_t *place_by_piece; /* + 1, where all frames of a piece are one place; 0: not known */
 	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */
 	struct path_cache *cache;
 	uint32_t *chain;
@@ -59,6 +60,13 @@ void paths_fini(struct paths *paths);
 
 /* The number of a sample's path; PATH_NONE: no memory. */
 uint32_t paths_find(struct paths *paths, const struct trace_sample *sample);
+
+/*
+ * Asks for the memory that paths_find() will need for the samples, which come next: large tables
+ * are all over memory, and so a batch waits for it once.
+ */
+#define PATHS_BATCH 64
+void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr);
 
 /* How many functions a path has, for all of them; NULL: no memory. To be freed. */
 uint32_t *paths_depths(const struct paths *paths);

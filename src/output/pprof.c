@@ -19,6 +19,8 @@
 
 #include "pprof.pb-c.h"
 
+#define MANY_SAMPLES (1 << 20) /* to be added up before they are written */
+
 struct mapping {
 	uint64_t end; /* of the highest address seen */
 	bool used, lines;
@@ -359,7 +361,8 @@ static int put_samples(void *arg, const struct tally *tally)
 /* Samples come first: what they refer to is known when all have been seen. */
 static int write_profile(struct pprof *pprof)
 {
-	const struct tally_config config = {.by_thread = true, .full = put_samples, .arg = pprof};
+	const struct tally_config config = {
+		.by_thread = true, .many = MANY_SAMPLES, .full = put_samples, .arg = pprof};
 	struct tally tally;
 	int err;
 

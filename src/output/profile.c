@@ -180,15 +180,10 @@ static bool is_wanted(const struct profile_config *config, const struct trace_sa
 static int batch_fill(struct batch *batch, struct trace_walk *walk,
                       const struct profile_config *config)
 {
-	int got = 1;
+	int got = trace_walk_some(walk, batch->samples, BATCH_SIZE, &batch->nr);
 
-	for (batch->nr = 0; batch->nr < BATCH_SIZE && got == 1;) {
-		struct trace_sample *sample = &batch->samples[batch->nr];
-
-		got = trace_walk_next(walk, sample);
-		if (got == 1)
-			batch->errands[batch->nr++].wanted = is_wanted(config, sample);
-	}
+	for (unsigned i = 0; i < batch->nr; i++)
+		batch->errands[i].wanted = is_wanted(config, &batch->samples[i]);
 	return got;
 }
 

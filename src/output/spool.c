@@ -167,17 +167,20 @@ static int store_samples(struct spool *spool, struct conversion *conversion, str
                          uint32_t event)
 {
 	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
-	struct trace_sample sample;
-	int got = -errno, err = 0;
+	struct trace_sample samples[PATHS_BATCH];
+	int got = walk ? 1 : -errno, err = 0;
+	unsigned nr;
 
 	if (!walk)
 		return got;
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		err = store_sample(spool, paths, &sample);
-		if (!err)
-			err = convert_step(conversion);
-		if (err)
-			break;
+	while (got == 1 && !err) {
+		got = trace_walk_some(walk, samples, PATHS_BATCH, &nr);
+		paths_look_ahead(paths, samples, nr);
+		for (unsigned i = 0; i < nr && !err; i++) {
+			err = store_sample(spool, paths, &samples[i]);
+			if (!err)
+				err = convert_step(conversion);
+		}
 	}
 	trace_walk_free(walk);
 	if (!err)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY (1 << 20)
-
 static int grow(struct tally *tally)
 {
 	uint32_t room = tally->room ? 2 * tally->room : 256;
@@ -28,38 +26,71 @@ static int grow(struct tally *tally)
 	return 0;
 }
 
-static uint32_t find_entry(struct tally *tally, uint32_t path, uint32_t thread)
+static uint64_t key_of(const struct tally_entry *entry)
 {
-	uint64_t key = (uint64_t)path << 32 | thread;
-	uint32_t entry = map64_get(&tally->by_key, key);
+	return (uint64_t)entry->path << 32 | entry->thread;
+}
+
+static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted)
+{
+	uint32_t entry = map64_get(&tally->by_key, key_of(wanted));
 
 	if (entry != UINT32_MAX)
 		return entry;
-	if (grow(tally) || map64_add(&tally->by_key, key, tally->nr))
+	if (grow(tally) || map64_add(&tally->by_key, key_of(wanted), tally->nr))
 		return UINT32_MAX;
-	tally->entries[tally->nr] = (struct tally_entry){path, thread};
+	tally->entries[tally->nr] = *wanted;
 	memset(&tally->weights[(size_t)tally->nr * tally->nr_weights], 0,
 	       tally->nr_weights * sizeof(*tally->weights));
 	return tally->nr++;
 }
 
-static int add_sample(struct tally *tally, struct paths *paths, const struct trace_sample *sample,
-                      const struct tally_config *config)
-{
-	uint32_t path = paths_find(paths, sample), entry;
-	uint64_t *weights;
-	int err = 0;
+/* --- samples ---------------------------------------------------------------------------------- */
 
-	if (config->full && tally->nr == MANY) {
-		err = config->full(config->arg, tally);
-		map64_fini(&tally->by_key);
-		tally->nr = 0;
+/* Samples that wait together for the memory that each of them needs. */
+struct batch {
+	struct trace_sample samples[PATHS_BATCH];
+	struct tally_entry wanted[PATHS_BATCH];
+	uint32_t entries[PATHS_BATCH];
+	unsigned nr;
+};
+
+static int find_wanted(struct tally *tally, struct paths *paths, struct batch *batch,
+                       bool by_thread)
+{
+	paths_look_ahead(paths, batch->samples, batch->nr);
+	for (unsigned i = 0; i < batch->nr; i++) {
+		struct tally_entry *wanted = &batch->wanted[i];
+
+		wanted->path = paths_find(paths, &batch->samples[i]);
+		wanted->thread = by_thread ? batch->samples[i].thread : 0;
+		if (wanted->path == PATH_NONE)
+			return -ENOMEM;
+		map64_prefetch(&tally->by_key, key_of(wanted));
 	}
-	entry = path == PATH_NONE || err
-	                ? UINT32_MAX
-	                : find_entry(tally, path, config->by_thread ? sample->thread : 0);
+	return 0;
+}
+
+/* Finds the entries from one sample on; returns the first one that finds the tally full. */
+static unsigned find_entries(struct tally *tally, struct batch *batch, unsigned first,
+                             const struct tally_config *config)
+{
+	unsigned i;
+
+	for (i = first; i < batch->nr && !(config->full && tally->nr == config->many); i++) {
+		batch->entries[i] = find_entry(tally, &batch->wanted[i]);
+		if (batch->entries[i] != UINT32_MAX)
+			__builtin_prefetch(tally_weights(tally, batch->entries[i]));
+	}
+	return i;
+}
+
+static int add_sample(struct tally *tally, const struct trace_sample *sample, uint32_t entry)
+{
+	uint64_t *weights;
+
 	if (entry == UINT32_MAX)
-		return err ? err : -ENOMEM;
+		return -ENOMEM;
 	weights = &tally->weights[(size_t)entry * tally->nr_weights];
 	weights[sample->event] += sample->weight;
 	for (unsigned i = 1; i < sample->nr_counters; i++)
@@ -67,12 +98,39 @@ static int add_sample(struct tally *tally, struct paths *paths, const struct tra
 	return 0;
 }
 
+static int empty(struct tally *tally, const struct tally_config *config)
+{
+	int err = config->full(config->arg, tally);
+
+	map64_fini(&tally->by_key);
+	tally->nr = 0;
+	return err;
+}
+
+static int add_batch(struct tally *tally, struct conversion *conversion, struct paths *paths,
+                     struct batch *batch, const struct tally_config *config)
+{
+	int err = find_wanted(tally, paths, batch, config->by_thread);
+
+	for (unsigned first = 0, end; first < batch->nr && !err; first = end) {
+		end = find_entries(tally, batch, first, config);
+		for (unsigned i = first; i < end && !err; i++) {
+			err = add_sample(tally, &batch->samples[i], batch->entries[i]);
+			if (!err)
+				err = convert_step(conversion);
+		}
+		if (end < batch->nr && !err)
+			err = empty(tally, config);
+	}
+	return err;
+}
+
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
                const struct tally_config *config)
 {
 	struct trace_walk *walk = trace_walk_new(conversion->trace, TRACE_ALL_EVENTS);
-	struct trace_sample sample;
-	int got = -errno, err = 0;
+	int got = walk ? 1 : -errno, err = 0;
+	struct batch batch;
 
 	*tally = (struct tally){0};
 	if (!walk)
@@ -80,12 +138,9 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	while (trace_event(conversion->trace, tally->nr_events))
 		tally->nr_events++;
 	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		err = add_sample(tally, paths, &sample, config);
-		if (!err)
-			err = convert_step(conversion);
-		if (err)
-			break;
+	while (got == 1 && !err) {
+		got = trace_walk_some(walk, batch.samples, PATHS_BATCH, &batch.nr);
+		err = add_batch(tally, conversion, paths, &batch, config);
 	}
 	trace_walk_free(walk);
 	if (!err)

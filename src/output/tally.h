@@ -20,9 +20,10 @@ typedef int tally_full_fn(void *arg, const struct tally *tally);
 struct tally_config {
 	bool by_thread;
 	/*
-	 * For formats that add up what is told twice: called with many entries, which are then
+	 * For formats that add up what is told twice: called with so many entries, which are then
 	 * forgotten, so that memory is bounded; and with the last ones. NULL: all are kept.
 	 */
+	uint32_t many;
 	tally_full_fn *full;
 	void *arg;
 };

@@ -139,5 +139,8 @@ void trace_walk_free(struct trace_walk *walk);
 uint32_t trace_walk_places(const struct trace_walk *walk);
 /* 1 with a sample, 0 at the end, -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
+/* The next ones, at most max: 1 while there may be more behind them, 0 at the end, -EBADMSG. */
+int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples, unsigned max,
+                    unsigned *nr);
 
 #endif

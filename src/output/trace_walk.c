@@ -198,3 +198,13 @@ int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 	turns_next(&walk->turns, got == 1, list->sample.time);
 	return 1;
 }
+
+int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples, unsigned max,
+                    unsigned *nr)
+{
+	int got = 1;
+
+	for (*nr = 0; *nr < max && got == 1; *nr += got == 1)
+		got = trace_walk_next(walk, &samples[*nr]);
+	return got;
+}
