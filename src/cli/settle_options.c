@@ -197,11 +197,9 @@ static int settle_output(struct options *options)
 static int settle_proc(void)
 {
 	const struct advice advice = {ADVICE_NO_PROC};
-	struct machine machine;
 	char line[WHY_SIZE];
 
-	machine_read(&machine);
-	if (machine.has_proc)
+	if (machine_has_proc())
 		return 0;
 	advice_line(&advice, line, sizeof(line));
 	say("cannot record: %s", line);

@@ -86,8 +86,7 @@ unsigned machine_core_kinds(void)
 	return found.core_kinds;
 }
 
-/* That of another PID namespace would take other processes for the targets. */
-static bool has_own_proc(void)
+bool machine_has_proc(void)
 {
 	char pid[16] = "";
 
@@ -101,7 +100,7 @@ void machine_read(struct machine *machine)
 
 	pmu_walk_names(PMU_ROOT, note_pmu, &found);
 	*machine = (struct machine){
-		.has_proc = has_own_proc(),
+		.has_proc = machine_has_proc(),
 		.has_sys = !access(PMU_ROOT, F_OK),
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),

@@ -13,7 +13,7 @@
 #define MACHINE_UNKNOWN (-1)
 
 struct machine {
-	bool has_proc, has_sys;  /* are mounted; /proc for this PID namespace */
+	bool has_proc, has_sys;  /* as machine_has_proc() says; and is mounted */
 	bool has_perf;           /* the kernel was built with perf events */
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */
@@ -28,6 +28,12 @@ struct machine {
 };
 
 void machine_read(struct machine *machine);
+
+/*
+ * Whether /proc is mounted, and of this PID namespace: that of another one would take other
+ * processes for the targets.
+ */
+bool machine_has_proc(void);
 
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);

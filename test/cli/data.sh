@@ -29,14 +29,15 @@ END
 	grep -q 'op *tlb *snoop *latency *mem' out || fail "$(cat out)"
 done
 # Traces that are merged keep it.
-cp adaptrace.atr one.atr
+mv adaptrace.atr one.atr
+recorded -d -e page-faults:u -m 1M --seed 2 "$TARGETS/bursts" 0.3 100 >said
 "$ADAPTRACE" merge -o both.atr one.atr adaptrace.atr 2>errors || fail "merge: $(cat errors)"
 check <<'END'
 import collections
 import recording
-kinds = [collections.Counter(s["memory"]["level"] for s in recording.samples(f)) for f in ("one.atr", "both.atr")]
+kinds = [collections.Counter(s["memory"]["level"] for s in recording.samples(f)) for f in ("one.atr", "adaptrace.atr", "both.atr")]
 print(kinds)
-assert kinds[1] == kinds[0] + kinds[0]
+assert kinds[2] == kinds[0] + kinds[1]
 END
 
 recorded -e page-faults:u -o without.atr "$TARGETS/burn" 0.01 >said
