@@ -24,8 +24,6 @@ static uint32_t known_place(struct builder *builder, const struct trace_sample *
 static void announce(struct builder *builder, const struct trace_sample *sample,
                      struct errand *errand)
 {
-	uint32_t number;
-
 	errand->node = known_place(builder, sample);
 	if (!errand->wanted)
 		return;
@@ -33,33 +31,45 @@ static void announce(struct builder *builder, const struct trace_sample *sample,
 		__builtin_prefetch(&builder->profile->nodes[errand->node]);
 		return;
 	}
-	number = trace_node_number(builder->profile->trace, sample->context);
-	if (number != UINT32_MAX)
-		__builtin_prefetch(&builder->context_nodes[number]);
+	errand->number = trace_node_number(builder->profile->trace, sample->context);
+	if (errand->number != UINT32_MAX)
+		__builtin_prefetch(&builder->context_nodes[errand->number]);
 }
 
-static uint32_t known_node(const struct builder *builder, uint32_t context)
+/* number: the context's. */
+static uint32_t known_node(const struct builder *builder, uint32_t context, uint32_t number)
 {
 	if (context == NODE_NONE && builder->profile->nr_classes)
 		return builder->profile->classes[0].root;
-	return builder_known_context(builder, context);
+	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+}
+
+static void ask(const struct builder *builder, const struct trace_sample *sample,
+                struct errand *errand)
+{
+	if (!errand->wanted || errand->node != PROFILE_NONE)
+		return;
+	errand->parent = known_node(builder, sample->context, errand->number);
+	errand->whole = errand->parent != PROFILE_NONE;
+	if (!errand->whole && builder->one_class)
+		trace_node_prefetch(builder->profile->trace, sample->context);
 }
 
 /*
  * The node that a sample's path is known to, and the frame below; PROFILE_NONE: it is not known, or
- * too long. whole: this frame is the leaf.
+ * too long.
  */
 static uint32_t known_part(const struct builder *builder, const struct trace_sample *sample,
-                           uint64_t *frame, bool *whole)
+                           uint32_t node, uint64_t *frame)
 {
-	uint32_t context = sample->context, node = known_node(builder, context);
+	const struct trace *trace = builder->profile->trace;
+	uint32_t context = sample->context;
 
 	*frame = sample->leaf;
-	*whole = node != PROFILE_NONE;
 	for (unsigned i = 0; node == PROFILE_NONE && builder->one_class && i < MAX_NEW; i++) {
-		if (!trace_node(builder->profile->trace, context, frame, &context))
+		if (!trace_node(trace, context, frame, &context))
 			break;
-		node = known_node(builder, context);
+		node = known_node(builder, context, trace_node_number(trace, context));
 	}
 	return node;
 }
@@ -75,7 +85,7 @@ static void approach(const struct builder *builder, const struct trace_sample *s
 	errand->row = PROFILE_NONE;
 	if (!errand->wanted || errand->node != PROFILE_NONE)
 		return;
-	errand->parent = known_part(builder, sample, &frame, &errand->whole);
+	errand->parent = known_part(builder, sample, errand->parent, &frame);
 	if (errand->parent == PROFILE_NONE)
 		return;
 	__builtin_prefetch(&builder->profile->nodes[errand->parent]);
@@ -127,6 +137,8 @@ void builder_look_ahead(struct builder *builder, const struct trace_sample *samp
 {
 	for (unsigned i = 0; i < nr; i++)
 		announce(builder, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		ask(builder, &samples[i], &errands[i]);
 	for (unsigned i = 0; i < nr; i++)
 		approach(builder, &samples[i], &errands[i]);
 	for (unsigned i = 0; i < nr; i++)

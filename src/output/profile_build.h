@@ -15,6 +15,7 @@ struct known_place {
 /* The search for a sample's node before its turn. PROFILE_NONE stands for what is not known. */
 struct errand {
 	uint32_t node;        /* where it ends */
+	uint32_t number;      /* of its context */
 	uint32_t parent, row; /* where a new part of the path would begin */
 	uint32_t hash;        /* of these */
 	uint32_t near;        /* the node that may be there */

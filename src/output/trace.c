@@ -147,54 +147,67 @@ uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* The live bin that a place in the arena belongs to, and where in it. */
-static const struct bin *find_bin(const struct trace *trace, uint64_t place, size_t *within)
+static const struct node_home *find_home(const struct trace *trace, uint32_t node)
 {
-	const uint32_t *number = section_entry(&trace->sections[TRACE_GRANULES],
-	                                       (uint32_t)(place >> trace->bin_shift));
-	size_t at = place & (((size_t)1 << trace->bin_shift) - 1);
-	const unsigned char *granule;
-	const struct bin *bin;
+	uint32_t at = node >> (trace->bin_shift - NODE_SHIFT);
 
-	if (!number || !*number)
+	return at < trace->nr_homes && trace->homes[at].number != UINT32_MAX ? &trace->homes[at]
+	                                                                     : NULL;
+}
+
+/* The node at this place of a whole bin that is cut into sub-bins; NULL: none. */
+static const unsigned char *find_in_sub(const struct trace *trace, const unsigned char *whole,
+                                        size_t at)
+{
+	size_t start = at >> trace->sub_shift << trace->sub_shift;
+	const struct bin *bin = (const void *)(whole + start);
+
+	return bin->size_shift == trace->sub_shift && at - start >= trace_first_node(trace, bin)
+	               ? whole + at
+	               : NULL;
+}
+
+static const unsigned char *find_node(const struct trace *trace, uint32_t node)
+{
+	const struct node_home *home = find_home(trace, node);
+	size_t at = (size_t)node * NODE_UNIT & (((size_t)1 << trace->bin_shift) - 1);
+	const unsigned char *whole;
+
+	if (!home)
 		return NULL;
-	granule = section_entry(&trace->sections[TRACE_BINS], *number - 1);
-	bin = (const void *)granule;
-	if (bin->size_shift != trace->bin_shift) {
-		bin = (const void *)(granule + (at >> trace->sub_shift << trace->sub_shift));
-		at &= ((size_t)1 << trace->sub_shift) - 1;
-		if (bin->size_shift != trace->sub_shift)
-			return NULL;
-	}
-	*within = at;
-	return trace_bin_live(trace, bin) ? bin : NULL;
+	whole = section_entry(&trace->sections[TRACE_BINS], home->number);
+	if (home->first == NODES_APART)
+		return find_in_sub(trace, whole, at);
+	return at >= home->first ? whole + at : NULL;
 }
 
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent)
 {
-	const struct bin *bin;
+	const unsigned char *at = find_node(trace, node);
 	struct node found;
-	size_t at;
 
-	if (node == NODE_NONE)
+	if (!at)
 		return false;
-	bin = find_bin(trace, (uint64_t)node * NODE_UNIT, &at);
-	if (!bin || bin->node_bytes > bin_size(bin) - sizeof(*bin) ||
-	    at < bin_size(bin) - bin->node_bytes)
-		return false;
-	memcpy(&found, (const unsigned char *)bin + at, sizeof(found));
+	memcpy(&found, at, sizeof(found));
 	*frame = found.frame;
 	*parent = found.parent;
 	return true;
 }
 
+void trace_node_prefetch(const struct trace *trace, uint32_t node)
+{
+	const unsigned char *at = find_node(trace, node);
+
+	if (at)
+		__builtin_prefetch(at);
+}
+
 uint32_t trace_node_number(const struct trace *trace, uint32_t node)
 {
 	unsigned shift = trace->bin_shift - NODE_SHIFT;
-	const uint32_t *number = section_entry(&trace->sections[TRACE_GRANULES], node >> shift);
+	const struct node_home *home = find_home(trace, node);
 
-	return number && *number ? (*number - 1) << shift | (node & ((1U << shift) - 1))
-	                         : UINT32_MAX;
+	return home ? home->number << shift | (node & ((1U << shift) - 1)) : UINT32_MAX;
 }
 
 uint32_t trace_node_limit(const struct trace *trace)

@@ -114,6 +114,8 @@ struct trace_sample {
  * there is no such node, or the file lies.
  */
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
+/* Asks for the memory that trace_node() will need. */
+void trace_node_prefetch(const struct trace *trace, uint32_t node);
 
 /*
  * A small number of a node, for arrays of what is known of nodes: below trace_node_limit(), which

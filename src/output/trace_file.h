@@ -20,6 +20,17 @@ struct weights {
 	uint32_t nr;
 };
 
+/*
+ * A whole bin of the arena that nodes may lie in. Kept apart from the bins themselves: their
+ * headers are all multiples of a bin apart, and thus in the same few lines of every cache.
+ */
+struct node_home {
+	uint32_t number; /* in BINS; UINT32_MAX: it is not in the file */
+	uint32_t first;  /* where its nodes begin, up to its end; NODES_APART: in its sub-bins */
+};
+
+#define NODES_APART 0
+
 struct trace {
 	const unsigned char *memory;
 	size_t size;
@@ -27,7 +38,9 @@ struct trace {
 	uint32_t nr_events; /* that were sampled */
 	unsigned bin_shift, sub_shift;
 	struct weights *weights; /* by event */
-	void *renamed[4];        /* sections that are not in the file: see trace_rename.h */
+	struct node_home *homes; /* by place in the arena */
+	uint32_t nr_homes;
+	void *renamed[4]; /* sections that are not in the file: see trace_rename.h */
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)
@@ -49,6 +62,16 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 
 	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) && kind &&
 	       bin->level >= kind->floor;
+}
+
+/* Where the nodes of a bin begin, up to its end; its end: it has none that count. */
+static inline uint32_t trace_first_node(const struct trace *trace, const struct bin *bin)
+{
+	uint32_t size = (uint32_t)bin_size(bin);
+
+	return trace_bin_live(trace, bin) && bin->node_bytes <= size - sizeof(*bin)
+	               ? size - bin->node_bytes
+	               : size;
 }
 
 /*

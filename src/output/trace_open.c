@@ -235,6 +235,34 @@ static int weights_init(struct trace *trace)
 	return err;
 }
 
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static struct node_home home_of(const struct trace *trace, uint32_t granule)
+{
+	const struct bin *bin;
+
+	if (!granule)
+		return (struct node_home){.number = UINT32_MAX};
+	bin = section_entry(&trace->sections[TRACE_BINS], granule - 1);
+	return (struct node_home){granule - 1, bin->size_shift == trace->bin_shift
+	                                               ? trace_first_node(trace, bin)
+	                                               : NODES_APART};
+}
+
+static int homes_init(struct trace *trace)
+{
+	const struct section *granules = &trace->sections[TRACE_GRANULES];
+	const uint32_t *granule;
+
+	trace->homes = malloc((granules->nr + 1UL) * sizeof(*trace->homes));
+	if (!trace->homes)
+		return -ENOMEM;
+	for (uint32_t i = 0; (granule = section_entry(granules, i)); i++)
+		trace->homes[i] = home_of(trace, *granule);
+	trace->nr_homes = granules->nr;
+	return 0;
+}
+
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 {
 	const struct complaint complaint = {path, why};
@@ -259,7 +287,7 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (!weights_init(trace))
+	if (!weights_init(trace) && !homes_init(trace))
 		return trace;
 	complain_errno(&complaint, ENOMEM);
 out:
@@ -274,6 +302,7 @@ void trace_close(struct trace *trace)
 	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
+	free(trace->homes);
 	for (unsigned i = 0; i < 4; i++)
 		free(trace->renamed[i]);
 	if (trace->memory)
