@@ -53,21 +53,25 @@ static struct bin *list_pop(struct arena *arena, struct bin_list *list)
 	return bin;
 }
 
-/* Whether there is memory for the next fresh bin. */
+static bool grow(struct arena *arena, size_t size)
+{
+	if (arena->reserve(arena->arg, size))
+		return false;
+	arena->usable = size;
+	return true;
+}
+
+/* Whether there is memory for the next fresh bin, if not for many. */
 static bool is_usable(struct arena *arena)
 {
 	size_t end = (size_t)(arena->fresh + 1) << arena->bin_shift;
 	size_t wanted = end + GROWTH < arena->size ? end + GROWTH : arena->size;
 
-	if (!arena->reserve || end <= arena->usable)
+	if (!arena->reserve || end <= arena->usable || grow(arena, wanted) || grow(arena, end))
 		return true;
-	if (arena->reserve(arena->arg, wanted)) {
-		arena->nr_bins = arena->fresh;
-		arena->nr_free = 0;
-		return false;
-	}
-	arena->usable = wanted;
-	return true;
+	arena->nr_bins = arena->fresh;
+	arena->nr_free = 0;
+	return false;
 }
 
 static struct bin *take_whole(struct arena *arena)
