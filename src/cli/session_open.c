@@ -177,7 +177,7 @@ static void configure_calls(const struct options *options, struct hmb_config *co
 /*
  * Calls come by the million a second, and a page that is touched the first time costs as much as a
  * hundred of them. Ranks that spin on all CPUs would wait for that, so it is done before they
- * start. Memory that is not there yet is left alone; what fails, costs later.
+ * start. Private memory is left alone; what fails, costs later.
  */
 static void touch_share(const struct session *s, const struct hmb_config *config)
 {

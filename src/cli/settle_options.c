@@ -193,16 +193,22 @@ static int settle_output(struct options *options)
 	return -error;
 }
 
+static void say_cannot(const char *what, const struct advice *advice)
+{
+	char line[WHY_SIZE];
+
+	advice_line(advice, line, sizeof(line));
+	say("cannot %s: %s", what, line);
+}
+
 /* Without it the kernel's answers would be taken for what they are not. */
 static int settle_proc(void)
 {
 	const struct advice advice = {ADVICE_NO_PROC};
-	char line[WHY_SIZE];
 
 	if (machine_has_proc())
 		return 0;
-	advice_line(&advice, line, sizeof(line));
-	say("cannot record: %s", line);
+	say_cannot("record", &advice);
 	return -ENOENT;
 }
 
@@ -211,7 +217,6 @@ static int settle_wide(const struct options *options)
 {
 	struct permission permission;
 	struct advice advice;
-	char line[WHY_SIZE];
 
 	if (!options->wide)
 		return 0;
@@ -219,21 +224,21 @@ static int settle_wide(const struct options *options)
 	advice = permission_advise(&permission, PERMISSION_CPU, 0);
 	if (advice.topic == ADVICE_NONE)
 		return 0;
-	advice_line(&advice, line, sizeof(line));
-	say("cannot sample %s: %s", options->cgroup ? "a cgroup" : "whole CPUs", line);
+	say_cannot(options->cgroup ? "sample a cgroup" : "sample whole CPUs", &advice);
 	return -EINVAL;
 }
 
 /* Later every process would be refused, one by one. */
 static int settle_calls(const struct options *options)
 {
-	struct advice advice = room_advise_calls();
-	char line[WHY_SIZE];
+	struct advice advice;
 
-	if (!options->calls || advice.topic == ADVICE_NONE)
+	if (!options->calls)
 		return 0;
-	advice_line(&advice, line, sizeof(line));
-	say("cannot record with --mpi: %s", line);
+	advice = room_advise_calls();
+	if (advice.topic == ADVICE_NONE)
+		return 0;
+	say_cannot("record with --mpi", &advice);
 	return -EFBIG;
 }
 

@@ -138,9 +138,9 @@ static const char *way_to_observe(const struct options *options)
 {
 	struct permission permission;
 
-	permission_read(&permission);
 	if (!options->command)
 		return "";
+	permission_read(&permission);
 	if (!permission_has(&permission, PERMISSION_CPU, 0))
 		return "; recorded as root they are";
 	return options->inherit ? "; recorded without --inherit they are" : "";

@@ -1,6 +1,7 @@
 #include "cli/summary.h"
 #include "cli/exact.h"
 #include "cli/output_name.h"
+#include "perf/text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,13 @@ static uint64_t clock_ns(clockid_t clock)
 /* A kernel's thread was started by no command. */
 static uint32_t kernel_thread_string(struct session *s)
 {
-	char path[64], comm[32] = "", text[40];
-	FILE *f;
+	char path[64], comm[32], text[40];
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->options->attach);
-	f = fopen(path, "re");
-	if (!f || !fgets(comm, sizeof(comm), f))
-		*comm = '\0';
-	if (f)
-		fclose(f);
-	comm[strcspn(comm, "\n")] = '\0';
+	if (text_file_read(path, comm, sizeof(comm)) || !*comm)
+		return tables_string(s->tables, "");
 	snprintf(text, sizeof(text), "[%s]", comm);
-	return tables_string(s->tables, *comm ? text : "");
+	return tables_string(s->tables, text);
 }
 
 /* How the process was started, as far as it still says so. */

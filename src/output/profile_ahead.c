@@ -41,7 +41,7 @@ static uint32_t known_node(const struct builder *builder, uint32_t context, uint
 {
 	if (context == NODE_NONE && builder->profile->nr_classes)
 		return builder->profile->classes[0].root;
-	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
+	return builder_known_context(builder, number);
 }
 
 static void ask(const struct builder *builder, const struct trace_sample *sample,

@@ -92,11 +92,12 @@ static inline struct known_place *builder_place(const struct builder *builder,
 	return sample->place < builder->nr_places ? &builder->places[sample->place] : NULL;
 }
 
-/* The node of a context in the first class; PROFILE_NONE: it has none yet. */
-static inline uint32_t builder_known_context(const struct builder *builder, uint32_t context)
+/*
+ * The node of a context in the first class, by the context's trace_node_number(); PROFILE_NONE: it
+ * has none yet.
+ */
+static inline uint32_t builder_known_context(const struct builder *builder, uint32_t number)
 {
-	uint32_t number = trace_node_number(builder->profile->trace, context);
-
 	return number == UINT32_MAX ? PROFILE_NONE : builder->context_nodes[number] - 1;
 }
 

@@ -36,7 +36,7 @@ static uint32_t known_context(const struct builder *builder, uint32_t class, uin
 {
 	if (class)
 		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
-	return builder_known_context(builder, context);
+	return builder_known_context(builder, trace_node_number(builder->profile->trace, context));
 }
 
 static int know_context(struct builder *builder, uint32_t class, uint32_t context, uint32_t node)
