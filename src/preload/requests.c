@@ -67,10 +67,10 @@ static bool is_own(const struct request *request)
 	return !process.threaded || request->owner == &this_thread;
 }
 
-/* What a receive got is known when it ends: it must not be the end of something else. */
+/* What one moved is known when it ends: that must not be the end of something else. */
 static bool join(struct request *first, uint64_t handle)
 {
-	if (!is_own(first) || first->persistent || first->kind == REQUEST_RECEIVE ||
+	if (!is_own(first) || first->persistent || request_tells(first->kind) ||
 	    !take(&first->key, handle))
 		return false;
 	first->more++;

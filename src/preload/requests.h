@@ -10,7 +10,20 @@
 
 #include "preload/preload.h"
 
-enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE, REQUEST_OTHER };
+enum request_kind {
+	REQUEST_SEND,
+	REQUEST_RECEIVE,
+	REQUEST_COLLECTIVE,
+	REQUEST_READ, /* of a file */
+	REQUEST_WRITE,
+	REQUEST_OTHER
+};
+
+/* Whether it is known only at its end what it moved. */
+static inline bool request_tells(enum request_kind kind)
+{
+	return kind == REQUEST_RECEIVE || kind == REQUEST_READ || kind == REQUEST_WRITE;
+}
 
 struct request {
 	_Alignas(64) uint64_t key; /* its handle, see request_claim(); 0: the place is free */
@@ -38,7 +51,7 @@ static_assert(sizeof(struct request) == 64, "one line of the cache");
  *
  * Some libraries give one handle to all requests that are complete at once, and nothing tells it
  * from the others (Open MPI's UCX). So where the thread has one of a handle under way already that
- * is no receive, a new one that may be `joined` is taken for complete, and counted as one more of
+ * does not tell, a new one that may be `joined` is taken for complete, and counted as one more of
  * the first: the handle is completed that often before the first has ended, too.
  */
 struct request *request_claim(uint64_t handle, bool joined);
