@@ -8,8 +8,8 @@ static uint64_t buffer_bytes(uintptr_t count, uintptr_t type, bool large)
 
 /* --- blocking --------------------------------------------------------------------------------- */
 
-static void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
-                     uintptr_t comm)
+static inline void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
+                            uintptr_t comm)
 {
 	if (is_peer((int)dest))
 		visit_message(visit, CALL_SEND, comm_number(visit->thread, handle_of(comm)),

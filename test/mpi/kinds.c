@@ -253,6 +253,29 @@ static void files(void)
 	told("File_close", "file-closed", 0, 0, 0);
 }
 
+static void to_itself(int count, MPI_Datatype type, int bytes)
+{
+	MPI_Sendrecv(a, count, type, rank, 1, b, count, type, rank, 1, MPI_COMM_WORLD,
+	             MPI_STATUS_IGNORE);
+	told("Sendrecv", "send", rank, bytes, 0);
+	told("Sendrecv", "receive", rank, bytes, 0);
+}
+
+/* One that is new may have the handle of one that was freed. */
+static void types(void)
+{
+	MPI_Datatype type;
+
+	for (int n = 1; n < 6; n++) {
+		to_itself(n, MPI_DOUBLE, 8 * n);
+		to_itself(n, MPI_CHAR, n);
+		MPI_Type_contiguous(n, MPI_INT, &type);
+		MPI_Type_commit(&type);
+		to_itself(2, type, 8 * n);
+		MPI_Type_free(&type);
+	}
+}
+
 /* More parts than one record holds. */
 static void many(void)
 {
@@ -328,6 +351,7 @@ int main(int argc, char **argv)
 	neighbours();
 	two_groups();
 	windows();
+	types();
 	files();
 	many();
 	partitioned();
