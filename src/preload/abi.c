@@ -77,6 +77,7 @@ static void find_functions(void)
 		void *place;
 	} functions[] = {
 		{"PMPI_Cartdim_get", &mpi.cartdim_get},
+		{"PMPI_Comm_get_parent", &mpi.comm_get_parent},
 		{"PMPI_Comm_group", &mpi.comm_group},
 		{"PMPI_Comm_rank", &mpi.comm_rank},
 		{"PMPI_Comm_remote_group", &mpi.comm_remote_group},

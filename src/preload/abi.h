@@ -7,6 +7,7 @@
 /* The library's own functions that are asked what arguments mean. NULL: it has none. */
 struct mpi {
 	int (*cartdim_get)(uintptr_t comm, int *dimensions);
+	int (*comm_get_parent)(uintptr_t *comm);
 	int (*comm_group)(uintptr_t comm, uintptr_t *group);
 	int (*comm_rank)(uintptr_t comm, int *rank);
 	int (*comm_remote_group)(uintptr_t comm, uintptr_t *group);
