@@ -87,6 +87,8 @@ static void find_functions(void)
 		{"PMPI_Get_library_version", &mpi.get_library_version},
 		{"PMPI_Graph_neighbors_count", &mpi.graph_neighbors_count},
 		{"PMPI_Group_free", &mpi.group_free},
+		{"PMPI_Group_from_session_pset", &mpi.group_from_session_pset},
+		{"PMPI_Group_rank", &mpi.group_rank},
 		{"PMPI_Group_size", &mpi.group_size},
 		{"PMPI_Group_translate_ranks", &mpi.group_translate_ranks},
 		{"PMPI_Topo_test", &mpi.topo_test},

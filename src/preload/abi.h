@@ -17,6 +17,8 @@ struct mpi {
 	int (*get_library_version)(char *version, int *length);
 	int (*graph_neighbors_count)(uintptr_t comm, int rank, int *neighbors);
 	int (*group_free)(uintptr_t *group);
+	int (*group_from_session_pset)(uintptr_t session, const char *name, uintptr_t *group);
+	int (*group_rank)(uintptr_t group, int *rank);
 	int (*group_size)(uintptr_t group, int *size);
 	int (*group_translate_ranks)(uintptr_t from, int nr, const int *ranks, uintptr_t to,
 	                             int *translated);

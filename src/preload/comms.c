@@ -17,7 +17,7 @@ static struct {
 	struct comm *slots[NR_SLOTS]; /* by handle */
 	struct comm *free;
 	uint32_t nr;
-	uintptr_t world_group;
+	uintptr_t job; /* a group */
 } comms;
 
 uint32_t comm_generation;
@@ -68,8 +68,8 @@ static bool translate(uintptr_t group, uint32_t nr, uint32_t *ranks)
 		return false;
 	for (uint32_t i = 0; i < nr; i++)
 		numbers[i] = (int)i;
-	done = comms.world_group &&
-	       !mpi.group_translate_ranks(group, (int)nr, numbers, comms.world_group, (int *)ranks);
+	done = comms.job &&
+	       !mpi.group_translate_ranks(group, (int)nr, numbers, comms.job, (int *)ranks);
 	for (uint32_t i = 0; i < nr; i++)
 		if (!done || (int)ranks[i] < 0)
 			ranks[i] = UINT32_MAX;
@@ -146,7 +146,7 @@ static bool define_members(uint32_t number, const struct members *members)
 
 static bool is_job(const struct comm *comm)
 {
-	return comm->handle == abi.comm_world && comms.world_group;
+	return comm->handle == abi.comm_world && comms.job;
 }
 
 static void define(struct comm *comm, const struct members *members)
@@ -318,10 +318,9 @@ void comm_neighbors(struct comm *comm)
 	comm->has_neighbors = true;
 }
 
-void comm_start(bool job)
+void comm_start(uintptr_t job)
 {
-	if (!job || mpi.comm_group(abi.comm_world, &comms.world_group))
-		comms.world_group = 0;
+	comms.job = job;
 }
 
 /* The child has its own recorder's memory, in which nothing is defined yet. */

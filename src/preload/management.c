@@ -15,27 +15,34 @@ static bool is_spawned(void)
 	return mpi.comm_get_parent && !mpi.comm_get_parent(&parent) && parent != abi.comm_null;
 }
 
-static void world_begins(int level)
+/* The job's group is 0 where it is not known. */
+static void job_begins(int level, int rank, int size, uintptr_t job)
 {
-	bool spawned;
-	uint64_t words[2];
+	uint64_t words[2] = {(uint64_t)level, (uint32_t)rank | (uint64_t)(uint32_t)size << 32};
 
-	abi_learn();
-	if (!abi.known)
-		return;
 	process.threaded = level >= THREAD_MULTIPLE;
-	if (mpi.comm_rank(abi.comm_world, &process.world_rank) ||
-	    mpi.comm_size(abi.comm_world, &process.world_size))
-		return;
 	process.in_world = true;
-	spawned = is_spawned();
-	comm_start(!spawned);
-	words[0] = (uint64_t)level;
-	words[1] = (spawned ? UINT32_MAX : (uint32_t)process.world_rank) |
-	           (uint64_t)(uint32_t)process.world_size << 32;
+	comm_start(job);
 	pthread_mutex_lock(&process.lock);
 	process_define_name(RING_PROCESS, 0, words, 2, abi.version);
 	pthread_mutex_unlock(&process.lock);
+}
+
+static void world_begins(int level)
+{
+	uintptr_t world = 0;
+	int rank, size;
+
+	abi_learn();
+	if (!abi.known || mpi.comm_rank(abi.comm_world, &rank) ||
+	    mpi.comm_size(abi.comm_world, &size))
+		return;
+	process.session = 0;
+	if (is_spawned())
+		rank = -1;
+	else if (mpi.comm_group(abi.comm_world, &world))
+		world = 0;
+	job_begins(level, rank, size, world);
 	comm_find(&this_thread, abi.comm_world);
 }
 
@@ -69,6 +76,47 @@ static void finalize_before(struct visit *visit, uintptr_t *a)
 }
 
 const struct handler handler_FINALIZE = {finalize_before, NULL, false};
+
+/*
+ * Without MPI_Init, the first session tells what the job is. Its thread level may be any. A group
+ * that it gives must not outlive it.
+ */
+static void session_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	uintptr_t session, job = 0;
+	int rank, size;
+
+	(void)visit;
+	(void)large;
+	abi_learn();
+	if (!abi.known || process.in_world || !mpi.group_from_session_pset || !mpi.group_rank)
+		return;
+	session = handle_at(a[2], 0);
+	if (mpi.group_from_session_pset(session, "mpi://WORLD", &job))
+		return;
+	if (mpi.group_rank(job, &rank) || mpi.group_size(job, &size)) {
+		mpi.group_free(&job);
+		return;
+	}
+	process.session = session;
+	process.session_group = job;
+	job_begins(THREAD_MULTIPLE, rank, size, job);
+}
+
+const struct handler handler_SESSION_INIT = {NULL, session_init_after, false};
+
+static void session_finalize_before(struct visit *visit, uintptr_t *a)
+{
+	(void)visit;
+	if (!process.session || handle_at(a[0], 0) != process.session)
+		return;
+	process.session = 0;
+	process.in_world = false;
+	comm_start(0);
+	mpi.group_free(&process.session_group);
+}
+
+const struct handler handler_SESSION_FINALIZE = {session_finalize_before, NULL, false};
 
 /* --- communicators ---------------------------------------------------------------------------- */
 

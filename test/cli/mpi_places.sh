@@ -32,7 +32,7 @@ E
 	grep -q ' MPI_Recv < wait_late < main < ' report || fail "no call path: $(cat report)"
 	echo "$mpi: processes that were spawned are no ranks of the job, and their world is not its"
 	compile $mpi spawn
-	if timeout 20 mpirun.$mpi -n 1 ./spawn.$mpi 2>/dev/null; then
+	if timeout 20 mpirun.$mpi -n 1 ./spawn.$mpi >/dev/null 2>&1; then
 		recorded_job $mpi 1 ./spawn.$mpi
 		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info || fail dump
 		"$ADAPTRACE" report --mpi --json job.atr >report || fail report
@@ -48,6 +48,25 @@ assert counts()['MPI_Init'] == 3 and counts()['MPI_Recv'] == 1
 # To whom the message went is not known, and it is in no cell of the matrix.
 assert json.load(open('report'))['matrix'] == []
 assert not any(p.get('communicator') == 'MPI_COMM_WORLD' for c in calls for p in c['parts'])
+E
+	fi
+	if mpicc.$mpi -o sessions.$mpi "$sources/sessions.c" 2>/dev/null &&
+		timeout 20 mpirun.$mpi -n 2 ./sessions.$mpi >/dev/null 2>&1; then
+		echo "$mpi: sessions"
+		recorded_job $mpi 2 ./sessions.$mpi
+		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info || fail dump
+		"$ADAPTRACE" report --mpi --json job.atr >report || fail report
+		check <<'E'
+from counts import *
+assert [p['rank'] for p in json.load(open('info'))['processes']] == [0, 1]
+calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
+for rank in 0, 1:
+    told = collections.Counter((p['kind'], p.get('peer_rank')) for c in calls if c['rank'] == rank
+                               for p in c['parts'])
+    assert told == {('communicator-created', None): 1, ('send', 1 - rank): 1, ('collective', None): 1,
+                    ('receive', 1 - rank): 1, ('communicator-freed', None): 1}, told
+matrix = {(m['from'], m['to']): m['messages'] for m in json.load(open('report'))['matrix']}
+assert matrix == {(0, 1): 1, (1, 0): 1}, matrix
 E
 	fi
 	echo "$mpi: opened locally"
