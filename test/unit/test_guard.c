@@ -84,13 +84,27 @@ static void test_price_of_counters(void **state)
 	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
-static void test_troubles(void **state)
+static void test_throttled(void **state)
 {
 	struct guard guard = window(0);
 
 	(void)state;
-	guard.troubles = 1;
+	guard.throttled = 1;
 	assert_false(guard_exceeded(&guard, SECOND, 1)); /* not over yet */
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+static void test_lost(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.samples = 1000;
+	guard.lost = 10;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	guard = window(0);
+	guard.samples = 1000;
+	guard.lost = 11;
 	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
@@ -102,7 +116,8 @@ int main(void)
 		cmocka_unit_test(test_own_time_without_samples),
 		cmocka_unit_test(test_own_time_beside_others),
 		cmocka_unit_test(test_price_of_counters),
-		cmocka_unit_test(test_troubles),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
