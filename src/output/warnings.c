@@ -94,7 +94,7 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 	char exact[TEXT_SIZE], period[TEXT_SIZE];
 
 	text_quantity(exact, (double)event->exact, event->unit);
-	text_quantity(period, (double)(event->base_period << event->initial_shift), event->unit);
+	text_period(period, trace_period(event, event->initial_shift), event->unit);
 	if (event->exact)
 		snprintf(text, WARNING_SIZE,
 		         "no samples of %.200s: %s in all, and one is taken every %s", name, exact,
