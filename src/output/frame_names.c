@@ -216,13 +216,6 @@ uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool
 	return names->chains[chain + 1];
 }
 
-uint32_t frame_names_find(struct frame_names *names, uint64_t frame)
-{
-	const uint32_t *numbers;
-
-	return frame_names_chain(names, frame, &numbers) ? numbers[0] : UINT32_MAX;
-}
-
 /* --- texts ------------------------------------------------------------------------------------ */
 
 const char *frame_module_text(const struct trace *trace, uint64_t frame)

@@ -56,10 +56,10 @@ struct frame_names {
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
 void frame_names_fini(struct frame_names *names);
 
-/* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
+/*
+ * The number of a frame's name, of several the outermost function's, and whether it is the only
+ * one. UINT32_MAX: frame_names_chain() was not asked for it before.
  */
-uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
-/* The same if it was found before, else UINT32_MAX; and whether it is the only one. */
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only);
 
 /*
