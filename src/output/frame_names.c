@@ -237,8 +237,7 @@ static const char *special_text(uint64_t frame)
 	return frame < NR_FRAME_SPECIAL ? texts[frame] : "[unknown]";
 }
 
-/* Code without a file is told by its address. */
-static uint64_t shown_offset(const struct trace *trace, uint64_t frame)
+uint64_t frame_address(const struct trace *trace, uint64_t frame)
 {
 	const struct trace_module *module = trace_module(trace, frame_module(frame));
 
@@ -258,7 +257,7 @@ const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FR
 	if (symbol)
 		frame = frame_make(frame_module(frame), symbol->lo);
 	snprintf(text, FRAME_TEXT_SIZE, "%s+0x%llx", frame_module_text(trace, frame),
-	         (unsigned long long)shown_offset(trace, frame));
+	         (unsigned long long)frame_address(trace, frame));
 	return text;
 }
 

@@ -79,6 +79,9 @@ void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAM
 /* The same at its full length: in the file, or in text where it has to be made. */
 const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
 
+/* Where in its file code is; of the kernel's and of code without a file, where in memory. */
+uint64_t frame_address(const struct trace *trace, uint64_t frame);
+
 /* The file name of a module's path; an empty string for special frames. */
 const char *frame_module_text(const struct trace *trace, uint64_t frame);
 
