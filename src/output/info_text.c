@@ -387,7 +387,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	if (!err)
 		err = put_threads(to, trace, &shares);
 	if (!err)
-		info_processes_text(to, trace);
+		err = info_processes_text(to, trace);
 	shares_fini(&shares);
 	return err;
 }
