@@ -96,16 +96,21 @@ static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
 void info_calls_text(FILE *to, const struct trace *trace)
 {
 	uint64_t bytes = trace_call_bytes(trace);
+	uint32_t first = first_kind(trace);
+	bool several = trace_kind(trace, first + 1);
 	const struct trace_event *event;
 
-	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++) {
+	for (uint32_t i = first; (event = trace_kind(trace, i)); i++) {
 		const struct trace_instrument *instrument = instrument_of(trace, i);
 
-		fprintf(to, LABEL, i == first_kind(trace) ? "calls" : "");
-		text_put(to, trace_string(trace, event->name), 0);
-		fprintf(to, ": %" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
+		fprintf(to, LABEL, i == first ? "calls" : "");
+		if (several) {
+			text_put(to, trace_string(trace, event->name), 0);
+			fputs(": ", to);
+		}
+		fprintf(to, "%" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
 		        event->stored);
-		if (event->stored && !trace_kind(trace, first_kind(trace) + 1))
+		if (event->stored && bytes && !several)
 			fprintf(to, ", %.1f bytes each", (double)bytes / (double)event->stored);
 		fputc('\n', to);
 		if (instrument)
