@@ -6,7 +6,6 @@
 #include "output/shares.h"
 #include "output/trace_calls.h"
 
-#include <errno.h>
 #include <string.h>
 
 static void add(struct json_object *object, const char *key, uint64_t value)

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_STACK (1 << 16) /* of trace_stack() */
 

@@ -14,7 +14,6 @@
 #include "symbolize/module.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "pprof.pb-c.h"
