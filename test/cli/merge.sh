@@ -20,20 +20,10 @@ python3 "$here/merge_check.py"
 grep -q 'MPI_Waitall < exchange < step < main' text
 "$ADAPTRACE" report --per-rank all.atr | grep -q 'compute$'
 # On a terminal a path ends where its line does.
-python3 - <<'P'
-import fcntl, os, pty, struct, termios
-pid, terminal = pty.fork()
-if not pid:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    os.execv(os.environ["ADAPTRACE"], ["adaptrace", "report", "--mpi", "all.atr"])
-said = b""
-try:
-    while part := os.read(terminal, 4096):
-        said += part
-except OSError:
-    pass
-assert os.waitpid(pid, 0)[1] == 0
-paths = [line for line in said.decode().splitlines() if " < " in line]
+python3 -c 'import os; os.openpty()' 2>/dev/null && python3 - <<'P'
+import recording
+said = recording.on_terminal("report", "--mpi", "all.atr")
+paths = [line for line in said.splitlines() if " < " in line]
 assert any(path.endswith("MPI_Waitall < exchange < step < …") for path in paths), paths
 assert all(len(path) <= 80 for path in paths), paths
 P
