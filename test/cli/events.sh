@@ -36,6 +36,20 @@ info = recording.info()
 event, = info["events"]
 assert not info["samples"]["lost"] and event["taken"] == event["exact"] > 0, event
 END
+# From its first instruction on.
+recorded --inherit -e page-faults:u true
+for trace in adaptrace.atr.old adaptrace.atr; do
+	check $trace <<'END'
+import sys
+import recording
+samples = recording.samples(sys.argv[1])
+modules = [[str(f["module"]) for f in s["stack"]] for s in samples]
+assert not any("adaptrace" in module for stack in modules for module in stack)
+user = [s for s, stack in zip(samples, modules) if not stack[0].startswith("[")]
+print(len(user), user[0])
+assert modules[samples.index(user[0])][0].startswith("ld") and len(user) > 20
+END
+done
 
 # The kernel counts a clock on both sides, whichever is sampled: that is not missing from the other.
 mostly_kernel='dd if=/dev/zero of=/dev/null bs=1 count=300000'
