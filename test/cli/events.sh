@@ -69,6 +69,15 @@ import recording
 event, = recording.info()["events"]
 assert event["initial_period"] == 7, event
 END
+# A period that was asked for is what a sample weighs, on every CPU.
+for period in '-e cpu-clock:u -c 999999' '-e cpu-clock:u:period=999999'; do
+	recorded $period "$TARGETS/quarters" 2 0.3 >said
+	check <<'END'
+import recording
+weights = {s["weight"] for s in recording.samples()}
+assert weights == {999999}, weights
+END
+done
 recorded -e cpu-clock:u -F 2000 "$TARGETS/burn" 0.1 >said
 # Events are asked for by their names with or without modifiers.
 for name in cpu-clock cpu-clock:u; do
