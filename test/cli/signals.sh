@@ -32,11 +32,11 @@ def as_from_a_shell():
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def start(*command):
+def start(*command, setup=as_from_a_shell):
     recorder = subprocess.Popen(
         [recording.ADAPTRACE, "record", "-q", "--max-overhead", "0", *command],
         stdout=subprocess.PIPE, text=True, start_new_session=True, restore_signals=True,
-        preexec_fn=as_from_a_shell)
+        preexec_fn=setup)
     running.append(recorder)
     assert recorder.stdout.readline() == "ready\n"
     return recorder
@@ -81,6 +81,19 @@ time.sleep(0.2)
 recorder.send_signal(signal.SIGTERM)
 rest = ended(recorder, 7)
 print("then:", repr(rest))
+
+# Who asks for nohup is not hung up on by way of us.
+def without_hangup():
+    as_from_a_shell()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+recorder = start("python3", "-c", HANDLER, setup=without_hangup)
+recorder.send_signal(signal.SIGHUP)
+time.sleep(0.2)
+recorder.send_signal(signal.SIGTERM)
+rest = ended(recorder, 7)
+assert not rest, rest
 
 # Ctrl-C on a terminal is for the whole foreground: the recorder does not pass it on once more.
 COUNTER = """

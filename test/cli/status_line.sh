@@ -13,9 +13,13 @@ import termios
 import recording
 
 
-def on_terminal(*options, columns=80):
+def on_terminal(*options, columns=80, background=False):
     pid, terminal = pty.fork()
     if not pid:
+        if background and (pid := os.fork()):
+            os._exit(os.waitpid(pid, 0)[1] >> 8)
+        if background:
+            os.setpgid(0, 0)
         fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execv(recording.ADAPTRACE, ["adaptrace", "record", *options,
                                        os.path.join(recording.TARGETS, "burn"), "1.2"])
@@ -39,6 +43,9 @@ assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lin
 for line in on_terminal("-e", "cpu-clock:u", columns=30).split("\033[K")[1:]:
     assert "\u2192" in line or len(line.split("\r")[0]) < 30, line
 assert "adaptrace:" not in on_terminal("-q", "-e", "cpu-clock:u")
+# Whoever is in the foreground is not written over.
+said = on_terminal("-e", "cpu-clock:u", background=True)
+assert "\033[K" not in said and said.count("adaptrace: ") == 1, said
 END
 # Not on a terminal: the last line alone.
 "$ADAPTRACE" record -e cpu-clock:u "$TARGETS/burn" 0.7 >said 2>errors || fail "$(cat errors)"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "cli/commands.h"
 #include "output/tables_layout.h"
 
 enum { BUDGET = 128 << 10 };
@@ -339,6 +340,18 @@ static void an_image_that_lies_is_refused(void **state)
 	}
 }
 
+static void one_that_had_not_begun_lost_nothing(void **state)
+{
+	struct place *place = *state;
+	char name[] = "recover", *argv[] = {name, place->path, NULL};
+
+	need_images(place->path);
+	record_and_die(place->path, "one");
+	assert_int_equal(cmd_recover(2, argv), 1);
+	assert_false(has_image(place->path, ""));
+	assert_int_not_equal(access(place->path, F_OK), 0);
+}
+
 static void a_living_recorder_is_left_alone(void **state)
 {
 	struct place *place = *state;
@@ -501,6 +514,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_many_tasks_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_recorder_leaves_an_image, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_image_that_lies_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_had_not_begun_lost_nothing, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(a_living_recorder_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_leftover_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(kept_on_request, setup, teardown),
