@@ -278,7 +278,15 @@ static void look_beyond(void *arg, unsigned depth)
 	st->stitched++;
 }
 
-/* What was copied is not what is there any more. */
+static void look_here(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+
+	if (depth == 60)
+		dump_take(&st->dump);
+}
+
+/* Where it was copied the process has other frames now. */
 static void look_elsewhere(void *arg, unsigned depth)
 {
 	struct stitching *st = arg;
@@ -287,8 +295,6 @@ static void look_elsewhere(void *arg, unsigned depth)
 
 	if (depth != 60)
 		return;
-	dump_take(&st->dump);
-	st->dump.stack[8192 - 100] ^= 1;
 	sample = dump_sample(&st->dump, 8192, 9);
 	for (i = 0; i < 5; i++) {
 		sample.time = now_ns();
@@ -328,12 +334,22 @@ __attribute__((noinline)) static void descend_behind(visit_fn *visit, void *arg)
 	room[1] = room[0];
 }
 
+__attribute__((noinline)) static void descend_lower(visit_fn *visit, void *arg)
+{
+	volatile char room[40];
+
+	room[0] = 1;
+	descend(visit, arg, 0, 60);
+	room[1] = room[0];
+}
+
 static void a_process_tells_how_a_stack_goes_on(void **state)
 {
 	struct stitching *st = calloc(1, sizeof(*st));
 
 	st->fixture = *state;
-	descend(look_elsewhere, st, 0, 60);
+	descend(look_here, st, 0, 60);
+	descend_lower(look_elsewhere, st);
 	descend(look_beyond, st, 0, 60);
 	assert_int_equal(st->stitched, 1);
 	descend_behind(look_far, st);
