@@ -167,6 +167,15 @@ static bool is_bare(struct rule_cache *cache, struct module *module, const struc
 	return arch_bare_rule(code, vaddr, !cfi, rule);
 }
 
+static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	uint8_t code[ARCH_CLONE_BEFORE];
+
+	return cfi_read(cache->reader, cfi, vaddr - sizeof(code), code, sizeof(code)) ==
+	               sizeof(code) &&
+	       arch_is_clone(code);
+}
+
 /* In the head of a PLT, behind its push. */
 static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
@@ -203,6 +212,8 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		*rule = arch_plt_rule;
 	else if (cfi && is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
+	else if (cfi && is_cloned(cache, cfi, vaddr))
+		rule->kind = RULE_CLONED;
 	else if (!is_bare(cache, module, cfi, vaddr, rule))
 		memset(rule, 0, sizeof(*rule));
 }

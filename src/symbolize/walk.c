@@ -308,13 +308,23 @@ static bool guess_link(struct state *state)
 	return true;
 }
 
+/*
+ * A new thread returns from the system call that made it, too, but on a stack where nobody called
+ * it: C libraries leave that place undescribed. (The child of a fork has a copy of the stack.)
+ */
+static bool is_new_thread(const struct state *state, const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_CLONED && state->inner && state->sampled &&
+	       arch_sample_reg(state->sampled, ARCH_RESULT) == 0;
+}
+
 /* Or they have their return address at, or near, the top of the stack. */
-static bool guess_near(struct state *state)
+static bool guess_near(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t sp = state->regs[RULE_SP], slot, ra;
 
 	if (ARCH_RA == ARCH_EXTRA)
-		return guess_link(state);
+		return !is_new_thread(state, rule) && guess_link(state);
 	for (slot = sp; slot - sp < 32; slot += 8) {
 		if (!load(state, slot, &ra) || !is_return(state, ra))
 			continue;
@@ -326,18 +336,21 @@ static bool guess_near(struct state *state)
 	return false;
 }
 
-static bool step_guess(struct state *state)
+static bool step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
+	struct walk *walk = state->walk;
 
 	/* The ABI marks the outermost frame by a frame pointer of 0. */
 	if (!state->inner && state->regs[RULE_FP] == 0) {
-		state->walk->complete = true;
+		walk->complete = true;
 		return false;
 	}
-	if (state->inner && is_file && guess_near(state))
+	if (state->inner && is_file && guess_near(state, rule))
 		return true;
-	return guess_frame_pointer(state) || (state->inner && guess_near(state));
+	walk->complete = is_new_thread(state, rule);
+	return !walk->complete &&
+	       (guess_frame_pointer(state) || (state->inner && guess_near(state, rule)));
 }
 
 static inline void link_add(struct state *state, uint64_t frame)
@@ -377,7 +390,8 @@ static bool step(struct state *state)
 	} else if (rule->kind == RULE_ROOT) {
 		walk->complete = true;
 		return false;
-	} else if (rule->kind == RULE_NONE ? !step_guess(state) : !step_follow(state, rule)) {
+	} else if (rule->kind == RULE_FOLLOW ? !step_follow(state, rule)
+	                                     : !step_guess(state, rule)) {
 		return false;
 	}
 	walk->complete = state->ip == 0;

@@ -1,6 +1,9 @@
 /* Walks as a recorder does them: cut stacks, limits, and samples that lie. */
 #include "unwinding.h"
 
+#include "symbolize/arch.h"
+
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -439,6 +442,48 @@ static void unknown_code_is_one_unknown_frame(void **state)
 	free(two);
 }
 
+/* -- a thread's first instruction ------------------------------------------------------------- */
+
+/* Behind the system call in clone(), which has a small stack here; ra is on its top. */
+static void return_from_clone(struct dump *dump, uint64_t result, uint64_t ra)
+{
+	const uint8_t *code = dlsym(RTLD_DEFAULT, "clone");
+	size_t n = 0;
+
+	assert_non_null(code);
+	while (!arch_is_clone(code + n)) {
+		n += ARCH_CODE_STEP;
+		assert_in_range(n, 1, 256);
+	}
+	memset(dump, 0, sizeof(*dump));
+	dump->sp = 0x10000;
+	dump->size = 256;
+	memcpy(dump->stack, &ra, sizeof(ra));
+	dump->regs[arch_sample_index[ARCH_SP]] = dump->sp;
+	dump->regs[arch_sample_index[ARCH_RESULT]] = result;
+	dump->regs[arch_sample_index[ARCH_PC]] = (uintptr_t)code + n + ARCH_CLONE_BEFORE;
+	if (ARCH_RA == ARCH_EXTRA)
+		dump->regs[arch_sample_index[ARCH_RA]] = ra;
+}
+
+static void nobody_called_a_new_thread(void **state)
+{
+	struct dump *dump = calloc(1, sizeof(*dump));
+	uint64_t ra = (uintptr_t)__builtin_return_address(0);
+	struct unwind_sample sample;
+	struct chain chain;
+
+	return_from_clone(dump, 0, 0);
+	sample = dump_sample(dump, MAX_STACK, 1);
+	walk(*state, &sample, &chain);
+	assert_int_equal(chain.end, UNWIND_COMPLETE);
+	assert_int_equal(chain.nr, 1);
+	return_from_clone(dump, 1234, ra); /* the thread that made it */
+	walk(*state, &sample, &chain);
+	assert_in_range(chain.nr, 2, MAX_FRAMES);
+	free(dump);
+}
+
 static void engines_agree(void **state)
 {
 	struct fixture *fixture = *state;
@@ -528,6 +573,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_called_a_new_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
 	};
