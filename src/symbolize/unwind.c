@@ -109,7 +109,7 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	size_t nr;
 
 	if (!walk->complete) {
-		if (!walk->cut || !walk->sample->stack_cut)
+		if (!walk->cut)
 			return UNWIND_TRUNCATED;
 		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
 		                  walk->holds, walk->nr, walk->max);

@@ -253,7 +253,6 @@ static bool sample_of(const struct record *record, struct unwind_sample *sample)
 		return false;
 	sample->stack = (const unsigned char *)(size + 1);
 	sample->stack_size = *(const uint64_t *)(sample->stack + *size);
-	sample->stack_cut = sample->stack_size == *size;
 	return true;
 }
 
@@ -470,10 +469,8 @@ static void compare_cut(struct engine *engine, const struct record *record, size
 	if (end != UNWIND_COMPLETE)
 		return;
 	sample.tid = (pid_t)record->tid;
-	if (sample.stack_size > size) {
+	if (sample.stack_size > size)
 		sample.stack_size = size;
-		sample.stack_cut = true;
-	}
 	nr = unwinder_walk(engine->unwinder, engine->space, &sample, frames, MAX_FRAMES, &end);
 	count->cut += end != UNWIND_COMPLETE;
 	count->completed += end == UNWIND_STITCHED;

@@ -80,10 +80,8 @@ __attribute__((noinline)) static void dump_take(struct dump *dump)
 
 static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pid_t tid)
 {
-	bool cut = size < dump->size;
-
-	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size,
-	                              cut,        tid,         0};
+	return (struct unwind_sample){dump->regs, dump->stack,
+	                              size < dump->size ? size : dump->size, tid, 0};
 }
 
 /* -- a stack that grows and shrinks ----------------------------------------------------------- */
@@ -214,11 +212,6 @@ static void chains_belong_to_threads(void **state)
 	unwinder_forget(fixture->unwinder, 7);
 	walk(fixture, &cut, &chain);
 	assert_int_equal(chain.end, UNWIND_TRUNCATED);
-	/* A stack that just ends there was not cut. */
-	walk(fixture, &whole, &chain);
-	cut.stack_cut = false;
-	walk(fixture, &cut, &chain);
-	assert_int_equal(chain.end, UNWIND_TRUNCATED);
 	free(two);
 }
 
@@ -316,7 +309,6 @@ static void look_far(void *arg, unsigned depth)
 		return;
 	dump_take(&st->dump);
 	sample = dump_sample(&st->dump, MAX_STACK, 10);
-	sample.stack_cut = true;
 	sample.time = now_ns();
 	walk(st->fixture, &sample, &st->cut);
 	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
@@ -554,7 +546,7 @@ static void random_samples_end(void **state)
 		for (j = 0; j < 3; j++)
 			dump.regs[rand() % __builtin_popcountll(unwind_regs_mask())] =
 				plausible_word(&dump);
-		sample = (struct unwind_sample){dump.regs, stack, size, rand() % 2, 1 + rand() % 3};
+		sample = (struct unwind_sample){dump.regs, stack, size, 1 + rand() % 3};
 		walk(fixture, &sample, &chain);
 		free(stack);
 	}
