@@ -378,16 +378,17 @@ static bool step(struct state *state)
 		uint32_t offset = (uint32_t)(addr - state->map->bias);
 
 		rule = rule_cache_get(state->rules, state->map->module, offset);
-		/* A trampoline was not called: before it there may be another function's end. */
-		frame = frame_make(state->map->module->id,
-		                   offset + (rule->signal && !state->inner));
+		/* What was not called is entered at ip: before it another function may end. */
+		frame = frame_make(
+			state->map->module->id,
+			offset + (!state->inner && (rule->signal || rule->kind == RULE_PUSHED)));
 	}
 	link_add(state, frame);
 	state->hold.by_words = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !walk->live) {
 		if (!step_plain(state, rule))
 			return false;
-	} else if (rule->kind == RULE_ROOT) {
+	} else if (rule->kind == RULE_ROOT || (rule->kind == RULE_PUSHED && !state->inner)) {
 		walk->complete = true;
 		return false;
 	} else if (rule->kind == RULE_FOLLOW ? !step_follow(state, rule)

@@ -476,6 +476,43 @@ static void nobody_called_a_new_thread(void **state)
 	free(dump);
 }
 
+/* -- contexts of makecontext() ---------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+
+static struct {
+	ucontext_t here, there;
+	struct dump dump;
+} contexts;
+
+static void in_a_context(void)
+{
+	dump_take(&contexts.dump);
+	__asm__ volatile(""); /* no tail call */
+}
+
+/* Where its first function would return to was put there, and is no call. */
+static void nobody_called_a_context(void **state)
+{
+	unsigned char *stack = calloc(1, MAX_STACK);
+	struct unwind_sample sample;
+	struct chain chain;
+
+	getcontext(&contexts.there);
+	contexts.there.uc_stack.ss_sp = stack;
+	contexts.there.uc_stack.ss_size = MAX_STACK;
+	contexts.there.uc_link = &contexts.here;
+	makecontext(&contexts.there, in_a_context, 0);
+	assert_int_equal(swapcontext(&contexts.here, &contexts.there), 0);
+	sample = dump_sample(&contexts.dump, MAX_STACK, 1);
+	walk(*state, &sample, &chain);
+	assert_int_equal(chain.end, UNWIND_COMPLETE);
+	assert_int_equal(chain.nr, 3); /* dump_take(), in_a_context(), what called that */
+	free(stack);
+}
+
+#endif
+
 static void engines_agree(void **state)
 {
 	struct fixture *fixture = *state;
@@ -555,19 +592,20 @@ static void random_samples_end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
-		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_called_a_new_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
+	const struct CMUnitTest tests[] =
+	{ cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup, teardown),
+	  cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup, teardown),
+	  cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
+	  cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
+	  cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
+	  cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
+	  cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
+	  cmocka_unit_test_setup_teardown(nobody_called_a_new_thread, setup, teardown),
+#if defined(__x86_64__)
+	  cmocka_unit_test_setup_teardown(nobody_called_a_context, setup, teardown),
+#endif
+	  cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
+	  cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
