@@ -66,9 +66,6 @@ static inline bool is_peer(int rank)
 	return rank != abi.proc_null;
 }
 
-/* A receive that ended here, or was cancelled. */
-void put_received(struct visit *visit, const unsigned char *status, uint32_t comm);
-
 /* An operation begins: its part, and its request until it ends. */
 void start_request(struct visit *visit, uint64_t handle, struct request *request);
 /* Its end, as the status says; NULL: it failed. */

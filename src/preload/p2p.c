@@ -16,7 +16,8 @@ static inline void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest,
 		              (int)dest, (int)tag, bytes);
 }
 
-void put_received(struct visit *visit, const unsigned char *status, uint32_t comm)
+/* A receive that ended here, or was cancelled. */
+static void put_received(struct visit *visit, const unsigned char *status, uint32_t comm)
 {
 	if (is_peer(status_source(status)))
 		visit_message(visit, CALL_RECEIVE, comm, status_source(status), status_tag(status),

@@ -6,8 +6,6 @@
  */
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int rank, size;
 static FILE *out;
