@@ -17,10 +17,14 @@ def output_of(*args):
     return subprocess.run([ADAPTRACE, *args], check=True, stdout=subprocess.PIPE).stdout
 
 
-def on_terminal(*args, columns=80):
+def on_terminal(*args, columns=80, background=False):
     """What the program writes where it believes to be seen, standard error included."""
     pid, terminal = pty.fork()
     if not pid:
+        if background and (pid := os.fork()):
+            os._exit(os.waitpid(pid, 0)[1] >> 8)
+        if background:
+            os.setpgid(0, 0)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execv(ADAPTRACE, ["adaptrace", *args])
     text = b""

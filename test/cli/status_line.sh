@@ -10,9 +10,9 @@ import os
 import recording
 
 
-def burn(*options, columns=80):
+def burn(*options, **terminal):
     return recording.on_terminal("record", *options, os.path.join(recording.TARGETS, "burn"),
-                                 "1.2", columns=columns)
+                                 "1.2", **terminal)
 
 
 said = burn("-e", "cpu-clock:u")
@@ -25,6 +25,9 @@ assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lin
 for line in burn("-e", "cpu-clock:u", columns=30).split("\033[K")[1:]:
     assert "\u2192" in line or len(line.split("\r")[0]) < 30, line
 assert "adaptrace:" not in burn("-q", "-e", "cpu-clock:u")
+# Whoever is in the foreground is not written over.
+said = burn("-e", "cpu-clock:u", background=True)
+assert "\033[K" not in said and said.count("adaptrace: ") == 1, said
 END
 # Not on a terminal: the last line alone.
 "$ADAPTRACE" record -e cpu-clock:u "$TARGETS/burn" 0.7 >said 2>errors || fail "$(cat errors)"
