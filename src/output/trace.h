@@ -21,7 +21,9 @@ struct trace;
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
 void trace_close(struct trace *trace);
 
+/* Never NULL. */
 const struct trace_run *trace_run(const struct trace *trace);
+/* With any bytes but 0; empty for an offset out of range. Valid until the trace is closed. */
 const char *trace_string(const struct trace *trace, uint32_t offset);
 
 /*
