@@ -4,6 +4,9 @@
 
 #include "perf/event.h"
 
+#define PERIOD_MAX    ((uint64_t)1 << 56) /* and it can still double */
+#define FREQUENCY_MAX 100000              /* Hz */
+
 /*
  * In the event's own occurrences, or in nanoseconds. A period in the event's own name goes before
  * `period`, and that before `frequency`; 0 means not given. A frequency in Hz (10 kHz by default)

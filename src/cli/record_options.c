@@ -1,6 +1,7 @@
 #include "cli/record_options.h"
 
 #include "cli/event_options.h"
+#include "cli/period.h"
 #include "cli/say.h"
 #include "cli/settle_options.h"
 
@@ -227,10 +228,10 @@ static int parse_rest(struct options *options, int key, const char *arg)
 
 	switch (key) {
 	case 'F':
-		return parse_number(arg, 0.01, 100000, &options->frequency, "impossible frequency",
-		                    "-F takes 0.01 to 100000 Hz");
+		return parse_number(arg, 0.01, FREQUENCY_MAX, &options->frequency,
+		                    "impossible frequency", "-F takes 0.01 to 100000 Hz");
 	case 'c':
-		return parse_whole(arg, 1, (uint64_t)1 << 56, &options->period, "impossible period",
+		return parse_whole(arg, 1, PERIOD_MAX, &options->period, "impossible period",
 		                   "-c takes a number of events");
 	case 'p':
 		error = parse_whole(arg, 1, INT32_MAX, &whole, "not a process number:",

@@ -71,10 +71,12 @@ static void count_trouble(struct session *s, const struct record *record,
 	/* Lost mappings and tasks do not come back by slower sampling. */
 	if (source->event < 0)
 		return;
-	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
-		s->guard.troubles++;
-	if (record->type == RECORD_THROTTLE)
+	if (record->type == RECORD_LOST)
+		s->guard.lost += record->lost.count;
+	if (record->type == RECORD_THROTTLE) {
+		s->guard.throttled++;
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
+	}
 }
 
 /* The guard is told how long all but samples took: slower sampling would not save that. */
@@ -120,11 +122,11 @@ static void drain(struct session *s, bool all)
 	summary_modules(s);
 }
 
-/* The event of which most samples came must slow down. */
+/* The event of which most samples came must slow down; the kernel follows at its next sample. */
 static void slow_down(struct session *s)
 {
 	unsigned busiest = 0;
-	uint64_t most = 0, time;
+	uint64_t most = 0;
 
 	for (unsigned e = 0; e < s->options->nr_events; e++) {
 		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
@@ -135,11 +137,8 @@ static void slow_down(struct session *s)
 			busiest = e;
 		}
 	}
-	if (!most)
-		return;
-	hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
-	s->shift[busiest] = hmb_floor(s->hmb, busiest);
-	sampler_slow(s->sampler, busiest, s->shift[busiest], &time);
+	if (most)
+		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }
 
 static void on_signals(struct session *s)

@@ -45,6 +45,13 @@ static int settle_event(struct options *options, unsigned e)
 		say("freq= is for clocks, not for '%s'; try period=N", event->name);
 		return -EINVAL;
 	}
+	if (event->freq > FREQUENCY_MAX || event->period > PERIOD_MAX) {
+		say("impossible %s of '%s'; at most %llu", event->freq ? "frequency" : "period",
+		    event->name,
+		    event->freq ? (unsigned long long)FREQUENCY_MAX
+		                : (unsigned long long)PERIOD_MAX);
+		return -EINVAL;
+	}
 	error = event_probe(event);
 	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
 		error = event_probe(event);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* READ records come after the EXIT of their task, and late records later still. */
 #define ENDED_GRACE_NS 100000000
@@ -272,10 +271,8 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	if (task->process->nr_tasks > 1) {
 		HASH_ITER(hh, tasks->tasks, other, next)
 		{
-			if (other->process != task->process || other == task)
-				continue;
-			other->told_exact |= !other->ended;
-			end_task(tasks, other, time);
+			if (other->process == task->process && other != task)
+				end_task(tasks, other, time);
 		}
 	}
 	if (tasks->forget)

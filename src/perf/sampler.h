@@ -51,7 +51,7 @@ struct sampler_config {
 	unsigned nr_events;
 	uint64_t base_period[SAMPLER_MAX_EVENTS];
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
-	bool spread;                        /* let the CPUs' periods differ by a few per cent */
+	bool spread; /* let the CPUs' periods differ by a few per cent, where an event has no own */
 
 	const struct event *counters; /* read with each sample of event 0 */
 	unsigned nr_counters;         /* at most COUNTERS_MAX */

@@ -343,8 +343,9 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	if (!event->fds || !event->base_period || !event->lost)
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
-		event->base_period[c] = config->spread ? spread_period(config->base_period[e], c)
-		                                       : config->base_period[e];
+		event->base_period[c] = config->spread && !config->events[e].period
+		                                ? spread_period(config->base_period[e], c)
+		                                : config->base_period[e];
 	fill_attr(s, config, e);
 	return 0;
 }

@@ -24,6 +24,8 @@ expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
 expect "give -e again" -e cpu-clock,page-faults true
+expect "impossible period" -e page-faults:period=9223372036854775807 true
+expect "impossible frequency" -e cpu-clock:freq=100001 true
 expect "freq= is for clocks" -e page-faults:freq=100 true
 expect "'lbrs'.*dwarf" -g lbrs true
 expect "'101'" --max-overhead 101 true

@@ -62,6 +62,9 @@ if [ "$(id -u)" = 0 ]; then
 	record -o open/x.atr true 2>errors
 	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
 	[ "$(cat precious)" = mine ] && [ ! -e precious.old ] || fail "the link was followed"
+	recorded -o good.atr true
+	"$ADAPTRACE" convert --folded -o open/x.atr good.atr 2>errors && fail "converted over a trap"
+	[ "$(cat precious)" = mine ] || fail "convert followed the link"
 	ln -s "$PWD/precious" open/z.atr
 	recorded -o open/z.atr true
 	[ "$(cat precious.old)" = mine ] || fail "a link of one's own was not followed"

@@ -30,6 +30,27 @@ stacks deep -g fp
 stacks deep --unwinder=libunwind
 stacks flat -g none
 
+# A caller is where it called, not where the call returns to.
+line=$(grep -n 'explore(count, ns);' "$here/../targets/contexts.c" | cut -d: -f1)
+for graph in dwarf fp; do
+	echo "-- lines of callers, $graph"
+	recorded -g $graph "$TARGETS/contexts" 10 0.1 >said
+	check "$line" <<'END'
+import collections
+import sys
+import recording
+lines = collections.Counter()
+for sample in recording.samples():
+    below = False
+    for frame in sample["stack"]:
+        if below and frame["symbol"] == "main":
+            lines[frame["line"]] += 1
+        below = frame["symbol"] == "explore"
+print(lines)
+assert lines[int(sys.argv[1])] > 0.9 * sum(lines.values()) > 100
+END
+done
+
 echo "-- programs that are being executed have no stack yet"
 recorded -m 4M sh -c 'for i in $(seq 200); do /bin/true; done'
 check <<'END'

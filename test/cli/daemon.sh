@@ -8,7 +8,8 @@ leave_behind() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	rm -f daemon finished go
 	recorded "$@" sh -c 'setsid sh -c "echo \$\$ >daemon; until [ -e go ]; do sleep 0.05; done;
-		'"$TARGETS/burn 0.1"' >finished" >/dev/null 2>&1 & exit 4' 2>errors
+		'"$TARGETS/burn 0.1"' >finished" >/dev/null 2>&1 &
+		until [ -s daemon ]; do sleep 0.05; done; exit 4' 2>errors
 }
 record() { command "$ADAPTRACE" record -q --max-overhead 0 "$@"; [ $? = 4 ]; }
 
@@ -23,7 +24,10 @@ for way in '' --inherit; do
 	await grep -q used finished
 	check <<'END'
 import recording
-assert recording.info()["exit_status"] == 4
+info = recording.info()
+assert info["exit_status"] == 4
+# What still runs has not said its total, so that of its command is not known.
+assert [c["exact"] for c in info["commands"] if c["comm"] == "sh"] == [None], info["commands"]
 END
 done
 find /sys/fs/cgroup -name "adaptrace-*" -type d 2>/dev/null | while read -r left; do

@@ -36,6 +36,20 @@ info = recording.info()
 event, = info["events"]
 assert not info["samples"]["lost"] and event["taken"] == event["exact"] > 0, event
 END
+# From its first instruction on.
+recorded --inherit -e page-faults:u true
+for trace in adaptrace.atr.old adaptrace.atr; do
+	check $trace <<'END'
+import sys
+import recording
+samples = recording.samples(sys.argv[1])
+modules = [[str(f["module"]) for f in s["stack"]] for s in samples]
+assert not any("adaptrace" in module for stack in modules for module in stack)
+user = [s for s, stack in zip(samples, modules) if not stack[0].startswith("[")]
+print(len(user), user[0])
+assert modules[samples.index(user[0])][0].startswith("ld") and len(user) > 20
+END
+done
 
 # The kernel counts a clock on both sides, whichever is sampled: that is not missing from the other.
 mostly_kernel='dd if=/dev/zero of=/dev/null bs=1 count=300000'
@@ -55,6 +69,15 @@ import recording
 event, = recording.info()["events"]
 assert event["initial_period"] == 7, event
 END
+# A period that was asked for is what a sample weighs, on every CPU.
+for period in '-e cpu-clock:u -c 999999' '-e cpu-clock:u:period=999999'; do
+	recorded $period "$TARGETS/quarters" 2 0.3 >said
+	check <<'END'
+import recording
+weights = {s["weight"] for s in recording.samples()}
+assert weights == {999999}, weights
+END
+done
 recorded -e cpu-clock:u -F 2000 "$TARGETS/burn" 0.1 >said
 # Events are asked for by their names with or without modifiers.
 for name in cpu-clock cpu-clock:u; do

@@ -24,4 +24,18 @@ assert info["reductions"] and {r["cause"] for r in info["reductions"]} == {"memo
 assert counts["taken"] == counts["stored"] + counts["reduced"]
 assert counts["stored"] == len(recording.samples()) > 500
 END
+
+# Where it has no room for the whole of it to begin with, ordinary memory serves, and that is said.
+cat >run <<'END'
+mount -t tmpfs -o size=6m tmpfs /dev/shm
+exec "$ADAPTRACE" record -q --max-overhead 0 -m 16M -F 20000 "$1" 100000 0.3
+END
+unshare -m sh run "$TARGETS/contexts" >said 2>errors || fail "record ended with $?: $(cat errors)"
+one_complaint errors '/dev/shm.*nothing to recover' || fail "$(cat errors)"
+check <<'END'
+import recording
+
+info = recording.info()
+assert not info["reductions"] and info["samples"]["stored"] > 1000, info
+END
 pass

@@ -84,13 +84,72 @@ static void test_price_of_counters(void **state)
 	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
-static void test_troubles(void **state)
+/* What used next to nothing is not worth a judgement, whatever its samples cost. */
+static void test_waiting_target(void **state)
+{
+	struct guard guard = window(SECOND / 2);
+
+	(void)state;
+	guard.target_ns = SECOND / 20;
+	guard.samples = 10000;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+/* Each window is judged by the same share, and by what was used in it alone. */
+static void test_windows(void **state)
+{
+	struct guard guard = window(SECOND / 2);
+
+	(void)state;
+	for (unsigned i = 1; i <= 6; i++) {
+		const uint64_t before = guard_cpu_time();
+		bool costly = i % 2;
+
+		guard.target_ns = SECOND;
+		guard.samples = 10000;
+		if (costly && i > 1)
+			guard.cpu_since -= SECOND / 2;
+		assert_int_equal(guard_exceeded(&guard, i * SECOND + 1, 1), costly);
+		assert_true(guard.cpu_since >= before);
+	}
+}
+
+/* The target's time is told from its start on, of which a window has its part. */
+static void test_told_time(void **state)
 {
 	struct guard guard = window(0);
 
 	(void)state;
-	guard.troubles = 1;
+	guard_target_time(&guard, 10 * SECOND);
+	assert_int_equal(guard.target_ns, 0);
+	guard_target_time(&guard, 12 * SECOND);
+	assert_int_equal(guard.target_ns, 2 * SECOND);
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	guard_target_time(&guard, 15 * SECOND);
+	assert_int_equal(guard.target_ns, 3 * SECOND);
+}
+
+static void test_throttled(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.throttled = 1;
 	assert_false(guard_exceeded(&guard, SECOND, 1)); /* not over yet */
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+static void test_lost(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.samples = 1000;
+	guard.lost = 10;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	guard = window(0);
+	guard.samples = 1000;
+	guard.lost = 11;
 	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
@@ -102,7 +161,11 @@ int main(void)
 		cmocka_unit_test(test_own_time_without_samples),
 		cmocka_unit_test(test_own_time_beside_others),
 		cmocka_unit_test(test_price_of_counters),
-		cmocka_unit_test(test_troubles),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_waiting_target),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_told_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

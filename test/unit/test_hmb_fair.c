@@ -304,6 +304,27 @@ static void bursts_leave_the_rare_alone(void **state)
 	buffer_free(hmb);
 }
 
+/* Where several events hold the same, the first one makes room. */
+static void of_equals_the_first_is_thinned(void **state)
+{
+	struct hmb *hmb = buffer_new(64 << 10, 3);
+	struct hmb_sample sample = {.step = BASE};
+
+	(void)state;
+	while (!hmb->ledger->nr_reductions) {
+		uint64_t least = hmb->kinds[0].bytes;
+
+		for (sample.kind = 0; sample.kind < 3 && !hmb->ledger->nr_reductions; sample.kind++)
+			hmb_put(hmb, &sample);
+		sample.time += BASE;
+		if (hmb->ledger->nr_reductions)
+			for (unsigned k = 1; k < 3; k++)
+				assert_int_equal(hmb->kinds[k].bytes, least);
+	}
+	assert_int_equal(hmb->ledger->reductions[0].kind, 0);
+	buffer_free(hmb);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +334,7 @@ int main(void)
 		cmocka_unit_test(rare_events_stay_whole),
 		cmocka_unit_test(a_burst_thins_its_own_event_alone),
 		cmocka_unit_test(bursts_leave_the_rare_alone),
+		cmocka_unit_test(of_equals_the_first_is_thinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

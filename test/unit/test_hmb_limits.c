@@ -221,6 +221,47 @@ static void too_many_contexts_are_folded_visibly(void **state)
 	buffer_free(hmb);
 }
 
+/* The path that a number stands for, outermost frame last, below a single root. */
+static uint32_t intern(struct hmb *hmb, uint64_t number, unsigned level, bool extended)
+{
+	const uint64_t path[] = {7, 100 + number, 2};
+	const struct hmb_sample s = {
+		.level = level, .path = path + !extended, .path_size = 2 + extended};
+
+	return cct_intern(hmb, &s);
+}
+
+static bool is_folded(const struct hmb *hmb, uint32_t node)
+{
+	return node_at(&hmb->arena, node)->frame == TRUNCATED;
+}
+
+/*
+ * A tree that has its half takes no new paths, but goes on with the copies of known ones, so that a
+ * hot path stays whole; at the end of their room, too, what is folded has a node for all.
+ */
+static void known_paths_outlive_a_full_tree(void **state)
+{
+	const size_t size = 1 << 20, half = size / 2, most = half + size / 8 + size / 32;
+	struct hmb *hmb = buffer_new(size, 1, 4);
+	uint64_t nr = 0, copied = 0;
+
+	(void)state;
+	while (!is_folded(hmb, intern(hmb, nr, 0, false)))
+		nr++;
+	assert_in_range(hmb_context_bytes(hmb), half, half + size / 64);
+	assert_false(is_folded(hmb, intern(hmb, 0, 5, false)));
+	assert_true(is_folded(hmb, intern(hmb, nr, 5, false)));
+	while (!is_folded(hmb, intern(hmb, copied, 5, false)))
+		assert_true(++copied < nr);
+	assert_in_range(hmb_context_bytes(hmb), half + size / 8, half + size / 8 + size / 64);
+	for (uint64_t i = 0; i < nr; i++)
+		assert_true(is_folded(hmb, intern(hmb, i, i % 4, true)));
+	assert_in_range(hmb_context_bytes(hmb), most, most + size / 64);
+	assert_int_equal(hmb->ledger->nr_reductions, 0);
+	buffer_free(hmb);
+}
+
 /* Many kinds and streams of all levels in little room: most of it waits in bins that fill slowly.
  */
 static void all_kinds_live_in_the_smallest_budget(void **state)
@@ -288,6 +329,7 @@ int main(void)
 		cmocka_unit_test(the_longest_paths_fit_the_smallest_budget),
 		cmocka_unit_test(a_path_that_is_too_long_keeps_its_root),
 		cmocka_unit_test(too_many_contexts_are_folded_visibly),
+		cmocka_unit_test(known_paths_outlive_a_full_tree),
 		cmocka_unit_test(all_kinds_live_in_the_smallest_budget),
 		cmocka_unit_test(everything_can_be_closed),
 	};

@@ -1,7 +1,6 @@
 #include "raw_ring.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 enum { NR_REGS = 17, STACK_SIZE = 256 };
 
@@ -220,8 +219,12 @@ static void memory_accesses_and_branches(void **state)
 /* More branches than there are bytes for, in numbers that overflow when they are multiplied. */
 static void impossible_branches(void **state)
 {
-	static const uint64_t numbers[] = {3, 1000, UINT64_MAX, UINT64_MAX / 24 + 1,
-	                                   (UINT64_MAX / 8 + 1) / 3 + 1};
+	static const uint64_t numbers[] = {3,
+	                                   1000,
+	                                   UINT64_MAX,
+	                                   UINT64_MAX / 24 + 1,
+	                                   (UINT64_MAX / 8 + 1) / 3 + 1,
+	                                   UINT64_MAX / 3 + 1};
 	struct record record;
 	struct raw raw;
 	void *copy;
@@ -435,7 +438,12 @@ static void groups(void **state)
 {
 	static const uint64_t formats[] = {GROUP, GROUP | PERF_FORMAT_ID, GROUP | PERF_FORMAT_LOST,
 	                                   GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST};
-	static const uint64_t too_many[] = {40, 1 << 20, UINT64_MAX, UINT64_MAX / 2 + 1};
+	static const uint64_t too_many[] = {40,
+	                                    1 << 20,
+	                                    UINT64_MAX,
+	                                    UINT64_MAX / 2 + 1,
+	                                    UINT64_MAX / 2 + 4,
+	                                    UINT64_MAX / 3 + 1};
 	struct record_format format = {.sample_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_READ |
 	                                              PERF_SAMPLE_CALLCHAIN};
 	struct record record;
@@ -457,7 +465,7 @@ static void groups(void **state)
 		assert_int_equal(record.sample.chain[0], 0x401000);
 		assert_int_equal(record_time(copy, raw.nr * 8, &format), 123456789);
 		free(copy);
-		for (unsigned i = 0; i < 4; i++) {
+		for (unsigned i = 0; i < sizeof(too_many) / sizeof(*too_many); i++) {
 			raw_group(&raw, too_many[i], formats[f]);
 			assert_int_equal(decode(&record, &raw, raw.nr * 8, &format, &copy),
 			                 -EBADMSG);

@@ -16,7 +16,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "output/tables.h"
+#include "cli/commands.h"
+#include "output/tables_layout.h"
 
 enum { BUDGET = 128 << 10 };
 
@@ -298,6 +299,59 @@ static void a_killed_recorder_leaves_an_image(void **state)
 	assert_int_equal(errno, ENOENT);
 }
 
+/* What another program wrote, or nobody ever did, is refused and stays. */
+static void an_image_that_lies_is_refused(void **state)
+{
+	const size_t ledger = (sizeof(struct image_header) + 4095) & ~(size_t)4095;
+	const struct {
+		size_t at;
+		uint32_t value;
+	} lies[] = {
+		{offsetof(struct image_header, magic), 1},
+		{offsetof(struct image_header, version), 1},
+		{offsetof(struct image_header, layout), 1},
+		{offsetof(struct image_header, size), BUDGET},
+		{offsetof(struct image_header, budget), 2 * BUDGET},
+		{offsetof(struct image_header, budget), 1},
+		{offsetof(struct image_header, nr[TRACE_RUN]), 2},
+		{offsetof(struct image_header, nr[TRACE_THREADS]), TABLES_MAX_THREADS + 1},
+		{offsetof(struct image_header, nr[TRACE_STRINGS]), 0},
+		{offsetof(struct image_header, nr[TRACE_STRINGS]), 3},
+		{ledger + offsetof(struct hmb_ledger, nr_kinds), HMB_MAX_KINDS + 1},
+		{ledger + offsetof(struct hmb_ledger, nr_reductions), HMB_MAX_REDUCTIONS + 1},
+	};
+	struct place *place = *state;
+	char image[PATH_MAX];
+
+	need_images(place->path);
+	image_path(place->path, "", image);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+		size_t budget;
+		int fd;
+
+		record_and_die(place->path, "one");
+		fd = open(image, O_WRONLY);
+		assert_true(fd >= 0);
+		assert_int_equal(pwrite(fd, &lies[i].value, 4, (off_t)lies[i].at), 4);
+		close(fd);
+		assert_null(tables_recover(place->path, &budget));
+		assert_int_equal(errno, EBADMSG);
+		assert_int_equal(unlink(image), 0);
+	}
+}
+
+static void one_that_had_not_begun_lost_nothing(void **state)
+{
+	struct place *place = *state;
+	char name[] = "recover", *argv[] = {name, place->path, NULL};
+
+	need_images(place->path);
+	record_and_die(place->path, "one");
+	assert_int_equal(cmd_recover(2, argv), 1);
+	assert_false(has_image(place->path, ""));
+	assert_int_not_equal(access(place->path, F_OK), 0);
+}
+
 static void a_living_recorder_is_left_alone(void **state)
 {
 	struct place *place = *state;
@@ -459,6 +513,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_million_tasks_fit, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_tasks_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_recorder_leaves_an_image, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_image_that_lies_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_had_not_begun_lost_nothing, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(a_living_recorder_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_leftover_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(kept_on_request, setup, teardown),

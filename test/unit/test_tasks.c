@@ -196,9 +196,10 @@ static void ended_tasks_stay_for_a_moment(void **state)
 	struct world *w = *state;
 
 	start(w);
+	w->tasks.scale = 4; /* units that an occurrence stands for */
 	say_fork(w, PID(0), PID(1), PID(1), 10);
 	say_exit(w, PID(1), PID(1), 20);
-	say_read(w, PID(1), PID(1), 300, 30);
+	say_read(w, PID(1), PID(1), 75, 30);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(command(w, "app")->exact, 300);
 	assert_true(command(w, "app")->flags & TRACE_THREAD_EXACT);
@@ -206,7 +207,7 @@ static void ended_tasks_stay_for_a_moment(void **state)
 	say_fork(w, PID(0), PID(0), PID(2), 20 + GRACE);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(w->forgotten, 1);
-	say_read(w, PID(1), PID(1), 300, 40 + GRACE); /* of nobody */
+	say_read(w, PID(1), PID(1), 75, 40 + GRACE); /* of nobody */
 	assert_int_equal(command(w, "app")->exact, 300);
 	assert_int_equal(command(w, "app")->tasks, 3);
 }

@@ -1,0 +1,182 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf/event.h"
+#include "perf/sampler.h"
+
+/* A ladder of inherited events on threads that are older than it, and on one that is not. */
+
+enum { NR_THREADS = 3, OLD = 2, ENOUGH = 5, PERIOD = 970793 };
+
+static int said[2], told[2];
+
+static _Noreturn void spin(void)
+{
+	for (;;)
+		__asm__ volatile("");
+}
+
+static void *tell_and_spin(void *arg)
+{
+	const pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	(void)arg;
+	if (write(said[1], &tid, sizeof(tid)) == sizeof(tid))
+		spin();
+	return NULL;
+}
+
+/* Threads that run for ever: one is there at once, the first and another one begin when told to. */
+static _Noreturn void target(void)
+{
+	pthread_t thread;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_create(&thread, NULL, tell_and_spin, NULL);
+	if (read(told[0], &byte, 1) == 1)
+		pthread_create(&thread, NULL, tell_and_spin, NULL);
+	spin();
+}
+
+struct count {
+	pid_t tid;
+	unsigned fresh, stale; /* of the rung in force, and of others after its time */
+};
+
+static struct count *count_of(struct count *counts, pid_t tid)
+{
+	for (unsigned i = 0; i < NR_THREADS; i++)
+		if (counts[i].tid == tid)
+			return &counts[i];
+	return NULL;
+}
+
+static bool enough(const struct count *counts)
+{
+	for (unsigned i = 0; i < NR_THREADS; i++)
+		if (counts[i].fresh < ENOUGH)
+			return false;
+	return true;
+}
+
+/* Drains until all threads were sampled by the rung that is in force since a time. */
+static void await_samples(struct sampler *sampler, const pid_t *tids, unsigned rung, unsigned shift,
+                          uint64_t since)
+{
+	struct count counts[NR_THREADS] = {{0}}, *count;
+	struct sampler_source source;
+	struct record record;
+
+	for (unsigned i = 0; i < NR_THREADS; i++)
+		counts[i].tid = tids[i];
+	while (!enough(counts)) {
+		usleep(2000);
+		sampler_drain(sampler, false);
+		while (sampler_next(sampler, &record, &source)) {
+			if (record.type != RECORD_SAMPLE || record.time <= since)
+				continue;
+			count = count_of(counts, (pid_t)record.tid);
+			assert_non_null(count);
+			assert_int_equal(source.rung, rung);
+			assert_int_equal(source.shift, shift);
+			assert_false(source.stale);
+			count->fresh++;
+		}
+	}
+}
+
+static struct sampler *open_ladder(const struct event *event, const pid_t *tids)
+{
+	const struct sampler_config config = {
+		.way = SAMPLER_LADDER,
+		.tasks = tids,
+		.nr_tasks = OLD,
+		.events = event,
+		.nr_events = 1,
+		.base_period = {PERIOD / 4},
+		.spread = true,
+		.ring_size = 64 << 10,
+	};
+	char why[WHY_SIZE];
+	struct sampler *sampler = sampler_open(&config, why);
+
+	if (!sampler)
+		printf("%s\n", why);
+	return sampler;
+}
+
+static pid_t next_tid(void)
+{
+	pid_t tid;
+
+	assert_int_equal(read(said[0], &tid, sizeof(tid)), sizeof(tid));
+	return tid;
+}
+
+static void take_steps(struct sampler *sampler, pid_t tids[NR_THREADS])
+{
+	uint64_t time;
+
+	assert_int_equal(sampler_enable(sampler), 0);
+	assert_int_equal(write(told[1], "", 1), 1);
+	tids[OLD] = next_tid();
+	await_samples(sampler, tids, 0, 0, 0);
+	/* The rungs lie two doublings apart: what is between is the buffer's. */
+	assert_int_equal(sampler_slow(sampler, 0, 1, &time), 0);
+	assert_int_equal(sampler_slow(sampler, 0, 2, &time), 2);
+	await_samples(sampler, tids, 1, 2, sampler_now());
+	/* Beyond the last rung nothing changes. */
+	assert_int_equal(sampler_slow(sampler, 0, 60, &time), sampler_slow(sampler, 0, 63, &time));
+}
+
+static void a_step_reaches_all_threads_at_once(void **state)
+{
+	struct sampler *sampler;
+	struct event event;
+	char why[WHY_SIZE];
+	pid_t tids[NR_THREADS];
+
+	(void)state;
+	assert_int_equal(event_parse(&event, "cpu-clock:u", why), 0);
+	if (event_probe(&event)) {
+		printf("no sampling here\n");
+		skip();
+	}
+	assert_int_equal(pipe(said) | pipe(told), 0);
+	tids[0] = fork();
+	if (!tids[0])
+		target();
+	tids[1] = next_tid();
+	sampler = open_ladder(&event, tids);
+	assert_non_null(sampler);
+	take_steps(sampler, tids);
+	/* No two CPUs march together. */
+	for (unsigned c = 1; c < sampler_nr_cpus(sampler); c++)
+		assert_int_not_equal(sampler_base_period(sampler, 0, c),
+		                     sampler_base_period(sampler, 0, c - 1));
+	sampler_close(sampler);
+	kill(tids[0], SIGKILL);
+	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_reaches_all_threads_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
