@@ -391,6 +391,15 @@ void calls_end(struct calls *calls)
 	follow_floor(calls);
 }
 
+static uint64_t nr_lost(const struct calls *calls)
+{
+	uint64_t lost = calls->lost_ended + calls->put.unknown_threads;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		lost += calls_process_lost(calls->processes[i]);
+	return lost;
+}
+
 void calls_progress(struct calls *calls)
 {
 	struct trace_instrument *instrument =
@@ -400,7 +409,7 @@ void calls_progress(struct calls *calls)
 		return;
 	/* Once some went, at no time are all there. */
 	instrument->to = calls->floor ? instrument->from : ring_ticks(RING_CLOCK_MONOTONIC);
-	instrument->lost = calls_lost(calls);
+	instrument->lost = nr_lost(calls);
 }
 
 uint64_t calls_nr_processes(const struct calls *calls)
@@ -412,15 +421,6 @@ uint64_t calls_refused(const struct calls *calls, int *error)
 {
 	*error = calls->refused_error;
 	return calls->refused;
-}
-
-uint64_t calls_lost(const struct calls *calls)
-{
-	uint64_t lost = calls->lost_ended + calls->put.unknown_threads;
-
-	for (unsigned i = 0; i < calls->nr_alive; i++)
-		lost += calls_process_lost(calls->processes[i]);
-	return lost;
 }
 
 uint64_t calls_malformed(const struct calls *calls)

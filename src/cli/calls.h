@@ -51,11 +51,11 @@ void calls_end(struct calls *calls);
 /* Keeps what the trace says about it up to date. */
 void calls_progress(struct calls *calls);
 
-/* How many processes came; calls that were lost on their way, records that made no sense. */
+/* How many processes came. */
 uint64_t calls_nr_processes(const struct calls *calls);
 /* Processes that came in vain, and why the latest did: -errno; 0: there were too many. */
 uint64_t calls_refused(const struct calls *calls, int *error);
-uint64_t calls_lost(const struct calls *calls);
+/* Records that made no sense. */
 uint64_t calls_malformed(const struct calls *calls);
 
 /* The level of a call by a policy. */

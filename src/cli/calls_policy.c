@@ -19,7 +19,13 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
 	switch (kind) {
 	case CALL_COLLECTIVE_POSTED:
 		return CALL_COLLECTIVE;
+	case CALL_READ_POSTED:
+		return CALL_FILE_READ;
+	case CALL_WRITE_POSTED:
+		return CALL_FILE_WRITE;
 	case CALL_COLLECTIVE_DONE:
+	case CALL_READ_DONE:
+	case CALL_WRITE_DONE:
 		return NR_CALL_PARTS;
 	default:
 		break;
@@ -41,6 +47,17 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
 	}
 }
 
+/* A part for itself. What a transfer will have moved is not known when it begins. */
+static void strip(struct call_part *part, enum call_part_kind kind)
+{
+	if (kind == part->kind)
+		return;
+	if (part->kind == CALL_READ_POSTED || part->kind == CALL_WRITE_POSTED)
+		part->bytes = part->bytes_in;
+	part->request = 0;
+	part->kind = (uint8_t)kind;
+}
+
 unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr)
 {
 	unsigned kept = 0;
@@ -53,9 +70,7 @@ unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned
 		if (kind == NR_CALL_PARTS)
 			continue;
 		parts[kept] = parts[i];
-		if (kind != parts[i].kind)
-			parts[kept].request = 0;
-		parts[kept++].kind = (uint8_t)kind;
+		strip(&parts[kept++], kind);
 	}
 	return kept;
 }

@@ -3,7 +3,6 @@
 #include "cli/calls_ring.h"
 #include "cli/calls_thread.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

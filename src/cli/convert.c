@@ -262,6 +262,8 @@ static int convert_trace(const struct convert_options *options, const struct tra
 		err = write_output(options, &conversion, output);
 	if (!err)
 		tell_unsampled(options, &conversion);
+	if (!err && !options->output && !options->quiet)
+		say("\u2192 %s", output);
 	free(output);
 	free(scratch);
 	return err ? 1 : 0;
@@ -336,7 +338,7 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 	         "Write here; -: to standard output (beside the trace, with its name)", 2},
 		{"otf2-events", KEY_OTF2_EVENTS, "KIND", 0,
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
-		{"quiet", 'q', NULL, 0, "Show no progress", 2},
+		{"quiet", 'q', NULL, 0, "Show no progress and no name of the output", 2},
 		{0},
 	};
 	const struct converter *converter;

@@ -3,7 +3,6 @@
 #include "cli/say.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Columns and formats know counters by their names. */

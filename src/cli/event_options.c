@@ -4,7 +4,6 @@
 #include "cli/say.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static int too_many(const char *name, const char *most)

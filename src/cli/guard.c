@@ -5,6 +5,7 @@
 #define WINDOW_NS 1000000000
 /* More than taking in and unwinding a sample ever costs for long. */
 #define MOST_SAMPLE_NS 50000
+#define MOST_LOST      100 /* one in so many */
 
 uint64_t guard_cpu_time(void)
 {
@@ -50,6 +51,12 @@ void guard_target_time(struct guard *guard, uint64_t target_ns)
 	guard->target_ns = target_ns - guard->told_since;
 }
 
+/* A period that doubled stays so: not for a few samples that a crowded moment cost. */
+static bool has_trouble(const struct guard *guard)
+{
+	return guard->throttled || guard->lost > guard->samples / MOST_LOST;
+}
+
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = guard_cpu_time();
@@ -63,9 +70,9 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	                          : (double)(now - guard->since) * nr_cpus;
 	price = 2.0 * (double)guard->price * (double)guard->unbounded;
 	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-	exceeded = guard->troubles || (target > 0.1 * WINDOW_NS &&
-	                               (own_cost(guard, cpu) > guard->max_overhead * target ||
-	                                price > guard->max_overhead * target));
+	exceeded = has_trouble(guard) || (target > 0.1 * WINDOW_NS &&
+	                                  (own_cost(guard, cpu) > guard->max_overhead * target ||
+	                                   price > guard->max_overhead * target));
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,

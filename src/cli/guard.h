@@ -5,8 +5,9 @@
  * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
  * loop pays), times the frequency; of counters the same while running, for their frequency is not
  * known before. While running: the recorder's own CPU time over the target's, as far as samples can
- * have caused it, and whether the kernel throttles or loses samples. Whatever exceeds its share
- * slows sampling down by one doubling of the period, by the same means as a full buffer does.
+ * have caused it, whether the kernel throttles, and whether it loses more samples than one in a
+ * hundred. Whatever exceeds its share slows sampling down by one doubling of the period, by the
+ * same means as a full buffer does.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H
@@ -24,7 +25,8 @@ struct guard {
 	uint64_t others_ns;  /* that tasks, mappings and calls took in the window */
 	uint64_t samples;    /* taken in the window */
 	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
-	uint64_t troubles;   /* samples lost and throttlings in the window */
+	uint64_t lost;       /* samples for which a ring had no room in the window */
+	uint64_t throttled;  /* how often the kernel throttled an event in the window */
 };
 
 void guard_init(struct guard *guard, double max_overhead, uint64_t price);

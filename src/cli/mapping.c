@@ -5,11 +5,16 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-static bool is_file(const char *path)
+static bool is_file(const struct record *record)
 {
-	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) &&
-	       strncmp(path, "/SYSV", 5) && strncmp(path, "/dev/zero", 9) &&
-	       strncmp(path, "/dev/shm/", 9);
+	const char *path = record->mmap.path;
+
+	/* What has a build-id is an ELF file, wherever it lies; else it is code made at run time.
+	 */
+	return path[0] == '/' && path[1] != '/' &&
+	       (record->mmap.build_id_size ||
+	        (strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
+	         strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/dev/shm/", 9) != 0));
 }
 
 /* NULL: code without a file, or a table that is full. */
@@ -30,7 +35,7 @@ static struct module *module_of(struct module_table *modules, const struct recor
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return module_table_vdso(modules);
 	jitdump_files_add(module_table_jitdumps(modules), &file);
-	return is_file(record->mmap.path) ? module_table_file(modules, &file) : NULL;
+	return is_file(record) ? module_table_file(modules, &file) : NULL;
 }
 
 /* Windows of code without a file are 4 GiB: what lies across two is two mappings. */

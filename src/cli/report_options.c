@@ -14,7 +14,6 @@
 
 enum {
 	OPT_JSON = 256,
-	OPT_SORT,
 	OPT_TREE,
 	OPT_PER_THREAD,
 	OPT_TIME,

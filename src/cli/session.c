@@ -71,10 +71,12 @@ static void count_trouble(struct session *s, const struct record *record,
 	/* Lost mappings and tasks do not come back by slower sampling. */
 	if (source->event < 0)
 		return;
-	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
-		s->guard.troubles++;
-	if (record->type == RECORD_THROTTLE)
+	if (record->type == RECORD_LOST)
+		s->guard.lost += record->lost.count;
+	if (record->type == RECORD_THROTTLE) {
+		s->guard.throttled++;
 		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
+	}
 }
 
 /* The guard is told how long all but samples took: slower sampling would not save that. */

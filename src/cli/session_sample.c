@@ -65,7 +65,6 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 		.regs = record->sample.regs,
 		.stack = record->sample.stack,
 		.stack_size = record->sample.stack_size,
-		.stack_cut = record->sample.stack_cut,
 		.tid = (pid_t)record->tid,
 		.time = record->time,
 	};
@@ -77,7 +76,7 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
 	s->stitched += end == UNWIND_STITCHED;
 	/* Not those that were copied before larger copies were asked for. */
-	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && sample.stack_cut &&
+	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && record->sample.stack_cut &&
 	                                        sample.stack_size >= sampler_copied(s->sampler));
 	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
 }

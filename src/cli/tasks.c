@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* READ records come after the EXIT of their task, and late records later still. */
 #define ENDED_GRACE_NS 100000000

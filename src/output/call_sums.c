@@ -58,6 +58,7 @@ static void add_part(struct call_sum *sum, const struct call_part *part)
 		break;
 	case CALL_WRITE:
 	case CALL_FILE_WRITE:
+	case CALL_WRITE_DONE:
 		sum->bytes += part->bytes;
 		break;
 	case CALL_RECEIVE:
@@ -68,6 +69,7 @@ static void add_part(struct call_sum *sum, const struct call_part *part)
 		break;
 	case CALL_READ:
 	case CALL_FILE_READ:
+	case CALL_READ_DONE:
 		sum->bytes_in += part->bytes;
 		break;
 	case CALL_COLLECTIVE:

@@ -5,13 +5,13 @@
 
 static void put_size(FILE *to, const struct call_part *part)
 {
-	bool file = part->kind == CALL_FILE_READ || part->kind == CALL_FILE_WRITE;
 	unsigned fields = call_part_fields(part->kind);
+	bool file = !(fields & PART_PEER);
 
 	if (fields & PART_BYTES)
-		fprintf(to, "%" PRIu64 " bytes", part->bytes);
+		fprintf(to, "%" PRIu64 " bytes%s", part->bytes, fields & PART_BYTES_IN ? ", " : "");
 	if (fields & PART_BYTES_IN)
-		fprintf(to, ", %" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
+		fprintf(to, "%" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
 }
 
 void call_part_text(FILE *to, const struct call_part *part)
@@ -26,7 +26,8 @@ void call_part_text(FILE *to, const struct call_part *part)
 	else if (fields & PART_TAG)
 		fprintf(to, ", tag %d", part->tag);
 	if (fields & PART_REQUEST)
-		fprintf(to, "%srequest %" PRIu64, fields & PART_BYTES ? ", " : "", part->request);
+		fprintf(to, "%srequest %" PRIu64, fields & (PART_BYTES | PART_BYTES_IN) ? ", " : "",
+		        part->request);
 }
 
 bool call_point_value(const struct call_moment *moment, double *value)

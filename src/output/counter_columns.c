@@ -1,7 +1,6 @@
 #include "output/counter_columns.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHARED_SHARE 0.98 /* of the time on the hardware; less was not all of it */

@@ -28,10 +28,6 @@ struct firefox {
 	bool time_event;            /* weights are ns */
 };
 
-/* A column that says the same in every row. */
-void firefox_print_same(const struct firefox *firefox, const char *name, uint32_t nr,
-                        const char *value);
-
 /* What the tables refer to, when all paths are known. 0 or -ENOMEM. */
 int firefox_find_names(struct firefox *firefox);
 void firefox_free_names(struct firefox *firefox);

@@ -30,8 +30,9 @@ static void print_column(const struct firefox *firefox, const char *name, uint32
 	fputs("],\n", firefox->file);
 }
 
-void firefox_print_same(const struct firefox *firefox, const char *name, uint32_t nr,
-                        const char *value)
+/* A column that says the same in every row. */
+static void print_same(const struct firefox *firefox, const char *name, uint32_t nr,
+                       const char *value)
 {
 	fprintf(firefox->file, "\"%s\":[", name);
 	for (uint32_t i = 0; i < nr; i++)
@@ -241,15 +242,15 @@ static void print_frames(const struct firefox *firefox)
 	uint32_t nr = firefox->paths.nr_places;
 
 	fputs("\"frameTable\":{", firefox->file);
-	firefox_print_same(firefox, "address", nr, "-1");
-	firefox_print_same(firefox, "inlineDepth", nr, "0");
+	print_same(firefox, "address", nr, "-1");
+	print_same(firefox, "inlineDepth", nr, "0");
 	print_column(firefox, "category", nr, print_frame_category);
-	firefox_print_same(firefox, "subcategory", nr, "0");
+	print_same(firefox, "subcategory", nr, "0");
 	print_column(firefox, "func", nr, print_frame_function);
-	firefox_print_same(firefox, "nativeSymbol", nr, "null");
-	firefox_print_same(firefox, "innerWindowID", nr, "0");
+	print_same(firefox, "nativeSymbol", nr, "null");
+	print_same(firefox, "innerWindowID", nr, "0");
 	print_column(firefox, "line", nr, print_frame_line);
-	firefox_print_same(firefox, "column", nr, "null");
+	print_same(firefox, "column", nr, "null");
 	print_length(firefox, nr);
 }
 
@@ -259,19 +260,19 @@ static void print_functions(const struct firefox *firefox)
 
 	fputs("\"funcTable\":{", firefox->file);
 	print_column(firefox, "name", nr, print_number);
-	firefox_print_same(firefox, "isJS", nr, "false");
-	firefox_print_same(firefox, "relevantForJS", nr, "false");
+	print_same(firefox, "isJS", nr, "false");
+	print_same(firefox, "relevantForJS", nr, "false");
 	print_column(firefox, "resource", nr, print_function_resource);
 	print_column(firefox, "source", nr, print_function_source);
-	firefox_print_same(firefox, "lineNumber", nr, "null");
-	firefox_print_same(firefox, "columnNumber", nr, "null");
+	print_same(firefox, "lineNumber", nr, "null");
+	print_same(firefox, "columnNumber", nr, "null");
 	print_length(firefox, nr);
 	nr = firefox->nr_libs;
 	fputs("\"resourceTable\":{", firefox->file);
 	print_column(firefox, "lib", nr, print_number);
 	print_column(firefox, "name", nr, print_resource_name);
-	firefox_print_same(firefox, "host", nr, "null");
-	firefox_print_same(firefox, "type", nr, "1");
+	print_same(firefox, "host", nr, "null");
+	print_same(firefox, "type", nr, "1");
 	print_length(firefox, nr);
 }
 
@@ -288,7 +289,7 @@ static void print_shared(const struct firefox *firefox)
 	fputs("\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
 	      "\"length\":0},\n\"sources\":{",
 	      firefox->file);
-	firefox_print_same(firefox, "uuid", firefox->nr_files, "null");
+	print_same(firefox, "uuid", firefox->nr_files, "null");
 	print_column(firefox, "filename", firefox->nr_files, print_file_name);
 	print_length(firefox, firefox->nr_files);
 	print_strings(firefox);

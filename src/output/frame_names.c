@@ -216,13 +216,6 @@ uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool
 	return names->chains[chain + 1];
 }
 
-uint32_t frame_names_find(struct frame_names *names, uint64_t frame)
-{
-	const uint32_t *numbers;
-
-	return frame_names_chain(names, frame, &numbers) ? numbers[0] : UINT32_MAX;
-}
-
 /* --- texts ------------------------------------------------------------------------------------ */
 
 const char *frame_module_text(const struct trace *trace, uint64_t frame)
@@ -244,8 +237,7 @@ static const char *special_text(uint64_t frame)
 	return frame < NR_FRAME_SPECIAL ? texts[frame] : "[unknown]";
 }
 
-/* Code without a file is told by its address. */
-static uint64_t shown_offset(const struct trace *trace, uint64_t frame)
+uint64_t frame_address(const struct trace *trace, uint64_t frame)
 {
 	const struct trace_module *module = trace_module(trace, frame_module(frame));
 
@@ -265,7 +257,7 @@ const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FR
 	if (symbol)
 		frame = frame_make(frame_module(frame), symbol->lo);
 	snprintf(text, FRAME_TEXT_SIZE, "%s+0x%llx", frame_module_text(trace, frame),
-	         (unsigned long long)shown_offset(trace, frame));
+	         (unsigned long long)frame_address(trace, frame));
 	return text;
 }
 

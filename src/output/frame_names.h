@@ -56,10 +56,10 @@ struct frame_names {
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);
 void frame_names_fini(struct frame_names *names);
 
-/* The number of a frame's name; UINT32_MAX: no memory. Of several names the outermost function's.
+/*
+ * The number of a frame's name, of several the outermost function's, and whether it is the only
+ * one. UINT32_MAX: frame_names_chain() was not asked for it before.
  */
-uint32_t frame_names_find(struct frame_names *names, uint64_t frame);
-/* The same if it was found before, else UINT32_MAX; and whether it is the only one. */
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only);
 
 /*
@@ -78,6 +78,9 @@ void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAM
 
 /* The same at its full length: in the file, or in text where it has to be made. */
 const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
+
+/* Where in its file code is; of the kernel's and of code without a file, where in memory. */
+uint64_t frame_address(const struct trace *trace, uint64_t frame);
 
 /* The file name of a module's path; an empty string for special frames. */
 const char *frame_module_text(const struct trace *trace, uint64_t frame);

@@ -1,8 +1,10 @@
+#include "hmb/hmb.h"
 #include "output/info_calls.h"
 #include "output/json_text.h"
 #include "output/text.h"
 #include "output/trace_calls.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -86,24 +88,29 @@ static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
 		fprintf(to, LABEL "removed at ", "");
 		put_offset(to, trace, reduction->time);
 		fprintf(to, ": %s\n",
-		        reduction->cause == 2 ? "they had more than their share"
-		                              : "the buffer was full");
+		        reduction->cause == HMB_CAUSE_SHARE ? "they had more than their share"
+		                                            : "the buffer was full");
 	}
 }
 
 void info_calls_text(FILE *to, const struct trace *trace)
 {
 	uint64_t bytes = trace_call_bytes(trace);
+	uint32_t first = first_kind(trace);
+	bool several = trace_kind(trace, first + 1);
 	const struct trace_event *event;
 
-	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++) {
+	for (uint32_t i = first; (event = trace_kind(trace, i)); i++) {
 		const struct trace_instrument *instrument = instrument_of(trace, i);
 
-		fprintf(to, LABEL, i == first_kind(trace) ? "calls" : "");
-		text_put(to, trace_string(trace, event->name), 0);
-		fprintf(to, ": %" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
+		fprintf(to, LABEL, i == first ? "calls" : "");
+		if (several) {
+			text_put(to, trace_string(trace, event->name), 0);
+			fputs(": ", to);
+		}
+		fprintf(to, "%" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
 		        event->stored);
-		if (event->stored && !trace_kind(trace, first_kind(trace) + 1))
+		if (event->stored && bytes && !several)
 			fprintf(to, ", %.1f bytes each", (double)bytes / (double)event->stored);
 		fputc('\n', to);
 		if (instrument)
@@ -125,18 +132,16 @@ static int compare_ranks(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By rank, to be freed; NULL: there are none. */
+/* By rank, to be freed; NULL: no memory. */
 static const struct trace_process **list_processes(const struct trace *trace, uint32_t *nr)
 {
 	const struct trace_process **list;
 
 	for (*nr = 0; trace_process(trace, *nr);)
 		++*nr;
-	list = *nr ? calloc(*nr, sizeof(*list)) : NULL;
-	if (!list) {
-		*nr = 0;
+	list = calloc(*nr + 1UL, sizeof(*list));
+	if (!list)
 		return NULL;
-	}
 	for (uint32_t i = 0; i < *nr; i++)
 		list[i] = trace_process(trace, i);
 	qsort(list, *nr, sizeof(*list), compare_ranks);
@@ -164,11 +169,13 @@ static void put_process(FILE *to, const struct trace *trace, const struct trace_
 	fputc('\n', to);
 }
 
-void info_processes_text(FILE *to, const struct trace *trace)
+int info_processes_text(FILE *to, const struct trace *trace)
 {
 	uint32_t nr;
 	const struct trace_process **list = list_processes(trace, &nr);
 
+	if (!list)
+		return -ENOMEM;
 	if (nr && list[0]->library) {
 		fprintf(to, "\n" LABEL, "MPI");
 		text_put(to, trace_string(trace, list[0]->library), 0);
@@ -181,6 +188,7 @@ void info_processes_text(FILE *to, const struct trace *trace)
 	if (nr > MAX_ROWS)
 		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
 	free(list);
+	return 0;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -260,7 +268,7 @@ struct json_object *info_processes_object(const struct trace *trace)
 	uint32_t nr;
 	const struct trace_process **list = list_processes(trace, &nr);
 
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; list && i < nr; i++)
 		json_object_array_add(array, process_object(trace, list[i]));
 	free(list);
 	return array;

@@ -9,8 +9,8 @@
 
 /* Lines below "how"; nothing where no calls were recorded. */
 void info_calls_text(FILE *to, const struct trace *trace);
-/* Lines below "who": the processes, where there are some. */
-void info_processes_text(FILE *to, const struct trace *trace);
+/* Lines below "who": the processes, where there are some. 0 or -ENOMEM. */
+int info_processes_text(FILE *to, const struct trace *trace);
 
 struct json_object *info_calls_object(const struct trace *trace);
 struct json_object *info_processes_object(const struct trace *trace);

@@ -1,12 +1,11 @@
-#include "hmb/hmb.h"
 #include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
 #include "output/json_text.h"
-#include "output/trace_calls.h"
+#include "output/run_properties.h"
 #include "output/shares.h"
+#include "output/trace_calls.h"
 
-#include <errno.h>
 #include <string.h>
 
 static void add(struct json_object *object, const char *key, uint64_t value)
@@ -147,17 +146,6 @@ static struct json_object *samples(const struct trace *trace)
 	return object;
 }
 
-static const char *cause_text(uint32_t cause)
-{
-	static const char *const texts[] = {
-		[HMB_CAUSE_MEMORY] = "memory",
-		[HMB_CAUSE_OVERHEAD] = "overhead",
-		[HMB_CAUSE_SHARE] = "share",
-	};
-
-	return cause < sizeof(texts) / sizeof(*texts) ? texts[cause] : "unknown";
-}
-
 static struct json_object *reductions(const struct trace *trace)
 {
 	struct json_object *array = json_object_new_array();
@@ -171,7 +159,7 @@ static struct json_object *reductions(const struct trace *trace)
 		add(object, "time_ns", reduction->time);
 		add_text(object, "event", trace, kind ? kind->name : 0);
 		json_object_object_add(object, "cause",
-		                       json_object_new_string(cause_text(reduction->cause)));
+		                       json_object_new_string(reduction_cause(reduction->cause)));
 		add(object, "floor", reduction->floor);
 		add(object, "period", event ? trace_period(event, reduction->floor) : 0);
 		add(object, "bins", reduction->bins);

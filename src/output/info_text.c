@@ -82,7 +82,7 @@ static void put_period(FILE *to, const struct trace_event *event, uint32_t shift
 	uint64_t period = trace_period(event, shift);
 	char text[TEXT_SIZE];
 
-	text_quantity(text, (double)period, event->unit);
+	text_period(text, period, event->unit);
 	fprintf(to, "every %s", text);
 	if (event->unit != TRACE_NS)
 		return;
@@ -186,8 +186,8 @@ static void put_reductions(FILE *to, const struct trace *trace)
 		if (!event && trace_kind(trace, r->event)) /* of calls: told with them */
 			continue;
 		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
-		text_quantity(period, event ? (double)trace_period(event, r->floor) : 0,
-		              event ? event->unit : TRACE_COUNT);
+		text_period(period, event ? trace_period(event, r->floor) : 0,
+		            event ? event->unit : TRACE_COUNT);
 		fprintf(to, LABEL "%9s  ", first ? "reductions" : "", when);
 		first = false;
 		text_put(to, event ? trace_string(trace, event->name) : "?", 0);
@@ -387,7 +387,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	if (!err)
 		err = put_threads(to, trace, &shares);
 	if (!err)
-		info_processes_text(to, trace);
+		err = info_processes_text(to, trace);
 	shares_fini(&shares);
 	return err;
 }

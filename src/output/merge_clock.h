@@ -15,7 +15,6 @@
 #include "output/map64.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CLOCK_KNOTS     65

@@ -1,7 +1,5 @@
 #include "output/merge_map.h"
 
-#include <errno.h>
-
 #include "symbolize/module.h"
 
 /* Which input can say what the frame is: the first one that has it. */

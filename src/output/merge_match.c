@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_WAITING  (1u << 20) /* ends of messages without the other one */
 #define MAX_OPEN     (1u << 12) /* collectives that some have not reached */

@@ -3,7 +3,6 @@
 
 #include "output/mpi_names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void otf2_write_paradigms(struct archive *archive)

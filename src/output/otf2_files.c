@@ -1,6 +1,6 @@
 /*
  * Files of MPI: a handle for each time that one was opened, by all members of a communicator
- * together, and a file for each name. How a transfer ends that only began is not known.
+ * together, and a file for each name.
  */
 #include "output/otf2_location.h"
 
@@ -126,6 +126,18 @@ static void write_opened(struct location *location, uint64_t time, uint32_t hand
 					      creation_of(mode), status_of(mode)));
 }
 
+/* No two operations of a location have the same: those of requests are odd. */
+static uint64_t matching_id(const struct location *location, const struct call_part *part)
+{
+	return call_part_fields(part->kind) & PART_REQUEST ? part->request << 1 | 1
+	                                                   : location->transfers << 1;
+}
+
+static bool is_read(const struct call_part *part)
+{
+	return part->kind == CALL_FILE_READ || part->kind == CALL_READ_POSTED;
+}
+
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
                      const struct call_part *part)
 {
@@ -135,27 +147,48 @@ void otf2_file_begun(struct location *location, uint64_t time, const struct call
 	if (!handle_of(location->archive, part, &handle))
 		return;
 	otf2_check(location->archive,
-	           OTF2_EvtWriter_IoOperationBegin(
-			   location->writer, NULL, time, handle,
-			   part->kind == CALL_FILE_READ ? OTF2_IO_OPERATION_MODE_READ
-							: OTF2_IO_OPERATION_MODE_WRITE,
-			   flags_of(name), part->bytes_in, location->transfers));
+	           OTF2_EvtWriter_IoOperationBegin(location->writer, NULL, time, handle,
+	                                           is_read(part) ? OTF2_IO_OPERATION_MODE_READ
+	                                                         : OTF2_IO_OPERATION_MODE_WRITE,
+	                                           flags_of(name), part->bytes_in,
+	                                           matching_id(location, part)));
+	if (call_part_fields(part->kind) & PART_REQUEST &&
+	    call_stream_completes(location->calls, part->request) && !otf2_active(location, part))
+		otf2_activate(location, part->request, handle + 1);
 }
 
+/* What only began is issued; if nothing is said of its end, it is not known. */
 static void write_moved(struct location *location, uint64_t time, const struct call *call,
                         const struct call_part *part, uint32_t handle)
 {
 	const char *name = trace_region_name(location->archive->trace, call->region);
+	uint64_t id = matching_id(location, part);
 	OTF2_EvtWriter *to = location->writer;
 
 	if (flags_of(name) & OTF2_IO_OPERATION_FLAG_NON_BLOCKING)
 		otf2_check(location->archive,
-		           OTF2_EvtWriter_IoOperationIssued(to, NULL, time, handle,
-		                                            location->transfers++));
+		           OTF2_EvtWriter_IoOperationIssued(to, NULL, time, handle, id));
 	else
+		otf2_check(location->archive, OTF2_EvtWriter_IoOperationComplete(
+						      to, NULL, time, handle, part->bytes, id));
+	location->transfers++;
+}
+
+void otf2_file_request(struct location *location, uint64_t time, uint32_t handle,
+                       const struct call_part *part)
+{
+	uint64_t id = matching_id(location, part);
+	OTF2_EvtWriter *to = location->writer;
+
+	if (part->kind == CALL_TEST_FAILED)
 		otf2_check(location->archive,
-		           OTF2_EvtWriter_IoOperationComplete(to, NULL, time, handle, part->bytes,
-		                                              location->transfers++));
+		           OTF2_EvtWriter_IoOperationTest(to, NULL, time, handle, id));
+	else if (part->kind == CALL_CANCELLED)
+		otf2_check(location->archive,
+		           OTF2_EvtWriter_IoOperationCancelled(to, NULL, time, handle, id));
+	else
+		otf2_check(location->archive, OTF2_EvtWriter_IoOperationComplete(
+						      to, NULL, time, handle, part->bytes, id));
 }
 
 void otf2_file_done(struct location *location, uint64_t time, const struct call *call,

@@ -22,7 +22,7 @@ struct location {
 	struct spool_sample sample; /* the next one */
 	struct entered *stack;
 	unsigned depth, room;
-	struct map64 requests;                /* active ones that the archive was told of */
+	struct map64 requests; /* active ones that the archive was told of: 0, or handle + 1 */
 	uint64_t accesses, transfers;         /* one-sided ones, and of files, so far */
 	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */
 };
@@ -32,10 +32,16 @@ void otf2_write_counters(struct location *location, uint64_t time);
 /* What a call did: before what happens in it, and after that. */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
-/* The same of a part about a file. */
+bool otf2_active(const struct location *location, const struct call_part *part);
+/* The archive is told of a request; of a transfer's with the file's handle + 1, of others with 0.
+ */
+void otf2_activate(struct location *location, uint64_t request, uint32_t handle);
+/* The same of a part about a file; and of one about a request for a transfer with this handle. */
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
                      const struct call_part *part);
 void otf2_file_done(struct location *location, uint64_t time, const struct call *call,
                     const struct call_part *part);
+void otf2_file_request(struct location *location, uint64_t time, uint32_t handle,
+                       const struct call_part *part);
 
 #endif

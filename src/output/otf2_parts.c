@@ -19,14 +19,14 @@ static bool comm_of(const struct archive *archive, const struct call_part *part,
 	                 (uint32_t)part->peer < (inter ? comm->nr_remote : comm->nr_members));
 }
 
-static bool active(const struct location *location, const struct call_part *part)
+bool otf2_active(const struct location *location, const struct call_part *part)
 {
 	return map64_get(&location->requests, part->request) != UINT32_MAX;
 }
 
-static void activate(struct location *location, const struct call_part *part)
+void otf2_activate(struct location *location, uint64_t request, uint32_t handle)
 {
-	if (map64_add(&location->requests, part->request, 0) && !location->archive->error)
+	if (map64_add(&location->requests, request, handle) && !location->archive->error)
 		location->archive->error = -ENOMEM;
 }
 
@@ -34,8 +34,8 @@ static void activate(struct location *location, const struct call_part *part)
 static void write_posted(struct location *location, uint64_t time, const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool ends =
-		call_stream_completes(location->calls, part->request) && !active(location, part);
+	bool ends = call_stream_completes(location->calls, part->request) &&
+	            !otf2_active(location, part);
 	uint32_t comm = 0;
 
 	if (part->kind == CALL_SEND_POSTED && !comm_of(archive, part, true, &comm))
@@ -46,7 +46,7 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 		                                           (uint32_t)part->tag, part->bytes));
 	if (!ends)
 		return;
-	activate(location, part);
+	otf2_activate(location, part->request, 0);
 	if (part->kind == CALL_SEND_POSTED)
 		otf2_check(archive, OTF2_EvtWriter_MpiIsend(
 					    location->writer, NULL, time, (uint32_t)part->peer,
@@ -62,7 +62,7 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 static void write_received(struct location *location, uint64_t time, const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool requested = part->kind == CALL_RECEIVE_DONE && active(location, part);
+	bool requested = part->kind == CALL_RECEIVE_DONE && otf2_active(location, part);
 	uint32_t comm;
 
 	if (!comm_of(archive, part, true, &comm)) {
@@ -130,7 +130,7 @@ static void write_collective_done(struct location *location, uint64_t time,
 	struct archive *archive = location->archive;
 	uint32_t comm;
 
-	if (!active(location, part))
+	if (!otf2_active(location, part))
 		return;
 	if (!comm_of(archive, part, false, &comm)) {
 		otf2_check(archive, OTF2_EvtWriter_MpiRequestCancelled(location->writer, NULL, time,
@@ -192,6 +192,8 @@ static void write_at_enter(struct location *location, uint64_t time, const struc
 		break;
 	case CALL_FILE_READ:
 	case CALL_FILE_WRITE:
+	case CALL_READ_POSTED:
+	case CALL_WRITE_POSTED:
 		otf2_file_begun(location, time, call, part);
 		break;
 	default:
@@ -203,10 +205,13 @@ static void write_request_event(struct location *location, uint64_t time,
                                 const struct call_part *part)
 {
 	struct archive *archive = location->archive;
+	uint32_t handle = map64_get(&location->requests, part->request);
 
-	if (!active(location, part))
+	if (!otf2_active(location, part))
 		return;
-	if (part->kind == CALL_SEND_DONE)
+	if (handle)
+		otf2_file_request(location, time, handle - 1, part);
+	else if (part->kind == CALL_SEND_DONE)
 		otf2_check(archive, OTF2_EvtWriter_MpiIsendComplete(location->writer, NULL, time,
 		                                                    part->request));
 	else if (part->kind == CALL_TEST_FAILED)
@@ -228,6 +233,8 @@ static void write_at_leave(struct location *location, uint64_t time, const struc
 	case CALL_SEND_DONE:
 	case CALL_TEST_FAILED:
 	case CALL_CANCELLED:
+	case CALL_READ_DONE:
+	case CALL_WRITE_DONE:
 		write_request_event(location, time, part);
 		break;
 	case CALL_COLLECTIVE:
@@ -246,6 +253,8 @@ static void write_at_leave(struct location *location, uint64_t time, const struc
 	case CALL_FILE_CLOSED:
 	case CALL_FILE_READ:
 	case CALL_FILE_WRITE:
+	case CALL_READ_POSTED:
+	case CALL_WRITE_POSTED:
 		otf2_file_done(location, time, call, part);
 		break;
 	default:

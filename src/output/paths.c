@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CACHE_SHIFT 15
 #define CHAIN_SIZE  (1 << 13) /* the deepest stack: a file may pretend that one is endless */

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_STACK (1 << 16) /* of trace_stack() */
 
@@ -67,15 +66,12 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 static int print_frame(struct script *script, uint64_t frame)
 {
 	const struct trace *trace = script->trace;
-	const struct trace_module *module = trace_module(trace, frame_module(frame));
 	const struct trace_symbol *symbol = trace_symbol(trace, trace_find_symbol(trace, frame));
-	uint64_t address = frame_offset(frame);
+	uint64_t address = frame_address(trace, frame);
 	char text[FRAME_TEXT_SIZE];
 	const uint32_t *names;
 	uint32_t nr = frame_names_chain(&script->names, frame, &names);
 
-	if (module && (module->kind == MODULE_KERNEL || module->kind == MODULE_ANON))
-		address |= module->window << 32;
 	for (uint32_t i = nr; i-- > 0;) {
 		fprintf(script->file, "\t%16" PRIx64 " ", address);
 		escape_line(script->file, frame_name_symbol(&script->names, names[i], text), "", 0);

@@ -14,7 +14,6 @@
 #include "symbolize/module.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "pprof.pb-c.h"
@@ -184,21 +183,12 @@ static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t f
 	return id;
 }
 
-static uint64_t address_of(const struct pprof *pprof, uint64_t frame)
-{
-	const struct trace_module *module = trace_module(pprof->trace, frame_module(frame));
-
-	if (module && (module->kind == MODULE_KERNEL || module->kind == MODULE_ANON))
-		return module->window << 32 | frame_offset(frame);
-	return frame_offset(frame);
-}
-
 static void note_mappings(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < pprof->paths.nr_places; i++) {
 		uint64_t frame = pprof->paths.places[i].frame;
 		struct mapping *mapping = &pprof->mappings[frame_module(frame)];
-		uint64_t address = address_of(pprof, frame);
+		uint64_t address = frame_address(pprof->trace, frame);
 
 		if (!frame_module(frame) || frame_module(frame) >= pprof->nr_mappings)
 			continue;
@@ -229,9 +219,7 @@ static void put_mappings(struct pprof *pprof)
 		if (!pprof->mappings[i].used)
 			continue;
 		mapping.id = i;
-		mapping.memory_start = module->kind == MODULE_KERNEL || module->kind == MODULE_ANON
-		                               ? module->window << 32
-		                               : 0;
+		mapping.memory_start = frame_address(pprof->trace, frame_make((uint16_t)i, 0));
 		mapping.memory_limit = pprof->mappings[i].end;
 		mapping.filename = find_string(pprof, module->path);
 		mapping.build_id = add_build_id(pprof, module);
@@ -273,7 +261,7 @@ static void put_location(struct pprof *pprof, uint32_t number)
 	location.id = number + 1;
 	if (frame_module(place->frame) < pprof->nr_mappings)
 		location.mapping_id = frame_module(place->frame);
-	location.address = address_of(pprof, place->frame);
+	location.address = frame_address(pprof->trace, place->frame);
 	location.n_line = find_lines(pprof, place, lines);
 	location.line = list;
 	for (size_t i = 0; i < location.n_line; i++)

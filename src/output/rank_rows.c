@@ -44,31 +44,8 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 	return 0;
 }
 
-int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
-{
-	*rows = (struct rank_rows){0};
-	if (find_rows(rows, trace))
-		return -ENOMEM;
-	rows->nr_threads = trace_nr_threads(trace);
-	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
-	if (!rows->row_of_thread)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->nr_threads; i++) {
-		const struct trace_process *process = trace_process(trace, trace_owner(trace, i));
-
-		rows->row_of_thread[i] = process ? rank_rows_find(rows, process->rank) : RANK_NONE;
-	}
-	return 0;
-}
-
-void rank_rows_fini(struct rank_rows *rows)
-{
-	free(rows->rows);
-	free(rows->row_of_thread);
-	*rows = (struct rank_rows){0};
-}
-
-uint32_t rank_rows_find(const struct rank_rows *rows, int32_t rank)
+/* RANK_NONE: it is not in the trace. */
+static uint32_t row_of_rank(const struct rank_rows *rows, int32_t rank)
 {
 	uint32_t low = 0, high = rows->nr;
 
@@ -81,4 +58,28 @@ uint32_t rank_rows_find(const struct rank_rows *rows, int32_t rank)
 			high = middle;
 	}
 	return low < rows->nr && rows->rows[low].rank == rank ? low : RANK_NONE;
+}
+
+int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
+{
+	*rows = (struct rank_rows){0};
+	if (find_rows(rows, trace))
+		return -ENOMEM;
+	rows->nr_threads = trace_nr_threads(trace);
+	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
+	if (!rows->row_of_thread)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->nr_threads; i++) {
+		const struct trace_process *process = trace_process(trace, trace_owner(trace, i));
+
+		rows->row_of_thread[i] = process ? row_of_rank(rows, process->rank) : RANK_NONE;
+	}
+	return 0;
+}
+
+void rank_rows_fini(struct rank_rows *rows)
+{
+	free(rows->rows);
+	free(rows->row_of_thread);
+	*rows = (struct rank_rows){0};
 }

@@ -28,7 +28,4 @@ static inline uint32_t rank_row(const struct rank_rows *rows, uint32_t thread)
 	return thread < rows->nr_threads ? rows->row_of_thread[thread] : RANK_NONE;
 }
 
-/* The row of a rank; RANK_NONE: it is not in the trace. */
-uint32_t rank_rows_find(const struct rank_rows *rows, int32_t rank);
-
 #endif

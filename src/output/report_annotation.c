@@ -7,6 +7,7 @@
 #include "symbolize/module.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,10 +187,16 @@ static void put_lines(const struct annotation_text *out)
 struct code_text {
 	const struct hot_code *code;
 	const struct trace_symbol *symbol;
+	uint64_t address; /* of the symbol */
 	struct code_row *rows;
 	uint32_t nr;
 	struct disassembler *disassembler;
 };
+
+static int address_width(const struct code_text *code)
+{
+	return code->address >> 32 ? 16 : 8;
+}
 
 static void put_place(const struct annotation_text *out, const struct code_row *row)
 {
@@ -210,7 +217,8 @@ static void put_row(const struct annotation_text *out, const struct code_text *c
 
 	put_share(out, row->self, row->samples);
 	annotation_row_text(code->code, code->symbol, row, code->disassembler, text);
-	fprintf(out->to, "%8x", row->offset);
+	fprintf(out->to, "%*" PRIx64, address_width(code),
+	        code->address + (row->offset - code->symbol->lo));
 	if (*text) {
 		fputs("  ", out->to);
 		if (row->samples && row->file)
@@ -271,8 +279,9 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 
 	fputc('\n', out->to);
 	if (text) {
-		snprintf(text, FRAME_TEXT_SIZE, "%s [%x, %x)", frame_module_text(trace, frame),
-		         code->symbol->lo, code->symbol->hi);
+		snprintf(text, FRAME_TEXT_SIZE, "%s [%" PRIx64 ", %" PRIx64 ")",
+		         frame_module_text(trace, frame), code->address,
+		         code->address + (code->symbol->hi - code->symbol->lo));
 		put_name(out, text);
 		if (strcmp(frame_symbol(trace, frame, text), out->options->function) != 0) {
 			fputs(", a part of ", out->to);
@@ -287,16 +296,19 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 
 static int put_code(const struct annotation_text *out, const struct hot_code *hot)
 {
-	struct code_text code = {
-		.code = hot,
-		.symbol = trace_symbol(out->annotation->trace, hot->symbol),
-	};
+	const struct trace *trace = out->annotation->trace;
+	struct code_text code = {.code = hot, .symbol = trace_symbol(trace, hot->symbol)};
+	char title[TEXT_SIZE];
 
+	code.address =
+		frame_address(trace, frame_make((uint16_t)code.symbol->module, code.symbol->lo));
 	code.rows = annotation_rows(out->annotation, hot, &code.nr, &code.disassembler);
 	if (!code.rows)
 		return -ENOMEM;
 	put_code_title(out, &code);
-	put_titles(out, code.disassembler ? " address  instruction" : " address");
+	snprintf(title, sizeof(title), "%*s%s", address_width(&code), "address",
+	         code.disassembler ? "  instruction" : "");
+	put_titles(out, title);
 	put_rows(out, &code);
 	disassembler_free(code.disassembler);
 	free(code.rows);

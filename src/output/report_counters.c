@@ -1,7 +1,6 @@
 #include "output/report_counters.h"
 
 #include <math.h>
-#include <string.h>
 
 #define LEAST_WIDTH 8 /* "~123.4M" with what parts it from the next one */
 

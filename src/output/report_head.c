@@ -47,8 +47,8 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	uint64_t final = trace_period(event, trace_shift(event));
 	char first[TEXT_SIZE], last[TEXT_SIZE], rate[TEXT_SIZE];
 
-	text_quantity(first, (double)initial, event->unit);
-	text_quantity(last, (double) final, event->unit);
+	text_period(first, initial, event->unit);
+	text_period(last, final, event->unit);
 	text_rate(rate, final, event->unit);
 	text_put(to, trace_string(trace, event->name), 0);
 	fprintf(to, ": %llu sample%s, one every %s", (unsigned long long)event->stored,

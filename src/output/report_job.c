@@ -1,7 +1,5 @@
 #include "output/report_job.h"
 
-#include <errno.h>
-
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options)
 {
 	uint32_t event = options->event == TRACE_ALL_EVENTS ? 0 : options->event;

@@ -12,6 +12,10 @@
 #define FEW_CALLS    12 /* below an ordinary report */
 #define MAX_CALLERS  12 /* of a context in one line */
 
+/* What stands before a name in its line. */
+#define FUNCTION_COLUMNS 62
+#define CONTEXT_COLUMNS  33
+
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
 {
 	if (nr > options->limit && !options->quiet)
@@ -181,7 +185,8 @@ static void put_function(FILE *to, const struct job *job, const struct rank_func
 
 	put_spread(to, job, &function->self);
 	fprintf(to, "  %9.1f%%  ", mean > 0 ? 100 * ((double)function->self.most / mean - 1) : 0);
-	text_put(to, paths_function(paths, function->name, text), 0);
+	text_put(to, paths_function(paths, function->name, text),
+	         room_behind(job->options, FUNCTION_COLUMNS));
 	fputc('\n', to);
 }
 
@@ -234,24 +239,34 @@ int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-static void put_context(FILE *to, const struct job *job, const struct mpi_context *context)
+/* On a terminal names are cut, so that the call is seen with its nearest callers. */
+static void put_path(FILE *to, const struct job *job, uint32_t path)
 {
 	const struct paths *paths = &job->samples.paths;
-	uint32_t path = context->path;
-	char text[FRAME_TEXT_SIZE], weight[TEXT_SIZE];
+	unsigned room = room_behind(job->options, CONTEXT_COLUMNS), used = 0;
+	unsigned each = room > 4 * MIN_COLUMN ? room / 4 : room ? MIN_COLUMN : 0;
+	char text[FRAME_TEXT_SIZE];
 
-	text_quantity(weight, (double)context->weight, unit_of(job));
-	fprintf(to, "%7.2f%%  %10s  %9" PRIu64 "  ",
-	        percent((double)context->weight, job->samples.total), weight, context->samples);
 	for (unsigned i = 0; path != PATH_NONE; i++, path = paths->paths[path].caller) {
-		if (i == MAX_CALLERS) {
+		if (i == MAX_CALLERS || (i && room && used + each + 4 > room)) {
 			fputs(" < …", to);
 			break;
 		}
 		fputs(i ? " < " : "", to);
-		text_put(to, paths_function(paths, paths_leaf(paths, path), text), 0);
+		used += 3 +
+		        text_put(to, paths_function(paths, paths_leaf(paths, path), text), each);
 	}
 	fputc('\n', to);
+}
+
+static void put_context(FILE *to, const struct job *job, const struct mpi_context *context)
+{
+	char weight[TEXT_SIZE];
+
+	text_quantity(weight, (double)context->weight, unit_of(job));
+	fprintf(to, "%7.2f%%  %10s  %9" PRIu64 "  ",
+	        percent((double)context->weight, job->samples.total), weight, context->samples);
+	put_path(to, job, context->path);
 }
 
 /* The paths are those of samples; which call had which one is known of few. */

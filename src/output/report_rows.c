@@ -93,7 +93,8 @@ static const char *comm_text(const struct trace *trace, uint32_t comm)
 	return comm ? trace_string(trace, comm) : "[unknown]";
 }
 
-void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
+/* "comm 17" or "comm 17/18" (process and thread) */
+static void thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
 	const char *comm = comm_text(trace, entry ? entry->comm : 0);
@@ -139,7 +140,7 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 	const struct trace_thread *entry = trace_thread(trace, process);
 
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
-		report_thread_text(trace, process, text);
+		thread_text(trace, process, text);
 	else
 		snprintf(text, CELL_SIZE, "%s %d", comm_text(trace, entry->comm), entry->pid);
 }
@@ -168,7 +169,7 @@ void report_class_text(const struct profile *profile, const struct profile_class
 	else if (key == PROFILE_BY_COMM)
 		snprintf(text, CELL_SIZE, "%s", comm_text(profile->trace, class->comm));
 	else
-		report_thread_text(profile->trace, class->thread, text);
+		thread_text(profile->trace, class->thread, text);
 }
 
 static const char *file_name(const char *path)

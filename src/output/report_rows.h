@@ -22,9 +22,6 @@ uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first);
 void report_cell(const struct profile *profile, const struct profile_row *row,
                  enum profile_keys key, char text[CELL_SIZE]);
 
-/* "comm 17" or "comm 17/18" (process and thread) */
-void report_thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE]);
-
 /* A class in the words of one such key. */
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE]);

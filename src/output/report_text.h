@@ -28,6 +28,14 @@ static inline double percent_error(double error, uint64_t whole)
 	return percent(error < (double)whole ? error : (double)whole, whole);
 }
 
+/* Columns for a name behind `used` others on a terminal; 0: it is none, and nothing is cut. */
+static inline unsigned room_behind(const struct report_options *options, unsigned used)
+{
+	if (!options->width)
+		return 0;
+	return options->width > used + MIN_COLUMN ? options->width - used : MIN_COLUMN;
+}
+
 /* Trees instead of tables. 0 or -ENOMEM. */
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
                      const struct profile_view *view);

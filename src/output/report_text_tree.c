@@ -102,15 +102,13 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 static void put_node(const struct tree_text *tree, uint32_t number, int indent)
 {
 	const struct profile_node *node = &tree->tree->profile->nodes[number];
-	unsigned width = tree->options->width, used;
+	unsigned used;
 
 	used = put_shares(tree, node->total, &node->self) + (unsigned)indent;
 	used += put_counters(tree,
 	                     profile_counts_of(&tree->tree->profile->node_counts, number)->total);
 	fprintf(tree->to, "%*s", indent, "");
-	if (width)
-		width = width > used + MIN_COLUMN ? width - used : MIN_COLUMN;
-	put_label(tree, &tree->tree->profile->rows[node->row], width);
+	put_label(tree, &tree->tree->profile->rows[node->row], room_behind(tree->options, used));
 }
 
 /* No stack is deeper than profiles are, and so is this recursion. */

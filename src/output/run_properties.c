@@ -1,3 +1,4 @@
+#include "hmb/hmb.h"
 #include "output/run_properties.h"
 
 #include <errno.h>
@@ -32,9 +33,13 @@ tell_value(struct teller *teller, const char *name, const char *format, ...)
 	tell(teller, name, value);
 }
 
-static const char *cause_text(uint32_t cause)
+const char *reduction_cause(uint32_t cause)
 {
-	static const char *const texts[] = {"memory", "overhead", "share"};
+	static const char *const texts[] = {
+		[HMB_CAUSE_MEMORY] = "memory",
+		[HMB_CAUSE_OVERHEAD] = "overhead",
+		[HMB_CAUSE_SHARE] = "share",
+	};
 
 	return cause < sizeof(texts) / sizeof(*texts) ? texts[cause] : "unknown";
 }
@@ -47,12 +52,13 @@ void reduction_text(const struct trace *trace, const struct trace_reduction *red
 
 	if (!event && kind) {
 		snprintf(text, size, "%.64s: removed, %s", trace_string(trace, kind->name),
-		         cause_text(reduction->cause));
+		         reduction_cause(reduction->cause));
 		return;
 	}
 	snprintf(text, size, "%.64s: period %" PRIu64 ", %s",
 	         event ? trace_string(trace, event->name) : "[unknown]",
-	         event ? trace_period(event, reduction->floor) : 0, cause_text(reduction->cause));
+	         event ? trace_period(event, reduction->floor) : 0,
+	         reduction_cause(reduction->cause));
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -194,7 +200,7 @@ static void tell_reduction(struct teller *teller, uint32_t number,
 	tell_value(teller, name,
 	           "time %" PRIu64 " event %" PRIu32 " floor %" PRIu32 " bins %" PRIu32 " cause %s",
 	           reduction->time, reduction->event, reduction->floor, reduction->bins,
-	           cause_text(reduction->cause));
+	           reduction_cause(reduction->cause));
 }
 
 /* What the kernel counted in full, and how many tasks that were. */

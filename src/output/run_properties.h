@@ -11,6 +11,8 @@
 typedef int run_property_fn(void *arg, const char *name, const char *value);
 int run_properties(const struct trace *trace, run_property_fn *fn, void *arg);
 
+/* "memory", "overhead" or "share" */
+const char *reduction_cause(uint32_t cause);
 /* "cpu-clock: period 1553296, memory" */
 void reduction_text(const struct trace *trace, const struct trace_reduction *reduction, char *text,
                     size_t size);

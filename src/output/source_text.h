@@ -5,7 +5,6 @@
 #ifndef OUTPUT_SOURCE_TEXT_H
 #define OUTPUT_SOURCE_TEXT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct source_text {

@@ -6,9 +6,6 @@
 #include "output/string_pool.h"
 #include "output/tables.h"
 
-/* Ordinary tasks leave room for one shared slot of every command. */
-#define MAX_OWN_THREADS (TABLES_MAX_THREADS - TABLES_MAX_COMMANDS)
-
 /* The start of the image. Counts are stored last, so that what they count is always whole. */
 struct image_header {
 	char magic[8];

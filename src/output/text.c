@@ -199,6 +199,19 @@ void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 	scaled(text, (double)bytes, 1024, units, 5, 1);
 }
 
+void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
+{
+	size_t size = 0;
+
+	if (unit == TRACE_NS || period != 1) {
+		text_quantity(text, (double)period, unit);
+		size = strlen(text);
+	}
+	if (unit != TRACE_NS)
+		snprintf(text + size, TEXT_SIZE - size, "%s",
+		         period == 1 ? "time" : " occurrences");
+}
+
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
 {
 	double hz = period ? 1e9 / (double)period : 0;

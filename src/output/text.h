@@ -26,6 +26,8 @@ void text_put_command(FILE *to, const char *command);
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
 /* "61.2 MiB" */
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes);
+/* What "one every" is followed by: "776.6 µs", "time", "9973 occurrences". */
+void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* "644 Hz" of a period in ns; "1 in 1009" of others. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 

@@ -348,6 +348,10 @@ const char *part_kind_name(unsigned kind)
 		[CALL_FILE_CLOSED] = "file-closed",
 		[CALL_FILE_READ] = "read",
 		[CALL_FILE_WRITE] = "write",
+		[CALL_READ_POSTED] = "read-posted",
+		[CALL_READ_DONE] = "read-done",
+		[CALL_WRITE_POSTED] = "write-posted",
+		[CALL_WRITE_DONE] = "write-done",
 	};
 
 	return kind < NR_CALL_PARTS ? names[kind] : "unknown";

@@ -94,7 +94,7 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 	char exact[TEXT_SIZE], period[TEXT_SIZE];
 
 	text_quantity(exact, (double)event->exact, event->unit);
-	text_quantity(period, (double)(event->base_period << event->initial_shift), event->unit);
+	text_period(period, trace_period(event, event->initial_shift), event->unit);
 	if (event->exact)
 		snprintf(text, WARNING_SIZE,
 		         "no samples of %.200s: %s in all, and one is taken every %s", name, exact,
@@ -106,22 +106,27 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         name);
 	else
 		snprintf(text, WARNING_SIZE,
-		         "no samples of %.200s: nowhere did it occur once a period (%s), if this "
-		         "machine counts it at all",
+		         "no samples of %.200s: one is taken every %s, and that was reached "
+		         "nowhere, if this machine counts it at all",
 		         name, period);
 }
 
-/* The totals of events that were inherited are not known, but for the first. */
+/*
+ * The totals of events that were inherited are not known, but for the first, and none is that a
+ * killed recorder would have read at the end.
+ */
 static void warn_of_silence(const struct trace *trace, const struct warner *warner)
 {
-	bool all = trace_run(trace)->flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP);
+	uint32_t flags = trace_run(trace)->flags;
+	bool counted =
+		flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP) && !(flags & TRACE_RUN_RECOVERED);
 	const struct trace_event *event;
 	char text[WARNING_SIZE];
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
 		if (event->taken)
 			continue;
-		warning_of_silence(text, trace_string(trace, event->name), event, all);
+		warning_of_silence(text, trace_string(trace, event->name), event, counted);
 		warner->fn(warner->arg, text);
 	}
 }

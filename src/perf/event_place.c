@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Bit of the kernel's format "retprobe". */

@@ -7,7 +7,6 @@
 #include "perf/advice.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define PERMISSION_PARANOID_UNKNOWN 2 /* assumed where the file cannot be read: the default */

@@ -8,7 +8,7 @@
 
 #define MAX_RECORD ((size_t)64 << 10) /* the header's size field has 16 bits */
 #define CACHE_LINE 64
-#define HEAD_SIZE  512 /* of a record: the registers, and the top of the stack */
+#define HEAD_SIZE  1024 /* of a record: the registers, and the top of the stack */
 
 int ring_map(struct ring *ring, int fd, size_t size)
 {

@@ -2,7 +2,6 @@
 #include "perf/sampler_state.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static int *counter_fds(const struct sampler *s, unsigned rung, unsigned target, unsigned cpu)

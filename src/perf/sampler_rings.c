@@ -7,7 +7,6 @@
 #include "perf/sampler_state.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -77,6 +77,7 @@ static void find_functions(void)
 		void *place;
 	} functions[] = {
 		{"PMPI_Cartdim_get", &mpi.cartdim_get},
+		{"PMPI_Comm_get_parent", &mpi.comm_get_parent},
 		{"PMPI_Comm_group", &mpi.comm_group},
 		{"PMPI_Comm_rank", &mpi.comm_rank},
 		{"PMPI_Comm_remote_group", &mpi.comm_remote_group},
@@ -99,8 +100,72 @@ static void find_functions(void)
 	}
 }
 
+/* --- types ------------------------------------------------------------------------------------ */
+
+uint64_t abi_known_types[KNOWN_TYPES];
+
+/* Of the library and of the executable, which may have copies of the library's objects. */
+static struct range {
+	uintptr_t begin, end;
+} lasting[2];
+
+static bool lasts(uintptr_t object)
+{
+	return (object >= lasting[0].begin && object < lasting[0].end) ||
+	       (object >= lasting[1].begin && object < lasting[1].end);
+}
+
+uint64_t abi_type_size(uintptr_t type)
+{
+	int size = 0;
+
+	if (!mpi.type_size || mpi.type_size(type, &size) || size < 0)
+		return 0;
+	if (abi.open_mpi && lasts(type) && size <= UINT16_MAX)
+		__atomic_store_n(&abi_known_types[type >> 9 & (KNOWN_TYPES - 1)],
+		                 (uint64_t)type << 16 | (uint64_t)size, __ATOMIC_RELAXED);
+	return (uint64_t)size;
+}
+
+static struct range range_of(const struct dl_phdr_info *info)
+{
+	struct range range = {UINTPTR_MAX, 0};
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		range.begin = begin < range.begin ? begin : range.begin;
+		range.end = end > range.end ? end : range.end;
+	}
+	return range;
+}
+
+static int find_lasting(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t function = *(const uintptr_t *)arg;
+	struct range range = range_of(info);
+
+	(void)size;
+	if (range.end >> 48) /* an address has no room beside a size */
+		return 0;
+	if (!*info->dlpi_name)
+		lasting[0] = range;
+	else if (function >= range.begin && function < range.end)
+		lasting[1] = range;
+	return 0;
+}
+
+/* --- what differs ----------------------------------------------------------------------------- */
+
 static bool know_open_mpi(void)
 {
+	uintptr_t function;
+
+	memcpy(&function, &mpi.type_size, sizeof(function));
+	dl_iterate_phdr(find_lasting, &function);
 	abi.comm_world = library_object("ompi_mpi_comm_world");
 	abi.comm_self = library_object("ompi_mpi_comm_self");
 	abi.comm_null = library_object("ompi_mpi_comm_null");

@@ -7,6 +7,7 @@
 /* The library's own functions that are asked what arguments mean. NULL: it has none. */
 struct mpi {
 	int (*cartdim_get)(uintptr_t comm, int *dimensions);
+	int (*comm_get_parent)(uintptr_t *comm);
 	int (*comm_group)(uintptr_t comm, uintptr_t *group);
 	int (*comm_rank)(uintptr_t comm, int *rank);
 	int (*comm_remote_group)(uintptr_t comm, uintptr_t *group);
@@ -72,16 +73,24 @@ static inline size_t handle_size(void)
 	return abi.open_mpi ? sizeof(uintptr_t) : sizeof(uint32_t);
 }
 
+/*
+ * Sizes of types that Open MPI has from the start, by address: type << 16 | size. No address of
+ * theirs is ever another type's, for they do not come from the heap.
+ */
+#define KNOWN_TYPES 16
+extern uint64_t abi_known_types[KNOWN_TYPES];
+
+uint64_t abi_type_size(uintptr_t type);
+
 static inline uint64_t type_size(uintptr_t type)
 {
-	int size = 0;
+	uint64_t known;
 
 	/* MPICH's own types say it themselves. */
-	if (!abi.open_mpi && (type & 0xff000000) == 0x4c000000)
-		return type >> 8 & 0xff;
-	if (!mpi.type_size || mpi.type_size(type, &size) || size < 0)
-		return 0;
-	return (uint64_t)size;
+	if (!abi.open_mpi)
+		return (type & 0xff000000) == 0x4c000000 ? type >> 8 & 0xff : abi_type_size(type);
+	known = __atomic_load_n(&abi_known_types[type >> 9 & (KNOWN_TYPES - 1)], __ATOMIC_RELAXED);
+	return likely(known >> 16 == type) ? known & 0xffff : abi_type_size(type);
 }
 
 /* --- statuses --------------------------------------------------------------------------------- */

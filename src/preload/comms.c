@@ -144,9 +144,14 @@ static bool define_members(uint32_t number, const struct members *members)
 	return true;
 }
 
+static bool is_job(const struct comm *comm)
+{
+	return comm->handle == abi.comm_world && comms.world_group;
+}
+
 static void define(struct comm *comm, const struct members *members)
 {
-	bool world = comm->handle == abi.comm_world, self = comm->handle == abi.comm_self;
+	bool world = is_job(comm), self = comm->handle == abi.comm_self;
 	uint64_t words[4] = {
 		ring_head(RING_COMM, 4, 0, 0, comms.nr + 1),
 		comm->id,
@@ -188,8 +193,7 @@ static void fill_in(struct comm *comm, uint64_t seed)
 	if (!find_members(comm, &members))
 		goto out;
 	comm->peers = (int)(comm->inter ? members.nr_remote : members.nr_local);
-	comm->id = comm->handle == abi.comm_world ? RING_COMM_WORLD_ID
-	                                          : comm_mix(seed, hash_members(&members)) | 2;
+	comm->id = is_job(comm) ? RING_COMM_WORLD_ID : comm_mix(seed, hash_members(&members)) | 2;
 	define(comm, &members);
 out:
 	free(members.ranks);
@@ -314,9 +318,9 @@ void comm_neighbors(struct comm *comm)
 	comm->has_neighbors = true;
 }
 
-void comm_start(void)
+void comm_start(bool job)
 {
-	if (mpi.comm_group(abi.comm_world, &comms.world_group))
+	if (!job || mpi.comm_group(abi.comm_world, &comms.world_group))
 		comms.world_group = 0;
 }
 

@@ -55,8 +55,8 @@ void comm_neighbors(struct comm *comm);
 
 uint64_t comm_mix(uint64_t a, uint64_t b);
 
-/* MPI is up: makes the world known. */
-void comm_start(void);
+/* MPI is up. Ranks are told as those of its world, if that is the job's. */
+void comm_start(bool job);
 void comm_forked(void);
 
 #endif

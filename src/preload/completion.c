@@ -3,27 +3,48 @@
 
 #include <string.h>
 
+static void put_received_later(struct visit *visit, const struct request *request,
+                               const unsigned char *status)
+{
+	if (request->partitioned)
+		visit_message(visit, CALL_RECEIVE_DONE, request->comm, request->peer, request->tag,
+		              request->bytes);
+	else
+		visit_message(visit, CALL_RECEIVE_DONE, request->comm, status_source(status),
+		              status_tag(status), status_bytes(status));
+	visit_request(visit, CALL_RECEIVE_DONE, request->id);
+}
+
+static inline void put_volume(struct visit *visit, enum call_part_kind kind,
+                              const struct request *request, uint64_t bytes)
+{
+	visit_part(visit, kind, request->comm, request->peer);
+	visit_word(visit, bytes);
+	visit_word(visit, request->bytes_in);
+	visit_request(visit, kind, request->id);
+}
+
 static void put_done(struct visit *visit, const struct request *request,
                      const unsigned char *status)
 {
-	enum call_part_kind kind = request->kind == REQUEST_SEND      ? CALL_SEND_DONE
-	                           : request->kind == REQUEST_RECEIVE ? CALL_RECEIVE_DONE
-	                                                              : CALL_COLLECTIVE_DONE;
-
-	if (kind == CALL_SEND_DONE) {
-		visit_part(visit, kind, request->comm, request->peer);
-	} else if (kind == CALL_RECEIVE_DONE && request->partitioned) {
-		visit_message(visit, kind, request->comm, request->peer, request->tag,
-		              request->bytes);
-	} else if (kind == CALL_RECEIVE_DONE) {
-		visit_message(visit, kind, request->comm, status_source(status), status_tag(status),
-		              status_bytes(status));
-	} else {
-		visit_part(visit, kind, request->comm, request->peer);
-		visit_word(visit, request->bytes);
-		visit_word(visit, request->bytes_in);
+	switch (request->kind) {
+	case REQUEST_RECEIVE:
+		put_received_later(visit, request, status);
+		break;
+	case REQUEST_SEND:
+		visit_part(visit, CALL_SEND_DONE, request->comm, request->peer);
+		visit_request(visit, CALL_SEND_DONE, request->id);
+		break;
+	case REQUEST_READ:
+		put_volume(visit, CALL_READ_DONE, request, status_bytes(status));
+		break;
+	case REQUEST_WRITE:
+		put_volume(visit, CALL_WRITE_DONE, request, status_bytes(status));
+		break;
+	default:
+		put_volume(visit, CALL_COLLECTIVE_DONE, request, request->bytes);
+		break;
 	}
-	visit_request(visit, kind, request->id);
 }
 
 static void put_cancelled(struct visit *visit, const struct request *request)
@@ -32,16 +53,23 @@ static void put_cancelled(struct visit *visit, const struct request *request)
 	visit_request(visit, CALL_CANCELLED, request->id);
 }
 
+void put_end(struct visit *visit, const struct request *request, const unsigned char *status)
+{
+	/* Messages alone can be cancelled; statuses of others may say so without a reason. */
+	bool message = request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE;
+
+	if (!status || (message && status_cancelled(status)))
+		put_cancelled(visit, request);
+	else
+		put_done(visit, request, status);
+}
+
 /* A request that was taken has ended, as its status says; NULL: it failed. */
 static void complete(struct visit *visit, struct request *request, uint64_t handle,
                      const unsigned char *status)
 {
-	if (!request_ends(request))
-		;
-	else if (!status || (request->kind != REQUEST_COLLECTIVE && status_cancelled(status)))
-		put_cancelled(visit, request);
-	else
-		put_done(visit, request, status);
+	if (request_ends(request))
+		put_end(visit, request, status);
 	request_end(request, handle);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Files: what was moved, as the status says. Of transfers that end later only what was asked for is
- * known when they begin.
+ * Files: what was moved, as the status says. Of transfers that go on behind the call only what was
+ * asked for is known when they begin; their ends tell the rest.
  */
 #include "preload/handlers.h"
 
@@ -50,26 +50,46 @@ const struct handler handler_FILE_CLOSE = {close_before, close_after, false};
 
 /* --- transfers -------------------------------------------------------------------------------- */
 
-static void put_transfer(struct visit *visit, bool write, uintptr_t file, uint64_t moved,
-                         uint64_t asked)
+void put_transfer_posted(struct visit *visit, const struct request *request)
 {
-	const struct request *kept = find_file(file);
+	enum call_part_kind kind =
+		request->kind == REQUEST_WRITE ? CALL_WRITE_POSTED : CALL_READ_POSTED;
 
-	if (kept) {
-		visit_part(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, kept->comm,
+	visit_part(visit, kind, request->comm, CALL_NO_PEER);
+	visit_word(visit, request->bytes_in);
+	visit_request(visit, kind, request->id);
+}
+
+void put_transfer(struct visit *visit, const struct request *request, uint64_t moved)
+{
+	bool write = request->kind == REQUEST_WRITE;
+
+	if (request->comm) {
+		visit_part(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, request->comm,
 		           CALL_NO_PEER);
 		visit_word(visit, moved);
-		visit_word(visit, asked);
+		visit_word(visit, request->bytes_in);
 	} else {
 		visit_part(visit, write ? CALL_WRITE : CALL_READ, 0, CALL_NO_PEER);
 		visit_word(visit, moved);
 	}
 }
 
-static uint64_t asked_for(const uintptr_t *count, bool large)
+/* Behind the count stands the type. */
+static struct request transfer(enum request_kind kind, uintptr_t file, const uintptr_t *count,
+                               bool large)
 {
-	return count_arg(count[0], large) * type_size(count[1]);
+	const struct request *kept = find_file(file);
+
+	return (struct request){
+		.kind = (uint8_t)kind,
+		.comm = kept ? kept->comm : 0,
+		.peer = CALL_NO_PEER,
+		.bytes_in = count_arg(count[0], large) * type_size(count[1]),
+	};
 }
+
+/* --- that end with their call ----------------------------------------------------------------- */
 
 static void file_before(struct visit *visit, uintptr_t *a)
 {
@@ -83,69 +103,94 @@ static void file_at_before(struct visit *visit, uintptr_t *a)
 		want_status(visit, &a[5]);
 }
 
-static void transfer_ended(struct visit *visit, bool write, const uintptr_t *a,
+static void transfer_ended(struct visit *visit, enum request_kind kind, const uintptr_t *a,
                            const uintptr_t *count, bool large)
 {
-	if (abi.known)
-		put_transfer(visit, write, a[0], status_bytes(visit->status),
-		             asked_for(count, large));
+	struct request request;
+
+	if (!abi.known)
+		return;
+	request = transfer(kind, a[0], count, large);
+	put_transfer(visit, &request, status_bytes(visit->status));
 }
 
-static void read_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_ended(visit, false, a, &a[2], large);
-}
+/* --- that end with a request ------------------------------------------------------------------ */
 
-static void read_at_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_ended(visit, false, a, &a[3], large);
-}
-
-static void write_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_ended(visit, true, a, &a[2], large);
-}
-
-static void write_at_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_ended(visit, true, a, &a[3], large);
-}
-
-const struct handler handler_READ = {file_before, read_after, false};
-const struct handler handler_READ_AT = {file_at_before, read_at_after, false};
-const struct handler handler_WRITE = {file_before, write_after, false};
-const struct handler handler_WRITE_AT = {file_at_before, write_at_after, false};
-
-static void transfer_begins(struct visit *visit, bool write, const uintptr_t *a,
+/* Behind the type stands the request. */
+static void transfer_posted(struct visit *visit, enum request_kind kind, const uintptr_t *a,
                             const uintptr_t *count, bool large)
 {
-	uint64_t asked = abi.known ? asked_for(count, large) : 0;
+	struct request request;
 
+	if (!abi.known)
+		return;
+	request = transfer(kind, a[0], count, large);
+	if (request.comm)
+		start_request(visit, handle_at(count[2], 0), &request);
+	else
+		put_transfer(visit, &request, request.bytes_in);
+}
+
+/* --- that end with another call: one at a time for each file ---------------------------------- */
+
+static void transfer_split(struct visit *visit, enum request_kind kind, const uintptr_t *a,
+                           const uintptr_t *count, bool large)
+{
+	struct request *kept = find_file(a[0]), request;
+
+	if (!abi.known)
+		return;
+	request = transfer(kind, a[0], count, large);
+	if (!request.comm) {
+		put_transfer(visit, &request, request.bytes_in);
+		return;
+	}
+	kept->kind = request.kind;
+	kept->bytes_in = request.bytes_in;
+	kept->id = request_next_id();
+	put_transfer_posted(visit, kept);
+}
+
+static void split_end_before(struct visit *visit, uintptr_t *a)
+{
 	if (abi.known)
-		put_transfer(visit, write, a[0], asked, asked);
+		want_status(visit, &a[2]);
 }
 
-static void read_posted_after(struct visit *visit, const uintptr_t *a, bool large)
+static void split_end_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	transfer_begins(visit, false, a, &a[2], large);
+	struct request *kept = find_file(a[0]);
+
+	(void)large;
+	if (!kept || !kept->id)
+		return;
+	put_end(visit, kept, visit->result ? NULL : visit->status);
+	kept->id = 0;
 }
 
-static void read_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, false, a, &a[3], large);
-}
+const struct handler handler_SPLIT_END = {split_end_before, split_end_after, true};
 
-static void write_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, true, a, &a[2], large);
-}
+/* --- the shapes: with an offset the count comes one later --------------------------------------
+ */
 
-static void write_at_posted_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	transfer_begins(visit, true, a, &a[3], large);
-}
+#define FORMS(shape, kind, count, before)                                                       \
+	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)          \
+	{                                                                                       \
+		transfer_ended(visit, kind, a, &a[count], large);                               \
+	}                                                                                       \
+	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a, bool large) \
+	{                                                                                       \
+		transfer_posted(visit, kind, a, &a[count], large);                              \
+	}                                                                                       \
+	static void after_##shape##_begin(struct visit *visit, const uintptr_t *a, bool large)  \
+	{                                                                                       \
+		transfer_split(visit, kind, a, &a[count], large);                               \
+	}                                                                                       \
+	const struct handler handler_##shape = {before, after_##shape, false};                  \
+	const struct handler handler_##shape##_POSTED = {NULL, after_##shape##_posted, false};  \
+	const struct handler handler_##shape##_BEGIN = {NULL, after_##shape##_begin, false};
 
-const struct handler handler_READ_POSTED = {NULL, read_posted_after, false};
-const struct handler handler_READ_AT_POSTED = {NULL, read_at_posted_after, false};
-const struct handler handler_WRITE_POSTED = {NULL, write_posted_after, false};
-const struct handler handler_WRITE_AT_POSTED = {NULL, write_at_posted_after, false};
+FORMS(READ, REQUEST_READ, 2, file_before)
+FORMS(READ_AT, REQUEST_READ, 3, file_at_before)
+FORMS(WRITE, REQUEST_WRITE, 2, file_before)
+FORMS(WRITE_AT, REQUEST_WRITE, 3, file_at_before)

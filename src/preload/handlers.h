@@ -18,11 +18,12 @@ extern const struct handler handler_PLAIN, handler_SEND, handler_RECV, handler_M
 	handler_WIN_ALLOCATE, handler_WIN_CREATE_DYNAMIC, handler_WIN_FREE, handler_FILE_OPEN,
 	handler_FILE_CLOSE, handler_READ, handler_READ_AT, handler_WRITE, handler_WRITE_AT,
 	handler_READ_POSTED, handler_READ_AT_POSTED, handler_WRITE_POSTED, handler_WRITE_AT_POSTED,
-	handler_INIT, handler_INIT_THREAD, handler_FINALIZE, handler_COMM_0_1, handler_COMM_0_2,
-	handler_COMM_0_3, handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8, handler_COMM_0_9,
-	handler_COMM_3_4, handler_COMM_5_6, handler_COMM_6_7, handler_COMM_CREATE_GROUP,
-	handler_COMM_FROM_GROUP, handler_COMM_IDUP, handler_COMM_IDUP_INFO, handler_COMM_FREE,
-	handler_INTERCOMM_CREATE;
+	handler_READ_BEGIN, handler_READ_AT_BEGIN, handler_WRITE_BEGIN, handler_WRITE_AT_BEGIN,
+	handler_SPLIT_END, handler_INIT, handler_INIT_THREAD, handler_FINALIZE, handler_COMM_0_1,
+	handler_COMM_0_2, handler_COMM_0_3, handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8,
+	handler_COMM_0_9, handler_COMM_3_4, handler_COMM_5_6, handler_COMM_6_7,
+	handler_COMM_CREATE_GROUP, handler_COMM_FROM_GROUP, handler_COMM_IDUP,
+	handler_COMM_IDUP_INFO, handler_COMM_FREE, handler_INTERCOMM_CREATE;
 
 /* The shapes of collectives have three forms. */
 #define COLLECTIVE_HANDLERS(shape)                              \
@@ -64,10 +65,13 @@ static inline bool is_peer(int rank)
 	return rank != abi.proc_null;
 }
 
-/* A receive that ended here, or was cancelled. */
-void put_received(struct visit *visit, const unsigned char *status, uint32_t comm);
-
 /* An operation begins: its part, and its request until it ends. */
 void start_request(struct visit *visit, uint64_t handle, struct request *request);
+/* Its end, as the status says; NULL: it failed. */
+void put_end(struct visit *visit, const struct request *request, const unsigned char *status);
+
+/* A transfer of a file that begins, and one that is over. */
+void put_transfer_posted(struct visit *visit, const struct request *request);
+void put_transfer(struct visit *visit, const struct request *request, uint64_t moved);
 
 #endif

@@ -7,8 +7,17 @@ const struct handler handler_PLAIN = {NULL, NULL, false};
 
 /* --- the world -------------------------------------------------------------------------------- */
 
+/* What other processes of the job have spawned has a world of its own, and no rank in the job. */
+static bool is_spawned(void)
+{
+	uintptr_t parent = 0;
+
+	return mpi.comm_get_parent && !mpi.comm_get_parent(&parent) && parent != abi.comm_null;
+}
+
 static void world_begins(int level)
 {
+	bool spawned;
 	uint64_t words[2];
 
 	abi_learn();
@@ -19,9 +28,11 @@ static void world_begins(int level)
 	    mpi.comm_size(abi.comm_world, &process.world_size))
 		return;
 	process.in_world = true;
-	comm_start();
+	spawned = is_spawned();
+	comm_start(!spawned);
 	words[0] = (uint64_t)level;
-	words[1] = (uint32_t)process.world_rank | (uint64_t)(uint32_t)process.world_size << 32;
+	words[1] = (spawned ? UINT32_MAX : (uint32_t)process.world_rank) |
+	           (uint64_t)(uint32_t)process.world_size << 32;
 	pthread_mutex_lock(&process.lock);
 	process_define_name(RING_PROCESS, 0, words, 2, abi.version);
 	pthread_mutex_unlock(&process.lock);

@@ -8,15 +8,16 @@ static uint64_t buffer_bytes(uintptr_t count, uintptr_t type, bool large)
 
 /* --- blocking --------------------------------------------------------------------------------- */
 
-static void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
-                     uintptr_t comm)
+static inline void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
+                            uintptr_t comm)
 {
 	if (is_peer((int)dest))
 		visit_message(visit, CALL_SEND, comm_number(visit->thread, handle_of(comm)),
 		              (int)dest, (int)tag, bytes);
 }
 
-void put_received(struct visit *visit, const unsigned char *status, uint32_t comm)
+/* A receive that ended here, or was cancelled. */
+static void put_received(struct visit *visit, const unsigned char *status, uint32_t comm)
 {
 	if (is_peer(status_source(status)))
 		visit_message(visit, CALL_RECEIVE, comm, status_source(status), status_tag(status),
@@ -174,48 +175,54 @@ static inline void put_volume(struct visit *visit, enum call_part_kind kind,
 	visit_word(visit, request->bytes_in);
 }
 
-__attribute__((always_inline)) static inline void put_started(struct visit *visit,
-                                                              const struct request *request)
+__attribute__((always_inline)) static inline void
+put_started(struct visit *visit, enum request_kind kind, const struct request *request)
 {
-	if (request->kind == REQUEST_SEND) {
+	if (kind == REQUEST_SEND) {
 		visit_message(visit, CALL_SEND_POSTED, request->comm, request->peer, request->tag,
 		              request->bytes);
 		visit_request(visit, CALL_SEND_POSTED, request->id);
-	} else if (request->kind == REQUEST_RECEIVE) {
+	} else if (kind == REQUEST_RECEIVE) {
 		visit_part(visit, CALL_RECEIVE_POSTED, request->comm, request->peer);
 		visit_request(visit, CALL_RECEIVE_POSTED, request->id);
-	} else {
+	} else if (kind == REQUEST_COLLECTIVE) {
 		put_volume(visit, CALL_COLLECTIVE_POSTED, request);
 		visit_request(visit, CALL_COLLECTIVE_POSTED, request->id);
+	} else {
+		put_transfer_posted(visit, request);
 	}
 }
 
 /* What the library did at once, or cannot be followed, is a whole message of this call. */
-static inline void put_at_once(struct visit *visit, const struct request *request)
+static inline void put_at_once(struct visit *visit, enum request_kind kind,
+                               const struct request *request)
 {
-	if (request->kind == REQUEST_SEND)
+	if (kind == REQUEST_SEND)
 		visit_message(visit, CALL_SEND, request->comm, request->peer, request->tag,
 		              request->bytes);
-	else if (request->kind == REQUEST_COLLECTIVE)
+	else if (kind == REQUEST_COLLECTIVE)
 		put_volume(visit, CALL_COLLECTIVE, request);
+	else if (kind != REQUEST_RECEIVE)
+		put_transfer(visit, request, request->bytes_in);
 }
 
-__attribute__((always_inline)) static inline void start(struct visit *visit, uint64_t handle,
-                                                        struct request *request)
+/* The kind stands for itself: where it is a constant, the request never needs memory. */
+__attribute__((always_inline)) static inline void
+start(struct visit *visit, uint64_t handle, enum request_kind kind, struct request *request)
 {
 	bool done = handle_done(handle);
 
 	if (!done)
 		request->id = request_next_id();
-	if (!done && request_add(handle, request, request->kind != REQUEST_RECEIVE))
-		put_started(visit, request);
+	if (!done && request_add(handle, request, !request_tells(kind)))
+		put_started(visit, kind, request);
 	else
-		put_at_once(visit, request);
+		put_at_once(visit, kind, request);
 }
 
 void start_request(struct visit *visit, uint64_t handle, struct request *request)
 {
-	start(visit, handle, request);
+	start(visit, handle, (enum request_kind)request->kind, request);
 }
 
 __attribute__((always_inline)) static inline struct request
@@ -237,7 +244,7 @@ static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
 	request = message(visit, REQUEST_SEND, a, large);
-	start(visit, handle_at(a[6], 0), &request);
+	start(visit, handle_at(a[6], 0), REQUEST_SEND, &request);
 }
 
 const struct handler handler_ISEND = {NULL, isend_after, false};
@@ -249,7 +256,7 @@ static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
 	request = message(visit, REQUEST_RECEIVE, a, large);
-	start(visit, handle_at(a[6], 0), &request);
+	start(visit, handle_at(a[6], 0), REQUEST_RECEIVE, &request);
 }
 
 const struct handler handler_IRECV = {NULL, irecv_after, false};
@@ -356,7 +363,7 @@ static void start_again(struct visit *visit, uint64_t handle)
 	if (!request)
 		return;
 	request->id = request_next_id();
-	put_started(visit, request);
+	put_started(visit, (enum request_kind)request->kind, request);
 }
 
 static void start_after(struct visit *visit, const uintptr_t *a, bool large)

@@ -96,9 +96,12 @@ void *thread_scratch(struct thread *thread, size_t size);
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
+struct call_info;
+
 /* A call being recorded. */
 struct visit {
 	struct thread *thread;
+	const struct call_info *info;
 	uint64_t enter, leave;
 	uint32_t region;
 	bool recorded; /* false: only passed through */

@@ -53,7 +53,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  2
+#define RING_VERSION  3
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* the socket's name, without the leading NUL */
 
 #define RING_MAX_THREADS      128
@@ -257,6 +257,10 @@ static inline unsigned ring_part_fields(unsigned kind)
 		[CALL_FILE_OPENED] = RING_TAG,
 		[CALL_FILE_READ] = RING_BYTES | RING_BYTES_IN,
 		[CALL_FILE_WRITE] = RING_BYTES | RING_BYTES_IN,
+		[CALL_READ_POSTED] = RING_BYTES_IN | RING_REQUEST,
+		[CALL_READ_DONE] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
+		[CALL_WRITE_POSTED] = RING_BYTES_IN | RING_REQUEST,
+		[CALL_WRITE_DONE] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
 	};
 
 	return kind < NR_CALL_PARTS ? fields[kind] : 0;
@@ -278,7 +282,8 @@ struct ring_requests {
 static inline bool ring_posts(unsigned kind)
 {
 	return kind == CALL_SEND_POSTED || kind == CALL_RECEIVE_POSTED ||
-	       kind == CALL_COLLECTIVE_POSTED;
+	       kind == CALL_COLLECTIVE_POSTED || kind == CALL_READ_POSTED ||
+	       kind == CALL_WRITE_POSTED;
 }
 
 static inline bool ring_request_stays(unsigned kind)

@@ -20,10 +20,12 @@ void thread_pop(struct thread *thread)
 
 static bool have_ring(struct thread *thread)
 {
-	if (unlikely(!process.shared) &&
+	if (likely(thread->ring))
+		return true;
+	if (!process.shared &&
 	    (__atomic_load_n(&process.started, __ATOMIC_ACQUIRE) || !process_start()))
 		return false;
-	if (likely(thread->ring) || thread_start(thread))
+	if (thread_start(thread))
 		return true;
 	__atomic_fetch_add(&process.shared->lost, 1, __ATOMIC_RELAXED);
 	return false;
@@ -47,6 +49,7 @@ bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
 	if (unlikely(!have_ring(thread)))
 		return false;
 	visit->thread = thread;
+	visit->info = info;
 	visit->region = call;
 	visit->recorded = !is_closed(info->class);
 	thread->inside = true;
@@ -70,7 +73,7 @@ void visit_part_room(struct visit *visit)
 
 int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 {
-	const struct call_info *info = &call_infos[visit->region];
+	const struct call_info *info = visit->info;
 	struct thread *thread = visit->thread;
 
 	if (unlikely(!visit->recorded || !thread->ring)) { /* no ring: forked meanwhile */

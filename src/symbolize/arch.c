@@ -36,6 +36,10 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 	return !memcmp(code, "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 }
 
+/* mov $__NR_clone, %eax; syscall, and the same of clone3 */
+static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\xb8\x38\x00\x00\x00\x0f\x05",
+                                                        "\xb8\xb3\x01\x00\x00\x0f\x05"};
+
 #define SUB_SIZE 4 /* sub $8, %rsp, and add */
 
 /* Where the instruction begins that starts a function around the address; or behind it. */
@@ -159,6 +163,10 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 	return !memcmp(code, "\x68\x11\x80\xd2\x01\x00\x00\xd4", 8);
 }
 
+/* mov x8, #__NR_clone; svc #0, and the same of clone3 */
+static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\x88\x1b\x80\xd2\x01\x00\x00\xd4",
+                                                        "\x68\x36\x80\xd2\x01\x00\x00\xd4"};
+
 /* stp x16, x30, [sp, #-16]! */
 bool arch_is_plt_push(const uint8_t code[4])
 {
@@ -250,6 +258,10 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 	return !memcmp(code, "\x93\x08\xb0\x08\x73\x00\x00\x00", 8);
 }
 
+/* li a7, __NR_clone; ecall, and the same of clone3 */
+static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\x93\x08\xc0\x0d\x73\x00\x00\x00",
+                                                        "\x93\x08\x30\x1b\x73\x00\x00\x00"};
+
 /* jal and jalr that link in ra, and c.jalr, which is half as long */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
 {
@@ -272,6 +284,15 @@ bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
 }
 
 #endif
+
+bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE])
+{
+	for (unsigned at = 0; at + ARCH_CLONE_SIZE <= ARCH_CLONE_BEFORE; at += ARCH_CODE_STEP)
+		if (!memcmp(code + at, clone_code[0], ARCH_CLONE_SIZE) ||
+		    !memcmp(code + at, clone_code[1], ARCH_CLONE_SIZE))
+			return true;
+	return false;
+}
 
 /* What only aarch64 needs. */
 #if ARCH_PLT_HEAD == 0

@@ -20,6 +20,8 @@
 #if defined(__x86_64__)
 #define ARCH_MACHINE EM_X86_64
 enum { ARCH_FP = 6, ARCH_SP = 7, ARCH_EXTRA = 3, ARCH_RA = 16, ARCH_PC = 16, ARCH_REGS = 17 };
+enum { ARCH_RESULT = 0 };      /* of a system call */
+#define ARCH_CLONE_SIZE      7 /* bytes that make a thread */
 #define ARCH_TRAMPOLINE_SIZE 9
 #define ARCH_TRAMPOLINE_STEP 7 /* the offset of its second instruction */
 #define ARCH_CALL_MAX        7
@@ -31,6 +33,8 @@ enum { ARCH_FP = 6, ARCH_SP = 7, ARCH_EXTRA = 3, ARCH_RA = 16, ARCH_PC = 16, ARC
 #elif defined(__aarch64__)
 #define ARCH_MACHINE         EM_AARCH64
 enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };
+enum { ARCH_RESULT = 0 };
+#define ARCH_CLONE_SIZE      8
 #define ARCH_TRAMPOLINE_SIZE 8
 #define ARCH_TRAMPOLINE_STEP 4
 #define ARCH_CALL_MAX        4
@@ -43,6 +47,8 @@ enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, 
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCH_MACHINE         EM_RISCV
 enum { ARCH_FP = 8, ARCH_SP = 2, ARCH_EXTRA = 1, ARCH_RA = 1, ARCH_PC = 32, ARCH_REGS = 33 };
+enum { ARCH_RESULT = 10 };
+#define ARCH_CLONE_SIZE      8
 #define ARCH_TRAMPOLINE_SIZE 8
 #define ARCH_TRAMPOLINE_STEP 4
 #define ARCH_CALL_MAX        4
@@ -78,6 +84,13 @@ void arch_mend_rule(struct unwind_rule *rule);
 
 /* Whether these are the instructions that return from a signal handler. */
 bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
+
+/*
+ * Whether code behind these bytes is behind the system call that makes a thread, which both the old
+ * and the new one return from.
+ */
+#define ARCH_CLONE_BEFORE 16
+bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
 
 /*
  * Code without call frame information that keeps no frame pointer, and is known by its

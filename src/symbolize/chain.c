@@ -10,7 +10,10 @@
 #define CACHE_LINE   64
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
 
-/* A stack joins a chain by so many links, or by one that so many cut stacks before it ended in. */
+/*
+ * A stack joins a chain by so many links, or by one with the same registers, or by one that so many
+ * cut stacks before it ended in.
+ */
 #define JOIN_LINKS 6
 #define JOIN_STAY  16
 
@@ -21,7 +24,9 @@ struct chain {
 	uint64_t stored;    /* the time of the last store, in stores */
 	struct link anchor; /* where the last stack joined it, or could have */
 	unsigned stay;      /* how many did so in a row, while the chain had it */
-	uint64_t since;     /* for samples after this time, in ns */
+	uint64_t since;     /* for samples from this time on, in ns */
+	unsigned old;       /* but for so many of the outermost, which the chain before had, too, */
+	uint64_t old_since; /* from this one on */
 	uint64_t generation;
 	bool held; /* there are holds */
 	/* Filled from the end, so that the roots of all stacks stand in one place. */
@@ -81,6 +86,11 @@ static const struct link *chain_links(const struct chain *chain)
 	return chain->links + MAX_LINKS - chain->nr;
 }
 
+static const struct hold *chain_holds(const struct chain *chain)
+{
+	return chain->holds + MAX_LINKS - chain->nr;
+}
+
 static bool link_equal(const struct link *a, const struct link *b)
 {
 	return a->slot == b->slot && a->frame == b->frame;
@@ -97,9 +107,31 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 {
 	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
 
-	if (!chain || !chain->held || chain->generation != generation)
+	if (!chain || !chain->held || chain->since || chain->generation != generation)
 		return (struct past){0};
-	return (struct past){chain_links(chain), chain->holds + MAX_LINKS - chain->nr, chain->nr};
+	return (struct past){chain_links(chain), chain_holds(chain), chain->nr};
+}
+
+/* How many of the outermost links a stack and the chain have in common. */
+static size_t chain_common(const struct chain *chain, const struct chain_news *news)
+{
+	const struct link *link = chain_links(chain) + chain->nr, *other = news->links + news->nr;
+	size_t n = 0;
+
+	while (n < chain->nr && n < news->nr && link_equal(link - n - 1, other - n - 1))
+		n++;
+	return n;
+}
+
+/* A chain that is good from some time on. What an earlier one had is good for longer. */
+static void chain_since(struct chain *chain, const struct chain_news *news)
+{
+	size_t common = news->since ? chain_common(chain, news) : 0;
+
+	if (common > chain->old)
+		chain->old_since = chain->since;
+	chain->old = (unsigned)common;
+	chain->since = news->since;
 }
 
 /* All but what the chain has already. */
@@ -123,9 +155,11 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 	chain = chain_claim(table, tid);
 	if (chain->tid != tid || (chain->stay && !chain_has(news->links, news->nr, &chain->anchor)))
 		chain->stay = 0;
+	if (chain->tid != tid)
+		chain->nr = 0;
 	chain->tid = tid;
 	chain->misses = news->since ? chain->misses : 0;
-	chain->since = news->since;
+	chain_since(chain, news);
 	chain->stored = ++table->stores;
 	chain->generation = news->generation;
 	chain->held = news->holds;
@@ -147,22 +181,27 @@ static unsigned links_equal(const struct chain *chain, size_t i, const struct li
 
 /*
  * Whether a stack joins the chain at its link number i. One link alone says little, for a function
- * may be called from two places at the same depth: unless stacks have joined there for a while.
+ * may be called from two places at the same depth: unless it was called with the same in registers,
+ * or stacks have joined there for a while.
  */
-static bool chain_joins(struct chain *chain, size_t i, const struct link *links, size_t nr)
+static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
+                        const struct hold *holds, size_t nr)
 {
+	const struct hold *ours = &chain_holds(chain)[i], *theirs = &holds[nr - 1];
 	unsigned n = links_equal(chain, i, links, nr);
 
 	chain->stay = n ? chain->stay + 1 : 0;
-	if (n)
-		chain->anchor = chain_links(chain)[i];
-	return n == JOIN_LINKS || chain->stay > JOIN_STAY;
+	if (!n)
+		return false;
+	chain->anchor = chain_links(chain)[i];
+	return n == JOIN_LINKS || chain->stay > JOIN_STAY ||
+	       (chain->held && ours->fp == theirs->fp && ours->extra == theirs->extra);
 }
 
 /* The first step beyond was another one, with other registers; without holds, all are. */
 static void holds_append(const struct chain *chain, size_t i, struct hold *to)
 {
-	const struct hold *from = chain->holds + MAX_LINKS - chain->nr;
+	const struct hold *from = chain_holds(chain);
 	size_t nr = chain->nr - i, n;
 
 	memcpy(to, from + i, nr * sizeof(*to));
@@ -177,14 +216,17 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 	const struct link *last = &links[nr - 1];
 	size_t i, more;
 
-	if (!chain || !last->slot || time < chain->since)
+	if (!chain || !last->slot)
 		return nr;
 	for (i = 0; i < chain->nr; i++)
 		if (chain_links(chain)[i].slot == last->slot)
 			break;
-	if (i == chain->nr)
+	/* Else the stack was cut before it came to the anchor: that says nothing of it. */
+	if (i == chain->nr && last->slot >= chain->anchor.slot)
 		chain->stay = 0;
-	if (i == chain->nr || !chain_joins(chain, i, links, nr))
+	if (i == chain->nr ||
+	    time < (chain->nr - i > chain->old ? chain->since : chain->old_since) ||
+	    !chain_joins(chain, i, links, holds, nr))
 		return nr;
 	more = chain->nr - (i + 1);
 	if (more > max - nr)

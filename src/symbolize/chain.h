@@ -3,10 +3,11 @@
  *
  * When the copied piece of a deep stack ends too early, its outermost return addresses are often at
  * the same places, and the same, as in an earlier sample of the thread: then nothing above them has
- * changed either, and the earlier stack says how it goes on. How much has to agree was found on a
- * compiler's stacks, cut and compared with longer copies: by one return address 50 of 1,000 that
- * were completed were wrong, by three in a row 1 to 50, by six less than 1. A single one counts
- * only where stacks have joined a chain for a while.
+ * changed either, and the earlier stack says how it goes on. How much has to agree was found on
+ * compilers' stacks, cut and compared with longer copies: by one return address 50 of 1,000 that
+ * were completed were wrong, by three in a row 1 to 50, by six less than 1; by one and the
+ * registers that its function was called with, 1 of 10,000. A single one alone counts only where
+ * stacks have joined a chain for a while.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H
@@ -53,7 +54,8 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 
 /*
  * Remembers a complete stack, leaf first. The outermost `same` links are those of chain_past().
- * holds: NULL: not known. since: for samples from this time on; 0: for all.
+ * holds: NULL: not known. since: for samples from this time on; 0: for all. What it has in common
+ * with the stack before is good for those that this was good for.
  */
 struct chain_news {
 	const struct link *links;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define CHECK_MAX  1024
+#define CHECK_MAX  6    /* return addresses */
 #define PIECE      4096 /* no larger than a page, so that a piece is there or is not */
 #define MAX_PIECES 64   /* for one sample: 256 KiB */
 #define REACH      ((uint64_t)8 << 20)
@@ -35,18 +35,42 @@ static bool read_all(pid_t pid, uint64_t addr, void *to, size_t size)
 	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample)
+/*
+ * Whether the outermost return addresses are still in memory. The bytes around them are not asked:
+ * where a frame is larger than the copy they are the variables of a function that is at work.
+ */
+static bool is_there(pid_t pid, const struct unwind_sample *sample, const struct link *links,
+                     unsigned nr)
 {
-	size_t size = sample->stack_size, check = size < CHECK_MAX ? size : CHECK_MAX;
-	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP);
-	unsigned char now[CHECK_MAX];
+	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP), now[CHECK_MAX];
+	struct iovec local[CHECK_MAX], remote[CHECK_MAX];
+	unsigned n = 0;
 
+	while (nr-- > 0 && n < CHECK_MAX) {
+		uint64_t slot = links[nr].slot, at = slot - base;
+
+		if (at >= sample->stack_size || sample->stack_size - at < sizeof(*now))
+			continue;
+		local[n] = (struct iovec){&now[n], sizeof(*now)};
+		remote[n++] = (struct iovec){(void *)(uintptr_t)slot, sizeof(*now)};
+	}
+	if (!n || process_vm_readv(pid, local, n, remote, n, 0) != (ssize_t)(n * sizeof(*now)))
+		return false;
+	while (n-- > 0)
+		if (memcmp(&now[n], sample->stack + ((uintptr_t)remote[n].iov_base - base),
+		           sizeof(*now)) != 0)
+			return false;
+	return true;
+}
+
+bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
+                      const struct link *links, unsigned nr)
+{
 	live->pid = pid;
 	live->nr = 0;
-	live->base = base;
-	live->end = base + REACH;
-	return size && live->end > base && read_all(pid, base + size - check, now, check) &&
-	       !memcmp(now, sample->stack + size - check, check);
+	live->base = arch_sample_reg(sample->regs, ARCH_SP);
+	live->end = live->base + REACH;
+	return live->end > live->base && is_there(pid, sample, links, nr);
 }
 
 static const unsigned char *piece_get(struct live_stack *live, uint64_t addr)

@@ -2,13 +2,15 @@
  * Live stacks: what lies beyond the copied piece of a stack, read from the process itself a moment
  * later, as far as a walk asks for it: a single frame may take half a megabyte.
  *
- * By then the thread has gone on. What is read is given only where the last KiB of the copy is
- * still in memory as it was, and even then it may be what a stack has left behind: whoever uses it
- * needs a sign that the thread is where it was. Nothing in the process is changed or halted.
+ * By then the thread has gone on. What is read is given only where the outermost return addresses
+ * of the copy are still in memory as they were, and even then it may be what a stack has left
+ * behind: whoever uses it needs a sign that the thread is where it was. Nothing in the process is
+ * changed or halted.
  */
 #ifndef SYMBOLIZE_LIVE_STACK_H
 #define SYMBOLIZE_LIVE_STACK_H
 
+#include "symbolize/chain.h"
 #include "symbolize/unwind.h"
 
 struct live_stack;
@@ -18,10 +20,11 @@ struct live_stack *live_stack_new(void);
 void live_stack_free(struct live_stack *live);
 
 /*
- * Prepares for words beyond the copy of a sample. False: the process may not be read, is gone, or
- * has changed.
+ * Prepares for words beyond the copy of a sample, in which these frames were found. False: the
+ * process may not be read, is gone, or has left them.
  */
-bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample);
+bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
+                      const struct link *links, unsigned nr);
 
 /*
  * A word of the stack that the copy does not have in whole. False: it cannot be read, is more than

@@ -167,6 +167,24 @@ static bool is_bare(struct rule_cache *cache, struct module *module, const struc
 	return arch_bare_rule(code, vaddr, !cfi, rule);
 }
 
+static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	uint8_t code[ARCH_CLONE_BEFORE];
+
+	return cfi_read(cache->reader, cfi, vaddr - sizeof(code), code, sizeof(code)) ==
+	               sizeof(code) &&
+	       arch_is_clone(code);
+}
+
+/* Nothing is described at the address, but what begins behind it is. */
+static bool is_pushed(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
+{
+	struct unwind_rule rule;
+	struct cfi_range range;
+
+	return cfi_rule(cache->reader, cfi, vaddr + 1, &rule, &range) && range.start == vaddr + 1;
+}
+
 /* In the head of a PLT, behind its push. */
 static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
@@ -203,6 +221,10 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		*rule = arch_plt_rule;
 	else if (cfi && is_entry(cache, cfi, vaddr))
 		rule->kind = RULE_ROOT;
+	else if (cfi && is_cloned(cache, cfi, vaddr))
+		rule->kind = RULE_CLONED;
+	else if (cfi && is_pushed(cache, cfi, vaddr))
+		rule->kind = RULE_PUSHED;
 	else if (!is_bare(cache, module, cfi, vaddr, rule))
 		memset(rule, 0, sizeof(*rule));
 }

@@ -26,6 +26,9 @@ enum rule_kind {
 	RULE_NONE,   /* no call frame information: guess */
 	RULE_FOLLOW, /* compute the CFA, then the registers */
 	RULE_ROOT,   /* nobody called this */
+	RULE_PUSHED, /* nobody called here: makecontext() put the address of the code behind it
+	                there */
+	RULE_CLONED, /* nobody called a new thread that begins here; the old one: guess */
 };
 
 /* RULE_FOLLOW: what becomes of base + offset to make the CFA. */

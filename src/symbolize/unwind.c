@@ -84,7 +84,8 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 	struct walk again = *walk;
 
 	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
-	    !live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample))
+	    !live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->links,
+	                      walk->nr))
 		return;
 	again.live = unwinder->live;
 	again.links = unwinder->more;
@@ -95,8 +96,10 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 	walk_run(unwinder, &again);
 	if (again.complete)
 		chain_store(unwinder->chains, walk->sample->tid,
-		            &(struct chain_news){
-				    .links = again.links, .nr = again.nr, .since = now_ns()});
+		            &(struct chain_news){.links = again.links,
+		                                 .holds = unwinder->rules ? again.holds : NULL,
+		                                 .nr = again.nr,
+		                                 .since = now_ns()});
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
@@ -106,7 +109,7 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	size_t nr;
 
 	if (!walk->complete) {
-		if (!walk->cut || !walk->sample->stack_cut)
+		if (!walk->cut)
 			return UNWIND_TRUNCATED;
 		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
 		                  walk->holds, walk->nr, walk->max);

@@ -30,8 +30,8 @@ enum unwind_engine {
 struct unwind_sample {
 	const uint64_t *regs;       /* popcount(unwind_regs_mask()) values */
 	const unsigned char *stack; /* the bytes from the stack pointer upward */
-	size_t stack_size;          /* bytes really copied */
-	bool stack_cut;             /* the stack goes on beyond them */
+	size_t stack_size;          /* bytes really copied: up to what was asked for, or a page that
+	                               was never touched */
 	pid_t tid;                  /* whose previous chain may complete a cut stack */
 	uint64_t time;              /* of CLOCK_MONOTONIC, in ns; 0: the process may not be asked */
 };

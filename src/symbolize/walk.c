@@ -308,13 +308,23 @@ static bool guess_link(struct state *state)
 	return true;
 }
 
+/*
+ * A new thread returns from the system call that made it, too, but on a stack where nobody called
+ * it: C libraries leave that place undescribed. (The child of a fork has a copy of the stack.)
+ */
+static bool is_new_thread(const struct state *state, const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_CLONED && state->inner && state->sampled &&
+	       arch_sample_reg(state->sampled, ARCH_RESULT) == 0;
+}
+
 /* Or they have their return address at, or near, the top of the stack. */
-static bool guess_near(struct state *state)
+static bool guess_near(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t sp = state->regs[RULE_SP], slot, ra;
 
 	if (ARCH_RA == ARCH_EXTRA)
-		return guess_link(state);
+		return !is_new_thread(state, rule) && guess_link(state);
 	for (slot = sp; slot - sp < 32; slot += 8) {
 		if (!load(state, slot, &ra) || !is_return(state, ra))
 			continue;
@@ -326,18 +336,21 @@ static bool guess_near(struct state *state)
 	return false;
 }
 
-static bool step_guess(struct state *state)
+static bool step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
+	struct walk *walk = state->walk;
 
 	/* The ABI marks the outermost frame by a frame pointer of 0. */
 	if (!state->inner && state->regs[RULE_FP] == 0) {
-		state->walk->complete = true;
+		walk->complete = true;
 		return false;
 	}
-	if (state->inner && is_file && guess_near(state))
+	if (state->inner && is_file && guess_near(state, rule))
 		return true;
-	return guess_frame_pointer(state) || (state->inner && guess_near(state));
+	walk->complete = is_new_thread(state, rule);
+	return !walk->complete &&
+	       (guess_frame_pointer(state) || (state->inner && guess_near(state, rule)));
 }
 
 static inline void link_add(struct state *state, uint64_t frame)
@@ -365,19 +378,21 @@ static bool step(struct state *state)
 		uint32_t offset = (uint32_t)(addr - state->map->bias);
 
 		rule = rule_cache_get(state->rules, state->map->module, offset);
-		/* A trampoline was not called: before it there may be another function's end. */
-		frame = frame_make(state->map->module->id,
-		                   offset + (rule->signal && !state->inner));
+		/* What was not called is entered at ip: before it another function may end. */
+		frame = frame_make(
+			state->map->module->id,
+			offset + (!state->inner && (rule->signal || rule->kind == RULE_PUSHED)));
 	}
 	link_add(state, frame);
 	state->hold.by_words = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !walk->live) {
 		if (!step_plain(state, rule))
 			return false;
-	} else if (rule->kind == RULE_ROOT) {
+	} else if (rule->kind == RULE_ROOT || (rule->kind == RULE_PUSHED && !state->inner)) {
 		walk->complete = true;
 		return false;
-	} else if (rule->kind == RULE_NONE ? !step_guess(state) : !step_follow(state, rule)) {
+	} else if (rule->kind == RULE_FOLLOW ? !step_follow(state, rule)
+	                                     : !step_guess(state, rule)) {
 		return false;
 	}
 	walk->complete = state->ip == 0;

@@ -24,7 +24,9 @@ convert --folded --force -o . plain.atr; expect 1 'directory'
 
 # No progress where nobody looks; the default trace; a device is written to as it is.
 cp plain.atr adaptrace.atr
-convert --folded && [ ! -s said ] || fail "it says something: $(cat said)"
+convert --folded && grep -qx 'adaptrace: → adaptrace.folded' said || fail "it says: $(cat said)"
+convert --folded --force -q && [ ! -s said ] || fail "it says something: $(cat said)"
+convert --folded --force -o adaptrace.folded && [ ! -s said ] || fail "it says something: $(cat said)"
 cmp adaptrace.folded - <<END || fail "the default names"
 $("$ADAPTRACE" convert --folded -o - plain.atr)
 END

@@ -19,6 +19,14 @@ python3 "$here/merge_check.py"
 "$ADAPTRACE" report --mpi all.atr >text
 grep -q 'MPI_Waitall < exchange < step < main' text
 "$ADAPTRACE" report --per-rank all.atr | grep -q 'compute$'
+# On a terminal a path ends where its line does.
+python3 -c 'import os; os.openpty()' 2>/dev/null && python3 - <<'P'
+import recording
+said = recording.on_terminal("report", "--mpi", "all.atr")
+paths = [line for line in said.splitlines() if " < " in line]
+assert any(path.endswith("MPI_Waitall < exchange < step < …") for path in paths), paths
+assert all(len(path) <= 80 for path in paths), paths
+P
 # A smaller buffer holds as many samples as fit.
 "$ADAPTRACE" merge -m 256K -o small.atr job 2>/dev/null
 "$ADAPTRACE" info --json small.atr >small.json

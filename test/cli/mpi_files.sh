@@ -1,6 +1,7 @@
 #!/bin/sh
 # Files of MPI in OTF2: a handle for each opening, known to all ranks that opened it together, and
-# every transfer with what was asked for and what was moved.
+# every transfer with what was asked for and what was moved, from its begin to its end, whichever call
+# that is.
 . "$(dirname "$0")/scenario"
 . "$here/mpi"
 need_sampling
@@ -35,7 +36,7 @@ with otf2.reader.open('archive/traces.otf2') as trace:
         assert handle.comm.name == ('MPI_COMM_WORLD' if world else 'MPI_COMM_SELF')
     ranks = {l: i for i, l in enumerate(next(
         g for g in d.groups if g.group_type == GroupType.COMM_LOCATIONS).members)}
-    did, opened, active = collections.defaultdict(list), set(), {}
+    did, opened, issued, active = collections.defaultdict(list), set(), set(), {}
     for location, event in trace.events:
         kind, rank = type(event).__name__, ranks.get(location)
         if kind == 'IoCreateHandle':
@@ -45,25 +46,36 @@ with otf2.reader.open('archive/traces.otf2') as trace:
         elif kind == 'IoOperationBegin':
             assert (rank, event.handle) in opened and (rank, event.matching_id) not in active
             active[rank, event.matching_id] = event
-        elif kind in ('IoOperationComplete', 'IoOperationIssued'):
+        elif kind == 'IoOperationIssued':
+            begin = active[rank, event.matching_id]
+            assert begin.handle is event.handle and begin.time <= event.time
+            assert begin.operation_flags & IoOperationFlag.NON_BLOCKING
+            issued.add((rank, event.matching_id))
+        elif kind == 'IoOperationTest':
+            assert (rank, event.matching_id) in active
+        elif kind == 'IoOperationComplete':
             begin = active.pop((rank, event.matching_id))
             assert begin.handle is event.handle and begin.time <= event.time
+            assert ((rank, event.matching_id) in issued) == bool(
+                begin.operation_flags & IoOperationFlag.NON_BLOCKING)
             did[rank].append((begin.mode, begin.operation_flags, begin.bytes_request,
-                              getattr(event, 'bytes_result', None)))
+                              event.bytes_result))
         elif kind == 'IoDestroyHandle':
             opened.remove((rank, event.handle))
             did[rank].append('close')
     assert not opened and not active
     mode, read, write = IoAccessMode, IoOperationMode.READ, IoOperationMode.WRITE
-    none = IoOperationFlag.NONE
+    none, later = IoOperationFlag.NONE, IoOperationFlag.NON_BLOCKING
+    together = IoOperationFlag.COLLECTIVE
     for rank in 0, 1:
         assert did[rank] == [
             ('open', mode.WRITE_ONLY, IoCreationFlag.CREATE, IoStatusFlag.NONE),
-            (write, IoOperationFlag.COLLECTIVE, 40, 40), 'close',
+            (write, together, 40, 40), 'close',
             ('open', mode.READ_ONLY, IoCreationFlag.NONE, IoStatusFlag.NONE),
-            (read, none, 40, 8), (read, IoOperationFlag.NON_BLOCKING, 20, None), 'close',
+            (read, none, 40, 8), (read, later, 20, 20), (read, later | together, 16, 16), 'close',
             ('open', mode.READ_WRITE, IoCreationFlag.CREATE, IoStatusFlag.DELETE_ON_CLOSE),
-            (write, none, 4 + 4 * rank, 4 + 4 * rank), 'close'], (rank, did[rank])
+            (write, none, 4 + 4 * rank, 4 + 4 * rank), (write, later, 120, 120),
+            (write, later, 80, 80), 'close'], (rank, did[rank])
 E
 done
 pass

@@ -24,7 +24,7 @@ for rank in range(3):
             peer = p.get('peer_rank', p.get('peer', 0))
             told.append((c['call'], p['kind'], -1 if peer is None else peer, p.get('bytes') or 0,
                          p.get('bytes_in', p.get('asked', p.get('mode'))) or 0))
-            if p['kind'] in ('file-opened', 'file-closed', 'read', 'write'):
+            if p['kind'].startswith(('file', 'read', 'write')):
                 assert p['file'] == 'data', p
                 files.add(p['file_number'])
             if p.get('communicator_number'):

@@ -30,6 +30,26 @@ E
 	options="-g dwarf -F 1000" recorded_job $mpi 2 ./late.$mpi
 	"$ADAPTRACE" report --mpi job.atr >report || fail report
 	grep -q ' MPI_Recv < wait_late < main < ' report || fail "no call path: $(cat report)"
+	echo "$mpi: processes that were spawned are no ranks of the job, and their world is not its"
+	compile $mpi spawn
+	if timeout 20 mpirun.$mpi -n 1 ./spawn.$mpi 2>/dev/null; then
+		recorded_job $mpi 1 ./spawn.$mpi
+		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info || fail dump
+		"$ADAPTRACE" report --mpi --json job.atr >report || fail report
+		check <<'E'
+from counts import *
+ranks = [p['rank'] for p in json.load(open('info'))['processes']]
+assert sorted(r is None or r < 0 for r in ranks) == [False, True, True], ranks
+calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
+mine = collections.Counter(c['call'] for c in calls if c['rank'] == 0)
+assert mine == dict(MPI_Init=1, MPI_Comm_spawn=1, MPI_Send=1, MPI_Intercomm_merge=1, MPI_Barrier=1,
+                    MPI_Comm_free=1, MPI_Comm_disconnect=1, MPI_Finalize=1), mine
+assert counts()['MPI_Init'] == 3 and counts()['MPI_Recv'] == 1
+# To whom the message went is not known, and it is in no cell of the matrix.
+assert json.load(open('report'))['matrix'] == []
+assert not any(p.get('communicator') == 'MPI_COMM_WORLD' for c in calls for p in c['parts'])
+E
+	fi
 	echo "$mpi: opened locally"
 	compile $mpi plugin -shared -fPIC
 	gcc -w -o loader "$sources/loader.c" -ldl || fail loader

@@ -9,12 +9,14 @@ from read_trace import Bytes, Trace, unzigzag
 
 # What parts of a kind have: c(omm) p(eer) t(ag) b(ytes) i(n) r(equest)
 PARTS = ["cptb", "cptb", "cptbr", "r", "r", "cptbr", "r", "r", "cpbi", "r", "cpbir", "c", "c",
-         "cpb", "cpb", "cpb", "b", "b", "b", "ct", "c", "cbi", "cbi"]
+         "cpb", "cpb", "cpb", "b", "b", "b", "ct", "c", "cbi", "cbi", "cir", "cbir", "cir",
+         "cbir"]
 NAMES = ["send", "receive", "send-posted", "send-done", "receive-posted", "receive-done",
          "test-failed", "cancelled", "collective", "collective-posted", "collective-done",
          "communicator-created", "communicator-freed", "put", "get", "atomic", "read", "write",
-         "value", "file-opened", "file-closed", "read", "write"]
-POSTED, VALUE = (2, 4, 9), 18
+         "value", "file-opened", "file-closed", "read", "write", "read-posted",
+         "read-done", "write-posted", "write-done"]
+POSTED, VALUE = (2, 4, 9, 23, 25), 18
 
 
 def signed32(value):

@@ -1,9 +1,13 @@
 """What the tests look at: traces as adaptrace itself tells of them, and what targets said."""
 
 import collections
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
+import termios
 
 ADAPTRACE = os.environ["ADAPTRACE"]
 TARGETS = os.environ["TARGETS"]
@@ -11,6 +15,26 @@ TARGETS = os.environ["TARGETS"]
 
 def output_of(*args):
     return subprocess.run([ADAPTRACE, *args], check=True, stdout=subprocess.PIPE).stdout
+
+
+def on_terminal(*args, columns=80, background=False):
+    """What the program writes where it believes to be seen, standard error included."""
+    pid, terminal = pty.fork()
+    if not pid:
+        if background and (pid := os.fork()):
+            os._exit(os.waitpid(pid, 0)[1] >> 8)
+        if background:
+            os.setpgid(0, 0)
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(ADAPTRACE, ["adaptrace", *args])
+    text = b""
+    try:
+        while part := os.read(terminal, 4096):
+            text += part
+    except OSError:
+        pass
+    assert os.waitpid(pid, 0)[1] == 0
+    return text.decode()
 
 
 def info(path="adaptrace.atr"):

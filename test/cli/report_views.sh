@@ -144,6 +144,22 @@ rm app
 "$ADAPTRACE" report --annotate burn_step | grep -q ': its file is gone$' || fail "no file"
 python3 annotated.py || fail "code without a file"
 
+echo "-- the kernel's code is where it is in memory"
+recorded -e page-faults -o kernel.atr "$TARGETS/burn" 0.1 >said
+check <<'END'
+import os
+import subprocess
+
+import recording
+
+names = [row["symbol"] for row in recording.report("kernel.atr")["functions"]
+         if row["module"] == "[kernel]" and row["self"] and "+0x" not in row["symbol"]]
+for name in names[:1]:
+    text = subprocess.check_output([os.environ["ADAPTRACE"], "report", "--annotate", name,
+                                    "kernel.atr"], text=True)
+    assert "[kernel] [ffff" in text, text
+END
+
 echo "-- processes"
 for way in '' --inherit; do
 	recorded $way -o two.atr sh -c '"$TARGETS/quarters" 2 0.1 & "$TARGETS/quarters" 1 0.2; wait' >said

@@ -5,46 +5,28 @@ need_sampling
 python3 -c 'import os; os.openpty()' 2>/dev/null || skip "no terminal can be made here"
 
 check <<'END'
-import fcntl
 import os
-import pty
-import struct
-import termios
+
 import recording
 
 
-def on_terminal(*options, columns=80, background=False):
-    pid, terminal = pty.fork()
-    if not pid:
-        if background and (pid := os.fork()):
-            os._exit(os.waitpid(pid, 0)[1] >> 8)
-        if background:
-            os.setpgid(0, 0)
-        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execv(recording.ADAPTRACE, ["adaptrace", "record", *options,
-                                       os.path.join(recording.TARGETS, "burn"), "1.2"])
-    said = b""
-    try:
-        while part := os.read(terminal, 4096):
-            said += part
-    except OSError:
-        pass
-    assert os.waitpid(pid, 0)[1] == 0
-    return said.decode()
+def burn(*options, **terminal):
+    return recording.on_terminal("record", *options, os.path.join(recording.TARGETS, "burn"),
+                                 "1.2", **terminal)
 
 
-said = on_terminal("-e", "cpu-clock:u")
+said = burn("-e", "cpu-clock:u")
 print(repr(said))
 shown = said.count("\033[Kadaptrace: ")
 assert shown >= 2, shown
 lines = [line for line in said.replace("\r\n", "\n").split("\n") if "\u2192 adaptrace.atr" in line]
 assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lines
 # A line that goes over two is not erased.
-for line in on_terminal("-e", "cpu-clock:u", columns=30).split("\033[K")[1:]:
+for line in burn("-e", "cpu-clock:u", columns=30).split("\033[K")[1:]:
     assert "\u2192" in line or len(line.split("\r")[0]) < 30, line
-assert "adaptrace:" not in on_terminal("-q", "-e", "cpu-clock:u")
+assert "adaptrace:" not in burn("-q", "-e", "cpu-clock:u")
 # Whoever is in the foreground is not written over.
-said = on_terminal("-e", "cpu-clock:u", background=True)
+said = burn("-e", "cpu-clock:u", background=True)
 assert "\033[K" not in said and said.count("adaptrace: ") == 1, said
 END
 # Not on a terminal: the last line alone.

@@ -4,8 +4,6 @@
 
 #include <alloca.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 static volatile int sink;
 static jmp_buf back;

@@ -5,7 +5,6 @@
 #ifndef TEST_LIES_H
 #define TEST_LIES_H
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

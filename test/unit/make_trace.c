@@ -6,7 +6,6 @@
  *     make_trace big FILE SAMPLES       of 8 threads
  *     make_trace sums FILE              as JSON, on standard output
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "symbolize/walk.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -67,6 +67,30 @@ static void test_messages_belong_to_one_call(void **state)
 	assert_int_equal(strip(TRACE_POLICY_CLASS, CALL_COLLECTIVE_DONE, &part), 0);
 }
 
+/* What ends a transfer is a call of another class, and of another depth. */
+static void test_transfers_belong_to_one_call(void **state)
+{
+	static const enum trace_policy policies[] = {TRACE_POLICY_CLASS, TRACE_POLICY_DEPTH,
+	                                             TRACE_POLICY_DURATION};
+	struct call_part part;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		part = (struct call_part){
+			.kind = CALL_READ_POSTED, .comm = 2, .bytes_in = 40, .request = 5};
+		assert_int_equal(calls_strip(policies[i], &part, 1), 1);
+		assert_int_equal(part.kind, CALL_FILE_READ);
+		assert_int_equal(part.comm, 2);
+		assert_int_equal(part.bytes, 40);
+		assert_int_equal(part.bytes_in, 40);
+		assert_int_equal(part.request, 0);
+		assert_int_equal(strip(policies[i], CALL_WRITE_POSTED, &part), 1);
+		assert_int_equal(part.kind, CALL_FILE_WRITE);
+		assert_int_equal(strip(policies[i], CALL_READ_DONE, &part), 0);
+		assert_int_equal(strip(policies[i], CALL_WRITE_DONE, &part), 0);
+	}
+}
+
 /* A counter of 3 GHz, and time that is slewed now and then. */
 static void test_clock(void **state)
 {
@@ -127,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_messages_belong_to_one_call),
+		cmocka_unit_test(test_transfers_belong_to_one_call),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_clock_here),
 	};

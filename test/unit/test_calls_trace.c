@@ -1,8 +1,6 @@
 /* Calls and what they refer to, in a trace and in what a killed recorder leaves. */
 #include "trace_world.h"
 
-#include <errno.h>
-
 #include "output/call_stream.h"
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };

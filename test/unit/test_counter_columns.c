@@ -1,8 +1,5 @@
 #include "trace_world.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "output/counter_columns.h"
 #include "output/profile.h"
 #include "output/report_profile.h"

@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/counter_sums.h"
 

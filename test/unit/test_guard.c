@@ -129,13 +129,27 @@ static void test_told_time(void **state)
 	assert_int_equal(guard.target_ns, 3 * SECOND);
 }
 
-static void test_troubles(void **state)
+static void test_throttled(void **state)
 {
 	struct guard guard = window(0);
 
 	(void)state;
-	guard.troubles = 1;
+	guard.throttled = 1;
 	assert_false(guard_exceeded(&guard, SECOND, 1)); /* not over yet */
+	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+static void test_lost(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.samples = 1000;
+	guard.lost = 10;
+	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	guard = window(0);
+	guard.samples = 1000;
+	guard.lost = 11;
 	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
@@ -147,10 +161,11 @@ int main(void)
 		cmocka_unit_test(test_own_time_without_samples),
 		cmocka_unit_test(test_own_time_beside_others),
 		cmocka_unit_test(test_price_of_counters),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_waiting_target),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_told_time),
-		cmocka_unit_test(test_troubles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

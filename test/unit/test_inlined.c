@@ -3,7 +3,6 @@
 #include "trace_world.h"
 
 #include <json-c/json.h>
-#include <sys/mman.h>
 
 #include "output/dump.h"
 #include "output/profile.h"

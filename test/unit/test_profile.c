@@ -1,6 +1,5 @@
 #include "trace_world.h"
 
-#include <errno.h>
 #include <math.h>
 #include <xxhash.h>
 

@@ -1,7 +1,6 @@
 /* Names as people would say them, and names that only look as if they had a suffix. */
 #include "symbolize/readable.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 #include "raw_ring.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 enum { NR_REGS = 17, STACK_SIZE = 256 };
 

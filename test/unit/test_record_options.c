@@ -5,7 +5,6 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

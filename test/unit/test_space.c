@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
 static struct module modules[4] = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <math.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +138,12 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "100.0 MiB");
 	text_bytes(text, 17);
 	assert_string_equal(text, "17 bytes");
+	text_period(text, 776648, TRACE_NS);
+	assert_string_equal(text, "776.6 µs");
+	text_period(text, 1, TRACE_COUNT);
+	assert_string_equal(text, "time");
+	text_period(text, 9973, TRACE_COUNT);
+	assert_string_equal(text, "9973 occurrences");
 	text_rate(text, 1553296, TRACE_NS);
 	assert_string_equal(text, "644 Hz");
 }

@@ -1,6 +1,9 @@
 /* Walks as a recorder does them: cut stacks, limits, and samples that lie. */
 #include "unwinding.h"
 
+#include "symbolize/arch.h"
+
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -77,10 +80,8 @@ __attribute__((noinline)) static void dump_take(struct dump *dump)
 
 static struct unwind_sample dump_sample(const struct dump *dump, size_t size, pid_t tid)
 {
-	bool cut = size < dump->size;
-
-	return (struct unwind_sample){dump->regs, dump->stack, cut ? size : dump->size,
-	                              cut,        tid,         0};
+	return (struct unwind_sample){dump->regs, dump->stack,
+	                              size < dump->size ? size : dump->size, tid, 0};
 }
 
 /* -- a stack that grows and shrinks ----------------------------------------------------------- */
@@ -211,11 +212,6 @@ static void chains_belong_to_threads(void **state)
 	unwinder_forget(fixture->unwinder, 7);
 	walk(fixture, &cut, &chain);
 	assert_int_equal(chain.end, UNWIND_TRUNCATED);
-	/* A stack that just ends there was not cut. */
-	walk(fixture, &whole, &chain);
-	cut.stack_cut = false;
-	walk(fixture, &cut, &chain);
-	assert_int_equal(chain.end, UNWIND_TRUNCATED);
 	free(two);
 }
 
@@ -278,7 +274,15 @@ static void look_beyond(void *arg, unsigned depth)
 	st->stitched++;
 }
 
-/* What was copied is not what is there any more. */
+static void look_here(void *arg, unsigned depth)
+{
+	struct stitching *st = arg;
+
+	if (depth == 60)
+		dump_take(&st->dump);
+}
+
+/* Where it was copied the process has other frames now. */
 static void look_elsewhere(void *arg, unsigned depth)
 {
 	struct stitching *st = arg;
@@ -287,8 +291,6 @@ static void look_elsewhere(void *arg, unsigned depth)
 
 	if (depth != 60)
 		return;
-	dump_take(&st->dump);
-	st->dump.stack[8192 - 100] ^= 1;
 	sample = dump_sample(&st->dump, 8192, 9);
 	for (i = 0; i < 5; i++) {
 		sample.time = now_ns();
@@ -307,7 +309,6 @@ static void look_far(void *arg, unsigned depth)
 		return;
 	dump_take(&st->dump);
 	sample = dump_sample(&st->dump, MAX_STACK, 10);
-	sample.stack_cut = true;
 	sample.time = now_ns();
 	walk(st->fixture, &sample, &st->cut);
 	assert_int_equal(st->cut.end, UNWIND_TRUNCATED);
@@ -328,12 +329,22 @@ __attribute__((noinline)) static void descend_behind(visit_fn *visit, void *arg)
 	room[1] = room[0];
 }
 
+__attribute__((noinline)) static void descend_lower(visit_fn *visit, void *arg)
+{
+	volatile char room[40];
+
+	room[0] = 1;
+	descend(visit, arg, 0, 60);
+	room[1] = room[0];
+}
+
 static void a_process_tells_how_a_stack_goes_on(void **state)
 {
 	struct stitching *st = calloc(1, sizeof(*st));
 
 	st->fixture = *state;
-	descend(look_elsewhere, st, 0, 60);
+	descend(look_here, st, 0, 60);
+	descend_lower(look_elsewhere, st);
 	descend(look_beyond, st, 0, 60);
 	assert_int_equal(st->stitched, 1);
 	descend_behind(look_far, st);
@@ -423,6 +434,85 @@ static void unknown_code_is_one_unknown_frame(void **state)
 	free(two);
 }
 
+/* -- a thread's first instruction ------------------------------------------------------------- */
+
+/* Behind the system call in clone(), which has a small stack here; ra is on its top. */
+static void return_from_clone(struct dump *dump, uint64_t result, uint64_t ra)
+{
+	const uint8_t *code = dlsym(RTLD_DEFAULT, "clone");
+	size_t n = 0;
+
+	assert_non_null(code);
+	while (!arch_is_clone(code + n)) {
+		n += ARCH_CODE_STEP;
+		assert_in_range(n, 1, 256);
+	}
+	memset(dump, 0, sizeof(*dump));
+	dump->sp = 0x10000;
+	dump->size = 256;
+	memcpy(dump->stack, &ra, sizeof(ra));
+	dump->regs[arch_sample_index[ARCH_SP]] = dump->sp;
+	dump->regs[arch_sample_index[ARCH_RESULT]] = result;
+	dump->regs[arch_sample_index[ARCH_PC]] = (uintptr_t)code + n + ARCH_CLONE_BEFORE;
+	if (ARCH_RA == ARCH_EXTRA)
+		dump->regs[arch_sample_index[ARCH_RA]] = ra;
+}
+
+static void nobody_called_a_new_thread(void **state)
+{
+	struct dump *dump = calloc(1, sizeof(*dump));
+	uint64_t ra = (uintptr_t)__builtin_return_address(0);
+	struct unwind_sample sample;
+	struct chain chain;
+
+	return_from_clone(dump, 0, 0);
+	sample = dump_sample(dump, MAX_STACK, 1);
+	walk(*state, &sample, &chain);
+	assert_int_equal(chain.end, UNWIND_COMPLETE);
+	assert_int_equal(chain.nr, 1);
+	return_from_clone(dump, 1234, ra); /* the thread that made it */
+	walk(*state, &sample, &chain);
+	assert_in_range(chain.nr, 2, MAX_FRAMES);
+	free(dump);
+}
+
+/* -- contexts of makecontext() ---------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+
+static struct {
+	ucontext_t here, there;
+	struct dump dump;
+} contexts;
+
+static void in_a_context(void)
+{
+	dump_take(&contexts.dump);
+	__asm__ volatile(""); /* no tail call */
+}
+
+/* Where its first function would return to was put there, and is no call. */
+static void nobody_called_a_context(void **state)
+{
+	unsigned char *stack = calloc(1, MAX_STACK);
+	struct unwind_sample sample;
+	struct chain chain;
+
+	getcontext(&contexts.there);
+	contexts.there.uc_stack.ss_sp = stack;
+	contexts.there.uc_stack.ss_size = MAX_STACK;
+	contexts.there.uc_link = &contexts.here;
+	makecontext(&contexts.there, in_a_context, 0);
+	assert_int_equal(swapcontext(&contexts.here, &contexts.there), 0);
+	sample = dump_sample(&contexts.dump, MAX_STACK, 1);
+	walk(*state, &sample, &chain);
+	assert_int_equal(chain.end, UNWIND_COMPLETE);
+	assert_int_equal(chain.nr, 3); /* dump_take(), in_a_context(), what called that */
+	free(stack);
+}
+
+#endif
+
 static void engines_agree(void **state)
 {
 	struct fixture *fixture = *state;
@@ -493,7 +583,7 @@ static void random_samples_end(void **state)
 		for (j = 0; j < 3; j++)
 			dump.regs[rand() % __builtin_popcountll(unwind_regs_mask())] =
 				plausible_word(&dump);
-		sample = (struct unwind_sample){dump.regs, stack, size, rand() % 2, 1 + rand() % 3};
+		sample = (struct unwind_sample){dump.regs, stack, size, 1 + rand() % 3};
 		walk(fixture, &sample, &chain);
 		free(stack);
 	}
@@ -502,18 +592,20 @@ static void random_samples_end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
-		cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
-		cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
+	const struct CMUnitTest tests[] =
+	{ cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup, teardown),
+	  cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup, teardown),
+	  cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
+	  cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
+	  cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
+	  cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
+	  cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
+	  cmocka_unit_test_setup_teardown(nobody_called_a_new_thread, setup, teardown),
+#if defined(__x86_64__)
+	  cmocka_unit_test_setup_teardown(nobody_called_a_context, setup, teardown),
+#endif
+	  cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
+	  cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
