@@ -29,7 +29,7 @@ PKGS_CHECK := $(PKGS_BUILD) g++ gfortran libcmocka-dev libmpich-dev libopenmpi-d
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
 
-LDLIBS  := -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
+LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
            -liberty -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers

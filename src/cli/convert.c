@@ -331,14 +331,14 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 {
 	static const struct argp_option rest[] = {
 		{NULL, 0, NULL, 0, "Options:", 2},
-		{"event", 'e', "EVENT", 0, "The event or counter, for formats of one (the first)",
+		{"event", 'e', "EVENT", 0, "the event or counter, for formats of one (the first)",
 	         2},
-		{"force", 'f', NULL, 0, "Replace the output if it exists", 2},
+		{"force", 'f', NULL, 0, "replace the output if it exists", 2},
 		{"output", 'o', "FILE", 0,
-	         "Write here; -: to standard output (beside the trace, with its name)", 2},
+	         "write here; -: to standard output (beside the trace, with its name)", 2},
 		{"otf2-events", KEY_OTF2_EVENTS, "KIND", 0,
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
-		{"quiet", 'q', NULL, 0, "Show no progress and no name of the output", 2},
+		{"quiet", 'q', NULL, 0, "show no progress and no name of the output", 2},
 		{0},
 	};
 	const struct converter *converter;
@@ -380,7 +380,7 @@ int cmd_convert(int argc, char **argv)
 		known,
 		parse_option,
 		"--FORMAT [FILE]",
-		"Turn a trace into what other tools read.\v"
+		"Turns a trace into what other tools read.\v"
 		"FILE is " DEFAULT_TRACE " if not given. The output appears under its name when "
 		"it is whole, and an existing one is kept unless --force is given.",
 		NULL,

@@ -167,12 +167,17 @@ static error_t parse_format(int key, struct report_command *command)
 }
 
 /* Trees and tables of threads are of functions, and each of these is a view by itself. */
-static unsigned nr_views(const struct report_command *command)
+static void check_views(struct argp_state *state, const struct report_command *command)
 {
 	const struct report_options *options = &command->options;
+	bool has_trees = options->tree || (command->function && !options->annotate);
+	bool of_functions = options->tree || options->per_thread || command->function;
 
-	return command->mpi + command->per_rank +
-	       (options->tree || options->per_thread || command->function);
+	if (command->mpi + command->per_rank + of_functions > 1)
+		argp_error(state, "--mpi and --per-rank are views by themselves: one at a time, "
+		                  "and without --tree and the like");
+	if (options->max_depth && !has_trees)
+		argp_error(state, "--max-depth is for --tree, --callers and --callees");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -213,9 +218,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		reading_take(state, &command->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (nr_views(command) > 1)
-			argp_error(state, "--mpi and --per-rank are views by themselves: one at a "
-			                  "time, and without --tree and the like");
+		check_views(state, command);
 		return 0;
 	default:
 		return parse_format(key, command);

@@ -4,6 +4,7 @@
 
 #include "cli/session.h"
 
+/* To be called at every tick; shows something now and then, and on a terminal only. */
 void status_show(struct session *session);
 void status_clear(struct session *session);
 

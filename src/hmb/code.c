@@ -2,13 +2,6 @@
 
 #include <string.h>
 
-static unsigned char *put_bytes(unsigned char *at, uint64_t value, unsigned nr)
-{
-	for (unsigned i = 0; i < nr; i++)
-		*at++ = (unsigned char)(value >> 8 * i);
-	return at;
-}
-
 /* A varint below 2^28 without a loop, whose end would be a guess; writes four bytes. */
 static unsigned char *put_short_varint(unsigned char *at, uint32_t value)
 {
@@ -21,23 +14,12 @@ static unsigned char *put_short_varint(unsigned char *at, uint32_t value)
 	return at + more + 1;
 }
 
-static unsigned char *put_late_control(unsigned char *at, uint64_t late, enum code_where where)
-{
-	unsigned high = (unsigned)(late >> 16), codes = TIME_3_BYTES - TIME_BYTES;
-
-	if (late >= 1 << 24) {
-		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
-		return varint_put(at, late);
-	}
-	*at++ = (unsigned char)((TIME_BYTES + (high < codes ? high : codes)) << 2 | where);
-	return put_bytes(at, late, high < codes ? 2 : 3);
-}
-
 static unsigned char *put_control(unsigned char *at, uint64_t residual, enum code_where where)
 {
-	if (residual < TIME_END)
+	if (residual < TIME_3_END)
 		return put_near_control(at, residual, where);
-	return put_late_control(at, residual - TIME_END, where);
+	*at++ = (unsigned char)(TIME_VARINT << 2 | where);
+	return varint_put(at, residual - TIME_END);
 }
 
 static uint32_t distance_32(uint32_t to, uint32_t from)
@@ -45,33 +27,21 @@ static uint32_t distance_32(uint32_t to, uint32_t from)
 	return (uint32_t)zigzag((uint64_t)(int64_t)(int32_t)(to - from));
 }
 
-/* By the whole number of its node. */
-static unsigned char *put_far_context(unsigned char *at, uint32_t context)
-{
-	if (context >> 16 < CONTEXT_3_BYTES - CONTEXT_2_BYTES) {
-		*at++ = (unsigned char)(CONTEXT_2_BYTES + (context >> 16));
-		return put_bytes(at, context, 2);
-	}
-	if (context >> 24 < CONTEXT_ANY - CONTEXT_3_BYTES) {
-		*at++ = (unsigned char)(CONTEXT_3_BYTES + (context >> 24));
-		return put_bytes(at, context, 3);
-	}
-	*at++ = CONTEXT_ANY;
-	return put_bytes(at, context, 4);
-}
-
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
+	static const uint8_t firsts[] = {0, CONTEXT_LOW, CONTEXT_2_BYTES, CONTEXT_3_BYTES,
+	                                 CONTEXT_ANY};
 	uint32_t followed = distance_32(context, model->trails[model->trail]);
 	uint32_t other = distance_32(context, model->trails[!model->trail]);
 	bool nearer = other < followed; /* as good as random */
 	uint64_t least = followed ^ ((followed ^ other) & -(uint32_t)nearer);
 	uint64_t code = least << 1 | nearer;
+	bool far = code >= CONTEXT_FAR;
+	unsigned more = (code >= CONTEXT_LOW) + far + (far & (context >= CONTEXT_2_END)) +
+	                (far & (context >= CONTEXT_3_END));
 
 	add_to_trail(model, context, nearer, code < CONTEXT_LOW);
-	if (code >= CONTEXT_LOW + ((CONTEXT_2_BYTES - CONTEXT_LOW) << 8))
-		return put_far_context(at, context);
-	return put_number(at, (uint32_t)code, CONTEXT_LOW);
+	return put_low_bytes(at, firsts[more], far ? context : code - firsts[more], more);
 }
 
 static uint32_t site_hash(uint64_t who)
@@ -239,16 +209,21 @@ static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint6
 	}
 }
 
-/* The number of a pair that is met; a long one becomes short. */
-static unsigned char *put_pair(struct code_model *model, unsigned char *at, struct code_pair *pair)
+/* Numbers a pair for its empty slot; a context likewise, but for NULL: it has a number. */
+static void note_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf, uint16_t *slot,
+                      uint16_t *of_context)
 {
-	uint16_t number = pair->number;
+	struct code_model *model = &encoder->model;
+	uint32_t pair = add_pair(model, context, leaf);
 
-	if (number >= NUMBER_DIRECT) {
-		pair->number = (uint16_t)shorten_number(model, number);
-		model->pairs[model->order[number]].number = number;
+	if (pair == CODE_MAX_PAIRS)
+		return;
+	*slot = (uint16_t)(pair + 1);
+	if (of_context) {
+		*of_context = *slot;
+		add_context(model, pair);
+		model->pairs[pair].context_number = (uint16_t)model->nr_contexts;
 	}
-	return put_number(at, number, NUMBER_DIRECT);
 }
 
 /* A pair that is new, whose slot this is. */
@@ -259,29 +234,23 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 	struct code_model *model = &encoder->model;
 	bool again = context == model->last.context;
 	uint16_t *of_context = find_context(encoder, context);
-	uint32_t pair;
 
 	if (again || *of_context) {
 		const struct code_pair *near =
 			again ? &model->last : &model->pairs[*of_context - 1];
 
 		at = put_control(at, residual, WHERE_CONTEXT);
-		at = put_number(at, again ? 0 : near->context_number, NUMBER_DIRECT);
+		at = put_number(at, again ? 0 : near->context_number);
 		at = put_leaf_near(encoder, at, leaf, near->leaf);
+		note_pair(encoder, context, leaf, slot, NULL);
 	} else {
 		at = put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, context);
 		at = put_leaf(encoder, at, leaf);
+		note_pair(encoder, context, leaf, slot, of_context);
 	}
-	pair = add_pair(model, context, leaf);
-	if (pair == CODE_MAX_PAIRS)
-		return at;
-	*slot = (uint16_t)(pair + 1);
-	if (!again && !*of_context) {
-		*of_context = *slot;
-		add_context(model, pair);
-		model->pairs[pair].context_number = (uint16_t)model->nr_contexts;
-	}
+	model->last.leaf = leaf;
+	model->last.context = context;
 	return at;
 }
 
@@ -291,15 +260,12 @@ static unsigned char *put_where(struct code_encoder *encoder, unsigned char *at,
 	struct code_model *model = &encoder->model;
 	uint16_t *slot = find_pair(encoder, context, leaf);
 
-	if (*slot) {
-		at = put_control(at, residual, WHERE_PAIR);
-		at = put_pair(model, at, &model->pairs[*slot - 1]);
-	} else {
-		at = put_new_pair(encoder, at, residual, context, leaf, slot);
-	}
+	if (!*slot)
+		return put_new_pair(encoder, at, residual, context, leaf, slot);
 	model->last.leaf = leaf;
 	model->last.context = context;
-	return at;
+	at = put_control(at, residual, WHERE_PAIR);
+	return put_pair(model, at, &model->pairs[*slot - 1]);
 }
 
 bool code_put_where(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
@@ -308,6 +274,15 @@ bool code_put_where(struct code_encoder *encoder, struct bin *bin, uint64_t resi
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 
 	code_append(bin, put_where(encoder, at, residual, context, leaf));
+	return true;
+}
+
+bool code_put_new(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
+                  uint32_t context, uint64_t leaf, uint16_t *slot)
+{
+	unsigned char *at = bin_records(bin) + bin->record_bytes;
+
+	code_append(bin, put_new_pair(encoder, at, residual, context, leaf, slot));
 	return true;
 }
 

@@ -13,6 +13,8 @@
 #define TIME_3_BYTES    62
 #define TIME_VARINT     63
 #define TIME_END        (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
+#define TIME_2_END      (TIME_END + ((TIME_3_BYTES - TIME_BYTES) << 16))
+#define TIME_3_END      (TIME_END + (1 << 24))
 #define SITE_BYTE       62
 #define SITE_NEW        63
 #define NUMBER_DIRECT   240
@@ -26,6 +28,9 @@
 #define CONTEXT_2_BYTES 148 /* the number itself: this and 2 more */
 #define CONTEXT_3_BYTES 248
 #define CONTEXT_ANY     255
+#define CONTEXT_FAR     (CONTEXT_LOW + ((CONTEXT_2_BYTES - CONTEXT_LOW) << 8))
+#define CONTEXT_2_END   ((CONTEXT_3_BYTES - CONTEXT_2_BYTES) << 16)
+#define CONTEXT_3_END   ((CONTEXT_ANY - CONTEXT_3_BYTES) << 24)
 #define BLOCK_SHIFT     16
 #define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
 #define FRAME_BLOCK(f)  ((uint32_t)((f) >> BLOCK_SHIFT))

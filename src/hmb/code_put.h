@@ -7,6 +7,8 @@
 #ifndef HMB_CODE_PUT_H
 #define HMB_CODE_PUT_H
 
+#include <string.h>
+
 #include "hmb/code_model.h"
 
 /* Appends a sample to a bin with room for CODE_MAX_RECORD bytes and its counters. */
@@ -19,6 +21,10 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 bool code_put_where(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
                     uint32_t context, uint64_t leaf);
 
+/* The same for a pair that has no number, whose empty slot this is. */
+bool code_put_new(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
+                  uint32_t context, uint64_t leaf, uint16_t *slot);
+
 static inline uint32_t code_slot(uint64_t key)
 {
 	return (uint32_t)((key * 0x9e3779b97f4a7c15) >> 52);
@@ -26,25 +32,50 @@ static inline uint32_t code_slot(uint64_t key)
 
 static_assert(CODE_SLOTS == 1 << 12, "code_slot() gives 12 bits");
 
-/* A byte below the limit, else the limit and high bits, and a low byte. */
-static inline unsigned char *put_number(unsigned char *at, uint32_t value, int limit)
+/* A byte of `first` and the high bits, then as many low bytes of the value; writes nine. */
+static inline unsigned char *put_low_bytes(unsigned char *at, unsigned first, uint64_t value,
+                                           unsigned nr)
 {
-	int above = (int)value - limit;
-	unsigned more = above >= 0;
-
-	at[0] = (unsigned char)(limit + (above >> 8 * more));
-	at[1] = (unsigned char)above;
-	return at + 1 + more;
+	at[0] = (unsigned char)(first + (value >> 8 * nr));
+	memcpy(at + 1, &value, sizeof(value));
+	return at + 1 + nr;
 }
 
-/* For residuals below TIME_END. */
+static inline unsigned char *put_number(unsigned char *at, uint32_t number)
+{
+	unsigned more = number >= NUMBER_DIRECT;
+	uint32_t first = more ? NUMBER_DIRECT : 0;
+
+	return put_low_bytes(at, first, number - first, more);
+}
+
+/* For residuals below TIME_3_END. */
 static inline unsigned char *put_near_control(unsigned char *at, uint64_t residual,
                                               enum code_where where)
 {
-	unsigned char *end = put_number(at, (uint32_t)residual, TIME_DIRECT);
+	static const uint16_t starts[] = {0, TIME_DIRECT, TIME_END, TIME_END};
+	static const uint8_t codes[] = {0, TIME_DIRECT, TIME_BYTES, TIME_3_BYTES};
+	unsigned more =
+		(residual >= TIME_DIRECT) + (residual >= TIME_END) + (residual >= TIME_2_END);
+	unsigned char *end = put_low_bytes(at, codes[more], residual - starts[more], more);
 
 	at[0] = (unsigned char)(at[0] << 2 | where);
 	return end;
+}
+
+/* The number of a pair that is met; a long one becomes short. */
+static inline unsigned char *put_pair(struct code_model *model, unsigned char *at,
+                                      struct code_pair *pair)
+{
+	uint16_t number = pair->number;
+
+	if (number < NUMBER_DIRECT) {
+		*at = (unsigned char)number;
+		return at + 1;
+	}
+	pair->number = (uint16_t)shorten_number(model, number);
+	model->pairs[model->order[number]].number = number;
+	return put_number(at, number);
 }
 
 static inline uint32_t pair_slot(uint32_t context, uint64_t leaf)
@@ -84,22 +115,21 @@ static inline bool code_put_expected(struct code_encoder *encoder, struct bin *b
 	struct code_model *model = &encoder->model;
 	uint8_t next = expected_site(model);
 	uint64_t residual = code_residual(&model->sites[next], time >> bin->time_shift);
-	size_t slot = encoder->pair_slots[pair_slot(context, leaf)];
+	uint16_t *slot = &encoder->pair_slots[pair_slot(context, leaf)];
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
-	const struct code_pair *pair;
+	struct code_pair *pair;
 
 	__builtin_prefetch(at + 64, 1); /* the rest of the bin was not touched for long */
 	model->site = next;
-	if (!slot || residual >= TIME_END)
-		return code_put_where(encoder, bin, residual, context, leaf);
-	pair = &model->pairs[slot - 1];
-	if (pair->leaf != leaf || pair->context != context || pair->number >= NUMBER_DIRECT)
+	if (!*slot)
+		return code_put_new(encoder, bin, residual, context, leaf, slot);
+	pair = &model->pairs[*slot - 1];
+	if (pair->leaf != leaf || pair->context != context || residual >= TIME_3_END)
 		return code_put_where(encoder, bin, residual, context, leaf);
 	model->last.leaf = leaf;
 	model->last.context = context;
 	at = put_near_control(at, residual, WHERE_PAIR);
-	*at = (unsigned char)pair->number;
-	code_append(bin, at + 1);
+	code_append(bin, put_pair(model, at, pair));
 	return true;
 }
 

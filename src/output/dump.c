@@ -231,17 +231,17 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
 	struct json_object *object = json_object_new_object(), *stack = json_object_new_array();
 
-	json_object_object_add(object, "time_ns", json_number(sample->time));
+	json_add_number(object, "time_ns", sample->time);
 	json_object_object_add(object, "pid", json_object_new_int(thread ? thread->pid : 0));
 	json_object_object_add(object, "tid", json_object_new_int(thread ? thread->tid : 0));
 	json_object_object_add(object, "comm", json_text(sample_comm(dump, sample)));
-	json_object_object_add(object, "cpu", json_number(sample->cpu));
+	json_add_number(object, "cpu", sample->cpu);
 	json_object_object_add(object, "event", json_text(trace_string(dump->trace, event->name)));
-	json_object_object_add(object, "level", json_number(sample->level));
-	json_object_object_add(object, "weight", json_number(sample->weight));
+	json_add_number(object, "level", sample->level);
+	json_add_number(object, "weight", sample->weight);
 	json_object_object_add(object, "counters", counters_object(dump, sample));
 	if (sample->nr_counters)
-		json_object_object_add(object, "counted", json_number(sample->counters[0]));
+		json_add_number(object, "counted", sample->counters[0]);
 	json_object_object_add(object, "memory", memory_object(dump, sample));
 	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)

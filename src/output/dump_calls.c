@@ -146,12 +146,12 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 		json_object_object_add(object, file ? "mode" : "tag",
 		                       json_object_new_int(part->tag));
 	if (fields & PART_BYTES)
-		json_object_object_add(object, "bytes", json_number(part->bytes));
+		json_add_number(object, "bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
 		json_object_object_add(object, file ? "asked" : "bytes_in",
 		                       json_number(part->bytes_in));
 	if (fields & PART_REQUEST)
-		json_object_object_add(object, "request", json_number(part->request));
+		json_add_number(object, "request", part->request);
 	return object;
 }
 
@@ -161,8 +161,8 @@ void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call
 	struct caller caller = caller_of(trace, call);
 	struct json_object *object = json_object_new_object(), *parts = json_object_new_array();
 
-	json_object_object_add(object, "time_ns", json_number(call->enter));
-	json_object_object_add(object, "end_ns", json_number(call->leave));
+	json_add_number(object, "time_ns", call->enter);
+	json_add_number(object, "end_ns", call->leave);
 	json_object_object_add(object, "pid", json_object_new_int(caller.pid));
 	json_object_object_add(object, "tid", json_object_new_int(caller.tid));
 	json_object_object_add(object, "comm", json_text(caller.comm));
@@ -171,8 +171,8 @@ void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call
 	json_object_object_add(object, "call", json_text(trace_region_name(trace, call->region)));
 	json_object_object_add(object, "class",
 	                       json_text(region_class_name(class_of(trace, call))));
-	json_object_object_add(object, "level", json_number(entry->level));
-	json_object_object_add(object, "depth", json_number(call->depth));
+	json_add_number(object, "level", entry->level);
+	json_add_number(object, "depth", call->depth);
 	json_object_object_add(object, "finished",
 	                       json_object_new_boolean(!(call->flags & CALL_UNFINISHED)));
 	for (uint32_t i = 0; i < call->nr_parts; i++)

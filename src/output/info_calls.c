@@ -193,11 +193,6 @@ int info_processes_text(FILE *to, const struct trace *trace)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void add(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_number(value));
-}
-
 static struct json_object *calls_object(const struct trace *trace, uint32_t kind,
                                         const struct trace_event *event)
 {
@@ -205,16 +200,16 @@ static struct json_object *calls_object(const struct trace *trace, uint32_t kind
 	struct json_object *object = json_object_new_object();
 
 	json_object_object_add(object, "name", json_text(trace_string(trace, event->name)));
-	add(object, "seen", event->taken);
-	add(object, "stored", event->stored);
-	add(object, "dropped", event->taken - event->stored);
+	json_add_number(object, "seen", event->taken);
+	json_add_number(object, "stored", event->stored);
+	json_add_number(object, "dropped", event->taken - event->stored);
 	if (!instrument)
 		return object;
-	add(object, "lost", instrument->lost);
+	json_add_number(object, "lost", instrument->lost);
 	json_object_object_add(object, "policy", json_text(policy_name(instrument->policy)));
-	add(object, "share", instrument->share);
-	add(object, "from_ns", instrument->from);
-	add(object, "to_ns", instrument->to);
+	json_add_number(object, "share", instrument->share);
+	json_add_number(object, "from_ns", instrument->from);
+	json_add_number(object, "to_ns", instrument->to);
 	return object;
 }
 
@@ -225,7 +220,7 @@ struct json_object *info_calls_object(const struct trace *trace)
 
 	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++)
 		json_object_array_add(kinds, calls_object(trace, i, event));
-	add(object, "bytes", trace_call_bytes(trace));
+	json_add_number(object, "bytes", trace_call_bytes(trace));
 	json_object_object_add(object, "kinds", kinds);
 	return object;
 }
@@ -241,7 +236,7 @@ static struct json_object *process_object(const struct trace *trace,
 	                       process->rank < 0 ? NULL : json_object_new_int(process->rank));
 	json_object_object_add(object, "pid", json_object_new_int(process->pid));
 	json_object_object_add(object, "host", json_text(trace_string(trace, host)));
-	add(object, "world_size", process->world_size);
+	json_add_number(object, "world_size", process->world_size);
 	json_object_object_add(object, "library", json_text(trace_string(trace, process->library)));
 	json_object_object_add(
 		object, "threads",
@@ -249,10 +244,10 @@ static struct json_object *process_object(const struct trace *trace,
 	json_object_object_add(
 		object, "finalized",
 		json_object_new_boolean((process->flags & TRACE_PROCESS_FINALIZED) != 0));
-	add(object, "start_ns", process->start);
-	add(object, "end_ns", process->end);
-	add(object, "lost", process->lost);
-	add(object, "clock_error_ns", process->clock_error);
+	json_add_number(object, "start_ns", process->start);
+	json_add_number(object, "end_ns", process->end);
+	json_add_number(object, "lost", process->lost);
+	json_add_number(object, "clock_error_ns", process->clock_error);
 	json_object_object_add(object, "offset_ns", json_object_new_int64(process->offset));
 	json_object_object_add(object, "drift_ns", json_object_new_int64(process->drift));
 	json_object_object_add(object, "offset_error_ns",

@@ -12,6 +12,7 @@ void info_calls_text(FILE *to, const struct trace *trace);
 /* Lines below "who": the processes, where there are some. 0 or -ENOMEM. */
 int info_processes_text(FILE *to, const struct trace *trace);
 
+/* The same for programs, and without a limit. */
 struct json_object *info_calls_object(const struct trace *trace);
 struct json_object *info_processes_object(const struct trace *trace);
 

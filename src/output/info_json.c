@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static void add(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_number(value));
-}
-
 static void add_text(struct json_object *object, const char *key, const struct trace *trace,
                      uint32_t string)
 {
@@ -48,12 +43,12 @@ static struct json_object *one_event(const struct trace *trace, const struct tra
 	add_text(object, "name", trace, event->name);
 	json_object_object_add(object, "unit",
 	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
-	add(object, "base_period", event->base_period);
-	add(object, "initial_period", trace_period(event, event->initial_shift));
-	add(object, "final_period", trace_period(event, trace_shift(event)));
-	add(object, "taken", event->taken);
+	json_add_number(object, "base_period", event->base_period);
+	json_add_number(object, "initial_period", trace_period(event, event->initial_shift));
+	json_add_number(object, "final_period", trace_period(event, trace_shift(event)));
+	json_add_number(object, "taken", event->taken);
 	json_object_object_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
-	add(object, "stored", event->stored);
+	json_add_number(object, "stored", event->stored);
 	return object;
 }
 
@@ -107,11 +102,11 @@ static struct json_object *memory(const struct trace_run *run)
 {
 	struct json_object *object = json_object_new_object();
 
-	add(object, "budget", run->budget);
-	add(object, "used", run->used);
-	add(object, "contexts", run->contexts);
-	add(object, "records", run->records);
-	add(object, "peak_rss", run->peak_rss);
+	json_add_number(object, "budget", run->budget);
+	json_add_number(object, "used", run->used);
+	json_add_number(object, "contexts", run->contexts);
+	json_add_number(object, "records", run->records);
+	json_add_number(object, "peak_rss", run->peak_rss);
 	return object;
 }
 
@@ -131,18 +126,18 @@ static struct json_object *samples(const struct trace *trace)
 		lost += stream->lost;
 		throttled += stream->throttled;
 	}
-	add(object, "taken", taken);
-	add(object, "stored", stored);
-	add(object, "reduced", taken - stored);
-	add(object, "lost", lost);
-	add(object, "throttled", throttled);
-	add(object, "truncated_stacks", run->truncated_stacks);
-	add(object, "stitched_stacks", run->stitched_stacks);
-	add(object, "folded_contexts", run->folded_contexts);
-	add(object, "late", run->late);
-	add(object, "malformed", run->malformed);
-	add(object, "lost_records", run->lost_records);
-	add(object, "unobserved", run->unobserved);
+	json_add_number(object, "taken", taken);
+	json_add_number(object, "stored", stored);
+	json_add_number(object, "reduced", taken - stored);
+	json_add_number(object, "lost", lost);
+	json_add_number(object, "throttled", throttled);
+	json_add_number(object, "truncated_stacks", run->truncated_stacks);
+	json_add_number(object, "stitched_stacks", run->stitched_stacks);
+	json_add_number(object, "folded_contexts", run->folded_contexts);
+	json_add_number(object, "late", run->late);
+	json_add_number(object, "malformed", run->malformed);
+	json_add_number(object, "lost_records", run->lost_records);
+	json_add_number(object, "unobserved", run->unobserved);
 	return object;
 }
 
@@ -156,13 +151,14 @@ static struct json_object *reductions(const struct trace *trace)
 		const struct trace_event *event = trace_event(trace, reduction->event);
 		const struct trace_event *kind = trace_kind(trace, reduction->event);
 
-		add(object, "time_ns", reduction->time);
+		json_add_number(object, "time_ns", reduction->time);
 		add_text(object, "event", trace, kind ? kind->name : 0);
 		json_object_object_add(object, "cause",
 		                       json_object_new_string(reduction_cause(reduction->cause)));
-		add(object, "floor", reduction->floor);
-		add(object, "period", event ? trace_period(event, reduction->floor) : 0);
-		add(object, "bins", reduction->bins);
+		json_add_number(object, "floor", reduction->floor);
+		json_add_number(object, "period",
+		                event ? trace_period(event, reduction->floor) : 0);
+		json_add_number(object, "bins", reduction->bins);
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -182,10 +178,10 @@ static struct json_object *threads(const struct trace *trace, const struct share
 		json_object_object_add(object, "pid", json_object_new_int(thread->pid));
 		json_object_object_add(object, "tid", json_object_new_int(thread->tid));
 		add_text(object, "comm", trace, thread->comm);
-		add(object, "stored", shares->threads[i].stored);
-		add(object, "weight", shares->threads[i].weight);
+		json_add_number(object, "stored", shares->threads[i].stored);
+		json_add_number(object, "weight", shares->threads[i].weight);
 		add_exact(object, thread->flags, thread->exact);
-		add(object, "start_ns", thread->start);
+		json_add_number(object, "start_ns", thread->start);
 		json_object_object_add(object, "end_ns",
 		                       thread->end ? json_number(thread->end) : NULL);
 		json_object_array_add(array, object);
@@ -205,9 +201,9 @@ static struct json_object *commands(const struct trace *trace, const struct shar
 			continue;
 		object = json_object_new_object();
 		add_text(object, "comm", trace, command->comm);
-		add(object, "tasks", command->tasks);
-		add(object, "stored", shares->commands[i].stored);
-		add(object, "weight", shares->commands[i].weight);
+		json_add_number(object, "tasks", command->tasks);
+		json_add_number(object, "stored", shares->commands[i].stored);
+		json_add_number(object, "weight", shares->commands[i].weight);
 		add_exact(object, command->flags, command->exact);
 		json_object_array_add(array, object);
 	}
@@ -230,7 +226,7 @@ static void add_run(struct json_object *object, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
 
-	add(object, "format_version", TRACE_VERSION);
+	json_add_number(object, "format_version", TRACE_VERSION);
 	add_text(object, "version", trace, run->version);
 	json_object_object_add(object, "command", command_line(trace_string(trace, run->command)));
 	json_object_object_add(object, "exit_status",
@@ -240,10 +236,10 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add_text(object, "host", trace, run->host);
 	add_text(object, "kernel", trace, run->kernel);
 	add_text(object, "cpu_model", trace, run->cpu_model);
-	add(object, "nr_cpus", run->nr_cpus);
-	add(object, "start_time_ns", run->real_start);
-	add(object, "start_ns", run->start);
-	add(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
+	json_add_number(object, "nr_cpus", run->nr_cpus);
+	json_add_number(object, "start_time_ns", run->real_start);
+	json_add_number(object, "start_ns", run->start);
+	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 
 static const char *counting_text(const struct trace_run *run)
@@ -259,10 +255,10 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
 	json_object_object_add(object, "max_overhead",
 	                       json_object_new_double(run->max_overhead / 10.0));
-	add(object, "sample_price_ns", run->sample_price);
-	add(object, "recorder_cpu_ns", run->recorder_cpu);
-	add(object, "drain_latency_ns", run->drain_latency);
-	add(object, "seed", run->seed);
+	json_add_number(object, "sample_price_ns", run->sample_price);
+	json_add_number(object, "recorder_cpu_ns", run->recorder_cpu);
+	json_add_number(object, "drain_latency_ns", run->drain_latency);
+	json_add_number(object, "seed", run->seed);
 	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
 	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
@@ -271,9 +267,9 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
 	add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
 	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
-	add(object, "refused_modules", run->refused_modules);
-	add(object, "folded_threads", run->folded_threads);
-	add(object, "refused_strings", run->refused_strings);
+	json_add_number(object, "refused_modules", run->refused_modules);
+	json_add_number(object, "folded_threads", run->folded_threads);
+	json_add_number(object, "refused_strings", run->refused_strings);
 }
 
 int info_json(FILE *to, const struct trace *trace)

@@ -206,7 +206,8 @@ static void put_memory(FILE *to, const struct trace_run *run)
 	fprintf(to, LABEL "%s of %s, call paths %s of it\n", "buffer", used, budget, contexts);
 	if (run->peak_rss) {
 		text_bytes(used, run->peak_rss);
-		fprintf(to, LABEL "%s at most\n", "recorder", used);
+		fprintf(to, LABEL "%s of memory at most, with what it touched of the buffer\n",
+		        "recorder", used);
 	}
 }
 

@@ -32,6 +32,11 @@ struct json_object *json_number(uint64_t value)
 	return json_object_new_uint64(value);
 }
 
+void json_add_number(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_number(value));
+}
+
 void json_put(FILE *to, struct json_object *object)
 {
 	fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |

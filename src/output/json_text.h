@@ -9,6 +9,7 @@
 /* A string; bytes that are no UTF-8 become U+FFFD. */
 struct json_object *json_text(const char *text);
 struct json_object *json_number(uint64_t value);
+void json_add_number(struct json_object *object, const char *key, uint64_t value);
 
 /* Prints and frees. */
 void json_put(FILE *to, struct json_object *object);

@@ -103,8 +103,7 @@ static void put_event(struct pprof *pprof, const struct trace_event *event, bool
 	part.sample_type = &types;
 	if (first) {
 		part.period_type = &type;
-		part.period =
-			(int64_t)(event->base_period << (event->floor < 40 ? event->floor : 40));
+		part.period = (int64_t)trace_period(event, trace_shift(event));
 		part.default_sample_type = type.type;
 	}
 	put(pprof, &part);

@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 
+#include "output/read_ahead.h"
 #include "symbolize/memory.h"
 #include "symbolize/module.h"
 
@@ -164,8 +165,9 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 
 #define BATCH_SIZE 32
 
+/* Part of a struct sample_batch. */
 struct batch {
-	struct trace_sample samples[BATCH_SIZE];
+	const struct trace_sample *samples;
 	struct errand errands[BATCH_SIZE];
 	uint32_t nodes[BATCH_SIZE]; /* PROFILE_NONE: of a sample that does not count */
 	unsigned nr;
@@ -174,17 +176,6 @@ struct batch {
 static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
 {
 	return sample->time >= config->from && sample->time < config->to;
-}
-
-/* 1 while there may be more, 0 at the end, -EBADMSG. */
-static int batch_fill(struct batch *batch, struct trace_walk *walk,
-                      const struct profile_config *config)
-{
-	int got = trace_walk_some(walk, batch->samples, BATCH_SIZE, &batch->nr);
-
-	for (unsigned i = 0; i < batch->nr; i++)
-		batch->errands[i].wanted = is_wanted(config, &batch->samples[i]);
-	return got;
 }
 
 static int batch_find(struct builder *builder, struct batch *batch)
@@ -215,6 +206,8 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	const struct profile *profile = builder->profile;
 	int err;
 
+	for (unsigned i = 0; i < batch->nr; i++)
+		batch->errands[i].wanted = is_wanted(&profile->config, &batch->samples[i]);
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
@@ -226,32 +219,37 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	return err;
 }
 
-static int add_all(struct builder *builder, struct trace_walk *walk)
+static int add_all(struct builder *builder, struct read_ahead *ahead)
 {
+	const struct sample_batch *all;
 	struct batch batch;
-	int got = 1, err = 0;
+	int err = 0;
 
-	builder->nr_places = trace_walk_places(walk);
+	builder->nr_places = read_ahead_places(ahead);
 	builder->places = calloc(builder->nr_places + 1UL, sizeof(*builder->places));
 	if (!builder->places)
 		return -ENOMEM;
-	while (got == 1 && !err) {
-		got = batch_fill(&batch, walk, &builder->profile->config);
-		err = batch_add(builder, &batch);
-	}
-	return err ? err : got;
+	do {
+		all = read_ahead_next(ahead);
+		for (unsigned i = 0; i < all->nr && !err; i += batch.nr) {
+			batch.samples = all->samples + i;
+			batch.nr = all->nr - i < BATCH_SIZE ? all->nr - i : BATCH_SIZE;
+			err = batch_add(builder, &batch);
+		}
+	} while (all->more == 1 && !err);
+	return err ? err : all->more;
 }
 
 static int add_samples(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	struct trace_walk *walk = trace_walk_new(profile->trace, profile->config.event);
-	int err = walk ? 0 : -ENOMEM;
+	struct read_ahead *ahead = read_ahead_new(profile->trace, profile->config.event);
+	int err = ahead ? 0 : -ENOMEM;
 
 	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
 	if (!err)
-		err = add_all(builder, walk);
-	trace_walk_free(walk);
+		err = add_all(builder, ahead);
+	read_ahead_free(ahead);
 	return err;
 }
 

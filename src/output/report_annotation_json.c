@@ -10,8 +10,8 @@
 
 static void add_weights(struct json_object *object, uint64_t self, uint64_t samples)
 {
-	json_object_object_add(object, "self", json_number(self));
-	json_object_object_add(object, "samples", json_number(samples));
+	json_add_number(object, "self", self);
+	json_add_number(object, "samples", samples);
 }
 
 static void add_place(const struct annotation *annotation, struct json_object *object,
@@ -107,7 +107,7 @@ static int put_code(FILE *to, const struct annotation *annotation, const struct 
 			continue;
 		object = json_object_new_object();
 		annotation_row_text(code, symbol, &rows[i], disassembler, text);
-		json_object_object_add(object, "offset", json_number(rows[i].offset));
+		json_add_number(object, "offset", rows[i].offset);
 		add_weights(object, rows[i].self, rows[i].samples);
 		json_object_object_add(object, "text", *text ? json_text(text) : NULL);
 		add_place(annotation, object, rows[i].file, rows[i].line);

@@ -4,21 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void add(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_number(value));
-}
-
 static void add_sum(struct json_object *object, const struct call_sum *sum)
 {
-	add(object, "calls", sum->calls);
-	add(object, "unfinished", sum->unfinished);
-	add(object, "time_ns", sum->time);
-	add(object, "longest_ns", sum->longest);
-	add(object, "sent", sum->sent);
-	add(object, "bytes", sum->bytes);
-	add(object, "received", sum->received);
-	add(object, "bytes_in", sum->bytes_in);
+	json_add_number(object, "calls", sum->calls);
+	json_add_number(object, "unfinished", sum->unfinished);
+	json_add_number(object, "time_ns", sum->time);
+	json_add_number(object, "longest_ns", sum->longest);
+	json_add_number(object, "sent", sum->sent);
+	json_add_number(object, "bytes", sum->bytes);
+	json_add_number(object, "received", sum->received);
+	json_add_number(object, "bytes_in", sum->bytes_in);
 }
 
 static struct json_object *calls_array(const struct call_sums *sums,
@@ -71,8 +66,8 @@ static struct json_object *ranks_array(const struct job *job)
 		json_object_object_add(object, "rank", json_object_new_int(row->rank));
 		json_object_object_add(object, "host",
 		                       json_text(trace_string(job->trace, row->host)));
-		add(object, "weight", job->samples.weights[i]);
-		add(object, "mpi_weight", job->samples.mpi[i]);
+		json_add_number(object, "weight", job->samples.weights[i]);
+		json_add_number(object, "mpi_weight", job->samples.mpi[i]);
 		if (trace_has_calls(job->trace))
 			add_sum(object, &job->calls.ranks[i]);
 		json_object_array_add(array, object);
@@ -88,8 +83,8 @@ static struct json_object *head(const struct job *job)
 	json_object_object_add(object, "event", json_text(trace_string(job->trace, event->name)));
 	json_object_object_add(object, "unit",
 	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
-	add(object, "total_weight", job->samples.total);
-	add(object, "weight_without_rank", job->samples.others);
+	json_add_number(object, "total_weight", job->samples.total);
+	json_add_number(object, "weight_without_rank", job->samples.others);
 	json_object_object_add(object, "ranks", ranks_array(job));
 	return object;
 }
@@ -104,10 +99,10 @@ static struct json_object *spread_object(const struct job *job, const struct spr
 
 	json_object_object_add(object, "mean",
 	                       json_object_new_double((double)spread->sum / job->rows.nr));
-	add(object, "min", spread->least);
+	json_add_number(object, "min", spread->least);
 	json_object_object_add(object, "min_rank",
 	                       json_object_new_int(rows[spread->least_row].rank));
-	add(object, "max", spread->most);
+	json_add_number(object, "max", spread->most);
 	json_object_object_add(object, "max_rank",
 	                       json_object_new_int(rows[spread->most_row].rank));
 	for (uint32_t i = 0; i < job->rows.nr; i++)
@@ -167,8 +162,8 @@ static struct json_object *context_object(const struct job *job, const struct mp
 	for (uint32_t path = context->path; path != PATH_NONE; path = paths->paths[path].caller)
 		json_object_array_add(
 			stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
-	add(object, "weight", context->weight);
-	add(object, "samples", context->samples);
+	json_add_number(object, "weight", context->weight);
+	json_add_number(object, "samples", context->samples);
 	json_object_object_add(object, "stack", stack);
 	return object;
 }
@@ -177,10 +172,10 @@ static struct json_object *callers_object(const struct call_callers *callers)
 {
 	struct json_object *object = json_object_new_object();
 
-	add(object, "calls", callers->calls);
-	add(object, "time_ns", callers->time);
-	add(object, "known", callers->known);
-	add(object, "known_time_ns", callers->known_time);
+	json_add_number(object, "calls", callers->calls);
+	json_add_number(object, "time_ns", callers->time);
+	json_add_number(object, "known", callers->known);
+	json_add_number(object, "known_time_ns", callers->known_time);
 	return object;
 }
 
@@ -193,8 +188,8 @@ static struct json_object *matrix_array(const struct call_sums *sums)
 
 		json_object_object_add(object, "from", json_object_new_int(sums->links[i].from));
 		json_object_object_add(object, "to", json_object_new_int(sums->links[i].to));
-		add(object, "messages", sums->links[i].messages);
-		add(object, "bytes", sums->links[i].bytes);
+		json_add_number(object, "messages", sums->links[i].messages);
+		json_add_number(object, "bytes", sums->links[i].bytes);
 		json_object_array_add(array, object);
 	}
 	return array;

@@ -79,7 +79,7 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 	else if (key & PROFILE_MEMORY_KEYS)
 		json_object_object_add(object, report_memory_key(key), json_text(out->text));
 	else if (class->cpu != PROFILE_NONE)
-		json_object_object_add(object, "cpu", json_number(class->cpu));
+		json_add_number(object, "cpu", class->cpu);
 }
 
 /* "counters", and "ratios" where there are any. */
@@ -99,18 +99,18 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		add_key(out, row, out->options->keys[k], object);
-	json_object_object_add(object, "self", json_number(row->self));
-	json_object_object_add(object, "total", json_number(row->total));
-	json_object_object_add(object, "samples", json_number(row->samples));
-	json_object_object_add(object, "error", json_number((uint64_t)(profile_error(row) + 0.5)));
+	json_add_number(object, "self", row->self);
+	json_add_number(object, "total", row->total);
+	json_add_number(object, "samples", row->samples);
+	json_add_number(object, "error", (uint64_t)(profile_error(row) + 0.5));
 	if (!unsampled)
 		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
 		json_object_object_add(
 			object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
 			json_object_new_boolean(true));
-		json_object_object_add(object, "sampled", json_number(unsampled->sampled));
-		json_object_object_add(object, "exact", json_number(unsampled->exact));
+		json_add_number(object, "sampled", unsampled->sampled);
+		json_add_number(object, "exact", unsampled->exact);
 	}
 	return object;
 }
@@ -295,8 +295,8 @@ static struct json_object *scaled_object(const struct report_out *out,
 	struct json_object *object = json_object_new_object();
 
 	json_object_object_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
-	json_object_object_add(object, "sampled", json_number(scaled->sampled));
-	json_object_object_add(object, "exact", json_number(scaled->exact));
+	json_add_number(object, "sampled", scaled->sampled);
+	json_add_number(object, "exact", scaled->exact);
 	json_object_object_add(
 		object, "factor",
 		json_object_new_double((double)scaled->exact / (double)scaled->sampled));
@@ -338,7 +338,7 @@ static void put_event_head(struct report_out *out)
 	if (!out->counters.nr)
 		return;
 	counted = json_object_new_object();
-	json_object_object_add(counted, "counted", json_number(profile->counted[0]));
+	json_add_number(counted, "counted", profile->counted[0]);
 	add_counters(out, profile->counted, counted);
 	put_members(out->to, counted);
 }
@@ -351,9 +351,9 @@ static int put_view(struct report_out *out)
 	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
 
 	json_object_object_add(function, "symbol", json_text(view->function));
-	json_object_object_add(function, "self", json_number(view->self));
-	json_object_object_add(function, "total", json_number(view->total));
-	json_object_object_add(function, "samples", json_number(view->samples));
+	json_add_number(function, "self", view->self);
+	json_add_number(function, "total", view->total);
+	json_add_number(function, "samples", view->samples);
 	json_put_member(out->to, "function", function);
 	fputc(',', out->to);
 	json_put_member(out->to, "direction", json_object_new_string(which));

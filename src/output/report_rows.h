@@ -11,6 +11,7 @@ struct report_rows {
 	uint32_t nr;
 };
 
+/* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
 int report_rows_init(struct report_rows *rows, const struct profile *profile, bool by_class);
 void report_rows_fini(struct report_rows *rows);
 

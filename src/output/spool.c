@@ -1,5 +1,7 @@
 #include "output/spool.h"
 
+#include "output/read_ahead.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -163,28 +165,45 @@ static int store_sample(struct spool *spool, struct paths *paths, const struct t
 	return thread->buffered == spool->buffer_size ? flush_thread(spool, thread) : 0;
 }
 
+static int store_some(struct spool *spool, struct conversion *conversion, struct paths *paths,
+                      const struct trace_sample *samples, unsigned nr)
+{
+	int err = 0;
+
+	paths_look_ahead(paths, samples, nr);
+	for (unsigned i = 0; i < nr && !err; i++) {
+		err = store_sample(spool, paths, &samples[i]);
+		if (!err)
+			err = convert_step(conversion);
+	}
+	return err;
+}
+
+static int store_all(struct spool *spool, struct conversion *conversion, struct paths *paths,
+                     struct read_ahead *ahead)
+{
+	const struct sample_batch *batch;
+	int err = 0;
+
+	do {
+		batch = read_ahead_next(ahead);
+		for (unsigned i = 0; i < batch->nr && !err; i += PATHS_BATCH)
+			err = store_some(spool, conversion, paths, batch->samples + i,
+			                 batch->nr - i < PATHS_BATCH ? batch->nr - i : PATHS_BATCH);
+	} while (batch->more == 1 && !err);
+	return err ? err : batch->more;
+}
+
 static int store_samples(struct spool *spool, struct conversion *conversion, struct paths *paths,
                          uint32_t event)
 {
-	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
-	struct trace_sample samples[PATHS_BATCH];
-	int got = walk ? 1 : -errno, err = 0;
-	unsigned nr;
+	struct read_ahead *ahead = read_ahead_new(conversion->trace, event);
+	int err;
 
-	if (!walk)
-		return got;
-	while (got == 1 && !err) {
-		got = trace_walk_some(walk, samples, PATHS_BATCH, &nr);
-		paths_look_ahead(paths, samples, nr);
-		for (unsigned i = 0; i < nr && !err; i++) {
-			err = store_sample(spool, paths, &samples[i]);
-			if (!err)
-				err = convert_step(conversion);
-		}
-	}
-	trace_walk_free(walk);
-	if (!err)
-		err = got;
+	if (!ahead)
+		return -errno;
+	err = store_all(spool, conversion, paths, ahead);
+	read_ahead_free(ahead);
 	for (uint32_t i = 0; i < spool->nr_threads && !err; i++)
 		if (spool->threads[i].buffered)
 			err = flush_thread(spool, &spool->threads[i]);

@@ -1,5 +1,7 @@
 #include "output/tally.h"
 
+#include "output/read_ahead.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted
 
 /* Samples that wait together for the memory that each of them needs. */
 struct batch {
-	struct trace_sample samples[PATHS_BATCH];
+	const struct trace_sample *samples;
 	struct tally_entry wanted[PATHS_BATCH];
 	uint32_t entries[PATHS_BATCH];
 	unsigned nr;
@@ -125,26 +127,38 @@ static int add_batch(struct tally *tally, struct conversion *conversion, struct 
 	return err;
 }
 
+static int add_all(struct tally *tally, struct conversion *conversion, struct paths *paths,
+                   const struct tally_config *config, struct read_ahead *ahead)
+{
+	const struct sample_batch *all;
+	struct batch batch;
+	int err = 0;
+
+	do {
+		all = read_ahead_next(ahead);
+		for (unsigned i = 0; i < all->nr && !err; i += batch.nr) {
+			batch.samples = all->samples + i;
+			batch.nr = all->nr - i < PATHS_BATCH ? all->nr - i : PATHS_BATCH;
+			err = add_batch(tally, conversion, paths, &batch, config);
+		}
+	} while (all->more == 1 && !err);
+	return err ? err : all->more;
+}
+
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
                const struct tally_config *config)
 {
-	struct trace_walk *walk = trace_walk_new(conversion->trace, TRACE_ALL_EVENTS);
-	int got = walk ? 1 : -errno, err = 0;
-	struct batch batch;
+	struct read_ahead *ahead = read_ahead_new(conversion->trace, TRACE_ALL_EVENTS);
+	int err;
 
 	*tally = (struct tally){0};
-	if (!walk)
-		return got;
+	if (!ahead)
+		return -errno;
 	while (trace_event(conversion->trace, tally->nr_events))
 		tally->nr_events++;
 	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
-	while (got == 1 && !err) {
-		got = trace_walk_some(walk, batch.samples, PATHS_BATCH, &batch.nr);
-		err = add_batch(tally, conversion, paths, &batch, config);
-	}
-	trace_walk_free(walk);
-	if (!err)
-		err = got;
+	err = add_all(tally, conversion, paths, config, ahead);
+	read_ahead_free(ahead);
 	return !err && config->full ? config->full(config->arg, tally) : err;
 }
 

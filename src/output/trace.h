@@ -21,7 +21,9 @@ struct trace;
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
 void trace_close(struct trace *trace);
 
+/* Never NULL. */
 const struct trace_run *trace_run(const struct trace *trace);
+/* With any bytes but 0; empty for an offset out of range. Valid until the trace is closed. */
 const char *trace_string(const struct trace *trace, uint32_t offset);
 
 /*
@@ -85,12 +87,18 @@ uint32_t trace_nr_lines(const struct trace *trace);
 size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
                           size_t max);
 
+/* As large as a line of a cache: many go from one CPU to another. */
 struct trace_sample {
-	uint32_t event, level;
 	uint64_t time;   /* ns */
 	uint64_t weight; /* in the event's unit */
-	uint32_t thread, cpu;
 	uint64_t leaf;
+	/*
+	 * What was counted since the sample before in its stream, the event itself first and then
+	 * the counters. A stream is a CPU, or a thread where events are inherited. Until the next
+	 * sample of the walk.
+	 */
+	uint64_t *counters;
+	uint32_t thread, cpu;
 	uint32_t context; /* node; NODE_NONE: no callers */
 	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
 
@@ -99,15 +107,12 @@ struct trace_sample {
 	 * one sample with it to the next that is not `again` the same; UINT32_MAX: none.
 	 */
 	uint32_t place;
-	bool again; /* the same as the latest with this place */
-
-	/*
-	 * What was counted since the sample before in its stream, the event itself first and then
-	 * the counters. A stream is a CPU, or a thread where events are inherited.
-	 */
-	unsigned nr_counters; /* 0: nothing is known of them */
-	uint64_t counters[COUNTER_MAX];
+	uint32_t event;
+	uint8_t level;
+	uint8_t nr_counters; /* 0: nothing is known of them */
+	bool again;          /* the same as the latest with this place */
 };
+static_assert(sizeof(struct trace_sample) == 64, "see above");
 
 /*
  * The frame of a node, and the node of its caller: NODE_NONE where the frame is a root. false:
@@ -141,8 +146,11 @@ void trace_walk_free(struct trace_walk *walk);
 uint32_t trace_walk_places(const struct trace_walk *walk);
 /* 1 with a sample, 0 at the end, -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
-/* The next ones, at most max: 1 while there may be more behind them, 0 at the end, -EBADMSG. */
-int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples, unsigned max,
-                    unsigned *nr);
+/*
+ * The next ones, at most max: 1 while there may be more behind them, 0 at the end, -EBADMSG.
+ * counters: room for those of as many samples; NULL: the trace has none.
+ */
+int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples,
+                    uint64_t (*counters)[COUNTER_MAX], unsigned max, unsigned *nr);
 
 #endif

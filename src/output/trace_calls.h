@@ -26,10 +26,7 @@ void call_walk_free(struct call_walk *walk);
 /* 1 with a call, 0 at the end, -EBADMSG, -ENOMEM. */
 int call_walk_next(struct call_walk *walk, struct trace_call *call);
 
-/*
- * Which bins hold calls of which threads, for walks over one thread after the other; made by going
- * through all calls once. NULL with errno.
- */
+/* Which bins hold calls of which threads, for walks over one thread after the other. */
 struct call_index {
 	const struct trace *trace;
 	struct places *places;
@@ -39,6 +36,7 @@ struct call_index {
 	uint64_t first_time, last_time; /* of all calls; 0: there are none */
 };
 
+/* Goes through all calls once. NULL with errno. */
 struct call_index *call_index_new(const struct trace *trace);
 void call_index_free(struct call_index *index);
 

@@ -24,6 +24,7 @@ struct trace_walk {
 	struct turns turns; /* of the lists that have a sample */
 	uint32_t nr_lists;
 	struct counter_streams counters[2]; /* by enum counter_owner */
+	uint64_t counted[COUNTER_MAX];      /* with the latest sample */
 	int error;
 };
 
@@ -49,9 +50,10 @@ static void take_counters(const struct trace *trace, const struct list *list,
 	const uint64_t *totals = list->sample.counters;
 
 	sample->nr_counters = 0;
-	if (!totals || list->event || list->cursor->counters.nr != 1 + trace_nr_counters(trace))
+	if (!totals || !sample->counters || list->event ||
+	    list->cursor->counters.nr != 1 + trace_nr_counters(trace))
 		return;
-	sample->nr_counters = list->cursor->counters.nr;
+	sample->nr_counters = (uint8_t)list->cursor->counters.nr;
 	memcpy(sample->counters, totals, sample->nr_counters * sizeof(uint64_t));
 }
 
@@ -61,7 +63,7 @@ static void fill_sample(const struct trace *trace, const struct list *list,
 	const struct code_sample *coded = &list->sample;
 
 	sample->event = list->event;
-	sample->level = list->level;
+	sample->level = (uint8_t)list->level;
 	sample->time = coded->time;
 	sample->weight = trace_weight(trace, list->event, coded->cpu);
 	sample->thread = coded->thread;
@@ -179,7 +181,8 @@ uint32_t trace_walk_places(const struct trace_walk *walk)
 	return walk->nr_lists * CODE_MAX_PAIRS;
 }
 
-int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
+static inline int next_sample(struct trace_walk *walk, struct trace_sample *sample,
+                              uint64_t *counters)
 {
 	enum counter_owner owner;
 	struct list *list;
@@ -189,6 +192,7 @@ int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 		return walk->error;
 	list = &walk->lists[walk->turns.heap[0].number];
 	owner = list->cursor->counters.owner;
+	sample->counters = counters;
 	fill_sample(walk->trace, list, sample);
 	if (sample->nr_counters)
 		counter_streams_step(&walk->counters[owner], walk->trace, owner, sample);
@@ -199,12 +203,17 @@ int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
 	return 1;
 }
 
-int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples, unsigned max,
-                    unsigned *nr)
+int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample)
+{
+	return next_sample(walk, sample, walk->counted);
+}
+
+int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples,
+                    uint64_t (*counters)[COUNTER_MAX], unsigned max, unsigned *nr)
 {
 	int got = 1;
 
 	for (*nr = 0; *nr < max && got == 1; *nr += got == 1)
-		got = trace_walk_next(walk, &samples[*nr]);
+		got = next_sample(walk, &samples[*nr], counters ? counters[*nr] : NULL);
 	return got;
 }

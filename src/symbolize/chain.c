@@ -11,10 +11,11 @@
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
 
 /*
- * A stack joins a chain by so many links, or by one with the same registers, or by one that so many
- * cut stacks before it ended in.
+ * A stack joins a chain by so many links, or by fewer with the same registers, or by one that so
+ * many cut stacks before it ended in.
  */
 #define JOIN_LINKS 6
+#define JOIN_REGS  2
 #define JOIN_STAY  16
 
 struct chain {
@@ -181,8 +182,7 @@ static unsigned links_equal(const struct chain *chain, size_t i, const struct li
 
 /*
  * Whether a stack joins the chain at its link number i. One link alone says little, for a function
- * may be called from two places at the same depth: unless it was called with the same in registers,
- * or stacks have joined there for a while.
+ * may be called from two places at the same depth: unless stacks have joined there for a while.
  */
 static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
                         const struct hold *holds, size_t nr)
@@ -195,7 +195,8 @@ static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
 		return false;
 	chain->anchor = chain_links(chain)[i];
 	return n == JOIN_LINKS || chain->stay > JOIN_STAY ||
-	       (chain->held && ours->fp == theirs->fp && ours->extra == theirs->extra);
+	       (n >= JOIN_REGS && chain->held && ours->fp == theirs->fp &&
+	        ours->extra == theirs->extra);
 }
 
 /* The first step beyond was another one, with other registers; without holds, all are. */

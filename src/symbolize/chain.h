@@ -6,8 +6,8 @@
  * changed either, and the earlier stack says how it goes on. How much has to agree was found on
  * compilers' stacks, cut and compared with longer copies: by one return address 50 of 1,000 that
  * were completed were wrong, by three in a row 1 to 50, by six less than 1; by one and the
- * registers that its function was called with, 1 of 10,000. A single one alone counts only where
- * stacks have joined a chain for a while.
+ * registers that its function was called with 2, by two and those 1 of 5,000. A single one counts
+ * only where stacks have joined a chain for a while.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H

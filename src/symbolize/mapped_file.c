@@ -58,20 +58,24 @@ static int file_try(struct mapped_file *file, const char *path,
 	return err;
 }
 
-#define NR_WAYS 3
+enum { BY_MAPPING, BY_ROOT, BY_NAME, BY_PROGRAM, NR_WAYS };
 
 /* False where the identity does not say enough for this way. */
 static bool way_path(unsigned way, const struct mapped_identity *identity, char *path, size_t size)
 {
-	if (way == 0 ? identity->start >= identity->end : identity->path[0] != '/')
+	if (way == BY_MAPPING ? identity->start >= identity->end : identity->path[0] != '/')
 		return false;
-	if (way < 2 && identity->pid <= 0)
+	if (way != BY_NAME && identity->pid <= 0)
 		return false;
-	if (way == 0)
+	if (way == BY_PROGRAM && !identity->build_id.size && !identity->ino)
+		return false;
+	if (way == BY_MAPPING)
 		snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, identity->pid,
 		         identity->start, identity->end);
-	else if (way == 1)
+	else if (way == BY_ROOT)
 		snprintf(path, size, "/proc/%d/root%s", identity->pid, identity->path);
+	else if (way == BY_PROGRAM)
+		snprintf(path, size, "/proc/%d/exe", identity->pid);
 	else
 		snprintf(path, size, "%s", identity->path);
 	return true;
@@ -80,16 +84,19 @@ static bool way_path(unsigned way, const struct mapped_identity *identity, char 
 int mapped_file_open(struct mapped_file *file, const struct mapped_identity *identity)
 {
 	char path[PATH_MAX + 32];
-	int err = -ENOENT, stale = 0;
+	int err = -ENOENT, stale = 0, now;
 	unsigned way;
 
 	file->fd = -1;
 	for (way = 0; way < NR_WAYS; way++) {
 		if (!way_path(way, identity, path, sizeof(path)))
 			continue;
-		err = file_try(file, path, identity);
-		if (!err || err == -ENOEXEC)
-			return err;
+		now = file_try(file, path, identity);
+		if (!now || (now == -ENOEXEC && way != BY_PROGRAM))
+			return now;
+		if (way == BY_PROGRAM) /* mostly, it is another file */
+			continue;
+		err = now;
 		if (err == -ESTALE)
 			stale = err;
 	}

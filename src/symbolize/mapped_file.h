@@ -38,9 +38,10 @@ struct mapped_file {
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
 /*
- * Looks for the file behind the process's own mapping, behind the path as the process sees it, and
- * behind the path as we see it. 0: file->fd is open. -ESTALE: only other files were found.
- * -ENOEXEC: it is no ELF file. Or another -errno.
+ * Looks for the file behind the process's own mapping (which takes privileges), behind the path as
+ * the process sees it, behind the path as we see it, and at the program that the process runs. 0:
+ * file->fd is open. -ESTALE: only other files were found. -ENOEXEC: it is no ELF file. Or another
+ * -errno.
  */
 int mapped_file_open(struct mapped_file *file, const struct mapped_identity *identity);
 

@@ -110,7 +110,7 @@ def node():
 
 def xz():
     shutil.copy('/usr/bin/python3', 'program')
-    return ['xz', '-3kf', 'program']
+    return ['xz', '-3kfQ', 'program']
 
 
 ALL = {'lammps': lambda: lammps(200), 'gromacs': lambda: gromacs(600), 'cc1plus': cc1plus,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A program in memory, which no name leads to, has its names and whole stacks as any other.
+# Programs that no name leads to from here, in memory or in a container, have their names and whole
+# stacks as any others.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -11,8 +12,8 @@ with open(sys.argv[1], "rb") as file:
     os.write(memory, file.read())
 os.execve(memory, sys.argv[1:], os.environ)
 END
-recorded -m 1M -F 1000 python3 execute.py "$TARGETS/burn" 0.3 >/dev/null
-check <<'END'
+whole_stacks() {
+	check <<'END'
 import recording
 
 nr = 0
@@ -23,4 +24,18 @@ for sample in recording.samples():
         assert sample["complete"] and stack[stack.index("burn_until") + 1] == "main", stack
 assert nr > 50, nr
 END
+}
+
+recorded -m 1M -F 1000 python3 execute.py "$TARGETS/burn" 0.3 >/dev/null
+whole_stacks
+
+mkdir jail
+for file in "$TARGETS/burn" $(ldd "$TARGETS/burn" | grep -o '/[^ ]*'); do
+	mkdir -p "jail$(dirname "$file")"
+	cp -L "$file" "jail$file"
+done
+mv "jail$TARGETS/burn" jail/contained
+unshare -m true 2>/dev/null || skip "no mount namespaces"
+recorded -m 1M -F 1000 unshare -m chroot jail /contained 0.3 >/dev/null
+whole_stacks
 pass

@@ -58,7 +58,7 @@ one_complaint err no_such_function || fail "$(cat err)"
 grep -q "^adaptrace: 'burn_' may be [0-9]* functions" err && grep -qx '  burn_until' err || fail "$(cat err)"
 "$ADAPTRACE" report --callers urn_ste | grep -q '^callers of burn_step: ' || fail "a part of one name"
 "$ADAPTRACE" report --callees left -q | head -1 | grep -q ' 100.00% .* left$' || fail "rows alone"
-for wrong in --max-depth=0 --max-depth=x --callers= "--callers=a --callees=b" --sort=process,process
+for wrong in "--tree --max-depth=0" "--tree --max-depth=x" --max-depth=3 --callers= "--callers=a --callees=b" --sort=process,process
 do
 	"$ADAPTRACE" report $wrong >out 2>err
 	[ $? = 2 ] && [ ! -s out ] || fail "$wrong is understood"

@@ -45,20 +45,27 @@ static void deep_recursion_is_completed(void **state)
 	}
 }
 
-/* A stack of which nothing but its outermost frame is known, in a place of its own. */
-static size_t stitch_one(struct chain_table *table, const struct link *link, uint64_t extra,
-                         uint64_t time)
+/* What becomes of a stack of which two frames are known, by the outer one's registers. */
+static size_t stitch_two(struct chain_table *table, const struct link *inner,
+                         const struct link *outer, uint64_t extra, uint64_t time)
 {
 	static struct link cut[MOST];
 	static struct hold holds[MOST];
 
-	cut[0] = (struct link){0, 77};
-	cut[1] = *link;
+	cut[0] = *inner;
+	cut[1] = *outer;
 	holds[1] = (struct hold){.fp = 1, .extra = extra};
 	return chain_stitch(table, 1, time, cut, holds, 2, MOST);
 }
 
-static void one_frame_joins_by_its_registers(void **state)
+/* The same where the inner one is another. */
+static size_t stitch_one(struct chain_table *table, const struct link *link, uint64_t extra,
+                         uint64_t time)
+{
+	return stitch_two(table, &(struct link){0, 77}, link, extra, time);
+}
+
+static void few_frames_join_by_registers(void **state)
 {
 	static struct link links[MOST];
 	static struct hold holds[MOST];
@@ -69,11 +76,13 @@ static void one_frame_joins_by_its_registers(void **state)
 	for (i = 0; i < 20; i++)
 		holds[i] = (struct hold){.fp = 1, .extra = 100 + i};
 	chain_store(*state, 1, &news);
-	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 2); /* none are known */
+	/* none are known */
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 2);
 	news.holds = holds;
 	chain_store(*state, 1, &news);
-	assert_int_equal(stitch_one(*state, &links[10], 111, 1), 2);
-	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 11);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 111, 1), 2);
+	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 2);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 11);
 }
 
 /* A chain that is good from some time on leaves what was known before good. */
@@ -82,21 +91,23 @@ static void what_a_chain_had_stays_good(void **state)
 	static struct link links[MOST];
 	static struct hold holds[MOST];
 	struct chain_news news = {.links = links, .holds = holds, .nr = 20};
+	size_t i;
 
 	recursion(links, 20);
-	holds[10].fp = holds[11].fp = 1;
+	for (i = 0; i < 20; i++)
+		holds[i].fp = 1;
 	chain_store(*state, 1, &news);
 	links[10].frame = 8;
 	news.since = 1000;
 	chain_store(*state, 1, &news);
 	assert_int_equal(chain_past(*state, 1, 0).nr, 0);
-	assert_int_equal(stitch_one(*state, &links[10], 0, 999), 2);
-	assert_int_equal(stitch_one(*state, &links[11], 0, 999), 10);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 0, 999), 2);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 999), 9);
 	links[15].frame = 8;
 	news.since = 2000;
 	chain_store(*state, 1, &news);
-	assert_int_equal(stitch_one(*state, &links[11], 0, 1999), 2);
-	assert_int_equal(stitch_one(*state, &links[11], 0, 2000), 10);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 1999), 2);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 2000), 9);
 }
 
 /* Where stacks end in the same frame for a while it counts by itself; those cut before do not. */
@@ -137,7 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(deep_recursion_is_completed, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_frame_joins_by_its_registers, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_frames_join_by_registers, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_chain_had_stays_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_frame_that_stays_joins, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_left_of_a_chain_that_is_forgotten, setup,

@@ -74,7 +74,7 @@ static void check_paths(const struct trace *trace, enum path_detail detail)
 
 	assert_int_equal(paths_init(&paths, trace, detail), 0);
 	while (got == 1) {
-		got = trace_walk_some(walk, samples, PATHS_BATCH, &nr);
+		got = trace_walk_some(walk, samples, NULL, PATHS_BATCH, &nr);
 		paths_look_ahead(&paths, samples, nr);
 		for (unsigned i = 0; i < nr; i++) {
 			uint32_t path = paths_find(&paths, &samples[i]);
@@ -119,7 +119,7 @@ static void some_at_a_time_are_all(void **state)
 	while (got == 1) {
 		unsigned nr;
 
-		got = trace_walk_some(some, samples, 7, &nr);
+		got = trace_walk_some(some, samples, NULL, 7, &nr);
 		assert_true(got == 0 || nr == 7);
 		for (unsigned i = 0; i < nr; i++) {
 			assert_int_equal(trace_walk_next(one, &sample), 1);
