@@ -130,11 +130,13 @@ static void unlist_ended(struct tasks *tasks, struct task *task)
 	task->ended = task->gone = 0;
 }
 
-/* At once: its number belongs to another one now, so its end must have been lost. */
+/* At once: its number belongs to another one now. Where it has not ended, that was lost. */
 static void replace_task(struct tasks *tasks, struct task *task)
 {
+	uint64_t time = task->gone ? task->gone : task->ended ? task->ended : tasks->now;
+
 	unlist_ended(tasks, task);
-	leave_thread(tasks, task, tasks->now);
+	leave_thread(tasks, task, time);
 	drop_task(tasks, task);
 }
 
@@ -158,8 +160,9 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
                      uint64_t *children)
 {
 	if (!tasks->inherited)
-		return unobserved_is_there(task->tid);
-	return task->tid == task->process->pid && unobserved_cpu_time(task->tid, own, children);
+		return unobserved_is_there(task->tid, task->ended);
+	return task->tid == task->process->pid &&
+	       unobserved_cpu_time(task->tid, task->ended, own, children);
 }
 
 /*
@@ -212,28 +215,14 @@ static void reap_until(struct tasks *tasks, uint64_t time)
 		reap_oldest(tasks, time);
 }
 
-/* A number that comes back before its grace is over belongs to a new task. */
-static void reap_tid(struct tasks *tasks, pid_t tid)
-{
-	struct task *task = find_task(tasks, tid);
-
-	if (!task || !task->ended)
-		return;
-	while (tasks->oldest_ended != task)
-		reap_oldest(tasks, FOR_GOOD);
-	reap_oldest(tasks, FOR_GOOD);
-}
-
 /* --- records ---------------------------------------------------------------------------------- */
 
 static void on_fork(struct tasks *tasks, const struct record *record)
 {
 	pid_t pid = (pid_t)record->pid, tid = (pid_t)record->tid;
+	struct task *parent, *task = find_task(tasks, tid);
 	struct process *process;
-	struct task *parent, *task;
 
-	reap_tid(tasks, tid);
-	task = find_task(tasks, tid);
 	if (task && task->process->awaits_exec)
 		return;
 	if (task)

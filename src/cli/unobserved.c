@@ -17,6 +17,7 @@
 
 struct times {
 	uint64_t own, children; /* ns */
+	uint64_t started;       /* on the clock of all records, ns; up to a tick too early */
 	unsigned flags;
 	char state;
 };
@@ -39,10 +40,18 @@ static uint64_t process_ns(pid_t pid, uint64_t otherwise)
 	return time ? time : otherwise;
 }
 
+/* From the time since the machine was started, sleep included. */
+static uint64_t on_records_clock(uint64_t boot_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), asleep = clock_ns(CLOCK_BOOTTIME) - now;
+
+	return boot_ns > asleep ? boot_ns - asleep : 0;
+}
+
 static bool read_times(pid_t pid, struct times *times)
 {
 	const uint64_t tick_ns = NS / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, system, child_user, child_system;
+	unsigned long long user, system, child_user, child_system, started;
 	char path[32], line[1024], *behind = NULL;
 	FILE *f;
 
@@ -53,27 +62,36 @@ static bool read_times(pid_t pid, struct times *times)
 	if (fgets(line, sizeof(line), f))
 		behind = strrchr(line, ')');
 	fclose(f);
-	if (!behind ||
-	    sscanf(behind, ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu",
-	           &times->state, &times->flags, &user, &system, &child_user, &child_system) != 6)
+	if (!behind || sscanf(behind,
+	                      ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d "
+	                      "%*d %*d %*d %llu",
+	                      &times->state, &times->flags, &user, &system, &child_user,
+	                      &child_system, &started) != 7)
 		return false;
 	times->own = (user + system) * tick_ns;
 	times->children = (child_user + child_system) * tick_ns;
+	times->started = on_records_clock(started * tick_ns);
 	return true;
 }
 
-bool unobserved_is_there(pid_t tid)
+/* What started later has the number, but is another task. */
+static bool read_since(pid_t pid, uint64_t time, struct times *times)
 {
-	struct times times;
-
-	return read_times(tid, &times) && !strchr("ZXx", times.state);
+	return read_times(pid, times) && !strchr("ZXx", times->state) && times->started <= time;
 }
 
-bool unobserved_cpu_time(pid_t pid, uint64_t *own, uint64_t *children)
+bool unobserved_is_there(pid_t tid, uint64_t time)
 {
 	struct times times;
 
-	if (!read_times(pid, &times) || strchr("ZXx", times.state) || times.flags & EXITING)
+	return read_since(tid, time, &times);
+}
+
+bool unobserved_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *children)
+{
+	struct times times;
+
+	if (!read_since(pid, time, &times) || times.flags & EXITING)
 		return false;
 	*own = process_ns(pid, times.own);
 	*children = times.children;

@@ -147,9 +147,9 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     (unsigned long long)run->lost_records);
 	if (run->unobserved)
 		warn(&warner,
-		     "the kernel stopped observing %llu processes that executed a setuid program "
-		     "or one that they may not read",
-		     (unsigned long long)run->unobserved);
+		     "the kernel stopped observing %llu process%s that executed a setuid program "
+		     "or an unreadable one",
+		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
 	if (run->malformed)
 		warn(&warner, "%llu records made no sense and were left out",
 		     (unsigned long long)run->malformed);

@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-#define MAX_COUNTED_RUNGS 2 /* events with counters: each counter costs what a rung does */
-#define SLOW_CLOCK_NS     2000000
-#define MOST_ON_RING      256
 
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
                      int leader)
@@ -53,8 +48,6 @@ static void close_all(int *fds, size_t nr)
 	free(fds);
 }
 
-/* --- which CPUs, how many descriptors --------------------------------------------------------- */
-
 static int find_cpus(struct sampler *s)
 {
 	struct cpu_list online;
@@ -67,73 +60,6 @@ static int find_cpus(struct sampler *s)
 		if (cpu_list_has(&online, cpu))
 			s->cpus[s->nr_cpus++] = (int)cpu;
 	return s->nr_cpus ? 0 : -ENODEV;
-}
-
-/* Uses all descriptors that may be had and returns how many there are. */
-static size_t descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return 1024;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur;
-}
-
-/* To sample a slow clock still more slowly saves less than the rung costs at every fork. */
-static unsigned useful_rungs(const struct sampler_config *config, unsigned e)
-{
-	unsigned rungs = 1;
-
-	if (config->events[e].unit != EVENT_NS)
-		return SAMPLER_MAX_RUNGS;
-	while (rungs < SAMPLER_MAX_RUNGS && config->base_period[e] < (uint64_t)SLOW_CLOCK_NS >>
-	                                            (config->shift[e] + 2 * (rungs - 1)))
-		rungs++;
-	return rungs;
-}
-
-/*
- * Every fork copies the events of all rungs for all CPUs, some 2 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them. Counters are copied with each. At
- * the end of a task that was attached to, the kernel goes through all events of a ring for each one
- * of the task's own: where tasks are many, fewer rungs again.
- */
-static unsigned wanted_rungs(const struct sampler *s, const struct sampler_config *config)
-{
-	unsigned most = s->nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : s->nr_cpus <= 32 ? 3 : 2, wanted = 1;
-
-	if (s->nr_targets * most > MOST_ON_RING)
-		most = s->nr_targets < MOST_ON_RING ? MOST_ON_RING / s->nr_targets : 1;
-	if (s->nr_counters && most > MAX_COUNTED_RUNGS)
-		most = MAX_COUNTED_RUNGS;
-	for (unsigned e = 0; e < config->nr_events; e++)
-		if (useful_rungs(config, e) > wanted)
-			wanted = useful_rungs(config, e);
-	return wanted < most ? wanted : most;
-}
-
-static unsigned affordable_rungs(struct sampler *s, const struct sampler_config *config)
-{
-	size_t grid_size = (size_t)s->nr_targets * s->nr_cpus, limit = descriptor_limit();
-	size_t fixed = 64 + s->nr_rings + grid_size + config->exact;
-	unsigned wanted = wanted_rungs(s, config);
-	size_t rung_size = grid_size * (config->nr_events + s->nr_counters);
-	struct advice advice = {ADVICE_RUNGS};
-	size_t rungs;
-
-	if (s->way == SAMPLER_CGROUP || !rung_size)
-		return 1;
-	rungs = limit > fixed ? (limit - fixed) / rung_size : 0;
-	if (rungs >= wanted)
-		return wanted;
-	advice.numbers[0] = (int64_t)limit;
-	advice.numbers[1] = (int64_t)(fixed + wanted * rung_size);
-	advice_line(&advice, s->shortage, sizeof(s->shortage));
-	rungs = rungs ? rungs : 1;
-	return (unsigned)rungs;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -330,8 +256,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
 		rungs = 1; /* the few registers there are would be taken by periods not in force */
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
-	if (useful_rungs(config, e) < rungs)
-		rungs = useful_rungs(config, e);
+	if (sampler_useful_rungs(config, e) < rungs)
+		rungs = sampler_useful_rungs(config, e);
 	event->is_clock = config->events[e].unit == EVENT_NS;
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
@@ -385,13 +311,16 @@ static bool kernel_counts_lost(void)
 }
 
 /* What is not an event's own fault. */
-static void explain(const struct sampler *s, int error, char *why)
+static void explain(const struct sampler *s, const struct sampler_config *config, int error,
+                    char *why)
 {
-	size_t limit = descriptor_limit();
+	size_t limit = sampler_descriptor_limit(), least = sampler_least_descriptors(s, config);
 	struct advice advice = {ADVICE_NONE};
 
+	if (least <= limit) /* others have them open */
+		least = 2 * limit;
 	if (error == -EMFILE)
-		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, 2 * (int64_t)limit}, NULL};
+		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, (int64_t)least}, NULL};
 	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
 		advice.topic = ADVICE_OTHERS;
 	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
@@ -403,7 +332,7 @@ static void explain(const struct sampler *s, int error, char *why)
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
-	int error = allocate(s, config, affordable_rungs(s, config));
+	int error = allocate(s, config, sampler_affordable_rungs(s, config));
 
 	if (!error)
 		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
@@ -413,13 +342,13 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 		error = open_exact(s, config);
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
 		error = open_events(s, config, e);
-		if (error)
+		if (error && error != -EMFILE)
 			event_explain(&config->events[e], error, why);
 	}
 	if (!error && !s->nr_ids)
 		error = -ESRCH;
 	if (error && !why[0])
-		explain(s, error, why);
+		explain(s, config, error, why);
 	if (!error)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 	return error;
@@ -448,7 +377,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		         "cannot tell which CPUs run: /sys is not mounted; as root: mount -t sysfs "
 		         "sysfs /sys");
 	else if (error)
-		explain(s, error, why);
+		explain(s, config, error, why);
 	if (error)
 		goto out;
 	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;

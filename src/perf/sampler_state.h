@@ -116,6 +116,14 @@ size_t sampler_counter_fds(const struct sampler *s);
 /* Of an event that was opened with COUNTERS_READ_FORMAT. */
 int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
+/* Uses all descriptors that may be had and returns how many there are. */
+size_t sampler_descriptor_limit(void);
+/* As many as are open with a single rung. */
+size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_config *config);
+/* Rungs that are of use for an event, and that there can be for all; notes a shortage. */
+unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned event);
+unsigned sampler_affordable_rungs(struct sampler *s, const struct sampler_config *config);
+
 /* On all CPUs, all alike: of the size wanted, or as large as may be locked. 0, or -errno. */
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);
 void sampler_close_rings(struct sampler *s);

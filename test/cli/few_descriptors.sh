@@ -32,4 +32,19 @@ for limit in 4 6 10 16 20; do
 		complaints errors | grep -q "ulimit -n" || fail "no way out: $(cat errors)"
 	fi
 done
+# What one line says is enough: for a target of many threads, too.
+python3 -c 'import threading
+for _ in range(200):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("ready", flush=True)
+threading.Event().wait()' >ready & target=$!
+background="$background $target"
+await grep -q ready ready
+prlimit --nofile=100 "$ADAPTRACE" record -q -p $target 2>errors && fail "200 threads by 100 descriptors"
+enough=$(sed -n 's/.*ulimit -n \([0-9]*\).*/\1/p' errors)
+[ "${enough:-0}" -gt 200 ] || fail "no number: $(cat errors)"
+if [ "$enough" -le "$(ulimit -Hn)" ]; then
+	prlimit --nofile="$enough" timeout -s INT 1 "$ADAPTRACE" record -q -p $target 2>errors
+	grep 'cannot' errors && fail "$enough descriptors: $(cat errors)"
+fi
 pass

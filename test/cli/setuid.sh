@@ -61,6 +61,11 @@ watch setuid lost "$user"
 watch unreadable lost "$user"
 watch other observed "$user"
 watch other lost "" --inherit
+# Of a target that is one itself nothing is missing, for we are who waits for it.
+as_user ./adaptrace record -q --max-overhead 0 ../programs/setuid 0.3 >../said 2>../errors ||
+	fail "record ended with $?: $(cat ../errors)"
+grep -q 'setuid or unreadable' ../errors || fail "nothing was said: $(cat ../errors)"
+grep -q 'missing' ../errors && fail "said: $(cat ../errors)"
 cd .. && (need_cgroup) >/dev/null 2>&1 || pass
 cd open || exit 1
 watch setuid observed ""

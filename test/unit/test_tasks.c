@@ -271,51 +271,82 @@ static void wait_until_stopped(pid_t pid)
 	assert_true(WIFSTOPPED(status));
 }
 
-/* The kernel says EXIT of a process that executes a setuid program, and goes on in silence. */
-static void exit_of_the_living_is_unobserved(void **state)
+/* A process that does nothing until it is killed. */
+static pid_t start_stopped(void)
 {
-	struct world *w = *state;
 	pid_t pid = fork();
 
+	assert_true(pid >= 0);
 	if (!pid) {
 		raise(SIGSTOP);
 		_exit(0);
 	}
 	wait_until_stopped(pid);
-	start(w);
-	say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, 10);
-	say_exit(w, (uint32_t)pid, (uint32_t)pid, 20);
-	say_fork(w, PID(0), PID(0), PID(1), 20 + GRACE);
-	assert_int_equal(w->tasks.unobserved, w->tasks.inherited);
-	assert_int_equal(nr_tasks(w), 3);
+	return pid;
+}
+
+static void end_stopped(pid_t pid)
+{
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* The kernel says EXIT of a process that executes a setuid program, and goes on in silence. */
+static void exit_of_the_living_is_unobserved(void **state)
+{
+	struct world *w = *state;
+	pid_t pid = start_stopped();
+	uint64_t now = sampler_now();
+
+	start(w);
+	say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, now - 10);
+	say_exit(w, (uint32_t)pid, (uint32_t)pid, now);
+	say_fork(w, PID(0), PID(0), PID(1), now + GRACE);
+	assert_int_equal(w->tasks.unobserved, w->tasks.inherited);
+	assert_int_equal(nr_tasks(w), 3);
+	end_stopped(pid);
+}
+
+/* The number of one that did end belongs to another process, of which we hear only now. */
+static void a_number_that_came_back_is_observed(void **state)
+{
+	struct world *w = *state;
+	pid_t pid = start_stopped();
+	uint64_t before = sampler_now() - 1000000000;
+
+	start(w);
+	for (unsigned i = 0; i < 3; i++) {
+		bool is_known = i % 2;
+
+		say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, before - 10);
+		say_exit(w, (uint32_t)pid, (uint32_t)pid, before);
+		if (is_known)
+			say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, before + 10);
+		else
+			say_fork(w, PID(0), PID(0), PID(1 + i), before + GRACE);
+		assert_int_equal(w->tasks.unobserved, 0);
+	}
+	end_stopped(pid);
 }
 
 /* The kernel says EXIT first and takes the memory apart then, which may last: it keeps its name. */
 static void a_thread_that_ends_slowly_keeps_its_name(void **state)
 {
 	struct world *w = *state;
-	pid_t child = fork(); /* a thread, as far as the records tell */
+	pid_t child = start_stopped(); /* a thread, as far as the records tell */
+	uint64_t now = sampler_now();
 
-	assert_true(child >= 0);
-	if (!child) {
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	wait_until_stopped(child);
 	start(w);
-	say_fork(w, PID(0), PID(0), (uint32_t)child, 10);
-	say_exit(w, PID(0), (uint32_t)child, 20);
+	say_fork(w, PID(0), PID(0), (uint32_t)child, now - 10);
+	say_exit(w, PID(0), (uint32_t)child, now);
 	for (unsigned i = 1; i < 5; i++)
-		say_fork(w, PID(0), PID(0), PID(i), 20 + i * (uint64_t)GRACE);
+		say_fork(w, PID(0), PID(0), PID(i), now + i * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 5 : 6);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	end_stopped(child);
 	/* what it did last comes after it was found gone */
-	say_fork(w, PID(0), PID(0), PID(5), 20 + 6 * (uint64_t)GRACE);
+	say_fork(w, PID(0), PID(0), PID(5), now + 6 * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 6 : 7);
-	say_fork(w, PID(0), PID(0), PID(6), 20 + 8 * (uint64_t)GRACE);
+	say_fork(w, PID(0), PID(0), PID(6), now + 8 * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), 7);
 	assert_int_equal(w->tasks.unobserved, 0);
 }
@@ -456,6 +487,8 @@ int main(void)
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
+		CGROUP(a_number_that_came_back_is_observed),
+		LADDER(a_number_that_came_back_is_observed),
 		CGROUP(a_thread_that_ends_slowly_keeps_its_name),
 		LADDER(a_thread_that_ends_slowly_keeps_its_name),
 		LADDER(a_fork_storm_leaves_nothing),
