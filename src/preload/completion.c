@@ -15,6 +15,12 @@ static void put_received_later(struct visit *visit, const struct request *reques
 	visit_request(visit, CALL_RECEIVE_DONE, request->id);
 }
 
+static void put_sent(struct visit *visit, const struct request *request)
+{
+	visit_part(visit, CALL_SEND_DONE, request->comm, request->peer);
+	visit_request(visit, CALL_SEND_DONE, request->id);
+}
+
 static inline void put_volume(struct visit *visit, enum call_part_kind kind,
                               const struct request *request, uint64_t bytes)
 {
@@ -32,8 +38,7 @@ static void put_done(struct visit *visit, const struct request *request,
 		put_received_later(visit, request, status);
 		break;
 	case REQUEST_SEND:
-		visit_part(visit, CALL_SEND_DONE, request->comm, request->peer);
-		visit_request(visit, CALL_SEND_DONE, request->id);
+		put_sent(visit, request);
 		break;
 	case REQUEST_READ:
 		put_volume(visit, CALL_READ_DONE, request, status_bytes(status));
@@ -291,7 +296,7 @@ static void request_free_after(struct visit *visit, const uintptr_t *a, bool lar
 		return;
 	request->persistent = false; /* it is gone in any case */
 	if (request_ends(request) && request->kind == REQUEST_SEND)
-		put_done(visit, request, NULL);
+		put_sent(visit, request);
 	else if (request_ends(request))
 		put_cancelled(visit, request);
 	request_end(request, visit->saved);
