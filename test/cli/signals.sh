@@ -7,7 +7,6 @@ need_sampling
 check <<'END'
 import atexit
 import os
-import pty
 import signal
 import subprocess
 import time
@@ -94,35 +93,6 @@ time.sleep(0.2)
 recorder.send_signal(signal.SIGTERM)
 rest = ended(recorder, 7)
 assert not rest, rest
-
-# Ctrl-C on a terminal is for the whole foreground: the recorder does not pass it on once more.
-COUNTER = """
-import os, signal, sys
-counted, count = os.pipe()
-os.set_blocking(count, False)
-signal.signal(signal.SIGINT, lambda *args: None)
-signal.signal(signal.SIGTERM, lambda *args: sys.exit(os.read(counted, 99).count(signal.SIGINT)))
-signal.set_wakeup_fd(count)
-print("ready", flush=True)
-while True:
-    signal.pause()
-"""
-pid, terminal = pty.fork()
-if not pid:
-    as_from_a_shell()
-    os.execv(recording.ADAPTRACE, ["adaptrace", "record", "-q", "--max-overhead", "0", "python3",
-                                   "-c", COUNTER])
-said = b""
-while b"ready" not in said:
-    said += os.read(terminal, 4096)
-for _ in range(5):
-    os.write(terminal, b"\x03")
-    time.sleep(0.1)
-os.kill(pid, signal.SIGTERM)
-status = os.waitpid(pid, 0)[1]
-print("Ctrl-C five times:", status >> 8)
-assert os.WIFEXITED(status) and 1 <= status >> 8 <= 5
-os.unlink("adaptrace.atr")
 
 # Stopped and continued, as by Ctrl-Z and fg.
 recorder = start("python3", "-c", HANDLER)
