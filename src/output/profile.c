@@ -165,7 +165,6 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 
 #define BATCH_SIZE 32
 
-/* Part of a struct sample_batch. */
 struct batch {
 	const struct trace_sample *samples;
 	struct errand errands[BATCH_SIZE];
@@ -221,23 +220,18 @@ static int batch_add(struct builder *builder, struct batch *batch)
 
 static int add_all(struct builder *builder, struct read_ahead *ahead)
 {
-	const struct sample_batch *all;
 	struct batch batch;
-	int err = 0;
+	int got = 1, err = 0;
 
 	builder->nr_places = read_ahead_places(ahead);
 	builder->places = calloc(builder->nr_places + 1UL, sizeof(*builder->places));
 	if (!builder->places)
 		return -ENOMEM;
-	do {
-		all = read_ahead_next(ahead);
-		for (unsigned i = 0; i < all->nr && !err; i += batch.nr) {
-			batch.samples = all->samples + i;
-			batch.nr = all->nr - i < BATCH_SIZE ? all->nr - i : BATCH_SIZE;
-			err = batch_add(builder, &batch);
-		}
-	} while (all->more == 1 && !err);
-	return err ? err : all->more;
+	while (got == 1 && !err) {
+		got = read_ahead_some(ahead, BATCH_SIZE, &batch.samples, &batch.nr);
+		err = batch_add(builder, &batch);
+	}
+	return err ? err : got;
 }
 
 static int add_samples(struct builder *builder)

@@ -6,13 +6,21 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define NR_BATCHES 16
+#define NR_BATCHES    16
+#define BATCH_SAMPLES 512
+
+struct sample_batch {
+	int more; /* 1: there may be more samples behind these; 0: no; or -EBADMSG */
+	unsigned nr;
+	struct trace_sample samples[BATCH_SAMPLES];
+};
 
 struct read_ahead {
 	struct trace_walk *walk;
 	struct sample_batch *ring;         /* without a decoder its first batch alone is used */
 	uint64_t (*counters)[COUNTER_MAX]; /* of the ring's samples; NULL: the trace has none */
 	struct sample_batch *batch;        /* the reader's; NULL: none yet */
+	unsigned given;                    /* samples of it, to the reader */
 	bool has_decoder;
 	pthread_t decoder;
 
@@ -90,18 +98,30 @@ static void wait_for_batch(struct read_ahead *ahead)
 	pthread_mutex_unlock(&ahead->lock);
 }
 
-const struct sample_batch *read_ahead_next(struct read_ahead *ahead)
+static void next_batch(struct read_ahead *ahead)
 {
-	if (ahead->batch && ahead->batch->more != 1) {
-		ahead->batch->nr = 0;
-	} else if (ahead->has_decoder) {
+	if (ahead->has_decoder) {
 		wait_for_batch(ahead);
 		ahead->batch = batch_behind(ahead, ahead->batch);
 	} else {
 		ahead->batch = ahead->ring;
 		fill(ahead, ahead->batch);
 	}
-	return ahead->batch;
+	ahead->given = 0;
+}
+
+int read_ahead_some(struct read_ahead *ahead, unsigned max, const struct trace_sample **samples,
+                    unsigned *nr)
+{
+	const struct sample_batch *batch = ahead->batch;
+
+	if (!batch || (ahead->given == batch->nr && batch->more == 1))
+		next_batch(ahead);
+	batch = ahead->batch;
+	*samples = batch->samples + ahead->given;
+	*nr = batch->nr - ahead->given < max ? batch->nr - ahead->given : max;
+	ahead->given += *nr;
+	return ahead->given < batch->nr ? 1 : batch->more;
 }
 
 uint32_t read_ahead_places(const struct read_ahead *ahead)

@@ -1,5 +1,5 @@
 /*
- * The samples of a trace in batches, which a thread of its own decodes ahead of their reader:
+ * The samples of a trace, which a thread of its own decodes in batches ahead of their reader:
  *
  *     trace → decoder → [batch][batch] … [batch] → reader
  *
@@ -11,14 +11,6 @@
 
 #include "output/trace.h"
 
-#define BATCH_SAMPLES 512
-
-struct sample_batch {
-	int more; /* 1: there may be more samples behind these; 0: no; or -EBADMSG */
-	unsigned nr;
-	struct trace_sample samples[BATCH_SAMPLES];
-};
-
 struct read_ahead;
 
 /* NULL with errno. */
@@ -29,7 +21,11 @@ void read_ahead_free(struct read_ahead *ahead);
 /* As trace_walk_places(). */
 uint32_t read_ahead_places(const struct read_ahead *ahead);
 
-/* The next batch, until the next call; behind the last one it is that again, without samples. */
-const struct sample_batch *read_ahead_next(struct read_ahead *ahead);
+/*
+ * The next ones, at most max, until the next call: 1 while there may be more behind them, 0 at the
+ * end, -EBADMSG; however often it is asked.
+ */
+int read_ahead_some(struct read_ahead *ahead, unsigned max, const struct trace_sample **samples,
+                    unsigned *nr);
 
 #endif

@@ -179,31 +179,23 @@ static int store_some(struct spool *spool, struct conversion *conversion, struct
 	return err;
 }
 
-static int store_all(struct spool *spool, struct conversion *conversion, struct paths *paths,
-                     struct read_ahead *ahead)
-{
-	const struct sample_batch *batch;
-	int err = 0;
-
-	do {
-		batch = read_ahead_next(ahead);
-		for (unsigned i = 0; i < batch->nr && !err; i += PATHS_BATCH)
-			err = store_some(spool, conversion, paths, batch->samples + i,
-			                 batch->nr - i < PATHS_BATCH ? batch->nr - i : PATHS_BATCH);
-	} while (batch->more == 1 && !err);
-	return err ? err : batch->more;
-}
-
 static int store_samples(struct spool *spool, struct conversion *conversion, struct paths *paths,
                          uint32_t event)
 {
 	struct read_ahead *ahead = read_ahead_new(conversion->trace, event);
-	int err;
+	const struct trace_sample *samples;
+	int got = 1, err = 0;
+	unsigned nr;
 
 	if (!ahead)
 		return -errno;
-	err = store_all(spool, conversion, paths, ahead);
+	while (got == 1 && !err) {
+		got = read_ahead_some(ahead, PATHS_BATCH, &samples, &nr);
+		err = store_some(spool, conversion, paths, samples, nr);
+	}
 	read_ahead_free(ahead);
+	if (!err)
+		err = got;
 	for (uint32_t i = 0; i < spool->nr_threads && !err; i++)
 		if (spool->threads[i].buffered)
 			err = flush_thread(spool, &spool->threads[i]);

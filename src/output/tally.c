@@ -127,29 +127,12 @@ static int add_batch(struct tally *tally, struct conversion *conversion, struct 
 	return err;
 }
 
-static int add_all(struct tally *tally, struct conversion *conversion, struct paths *paths,
-                   const struct tally_config *config, struct read_ahead *ahead)
-{
-	const struct sample_batch *all;
-	struct batch batch;
-	int err = 0;
-
-	do {
-		all = read_ahead_next(ahead);
-		for (unsigned i = 0; i < all->nr && !err; i += batch.nr) {
-			batch.samples = all->samples + i;
-			batch.nr = all->nr - i < PATHS_BATCH ? all->nr - i : PATHS_BATCH;
-			err = add_batch(tally, conversion, paths, &batch, config);
-		}
-	} while (all->more == 1 && !err);
-	return err ? err : all->more;
-}
-
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
                const struct tally_config *config)
 {
 	struct read_ahead *ahead = read_ahead_new(conversion->trace, TRACE_ALL_EVENTS);
-	int err;
+	int got = 1, err = 0;
+	struct batch batch;
 
 	*tally = (struct tally){0};
 	if (!ahead)
@@ -157,8 +140,13 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	while (trace_event(conversion->trace, tally->nr_events))
 		tally->nr_events++;
 	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
-	err = add_all(tally, conversion, paths, config, ahead);
+	while (got == 1 && !err) {
+		got = read_ahead_some(ahead, PATHS_BATCH, &batch.samples, &batch.nr);
+		err = add_batch(tally, conversion, paths, &batch, config);
+	}
 	read_ahead_free(ahead);
+	if (!err)
+		err = got;
 	return !err && config->full ? config->full(config->arg, tally) : err;
 }
 

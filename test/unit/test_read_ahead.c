@@ -1,6 +1,7 @@
-/* Batches of samples that a thread decodes ahead, against a walk that takes one after the other. */
+/* Samples that a thread decodes ahead in batches, against a walk that takes one after the other. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 
 #include "seal.h"
@@ -9,6 +10,8 @@
 #include "output/read_ahead.h"
 
 #define NR_SAMPLES 60000 /* more than there are in the batches that can be ahead */
+
+#define MOST 100 /* samples at once: no part of a batch */
 
 /* The bin of a trace whose samples begin last. */
 static struct bin *last_bin(unsigned char *bytes)
@@ -73,24 +76,25 @@ static unsigned check_all(const struct trace *trace, int end)
 {
 	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
 	struct read_ahead *ahead = read_ahead_new(trace, TRACE_ALL_EVENTS);
-	const struct sample_batch *batch;
+	const struct trace_sample *samples;
 	struct trace_sample expected;
-	unsigned nr = 0;
+	unsigned nr = 0, some;
+	int got;
 
 	assert_non_null(ahead);
 	assert_int_equal(read_ahead_places(ahead), trace_walk_places(walk));
 	do {
-		batch = read_ahead_next(ahead);
-		for (unsigned i = 0; i < batch->nr; i++, nr++) {
+		got = read_ahead_some(ahead, MOST, &samples, &some);
+		assert_true(some <= MOST);
+		for (unsigned i = 0; i < some; i++, nr++) {
 			assert_int_equal(trace_walk_next(walk, &expected), 1);
-			check_sample(&batch->samples[i], &expected);
+			check_sample(&samples[i], &expected);
 		}
-	} while (batch->more == 1);
-	assert_int_equal(batch->more, end);
+	} while (got == 1);
+	assert_int_equal(got, end);
 	assert_int_equal(trace_walk_next(walk, &expected), end);
-	batch = read_ahead_next(ahead);
-	assert_int_equal(batch->nr, 0);
-	assert_int_equal(batch->more, end);
+	assert_int_equal(read_ahead_some(ahead, MOST, &samples, &some), end);
+	assert_int_equal(some, 0);
 	read_ahead_free(ahead);
 	trace_walk_free(walk);
 	return nr;
@@ -141,6 +145,8 @@ static void a_reader_may_leave_at_any_time(void **state)
 {
 	struct world w;
 	struct trace *trace = record(&w, false);
+	const struct trace_sample *samples;
+	unsigned some;
 
 	(void)state;
 	for (unsigned nr = 0; nr < 40; nr++) {
@@ -148,7 +154,7 @@ static void a_reader_may_leave_at_any_time(void **state)
 
 		assert_non_null(ahead);
 		for (unsigned i = 0; i < nr; i++)
-			assert_true(read_ahead_next(ahead)->more <= 1);
+			assert_true(read_ahead_some(ahead, UINT_MAX, &samples, &some) <= 1);
 		read_ahead_free(ahead);
 	}
 	trace_close(trace);
