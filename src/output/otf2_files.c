@@ -152,9 +152,8 @@ void otf2_file_begun(struct location *location, uint64_t time, const struct call
 	                                                         : OTF2_IO_OPERATION_MODE_WRITE,
 	                                           flags_of(name), part->bytes_in,
 	                                           matching_id(location, part)));
-	if (call_part_fields(part->kind) & PART_REQUEST &&
-	    call_stream_completes(location->calls, part->request) && !otf2_active(location, part))
-		otf2_activate(location, part->request, handle + 1);
+	if (call_part_fields(part->kind) & PART_REQUEST)
+		otf2_activate(location, part, handle + 1);
 }
 
 /* What only began is issued; if nothing is said of its end, it is not known. */

@@ -32,10 +32,11 @@ void otf2_write_counters(struct location *location, uint64_t time);
 /* What a call did: before what happens in it, and after that. */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
-bool otf2_active(const struct location *location, const struct call_part *part);
-/* The archive is told of a request; of a transfer's with the file's handle + 1, of others with 0.
+/*
+ * Whether the archive is told of a request from now on: its end comes, and none of its number is
+ * under way. handle: that of a transfer's file + 1; of others 0.
  */
-void otf2_activate(struct location *location, uint64_t request, uint32_t handle);
+bool otf2_activate(struct location *location, const struct call_part *part, uint32_t handle);
 /* The same of a part about a file; and of one about a request for a transfer with this handle. */
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
                      const struct call_part *part);

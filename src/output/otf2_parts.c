@@ -19,34 +19,36 @@ static bool comm_of(const struct archive *archive, const struct call_part *part,
 	                 (uint32_t)part->peer < (inter ? comm->nr_remote : comm->nr_members));
 }
 
-bool otf2_active(const struct location *location, const struct call_part *part)
+static bool active(const struct location *location, const struct call_part *part)
 {
 	return map64_get(&location->requests, part->request) != UINT32_MAX;
 }
 
-void otf2_activate(struct location *location, uint64_t request, uint32_t handle)
+bool otf2_activate(struct location *location, const struct call_part *part, uint32_t handle)
 {
-	if (map64_add(&location->requests, request, handle) && !location->archive->error)
+	if (!call_stream_completes(location->calls, part->request) || active(location, part))
+		return false;
+	if (map64_add(&location->requests, part->request, handle) && !location->archive->error)
 		location->archive->error = -ENOMEM;
+	return true;
 }
 
 /* A request without an end here (it was freed, or the program ended) is told as what is certain. */
 static void write_posted(struct location *location, uint64_t time, const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool ends = call_stream_completes(location->calls, part->request) &&
-	            !otf2_active(location, part);
 	uint32_t comm = 0;
+	bool ends;
 
 	if (part->kind == CALL_SEND_POSTED && !comm_of(archive, part, true, &comm))
 		return;
+	ends = otf2_activate(location, part, 0);
 	if (part->kind == CALL_SEND_POSTED && !ends)
 		otf2_check(archive, OTF2_EvtWriter_MpiSend(location->writer, NULL, time,
 		                                           (uint32_t)part->peer, comm,
 		                                           (uint32_t)part->tag, part->bytes));
 	if (!ends)
 		return;
-	otf2_activate(location, part->request, 0);
 	if (part->kind == CALL_SEND_POSTED)
 		otf2_check(archive, OTF2_EvtWriter_MpiIsend(
 					    location->writer, NULL, time, (uint32_t)part->peer,
@@ -62,7 +64,7 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 static void write_received(struct location *location, uint64_t time, const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool requested = part->kind == CALL_RECEIVE_DONE && otf2_active(location, part);
+	bool requested = part->kind == CALL_RECEIVE_DONE && active(location, part);
 	uint32_t comm;
 
 	if (!comm_of(archive, part, true, &comm)) {
@@ -130,7 +132,7 @@ static void write_collective_done(struct location *location, uint64_t time,
 	struct archive *archive = location->archive;
 	uint32_t comm;
 
-	if (!otf2_active(location, part))
+	if (!active(location, part))
 		return;
 	if (!comm_of(archive, part, false, &comm)) {
 		otf2_check(archive, OTF2_EvtWriter_MpiRequestCancelled(location->writer, NULL, time,
@@ -207,7 +209,7 @@ static void write_request_event(struct location *location, uint64_t time,
 	struct archive *archive = location->archive;
 	uint32_t handle = map64_get(&location->requests, part->request);
 
-	if (!otf2_active(location, part))
+	if (handle == UINT32_MAX)
 		return;
 	if (handle)
 		otf2_file_request(location, time, handle - 1, part);
