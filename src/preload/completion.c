@@ -21,12 +21,10 @@ static void put_sent(struct visit *visit, const struct request *request)
 	visit_request(visit, CALL_SEND_DONE, request->id);
 }
 
-static inline void put_volume(struct visit *visit, enum call_part_kind kind,
-                              const struct request *request, uint64_t bytes)
+static void put_ended(struct visit *visit, enum call_part_kind kind, const struct request *request,
+                      uint64_t bytes)
 {
-	visit_part(visit, kind, request->comm, request->peer);
-	visit_word(visit, bytes);
-	visit_word(visit, request->bytes_in);
+	put_volume(visit, kind, request, bytes);
 	visit_request(visit, kind, request->id);
 }
 
@@ -41,13 +39,13 @@ static void put_done(struct visit *visit, const struct request *request,
 		put_sent(visit, request);
 		break;
 	case REQUEST_READ:
-		put_volume(visit, CALL_READ_DONE, request, status_bytes(status));
+		put_ended(visit, CALL_READ_DONE, request, status_bytes(status));
 		break;
 	case REQUEST_WRITE:
-		put_volume(visit, CALL_WRITE_DONE, request, status_bytes(status));
+		put_ended(visit, CALL_WRITE_DONE, request, status_bytes(status));
 		break;
 	default:
-		put_volume(visit, CALL_COLLECTIVE_DONE, request, request->bytes);
+		put_ended(visit, CALL_COLLECTIVE_DONE, request, request->bytes);
 		break;
 	}
 }

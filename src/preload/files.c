@@ -65,10 +65,7 @@ void put_transfer(struct visit *visit, const struct request *request, uint64_t m
 	bool write = request->kind == REQUEST_WRITE;
 
 	if (request->comm) {
-		visit_part(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, request->comm,
-		           CALL_NO_PEER);
-		visit_word(visit, moved);
-		visit_word(visit, request->bytes_in);
+		put_volume(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, request, moved);
 	} else {
 		visit_part(visit, write ? CALL_WRITE : CALL_READ, 0, CALL_NO_PEER);
 		visit_word(visit, moved);
@@ -170,8 +167,7 @@ static void split_end_after(struct visit *visit, const uintptr_t *a, bool large)
 
 const struct handler handler_SPLIT_END = {split_end_before, split_end_after, true};
 
-/* --- the shapes: with an offset the count comes one later --------------------------------------
- */
+/* --- the shapes: with an offset the count comes one later ------------------------------------- */
 
 #define FORMS(shape, kind, count, before)                                                       \
 	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)          \

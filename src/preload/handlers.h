@@ -66,6 +66,15 @@ static inline bool is_peer(int rank)
 	return rank != abi.proc_null;
 }
 
+/* What a collective or a transfer of a file moved. */
+static inline void put_volume(struct visit *visit, enum call_part_kind kind,
+                              const struct request *request, uint64_t bytes)
+{
+	visit_part(visit, kind, request->comm, request->peer);
+	visit_word(visit, bytes);
+	visit_word(visit, request->bytes_in);
+}
+
 /* An operation begins: its part, and its request until it ends. */
 void start_request(struct visit *visit, uint64_t handle, struct request *request);
 /* Its end, as the status says; NULL: it failed. */

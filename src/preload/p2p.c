@@ -167,14 +167,6 @@ const struct handler handler_IMRECV = {imrecv_before, imrecv_after, false};
 
 /* --- non-blocking ----------------------------------------------------------------------------- */
 
-static inline void put_volume(struct visit *visit, enum call_part_kind kind,
-                              const struct request *request)
-{
-	visit_part(visit, kind, request->comm, request->peer);
-	visit_word(visit, request->bytes);
-	visit_word(visit, request->bytes_in);
-}
-
 __attribute__((always_inline)) static inline void
 put_started(struct visit *visit, enum request_kind kind, const struct request *request)
 {
@@ -186,7 +178,7 @@ put_started(struct visit *visit, enum request_kind kind, const struct request *r
 		visit_part(visit, CALL_RECEIVE_POSTED, request->comm, request->peer);
 		visit_request(visit, CALL_RECEIVE_POSTED, request->id);
 	} else if (kind == REQUEST_COLLECTIVE) {
-		put_volume(visit, CALL_COLLECTIVE_POSTED, request);
+		put_volume(visit, CALL_COLLECTIVE_POSTED, request, request->bytes);
 		visit_request(visit, CALL_COLLECTIVE_POSTED, request->id);
 	} else {
 		put_transfer_posted(visit, request);
@@ -201,7 +193,7 @@ static inline void put_at_once(struct visit *visit, enum request_kind kind,
 		visit_message(visit, CALL_SEND, request->comm, request->peer, request->tag,
 		              request->bytes);
 	else if (kind == REQUEST_COLLECTIVE)
-		put_volume(visit, CALL_COLLECTIVE, request);
+		put_volume(visit, CALL_COLLECTIVE, request, request->bytes);
 	else if (kind != REQUEST_RECEIVE)
 		put_transfer(visit, request, request->bytes_in);
 }
