@@ -9,8 +9,7 @@ static bool is_file(const struct record *record)
 {
 	const char *path = record->mmap.path;
 
-	/* What has a build-id is an ELF file, wherever it lies; else it is code made at run time.
-	 */
+	/* What has a build-id is an ELF file wherever it lies, else code made at run time. */
 	return path[0] == '/' && path[1] != '/' &&
 	       (record->mmap.build_id_size ||
 	        (strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/SYSV", 5) != 0 &&

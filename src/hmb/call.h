@@ -34,8 +34,7 @@ enum call_part_kind {
 	CALL_FILE_CLOSED, /* comm = the file */
 	CALL_FILE_READ,   /* comm = the file, bytes moved, bytes_in asked for */
 	CALL_FILE_WRITE,
-	CALL_READ_POSTED, /* of a file, and it goes on behind the call: bytes_in asked for, request
-	                   */
+	CALL_READ_POSTED, /* comm = the file, bytes_in asked for, request: it goes on */
 	CALL_READ_DONE,   /* comm = the file, bytes moved, bytes_in asked for, request */
 	CALL_WRITE_POSTED,
 	CALL_WRITE_DONE,
