@@ -354,9 +354,7 @@ static void blocking(struct visit *visit, const uintptr_t *a, bool large, unsign
 
 	if (!measure(visit, a, large, place, volume, &request))
 		return;
-	visit_part(visit, CALL_COLLECTIVE, request.comm, request.peer);
-	visit_word(visit, request.bytes);
-	visit_word(visit, request.bytes_in);
+	put_volume(visit, CALL_COLLECTIVE, &request, request.bytes);
 }
 
 static void posted(struct visit *visit, const uintptr_t *a, bool large, unsigned place,

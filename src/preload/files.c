@@ -23,7 +23,6 @@ static void open_after(struct visit *visit, const uintptr_t *a, bool large)
 	kept.comm = comm_open_file(comm, (const char *)a[1]);
 	request_add(*(const uintptr_t *)a[4] | KEY_FILE, &kept, false);
 	*visit_part(visit, CALL_FILE_OPENED, kept.comm, CALL_NO_PEER) = (uint32_t)a[2];
-	visit->thread->nr_words++;
 }
 
 const struct handler handler_FILE_OPEN = {NULL, open_after, false};
@@ -55,8 +54,7 @@ void put_transfer_posted(struct visit *visit, const struct request *request)
 	enum call_part_kind kind =
 		request->kind == REQUEST_WRITE ? CALL_WRITE_POSTED : CALL_READ_POSTED;
 
-	visit_part(visit, kind, request->comm, CALL_NO_PEER);
-	visit_word(visit, request->bytes_in);
+	*visit_part(visit, kind, request->comm, CALL_NO_PEER) = request->bytes_in;
 	visit_request(visit, kind, request->id);
 }
 
@@ -64,12 +62,10 @@ void put_transfer(struct visit *visit, const struct request *request, uint64_t m
 {
 	bool write = request->kind == REQUEST_WRITE;
 
-	if (request->comm) {
+	if (request->comm)
 		put_volume(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, request, moved);
-	} else {
-		visit_part(visit, write ? CALL_WRITE : CALL_READ, 0, CALL_NO_PEER);
-		visit_word(visit, moved);
-	}
+	else
+		*visit_part(visit, write ? CALL_WRITE : CALL_READ, 0, CALL_NO_PEER) = moved;
 }
 
 /* Behind the count stands the type. */

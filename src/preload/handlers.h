@@ -70,9 +70,10 @@ static inline bool is_peer(int rank)
 static inline void put_volume(struct visit *visit, enum call_part_kind kind,
                               const struct request *request, uint64_t bytes)
 {
-	visit_part(visit, kind, request->comm, request->peer);
-	visit_word(visit, bytes);
-	visit_word(visit, request->bytes_in);
+	uint64_t *at = visit_part(visit, kind, request->comm, request->peer);
+
+	at[0] = bytes;
+	at[1] = request->bytes_in;
 }
 
 /* An operation begins: its part, and its request until it ends. */

@@ -58,8 +58,7 @@ static void put_access(struct visit *visit, enum call_part_kind kind, uintptr_t 
 	if (!abi.known || !is_peer((int)target))
 		return;
 	kept = request_find(handle_of(window) | KEY_WINDOW);
-	visit_part(visit, kind, kept ? kept->comm : 0, (int)target);
-	visit_word(visit, bytes);
+	*visit_part(visit, kind, kept ? kept->comm : 0, (int)target) = bytes;
 }
 
 static uint64_t origin_bytes(const uintptr_t *a, bool large)

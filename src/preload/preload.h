@@ -76,9 +76,8 @@ struct thread {
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
 	uint32_t comm_generation;
-	unsigned way;                /* the slots of the last records, folded */
-	unsigned nr_parts, nr_words; /* of the record that is being made */
-	uint64_t record[3 + RING_MAX_PARTS * RING_MAX_PART];
+	uint64_t made; /* the head word of the record that is being made, as far as it is */
+	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
 	unsigned char status[64]; /* for programs that ignore it */
 	void *scratch;            /* see thread_scratch() */
@@ -113,20 +112,28 @@ struct visit {
 	size_t nr_saved;
 };
 
+/* Words of parts, so far. */
+static inline size_t thread_part_words(const struct thread *thread)
+{
+	return ring_head_words(thread->made) - 3;
+}
+
 /* Makes room for another part: writes what there is where the record is full. */
 void visit_part_room(struct visit *visit);
 
+/* Another part. What its kind has beyond these is the caller's to fill in, from here on. */
 static inline uint64_t *visit_part(struct visit *visit, enum call_part_kind kind, uint32_t comm,
                                    int32_t peer)
 {
 	struct thread *thread = visit->thread;
+	uint64_t *at;
 
-	if (unlikely(thread->nr_parts == RING_MAX_PARTS))
+	if (unlikely(ring_head_parts(thread->made) == RING_MAX_PARTS))
 		visit_part_room(visit);
-	thread->nr_parts++;
-	thread->record[thread->nr_words++] =
-		(uint64_t)kind | (uint64_t)comm << 8 | (uint64_t)(uint32_t)peer << 32;
-	return &thread->record[thread->nr_words];
+	at = &thread->parts[thread_part_words(thread)];
+	thread->made += ring_head(0, ring_part_words(kind), 1, 0, 0);
+	*at = (uint64_t)kind | (uint64_t)comm << 8 | (uint64_t)(uint32_t)peer << 32;
+	return at + 1;
 }
 
 /* CALL_SEND and CALL_RECEIVE; with a request CALL_SEND_POSTED and CALL_RECEIVE_DONE. */
@@ -137,20 +144,16 @@ static inline void visit_message(struct visit *visit, enum call_part_kind kind, 
 
 	at[0] = (uint64_t)(uint32_t)tag;
 	at[1] = bytes;
-	visit->thread->nr_words += 2;
 }
 
-static inline void visit_word(struct visit *visit, uint64_t word)
-{
-	visit->thread->record[visit->thread->nr_words++] = word;
-}
-
-/* The request that a part of this kind is about, as its last word. */
+/* The request that the last part, of this kind, is about, as its last word. */
 static inline void visit_request(struct visit *visit, enum call_part_kind kind, uint64_t request)
 {
-	struct ring_requests *last = &visit->thread->requests;
+	struct thread *thread = visit->thread;
+	struct ring_requests *last = &thread->requests;
 
-	visit_word(visit, request - (*ring_last_request(last, kind) + 1));
+	thread->parts[thread_part_words(thread) - 1] =
+		request - (*ring_last_request(last, kind) + 1);
 	ring_note_request(last, kind, request);
 }
 

@@ -151,9 +151,9 @@ static void begin(struct adaptrace_site *site)
 
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
-	thread_begin_record(thread);
+	thread_begin_record(thread, region, thread_depth(thread));
 	thread->idle = false;
-	thread_write(thread, region, thread_depth(thread), from, to);
+	thread_write(thread, from, to);
 }
 
 /* What is open inside of it ends with it: an exception, or a jump, may have left that. */
@@ -207,18 +207,16 @@ static void value(struct adaptrace_site *site, double number)
 {
 	uint32_t region;
 	struct thread *thread = enter(site, &region);
+	struct visit visit = {.thread = thread};
 	uint64_t ticks;
 
 	if (!thread)
 		return;
 	ticks = ring_ticks(process.clock);
-	thread_begin_record(thread);
-	thread->nr_parts = 1;
-	thread->record[3] = CALL_VALUE | (uint64_t)(uint32_t)CALL_NO_PEER << 32;
-	memcpy(&thread->record[4], &number, sizeof(number));
-	thread->nr_words = 5;
+	thread_begin_record(thread, region, thread_depth(thread));
+	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
-	thread_write(thread, region, thread_depth(thread), ticks, ticks);
+	thread_write(thread, ticks, ticks);
 	thread->inside = false;
 }
 

@@ -66,9 +66,9 @@ void visit_part_room(struct visit *visit)
 {
 	struct thread *thread = visit->thread;
 
-	thread_write(thread, visit->region, thread_depth(thread) | RING_CONTINUED, visit->enter,
-	             visit->leave);
-	thread_begin_record(thread);
+	thread->made |= (uint64_t)RING_CONTINUED << 24;
+	thread_write_slowly(thread, thread_hash_record(thread), visit->enter, visit->leave);
+	thread_begin_record(thread, visit->region, thread_depth(thread));
 }
 
 int visit_leave(struct visit *visit, const uintptr_t *a, int result)
@@ -82,12 +82,12 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	}
 	visit->leave = ring_ticks(process.clock);
 	visit->result = result;
-	thread_begin_record(thread);
 	thread->idle = false;
 	thread_pop(thread);
+	thread_begin_record(thread, visit->region, thread_depth(thread));
 	if (info->handler->after && (likely(!result) || info->handler->always))
 		info->handler->after(visit, a, info->large);
-	thread_write(thread, visit->region, thread_depth(thread), visit->enter, visit->leave);
+	thread_write(thread, visit->enter, visit->leave);
 	thread->inside = false;
 	return result;
 }

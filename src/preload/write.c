@@ -81,44 +81,34 @@ static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, ui
 	return true;
 }
 
-static bool write_whole(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave)
+static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
 {
-	size_t nr = thread->nr_words;
-	uint64_t *words = reserve(thread, nr);
+	size_t nr = thread_part_words(thread);
+	uint64_t *words = reserve(thread, 3 + nr);
 
 	if (unlikely(!words))
 		return false;
-	words[0] = head;
+	words[0] = thread->made | (uint64_t)slot << RING_SLOT_SHIFT;
 	words[1] = enter;
 	words[2] = leave;
-	for (size_t i = 3; i < nr; i++)
-		words[i] = thread->record[i];
-	publish(thread, nr, leave);
+	memcpy(&words[3], thread->parts, nr * sizeof(*words));
+	publish(thread, 3 + nr, leave);
 	return true;
 }
 
 /* --- what was written before ------------------------------------------------------------------ */
 
-/* Never 0: that means nobody. */
-static uint32_t hash_record(const struct thread *thread, uint64_t head)
+static void become_known(const struct thread *thread, struct known_call *known)
 {
-	uint64_t hash = head;
-
-	for (size_t i = 3; i < thread->nr_words; i++)
-		hash = (hash ^ hash >> 29 ^ thread->record[i]) * 0x9e3779b97f4a7c15;
-	return (uint32_t)((hash * 0x9e3779b97f4a7c15) >> 32) | 1;
-}
-
-static void become_known(const struct thread *thread, struct known_call *known, uint64_t head)
-{
-	known->head = head;
+	known->head = thread->made;
 	known->used = (uint32_t)thread->head;
-	memcpy(known->words, &thread->record[3], (thread->nr_words - 3) * sizeof(*known->words));
+	memset(known->parts, 0, FEW_WORDS * sizeof(*known->parts));
+	memcpy(known->parts, thread->parts, thread_part_words(thread) * sizeof(*known->parts));
 }
 
 /* The call's slot in the row that begins here, or, where it has none, the one that rests longest.
  */
-static unsigned find_slot(const struct thread *thread, unsigned first, uint64_t head, bool *found)
+static unsigned find_slot(const struct thread *thread, unsigned first, bool *found)
 {
 	const struct known_call *slots = thread->known->slots;
 	uint32_t now = (uint32_t)thread->head;
@@ -126,7 +116,7 @@ static unsigned find_slot(const struct thread *thread, unsigned first, uint64_t 
 
 	*found = true;
 	for (unsigned i = first; i < first + KNOWN_NEARBY; i++) {
-		if (is_known(&slots[i], thread, head))
+		if (is_known(&slots[i], thread))
 			return i;
 		if (now - slots[i].used > now - slots[oldest].used)
 			oldest = i;
@@ -136,59 +126,52 @@ static unsigned find_slot(const struct thread *thread, unsigned first, uint64_t 
 }
 
 /*
- * A call that is not the one which followed last time. It takes a slot when it comes the second
- * time, so that those which never come again leave the others alone.
+ * A call that is not the last one of its hash. It takes a slot when it comes the second time, so
+ * that those which never come again leave the others alone.
  */
-static bool write_unexpected(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave,
-                             unsigned *slot)
+static bool write_other(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave)
 {
-	unsigned first, place;
-	uint32_t hash, *candidate;
+	uint32_t name = (uint32_t)(hash >> 20) | 1, *candidate; /* never 0: that means nobody */
+	unsigned first = 1 + (name >> 1) % ((RING_SLOTS - 1) / KNOWN_NEARBY) * KNOWN_NEARBY, slot;
 	bool found;
 
-	*slot = 0;
-	if (thread->nr_parts > RING_SLOT_PARTS || thread->nr_words > 3 + RING_SLOT_WORDS)
-		return write_whole(thread, head, enter, leave);
-	hash = hash_record(thread, head);
-	first = 1 + (hash >> 1) % ((RING_SLOTS - 1) / KNOWN_NEARBY) * KNOWN_NEARBY;
-	place = find_slot(thread, first, head, &found);
-	candidate = &thread->known->slots[first + (hash >> 16) % KNOWN_NEARBY].candidate;
-	if (!found && *candidate != hash) {
-		*candidate = hash;
-		return write_whole(thread, head, enter, leave);
+	if (ring_head_parts(thread->made) > RING_SLOT_PARTS ||
+	    thread_part_words(thread) > RING_SLOT_WORDS)
+		return write_whole(thread, 0, enter, leave);
+	slot = find_slot(thread, first, &found);
+	candidate = &thread->known->slots[first + (name >> 16) % KNOWN_NEARBY].candidate;
+	if (!found && *candidate != name) {
+		*candidate = name;
+		return write_whole(thread, 0, enter, leave);
 	}
-	*slot = place;
+	thread->known->places[hash >> (64 - KNOWN_HASH_BITS)] = (uint8_t)slot;
 	if (found)
-		return write_again(thread, place, enter, leave);
-	if (!write_whole(thread, head | (uint64_t)place << RING_SLOT_SHIFT, enter, leave))
+		return write_again(thread, slot, enter, leave);
+	if (!write_whole(thread, slot, enter, leave))
 		return false;
-	become_known(thread, &thread->known->slots[place], head);
+	become_known(thread, &thread->known->slots[slot]);
 	return true;
 }
 
 /* The recorder does not hear of the record: its requests are no more the last ones. */
 static void undo_requests(struct thread *thread)
 {
-	for (size_t at = 3; at < thread->nr_words;) {
-		unsigned kind = thread->record[at] & 0xff;
+	for (size_t at = 0; at < thread_part_words(thread);) {
+		unsigned kind = thread->parts[at] & 0xff;
 
 		at += ring_part_words(kind);
 		if (ring_part_fields(kind) & RING_REQUEST && !ring_request_stays(kind))
-			*ring_last_request(&thread->requests, kind) -= thread->record[at - 1] + 1;
+			*ring_last_request(&thread->requests, kind) -= thread->parts[at - 1] + 1;
 	}
 }
 
-void thread_write_slowly(struct thread *thread, uint64_t head, uint64_t enter, uint64_t leave)
+void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave)
 {
-	uint8_t *next = &thread->known->next[thread->way];
-	unsigned slot = *next;
-	bool written = is_known(&thread->known->slots[slot], thread, head)
+	unsigned slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
+	bool written = is_known(&thread->known->slots[slot], thread)
 	                       ? write_again(thread, slot, enter, leave)
-	                       : write_unexpected(thread, head, enter, leave, &slot);
+	                       : write_other(thread, hash, enter, leave);
 
-	*next = (uint8_t)slot;
-	if (written)
-		thread->way = next_way(thread->way, slot);
-	else
+	if (!written)
 		undo_requests(thread);
 }

@@ -74,9 +74,10 @@ static int teardown(void **state)
 /* How many parts the record has. */
 static unsigned decode(void)
 {
-	const uint64_t *at = &this_thread.record[3];
+	const uint64_t *at = this_thread.parts;
+	unsigned nr_parts = ring_head_parts(this_thread.made);
 
-	for (unsigned i = 0; i < this_thread.nr_parts; i++) {
+	for (unsigned i = 0; i < nr_parts; i++) {
 		struct part *part = &parts[i];
 		unsigned kind = *at & 0xff, nr = ring_part_words(kind) - 1;
 
@@ -89,8 +90,8 @@ static unsigned decode(void)
 		memcpy(part->words, at, nr * sizeof(*at));
 		at += nr;
 	}
-	assert_ptr_equal(at, &this_thread.record[this_thread.nr_words]);
-	return this_thread.nr_parts;
+	assert_ptr_equal(at, &this_thread.parts[thread_part_words(&this_thread)]);
+	return nr_parts;
 }
 
 /* A call, during which the library sets *handle; how many parts it has. */
@@ -103,7 +104,7 @@ static unsigned call(const struct handler *handler, uintptr_t *a, uintptr_t *han
 		handler->before(&visit, a);
 	if (handle)
 		*handle = becomes;
-	thread_begin_record(&this_thread);
+	thread_begin_record(&this_thread, 0, 0);
 	if (handler->after)
 		handler->after(&visit, a, false);
 	return decode();
