@@ -51,7 +51,7 @@ void abi_learn(void);
  * The function behind ours: the next in the search order, so that other tools between us and the
  * library have their turn; where the library was opened out of everybody's sight, its own.
  */
-void *abi_real(enum mpi_call call, bool profiling);
+RARE void *abi_real(enum mpi_call call, bool profiling);
 
 static inline uintptr_t handle_of(uintptr_t arg)
 {
@@ -82,7 +82,7 @@ static inline size_t handle_size(void)
 #define KNOWN_TYPES 16
 extern uint64_t abi_known_types[KNOWN_TYPES];
 
-uint64_t abi_type_size(uintptr_t type);
+RARE uint64_t abi_type_size(uintptr_t type);
 
 static inline uint64_t type_size(uintptr_t type)
 {

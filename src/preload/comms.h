@@ -24,7 +24,7 @@ struct comm {
 };
 
 /* By handle; one that was not seen before is made known. NULL: no memory, or MPI is not up. */
-struct comm *comm_find(struct thread *thread, uint64_t handle);
+RARE struct comm *comm_find(struct thread *thread, uint64_t handle);
 
 /* The thread's last one again, without a look around. */
 static inline struct comm *comm_of(struct thread *thread, uint64_t handle)

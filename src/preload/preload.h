@@ -20,6 +20,8 @@
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+/* Its calls are out of the way of what is usual: less code for a call to fetch. */
+#define RARE __attribute__((cold, noinline))
 
 #define ALL_CLASSES ((1U << NR_CALL_CLASSES) - 1)
 
@@ -102,7 +104,6 @@ struct visit {
 	struct thread *thread;
 	const struct call_info *info;
 	uint64_t enter, leave;
-	uint32_t region;
 	bool recorded; /* false: only passed through */
 	int result;
 	/* From before the call to behind it, as its shape needs. */
@@ -119,7 +120,7 @@ static inline size_t thread_part_words(const struct thread *thread)
 }
 
 /* Makes room for another part: writes what there is where the record is full. */
-void visit_part_room(struct visit *visit);
+RARE void visit_part_room(struct visit *visit);
 
 /* Another part. What its kind has beyond these is the caller's to fill in, from here on. */
 static inline uint64_t *visit_part(struct visit *visit, enum call_part_kind kind, uint32_t comm,
@@ -172,6 +173,7 @@ struct handler {
 struct call_info {
 	const char *name; /* without MPI_ */
 	const struct handler *handler;
+	uint16_t region; /* enum mpi_call */
 	uint8_t class;
 	bool large;
 };
@@ -219,7 +221,7 @@ static inline bool visit_passes(void)
  * Before the real function, of a call that does not pass; false: call that function, and nothing
  * more.
  */
-bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a);
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a);
 /* Records the call and returns its result. */
 int visit_leave(struct visit *visit, const uintptr_t *a, int result);
 

@@ -74,7 +74,7 @@ static inline struct request *request_first(uint64_t key)
  * does not tell, a new one that may be `joined` is taken for complete, and counted as one more of
  * the first: the handle is completed that often before the first has ended, too.
  */
-struct request *request_claim_slowly(uint64_t handle, bool joined);
+RARE struct request *request_claim_slowly(uint64_t handle, bool joined);
 static inline struct request *request_claim(uint64_t handle, bool joined)
 {
 	struct request *first = request_first(handle);
@@ -114,7 +114,7 @@ struct request *request_find(uint64_t handle);
  * Finds one that nobody else finds until it is put back or removed: while a call may complete it,
  * nobody's new request is mistaken for it, and one end is one thread's.
  */
-struct request *request_take_slowly(uint64_t handle);
+RARE struct request *request_take_slowly(uint64_t handle);
 static inline struct request *request_take(uint64_t handle)
 {
 	struct request *first = request_first(handle);

@@ -18,10 +18,8 @@ void thread_pop(struct thread *thread)
 		__atomic_store_n(&thread->ring->nr_open, n, __ATOMIC_RELEASE);
 }
 
-static bool have_ring(struct thread *thread)
+RARE static bool start_ring(struct thread *thread)
 {
-	if (likely(thread->ring))
-		return true;
 	if (!process.shared &&
 	    (__atomic_load_n(&process.started, __ATOMIC_ACQUIRE) || !process_start()))
 		return false;
@@ -29,6 +27,11 @@ static bool have_ring(struct thread *thread)
 		return true;
 	__atomic_fetch_add(&process.shared->lost, 1, __ATOMIC_RELAXED);
 	return false;
+}
+
+static inline bool have_ring(struct thread *thread)
+{
+	return likely(thread->ring) || start_ring(thread);
 }
 
 static bool is_closed(enum call_class class)
@@ -41,24 +44,33 @@ bool visit_wanted(struct thread *thread, enum call_class class)
 	return have_ring(thread) && !is_closed(class);
 }
 
-bool visit_enter(struct visit *visit, enum mpi_call call, uintptr_t *a)
+/* Out of line, for it needs room on the stack. */
+RARE static uint64_t read_slow_clock(void)
 {
-	const struct call_info *info = &call_infos[call];
+	return ring_ticks(RING_CLOCK_MONOTONIC);
+}
+
+static inline uint64_t read_clock(void)
+{
+	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : read_slow_clock();
+}
+
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a)
+{
 	struct thread *thread = &this_thread;
 
 	if (unlikely(!have_ring(thread)))
 		return false;
 	visit->thread = thread;
 	visit->info = info;
-	visit->region = call;
 	visit->recorded = !is_closed(info->class);
 	thread->inside = true;
-	if (!visit->recorded)
+	if (unlikely(!visit->recorded))
 		return true;
 	if (info->handler->before)
 		info->handler->before(visit, a);
-	visit->enter = ring_ticks(process.clock);
-	thread_push(thread, call, visit->enter);
+	visit->enter = read_clock();
+	thread_push(thread, info->region, visit->enter);
 	return true;
 }
 
@@ -68,7 +80,7 @@ void visit_part_room(struct visit *visit)
 
 	thread->made |= (uint64_t)RING_CONTINUED << 24;
 	thread_write_slowly(thread, thread_hash_record(thread), visit->enter, visit->leave);
-	thread_begin_record(thread, visit->region, thread_depth(thread));
+	thread_begin_record(thread, visit->info->region, thread_depth(thread));
 }
 
 int visit_leave(struct visit *visit, const uintptr_t *a, int result)
@@ -80,11 +92,11 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 		thread->inside = false;
 		return result;
 	}
-	visit->leave = ring_ticks(process.clock);
+	visit->leave = read_clock();
 	visit->result = result;
 	thread->idle = false;
 	thread_pop(thread);
-	thread_begin_record(thread, visit->region, thread_depth(thread));
+	thread_begin_record(thread, info->region, thread_depth(thread));
 	if (info->handler->after && (likely(!result) || info->handler->always))
 		info->handler->after(visit, a, info->large);
 	thread_write(thread, visit->enter, visit->leave);

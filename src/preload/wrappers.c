@@ -6,7 +6,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 const struct call_info call_infos[NR_MPI_CALLS] = {
-#define CALL(name, nr, class, shape, large) {#name, &handler_##shape, CLASS_##class, large},
+#define CALL(name, nr, class, shape, large) \
+	{#name, &handler_##shape, CALL_##name, CLASS_##class, large},
 #include "preload/mpi_calls.def"
 #undef CALL
 };
@@ -80,7 +81,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 			if (visit_passes())                                                        \
 				return real(ARGS_##nr);                                            \
 		}                                                                                  \
-		if (!visit_enter(&visit, CALL_##name, a))                                          \
+		if (!visit_enter(&visit, &call_infos[CALL_##name], a))                             \
 			return real(ARGS_##nr);                                                    \
 		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
 	}                                                                                          \

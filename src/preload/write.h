@@ -77,7 +77,7 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
 }
 
-void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
+RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
 
 /* Writes the record that was made, or counts it as lost. */
 static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t leave)
