@@ -63,10 +63,11 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 		return false;
 	visit->thread = thread;
 	visit->info = info;
-	visit->recorded = !is_closed(info->class);
+	visit->recorded = false;
 	thread->inside = true;
-	if (unlikely(!visit->recorded))
+	if (unlikely(is_closed(info->class)))
 		return true;
+	visit->recorded = true;
 	if (info->handler->before)
 		info->handler->before(visit, a);
 	visit->enter = read_clock();

@@ -71,10 +71,12 @@ static inline uint64_t thread_hash_record(const struct thread *thread)
 
 static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 {
+	uint64_t head = thread->head + nr;
+
 	thread->last = leave;
-	thread->head += nr;
+	thread->head = head;
 	/* Pairs with the recorder's acquire: it sees the words. */
-	__atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
 }
 
 RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
@@ -83,7 +85,7 @@ RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t ent
 static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t leave)
 {
 	uint64_t hash = thread_hash_record(thread);
-	unsigned slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
+	size_t slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
 	struct known_call *known = &thread->known->slots[slot];
 	uint64_t gap = enter - thread->last, duration = leave - enter;
 
@@ -93,7 +95,7 @@ static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t 
 		return;
 	}
 	known->used = (uint32_t)thread->head;
-	thread->words[thread->head & thread->mask] = ring_again(1, slot, gap, duration);
+	thread->words[thread->head & thread->mask] = ring_again(1, (unsigned)slot, gap, duration);
 	publish(thread, 1, leave);
 }
 
