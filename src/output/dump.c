@@ -143,7 +143,8 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
 		line = json_number(source->line);
 	json_object_object_add(object, "symbol", symbol ? json_text(symbol) : NULL);
 	json_object_object_add(object, "module", special ? NULL : json_text(module));
-	json_object_object_add(object, "offset", special ? NULL : json_number(frame_offset(frame)));
+	json_object_object_add(object, "offset",
+	                       special ? NULL : json_number(frame_address(dump->trace, frame)));
 	json_object_object_add(object, "file", file);
 	json_object_object_add(object, "line", line);
 	json_object_object_add(object, "inlined", json_object_new_boolean(inlined));

@@ -58,6 +58,14 @@ static void put_lines(FILE *to, const struct annotation *annotation)
 	fputc(']', to);
 }
 
+static uint64_t address_in(const struct annotation *annotation, const struct hot_code *code,
+                           uint32_t offset)
+{
+	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
+
+	return frame_address(annotation->trace, frame_make((uint16_t)symbol->module, offset));
+}
+
 static void put_code_head(FILE *to, const struct annotation *annotation,
                           const struct hot_code *code, const struct disassembler *disassembler)
 {
@@ -76,9 +84,9 @@ static void put_code_head(FILE *to, const struct annotation *annotation,
 	fputs(",", to);
 	json_put_member(to, "module", json_text(module ? trace_string(trace, module->path) : ""));
 	fputs(",", to);
-	json_put_member(to, "begin", json_number(symbol->lo));
+	json_put_member(to, "begin", json_number(address_in(annotation, code, symbol->lo)));
 	fputs(",", to);
-	json_put_member(to, "end", json_number(symbol->hi));
+	json_put_member(to, "end", json_number(address_in(annotation, code, symbol->hi)));
 	fputs(",", to);
 	json_put_member(to, "self", json_number(code->self));
 	fputs(",", to);
@@ -107,7 +115,7 @@ static int put_code(FILE *to, const struct annotation *annotation, const struct 
 			continue;
 		object = json_object_new_object();
 		annotation_row_text(code, symbol, &rows[i], disassembler, text);
-		json_add_number(object, "offset", rows[i].offset);
+		json_add_number(object, "offset", address_in(annotation, code, rows[i].offset));
 		add_weights(object, rows[i].self, rows[i].samples);
 		json_object_object_add(object, "text", *text ? json_text(text) : NULL);
 		add_place(annotation, object, rows[i].file, rows[i].line);

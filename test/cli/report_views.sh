@@ -158,6 +158,9 @@ for name in names[:1]:
     text = subprocess.check_output([os.environ["ADAPTRACE"], "report", "--annotate", name,
                                     "kernel.atr"], text=True)
     assert "[kernel] [ffff" in text, text
+    places = [part["offset"] for code in recording.report("kernel.atr", "--annotate", name)["code"]
+              for part in code["instructions"]]
+    assert places and all(f" {place:x}" in text for place in places), (places, text)
 END
 
 echo "-- processes"
