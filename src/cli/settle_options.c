@@ -96,6 +96,20 @@ static int default_event(struct options *options)
 	return event_options_sample(options, "cpu-clock");
 }
 
+/* Reports and formats know events by their names, the sides that were left to them included. */
+static int find_repeated(const struct options *options, unsigned e)
+{
+	const char *name = options->events[e].name;
+
+	for (unsigned i = 0; i < e; i++) {
+		if (strcmp(name, options->events[i].name) != 0)
+			continue;
+		say("cannot sample '%s' twice; give -e %s once", name, name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
 bool options_have_clock(const struct options *options)
 {
 	for (unsigned e = 0; e < options->nr_events; e++)
@@ -279,7 +293,7 @@ int settle_options(struct options *options)
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;
 	for (unsigned e = 0; e < options->nr_events; e++) {
-		if (settle_event(options, e))
+		if (settle_event(options, e) || find_repeated(options, e))
 			return -EINVAL;
 		settle_period(options, &options->events[e]);
 	}
