@@ -34,6 +34,10 @@ expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "exclude" -p 1 true
 expect "-F and -c exclude" -F 1000 -c 7 true
+expect "no freq= or period= of their own" -F 100 -e cpu-clock:freq=7 -e page-faults true
+expect "no freq= or period= of their own" -c 100 -e cpu-clock:freq=7 true
+expect "--unwinder is for -g dwarf" -g fp --unwinder=libunwind true
+expect "--max-stack is for stacks" --max-stack 9 -g none true
 expect "nothing to record"
 expect "process" -p 4194303
 # One event under two names is told apart by them.
