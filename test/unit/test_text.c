@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,6 @@ static void plain_names_stay(void **state)
 	expect_put("std::vector<int>::push_back(int&&)", 0, "std::vector<int>::push_back(int&&)",
 	           34);
 	expect_put("größe", 0, "größe", 5);
-	expect_put("日本", 0, "日本", 2);
 	expect_put("", 0, "", 0);
 	assert_int_equal(text_put(NULL, "größe", 2), 5);
 }
@@ -69,6 +69,22 @@ static void long_names_are_cut(void **state)
 	expect_put("ab\033cd", 5, "ab…", 3);
 }
 
+static void wide_letters_take_two_columns(void **state)
+{
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	expect_put("日本", 0, "日本", 4);
+	expect_put("日本語", 6, "日本語", 6);
+	expect_put("日本語", 5, "日本…", 5);
+	expect_put("日本語", 4, "日…", 3); /* half of a letter is none */
+	expect_put("o\xcc\x88x", 0, "o\xcc\x88x", 2);
+	expect_put("o\xcc\x88xyz", 3, "o\xcc\x88x…", 3);
+	assert_int_equal(text_field("12 ms", 10), 10);
+	assert_int_equal(text_field("12 µs", 10), 11);
+	assert_int_equal(text_field("日本", 10), 12);
+}
+
 static void padding_counts_columns(void **state)
 {
 	struct page page;
@@ -78,6 +94,12 @@ static void padding_counts_columns(void **state)
 	text_put_padded(page.file, "größe", 7);
 	fputc('|', page.file);
 	page_expect(&page, "größe  |");
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	page_open(&page);
+	text_put_padded(page.file, "日本", 7);
+	fputc('|', page.file);
+	page_expect(&page, "日本   |");
 }
 
 static void commands_can_be_pasted(void **state)
@@ -172,6 +194,7 @@ int main(void)
 		cmocka_unit_test(plain_names_stay),
 		cmocka_unit_test(harm_is_shown),
 		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(wide_letters_take_two_columns),
 		cmocka_unit_test(padding_counts_columns),
 		cmocka_unit_test(commands_can_be_pasted),
 		cmocka_unit_test(long_commands_are_cut),
