@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,13 +171,21 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "644 Hz");
 }
 
-static void expect_json(const char *name, const char *expected)
+static void expect_printed(struct json_object *value, int err, const char *expected)
 {
+	struct json_out out = {0};
 	struct page page;
 
 	page_open(&page);
-	json_put(page.file, json_text(name));
+	out.to = page.file;
+	json_put(&out, value);
+	assert_int_equal(out.err, err);
 	page_expect(&page, expected);
+}
+
+static void expect_json(const char *name, const char *expected)
+{
+	expect_printed(json_text(name), 0, expected);
 }
 
 static void json_is_valid_whatever_it_holds(void **state)
@@ -186,6 +195,45 @@ static void json_is_valid_whatever_it_holds(void **state)
 	expect_json("\033\n", "\"\\u001b\\n\"");
 	expect_json("gr\xc3\xb6\xc3", "\"gr\xc3\xb6\xef\xbf\xbd\"");
 	expect_json("\xff", "\"\xef\xbf\xbd\"");
+}
+
+/* What memory was refused for takes along all that it belongs to, and nothing else. */
+static void json_is_whole_or_nothing(void **state)
+{
+	struct json_object *object = json_new(), *list = json_list(), *inner = json_new();
+	struct json_object *whole = json_list(), *part;
+	struct json_out out = {.to = stdout};
+
+	(void)state;
+	json_append(list, json_number(1));
+	json_append(list, NULL);
+	json_append(whole, json_flag(true));
+	json_append_all(whole, list);
+	json_add(inner, "x", json_lost());
+	json_add(object, "a", json_int(-1));
+	json_append(list, inner);
+	json_append(list, json_text("more"));
+	json_add(object, "list", list);
+	json_add(object, "b", json_real(0.5));
+	expect_printed(object, -ENOMEM, "");
+	expect_printed(whole, 0, "[true,1,null]");
+	expect_printed(json_lost(), -ENOMEM, "");
+	expect_printed(NULL, 0, "null");
+
+	whole = json_list();
+	part = json_list();
+	json_append(part, json_lost());
+	json_append_all(whole, part);
+	json_free(part);
+	expect_printed(whole, -ENOMEM, "");
+	part = json_new();
+	json_add(part, "x", json_lost());
+	json_put_members(&out, part);
+	assert_int_equal(out.err, -ENOMEM);
+	json_add(json_lost(), "x", json_list());
+	json_append(json_lost(), json_list());
+	json_free(json_lost());
+	json_free(NULL);
 }
 
 int main(void)
@@ -200,6 +248,7 @@ int main(void)
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
+		cmocka_unit_test(json_is_whole_or_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
