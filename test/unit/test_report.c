@@ -355,6 +355,39 @@ static void addresses_are_whole(void **state)
 	world_close(&w);
 }
 
+static bool warns_of(uint8_t kind, const char *words)
+{
+	struct json_object *object, *warnings;
+	struct trace *trace;
+	bool found = false;
+	struct world w;
+
+	world_open(&w, 64 << 10);
+	put_many(&w, 300);
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
+	tables_module(w.tables, 2)->kind = kind;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	object = report(trace, &by_function);
+	warnings = member(object, "warnings");
+	for (size_t i = 0; i < json_object_array_length(warnings); i++)
+		found |= strstr(json_object_get_string(json_object_array_get_idx(warnings, i)),
+		                words) != NULL;
+	json_object_put(object);
+	trace_close(trace);
+	world_close(&w);
+	return found;
+}
+
+/* A program without symbols has names of a kind; code that nobody can look at later has none. */
+static void nameless_code_is_told(void **state)
+{
+	(void)state;
+	assert_true(warns_of(MODULE_ANON, "made at run time and has no names"));
+	assert_false(warns_of(MODULE_FILE, "made at run time and has no names"));
+	assert_false(warns_of(MODULE_KERNEL, "made at run time and has no names"));
+}
+
 /* --- files that lie --------------------------------------------------------------------------- */
 
 static void report_all(const struct trace *trace)
@@ -404,7 +437,8 @@ int main(void)
 		cmocka_unit_test(trees_add_up),           cmocka_unit_test(text_shows_all),
 		cmocka_unit_test(one_sample_says_little), cmocka_unit_test(names_act_on_nothing),
 		cmocka_unit_test(info_accounts_for_all),  cmocka_unit_test(dump_has_every_sample),
-		cmocka_unit_test(addresses_are_whole),    cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(nameless_code_is_told),  cmocka_unit_test(addresses_are_whole),
+		cmocka_unit_test(lies_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
