@@ -109,8 +109,10 @@ static void commands_can_be_pasted(void **state)
 
 	(void)state;
 	page_open(&page);
-	text_put_command(page.file, "sh\x1f-c\x1f"
-	                            "echo 'a' $B\x1f\x1f./x\033");
+	text_put_command(page.file,
+	                 "sh\x1f-c\x1f"
+	                 "echo 'a' $B\x1f\x1f./x\033",
+	                 2000);
 	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
 }
 
@@ -125,7 +127,7 @@ static void long_commands_are_cut(void **state)
 	command[299999] = '\0';
 	for (unsigned skip = 0; skip < 99; skip++) {
 		page_open(&page);
-		text_put_command(page.file, command + skip);
+		text_put_command(page.file, command + skip, 2000);
 		fclose(page.file);
 		assert_true(page.size > 1990 && page.size < 2010);
 		assert_string_equal(page.text + page.size - strlen("…"), "…");
