@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,12 +31,20 @@ static void print_rate(char *text, size_t size, const struct session *s, unsigne
 		snprintf(text, size, "%.3g Hz", hz);
 }
 
+/* Editors, shells and the like take the terminal's lines over, and draw on it themselves. */
+static bool terminal_taken(void)
+{
+	struct termios settings;
+
+	return !tcgetattr(STDERR_FILENO, &settings) && !(settings.c_lflag & ICANON);
+}
+
 /* Not from the background, where it would be in the way, or stop us (stty tostop). */
 static bool wanted(const struct session *s)
 {
 	pid_t foreground;
 
-	if (s->options->quiet || !isatty(STDERR_FILENO))
+	if (s->options->quiet || !isatty(STDERR_FILENO) || terminal_taken())
 		return false;
 	foreground = tcgetpgrp(STDERR_FILENO);
 	return foreground < 0 || foreground == getpgrp();
