@@ -22,6 +22,7 @@ struct world {
 	struct raw_ring raw[NR_RINGS];
 	struct sampler_id ids[NR_EVENTS];
 	uint64_t lost[NR_EVENTS][NR_CPUS], throttled[NR_EVENTS * NR_CPUS];
+	char folder[64];
 	int owners[NR_RINGS], wakers[NR_RINGS], signals[2];
 };
 
@@ -68,9 +69,12 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct session *s = &w->session;
-	char path[] = "/tmp/adaptrace-test-XXXXXX/x.atr";
+	char path[96];
 
 	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(path, sizeof(path), "%s/x.atr", w->folder);
 	setup_sampler(w);
 	w->options.nr_events = NR_EVENTS;
 	s->options = &w->options;
@@ -103,6 +107,7 @@ static int teardown(void **state)
 		close(w->owners[i]);
 		close(w->wakers[i]);
 	}
+	rmdir(w->folder);
 	close(w->signals[0]);
 	close(w->signals[1]);
 	free(w);
