@@ -2,6 +2,7 @@
 #include "cli/say.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	fill_standard_descriptors();
+	setlocale(LC_CTYPE, "C.UTF-8"); /* what is printed is, whatever the user's is */
 	if (!name)
 		return usage(stderr, 2);
 	if (!strcmp(name, "help") && argc > 2) {

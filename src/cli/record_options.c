@@ -247,6 +247,7 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		error = parse_whole(arg, 1, SESSION_MAX_STACK, &whole, "impossible depth",
 		                    "--max-stack takes 1 to 1024 frames");
 		options->max_stack = (unsigned)whole;
+		options->depth_given = true;
 		return error;
 	case OPT_SEED:
 		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
@@ -311,6 +312,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
 			             "try --unwinder=rules or --unwinder=libunwind");
+		options->engine_given = true;
 		options->engine = !strcmp(arg, "rules") ? UNWIND_RULES : UNWIND_LIBUNWIND;
 		return 0;
 	default:

@@ -137,7 +137,6 @@ static error_t parse_format(int key, struct report_command *command)
 		command->options.tree = true;
 		return 0;
 	case OPT_ALL:
-		command->options.limit = UINT32_MAX;
 		command->options.all = true;
 		return 0;
 	case OPT_JSON:
@@ -166,18 +165,53 @@ static error_t parse_format(int key, struct report_command *command)
 	}
 }
 
+static bool has_trees(const struct report_options *options)
+{
+	return options->tree || options->direction != PROFILE_ALL;
+}
+
+/* Of what functions are asked for by their callers and callees. */
+static bool keys_name_functions(const struct report_options *options)
+{
+	unsigned keys = 0;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		keys |= options->keys[k] & ~PROFILE_CLASS_KEYS;
+	return !keys || keys == PROFILE_BY_SYMBOL ||
+	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
+}
+
 /* Trees and tables of threads are of functions, and each of these is a view by itself. */
 static void check_views(struct argp_state *state, const struct report_command *command)
 {
 	const struct report_options *options = &command->options;
-	bool has_trees = options->tree || (command->function && !options->annotate);
-	bool of_functions = options->tree || options->per_thread || command->function;
+	bool of_functions = has_trees(options) || options->per_thread;
 
-	if (command->mpi + command->per_rank + of_functions > 1)
-		argp_error(state, "--mpi and --per-rank are views by themselves: one at a time, "
-		                  "and without --tree and the like");
-	if (options->max_depth && !has_trees)
+	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
+		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
+		                  "at a time, and without --tree and the like");
+	if (command->sorted && (command->mpi || command->per_rank || options->annotate))
+		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
+		                  "--annotate");
+	if (options->direction != PROFILE_ALL && !keys_name_functions(options))
+		argp_error(state, "--callers and --callees are of functions: with them --sort "
+		                  "takes symbol, thread, process, comm and cpu");
+	if (options->max_depth && !has_trees(options))
 		argp_error(state, "--max-depth is for --tree, --callers and --callees");
+}
+
+/* What JSON has besides trees are tables, and code has instructions besides its rows. */
+static void check_limits(struct argp_state *state, const struct report_command *command)
+{
+	const struct report_options *options = &command->options;
+
+	if (!options->limit || command->json)
+		return;
+	if (has_trees(options))
+		argp_error(state, "--limit is for tables; --max-depth leaves out what is deep in "
+		                  "trees");
+	if (options->all && !options->annotate)
+		argp_error(state, "--all and --limit exclude each other");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -190,6 +224,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		parse_keys(state, arg, &command->options);
+		command->sorted = true;
 		return 0;
 	case OPT_SYMBOLS:
 		command->symbols = true;
@@ -219,6 +254,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		check_views(state, command);
+		check_limits(state, command);
 		return 0;
 	default:
 		return parse_format(key, command);
@@ -266,7 +302,8 @@ int report_options(struct report_command *command, int argc, char **argv)
 	if (!command->path)
 		command->path = DEFAULT_TRACE;
 	if (!command->options.limit)
-		command->options.limit = command->json ? UINT32_MAX : DEFAULT_LIMIT;
+		command->options.limit =
+			command->json || command->options.all ? UINT32_MAX : DEFAULT_LIMIT;
 	know_terminal(&command->options);
 	return 0;
 }

@@ -39,6 +39,7 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
+	bool depth_given, engine_given; /* max_stack, engine: not the defaults */
 	bool stack_fixed;  /* no more than stack_size is copied, however deep stacks are */
 	bool data;         /* what memory accesses met is kept with samples */
 	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
