@@ -191,6 +191,22 @@ static void warn_of_calls(const struct session *s)
 		    "statically linked or setuid");
 }
 
+/* Daemons, mostly. */
+static void warn_of_left_behind(const struct session *s)
+{
+	unsigned nr;
+	pid_t one;
+
+	if (!s->options->command || s->options->wide)
+		return;
+	nr = tasks_running_on(&s->tasks, &one);
+	if (nr)
+		say("the command left %u process%s that run%s on unrecorded; adaptrace record "
+		    "-p %d attaches to %s",
+		    nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "", (int)one,
+		    nr == 1 ? "it" : "one of them");
+}
+
 void status_warnings(const struct session *s)
 {
 	warn_of_memory(s);
@@ -201,6 +217,7 @@ void status_warnings(const struct session *s)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
 	warn_of_unobserved(s);
+	warn_of_left_behind(s);
 	if (s->unknown_abi)
 		say("the callers in %llu samples of 32-bit programs are not known",
 		    (unsigned long long)s->unknown_abi);
