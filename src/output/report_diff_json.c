@@ -85,7 +85,7 @@ static struct json_object *run_object(const struct diff_report *report, unsigned
 	const struct trace_run *run = trace_run(report->traces[side]);
 
 	json_add(object, "file", json_text(report->names[side]));
-	json_add_number(object, "duration_ns", run->end > run->start ? run->end - run->start : 0);
+	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 	warnings_of_run(report->traces[side], add_warning, warnings);
 	json_add(object, "warnings", warnings);
 	return object;
