@@ -111,6 +111,9 @@ int session_run(const struct options *options);
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
 
+/* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */
+void session_drain(struct session *session, bool all);
+
 int session_open_loop(struct session *session);
 /* At each tick: how to be woken until the next one. */
 void session_pace(struct session *session);

@@ -187,7 +187,7 @@ static struct json_object *counters_object(const struct dump *dump,
 	struct json_object *object = json_new();
 
 	for (unsigned i = 1; i < sample->nr_counters; i++)
-		json_add(object, counter_name(dump, i - 1), json_number(sample->counters[i]));
+		json_add_named(object, counter_name(dump, i - 1), json_number(sample->counters[i]));
 	return object;
 }
 

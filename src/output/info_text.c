@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_ROWS 10 /* of threads and of commands */
-#define LABEL    "  %-15s"
+#define MAX_ROWS     10 /* of threads and of commands */
+#define COMMAND_SIZE 2000
+#define LABEL        "  %-15s"
 
 static void put_string(FILE *to, const char *label, const struct trace *trace, uint32_t string)
 {
@@ -60,7 +61,7 @@ static void put_run(FILE *to, const struct trace *trace)
 	const struct trace_run *run = trace_run(trace);
 
 	fprintf(to, "what was measured\n" LABEL, "command");
-	text_put_command(to, trace_string(trace, run->command));
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE);
 	fputc('\n', to);
 	put_string(to, "directory", trace, run->directory);
 	if (run->flags & TRACE_RUN_ATTACHED)

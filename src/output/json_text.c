@@ -107,6 +107,17 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 	json_free(value);
 }
 
+void json_add_named(struct json_object *object, const char *name, struct json_object *value)
+{
+	struct json_object *key = json_text(name);
+
+	if (key == LOST)
+		json_add(object, "", LOST);
+	else
+		json_add(object, json_object_get_string(key), value);
+	json_free(key == LOST ? value : key);
+}
+
 void json_add_number(struct json_object *object, const char *key, uint64_t value)
 {
 	json_add(object, key, json_number(value));
@@ -146,12 +157,30 @@ static const char *text_of(struct json_object *value, bool pretty)
 	return errno == ENOMEM ? NULL : text;
 }
 
+/* A terminal obeys U+0080 to U+009F as well, which JSON leaves as they are: \u009b says the same.
+ */
+static void put_harmless(FILE *to, const char *text)
+{
+	for (const char *at; (at = strpbrk(text, "\x7f\xc2")); text = at) {
+		unsigned size = *at == 0x7f ? 1 : 2;
+		unsigned char control = (unsigned char)at[size - 1];
+
+		fwrite(text, 1, (size_t)(at - text), to);
+		if (control < 0xa0)
+			fprintf(to, "\\u%04x", control);
+		else
+			fwrite(at, 1, size, to);
+		at += size;
+	}
+	fputs(text, to);
+}
+
 void json_put(struct json_out *out, struct json_object *value)
 {
 	const char *text = text_of(value, out->pretty);
 
 	if (text && !out->err)
-		fputs(text, out->to);
+		put_harmless(out->to, text);
 	else
 		out->err = -ENOMEM;
 	json_free(value);

@@ -26,6 +26,8 @@ struct json_object *json_real(double value);
 struct json_object *json_flag(bool value);
 
 void json_add(struct json_object *object, const char *key, struct json_object *value);
+/* The same under a name that is somebody else's, made valid as texts are. */
+void json_add_named(struct json_object *object, const char *name, struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t value);
 void json_append(struct json_object *array, struct json_object *value);
 /* All values of another array, which keeps them. */

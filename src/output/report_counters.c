@@ -61,7 +61,7 @@ struct json_object *report_counters_sums(const struct counter_columns *columns,
 			number = json_number(counters[1 + i]);
 		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
 			number = json_number((uint64_t)llround(value));
-		json_add(object, column->key, number);
+		json_add_named(object, column->key, number);
 	}
 	return object;
 }
@@ -76,7 +76,7 @@ struct json_object *report_counters_ratios(const struct counter_columns *columns
 		const struct counter_column *column = &columns->columns[i];
 		bool known = counter_column_value(column, counters, &value);
 
-		json_add(object, column->key, known ? json_real(value) : NULL);
+		json_add_named(object, column->key, known ? json_real(value) : NULL);
 	}
 	return object;
 }

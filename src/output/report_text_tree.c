@@ -122,11 +122,17 @@ static void put_node(const struct tree_text *tree, uint32_t number, unsigned lev
 	put_label(tree, &tree->tree->profile->rows[node->row], room_behind(tree->options, used));
 }
 
-/* What small branches come to is told where it is not small itself. */
-static bool told(const struct tree_text *tree, const struct report_branch *branch)
+/* What small branches come to is told where it is not small itself, or is all of a tree. */
+static bool told(const struct tree_text *tree, const struct report_branch *branch, bool alone)
 {
-	return branch->node != PROFILE_NONE ||
-	       (!tree->options->quiet && branch->total >= tree->least);
+	const struct profile_node *nodes = tree->tree->profile->nodes;
+
+	if (branch->node != PROFILE_NONE)
+		return true;
+	if (tree->options->quiet)
+		return false;
+	return branch->total >= tree->least ||
+	       (alone && nodes[branch->parent].parent == PROFILE_NONE);
 }
 
 /*
@@ -140,7 +146,7 @@ static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned
 	const char **guide = &tree->guides[level];
 	bool fork;
 
-	if (nr && !told(tree, &branch[nr - 1]))
+	if (nr && !told(tree, &branch[nr - 1], nr == 1))
 		nr--;
 	fork = nr > 1 && level < MAX_LEVEL;
 	for (; nr; nr--, branch++) {

@@ -120,8 +120,6 @@ int text_field(const char *text, unsigned columns)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-#define COMMAND_SIZE 2000 /* bytes that are shown */
-
 static bool plain(const char *argument, size_t size)
 {
 	static const char *const signs = "%+,-./:=@_";
@@ -155,10 +153,8 @@ static void put_argument(FILE *to, const char *argument, size_t size)
 	fputs(quote, to);
 }
 
-void text_put_command(FILE *to, const char *command)
+void text_put_command(FILE *to, const char *command, size_t left)
 {
-	size_t left = COMMAND_SIZE;
-
 	for (;;) {
 		size_t size = strcspn(command, "\x1f");
 

@@ -25,8 +25,8 @@ void text_put_padded(FILE *to, const char *name, unsigned width);
 /* The width to give printf's %*s, which counts bytes, for a harmless text in so many columns. */
 int text_field(const char *text, unsigned columns);
 
-/* Arguments separated by '\x1f', as a shell would take them; of very many the first ones. */
-void text_put_command(FILE *to, const char *command);
+/* Arguments separated by '\x1f', as a shell would take them: the first `left` bytes. */
+void text_put_command(FILE *to, const char *command, size_t left);
 
 /* "1.553 ms", or "1009" for what is counted. */
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);

@@ -216,6 +216,34 @@ static void text_shows_all(void **state)
 	world_close(&w);
 }
 
+/* Reports are not begun by pages of arguments, which are told by info. */
+static void long_commands_stay_in_info(void **state)
+{
+	char command[5000];
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	memset(command, 'x', sizeof(command));
+	command[sizeof(command) - 1] = 0;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	tables_run(w.tables)->command = tables_string(w.tables, command);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	page_report(&page, trace, &by_function);
+	assert_in_range(strcspn(page.text, "\n"), 200, 300);
+	free(page.text);
+	page_open(&page);
+	assert_int_equal(info_text(page.file, trace, "x.atr"), 0);
+	fclose(page.file);
+	assert_in_range(strcspn(strstr(page.text, "command"), "\n"), 2000, 2100);
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Its share is all, and nobody knows of what. */
 static void one_sample_says_little(void **state)
 {
@@ -433,11 +461,17 @@ static void lies_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_add_up),       cmocka_unit_test(threads_add_up),
-		cmocka_unit_test(trees_add_up),           cmocka_unit_test(text_shows_all),
-		cmocka_unit_test(one_sample_says_little), cmocka_unit_test(names_act_on_nothing),
-		cmocka_unit_test(info_accounts_for_all),  cmocka_unit_test(dump_has_every_sample),
-		cmocka_unit_test(nameless_code_is_told),  cmocka_unit_test(addresses_are_whole),
+		cmocka_unit_test(functions_add_up),
+		cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(trees_add_up),
+		cmocka_unit_test(text_shows_all),
+		cmocka_unit_test(long_commands_stay_in_info),
+		cmocka_unit_test(one_sample_says_little),
+		cmocka_unit_test(names_act_on_nothing),
+		cmocka_unit_test(info_accounts_for_all),
+		cmocka_unit_test(dump_has_every_sample),
+		cmocka_unit_test(nameless_code_is_told),
+		cmocka_unit_test(addresses_are_whole),
 		cmocka_unit_test(lies_do_no_harm),
 	};
 

@@ -109,8 +109,10 @@ static void commands_can_be_pasted(void **state)
 
 	(void)state;
 	page_open(&page);
-	text_put_command(page.file, "sh\x1f-c\x1f"
-	                            "echo 'a' $B\x1f\x1f./x\033");
+	text_put_command(page.file,
+	                 "sh\x1f-c\x1f"
+	                 "echo 'a' $B\x1f\x1f./x\033",
+	                 2000);
 	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
 }
 
@@ -125,7 +127,7 @@ static void long_commands_are_cut(void **state)
 	command[299999] = '\0';
 	for (unsigned skip = 0; skip < 99; skip++) {
 		page_open(&page);
-		text_put_command(page.file, command + skip);
+		text_put_command(page.file, command + skip, 2000);
 		fclose(page.file);
 		assert_true(page.size > 1990 && page.size < 2010);
 		assert_string_equal(page.text + page.size - strlen("…"), "…");
@@ -190,11 +192,20 @@ static void expect_json(const char *name, const char *expected)
 
 static void json_is_valid_whatever_it_holds(void **state)
 {
+	struct json_object *object = json_new();
+
 	(void)state;
 	expect_json("a/b \"c\" \\", "\"a/b \\\"c\\\" \\\\\"");
 	expect_json("\033\n", "\"\\u001b\\n\"");
 	expect_json("gr\xc3\xb6\xc3", "\"gr\xc3\xb6\xef\xbf\xbd\"");
 	expect_json("\xff", "\"\xef\xbf\xbd\"");
+	/* Nothing in it acts on a terminal, and it says the same. */
+	expect_json("a\x7f"
+	            "b\xc2\x9b[31m\xc2\x80\xc2\x9f",
+	            "\"a\\u007fb\\u009b[31m\\u0080\\u009f\"");
+	json_add_named(object, "a\xff\xc2", json_list());
+	expect_printed(object, 0, "{\"a\xef\xbf\xbd\xef\xbf\xbd\":[]}");
+	expect_json("\xc2\xa0\xc3\x9b\xc2\xb5", "\"\xc2\xa0\xc3\x9b\xc2\xb5\"");
 }
 
 /* What memory was refused for takes along all that it belongs to, and nothing else. */

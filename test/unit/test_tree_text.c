@@ -157,6 +157,30 @@ static void deep_names_are_not_cut(void **state)
 	world_close(&w);
 }
 
+/* Of a thread with little there is a word, too. */
+static void small_trees_are_told(void **state)
+{
+	struct hmb_sample sample = {.leaf = frame_of('z'), .thread = 1, .step = 97081};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "ab", 999);
+	sample.time = (1000 + w.nr * 300) << TIME_SHIFT;
+	hmb_put(w.hmb, &sample);
+	trace = write_named(&w);
+	expect(trace, &(struct report_options){.tree = true, .per_thread = true},
+	       "   total      self  call path\n"
+	       "\nsh 100: 99.90%\n"
+	       "  99.90%     0.00%  a\n"
+	       "  99.90%    99.90%  b\n"
+	       "\napp 100/101: 0.10%\n"
+	       "   0.10%            (1 more, small)\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Where forks are deeper than marks are, they go on at the last level. */
 static void deep_forks_stay_at_a_level(void **state)
 {
@@ -202,6 +226,7 @@ int main(void)
 		cmocka_unit_test(only_children_stay_below_their_parents),
 		cmocka_unit_test(deep_names_are_not_cut),
 		cmocka_unit_test(deep_forks_stay_at_a_level),
+		cmocka_unit_test(small_trees_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
