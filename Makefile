@@ -188,6 +188,8 @@ install: all
 	for h in include/*; do \
 		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/$$h || exit 1; \
 	done
+	install -D -m 644 src/cli/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/adaptrace
 	for m in man/*.[15]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done

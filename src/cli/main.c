@@ -16,6 +16,7 @@ static const struct command {
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
 	{"report", "show functions by their share", cmd_report},
+	{"diff", "show what became of functions from one run to another", cmd_diff},
 	{"info", "show what was measured, how, and how well", cmd_info},
 	{"dump", "show every stored sample", cmd_dump},
 	{"convert", "turn a trace into what other tools read", cmd_convert},

@@ -2,15 +2,11 @@
 
 #include "cli/commands.h"
 #include "cli/reading.h"
-#include "cli/terminal.h"
+#include "cli/row_options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define DEFAULT_LIMIT 40
 
 enum {
 	OPT_JSON = 256,
@@ -58,62 +54,6 @@ static const struct argp_option options_known[] = {
 	{"quiet", 'q', NULL, 0, "rows alone", 0},
 	{0},
 };
-
-static enum profile_keys key_named(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum profile_keys key;
-	} keys[] = {
-		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
-		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
-		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
-		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
-		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
-		{"op", PROFILE_BY_OPERATION},
-	};
-
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return keys[i].key;
-	return 0;
-}
-
-static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
-{
-	unsigned seen = 0;
-	char *name;
-
-	options->nr_keys = 0;
-	while ((name = strsep(&text, ","))) {
-		enum profile_keys key = key_named(name);
-
-		if (!key)
-			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm, cpu, and of memory accesses mem, op, "
-			           "tlb, snoop "
-			           "and latency, separated by commas",
-			           name);
-		if (seen & key)
-			argp_error(state, "key '%s' is there twice", name);
-		seen |= key;
-		options->keys[options->nr_keys++] = key;
-	}
-}
-
-static uint32_t parse_limit(struct argp_state *state, const char *what, const char *text)
-{
-	char *end;
-	unsigned long limit;
-
-	errno = 0;
-	limit = strtoul(text, &end, 10);
-	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
-		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
-	return (uint32_t)limit;
-}
 
 static void parse_function(struct argp_state *state, const char *name, enum profile_direction way)
 {
@@ -223,7 +163,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->event = arg;
 		return 0;
 	case 's':
-		parse_keys(state, arg, &command->options);
+		row_options_keys(state, arg, &command->options);
 		command->sorted = true;
 		return 0;
 	case OPT_SYMBOLS:
@@ -234,10 +174,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->time = arg;
 		return 0;
 	case OPT_LIMIT:
-		command->options.limit = parse_limit(state, "rows", arg);
+		command->options.limit = row_options_limit(state, "rows", arg);
 		return 0;
 	case OPT_MAX_DEPTH:
-		command->options.max_depth = parse_limit(state, "the depth", arg);
+		command->options.max_depth = row_options_limit(state, "the depth", arg);
 		return 0;
 	case OPT_ANNOTATE:
 		parse_function(state, arg, PROFILE_ALL);
@@ -259,16 +199,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	default:
 		return parse_format(key, command);
 	}
-}
-
-static void know_terminal(struct report_options *options)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (!isatty(STDOUT_FILENO))
-		return;
-	options->width = terminal_width(STDOUT_FILENO);
-	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 int report_options(struct report_command *command, int argc, char **argv)
@@ -304,6 +234,6 @@ int report_options(struct report_command *command, int argc, char **argv)
 	if (!command->options.limit)
 		command->options.limit =
 			command->json || command->options.all ? UINT32_MAX : DEFAULT_LIMIT;
-	know_terminal(&command->options);
+	row_options_terminal(&command->options);
 	return 0;
 }

@@ -156,6 +156,8 @@ static void run(struct session *s)
 				on_tick(s);
 			else if (events[i].data.fd == s->nap_fd)
 				has_expired(s->nap_fd);
+			else if (events[i].data.fd == s->end_fd)
+				s->interrupted = true;
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = true;
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)

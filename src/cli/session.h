@@ -24,6 +24,7 @@
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
+	uint64_t duration; /* ns; 0: until the target ends, or the recorder is interrupted */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
 	size_t budget;
@@ -77,7 +78,7 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
-	int signal_fd, timer_fd, nap_fd, poll_fd, target_fd;
+	int signal_fd, timer_fd, nap_fd, end_fd, poll_fd, target_fd;
 	bool naps;           /* rings do not wake us, see session_loop.c */
 	uint64_t seen_ended; /* tasks, as of the last tick */
 

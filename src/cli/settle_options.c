@@ -292,6 +292,9 @@ static int settle_target(const struct options *options)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->attach)
 		say("a command and -p exclude each other");
+	else if (options->command && options->duration)
+		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
+		    "10 seconds by adaptrace record timeout 10 COMMAND");
 	else if (options->calls_tuned && !options->calls)
 		say("--events-share, --events-policy and --events-wait are for --mpi");
 	else if (options->calls && (options->attach || options->wide))
