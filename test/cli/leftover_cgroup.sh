@@ -38,7 +38,7 @@ mkdir "$reused"
 hidden=${own%/*}/adaptrace-4194303
 mkdir "$hidden"
 others="$others $hidden"
-flock "$hidden" sleep 60 &
+flock --no-fork "$hidden" sleep 60 &
 background="$background $!"
 await sh -c "! flock -n $hidden true"
 recorded -o next.atr true
