@@ -87,6 +87,10 @@ $(BUILD)/unit/%: test/unit/%.c $(OBJ)
 $(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
 $(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 
+# Its own answers instead of the kernel's.
+ATTACH_WRAPS := session_open_sampler sampler_close sampler_enable tasks_add_running
+$(BUILD)/unit/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
+
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
@@ -184,6 +188,8 @@ install: all
 	for h in include/*; do \
 		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/$$h || exit 1; \
 	done
+	install -D -m 644 src/cli/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/adaptrace
 	for m in man/*.[15]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done

@@ -181,6 +181,10 @@ static void complain(const struct convert_options *options, const char *scratch,
 {
 	if (err == -EBADMSG)
 		say("cannot convert '%s': its records make no sense; record again", options->file);
+	else if (err == -ENODATA)
+		say("cannot convert '%s': --%s needs a sample or a call, and there is none; record "
+		    "for longer, or start with a higher -F",
+		    options->file, options->converter->name);
 	else if (err == -EEXIST && options->force)
 		say("'%s' is not replaced: it holds more than an archive; name another with -o",
 		    output);

@@ -5,11 +5,13 @@
 #include "cli/commands.h"
 #include "cli/findings.h"
 #include "cli/reading.h"
+#include "cli/say.h"
+#include "output/json_text.h"
 
 #include <argp.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ static const char *state_name(enum finding_state state)
 	return names[state];
 }
 
-static void print_text(const struct findings *findings, const struct utsname *system)
+static int print_text(const struct findings *findings, const struct utsname *system)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -36,35 +38,36 @@ static void print_text(const struct findings *findings, const struct utsname *sy
 		printf("%-7s  %s: %s%s%s\n", state_name(finding->state), finding->name,
 		       finding->says, *finding->way_out ? "; " : "", finding->way_out);
 	}
+	return 0;
 }
 
 static struct json_object *finding_json(const struct finding *finding)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new();
 
-	json_object_object_add(o, "name", json_object_new_string(finding->name));
-	json_object_object_add(o, "state", json_object_new_string(state_name(finding->state)));
-	json_object_object_add(o, "says", json_object_new_string(finding->says));
-	json_object_object_add(o, "way_out",
-	                       *finding->way_out ? json_object_new_string(finding->way_out) : NULL);
+	json_add(o, "name", json_text(finding->name));
+	json_add(o, "state", json_text(state_name(finding->state)));
+	json_add(o, "says", json_text(finding->says));
+	json_add(o, "way_out", *finding->way_out ? json_text(finding->way_out) : NULL);
 	return o;
 }
 
-static void print_json(const struct findings *findings, const struct utsname *system)
+static int print_json(const struct findings *findings, const struct utsname *system)
 {
-	struct json_object *o = json_object_new_object(), *array = json_object_new_array();
+	struct json_out out = {.to = stdout, .pretty = true};
+	struct json_object *o = json_new(), *array = json_list();
 
-	json_object_object_add(o, "kernel", json_object_new_string(system->release));
-	json_object_object_add(o, "machine", json_object_new_string(system->machine));
-	json_object_object_add(o, "cpus", json_object_new_int64(sysconf(_SC_NPROCESSORS_ONLN)));
-	json_object_object_add(o, "user", json_object_new_int64(geteuid()));
-	json_object_object_add(o, "can_sample", json_object_new_boolean(findings->can_sample));
+	json_add(o, "kernel", json_text(system->release));
+	json_add(o, "machine", json_text(system->machine));
+	json_add(o, "cpus", json_int(sysconf(_SC_NPROCESSORS_ONLN)));
+	json_add(o, "user", json_int(geteuid()));
+	json_add(o, "can_sample", json_flag(findings->can_sample));
 	for (size_t i = 0; i < findings->nr; i++)
-		json_object_array_add(array, finding_json(&findings->list[i]));
-	json_object_object_add(o, "findings", array);
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-	                                               JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+		json_append(array, finding_json(&findings->list[i]));
+	json_add(o, "findings", array);
+	json_put(&out, o);
+	putchar('\n');
+	return out.err;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -95,14 +98,16 @@ int cmd_doctor(int argc, char **argv)
 	struct doctor_options options = {0};
 	struct findings findings;
 	struct utsname system;
-	int status;
+	int status, err;
 
 	argv[0] = "adaptrace doctor";
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options) || uname(&system))
 		return 2;
 	findings_make(&findings);
-	(options.json ? print_json : print_text)(&findings, &system);
-	status = reading_done(NULL, 0);
+	err = (options.json ? print_json : print_text)(&findings, &system);
+	if (err)
+		say("cannot tell: %s", strerror(-err));
+	status = err ? 1 : reading_done(NULL, 0);
 	return status ? status : !findings.can_sample;
 }

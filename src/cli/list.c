@@ -4,11 +4,11 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
+#include "output/json_text.h"
 #include "perf/event.h"
 
 #include <argp.h>
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,33 +178,33 @@ static void print_full(const struct row *row)
 static struct json_object *row_json(const struct row *row)
 {
 	const struct perf_event_attr *attr = &row->event.attr;
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_new();
 
-	json_object_object_add(o, "name", json_object_new_string(row->event.name));
-	json_object_object_add(o, "source", json_object_new_string(row->source));
-	json_object_object_add(o, "description", json_object_new_string(row->description));
-	json_object_object_add(
-		o, "unit", json_object_new_string(row->event.unit == EVENT_NS ? "ns" : "count"));
-	json_object_object_add(o, "available", json_object_new_boolean(row->available));
-	json_object_object_add(o, "user_only", json_object_new_boolean(row->user_only));
-	json_object_object_add(o, "type", json_object_new_uint64(attr->type));
-	json_object_object_add(o, "config", json_object_new_uint64(attr->config));
-	json_object_object_add(o, "config1", json_object_new_uint64(attr->config1));
-	json_object_object_add(o, "config2", json_object_new_uint64(attr->config2));
-	json_object_object_add(o, "means", json_object_new_string(row->means));
-	json_object_object_add(o, "scale", json_object_new_uint64(row->event.scale));
+	json_add(o, "name", json_text(row->event.name));
+	json_add(o, "source", json_text(row->source));
+	json_add(o, "description", json_text(row->description));
+	json_add(o, "unit", json_text(row->event.unit == EVENT_NS ? "ns" : "count"));
+	json_add(o, "available", json_flag(row->available));
+	json_add(o, "user_only", json_flag(row->user_only));
+	json_add(o, "type", json_number(attr->type));
+	json_add(o, "config", json_number(attr->config));
+	json_add(o, "config1", json_number(attr->config1));
+	json_add(o, "config2", json_number(attr->config2));
+	json_add(o, "means", json_text(row->means));
+	json_add(o, "scale", json_number(row->event.scale));
 	return o;
 }
 
-static void print_json(const struct listing *list)
+static int print_json(const struct listing *list)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_out out = {.to = stdout, .pretty = true};
+	struct json_object *array = json_list();
 
 	for (size_t i = 0; i < list->nr_rows; i++)
-		json_object_array_add(array, row_json(&list->rows[i]));
-	puts(json_object_to_json_string_ext(array, JSON_C_TO_STRING_PRETTY |
-	                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(array);
+		json_append(array, row_json(&list->rows[i]));
+	json_put(&out, array);
+	putchar('\n');
+	return out.err;
 }
 
 /* -- the command ------------------------------------------------------------------------------- */
@@ -227,15 +227,16 @@ static void complain_empty(const struct listing *list)
 		say("nothing listed matches '%s', but -e %s is understood", pattern, pattern);
 }
 
-static void print_listing(const struct listing *list)
+static int print_listing(const struct listing *list)
 {
 	if (list->options->json)
-		print_json(list);
-	else if (list->options->verbose)
+		return print_json(list);
+	if (list->options->verbose)
 		for (size_t i = 0; i < list->nr_rows; i++)
 			print_full(&list->rows[i]);
 	else if (list->nr_rows)
 		print_table(list);
+	return 0;
 }
 
 static int list_events(const struct list_options *options)
@@ -243,13 +244,12 @@ static int list_events(const struct list_options *options)
 	struct listing list = {.options = options};
 	int err = event_list(options->pattern, collect, &list);
 
-	if (err) {
+	if (!err)
+		err = print_listing(&list);
+	if (err)
 		say("cannot list events: %s", strerror(-err));
-	} else {
-		print_listing(&list);
-		if (!list.nr_rows)
-			complain_empty(&list);
-	}
+	else if (!list.nr_rows)
+		complain_empty(&list);
 	err = err || !list.nr_rows;
 	listing_fini(&list);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -1,9 +1,12 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@ static const struct command {
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
 	{"report", "show functions by their share", cmd_report},
+	{"diff", "show what became of functions from one run to another", cmd_diff},
 	{"info", "show what was measured, how, and how well", cmd_info},
 	{"dump", "show every stored sample", cmd_dump},
 	{"convert", "turn a trace into what other tools read", cmd_convert},
@@ -48,6 +52,15 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* Of help and the version; other output is flushed, and its errors told, by the commands. */
+static void flush_output(void)
+{
+	if (ferror(stdout) || !fflush(stdout))
+		return;
+	say("cannot write to standard output: %s", strerror(errno));
+	_exit(1);
+}
+
 /* A file beyond the limit is an error, which is told. A recorder sees to that behind its target. */
 static int run(int argc, char **argv)
 {
@@ -73,6 +86,8 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	fill_standard_descriptors();
+	atexit(flush_output);
+	setlocale(LC_CTYPE, "C.UTF-8"); /* what is printed is, whatever the user's is */
 	if (!name)
 		return usage(stderr, 2);
 	if (!strcmp(name, "help") && argc > 2) {

@@ -31,6 +31,7 @@ enum {
 	OPT_POLICY,
 	OPT_WAIT,
 	OPT_COUNTERS,
+	OPT_DURATION,
 };
 
 static const struct argp_option argp_options[] = {
@@ -49,6 +50,7 @@ static const struct argp_option argp_options[] = {
          0},
 	{"cpu", 'C', "CPUS", 0, "sample whoever runs on these CPUs, e.g. 0-3,8", 0},
 	{"cgroup", OPT_CGROUP, "NAME", 0, "sample whoever runs in this cgroup, which exists", 0},
+	{"duration", OPT_DURATION, "SECONDS", 0, "end after that long, without a command", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "longest stack (1024)", 0},
@@ -202,6 +204,16 @@ static int parse_wait(struct options *options, const char *arg)
 	return error;
 }
 
+static int parse_duration(struct options *options, const char *arg)
+{
+	double seconds;
+	int error = parse_number(arg, 0.001, 1e9, &seconds, "impossible duration",
+	                         "--duration takes seconds, 0.001 at least");
+
+	options->duration = error ? 0 : (uint64_t)(seconds * 1e9);
+	return error;
+}
+
 static int parse_calls(struct options *options, int key, const char *arg)
 {
 	options->calls_tuned |= key != OPT_MPI;
@@ -247,7 +259,10 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		error = parse_whole(arg, 1, SESSION_MAX_STACK, &whole, "impossible depth",
 		                    "--max-stack takes 1 to 1024 frames");
 		options->max_stack = (unsigned)whole;
+		options->depth_given = true;
 		return error;
+	case OPT_DURATION:
+		return parse_duration(options, arg);
 	case OPT_SEED:
 		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
 		                   "--seed takes a whole number");
@@ -311,6 +326,7 @@ static int parse_one(struct options *options, int key, const char *arg)
 		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
 			return wrong("no such unwinder:", arg,
 			             "try --unwinder=rules or --unwinder=libunwind");
+		options->engine_given = true;
 		options->engine = !strcmp(arg, "rules") ? UNWIND_RULES : UNWIND_LIBUNWIND;
 		return 0;
 	default:

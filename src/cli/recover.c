@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "output/text.h"
 #include "output/trace_write.h"
+#include "perf/cgroup.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -199,5 +200,6 @@ int cmd_recover(int argc, char **argv)
 		command.path = DEFAULT_TRACE;
 	if (!command.output)
 		command.output = command.path;
+	cgroup_sweep();
 	return recover(&command);
 }

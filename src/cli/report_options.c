@@ -2,15 +2,11 @@
 
 #include "cli/commands.h"
 #include "cli/reading.h"
-#include "cli/terminal.h"
+#include "cli/row_options.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define DEFAULT_LIMIT 40
 
 enum {
 	OPT_JSON = 256,
@@ -59,62 +55,6 @@ static const struct argp_option options_known[] = {
 	{0},
 };
 
-static enum profile_keys key_named(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum profile_keys key;
-	} keys[] = {
-		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
-		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
-		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
-		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
-		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
-		{"op", PROFILE_BY_OPERATION},
-	};
-
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return keys[i].key;
-	return 0;
-}
-
-static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
-{
-	unsigned seen = 0;
-	char *name;
-
-	options->nr_keys = 0;
-	while ((name = strsep(&text, ","))) {
-		enum profile_keys key = key_named(name);
-
-		if (!key)
-			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm, cpu, and of memory accesses mem, op, "
-			           "tlb, snoop "
-			           "and latency, separated by commas",
-			           name);
-		if (seen & key)
-			argp_error(state, "key '%s' is there twice", name);
-		seen |= key;
-		options->keys[options->nr_keys++] = key;
-	}
-}
-
-static uint32_t parse_limit(struct argp_state *state, const char *what, const char *text)
-{
-	char *end;
-	unsigned long limit;
-
-	errno = 0;
-	limit = strtoul(text, &end, 10);
-	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
-		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
-	return (uint32_t)limit;
-}
-
 static void parse_function(struct argp_state *state, const char *name, enum profile_direction way)
 {
 	struct report_command *command = state->input;
@@ -137,7 +77,6 @@ static error_t parse_format(int key, struct report_command *command)
 		command->options.tree = true;
 		return 0;
 	case OPT_ALL:
-		command->options.limit = UINT32_MAX;
 		command->options.all = true;
 		return 0;
 	case OPT_JSON:
@@ -166,18 +105,53 @@ static error_t parse_format(int key, struct report_command *command)
 	}
 }
 
+static bool has_trees(const struct report_options *options)
+{
+	return options->tree || options->direction != PROFILE_ALL;
+}
+
+/* Of what functions are asked for by their callers and callees. */
+static bool keys_name_functions(const struct report_options *options)
+{
+	unsigned keys = 0;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		keys |= options->keys[k] & ~PROFILE_CLASS_KEYS;
+	return !keys || keys == PROFILE_BY_SYMBOL ||
+	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
+}
+
 /* Trees and tables of threads are of functions, and each of these is a view by itself. */
 static void check_views(struct argp_state *state, const struct report_command *command)
 {
 	const struct report_options *options = &command->options;
-	bool has_trees = options->tree || (command->function && !options->annotate);
-	bool of_functions = options->tree || options->per_thread || command->function;
+	bool of_functions = has_trees(options) || options->per_thread;
 
-	if (command->mpi + command->per_rank + of_functions > 1)
-		argp_error(state, "--mpi and --per-rank are views by themselves: one at a time, "
-		                  "and without --tree and the like");
-	if (options->max_depth && !has_trees)
+	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
+		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
+		                  "at a time, and without --tree and the like");
+	if (command->sorted && (command->mpi || command->per_rank || options->annotate))
+		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
+		                  "--annotate");
+	if (options->direction != PROFILE_ALL && !keys_name_functions(options))
+		argp_error(state, "--callers and --callees are of functions: with them --sort "
+		                  "takes symbol, thread, process, comm and cpu");
+	if (options->max_depth && !has_trees(options))
 		argp_error(state, "--max-depth is for --tree, --callers and --callees");
+}
+
+/* What JSON has besides trees are tables, and code has instructions besides its rows. */
+static void check_limits(struct argp_state *state, const struct report_command *command)
+{
+	const struct report_options *options = &command->options;
+
+	if (!options->limit || command->json)
+		return;
+	if (has_trees(options))
+		argp_error(state, "--limit is for tables; --max-depth leaves out what is deep in "
+		                  "trees");
+	if (options->all && !options->annotate)
+		argp_error(state, "--all and --limit exclude each other");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -189,7 +163,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->event = arg;
 		return 0;
 	case 's':
-		parse_keys(state, arg, &command->options);
+		row_options_keys(state, arg, &command->options);
+		command->sorted = true;
 		return 0;
 	case OPT_SYMBOLS:
 		command->symbols = true;
@@ -199,10 +174,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->time = arg;
 		return 0;
 	case OPT_LIMIT:
-		command->options.limit = parse_limit(state, "rows", arg);
+		command->options.limit = row_options_limit(state, "rows", arg);
 		return 0;
 	case OPT_MAX_DEPTH:
-		command->options.max_depth = parse_limit(state, "the depth", arg);
+		command->options.max_depth = row_options_limit(state, "the depth", arg);
 		return 0;
 	case OPT_ANNOTATE:
 		parse_function(state, arg, PROFILE_ALL);
@@ -219,20 +194,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		check_views(state, command);
+		check_limits(state, command);
 		return 0;
 	default:
 		return parse_format(key, command);
 	}
-}
-
-static void know_terminal(struct report_options *options)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (!isatty(STDOUT_FILENO))
-		return;
-	options->width = terminal_width(STDOUT_FILENO);
-	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 int report_options(struct report_command *command, int argc, char **argv)
@@ -266,7 +232,8 @@ int report_options(struct report_command *command, int argc, char **argv)
 	if (!command->path)
 		command->path = DEFAULT_TRACE;
 	if (!command->options.limit)
-		command->options.limit = command->json ? UINT32_MAX : DEFAULT_LIMIT;
-	know_terminal(&command->options);
+		command->options.limit =
+			command->json || command->options.all ? UINT32_MAX : DEFAULT_LIMIT;
+	row_options_terminal(&command->options);
 	return 0;
 }

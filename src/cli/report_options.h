@@ -12,6 +12,7 @@ struct report_command {
 	const char *path, *event, *time, *function;
 	struct function_choice choice;
 	bool json, mpi, per_rank, symbols;
+	bool sorted; /* by keys that were asked for */
 	struct debug_places places;
 	struct report_options options;
 };

@@ -65,63 +65,6 @@ static void hurry(void)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static void count_trouble(struct session *s, const struct record *record,
-                          const struct sampler_source *source)
-{
-	/* Lost mappings and tasks do not come back by slower sampling. */
-	if (source->event < 0)
-		return;
-	if (record->type == RECORD_LOST)
-		s->guard.lost += record->lost.count;
-	if (record->type == RECORD_THROTTLE) {
-		s->guard.throttled++;
-		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
-	}
-}
-
-/* The guard is told how long all but samples took: slower sampling would not save that. */
-static void end_others(struct session *s, uint64_t *since)
-{
-	if (*since)
-		s->guard.others_ns += sampler_now() - *since;
-	*since = 0;
-}
-
-static void take_in(struct session *s, const struct record *record,
-                    const struct sampler_source *source, uint64_t *others_since)
-{
-	if (record->type == RECORD_SAMPLE) {
-		end_others(s, others_since);
-		session_sample(s, record, source);
-		return;
-	}
-	if (!*others_since)
-		*others_since = sampler_now();
-	tasks_record(&s->tasks, record);
-}
-
-static void drain(struct session *s, bool all)
-{
-	uint64_t others_since = 0;
-	struct record record;
-	struct sampler_source source;
-	int result;
-
-	sampler_drain(s->sampler, all);
-	if (sampler_is_crowded(s->sampler))
-		session_wake(s);
-	while ((result = sampler_next(s->sampler, &record, &source))) {
-		if (result < 0) {
-			s->malformed++;
-			continue;
-		}
-		take_in(s, &record, &source, &others_since);
-		count_trouble(s, &record, &source);
-	}
-	end_others(s, &others_since);
-	summary_modules(s);
-}
-
 /* The event of which most samples came must slow down; the kernel follows at its next sample. */
 static void slow_down(struct session *s)
 {
@@ -213,18 +156,20 @@ static void run(struct session *s)
 				on_tick(s);
 			else if (events[i].data.fd == s->nap_fd)
 				has_expired(s->nap_fd);
+			else if (events[i].data.fd == s->end_fd)
+				s->interrupted = true;
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = true;
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
-		drain(s, false);
+		session_drain(s, false);
 		stack_copy_follow(s);
 		drain_calls(s);
 	}
 	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
-	drain(s, true);
+	session_drain(s, true);
 	if (s->calls)
 		calls_end(s->calls);
 }

@@ -24,6 +24,7 @@
 struct options {
 	char **command; /* NULL: attach */
 	pid_t attach;
+	uint64_t duration; /* ns; 0: until the target ends, or the recorder is interrupted */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
 	size_t budget;
@@ -39,6 +40,7 @@ struct options {
 	enum unwind_engine engine;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
+	bool depth_given, engine_given; /* max_stack, engine: not the defaults */
 	bool stack_fixed;  /* no more than stack_size is copied, however deep stacks are */
 	bool data;         /* what memory accesses met is kept with samples */
 	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
@@ -76,7 +78,7 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
-	int signal_fd, timer_fd, nap_fd, poll_fd, target_fd;
+	int signal_fd, timer_fd, nap_fd, end_fd, poll_fd, target_fd;
 	bool naps;           /* rings do not wake us, see session_loop.c */
 	uint64_t seen_ended; /* tasks, as of the last tick */
 
@@ -108,6 +110,9 @@ int session_run(const struct options *options);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
+
+/* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */
+void session_drain(struct session *session, bool all);
 
 int session_open_loop(struct session *session);
 /* At each tick: how to be woken until the next one. */

@@ -30,9 +30,15 @@ static int watch_rings(struct session *s)
 	return error;
 }
 
-static int open_timer(struct session *s, int *fd, long interval)
+static struct timespec time_of(uint64_t ns)
 {
-	const struct itimerspec timer = {{0, interval}, {0, interval}};
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+/* First after so long, and then again and again. 0: never. */
+static int open_timer(struct session *s, int *fd, uint64_t first, uint64_t interval)
+{
+	const struct itimerspec timer = {time_of(interval), time_of(first)};
 
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL))
@@ -49,9 +55,11 @@ int session_open_loop(struct session *s)
 		return -errno;
 	error = watch(s, s->signal_fd);
 	if (!error)
-		error = open_timer(s, &s->timer_fd, TICK_NS);
+		error = open_timer(s, &s->timer_fd, TICK_NS, TICK_NS);
 	if (!error)
-		error = open_timer(s, &s->nap_fd, 0);
+		error = open_timer(s, &s->nap_fd, 0, 0);
+	if (!error)
+		error = open_timer(s, &s->end_fd, s->options->duration, 0);
 	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
 	if (!error && s->calls)

@@ -96,12 +96,49 @@ static int default_event(struct options *options)
 	return event_options_sample(options, "cpu-clock");
 }
 
+/* Reports and formats know events by their names, the sides that were left to them included. */
+static int find_repeated(const struct options *options, unsigned e)
+{
+	const char *name = options->events[e].name;
+
+	for (unsigned i = 0; i < e; i++) {
+		if (strcmp(name, options->events[i].name) != 0)
+			continue;
+		say("cannot sample '%s' twice; give -e %s once", name, name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
 bool options_have_clock(const struct options *options)
 {
 	for (unsigned e = 0; e < options->nr_events; e++)
 		if (options->events[e].unit == EVENT_NS)
 			return true;
 	return false;
+}
+
+/* -F and -c must be of use to at least one event. */
+static int settle_rates(const struct options *options)
+{
+	bool free_event = false, free_clock = false;
+
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		const struct event *event = &options->events[e];
+		bool is_free = !event->period && !event->freq;
+
+		free_event |= is_free;
+		free_clock |= is_free && event->unit == EVENT_NS;
+	}
+	if (options->frequency > 0 && !options_have_clock(options))
+		say("-F is for clocks, not for '%s'; try -c PERIOD", options->events[0].name);
+	else if (options->frequency > 0 && !free_clock)
+		say("-F is for clocks that name no freq= or period= of their own");
+	else if (options->period && !free_event)
+		say("-c is for events that name no freq= or period= of their own");
+	else
+		return 0;
+	return -EINVAL;
 }
 
 static void settle_period(const struct options *options, const struct event *event)
@@ -255,6 +292,9 @@ static int settle_target(const struct options *options)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->attach)
 		say("a command and -p exclude each other");
+	else if (options->command && options->duration)
+		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
+		    "10 seconds by adaptrace record timeout 10 COMMAND");
 	else if (options->calls_tuned && !options->calls)
 		say("--events-share, --events-policy and --events-wait are for --mpi");
 	else if (options->calls && (options->attach || options->wide))
@@ -266,6 +306,10 @@ static int settle_target(const struct options *options)
 		    "EVENT:period=N");
 	else if (options->wide && options->inherit)
 		say("--inherit is for one program, not for -a, -C or --cgroup");
+	else if (options->engine_given && options->stacks != TRACE_STACKS_DWARF)
+		say("--unwinder is for -g dwarf: nothing else needs one");
+	else if (options->depth_given && options->stacks == TRACE_STACKS_NONE)
+		say("--max-stack is for stacks, which -g none leaves out");
 	else
 		return settle_wide(options);
 	return -EINVAL;
@@ -279,15 +323,11 @@ int settle_options(struct options *options)
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;
 	for (unsigned e = 0; e < options->nr_events; e++) {
-		if (settle_event(options, e))
+		if (settle_event(options, e) || find_repeated(options, e))
 			return -EINVAL;
 		settle_period(options, &options->events[e]);
 	}
-	if (settle_branches(options) || counter_options_settle(options))
+	if (settle_branches(options) || counter_options_settle(options) || settle_rates(options))
 		return -EINVAL;
-	if (options->frequency > 0 && !options_have_clock(options)) {
-		say("-F is for clocks, not for '%s'; try -c PERIOD", options->events[0].name);
-		return -EINVAL;
-	}
 	return 0;
 }

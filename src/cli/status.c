@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,12 +31,20 @@ static void print_rate(char *text, size_t size, const struct session *s, unsigne
 		snprintf(text, size, "%.3g Hz", hz);
 }
 
+/* Editors, shells and the like take the terminal's lines over, and draw on it themselves. */
+static bool terminal_taken(void)
+{
+	struct termios settings;
+
+	return !tcgetattr(STDERR_FILENO, &settings) && !(settings.c_lflag & ICANON);
+}
+
 /* Not from the background, where it would be in the way, or stop us (stty tostop). */
 static bool wanted(const struct session *s)
 {
 	pid_t foreground;
 
-	if (s->options->quiet || !isatty(STDERR_FILENO))
+	if (s->options->quiet || !isatty(STDERR_FILENO) || terminal_taken())
 		return false;
 	foreground = tcgetpgrp(STDERR_FILENO);
 	return foreground < 0 || foreground == getpgrp();
@@ -191,6 +200,22 @@ static void warn_of_calls(const struct session *s)
 		    "statically linked or setuid");
 }
 
+/* Daemons, mostly. */
+static void warn_of_left_behind(const struct session *s)
+{
+	unsigned nr;
+	pid_t one;
+
+	if (!s->options->command || s->options->wide)
+		return;
+	nr = tasks_running_on(&s->tasks, &one);
+	if (nr)
+		say("the command left %u process%s that run%s on unrecorded; adaptrace record "
+		    "-p %d attaches to %s",
+		    nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "", (int)one,
+		    nr == 1 ? "it" : "one of them");
+}
+
 void status_warnings(const struct session *s)
 {
 	warn_of_memory(s);
@@ -201,6 +226,7 @@ void status_warnings(const struct session *s)
 		say("the target moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
 	warn_of_unobserved(s);
+	warn_of_left_behind(s);
 	if (s->unknown_abi)
 		say("the callers in %llu samples of 32-bit programs are not known",
 		    (unsigned long long)s->unknown_abi);

@@ -81,6 +81,9 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 /* When unobserved_list.poll_fd is readable, and at the end before the target is waited for. */
 void tasks_count_unobserved(struct tasks *tasks);
 
+/* How many processes run on, as far as their first threads tell, and one of them. */
+unsigned tasks_running_on(const struct tasks *tasks, pid_t *one);
+
 /* At the end: no more records come. */
 void tasks_end(struct tasks *tasks);
 

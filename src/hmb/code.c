@@ -62,7 +62,7 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 		                        WHERE_SWITCH);
 		if (*slot >= SITE_BYTE)
 			*at++ = (unsigned char)*slot;
-		go_to_site(model, (uint8_t)*slot);
+		go_to_site(model, *slot);
 		return at;
 	}
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
@@ -185,7 +185,7 @@ static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
                                const struct code_sample *sample, unsigned time_shift)
 {
 	struct code_model *model = &encoder->model;
-	uint8_t next = expected_site(model);
+	uint32_t next = expected_site(model);
 	uint64_t who = code_who(sample->thread, sample->cpu);
 
 	if (!model->nr_sites || model->sites[next].who != who)

@@ -91,7 +91,7 @@ struct code_site {
 	uint64_t who;  /* code_who() */
 	uint64_t step; /* in time units */
 	uint64_t last; /* in time units; of the present site: that of the last record */
-	uint8_t next;  /* the site that followed */
+	uint32_t next; /* the site that followed */
 };
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
@@ -101,9 +101,10 @@ struct code_model {
 	uint32_t new_blocks[CODE_MODULES]; /* the last one written out, of as many modules */
 	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_areas;
 	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
-	uint8_t trail;                 /* the one that was followed last */
-	uint8_t site;
-	uint8_t turn;                           /* the number that changes places next */
+	/* In whole words, for processors hand shorter ones from store to load late. */
+	uint32_t trail; /* the one that was followed last */
+	uint32_t site;
+	uint32_t turn;                          /* the number that changes places next */
 	struct code_site sites[CODE_MAX_SITES]; /* the first ones beside what is above */
 	uint16_t order[CODE_MAX_PAIRS];         /* the pair that has a number */
 	uint32_t areas[CODE_MAX_AREAS];

@@ -179,7 +179,7 @@ static struct code_site *get_site(struct reader *reader, struct code_model *mode
 		number = get_byte(reader);
 	if (number >= model->nr_sites)
 		return NULL;
-	return go_to_site(model, (uint8_t)number);
+	return go_to_site(model, number);
 }
 
 /* The pair that the record's leaf is near to; -EBADMSG for numbers of none. */

@@ -65,7 +65,7 @@ static inline uint32_t counter_stream(const struct counter_model *counters, uint
 }
 
 /* The site that is expected next; means nothing before the first. */
-static inline uint8_t expected_site(const struct code_model *model)
+static inline uint32_t expected_site(const struct code_model *model)
 {
 	return model->sites[model->site].next;
 }
@@ -76,7 +76,7 @@ static inline uint64_t expected_time(const struct code_site *site)
 }
 
 /* From now on `to` is expected after the present site. */
-static inline struct code_site *go_to_site(struct code_model *model, uint8_t to)
+static inline struct code_site *go_to_site(struct code_model *model, uint32_t to)
 {
 	if (model->nr_sites)
 		model->sites[model->site].next = to;
@@ -86,7 +86,7 @@ static inline struct code_site *go_to_site(struct code_model *model, uint8_t to)
 
 static inline struct code_site *add_site(struct code_model *model, uint64_t who, uint64_t step)
 {
-	uint8_t number = (uint8_t)(model->nr_sites % CODE_MAX_SITES);
+	uint32_t number = model->nr_sites % CODE_MAX_SITES;
 	uint64_t now = model->sites[model->site].last;
 
 	model->sites[number] = (struct code_site){
@@ -163,7 +163,7 @@ static inline uint32_t shorten_number(struct code_model *model, uint32_t number)
 
 	model->order[number] = model->order[shorter];
 	model->order[shorter] = pair;
-	model->turn = (uint8_t)(shorter + 1 < NUMBER_DIRECT ? shorter + 1 : 0);
+	model->turn = shorter + 1 < NUMBER_DIRECT ? shorter + 1 : 0;
 	return shorter;
 }
 

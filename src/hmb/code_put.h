@@ -113,7 +113,7 @@ static inline bool code_put_expected(struct code_encoder *encoder, struct bin *b
                                      uint32_t context, uint64_t leaf)
 {
 	struct code_model *model = &encoder->model;
-	uint8_t next = expected_site(model);
+	uint32_t next = expected_site(model);
 	uint64_t residual = code_residual(&model->sites[next], time >> bin->time_shift);
 	uint16_t *slot = &encoder->pair_slots[pair_slot(context, leaf)];
 	unsigned char *at = bin_records(bin) + bin->record_bytes;

@@ -22,6 +22,7 @@ struct cached_frame {
 
 struct dump {
 	FILE *to;
+	struct json_out json; /* there, too */
 	const struct trace *trace;
 	uint64_t *frames;
 	size_t nr_frames;
@@ -34,6 +35,7 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 {
 	*dump = (struct dump){
 		.to = to,
+		.json = {.to = to},
 		.trace = trace,
 		.frames = calloc(MAX_FRAMES, sizeof(*dump->frames)),
 		.cache = calloc(CACHE_SIZE, sizeof(*dump->cache)),
@@ -44,7 +46,7 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 static void dump_fini(struct dump *dump)
 {
 	for (size_t i = 0; dump->cache && i < CACHE_SIZE; i++)
-		json_object_put(dump->cache[i].objects);
+		json_free(dump->cache[i].objects);
 	free(dump->cache);
 	free(dump->frames);
 }
@@ -134,19 +136,19 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
                                         const struct trace_source *source, bool inlined)
 {
 	const char *module = frame_module_text(dump->trace, frame);
-	struct json_object *object = json_object_new_object(), *file = NULL, *line = NULL;
+	struct json_object *object = json_new(), *file = NULL, *line = NULL;
 	bool special = !frame_module(frame);
 
 	if (source && source->file)
 		file = json_text(trace_string(dump->trace, source->file));
 	if (source && source->line)
 		line = json_number(source->line);
-	json_object_object_add(object, "symbol", symbol ? json_text(symbol) : NULL);
-	json_object_object_add(object, "module", special ? NULL : json_text(module));
-	json_object_object_add(object, "offset", special ? NULL : json_number(frame_offset(frame)));
-	json_object_object_add(object, "file", file);
-	json_object_object_add(object, "line", line);
-	json_object_object_add(object, "inlined", json_object_new_boolean(inlined));
+	json_add(object, "symbol", symbol ? json_text(symbol) : NULL);
+	json_add(object, "module", special ? NULL : json_text(module));
+	json_add(object, "offset", special ? NULL : json_number(frame_address(dump->trace, frame)));
+	json_add(object, "file", file);
+	json_add(object, "line", line);
+	json_add(object, "inlined", json_flag(inlined));
 	return object;
 }
 
@@ -154,16 +156,15 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
 static struct json_object *frame_objects(struct dump *dump, uint64_t frame)
 {
 	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain, TRACE_MAX_CHAIN);
-	struct json_object *objects = json_object_new_array();
+	struct json_object *objects = json_list();
 	const struct trace_source *source = dump->chain;
 
 	for (; nr > 1; nr--, source++)
-		json_object_array_add(objects,
-		                      frame_object(dump, frame,
-		                                   trace_string(dump->trace, source->function),
-		                                   source, true));
-	json_object_array_add(objects, frame_object(dump, frame, known_symbol(dump, frame),
-	                                            nr ? source : NULL, false));
+		json_append(objects,
+		            frame_object(dump, frame, trace_string(dump->trace, source->function),
+		                         source, true));
+	json_append(objects, frame_object(dump, frame, known_symbol(dump, frame),
+	                                  nr ? source : NULL, false));
 	return objects;
 }
 
@@ -172,32 +173,21 @@ static struct json_object *cached_objects(struct dump *dump, uint64_t frame)
 	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
 
 	if (!cached->objects || cached->frame != frame) {
-		json_object_put(cached->objects);
+		json_free(cached->objects);
 		cached->objects = frame_objects(dump, frame);
 		cached->frame = frame;
 	}
 	return cached->objects;
 }
 
-static void add_frame(struct dump *dump, uint64_t frame, struct json_object *stack)
-{
-	struct json_object *objects = cached_objects(dump, frame);
-	size_t nr = json_object_array_length(objects);
-
-	for (size_t i = 0; i < nr; i++)
-		json_object_array_add(stack,
-		                      json_object_get(json_object_array_get_idx(objects, i)));
-}
-
 /* What was counted since the sample before in its stream. */
 static struct json_object *counters_object(const struct dump *dump,
                                            const struct trace_sample *sample)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	for (unsigned i = 1; i < sample->nr_counters; i++)
-		json_object_object_add(object, counter_name(dump, i - 1),
-		                       json_number(sample->counters[i]));
+		json_add_named(object, counter_name(dump, i - 1), json_number(sample->counters[i]));
 	return object;
 }
 
@@ -217,11 +207,10 @@ static struct json_object *memory_object(const struct dump *dump, const struct t
 
 	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
 		return NULL;
-	object = json_object_new_object();
+	object = json_new();
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		json_object_object_add(
-			object, fields[i].name,
-			json_object_new_string(memory_text(sample->memory, fields[i].field, text)));
+		json_add(object, fields[i].name,
+		         json_text(memory_text(sample->memory, fields[i].field, text)));
 	return object;
 }
 
@@ -229,32 +218,42 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
 	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
-	struct json_object *object = json_object_new_object(), *stack = json_object_new_array();
+	struct json_object *object = json_new(), *stack = json_list();
 
 	json_add_number(object, "time_ns", sample->time);
-	json_object_object_add(object, "pid", json_object_new_int(thread ? thread->pid : 0));
-	json_object_object_add(object, "tid", json_object_new_int(thread ? thread->tid : 0));
-	json_object_object_add(object, "comm", json_text(sample_comm(dump, sample)));
+	json_add(object, "pid", json_int(thread ? thread->pid : 0));
+	json_add(object, "tid", json_int(thread ? thread->tid : 0));
+	json_add(object, "comm", json_text(sample_comm(dump, sample)));
 	json_add_number(object, "cpu", sample->cpu);
-	json_object_object_add(object, "event", json_text(trace_string(dump->trace, event->name)));
+	json_add(object, "event", json_text(trace_string(dump->trace, event->name)));
 	json_add_number(object, "level", sample->level);
 	json_add_number(object, "weight", sample->weight);
-	json_object_object_add(object, "counters", counters_object(dump, sample));
+	json_add(object, "counters", counters_object(dump, sample));
 	if (sample->nr_counters)
 		json_add_number(object, "counted", sample->counters[0]);
-	json_object_object_add(object, "memory", memory_object(dump, sample));
-	json_object_object_add(object, "complete", json_object_new_boolean(complete(dump)));
+	json_add(object, "memory", memory_object(dump, sample));
+	json_add(object, "complete", json_flag(complete(dump)));
 	for (size_t i = 0; i < dump->nr_frames; i++)
-		add_frame(dump, dump->frames[i], stack);
-	json_object_object_add(object, "stack", stack);
-	json_put(dump->to, object);
+		json_append_all(stack, cached_objects(dump, dump->frames[i]));
+	json_add(object, "stack", stack);
+	json_put(&dump->json, object);
 	fputc('\n', dump->to);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
 typedef void put_sample(struct dump *dump, const struct trace_sample *sample);
-typedef void put_call(FILE *to, const struct trace *trace, const struct trace_call *call);
+typedef void put_call(struct dump *dump, const struct trace_call *call);
+
+static void put_call_text(struct dump *dump, const struct trace_call *call)
+{
+	dump_call_text(dump->to, dump->trace, call);
+}
+
+static void put_call_json(struct dump *dump, const struct trace_call *call)
+{
+	dump_call_json(&dump->json, dump->trace, call);
+}
 
 /* Samples and calls by turns, a call when it was left. */
 static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
@@ -264,18 +263,19 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 	struct trace_call call;
 	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
 
-	while (!ferror(dump->to) && got >= 0 && got_call >= 0 && (got || got_call)) {
+	while (!ferror(dump->to) && !dump->json.err && got >= 0 && got_call >= 0 &&
+	       (got || got_call)) {
 		if (got && (!got_call || sample.time <= call.call.leave)) {
 			dump->nr_frames =
 				trace_stack(dump->trace, &sample, dump->frames, MAX_FRAMES);
 			put(dump, &sample);
 			got = trace_walk_next(samples, &sample);
 		} else {
-			tell(dump->to, dump->trace, &call);
+			tell(dump, &call);
 			got_call = call_walk_next(calls, &call);
 		}
 	}
-	return got < 0 ? got : got_call < 0 ? got_call : 0;
+	return got < 0 ? got : got_call < 0 ? got_call : dump->json.err;
 }
 
 static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
@@ -297,10 +297,10 @@ static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_ca
 
 int dump_text(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_text, dump_call_text);
+	return dump_all(to, trace, put_text, put_call_text);
 }
 
 int dump_json(FILE *to, const struct trace *trace)
 {
-	return dump_all(to, trace, put_json, dump_call_json);
+	return dump_all(to, trace, put_json, put_call_json);
 }

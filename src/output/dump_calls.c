@@ -117,67 +117,59 @@ void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call
 
 static struct json_object *part_object(const struct trace *trace, const struct call_part *part)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	unsigned fields = call_part_fields(part->kind);
 	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
-	json_object_object_add(object, "kind", json_text(part_kind_name(part->kind)));
+	json_add(object, "kind", json_text(part_kind_name(part->kind)));
 	if (part->kind == CALL_VALUE) {
-		json_object_object_add(object, "value", json_object_new_double(value_of(part)));
+		json_add(object, "value", json_real(value_of(part)));
 		return object;
 	}
 	if (fields & PART_COMM) {
-		json_object_object_add(object, file ? "file" : "communicator",
-		                       json_text(comm_name(trace, part->comm, text)));
-		json_object_object_add(object, file ? "file_number" : "communicator_number",
-		                       json_number(part->comm));
+		json_add(object, file ? "file" : "communicator",
+		         json_text(comm_name(trace, part->comm, text)));
+		json_add(object, file ? "file_number" : "communicator_number",
+		         json_number(part->comm));
 	}
 	if (fields & PART_PEER) {
 		int rank = world_rank(trace, part);
 
-		json_object_object_add(
-			object, "peer",
-			part->peer == CALL_NO_PEER ? NULL : json_object_new_int(part->peer));
-		json_object_object_add(object, "peer_rank",
-		                       rank < 0 ? NULL : json_object_new_int(rank));
+		json_add(object, "peer", part->peer == CALL_NO_PEER ? NULL : json_int(part->peer));
+		json_add(object, "peer_rank", rank < 0 ? NULL : json_int(rank));
 	}
 	if (fields & PART_TAG)
-		json_object_object_add(object, file ? "mode" : "tag",
-		                       json_object_new_int(part->tag));
+		json_add(object, file ? "mode" : "tag", json_int(part->tag));
 	if (fields & PART_BYTES)
 		json_add_number(object, "bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
-		json_object_object_add(object, file ? "asked" : "bytes_in",
-		                       json_number(part->bytes_in));
+		json_add(object, file ? "asked" : "bytes_in", json_number(part->bytes_in));
 	if (fields & PART_REQUEST)
 		json_add_number(object, "request", part->request);
 	return object;
 }
 
-void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *entry)
+void dump_call_json(struct json_out *out, const struct trace *trace, const struct trace_call *entry)
 {
 	const struct call *call = &entry->call;
 	struct caller caller = caller_of(trace, call);
-	struct json_object *object = json_object_new_object(), *parts = json_object_new_array();
+	struct json_object *object = json_new(), *parts = json_list();
 
 	json_add_number(object, "time_ns", call->enter);
 	json_add_number(object, "end_ns", call->leave);
-	json_object_object_add(object, "pid", json_object_new_int(caller.pid));
-	json_object_object_add(object, "tid", json_object_new_int(caller.tid));
-	json_object_object_add(object, "comm", json_text(caller.comm));
-	json_object_object_add(object, "rank",
-	                       caller.rank < 0 ? NULL : json_object_new_int(caller.rank));
-	json_object_object_add(object, "call", json_text(trace_region_name(trace, call->region)));
-	json_object_object_add(object, "class",
-	                       json_text(region_class_name(class_of(trace, call))));
+	json_add(object, "pid", json_int(caller.pid));
+	json_add(object, "tid", json_int(caller.tid));
+	json_add(object, "comm", json_text(caller.comm));
+	json_add(object, "rank", caller.rank < 0 ? NULL : json_int(caller.rank));
+	json_add(object, "call", json_text(trace_region_name(trace, call->region)));
+	json_add(object, "class", json_text(region_class_name(class_of(trace, call))));
 	json_add_number(object, "level", entry->level);
 	json_add_number(object, "depth", call->depth);
-	json_object_object_add(object, "finished",
-	                       json_object_new_boolean(!(call->flags & CALL_UNFINISHED)));
+	json_add(object, "finished", json_flag(!(call->flags & CALL_UNFINISHED)));
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		json_object_array_add(parts, part_object(trace, &call->parts[i]));
-	json_object_object_add(object, "parts", parts);
-	json_put(to, object);
-	fputc('\n', to);
+		json_append(parts, part_object(trace, &call->parts[i]));
+	json_add(object, "parts", parts);
+	json_put(out, object);
+	fputc('\n', out->to);
 }

@@ -2,11 +2,13 @@
 #ifndef OUTPUT_DUMP_CALLS_H
 #define OUTPUT_DUMP_CALLS_H
 
+#include "output/json_text.h"
 #include "output/trace_calls.h"
 
 #include <stdio.h>
 
 void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *entry);
-void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *entry);
+void dump_call_json(struct json_out *out, const struct trace *trace,
+                    const struct trace_call *entry);
 
 #endif

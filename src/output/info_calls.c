@@ -197,16 +197,16 @@ static struct json_object *calls_object(const struct trace *trace, uint32_t kind
                                         const struct trace_event *event)
 {
 	const struct trace_instrument *instrument = instrument_of(trace, kind);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
-	json_object_object_add(object, "name", json_text(trace_string(trace, event->name)));
+	json_add(object, "name", json_text(trace_string(trace, event->name)));
 	json_add_number(object, "seen", event->taken);
 	json_add_number(object, "stored", event->stored);
 	json_add_number(object, "dropped", event->taken - event->stored);
 	if (!instrument)
 		return object;
 	json_add_number(object, "lost", instrument->lost);
-	json_object_object_add(object, "policy", json_text(policy_name(instrument->policy)));
+	json_add(object, "policy", json_text(policy_name(instrument->policy)));
 	json_add_number(object, "share", instrument->share);
 	json_add_number(object, "from_ns", instrument->from);
 	json_add_number(object, "to_ns", instrument->to);
@@ -215,13 +215,13 @@ static struct json_object *calls_object(const struct trace *trace, uint32_t kind
 
 struct json_object *info_calls_object(const struct trace *trace)
 {
-	struct json_object *object = json_object_new_object(), *kinds = json_object_new_array();
+	struct json_object *object = json_new(), *kinds = json_list();
 	const struct trace_event *event;
 
 	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++)
-		json_object_array_add(kinds, calls_object(trace, i, event));
+		json_append(kinds, calls_object(trace, i, event));
 	json_add_number(object, "bytes", trace_call_bytes(trace));
-	json_object_object_add(object, "kinds", kinds);
+	json_add(object, "kinds", kinds);
 	return object;
 }
 
@@ -229,42 +229,38 @@ static struct json_object *process_object(const struct trace *trace,
                                           const struct trace_process *process)
 {
 	static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	uint32_t host = process->host ? process->host : trace_run(trace)->host;
 
-	json_object_object_add(object, "rank",
-	                       process->rank < 0 ? NULL : json_object_new_int(process->rank));
-	json_object_object_add(object, "pid", json_object_new_int(process->pid));
-	json_object_object_add(object, "host", json_text(trace_string(trace, host)));
+	json_add(object, "rank", process->rank < 0 ? NULL : json_int(process->rank));
+	json_add(object, "pid", json_int(process->pid));
+	json_add(object, "host", json_text(trace_string(trace, host)));
 	json_add_number(object, "world_size", process->world_size);
-	json_object_object_add(object, "library", json_text(trace_string(trace, process->library)));
-	json_object_object_add(
-		object, "threads",
-		json_text(process->thread_level < 4 ? levels[process->thread_level] : "unknown"));
-	json_object_object_add(
-		object, "finalized",
-		json_object_new_boolean((process->flags & TRACE_PROCESS_FINALIZED) != 0));
+	json_add(object, "library", json_text(trace_string(trace, process->library)));
+	json_add(object, "threads",
+	         json_text(process->thread_level < 4 ? levels[process->thread_level] : "unknown"));
+	json_add(object, "finalized", json_flag((process->flags & TRACE_PROCESS_FINALIZED) != 0));
 	json_add_number(object, "start_ns", process->start);
 	json_add_number(object, "end_ns", process->end);
 	json_add_number(object, "lost", process->lost);
 	json_add_number(object, "clock_error_ns", process->clock_error);
-	json_object_object_add(object, "offset_ns", json_object_new_int64(process->offset));
-	json_object_object_add(object, "drift_ns", json_object_new_int64(process->drift));
-	json_object_object_add(object, "offset_error_ns",
-	                       process->offset_error && process->offset_error != UINT64_MAX
-	                               ? json_number(process->offset_error)
-	                               : NULL);
+	json_add(object, "offset_ns", json_int(process->offset));
+	json_add(object, "drift_ns", json_int(process->drift));
+	json_add(object, "offset_error_ns",
+	         process->offset_error && process->offset_error != UINT64_MAX
+	                 ? json_number(process->offset_error)
+	                 : NULL);
 	return object;
 }
 
 struct json_object *info_processes_object(const struct trace *trace)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 	uint32_t nr;
 	const struct trace_process **list = list_processes(trace, &nr);
 
 	for (uint32_t i = 0; list && i < nr; i++)
-		json_object_array_add(array, process_object(trace, list[i]));
+		json_append(array, process_object(trace, list[i]));
 	free(list);
 	return array;
 }

@@ -11,54 +11,55 @@
 static void add_text(struct json_object *object, const char *key, const struct trace *trace,
                      uint32_t string)
 {
-	json_object_object_add(object, key, json_text(trace_string(trace, string)));
+	json_add(object, key, json_text(trace_string(trace, string)));
 }
 
 static void add_flag(struct json_object *object, const char *key, bool value)
 {
-	json_object_object_add(object, key, json_object_new_boolean(value));
+	json_add(object, key, json_flag(value));
 }
 
 static void add_exact(struct json_object *object, uint32_t flags, uint64_t exact)
 {
-	json_object_object_add(object, "exact",
-	                       flags & TRACE_THREAD_EXACT ? json_number(exact) : NULL);
+	json_add(object, "exact", flags & TRACE_THREAD_EXACT ? json_number(exact) : NULL);
 }
 
 static struct json_object *command_line(const char *command)
 {
-	struct json_object *array = json_object_new_array();
-	char *copy = strdup(command), *rest = copy, *argument;
+	struct json_object *array = json_list();
 
-	while ((argument = strsep(&rest, "\x1f")))
-		json_object_array_add(array, json_text(argument));
-	free(copy);
-	return array;
+	for (;;) {
+		size_t size = strcspn(command, "\x1f");
+
+		json_append(array, json_text_part(command, size));
+		if (!command[size])
+			return array;
+		command += size + 1;
+	}
 }
 
 static struct json_object *one_event(const struct trace *trace, const struct trace_event *event)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	add_text(object, "name", trace, event->name);
-	json_object_object_add(object, "unit",
-	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
 	json_add_number(object, "base_period", event->base_period);
 	json_add_number(object, "initial_period", trace_period(event, event->initial_shift));
 	json_add_number(object, "final_period", trace_period(event, trace_shift(event)));
 	json_add_number(object, "taken", event->taken);
-	json_object_object_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
+	json_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
 	json_add_number(object, "stored", event->stored);
 	return object;
 }
 
 static struct json_object *all_events(const struct trace *trace)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 	const struct trace_event *event;
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		json_object_array_add(array, one_event(trace, event));
+		json_append(array, one_event(trace, event));
 	return array;
 }
 
@@ -67,40 +68,36 @@ static struct json_object *one_counter(const struct trace *trace,
 {
 	static const char *const states[] = {"counted", "scaled", "never"};
 	const struct trace_event *event = trace_event(trace, counter->event);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	bool known = counter->flags & TRACE_COUNTER_TOTAL;
 	enum counter_state state = trace_counter_state(counter);
 
 	add_text(object, "name", trace, counter->name);
 	add_text(object, "event", trace, event->name);
-	json_object_object_add(object, "unit",
-	                       json_object_new_string(counter->unit == TRACE_NS ? "ns" : "count"));
-	json_object_object_add(object, "state", json_object_new_string(states[state]));
-	json_object_object_add(object, "total",
-	                       known && state != COUNTER_NEVER ? json_number(counter->total)
-	                                                       : NULL);
-	json_object_object_add(object, "with_samples",
-	                       state != COUNTER_NEVER ? json_number(counted) : NULL);
-	json_object_object_add(object, "scale",
-	                       json_object_new_double(trace_counter_scale(counter)));
-	json_object_object_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
-	json_object_object_add(object, "running_ns", known ? json_number(counter->running) : NULL);
+	json_add(object, "unit", json_text(counter->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "state", json_text(states[state]));
+	json_add(object, "total",
+	         known && state != COUNTER_NEVER ? json_number(counter->total) : NULL);
+	json_add(object, "with_samples", state != COUNTER_NEVER ? json_number(counted) : NULL);
+	json_add(object, "scale", json_real(trace_counter_scale(counter)));
+	json_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
+	json_add(object, "running_ns", known ? json_number(counter->running) : NULL);
 	return object;
 }
 
 static struct json_object *all_counters(const struct trace *trace, const struct shares *shares)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 	const struct trace_counter *counter;
 
 	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++)
-		json_object_array_add(array, one_counter(trace, counter, shares->counted[1 + i]));
+		json_append(array, one_counter(trace, counter, shares->counted[1 + i]));
 	return array;
 }
 
 static struct json_object *memory(const struct trace_run *run)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	json_add_number(object, "budget", run->budget);
 	json_add_number(object, "used", run->used);
@@ -113,7 +110,7 @@ static struct json_object *memory(const struct trace_run *run)
 static struct json_object *samples(const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	uint64_t taken = 0, stored = 0, lost = 0, throttled = 0;
 	const struct trace_event *event;
 	const struct trace_stream *stream;
@@ -143,30 +140,29 @@ static struct json_object *samples(const struct trace *trace)
 
 static struct json_object *reductions(const struct trace *trace)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 	const struct trace_reduction *reduction;
 
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new();
 		const struct trace_event *event = trace_event(trace, reduction->event);
 		const struct trace_event *kind = trace_kind(trace, reduction->event);
 
 		json_add_number(object, "time_ns", reduction->time);
 		add_text(object, "event", trace, kind ? kind->name : 0);
-		json_object_object_add(object, "cause",
-		                       json_object_new_string(reduction_cause(reduction->cause)));
+		json_add(object, "cause", json_text(reduction_cause(reduction->cause)));
 		json_add_number(object, "floor", reduction->floor);
 		json_add_number(object, "period",
 		                event ? trace_period(event, reduction->floor) : 0);
 		json_add_number(object, "bins", reduction->bins);
-		json_object_array_add(array, object);
+		json_append(array, object);
 	}
 	return array;
 }
 
 static struct json_object *threads(const struct trace *trace, const struct shares *shares)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < shares->nr_threads; i++) {
 		const struct trace_thread *thread = trace_thread(trace, i);
@@ -174,24 +170,23 @@ static struct json_object *threads(const struct trace *trace, const struct share
 
 		if (thread_unused(thread))
 			continue;
-		object = json_object_new_object();
-		json_object_object_add(object, "pid", json_object_new_int(thread->pid));
-		json_object_object_add(object, "tid", json_object_new_int(thread->tid));
+		object = json_new();
+		json_add(object, "pid", json_int(thread->pid));
+		json_add(object, "tid", json_int(thread->tid));
 		add_text(object, "comm", trace, thread->comm);
 		json_add_number(object, "stored", shares->threads[i].stored);
 		json_add_number(object, "weight", shares->threads[i].weight);
 		add_exact(object, thread->flags, thread->exact);
 		json_add_number(object, "start_ns", thread->start);
-		json_object_object_add(object, "end_ns",
-		                       thread->end ? json_number(thread->end) : NULL);
-		json_object_array_add(array, object);
+		json_add(object, "end_ns", thread->end ? json_number(thread->end) : NULL);
+		json_append(array, object);
 	}
 	return array;
 }
 
 static struct json_object *commands(const struct trace *trace, const struct shares *shares)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < shares->nr_commands; i++) {
 		const struct trace_command *command = trace_command(trace, i);
@@ -199,13 +194,13 @@ static struct json_object *commands(const struct trace *trace, const struct shar
 
 		if (command_unused(shares, trace, i))
 			continue;
-		object = json_object_new_object();
+		object = json_new();
 		add_text(object, "comm", trace, command->comm);
 		json_add_number(object, "tasks", command->tasks);
 		json_add_number(object, "stored", shares->commands[i].stored);
 		json_add_number(object, "weight", shares->commands[i].weight);
 		add_exact(object, command->flags, command->exact);
-		json_object_array_add(array, object);
+		json_append(array, object);
 	}
 	return array;
 }
@@ -228,10 +223,9 @@ static void add_run(struct json_object *object, const struct trace *trace)
 
 	json_add_number(object, "format_version", TRACE_VERSION);
 	add_text(object, "version", trace, run->version);
-	json_object_object_add(object, "command", command_line(trace_string(trace, run->command)));
-	json_object_object_add(object, "exit_status",
-	                       run->exit_status < 0 ? NULL : json_object_new_int(run->exit_status));
-	json_object_object_add(object, "pid", json_object_new_int(run->pid));
+	json_add(object, "command", command_line(trace_string(trace, run->command)));
+	json_add(object, "exit_status", run->exit_status < 0 ? NULL : json_int(run->exit_status));
+	json_add(object, "pid", json_int(run->pid));
 	add_text(object, "directory", trace, run->directory);
 	add_text(object, "host", trace, run->host);
 	add_text(object, "kernel", trace, run->kernel);
@@ -251,10 +245,9 @@ static const char *counting_text(const struct trace_run *run)
 
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
-	json_object_object_add(object, "stacks", json_object_new_string(stacks_text(run->stacks)));
-	json_object_object_add(object, "counting", json_object_new_string(counting_text(run)));
-	json_object_object_add(object, "max_overhead",
-	                       json_object_new_double(run->max_overhead / 10.0));
+	json_add(object, "stacks", json_text(stacks_text(run->stacks)));
+	json_add(object, "counting", json_text(counting_text(run)));
+	json_add(object, "max_overhead", json_real(run->max_overhead / 10.0));
 	json_add_number(object, "sample_price_ns", run->sample_price);
 	json_add_number(object, "recorder_cpu_ns", run->recorder_cpu);
 	json_add_number(object, "drain_latency_ns", run->drain_latency);
@@ -274,28 +267,29 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 
 int info_json(FILE *to, const struct trace *trace)
 {
+	struct json_out out = {.to = to};
 	struct json_object *object;
 	struct shares shares;
 	int err = shares_init(&shares, trace);
 
 	if (err)
 		return err;
-	object = json_object_new_object();
+	object = json_new();
 	add_run(object, trace);
 	add_method(object, trace_run(trace));
-	json_object_object_add(object, "events", all_events(trace));
-	json_object_object_add(object, "counters", all_counters(trace, &shares));
+	json_add(object, "events", all_events(trace));
+	json_add(object, "counters", all_counters(trace, &shares));
 	if (trace_has_calls(trace))
-		json_object_object_add(object, "calls", info_calls_object(trace));
+		json_add(object, "calls", info_calls_object(trace));
 	if (trace_process(trace, 0))
-		json_object_object_add(object, "processes", info_processes_object(trace));
-	json_object_object_add(object, "memory", memory(trace_run(trace)));
-	json_object_object_add(object, "samples", samples(trace));
-	json_object_object_add(object, "reductions", reductions(trace));
-	json_object_object_add(object, "threads", threads(trace, &shares));
-	json_object_object_add(object, "commands", commands(trace, &shares));
-	json_put(to, object);
+		json_add(object, "processes", info_processes_object(trace));
+	json_add(object, "memory", memory(trace_run(trace)));
+	json_add(object, "samples", samples(trace));
+	json_add(object, "reductions", reductions(trace));
+	json_add(object, "threads", threads(trace, &shares));
+	json_add(object, "commands", commands(trace, &shares));
+	json_put(&out, object);
 	fputc('\n', to);
 	shares_fini(&shares);
-	return 0;
+	return out.err;
 }

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_ROWS 10 /* of threads and of commands */
-#define LABEL    "  %-15s"
+#define MAX_ROWS     10 /* of threads and of commands */
+#define COMMAND_SIZE 2000
+#define LABEL        "  %-15s"
 
 static void put_string(FILE *to, const char *label, const struct trace *trace, uint32_t string)
 {
@@ -60,7 +61,7 @@ static void put_run(FILE *to, const struct trace *trace)
 	const struct trace_run *run = trace_run(trace);
 
 	fprintf(to, "what was measured\n" LABEL, "command");
-	text_put_command(to, trace_string(trace, run->command));
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE);
 	fputc('\n', to);
 	put_string(to, "directory", trace, run->directory);
 	if (run->flags & TRACE_RUN_ATTACHED)
@@ -188,7 +189,7 @@ static void put_reductions(FILE *to, const struct trace *trace)
 		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
 		text_period(period, event ? trace_period(event, r->floor) : 0,
 		            event ? event->unit : TRACE_COUNT);
-		fprintf(to, LABEL "%9s  ", first ? "reductions" : "", when);
+		fprintf(to, LABEL "%*s  ", first ? "reductions" : "", text_field(when, 9), when);
 		first = false;
 		text_put(to, event ? trace_string(trace, event->name) : "?", 0);
 		fprintf(to, " to every %s: %s\n", period,
@@ -307,7 +308,8 @@ static void put_share(FILE *to, const struct trace *trace, const struct share *s
 	text_quantity(weight, (double)share->weight, unit);
 	if (flags & TRACE_THREAD_EXACT)
 		text_quantity(total, (double)exact, unit);
-	fprintf(to, "  %10llu  %10s  %10s  ", (unsigned long long)share->stored, weight, total);
+	fprintf(to, "  %10llu  %*s  %*s  ", (unsigned long long)share->stored,
+	        text_field(weight, 10), weight, text_field(total, 10), total);
 	text_put(to, trace_string(trace, comm), 0);
 }
 

@@ -249,6 +249,12 @@ static void archive_fini(struct archive *archive)
 	otf2_numbers_fini(&archive->handles);
 }
 
+/* Readers take an archive in which nobody does anything for a broken one. */
+static int check_locations(const struct archive *archive)
+{
+	return archive->plan.nr_locations ? 0 : -ENODATA;
+}
+
 int otf2_write(struct conversion *conversion, const char *folder)
 {
 	struct archive archive = {.conversion = conversion, .trace = conversion->trace};
@@ -256,6 +262,8 @@ int otf2_write(struct conversion *conversion, const char *folder)
 
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
 	archive.error = archive_init(&archive);
+	if (!archive.error)
+		archive.error = check_locations(&archive);
 	if (!archive.error) {
 		archive.otf2 = OTF2_Archive_Open(
 			folder, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK,

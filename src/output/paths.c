@@ -10,8 +10,12 @@
 
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail)
 {
+	unsigned keys = FRAME_BY_SYMBOL | FRAME_BY_MODULE;
+
+	if (detail != PATHS_BY_OUTERMOST)
+		keys |= FRAME_INLINED;
 	*paths = (struct paths){.trace = trace, .detail = detail};
-	frame_names_init(&paths->names, trace, FRAME_BY_SYMBOL | FRAME_BY_MODULE | FRAME_INLINED);
+	frame_names_init(&paths->names, trace, keys);
 	paths->cache = calloc(1 << CACHE_SHIFT, sizeof(*paths->cache));
 	paths->chain = calloc(CHAIN_SIZE, sizeof(*paths->chain));
 	paths->path_by_context =

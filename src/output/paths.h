@@ -17,9 +17,10 @@
 #define PATH_NONE UINT32_MAX
 
 enum path_detail {
-	PATHS_BY_FUNCTION, /* every address of a function is one place */
-	PATHS_BY_LINE,     /* every address of a line in it */
-	PATHS_BY_ADDRESS,  /* with all functions that were inlined there */
+	PATHS_BY_OUTERMOST, /* as below, but what was inlined is the function around it */
+	PATHS_BY_FUNCTION,  /* every address of a function is one place */
+	PATHS_BY_LINE,      /* every address of a line in it */
+	PATHS_BY_ADDRESS,   /* with all functions that were inlined there */
 };
 
 struct place {

@@ -185,13 +185,19 @@ static int sum_contexts(struct rank_sums *sums)
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   uint32_t event, uint64_t from, uint64_t to)
+                   const struct report_options *options)
 {
 	int err;
 
 	*sums = (struct rank_sums){
-		.trace = trace, .rows = rows, .event = event, .from = from, .to = to};
-	if (paths_init(&sums->paths, trace, PATHS_BY_FUNCTION))
+		.trace = trace,
+		.rows = rows,
+		.event = options->event == TRACE_ALL_EVENTS ? 0 : options->event,
+		.from = options->from,
+		.to = options->to,
+	};
+	if (paths_init(&sums->paths, trace,
+	               options->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION))
 		return -ENOMEM;
 	sums->weights = calloc(rows->nr + 1UL, sizeof(*sums->weights));
 	sums->mpi = calloc(rows->nr + 1UL, sizeof(*sums->mpi));

@@ -7,6 +7,7 @@
 
 #include "output/paths.h"
 #include "output/rank_rows.h"
+#include "output/report.h"
 
 /* One function over all ranks, weights. */
 struct spread {
@@ -46,9 +47,12 @@ struct rank_sums {
 	uint32_t nr_contexts;
 };
 
-/* 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case. */
+/*
+ * The samples that the options are about: of their event, or the first one, and in their time. 0,
+ * -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
+ */
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   uint32_t event, uint64_t from, uint64_t to);
+                   const struct report_options *options);
 void rank_sums_fini(struct rank_sums *sums);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define REPORT_MAX_KEYS 8
+#define REPORT_MAX_KEYS 16 /* more than there are */
 
 struct report_options {
 	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */

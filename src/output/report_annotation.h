@@ -2,6 +2,7 @@
 #ifndef OUTPUT_REPORT_ANNOTATION_H
 #define OUTPUT_REPORT_ANNOTATION_H
 
+#include "output/json_text.h"
 #include "output/report.h"
 
 #include <stdio.h>
@@ -9,8 +10,9 @@
 /* For people. 0, -ENOMEM, -EBADMSG. */
 int report_annotation_text(FILE *to, const struct profile *profile,
                            const struct report_options *options);
-/* Members of a JSON object: "function", "lines", "code". */
-int report_annotation_json(FILE *to, const struct profile *profile,
+/* Members of a JSON object: "function", "lines", "code". The same, or what the output has in err.
+ */
+int report_annotation_json(struct json_out *out, const struct profile *profile,
                            const struct report_options *options);
 
 #endif

@@ -17,29 +17,28 @@ static void add_weights(struct json_object *object, uint64_t self, uint64_t samp
 static void add_place(const struct annotation *annotation, struct json_object *object,
                       uint32_t file, uint32_t line)
 {
-	json_object_object_add(object, "file",
-	                       file ? json_text(trace_string(annotation->trace, file)) : NULL);
-	json_object_object_add(object, "line", line ? json_number(line) : NULL);
+	json_add(object, "file", file ? json_text(trace_string(annotation->trace, file)) : NULL);
+	json_add(object, "line", line ? json_number(line) : NULL);
 }
 
-static void put_line(FILE *to, const struct annotation *annotation, const struct hot_line *line,
-                     const struct source_text *source)
+static void put_line(struct json_out *out, const struct annotation *annotation,
+                     const struct hot_line *line, const struct source_text *source)
 {
 	const char *text = source_text_line(source, line->line);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	add_place(annotation, object, line->file, line->line);
 	add_weights(object, line->self, line->samples);
-	json_object_object_add(object, "source", text ? json_text(text) : NULL);
-	json_put(to, object);
+	json_add(object, "source", text ? json_text(text) : NULL);
+	json_put(out, object);
 }
 
-static void put_lines(FILE *to, const struct annotation *annotation)
+static void put_lines(struct json_out *out, const struct annotation *annotation)
 {
 	const char *comma = "";
 	uint32_t end;
 
-	fputs("\"lines\":[", to);
+	fputs("\"lines\":[", out->to);
 	for (uint32_t i = 0; i < annotation->nr_lines; i = end) {
 		struct source_text source;
 
@@ -49,44 +48,49 @@ static void put_lines(FILE *to, const struct annotation *annotation)
 		for (uint32_t k = i; k < end; k++) {
 			if (!annotation->lines[k].hottest)
 				continue;
-			fputs(comma, to);
-			put_line(to, annotation, &annotation->lines[k], &source);
+			fputs(comma, out->to);
+			put_line(out, annotation, &annotation->lines[k], &source);
 			comma = ",";
 		}
 		source_text_fini(&source);
 	}
-	fputc(']', to);
+	fputc(']', out->to);
 }
 
-static void put_code_head(FILE *to, const struct annotation *annotation,
+static uint64_t address_in(const struct annotation *annotation, const struct hot_code *code,
+                           uint32_t offset)
+{
+	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
+
+	return frame_address(annotation->trace, frame_make((uint16_t)symbol->module, offset));
+}
+
+static void put_code_head(struct json_out *out, const struct annotation *annotation,
                           const struct hot_code *code, const struct disassembler *disassembler)
 {
 	const struct trace *trace = annotation->trace;
 	const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
 	const struct trace_module *module = trace_module(trace, symbol->module);
 	const char *problem = annotation_problem(code, disassembler);
-	char *text = malloc(FRAME_TEXT_SIZE);
+	char text[FRAME_TEXT_SIZE];
 
-	if (text)
-		json_put_member(
-			to, "symbol",
-			json_text(frame_symbol(
+	json_put_member(out, "symbol",
+	                json_text(frame_symbol(
 				trace, frame_make((uint16_t)symbol->module, symbol->lo), text)));
-	free(text);
-	fputs(",", to);
-	json_put_member(to, "module", json_text(module ? trace_string(trace, module->path) : ""));
-	fputs(",", to);
-	json_put_member(to, "begin", json_number(symbol->lo));
-	fputs(",", to);
-	json_put_member(to, "end", json_number(symbol->hi));
-	fputs(",", to);
-	json_put_member(to, "self", json_number(code->self));
-	fputs(",", to);
-	json_put_member(to, "problem", problem ? json_object_new_string(problem) : NULL);
+	fputs(",", out->to);
+	json_put_member(out, "module", json_text(module ? trace_string(trace, module->path) : ""));
+	fputs(",", out->to);
+	json_put_member(out, "begin", json_number(address_in(annotation, code, symbol->lo)));
+	fputs(",", out->to);
+	json_put_member(out, "end", json_number(address_in(annotation, code, symbol->hi)));
+	fputs(",", out->to);
+	json_put_member(out, "self", json_number(code->self));
+	fputs(",", out->to);
+	json_put_member(out, "problem", problem ? json_text(problem) : NULL);
 }
 
-static int put_code(FILE *to, const struct annotation *annotation, const struct hot_code *code,
-                    bool all)
+static int put_code(struct json_out *out, const struct annotation *annotation,
+                    const struct hot_code *code, bool all)
 {
 	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
 	struct disassembler *disassembler;
@@ -97,58 +101,58 @@ static int put_code(FILE *to, const struct annotation *annotation, const struct 
 
 	if (!rows)
 		return -ENOMEM;
-	fputc('{', to);
-	put_code_head(to, annotation, code, disassembler);
-	fputs(",\"instructions\":[", to);
+	fputc('{', out->to);
+	put_code_head(out, annotation, code, disassembler);
+	fputs(",\"instructions\":[", out->to);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct json_object *object;
 
 		if (!rows[i].hottest && !all)
 			continue;
-		object = json_object_new_object();
+		object = json_new();
 		annotation_row_text(code, symbol, &rows[i], disassembler, text);
-		json_add_number(object, "offset", rows[i].offset);
+		json_add_number(object, "offset", address_in(annotation, code, rows[i].offset));
 		add_weights(object, rows[i].self, rows[i].samples);
-		json_object_object_add(object, "text", *text ? json_text(text) : NULL);
+		json_add(object, "text", *text ? json_text(text) : NULL);
 		add_place(annotation, object, rows[i].file, rows[i].line);
-		fputs(comma, to);
-		json_put(to, object);
+		fputs(comma, out->to);
+		json_put(out, object);
 		comma = ",";
 	}
-	fputs("]}", to);
+	fputs("]}", out->to);
 	disassembler_free(disassembler);
 	free(rows);
 	return 0;
 }
 
-static int put_codes(FILE *to, const struct annotation *annotation, bool all)
+static int put_codes(struct json_out *out, const struct annotation *annotation, bool all)
 {
 	int err = 0;
 
-	fputs("\"code\":[", to);
+	fputs("\"code\":[", out->to);
 	for (uint32_t i = 0; i < annotation->nr_codes && !err; i++) {
-		fputs(i ? "," : "", to);
-		err = put_code(to, annotation, &annotation->codes[i], all);
+		fputs(i ? "," : "", out->to);
+		err = put_code(out, annotation, &annotation->codes[i], all);
 	}
-	fputc(']', to);
+	fputc(']', out->to);
 	return err;
 }
 
-int report_annotation_json(FILE *to, const struct profile *profile,
+int report_annotation_json(struct json_out *out, const struct profile *profile,
                            const struct report_options *options)
 {
-	struct json_object *function = json_object_new_object();
+	struct json_object *function = json_new();
 	struct annotation annotation;
 	int err = annotation_init(&annotation, profile->trace, profile->config.event, options);
 
-	json_object_object_add(function, "symbol", json_text(options->function));
+	json_add(function, "symbol", json_text(options->function));
 	add_weights(function, annotation.self, annotation.samples);
-	json_put_member(to, "function", function);
-	fputc(',', to);
-	put_lines(to, &annotation);
-	fputc(',', to);
+	json_put_member(out, "function", function);
+	fputc(',', out->to);
+	put_lines(out, &annotation);
+	fputc(',', out->to);
 	if (!err)
-		err = put_codes(to, &annotation, options->all);
+		err = put_codes(out, &annotation, options->all);
 	annotation_fini(&annotation);
 	return err;
 }

@@ -50,7 +50,7 @@ void report_counters_values(FILE *to, const struct counter_columns *columns,
 struct json_object *report_counters_sums(const struct counter_columns *columns,
                                          const uint64_t *counters)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	double value;
 
 	for (unsigned i = 0; i < columns->nr_sums; i++) {
@@ -61,7 +61,7 @@ struct json_object *report_counters_sums(const struct counter_columns *columns,
 			number = json_number(counters[1 + i]);
 		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
 			number = json_number((uint64_t)llround(value));
-		json_object_object_add(object, column->key, number);
+		json_add_named(object, column->key, number);
 	}
 	return object;
 }
@@ -69,15 +69,14 @@ struct json_object *report_counters_sums(const struct counter_columns *columns,
 struct json_object *report_counters_ratios(const struct counter_columns *columns,
                                            const uint64_t *counters)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	double value;
 
 	for (unsigned i = columns->nr_sums; i < columns->nr; i++) {
 		const struct counter_column *column = &columns->columns[i];
 		bool known = counter_column_value(column, counters, &value);
 
-		json_object_object_add(object, column->key,
-		                       known ? json_object_new_double(value) : NULL);
+		json_add_named(object, column->key, known ? json_real(value) : NULL);
 	}
 	return object;
 }

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#define COMMAND_SIZE 240 /* bytes that are shown; info shows more */
+
 static void put_exit(FILE *to, const struct trace_run *run)
 {
 	if (run->exit_status > 128)
@@ -30,7 +32,7 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 
 	text_put(to, name, 0);
 	fputs(": ", to);
-	text_put_command(to, trace_string(trace, run->command));
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE);
 	put_exit(to, run);
 	text_quantity(wall, run->end > run->start ? (double)(run->end - run->start) : 0, TRACE_NS);
 	fprintf(to, "\n%s on ", wall);

@@ -2,14 +2,12 @@
 
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options)
 {
-	uint32_t event = options->event == TRACE_ALL_EVENTS ? 0 : options->event;
 	int err;
 
 	*job = (struct job){.trace = trace, .options = options};
 	err = rank_rows_init(&job->rows, trace);
 	if (!err)
-		err = rank_sums_init(&job->samples, trace, &job->rows, event, options->from,
-		                     options->to);
+		err = rank_sums_init(&job->samples, trace, &job->rows, options);
 	if (!err)
 		err = call_sums_init(&job->calls, trace, &job->rows, options->from, options->to);
 	return err;

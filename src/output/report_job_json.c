@@ -19,19 +19,21 @@ static void add_sum(struct json_object *object, const struct call_sum *sum)
 static struct json_object *calls_array(const struct call_sums *sums,
                                        const struct report_options *options)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 	uint32_t nr, *order = call_sums_order(sums, &nr);
 
-	for (uint32_t i = 0; order && i < nr && i < options->limit; i++) {
+	if (!order) {
+		json_free(array);
+		return json_lost();
+	}
+	for (uint32_t i = 0; i < nr && i < options->limit; i++) {
 		const struct trace_region *region = trace_region(sums->trace, order[i]);
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new();
 
-		json_object_object_add(object, "call",
-		                       json_text(trace_region_name(sums->trace, order[i])));
-		json_object_object_add(object, "class",
-		                       json_text(region_class_name(region->region_class)));
+		json_add(object, "call", json_text(trace_region_name(sums->trace, order[i])));
+		json_add(object, "class", json_text(region_class_name(region->region_class)));
 		add_sum(object, &sums->regions[order[i]]);
-		json_object_array_add(array, object);
+		json_append(array, object);
 	}
 	free(order);
 	return array;
@@ -57,20 +59,19 @@ struct json_object *report_calls_object(const struct trace *trace,
 
 static struct json_object *ranks_array(const struct job *job)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < job->rows.nr; i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new();
 		const struct rank_row *row = &job->rows.rows[i];
 
-		json_object_object_add(object, "rank", json_object_new_int(row->rank));
-		json_object_object_add(object, "host",
-		                       json_text(trace_string(job->trace, row->host)));
+		json_add(object, "rank", json_int(row->rank));
+		json_add(object, "host", json_text(trace_string(job->trace, row->host)));
 		json_add_number(object, "weight", job->samples.weights[i]);
 		json_add_number(object, "mpi_weight", job->samples.mpi[i]);
 		if (trace_has_calls(job->trace))
 			add_sum(object, &job->calls.ranks[i]);
-		json_object_array_add(array, object);
+		json_append(array, object);
 	}
 	return array;
 }
@@ -78,14 +79,13 @@ static struct json_object *ranks_array(const struct job *job)
 static struct json_object *head(const struct job *job)
 {
 	const struct trace_event *event = trace_event(job->trace, job->samples.event);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
-	json_object_object_add(object, "event", json_text(trace_string(job->trace, event->name)));
-	json_object_object_add(object, "unit",
-	                       json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "event", json_text(trace_string(job->trace, event->name)));
+	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
 	json_add_number(object, "total_weight", job->samples.total);
 	json_add_number(object, "weight_without_rank", job->samples.others);
-	json_object_object_add(object, "ranks", ranks_array(job));
+	json_add(object, "ranks", ranks_array(job));
 	return object;
 }
 
@@ -94,20 +94,17 @@ static struct json_object *head(const struct job *job)
 static struct json_object *spread_object(const struct job *job, const struct spread *spread,
                                          const uint64_t *weights)
 {
-	struct json_object *object = json_object_new_object(), *all = json_object_new_array();
+	struct json_object *object = json_new(), *all = json_list();
 	const struct rank_row *rows = job->rows.rows;
 
-	json_object_object_add(object, "mean",
-	                       json_object_new_double((double)spread->sum / job->rows.nr));
+	json_add(object, "mean", json_real((double)spread->sum / job->rows.nr));
 	json_add_number(object, "min", spread->least);
-	json_object_object_add(object, "min_rank",
-	                       json_object_new_int(rows[spread->least_row].rank));
+	json_add(object, "min_rank", json_int(rows[spread->least_row].rank));
 	json_add_number(object, "max", spread->most);
-	json_object_object_add(object, "max_rank",
-	                       json_object_new_int(rows[spread->most_row].rank));
+	json_add(object, "max_rank", json_int(rows[spread->most_row].rank));
 	for (uint32_t i = 0; i < job->rows.nr; i++)
-		json_object_array_add(all, json_number(weights[i]));
-	json_object_object_add(object, "by_rank", all);
+		json_append(all, json_number(weights[i]));
+	json_add(object, "by_rank", all);
 	return object;
 }
 
@@ -115,37 +112,34 @@ static struct json_object *function_object(const struct job *job,
                                            const struct rank_function *function)
 {
 	const struct rank_sums *sums = &job->samples;
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 	size_t first = (size_t)function->name * job->rows.nr;
 	char text[FRAME_TEXT_SIZE];
 
-	json_object_object_add(object, "symbol",
-	                       json_text(paths_function(&sums->paths, function->name, text)));
-	json_object_object_add(object, "module",
-	                       json_text(paths_module(&sums->paths, function->name)));
-	json_object_object_add(object, "self",
-	                       spread_object(job, &function->self, &sums->self[first]));
-	json_object_object_add(object, "total",
-	                       spread_object(job, &function->total, &sums->in_all[first]));
+	json_add(object, "symbol", json_text(paths_function(&sums->paths, function->name, text)));
+	json_add(object, "module", json_text(paths_module(&sums->paths, function->name)));
+	json_add(object, "self", spread_object(job, &function->self, &sums->self[first]));
+	json_add(object, "total", spread_object(job, &function->total, &sums->in_all[first]));
 	return object;
 }
 
 int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options)
 {
+	struct json_out out = {.to = to};
 	struct job job;
 	int err = job_init(&job, trace, options);
 
 	if (!err && !job.rows.nr)
 		err = -ENODATA;
 	if (!err) {
-		struct json_object *object = head(&job), *array = json_object_new_array();
+		struct json_object *object = head(&job), *array = json_list();
 
 		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++)
-			json_object_array_add(array,
-			                      function_object(&job, &job.samples.functions[i]));
-		json_object_object_add(object, "functions", array);
-		json_put(to, object);
+			json_append(array, function_object(&job, &job.samples.functions[i]));
+		json_add(object, "functions", array);
+		json_put(&out, object);
 		fputc('\n', to);
+		err = out.err;
 	}
 	job_fini(&job);
 	return err;
@@ -155,22 +149,21 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct report_o
 
 static struct json_object *context_object(const struct job *job, const struct mpi_context *context)
 {
-	struct json_object *object = json_object_new_object(), *stack = json_object_new_array();
+	struct json_object *object = json_new(), *stack = json_list();
 	const struct paths *paths = &job->samples.paths;
 	char text[FRAME_TEXT_SIZE];
 
 	for (uint32_t path = context->path; path != PATH_NONE; path = paths->paths[path].caller)
-		json_object_array_add(
-			stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
+		json_append(stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
 	json_add_number(object, "weight", context->weight);
 	json_add_number(object, "samples", context->samples);
-	json_object_object_add(object, "stack", stack);
+	json_add(object, "stack", stack);
 	return object;
 }
 
 static struct json_object *callers_object(const struct call_callers *callers)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	json_add_number(object, "calls", callers->calls);
 	json_add_number(object, "time_ns", callers->time);
@@ -181,40 +174,41 @@ static struct json_object *callers_object(const struct call_callers *callers)
 
 static struct json_object *matrix_array(const struct call_sums *sums)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < sums->nr_links; i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new();
 
-		json_object_object_add(object, "from", json_object_new_int(sums->links[i].from));
-		json_object_object_add(object, "to", json_object_new_int(sums->links[i].to));
+		json_add(object, "from", json_int(sums->links[i].from));
+		json_add(object, "to", json_int(sums->links[i].to));
 		json_add_number(object, "messages", sums->links[i].messages);
 		json_add_number(object, "bytes", sums->links[i].bytes);
-		json_object_array_add(array, object);
+		json_append(array, object);
 	}
 	return array;
 }
 
 int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options)
 {
+	struct json_out out = {.to = to};
 	struct job job;
 	int err = job_init(&job, trace, options);
 
 	if (!err)
 		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
-		struct json_object *object = head(&job), *array = json_object_new_array();
+		struct json_object *object = head(&job), *array = json_list();
 
 		for (uint32_t i = 0; i < job.samples.nr_contexts && i < options->limit; i++)
-			json_object_array_add(array,
-			                      context_object(&job, &job.samples.contexts[i]));
-		json_object_object_add(object, "contexts", array);
+			json_append(array, context_object(&job, &job.samples.contexts[i]));
+		json_add(object, "contexts", array);
 		if (job.callers.calls)
-			json_object_object_add(object, "callers", callers_object(&job.callers));
-		json_object_object_add(object, "calls", calls_array(&job.calls, options));
-		json_object_object_add(object, "matrix", matrix_array(&job.calls));
-		json_put(to, object);
+			json_add(object, "callers", callers_object(&job.callers));
+		json_add(object, "calls", calls_array(&job.calls, options));
+		json_add(object, "matrix", matrix_array(&job.calls));
+		json_put(&out, object);
 		fputc('\n', to);
+		err = out.err;
 	}
 	job_fini(&job);
 	return err;

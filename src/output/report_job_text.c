@@ -41,9 +41,10 @@ static void put_call_row(FILE *to, const struct trace *trace, const struct call_
 	text_quantity(longest, (double)sum->longest, TRACE_NS);
 	text_bytes(bytes, sum->bytes);
 	text_bytes(in, sum->bytes_in);
-	fprintf(to, "%10" PRIu64 "  %10s  %10s  %10s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
-	        sum->calls, time, mean, longest, sum->sent, sum->bytes ? bytes : "-", sum->received,
-	        sum->bytes_in ? in : "-");
+	fprintf(to, "%10" PRIu64 "  %*s  %*s  %*s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
+	        sum->calls, text_field(time, 10), time, text_field(mean, 10), mean,
+	        text_field(longest, 10), longest, sum->sent, sum->bytes ? bytes : "-",
+	        sum->received, sum->bytes_in ? in : "-");
 	text_put(to, trace_region_name(trace, region), 0);
 	if (sum->unfinished)
 		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
@@ -124,11 +125,11 @@ static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
 	text_quantity(sampled, (double)weight, unit_of(job));
 	text_quantity(time, (double)calls->time, TRACE_NS);
 	text_bytes(bytes, calls->bytes);
-	fprintf(to, "%6d  %10s  %7.2f%%", job->rows.rows[row].rank, sampled,
+	fprintf(to, "%6d  %*s  %7.2f%%", job->rows.rows[row].rank, text_field(sampled, 10), sampled,
 	        percent((double)job->samples.mpi[row], weight));
 	if (trace_has_calls(job->trace))
-		fprintf(to, "  %10" PRIu64 "  %10s  %10" PRIu64 "  %11s", calls->calls, time,
-		        calls->sent, bytes);
+		fprintf(to, "  %10" PRIu64 "  %*s  %10" PRIu64 "  %11s", calls->calls,
+		        text_field(time, 10), time, calls->sent, bytes);
 	fputs("  ", to);
 	text_put(to, trace_string(job->trace, job->rows.rows[row].host), 0);
 	fputc('\n', to);
@@ -173,7 +174,8 @@ static void put_spread(FILE *to, const struct job *job, const struct spread *spr
 	text_quantity(least, (double)spread->least, unit_of(job));
 	text_quantity(mean, (double)spread->sum / job->rows.nr, unit_of(job));
 	text_quantity(most, (double)spread->most, unit_of(job));
-	fprintf(to, "%10s  %10s %-6d  %10s %-6d", mean, least, rows[spread->least_row].rank, most,
+	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
+	        least, rows[spread->least_row].rank, text_field(most, 10), most,
 	        rows[spread->most_row].rank);
 }
 
@@ -264,8 +266,9 @@ static void put_context(FILE *to, const struct job *job, const struct mpi_contex
 	char weight[TEXT_SIZE];
 
 	text_quantity(weight, (double)context->weight, unit_of(job));
-	fprintf(to, "%7.2f%%  %10s  %9" PRIu64 "  ",
-	        percent((double)context->weight, job->samples.total), weight, context->samples);
+	fprintf(to, "%7.2f%%  %*s  %9" PRIu64 "  ",
+	        percent((double)context->weight, job->samples.total), text_field(weight, 10),
+	        weight, context->samples);
 	put_path(to, job, context->path);
 }
 

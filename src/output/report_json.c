@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct report_out {
-	FILE *to;
+	struct json_out json;
 	const struct trace *trace;
 	const struct report_options *options;
 	const struct profile *profile;
@@ -27,10 +27,9 @@ static void add_thread(const struct trace *trace, uint32_t thread, struct json_o
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
 
-	json_object_object_add(object, "pid", json_object_new_int(entry ? entry->pid : 0));
-	json_object_object_add(object, "tid", json_object_new_int(entry ? entry->tid : 0));
-	json_object_object_add(object, "comm",
-	                       json_text(entry ? trace_string(trace, entry->comm) : ""));
+	json_add(object, "pid", json_int(entry ? entry->pid : 0));
+	json_add(object, "tid", json_int(entry ? entry->tid : 0));
+	json_add(object, "comm", json_text(entry ? trace_string(trace, entry->comm) : ""));
 }
 
 /* What was not sampled has a command alone. */
@@ -39,9 +38,9 @@ static void add_process(const struct trace *trace, const struct profile_class *c
 {
 	const struct trace_thread *entry = trace_thread(trace, class->process);
 
-	json_object_object_add(object, "pid", json_object_new_int(entry ? entry->pid : 0));
-	json_object_object_add(object, "process",
-	                       json_text(trace_string(trace, entry ? entry->comm : class->comm)));
+	json_add(object, "pid", json_int(entry ? entry->pid : 0));
+	json_add(object, "process",
+	         json_text(trace_string(trace, entry ? entry->comm : class->comm)));
 }
 
 static void add_source(struct report_out *out, const struct profile_row *row, enum profile_keys key,
@@ -51,10 +50,10 @@ static void add_source(struct report_out *out, const struct profile_row *row, en
 	const struct frame_name *name =
 		row->name == PROFILE_NONE ? &none : &out->profile->names.names[row->name];
 
-	json_object_object_add(object, "file",
-	                       name->file ? json_text(trace_string(out->trace, name->file)) : NULL);
+	json_add(object, "file",
+	         name->file ? json_text(trace_string(out->trace, name->file)) : NULL);
 	if (key == PROFILE_BY_LINE)
-		json_object_object_add(object, "line", name->line ? json_number(name->line) : NULL);
+		json_add(object, "line", name->line ? json_number(name->line) : NULL);
 }
 
 static void add_key(struct report_out *out, const struct profile_row *row, enum profile_keys key,
@@ -64,12 +63,11 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 
 	report_cell(out->profile, row, key, out->text);
 	if (key == PROFILE_BY_SYMBOL)
-		json_object_object_add(object, "symbol", json_text(out->text));
+		json_add(object, "symbol", json_text(out->text));
 	else if (key == PROFILE_BY_MODULE)
-		json_object_object_add(object, "module", json_text(out->text));
+		json_add(object, "module", json_text(out->text));
 	else if (key == PROFILE_BY_COMM)
-		json_object_object_add(object, "comm",
-		                       json_text(trace_string(out->trace, class->comm)));
+		json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
 	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
 		add_source(out, row, key, object);
 	else if (key == PROFILE_BY_THREAD)
@@ -77,7 +75,7 @@ static void add_key(struct report_out *out, const struct profile_row *row, enum 
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(out->trace, class, object);
 	else if (key & PROFILE_MEMORY_KEYS)
-		json_object_object_add(object, report_memory_key(key), json_text(out->text));
+		json_add(object, report_memory_key(key), json_text(out->text));
 	else if (class->cpu != PROFILE_NONE)
 		json_add_number(object, "cpu", class->cpu);
 }
@@ -88,14 +86,14 @@ static void add_counters(const struct report_out *out, const uint64_t *counters,
 {
 	if (!out->counters.nr)
 		return;
-	json_object_object_add(object, "counters", report_counters_sums(&out->counters, counters));
-	json_object_object_add(object, "ratios", report_counters_ratios(&out->counters, counters));
+	json_add(object, "counters", report_counters_sums(&out->counters, counters));
+	json_add(object, "ratios", report_counters_ratios(&out->counters, counters));
 }
 
 static struct json_object *row_object(struct report_out *out, const struct profile_row *row)
 {
 	const struct profile_unsampled *unsampled = report_unsampled(out->profile, row);
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		add_key(out, row, out->options->keys[k], object);
@@ -106,9 +104,8 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	if (!unsampled)
 		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
-		json_object_object_add(
-			object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
-			json_object_new_boolean(true));
+		json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+		         json_flag(true));
 		json_add_number(object, "sampled", unsampled->sampled);
 		json_add_number(object, "exact", unsampled->exact);
 	}
@@ -117,13 +114,13 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 
 static void put_rows(struct report_out *out, uint32_t first, uint32_t end)
 {
-	fputs("\"functions\":[", out->to);
+	fputs("\"functions\":[", out->json.to);
 	for (uint32_t i = first; i < end && i - first < out->options->limit; i++) {
 		if (i > first)
-			fputc(',', out->to);
-		json_put(out->to, row_object(out, &out->profile->rows[out->rows.rows[i]]));
+			fputc(',', out->json.to);
+		json_put(&out->json, row_object(out, &out->profile->rows[out->rows.rows[i]]));
 	}
-	fputc(']', out->to);
+	fputc(']', out->json.to);
 }
 
 static void put_thread(struct report_out *out, uint32_t first, uint32_t end)
@@ -133,56 +130,45 @@ static void put_thread(struct report_out *out, uint32_t first, uint32_t end)
 	const struct profile_class *class = &profile->classes[row->class];
 	bool sampled = row->name != PROFILE_NONE;
 
-	fputc('{', out->to);
+	fputc('{', out->json.to);
 	if (sampled) {
 		const struct trace_thread *entry = trace_thread(out->trace, class->thread);
 
-		json_put_member(out->to, "pid", json_object_new_int(entry ? entry->pid : 0));
-		fputc(',', out->to);
-		json_put_member(out->to, "tid", json_object_new_int(entry ? entry->tid : 0));
-		fputc(',', out->to);
+		json_put_member(&out->json, "pid", json_int(entry ? entry->pid : 0));
+		fputc(',', out->json.to);
+		json_put_member(&out->json, "tid", json_int(entry ? entry->tid : 0));
+		fputc(',', out->json.to);
 	}
-	json_put_member(out->to, "comm", json_text(trace_string(out->trace, class->comm)));
-	fputc(',', out->to);
-	json_put_member(out->to, "total_weight",
+	json_put_member(&out->json, "comm", json_text(trace_string(out->trace, class->comm)));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "total_weight",
 	                json_number(sampled ? profile->nodes[class->root].total : row->self));
-	fputc(',', out->to);
+	fputc(',', out->json.to);
 	put_rows(out, first, end);
-	fputc('}', out->to);
+	fputc('}', out->json.to);
 }
 
 static void put_threads(struct report_out *out)
 {
 	uint32_t end;
 
-	fputs("\"threads\":[", out->to);
+	fputs("\"threads\":[", out->json.to);
 	for (uint32_t first = 0; first < out->rows.nr; first = end) {
 		end = report_rows_class_end(&out->rows, first);
 		if (first)
-			fputc(',', out->to);
+			fputc(',', out->json.to);
 		put_thread(out, first, end);
 	}
-	fputc(']', out->to);
+	fputc(']', out->json.to);
 }
 
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent);
 
-/* The members of an object, each with a comma, of one that goes on; frees it. */
-static void put_members(FILE *to, struct json_object *object)
-{
-	json_object_object_foreach(object, key, value)
-	{
-		json_put_member(to, key, json_object_get(value));
-		fputc(',', to);
-	}
-	json_object_put(object);
-}
-
 static struct json_object *name_object(struct report_out *out, const struct profile_row *row)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		if (!(out->options->keys[k] & PROFILE_CLASS_KEYS))
@@ -192,13 +178,13 @@ static struct json_object *name_object(struct report_out *out, const struct prof
 
 static struct json_object *class_object(struct report_out *out, uint32_t class)
 {
-	struct json_object *object = json_object_new_object(), *thread;
+	struct json_object *object = json_new(), *thread;
 	struct profile_row row = {.class = class};
 
 	if (out->profile->config.keys & PROFILE_BY_THREAD) {
-		thread = json_object_new_object();
+		thread = json_new();
 		add_thread(out->trace, out->profile->classes[class].thread, thread);
-		json_object_object_add(object, "thread", thread);
+		json_add(object, "thread", thread);
 	}
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		if (out->options->keys[k] & PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
@@ -209,7 +195,7 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 /* Of a node, with all below it. */
 static struct json_object *counts_object(const struct report_out *out, uint32_t node)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
 	add_counters(out, profile_counts_of(&out->profile->node_counts, node)->total, object);
 	return object;
@@ -221,25 +207,25 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 	const struct profile *profile = out->profile;
 	const struct profile_node *node;
 
-	fputc('{', out->to);
+	fputc('{', out->json.to);
 	if (branch->node == PROFILE_NONE) {
-		json_put_member(out->to, "others", json_number(branch->nr));
-		fputc(',', out->to);
-		json_put_member(out->to, "total", json_number(branch->total));
-		fputc('}', out->to);
+		json_put_member(&out->json, "others", json_number(branch->nr));
+		fputc(',', out->json.to);
+		json_put_member(&out->json, "total", json_number(branch->total));
+		fputc('}', out->json.to);
 		return;
 	}
 	node = &profile->nodes[branch->node];
-	put_members(out->to, name_object(out, &profile->rows[node->row]));
+	json_put_members(&out->json, name_object(out, &profile->rows[node->row]));
 	if (out->view.direction != PROFILE_CALLERS) {
-		json_put_member(out->to, "self", json_number(node->self));
-		fputc(',', out->to);
+		json_put_member(&out->json, "self", json_number(node->self));
+		fputc(',', out->json.to);
 	}
-	json_put_member(out->to, "total", json_number(node->total));
-	fputc(',', out->to);
-	put_members(out->to, counts_object(out, branch->node));
+	json_put_member(&out->json, "total", json_number(node->total));
+	fputc(',', out->json.to);
+	json_put_members(&out->json, counts_object(out, branch->node));
 	put_children(out, tree, branch->node);
-	fputc('}', out->to);
+	fputc('}', out->json.to);
 }
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent)
@@ -247,13 +233,13 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 	size_t nr;
 	const struct report_branch *branch = report_tree_children(tree, parent, &nr);
 
-	fputs("\"children\":[", out->to);
+	fputs("\"children\":[", out->json.to);
 	for (size_t i = 0; i < nr; i++) {
 		if (i)
-			fputc(',', out->to);
+			fputc(',', out->json.to);
 		put_branch(out, tree, &branch[i]);
 	}
-	fputc(']', out->to);
+	fputc(']', out->json.to);
 }
 
 static int put_trees(struct report_out *out)
@@ -265,19 +251,19 @@ static int put_trees(struct report_out *out)
 	if (report_tree_init(&tree, profile, report_least(profile, out->options, &out->view),
 	                     out->options->max_depth))
 		return -ENOMEM;
-	fputs("\"trees\":[", out->to);
+	fputs("\"trees\":[", out->json.to);
 	for (uint32_t i = 0; i < profile->nr_classes; i++) {
 		const struct profile_class *class = &profile->classes[i];
 
 		if (!profile->nodes[class->root].total)
 			continue;
-		fputs(first ? "{" : ",{", out->to);
-		put_members(out->to, class_object(out, i));
+		fputs(first ? "{" : ",{", out->json.to);
+		json_put_members(&out->json, class_object(out, i));
 		put_children(out, &tree, class->root);
-		fputc('}', out->to);
+		fputc('}', out->json.to);
 		first = false;
 	}
-	fputc(']', out->to);
+	fputc(']', out->json.to);
 	report_tree_fini(&tree);
 	return 0;
 }
@@ -286,78 +272,75 @@ static int put_trees(struct report_out *out)
 
 static void add_warning(void *arg, const char *text)
 {
-	json_object_array_add(arg, json_text(text));
+	json_append(arg, json_text(text));
 }
 
 static struct json_object *scaled_object(const struct report_out *out,
                                          const struct profile_scaled *scaled)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new();
 
-	json_object_object_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
+	json_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
 	json_add_number(object, "sampled", scaled->sampled);
 	json_add_number(object, "exact", scaled->exact);
-	json_object_object_add(
-		object, "factor",
-		json_object_new_double((double)scaled->exact / (double)scaled->sampled));
+	json_add(object, "factor", json_real((double)scaled->exact / (double)scaled->sampled));
 	return object;
 }
 
-static void put_scaled(const struct report_out *out)
+static void put_scaled(struct report_out *out)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < out->profile->nr_scaled; i++)
-		json_object_array_add(array, scaled_object(out, &out->profile->scaled[i]));
-	json_put_member(out->to, "scaled", array);
-	fputc(',', out->to);
+		json_append(array, scaled_object(out, &out->profile->scaled[i]));
+	json_put_member(&out->json, "scaled", array);
+	fputc(',', out->json.to);
 }
 
 static void put_event_head(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
 	const struct trace_event *event = trace_event(out->trace, profile->config.event);
-	struct json_object *warnings = json_object_new_array(), *counted;
+	struct json_object *warnings = json_list(), *counted;
 
 	warnings_of_run(out->trace, add_warning, warnings);
 	warnings_of_profile(profile, add_warning, warnings);
-	json_put_member(out->to, "event", json_text(trace_string(out->trace, event->name)));
-	fputc(',', out->to);
-	json_put_member(out->to, "unit",
-	                json_object_new_string(event->unit == TRACE_NS ? "ns" : "count"));
-	fputc(',', out->to);
-	json_put_member(out->to, "total_weight", json_number(profile->total));
-	fputc(',', out->to);
-	json_put_member(out->to, "sampled_weight", json_number(profile->sampled));
-	fputc(',', out->to);
-	json_put_member(out->to, "samples", json_number(profile->samples));
-	fputc(',', out->to);
-	json_put_member(out->to, "warnings", warnings);
-	fputc(',', out->to);
+	json_put_member(&out->json, "event", json_text(trace_string(out->trace, event->name)));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "total_weight", json_number(profile->total));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "sampled_weight", json_number(profile->sampled));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "samples", json_number(profile->samples));
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "warnings", warnings);
+	fputc(',', out->json.to);
 	put_scaled(out);
 	if (!out->counters.nr)
 		return;
-	counted = json_object_new_object();
+	counted = json_new();
 	json_add_number(counted, "counted", profile->counted[0]);
 	add_counters(out, profile->counted, counted);
-	put_members(out->to, counted);
+	json_put_members(&out->json, counted);
 }
 
 /* Callers or callees: the function, and its trees. */
 static int put_view(struct report_out *out)
 {
 	const struct profile_view *view = &out->view;
-	struct json_object *function = json_object_new_object();
+	struct json_object *function = json_new();
 	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
 
-	json_object_object_add(function, "symbol", json_text(view->function));
+	json_add(function, "symbol", json_text(view->function));
 	json_add_number(function, "self", view->self);
 	json_add_number(function, "total", view->total);
 	json_add_number(function, "samples", view->samples);
-	json_put_member(out->to, "function", function);
-	fputc(',', out->to);
-	json_put_member(out->to, "direction", json_object_new_string(which));
-	fputc(',', out->to);
+	json_put_member(&out->json, "function", function);
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "direction", json_text(which));
+	fputc(',', out->json.to);
 	return put_trees(out);
 }
 
@@ -374,7 +357,7 @@ static int put_tables(struct report_out *out)
 	report_rows_fini(&out->rows);
 	if (!out->options->tree)
 		return 0;
-	fputc(',', out->to);
+	fputc(',', out->json.to);
 	return put_trees(out);
 }
 
@@ -389,7 +372,7 @@ static int put_event(struct report_out *out, uint32_t event)
 	counter_columns_init(&out->counters, out->trace, event);
 	put_event_head(out);
 	if (out->options->annotate)
-		err = report_annotation_json(out->to, profile, out->options);
+		err = report_annotation_json(&out->json, profile, out->options);
 	else
 		err = out->view.direction == PROFILE_ALL ? put_tables(out) : put_view(out);
 	profile_free(profile);
@@ -405,7 +388,7 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 
 	if (!out)
 		return -ENOMEM;
-	out->to = to;
+	out->json.to = to;
 	out->trace = trace;
 	out->options = options;
 	fputc('{', to);
@@ -425,10 +408,11 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		err = calls ? 0 : -errno;
 		if (calls) {
 			fputc(',', to);
-			json_put_member(to, "calls", calls);
+			json_put_member(&out->json, "calls", calls);
 		}
 	}
 	fputs("}\n", to);
+	err = err ? err : out->json.err;
 	free(out);
 	return err;
 }

@@ -1,5 +1,6 @@
 #include "output/report.h"
 #include "output/report_annotation.h"
+#include "output/report_columns.h"
 #include "output/report_counters.h"
 #include "output/report_head.h"
 #include "output/report_job.h"
@@ -12,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_PAD 72 /* longer names push the rest of their row aside */
-
 /* One table on its way out. */
 struct table_text {
 	FILE *to;
@@ -22,33 +21,9 @@ struct table_text {
 	const struct report_rows *rows;
 	uint32_t first, end;
 	uint64_t whole; /* what 100 % is */
-	unsigned widths[REPORT_MAX_KEYS];
+	struct report_columns columns;
 	const struct counter_columns *counters;
 };
-
-static const char *key_title(enum profile_keys key)
-{
-	switch (key) {
-	case PROFILE_BY_SYMBOL:
-		return "symbol";
-	case PROFILE_BY_MODULE:
-		return "module";
-	case PROFILE_BY_THREAD:
-		return "thread";
-	case PROFILE_BY_PROCESS:
-		return "process";
-	case PROFILE_BY_COMM:
-		return "comm";
-	case PROFILE_BY_FILE:
-		return "file";
-	case PROFILE_BY_LINE:
-		return "line";
-	case PROFILE_BY_CPU:
-		return "cpu";
-	default:
-		return report_memory_key(key);
-	}
-}
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -64,41 +39,18 @@ static const struct profile_row *table_row(const struct table_text *table, uint3
 	return &table->profile->rows[table->rows->rows[table->first + i]];
 }
 
-/* On a terminal the widest column, which is the symbol's as a rule, gives what is missing. */
-static void fit_terminal(struct table_text *table)
-{
-	unsigned used = 38 + report_counters_width(table->counters), widest = 0;
-
-	for (unsigned k = 0; k < table->options->nr_keys; k++) {
-		used += table->widths[k] + 2;
-		if (table->widths[k] > table->widths[widest])
-			widest = k;
-	}
-	if (!table->options->width || used <= table->options->width)
-		return;
-	used -= table->options->width;
-	table->widths[widest] = table->widths[widest] > used + MIN_COLUMN
-	                                ? table->widths[widest] - used
-	                                : MIN_COLUMN;
-}
-
 static void measure(struct table_text *table, char *text)
 {
-	for (unsigned k = 0; k < table->options->nr_keys; k++) {
-		unsigned *width = &table->widths[k];
+	const struct report_options *options = table->options;
 
-		*width = text_put(NULL, key_title(table->options->keys[k]), 0);
+	report_columns_init(&table->columns, options);
+	for (unsigned k = 0; k < options->nr_keys; k++) {
 		for (uint32_t i = 0; i < rows_shown(table); i++) {
-			unsigned columns;
-
-			report_cell(table->profile, table_row(table, i), table->options->keys[k],
-			            text);
-			columns = text_put(NULL, text, 0);
-			if (columns > *width && (columns <= MAX_PAD || table->options->width))
-				*width = columns;
+			report_cell(table->profile, table_row(table, i), options->keys[k], text);
+			report_columns_note(&table->columns, k, text);
 		}
 	}
-	fit_terminal(table);
+	report_columns_fit(&table->columns, 38 + report_counters_width(table->counters));
 }
 
 static void put_titles(const struct table_text *table)
@@ -108,24 +60,8 @@ static void put_titles(const struct table_text *table)
 	fprintf(table->to, "%s%8s %10s  %8s  %8s", paint(options, BOLD), "self", "± error", "total",
 	        "samples");
 	report_counters_titles(table->to, table->counters);
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		fputs("  ", table->to);
-		if (k + 1 < options->nr_keys)
-			text_put_padded(table->to, key_title(options->keys[k]), table->widths[k]);
-		else
-			fputs(key_title(options->keys[k]), table->to);
-	}
+	report_columns_titles(table->to, &table->columns);
 	fprintf(table->to, "%s\n", paint(options, PLAIN));
-}
-
-static void put_cell(const struct table_text *table, unsigned k, const char *text)
-{
-	unsigned width = table->widths[k], used;
-
-	fputs("  ", table->to);
-	used = text_put(table->to, text, table->options->width ? width : 0);
-	if (used < width && k + 1 < table->options->nr_keys)
-		fprintf(table->to, "%*s", (int)(width - used), "");
 }
 
 static void put_row(const struct table_text *table, const struct profile_row *row, char *text)
@@ -139,7 +75,7 @@ static void put_row(const struct table_text *table, const struct profile_row *ro
 		row->name == PROFILE_NONE ? NULL : profile_row_counts(table->profile, row)->self);
 	for (unsigned k = 0; k < table->options->nr_keys; k++) {
 		report_cell(table->profile, row, table->options->keys[k], text);
-		put_cell(table, k, text);
+		report_columns_put(table->to, &table->columns, k, text);
 	}
 	fputc('\n', table->to);
 }

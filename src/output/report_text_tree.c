@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_INDENT 120 /* deeper branches stay there */
+#define MAX_LEVEL 60 /* deeper branches stay there */
 
 /* Trees on their way out. */
 struct tree_text {
@@ -19,6 +19,8 @@ struct tree_text {
 	const struct profile_view *view;
 	const struct counter_columns *counters;
 	char *text;
+	uint64_t least;      /* what a branch must come to */
+	const char **guides; /* before a name, for each level of branches */
 };
 
 /* The shares of a branch; self: NULL: is not told of it. Returns the columns used. */
@@ -65,14 +67,23 @@ static unsigned put_counters(const struct tree_text *tree, const uint64_t *count
 	return report_counters_width(tree->counters);
 }
 
-static void put_sum(const struct tree_text *tree, const struct report_branch *branch, int indent)
+/* Two columns a level. */
+static void put_guides(const struct tree_text *tree, unsigned level)
 {
-	if (tree->options->quiet)
-		return;
+	fputs(level ? paint(tree->options, DIM) : "", tree->to);
+	for (unsigned i = 0; i < level; i++)
+		fputs(tree->guides[i], tree->to);
+	fputs(level ? paint(tree->options, PLAIN) : "", tree->to);
+}
+
+static void put_sum(const struct tree_text *tree, const struct report_branch *branch,
+                    unsigned level)
+{
 	put_shares(tree, branch->total, NULL);
 	put_counters(tree, NULL);
-	fprintf(tree->to, "%*s%s(%u more, small)%s\n", indent, "", paint(tree->options, DIM),
-	        branch->nr, paint(tree->options, PLAIN));
+	put_guides(tree, level);
+	fprintf(tree->to, "%s(%u more, small)%s\n", paint(tree->options, DIM), branch->nr,
+	        paint(tree->options, PLAIN));
 }
 
 /* The module is told where it is all that is known. */
@@ -99,31 +110,56 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 	fputc('\n', tree->to);
 }
 
-static void put_node(const struct tree_text *tree, uint32_t number, int indent)
+static void put_node(const struct tree_text *tree, uint32_t number, unsigned level)
 {
 	const struct profile_node *node = &tree->tree->profile->nodes[number];
 	unsigned used;
 
-	used = put_shares(tree, node->total, &node->self) + (unsigned)indent;
+	used = put_shares(tree, node->total, &node->self) + 2 * level;
 	used += put_counters(tree,
 	                     profile_counts_of(&tree->tree->profile->node_counts, number)->total);
-	fprintf(tree->to, "%*s", indent, "");
+	put_guides(tree, level);
 	put_label(tree, &tree->tree->profile->rows[node->row], room_behind(tree->options, used));
 }
 
-/* No stack is deeper than profiles are, and so is this recursion. */
-static void put_branches(const struct tree_text *tree, uint32_t parent, int indent)
+/* What small branches come to is told where it is not small itself, or is all of a tree. */
+static bool told(const struct tree_text *tree, const struct report_branch *branch, bool alone)
+{
+	const struct profile_node *nodes = tree->tree->profile->nodes;
+
+	if (branch->node != PROFILE_NONE)
+		return true;
+	if (tree->options->quiet)
+		return false;
+	return branch->total >= tree->least ||
+	       (alone && nodes[branch->parent].parent == PROFILE_NONE);
+}
+
+/*
+ * An only child stands below its parent, at the same level: so names are not pushed out of sight by
+ * long chains of calls. No stack is deeper than profiles are, and so is this recursion.
+ */
+static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned level)
 {
 	size_t nr;
 	const struct report_branch *branch = report_tree_children(tree->tree, parent, &nr);
+	const char **guide = &tree->guides[level];
+	bool fork;
 
+	if (nr && !told(tree, &branch[nr - 1], nr == 1))
+		nr--;
+	fork = nr > 1 && level < MAX_LEVEL;
 	for (; nr; nr--, branch++) {
+		if (fork)
+			*guide = nr > 1 ? "├ " : "└ ";
 		if (branch->node == PROFILE_NONE) {
-			put_sum(tree, branch, indent);
+			put_sum(tree, branch, level + fork);
 			continue;
 		}
-		put_node(tree, branch->node, indent);
-		put_branches(tree, branch->node, indent < MAX_INDENT ? indent + 2 : indent);
+		put_node(tree, branch->node, level + fork);
+		if (fork)
+			*guide = nr > 1 ? "│ " : "  ";
+		put_branches(tree, branch->node, level + fork);
 	}
 }
 
@@ -244,14 +280,23 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 	uint32_t *order = sorted_classes(profile);
 	struct report_tree branches = {.profile = profile};
 	struct counter_columns counters;
-	struct tree_text tree = {to, options, &branches, view, &counters, malloc(CELL_SIZE)};
+	const char *guides[MAX_LEVEL + 1];
+	struct tree_text tree = {
+		.to = to,
+		.options = options,
+		.tree = &branches,
+		.view = view,
+		.counters = &counters,
+		.text = malloc(CELL_SIZE),
+		.least = report_least(profile, options, view),
+		.guides = guides,
+	};
 	int err = -ENOMEM;
 
 	counter_columns_init(&counters, profile->trace, profile->config.event);
 
 	if (order && tree.text)
-		err = report_tree_init(&branches, profile, report_least(profile, options, view),
-		                       options->max_depth);
+		err = report_tree_init(&branches, profile, tree.least, options->max_depth);
 	if (!err) {
 		if (view->direction != PROFILE_ALL)
 			put_view(&tree);

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <wchar.h>
 
 static bool continues(const char *at, unsigned nr)
 {
@@ -41,6 +42,14 @@ static bool harmful(uint32_t c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
+/* Letters of East Asia take two columns, marks above others none; what is not known, one. */
+static unsigned width_of(uint32_t character)
+{
+	int width = character < 0x80 ? 1 : wcwidth((wchar_t)character);
+
+	return width < 0 ? 1 : (unsigned)width;
+}
+
 /* One character as it is shown, and the columns it takes; returns the bytes it had. */
 static unsigned shown(const char *at, char piece[16], unsigned *columns)
 {
@@ -57,7 +66,7 @@ static unsigned shown(const char *at, char piece[16], unsigned *columns)
 	}
 	memcpy(piece, at, size);
 	piece[size] = 0;
-	*columns = 1;
+	*columns = width_of(character);
 	return size;
 }
 
@@ -102,9 +111,14 @@ void text_put_padded(FILE *to, const char *name, unsigned width)
 		fprintf(to, "%*s", (int)(width - used), "");
 }
 
-/* --- commands --------------------------------------------------------------------------------- */
+int text_field(const char *text, unsigned columns)
+{
+	size_t unseen = strlen(text) - columns_of(text);
 
-#define COMMAND_SIZE 2000 /* bytes that are shown */
+	return (int)(columns + unseen);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
 
 static bool plain(const char *argument, size_t size)
 {
@@ -139,10 +153,8 @@ static void put_argument(FILE *to, const char *argument, size_t size)
 	fputs(quote, to);
 }
 
-void text_put_command(FILE *to, const char *command)
+void text_put_command(FILE *to, const char *command, size_t left)
 {
-	size_t left = COMMAND_SIZE;
-
 	for (;;) {
 		size_t size = strcspn(command, "\x1f");
 

@@ -2,6 +2,9 @@
  * Text for people. Names come from the profiled programs and may hold anything: what could act on a
  * terminal or mislead the eye (control characters, bytes that are no UTF-8, marks that reverse the
  * writing direction) is shown as \xNN or \u{NNNN}.
+ *
+ * Columns are those of a terminal, as far as LC_CTYPE knows of a character: setlocale() is for the
+ * program to call.
  */
 #ifndef OUTPUT_TEXT_H
 #define OUTPUT_TEXT_H
@@ -19,8 +22,11 @@ unsigned text_put(FILE *to, const char *name, unsigned width);
 /* The same, filled up with blanks to `width` columns, and never cut. */
 void text_put_padded(FILE *to, const char *name, unsigned width);
 
-/* Arguments separated by '\x1f', as a shell would take them; of very many the first ones. */
-void text_put_command(FILE *to, const char *command);
+/* The width to give printf's %*s, which counts bytes, for a harmless text in so many columns. */
+int text_field(const char *text, unsigned columns);
+
+/* Arguments separated by '\x1f', as a shell would take them: the first `left` bytes. */
+void text_put_command(FILE *to, const char *command, size_t left);
 
 /* "1.553 ms", or "1009" for what is counted. */
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);

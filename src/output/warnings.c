@@ -3,6 +3,8 @@
 #include "output/counter_columns.h"
 #include "output/text.h"
 
+#include "symbolize/module.h"
+
 #include <stdarg.h>
 
 /* Rows that are blamed by name at most. */
@@ -11,8 +13,9 @@
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
 /* Counters should be known for as much of what was sampled. */
-#define COUNTED_SHARE 0.9
-#define MANY_COUNTED  1000 /* of few a share says little */
+#define COUNTED_SHARE  0.9
+#define MANY_COUNTED   1000 /* of few a share says little */
+#define NAMELESS_SHARE 0.05
 
 struct warner {
 	warning_fn *fn;
@@ -310,6 +313,32 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		     more == 1 ? "" : "s");
 }
 
+static bool is_nameless(const struct profile *profile, const struct profile_row *row)
+{
+	const struct frame_name *name = &profile->names.names[row->name];
+	const struct trace_module *module = trace_module(profile->trace, frame_module(name->frame));
+
+	return !name->symbol && module && module->kind == MODULE_ANON;
+}
+
+/* Each address is a row of its own there. */
+static void warn_of_nameless(const struct profile *profile, const struct warner *warner)
+{
+	uint64_t nameless = 0;
+
+	if (!(profile->config.keys & PROFILE_BY_SYMBOL))
+		return;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].name != PROFILE_NONE &&
+		    is_nameless(profile, &profile->rows[i]))
+			nameless += profile->rows[i].self;
+	if (share(nameless, profile->total) >= NAMELESS_SHARE)
+		warn(warner,
+		     "%.1f %% are in code that was made at run time and has no names; what "
+		     "makes it may write them, as node --perf-basic-prof and python3 -X perf do",
+		     100 * share(nameless, profile->total));
+}
+
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)
 {
 	const struct warner warner = {fn, arg};
@@ -318,6 +347,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	warn_of_coverage(profile, &warner);
 	warn_of_uncounted(profile, &warner);
 	warn_of_lockstep(profile, &warner);
+	warn_of_nameless(profile, &warner);
 	warn_of_unsampled(profile, &warner);
 	warn_of_scaling(profile, &warner);
 }

@@ -6,15 +6,16 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DEEPEST 32 /* cgroups in cgroups */
+#define DEEPEST    32 /* cgroups in cgroups */
+#define MOST_NAMES 10 /* that a recorder tries */
 
 /* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
 static int path_of(const char *proc_file, char path[PATH_MAX])
@@ -89,24 +90,97 @@ static int own_directory(char directory[PATH_MAX])
 	return 0;
 }
 
-/* Removes what killed recorders left behind, as soon as their targets are gone. */
+/* adaptrace-PID or adaptrace-PID.NUMBER: see make_directory(). */
+static bool is_recorders(const char *name)
+{
+	static const char prefix[] = "adaptrace-";
+	size_t size = strlen(prefix);
+
+	return !strncmp(name, prefix, size) && name[size] &&
+	       !name[size + strspn(name + size, "0123456789.")];
+}
+
+/*
+ * Opens a directory whose recorder does not live, or -errno. The recorder holds the lock as long as
+ * it lives: process numbers are used again, and those of other containers say nothing here.
+ */
+static int lock_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
 static void sweep(const char *parent)
 {
 	char path[PATH_MAX + 300];
 	struct dirent *entry;
 	DIR *dir = opendir(parent);
+	int fd;
 
 	while (dir && (entry = readdir(dir))) {
-		int pid;
-
-		if (sscanf(entry->d_name, "adaptrace-%d", &pid) != 1 ||
-		    (kill(pid, 0) == 0 || errno != ESRCH))
+		if (!is_recorders(entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name);
+		fd = lock_directory(path);
+		if (fd < 0)
+			continue;
 		rmdir(path); /* refused while a process is in it */
+		close(fd);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+void cgroup_sweep(void)
+{
+	char parent[PATH_MAX];
+
+	if (!own_directory(parent))
+		sweep(parent);
+}
+
+static bool is_at(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/*
+ * A new one, for in one that is there a killed recorder's target may run. Before we have its lock
+ * another recorder may sweep it away.
+ */
+static int make_directory(struct cgroup *cgroup)
+{
+	char number[16] = "";
+
+	for (unsigned i = 0; i < MOST_NAMES; i++) {
+		if (i)
+			snprintf(number, sizeof(number), ".%u", i);
+		if (snprintf(cgroup->path, sizeof(cgroup->path), "%s/adaptrace-%d%s",
+		             cgroup->parent, (int)getpid(), number) >= (int)sizeof(cgroup->path))
+			return -ENAMETOOLONG;
+		if (mkdir(cgroup->path, 0755)) {
+			if (errno != EEXIST)
+				return -errno;
+			continue;
+		}
+		cgroup->fd = lock_directory(cgroup->path);
+		if (cgroup->fd >= 0 && is_at(cgroup->fd, cgroup->path))
+			return 0;
+		if (cgroup->fd >= 0)
+			close(cgroup->fd);
+		cgroup->fd = -1;
+		rmdir(cgroup->path);
+	}
+	return -EEXIST;
 }
 
 int cgroup_create(struct cgroup *cgroup)
@@ -120,18 +194,7 @@ int cgroup_create(struct cgroup *cgroup)
 	if (error)
 		return error;
 	sweep(cgroup->parent);
-	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s/adaptrace-%d", cgroup->parent,
-	             (int)getpid()) >= (int)sizeof(cgroup->path))
-		return -ENAMETOOLONG;
-	/* One of that name is left over from a recorder that was killed. */
-	if (mkdir(cgroup->path, 0755) && errno != EEXIST)
-		return -errno;
-	cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (cgroup->fd >= 0)
-		return 0;
-	error = -errno;
-	rmdir(cgroup->path);
-	return error;
+	return make_directory(cgroup);
 }
 
 static int open_directory(struct cgroup *cgroup)

@@ -19,8 +19,14 @@ struct cgroup {
 	char parent[PATH_MAX]; /* the recorder's own */
 };
 
-/* 0 or -errno: ENOENT where there is no version 2 hierarchy, EACCES, EROFS, EPERM. */
+/*
+ * A new one, which is locked as long as we live. 0 or -errno: ENOENT where there is no version 2
+ * hierarchy, EACCES, EROFS, EPERM. Sweeps before.
+ */
 int cgroup_create(struct cgroup *cgroup);
+
+/* Removes what killed recorders left of these below our own, as soon as their targets are gone. */
+void cgroup_sweep(void);
 
 /*
  * One that exists, by its path in the hierarchy of perf_event, be it of version 1 or 2, or in the

@@ -20,6 +20,22 @@ import recording
 assert recording.info()["samples"]["stored"] > 20
 END
 
+# It ends after the time that was given, and the process goes on.
+sleep 100 &
+target=$!
+background="$background $target"
+"$ADAPTRACE" record -q -e cpu-clock -p $target --duration 0.3 -o short.atr || fail "--duration ended with $?"
+kill -0 $target || fail "harmed by --duration"
+check <<'END'
+import recording
+duration = recording.info("short.atr")["wall_ns"]
+assert 0.3e9 <= duration < 20e9, duration
+END
+"$ADAPTRACE" record -q --duration 1 true 2>said && fail "--duration with a command"
+one_complaint said 'timeout 10' || fail "$(cat said)"
+kill $target
+wait $target
+
 # A process that is gone, one that never was, and one of somebody else.
 "$ADAPTRACE" record -q -p $target 2>said && fail "attached to a dead process"
 grep -q "process $target" said || fail "$(cat said)"

@@ -23,6 +23,7 @@ expect "no-such:event" -e no-such:event true
 expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
+expect "'page-faults' twice.*once" -e page-faults -e cpu-clock -e page-faults true
 expect "give -e again" -e cpu-clock,page-faults true
 expect "impossible period" -e page-faults:period=9223372036854775807 true
 expect "impossible frequency" -e cpu-clock:freq=100001 true
@@ -33,8 +34,14 @@ expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "exclude" -p 1 true
 expect "-F and -c exclude" -F 1000 -c 7 true
+expect "no freq= or period= of their own" -F 100 -e cpu-clock:freq=7 -e page-faults true
+expect "no freq= or period= of their own" -c 100 -e cpu-clock:freq=7 true
+expect "--unwinder is for -g dwarf" -g fp --unwinder=libunwind true
+expect "--max-stack is for stacks" --max-stack 9 -g none true
 expect "nothing to record"
 expect "process" -p 4194303
+# One event under two names is told apart by them.
+"$ADAPTRACE" record -q -o two.atr -e page-faults -e faults true 2>said || fail "two names: $(cat said)"
 # A counter that this machine has not.
 if ! "$ADAPTRACE" record -q -o probe.atr -e cycles:u true 2>/dev/null; then
 	expect "'cycles:u'" -e cycles:u true

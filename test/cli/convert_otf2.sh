@@ -35,6 +35,11 @@ for kind in long many; do
 	"$ADAPTRACE" convert --otf2 $kind.atr || fail "cannot convert"
 	otf2-print -Werror --silent $kind-otf2/traces.otf2 >log 2>&1 || fail "$kind: $(cat log)"
 done
+# Nobody does anything: readers would take the archive for a broken one.
+recorded -F 0.01 -o empty.atr true
+"$ADAPTRACE" convert --otf2 empty.atr 2>errors && fail "an archive of nothing"
+one_complaint errors "'empty.atr': .*needs a sample or a call" || fail "$(cat errors)"
+[ ! -e empty-otf2 ] || fail "an archive of nothing is left"
 # -o may name the archive's first file; a folder with something else in it is never replaced.
 "$ADAPTRACE" convert --otf2 -o named/traces.otf2 plain.atr
 diff -r -x traces.otf2 named plain-otf2

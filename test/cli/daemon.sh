@@ -20,6 +20,8 @@ for way in '' --inherit; do
 	background="$background $daemon"
 	kill -0 "$daemon" || fail "the daemon is gone"
 	grep -h adaptrace /proc/"$daemon"/cgroup && fail "it is still in our cgroup"
+	one_complaint errors "left [12] process.* unrecorded; adaptrace record -p [0-9]*" ||
+		fail "nobody is told of it: $(cat errors)"
 	touch go
 	await grep -q used finished
 	check <<'END'

@@ -28,6 +28,12 @@ END
 	"$ADAPTRACE" report --sort op,tlb,snoop,latency,mem >out || fail "report: $?"
 	grep -q 'op *tlb *snoop *latency *mem' out || fail "$(cat out)"
 done
+# All keys there are.
+keys=mem,op,tlb,snoop,latency,process,thread,comm,cpu,file,line,module,symbol
+"$ADAPTRACE" report --sort $keys --limit 3 >out || fail "all keys: $?"
+for key in $(echo $keys | tr , ' '); do
+	grep '^ *self' out | grep -q " $key" || fail "no column $key: $(cat out)"
+done
 # Traces that are merged keep it.
 mv adaptrace.atr one.atr
 recorded -d -e page-faults:u -m 1M --seed 2 "$TARGETS/bursts" 0.3 100 >said

@@ -14,6 +14,7 @@ SECTIONS = dict(RUN=1, STRINGS=2, EVENTS=3, STREAMS=4, MODULES=5, THREADS=6, COM
                 REDUCTIONS=8, GRANULES=9, BINS=10, SYMBOLS=11, SOURCES=12, LINES=13,
                 REGIONS=14, COUNTERS=20)
 ANY_CPU = 0xffffffff
+KERNEL, ANON = 3, 4  # kinds of modules
 
 
 class Trace:
@@ -29,6 +30,7 @@ class Trace:
         self.bin_shift, self.sub_shift = run[11], run[12]
         self.events = list(self.entries('EVENTS', '<IIQIIQQ'))
         self.periods = {(s[0], s[1]): s[2] for s in self.entries('STREAMS', '<IIQQQ')}
+        self.modules = list(self.entries('MODULES', '<IBB20sHiQ'))
         self.threads = list(self.entries('THREADS', '<iiIIQQQ'))
         self.granules = [g for g, in self.entries('GRANULES', '<I')]
         self.symbols = list(self.entries('SYMBOLS', '<IIII'))
@@ -73,6 +75,8 @@ class Trace:
     def places(self, frame):
         module, offset = frame >> 32, frame & 0xffffffff
         number = self.source(module, offset)
+        if module and self.modules[module][1] in (KERNEL, ANON):
+            offset |= self.modules[module][6] << 32
         if not module or not number:
             return [[offset if module else None, None, None, False]]
         found = []

@@ -17,14 +17,20 @@ def output_of(*args):
     return subprocess.run([ADAPTRACE, *args], check=True, stdout=subprocess.PIPE).stdout
 
 
-def on_terminal(*args, columns=80, background=False):
-    """What the program writes where it believes to be seen, standard error included."""
+def on_terminal(*args, columns=80, background=False, taken=False):
+    """What the program writes where it believes to be seen, standard error included.
+
+    taken: a terminal whose lines some program edits itself."""
     pid, terminal = pty.fork()
     if not pid:
         if background and (pid := os.fork()):
             os._exit(os.waitpid(pid, 0)[1] >> 8)
         if background:
             os.setpgid(0, 0)
+        if taken:
+            settings = termios.tcgetattr(2)
+            settings[3] &= ~termios.ICANON
+            termios.tcsetattr(2, termios.TCSANOW, settings)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execv(ADAPTRACE, ["adaptrace", *args])
     text = b""

@@ -158,6 +158,9 @@ for name in names[:1]:
     text = subprocess.check_output([os.environ["ADAPTRACE"], "report", "--annotate", name,
                                     "kernel.atr"], text=True)
     assert "[kernel] [ffff" in text, text
+    places = [part["offset"] for code in recording.report("kernel.atr", "--annotate", name)["code"]
+              for part in code["instructions"]]
+    assert places and all(f" {place:x}" in text for place in places), (places, text)
 END
 
 echo "-- processes"
@@ -179,4 +182,22 @@ for row in rows:
 assert len([pid for pid, comm in sums if comm == "quarters"]) == 2, sums
 END
 done
+
+echo "-- names in wide letters"
+cp "$TARGETS/quarters" 日本語
+recorded -o wide.atr sh -c './日本語 1 0.1; "$TARGETS/quarters" 1 0.1' >said
+check <<'END'
+import unicodedata
+
+import recording
+
+def columns(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+lines = recording.output_of("report", "-s", "comm,cpu,symbol", "--limit=20", "wide.atr").decode().splitlines()
+title, = (line for line in lines if "comm" in line and "symbol" in line)
+places = {columns(line[:line.index(comm)] + comm) + len(line.split(comm)[1]) - len(line.split(comm)[1].lstrip())
+          for comm in ("日本語", "quarters") for line in lines[lines.index(title) + 1:] if comm in line.split()}
+assert places == {title.index("cpu")}, (places, title)
+END
 pass

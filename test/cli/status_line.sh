@@ -28,6 +28,9 @@ assert "adaptrace:" not in burn("-q", "-e", "cpu-clock:u")
 # Whoever is in the foreground is not written over.
 said = burn("-e", "cpu-clock:u", background=True)
 assert "\033[K" not in said and said.count("adaptrace: ") == 1, said
+# Nor is a program that draws on the terminal itself.
+said = burn("-e", "cpu-clock:u", taken=True)
+assert "\033[K" not in said and said.count("adaptrace: ") == 1, said
 END
 # Not on a terminal: the last line alone.
 "$ADAPTRACE" record -e cpu-clock:u "$TARGETS/burn" 0.7 >said 2>errors || fail "$(cat errors)"

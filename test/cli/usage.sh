@@ -12,6 +12,12 @@ expect() { # STATUS STREAM ARGUMENTS...
 	[ ! -s $other ] || fail "adaptrace $* wrote to $other: $(cat $other)"
 }
 
+if [ -c /dev/full ]; then
+	for what in help 'help record' --version; do
+		"$ADAPTRACE" $what >/dev/full 2>err && fail "$what on a full disk is no error"
+		one_complaint err 'cannot write to standard output' || fail "$what says: $(cat err)"
+	done
+fi
 commands=$("$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 for command in record list report info dump recover; do
 	echo "$commands" | grep -qx $command || fail "help does not show $command"

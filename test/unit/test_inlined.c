@@ -6,6 +6,7 @@
 
 #include "output/dump.h"
 #include "output/profile.h"
+#include "output/rank_sums.h"
 #include "output/report.h"
 #include "output/source_table.h"
 
@@ -229,6 +230,40 @@ static void lines_have_rows(void **state)
 	world_close(&w);
 }
 
+static bool ranks_know(const struct trace *trace, bool no_inline, const char *function)
+{
+	const struct report_options options = {
+		.event = 0, .to = UINT64_MAX, .no_inline = no_inline};
+	struct rank_rows rows;
+	struct rank_sums sums;
+	char text[FRAME_TEXT_SIZE];
+	bool found = false;
+
+	assert_int_equal(rank_rows_init(&rows, trace), 0);
+	assert_int_equal(rank_sums_init(&sums, trace, &rows, &options), 0);
+	for (uint32_t i = 0; i < sums.nr_functions; i++)
+		found |= !strcmp(paths_function(&sums.paths, sums.functions[i].name, text),
+		                 function);
+	rank_sums_fini(&sums);
+	rank_rows_fini(&rows);
+	return found;
+}
+
+static void ranks_have_them_unless_told_not_to(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = record(&w, 3000);
+	assert_true(ranks_know(trace, false, "inner"));
+	assert_true(ranks_know(trace, false, "outer"));
+	assert_false(ranks_know(trace, true, "inner"));
+	assert_true(ranks_know(trace, true, "outer"));
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static char *report_of(const struct trace *trace, bool json)
@@ -358,6 +393,7 @@ int main(void)
 		cmocka_unit_test(chains_are_found),
 		cmocka_unit_test(inlined_functions_have_rows),
 		cmocka_unit_test(lines_have_rows),
+		cmocka_unit_test(ranks_have_them_unless_told_not_to),
 		cmocka_unit_test(reports_show_lines),
 		cmocka_unit_test(dumps_show_inlined_frames),
 		cmocka_unit_test(lies_are_refused),

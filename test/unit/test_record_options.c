@@ -126,8 +126,8 @@ static void everything(void **state)
 	(void)state;
 	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
 	                                      "--max-overhead=2.5", "--seed=18446744073709551615",
-	                                      "--inherit", "--unwinder=libunwind", "--max-stack=9",
-	                                      "-ecpu-clock:u", "-epage-faults:u", "true")),
+	                                      "--inherit", "--max-stack=9", "-ecpu-clock:u",
+	                                      "-epage-faults:u", "true")),
 	                 0);
 	assert_true(options.quiet && options.inherit);
 	assert_int_equal(options.budget, 65536);
@@ -136,11 +136,13 @@ static void everything(void **state)
 	assert_string_equal(options.output, "other");
 	assert_true(options.max_overhead == 0.025);
 	assert_int_equal(options.seed, UINT64_MAX);
-	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
 	assert_int_equal(options.max_stack, 9);
 	assert_int_equal(options.nr_events, 2);
-	assert_int_equal(parse(&options, ARGS("-gdwarf,4K", "-ecpu-clock:u", "true")), 0);
+	assert_int_equal(parse(&options,
+	                       ARGS("-gdwarf,4K", "--unwinder=libunwind", "-ecpu-clock:u", "true")),
+	                 0);
 	assert_int_equal(options.stack_size, 4096);
+	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
 	assert_int_equal(parse(&options, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
 	assert_int_equal(options.budget, 65536); /* whole pages */
 }
@@ -196,6 +198,9 @@ static void nothing_to_do(void **state)
 	assert_int_equal(status_of(ARGS("-m")), 125);
 	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
 	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
+	assert_int_equal(status_of(ARGS("--unwinder=rules", "-gfp", "true")), 125);
+	assert_int_equal(status_of(ARGS("--max-stack=9", "-gnone", "true")), 125);
+	assert_int_equal(status_of(ARGS("-F100", "-ecpu-clock:u:freq=9", "true")), 125);
 }
 
 int main(void)

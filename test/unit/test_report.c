@@ -216,6 +216,34 @@ static void text_shows_all(void **state)
 	world_close(&w);
 }
 
+/* Reports are not begun by pages of arguments, which are told by info. */
+static void long_commands_stay_in_info(void **state)
+{
+	char command[5000];
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	memset(command, 'x', sizeof(command));
+	command[sizeof(command) - 1] = 0;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	tables_run(w.tables)->command = tables_string(w.tables, command);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	page_report(&page, trace, &by_function);
+	assert_in_range(strcspn(page.text, "\n"), 200, 300);
+	free(page.text);
+	page_open(&page);
+	assert_int_equal(info_text(page.file, trace, "x.atr"), 0);
+	fclose(page.file);
+	assert_in_range(strcspn(strstr(page.text, "command"), "\n"), 2000, 2100);
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Its share is all, and nobody knows of what. */
 static void one_sample_says_little(void **state)
 {
@@ -317,6 +345,77 @@ static void dump_has_every_sample(void **state)
 	world_close(&w);
 }
 
+/* Code without a file is numbered by the low half of its address; what is told is the whole. */
+static void addresses_are_whole(void **state)
+{
+	struct trace *trace;
+	struct page page;
+	struct world w;
+	unsigned nr = 0;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 100);
+	tables_module(w.tables, 2)->kind = MODULE_KERNEL;
+	tables_module(w.tables, 2)->window = 0xffffffff;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	page_open(&page);
+	assert_int_equal(dump_json(page.file, trace), 0);
+	fclose(page.file);
+	for (char *line = strtok(page.text, "\n"); line; line = strtok(NULL, "\n")) {
+		struct json_object *object = json_tokener_parse(line), *stack;
+
+		stack = member(object, "stack");
+		for (size_t i = 0; i < json_object_array_length(stack); i++) {
+			struct json_object *frame = json_object_array_get_idx(stack, i);
+			const char *module = json_object_get_string(member(frame, "module"));
+
+			assert_int_equal(number(frame, "offset") >> 32,
+			                 strcmp(module, "app") ? 0 : 0xffffffff);
+			nr += !strcmp(module, "app");
+		}
+		json_object_put(object);
+	}
+	assert_true(nr > 100);
+	free(page.text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static bool warns_of(uint8_t kind, const char *words)
+{
+	struct json_object *object, *warnings;
+	struct trace *trace;
+	bool found = false;
+	struct world w;
+
+	world_open(&w, 64 << 10);
+	put_many(&w, 300);
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
+	tables_module(w.tables, 2)->kind = kind;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	object = report(trace, &by_function);
+	warnings = member(object, "warnings");
+	for (size_t i = 0; i < json_object_array_length(warnings); i++)
+		found |= strstr(json_object_get_string(json_object_array_get_idx(warnings, i)),
+		                words) != NULL;
+	json_object_put(object);
+	trace_close(trace);
+	world_close(&w);
+	return found;
+}
+
+/* A program without symbols has names of a kind; code that nobody can look at later has none. */
+static void nameless_code_is_told(void **state)
+{
+	(void)state;
+	assert_true(warns_of(MODULE_ANON, "made at run time and has no names"));
+	assert_false(warns_of(MODULE_FILE, "made at run time and has no names"));
+	assert_false(warns_of(MODULE_KERNEL, "made at run time and has no names"));
+}
+
 /* --- files that lie --------------------------------------------------------------------------- */
 
 static void report_all(const struct trace *trace)
@@ -362,10 +461,17 @@ static void lies_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_add_up),       cmocka_unit_test(threads_add_up),
-		cmocka_unit_test(trees_add_up),           cmocka_unit_test(text_shows_all),
-		cmocka_unit_test(one_sample_says_little), cmocka_unit_test(names_act_on_nothing),
-		cmocka_unit_test(info_accounts_for_all),  cmocka_unit_test(dump_has_every_sample),
+		cmocka_unit_test(functions_add_up),
+		cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(trees_add_up),
+		cmocka_unit_test(text_shows_all),
+		cmocka_unit_test(long_commands_stay_in_info),
+		cmocka_unit_test(one_sample_says_little),
+		cmocka_unit_test(names_act_on_nothing),
+		cmocka_unit_test(info_accounts_for_all),
+		cmocka_unit_test(dump_has_every_sample),
+		cmocka_unit_test(nameless_code_is_told),
+		cmocka_unit_test(addresses_are_whole),
 		cmocka_unit_test(lies_do_no_harm),
 	};
 

@@ -2,6 +2,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +44,6 @@ static void plain_names_stay(void **state)
 	expect_put("std::vector<int>::push_back(int&&)", 0, "std::vector<int>::push_back(int&&)",
 	           34);
 	expect_put("größe", 0, "größe", 5);
-	expect_put("日本", 0, "日本", 2);
 	expect_put("", 0, "", 0);
 	assert_int_equal(text_put(NULL, "größe", 2), 5);
 }
@@ -69,6 +70,22 @@ static void long_names_are_cut(void **state)
 	expect_put("ab\033cd", 5, "ab…", 3);
 }
 
+static void wide_letters_take_two_columns(void **state)
+{
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	expect_put("日本", 0, "日本", 4);
+	expect_put("日本語", 6, "日本語", 6);
+	expect_put("日本語", 5, "日本…", 5);
+	expect_put("日本語", 4, "日…", 3); /* half of a letter is none */
+	expect_put("o\xcc\x88x", 0, "o\xcc\x88x", 2);
+	expect_put("o\xcc\x88xyz", 3, "o\xcc\x88x…", 3);
+	assert_int_equal(text_field("12 ms", 10), 10);
+	assert_int_equal(text_field("12 µs", 10), 11);
+	assert_int_equal(text_field("日本", 10), 12);
+}
+
 static void padding_counts_columns(void **state)
 {
 	struct page page;
@@ -78,6 +95,12 @@ static void padding_counts_columns(void **state)
 	text_put_padded(page.file, "größe", 7);
 	fputc('|', page.file);
 	page_expect(&page, "größe  |");
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	page_open(&page);
+	text_put_padded(page.file, "日本", 7);
+	fputc('|', page.file);
+	page_expect(&page, "日本   |");
 }
 
 static void commands_can_be_pasted(void **state)
@@ -86,8 +109,10 @@ static void commands_can_be_pasted(void **state)
 
 	(void)state;
 	page_open(&page);
-	text_put_command(page.file, "sh\x1f-c\x1f"
-	                            "echo 'a' $B\x1f\x1f./x\033");
+	text_put_command(page.file,
+	                 "sh\x1f-c\x1f"
+	                 "echo 'a' $B\x1f\x1f./x\033",
+	                 2000);
 	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
 }
 
@@ -102,7 +127,7 @@ static void long_commands_are_cut(void **state)
 	command[299999] = '\0';
 	for (unsigned skip = 0; skip < 99; skip++) {
 		page_open(&page);
-		text_put_command(page.file, command + skip);
+		text_put_command(page.file, command + skip, 2000);
 		fclose(page.file);
 		assert_true(page.size > 1990 && page.size < 2010);
 		assert_string_equal(page.text + page.size - strlen("…"), "…");
@@ -148,22 +173,78 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "644 Hz");
 }
 
-static void expect_json(const char *name, const char *expected)
+static void expect_printed(struct json_object *value, int err, const char *expected)
 {
+	struct json_out out = {0};
 	struct page page;
 
 	page_open(&page);
-	json_put(page.file, json_text(name));
+	out.to = page.file;
+	json_put(&out, value);
+	assert_int_equal(out.err, err);
 	page_expect(&page, expected);
+}
+
+static void expect_json(const char *name, const char *expected)
+{
+	expect_printed(json_text(name), 0, expected);
 }
 
 static void json_is_valid_whatever_it_holds(void **state)
 {
+	struct json_object *object = json_new();
+
 	(void)state;
 	expect_json("a/b \"c\" \\", "\"a/b \\\"c\\\" \\\\\"");
 	expect_json("\033\n", "\"\\u001b\\n\"");
 	expect_json("gr\xc3\xb6\xc3", "\"gr\xc3\xb6\xef\xbf\xbd\"");
 	expect_json("\xff", "\"\xef\xbf\xbd\"");
+	/* Nothing in it acts on a terminal, and it says the same. */
+	expect_json("a\x7f"
+	            "b\xc2\x9b[31m\xc2\x80\xc2\x9f",
+	            "\"a\\u007fb\\u009b[31m\\u0080\\u009f\"");
+	json_add_named(object, "a\xff\xc2", json_list());
+	expect_printed(object, 0, "{\"a\xef\xbf\xbd\xef\xbf\xbd\":[]}");
+	expect_json("\xc2\xa0\xc3\x9b\xc2\xb5", "\"\xc2\xa0\xc3\x9b\xc2\xb5\"");
+}
+
+/* What memory was refused for takes along all that it belongs to, and nothing else. */
+static void json_is_whole_or_nothing(void **state)
+{
+	struct json_object *object = json_new(), *list = json_list(), *inner = json_new();
+	struct json_object *whole = json_list(), *part;
+	struct json_out out = {.to = stdout};
+
+	(void)state;
+	json_append(list, json_number(1));
+	json_append(list, NULL);
+	json_append(whole, json_flag(true));
+	json_append_all(whole, list);
+	json_add(inner, "x", json_lost());
+	json_add(object, "a", json_int(-1));
+	json_append(list, inner);
+	json_append(list, json_text("more"));
+	json_add(object, "list", list);
+	json_add(object, "b", json_real(0.5));
+	expect_printed(object, -ENOMEM, "");
+	expect_printed(whole, 0, "[true,1,null]");
+	expect_printed(json_lost(), -ENOMEM, "");
+	expect_printed(NULL, 0, "null");
+
+	whole = json_list();
+	part = json_list();
+	json_append(part, json_lost());
+	json_append_all(whole, part);
+	json_free(part);
+	expect_printed(whole, -ENOMEM, "");
+	part = json_new();
+	json_add(part, "x", json_lost());
+	json_put_members(&out, part);
+	assert_int_equal(out.err, -ENOMEM);
+	json_add(json_lost(), "x", json_list());
+	json_append(json_lost(), json_list());
+	json_free(json_lost());
+	json_free(NULL);
 }
 
 int main(void)
@@ -172,11 +253,13 @@ int main(void)
 		cmocka_unit_test(plain_names_stay),
 		cmocka_unit_test(harm_is_shown),
 		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(wide_letters_take_two_columns),
 		cmocka_unit_test(padding_counts_columns),
 		cmocka_unit_test(commands_can_be_pasted),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
+		cmocka_unit_test(json_is_whole_or_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

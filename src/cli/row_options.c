@@ -1,0 +1,75 @@
+#include "cli/row_options.h"
+
+#include "cli/terminal.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum profile_keys key_named(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum profile_keys key;
+	} keys[] = {
+		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
+		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
+		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
+		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
+		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
+		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
+		{"op", PROFILE_BY_OPERATION},
+	};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(name, keys[i].name))
+			return keys[i].key;
+	return 0;
+}
+
+void row_options_keys(struct argp_state *state, char *text, struct report_options *options)
+{
+	unsigned seen = 0;
+	char *name;
+
+	options->nr_keys = 0;
+	while ((name = strsep(&text, ","))) {
+		enum profile_keys key = key_named(name);
+
+		if (!key)
+			argp_error(state,
+			           "cannot sort by '%s'; keys are symbol, module, file, line, "
+			           "thread, process, comm, cpu, and of memory accesses mem, op, "
+			           "tlb, snoop "
+			           "and latency, separated by commas",
+			           name);
+		if (seen & key)
+			argp_error(state, "key '%s' is there twice", name);
+		seen |= key;
+		options->keys[options->nr_keys++] = key;
+	}
+}
+
+uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text)
+{
+	char *end;
+	unsigned long limit;
+
+	errno = 0;
+	limit = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
+		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
+	return (uint32_t)limit;
+}
+
+void row_options_terminal(struct report_options *options)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	options->width = terminal_width(STDOUT_FILENO);
+	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}

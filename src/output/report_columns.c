@@ -1,0 +1,86 @@
+#include "output/report_columns.h"
+#include "output/report_rows.h"
+#include "output/report_text.h"
+#include "output/text.h"
+
+#define MAX_PAD 72 /* longer names push the rest of their row aside */
+
+const char *report_key_title(enum profile_keys key)
+{
+	switch (key) {
+	case PROFILE_BY_SYMBOL:
+		return "symbol";
+	case PROFILE_BY_MODULE:
+		return "module";
+	case PROFILE_BY_THREAD:
+		return "thread";
+	case PROFILE_BY_PROCESS:
+		return "process";
+	case PROFILE_BY_COMM:
+		return "comm";
+	case PROFILE_BY_FILE:
+		return "file";
+	case PROFILE_BY_LINE:
+		return "line";
+	case PROFILE_BY_CPU:
+		return "cpu";
+	default:
+		return report_memory_key(key);
+	}
+}
+
+void report_columns_init(struct report_columns *columns, const struct report_options *options)
+{
+	*columns = (struct report_columns){.options = options};
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		columns->widths[k] = text_put(NULL, report_key_title(options->keys[k]), 0);
+}
+
+void report_columns_note(struct report_columns *columns, unsigned k, const char *text)
+{
+	unsigned width = text_put(NULL, text, 0);
+
+	if (width > columns->widths[k] && (width <= MAX_PAD || columns->options->width))
+		columns->widths[k] = width;
+}
+
+void report_columns_fit(struct report_columns *columns, unsigned used)
+{
+	unsigned widest = 0, *width;
+
+	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
+		used += columns->widths[k] + 2;
+		if (columns->widths[k] > columns->widths[widest])
+			widest = k;
+	}
+	if (!columns->options->width || used <= columns->options->width)
+		return;
+	used -= columns->options->width;
+	width = &columns->widths[widest];
+	*width = *width > used + MIN_COLUMN ? *width - used : MIN_COLUMN;
+}
+
+static bool is_last(const struct report_columns *columns, unsigned k)
+{
+	return k + 1 == columns->options->nr_keys;
+}
+
+void report_columns_titles(FILE *to, const struct report_columns *columns)
+{
+	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
+		fputs("  ", to);
+		text_put_padded(to, report_key_title(columns->options->keys[k]),
+		                is_last(columns, k) ? 0 : columns->widths[k]);
+	}
+}
+
+void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
+                        const char *text)
+{
+	unsigned width = columns->widths[k], used;
+
+	fputs("  ", to);
+	used = text_put(to, text, columns->options->width ? width : 0);
+	if (used < width && !is_last(columns, k))
+		fprintf(to, "%*s", (int)(width - used), "");
+}

@@ -1,0 +1,29 @@
+/* The columns of a table whose cells are names of any length, as many as there are keys. */
+#ifndef OUTPUT_REPORT_COLUMNS_H
+#define OUTPUT_REPORT_COLUMNS_H
+
+#include "output/report.h"
+
+/* What the column of a key is called. */
+const char *report_key_title(enum profile_keys key);
+
+struct report_columns {
+	const struct report_options *options;
+	unsigned widths[REPORT_MAX_KEYS];
+};
+
+/* As wide as their titles; then for every cell: as wide as that, but for very long ones. */
+void report_columns_init(struct report_columns *columns, const struct report_options *options);
+void report_columns_note(struct report_columns *columns, unsigned k, const char *text);
+/*
+ * On a terminal the widest one, which is the symbol's as a rule, gives what is missing there beside
+ * `used` columns of other things.
+ */
+void report_columns_fit(struct report_columns *columns, unsigned used);
+
+/* Each behind two blanks. */
+void report_columns_titles(FILE *to, const struct report_columns *columns);
+void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
+                        const char *text);
+
+#endif

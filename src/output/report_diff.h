@@ -1,0 +1,32 @@
+/* What changed from one run to another, for people and for programs. */
+#ifndef OUTPUT_REPORT_DIFF_H
+#define OUTPUT_REPORT_DIFF_H
+
+#include "output/diff.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct diff_report {
+	const struct trace *traces[DIFF_SIDES];
+	const char *names[DIFF_SIDES];
+	const struct report_options *options;
+	bool shares; /* compare shares of each run, not amounts */
+};
+
+/* Whether there is anything to compare: an event of that name and unit in both. */
+bool report_diff_any(const struct diff_report *report);
+
+/*
+ * Prints every event that both have, or the options' own, which is one of the first trace. 0,
+ * -ENOMEM, -EBADMSG; write errors are for the caller to find.
+ */
+int report_diff_text(FILE *to, const struct diff_report *report);
+/* One JSON object in one line. */
+int report_diff_json(FILE *to, const struct diff_report *report);
+
+/* For the two: calls put with each such event; put returns 0, or an error, which ends it. */
+int report_diff_walk(const struct diff_report *report,
+                     int (*put)(void *arg, const struct diff *diff), void *arg);
+
+#endif

@@ -1,0 +1,217 @@
+#include "output/report_columns.h"
+#include "output/report_diff.h"
+#include "output/report_head.h"
+#include "output/report_text.h"
+#include "output/text.h"
+#include "output/warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VALUE_WIDTH 9 /* without the unit */
+
+static const char *const sides[] = {"before", "after"};
+
+/* Values are shown in so many, with so many digits behind the point. */
+struct value_unit {
+	double size;
+	const char *name;
+	int digits;
+};
+
+struct diff_text {
+	FILE *to;
+	const struct diff_report *report;
+	unsigned nr_tables;
+	unsigned side; /* of warnings */
+	/* Of the present table: */
+	const struct diff *diff;
+	const struct value_unit *unit;
+	unsigned value_width; /* with the unit */
+	struct report_columns columns;
+};
+
+/* --- above the table -------------------------------------------------------------------------- */
+
+static void put_warning(void *arg, const char *text)
+{
+	const struct diff_text *out = arg;
+
+	fprintf(out->to, "%swarning: %s: ", paint(out->report->options, AMBER), sides[out->side]);
+	text_put(out->to, text, 0);
+	fprintf(out->to, "%s\n", paint(out->report->options, PLAIN));
+}
+
+static void put_runs(struct diff_text *out)
+{
+	for (out->side = 0; out->side < DIFF_SIDES; out->side++) {
+		fprintf(out->to, "%s: ", sides[out->side]);
+		report_head_run(out->to, out->report->traces[out->side],
+		                out->report->names[out->side]);
+		warnings_of_run(out->report->traces[out->side], put_warning, out);
+	}
+}
+
+static const struct trace_event *event_of(const struct diff *diff)
+{
+	const struct profile *profile = diff->profiles[DIFF_BEFORE];
+
+	return trace_event(profile->trace, profile->config.event);
+}
+
+/* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %" */
+static void put_wholes(const struct diff_text *out)
+{
+	const struct diff *diff = out->diff;
+	const struct trace_event *event = event_of(diff);
+	double before = diff->whole[DIFF_BEFORE], after = diff->whole[DIFF_AFTER];
+	char texts[DIFF_SIDES][TEXT_SIZE];
+
+	text_quantity(texts[DIFF_BEFORE], before, event->unit);
+	text_quantity(texts[DIFF_AFTER], after, event->unit);
+	text_put(out->to, trace_string(diff->profiles[DIFF_BEFORE]->trace, event->name), 0);
+	fprintf(out->to, ": %s before, %s after", texts[DIFF_BEFORE], texts[DIFF_AFTER]);
+	if (before > 0)
+		fprintf(out->to, ": %+.1f %%", 100 * (after - before) / before);
+	fputc('\n', out->to);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* One unit for all rows, so that they compare at a glance: the first that is not too large. */
+static void choose_unit(struct diff_text *out)
+{
+	enum { NR_UNITS = 3 };
+	static const struct value_unit times[NR_UNITS] = {
+		{1e9, " s", 3}, {1e6, " ms", 3}, {1e3, " µs", 3}};
+	static const struct value_unit counts[NR_UNITS] = {
+		{1e9, " bn", 3}, {1e6, " mn", 3}, {1, "", 0}};
+	static const struct value_unit percent = {1, "%", 2};
+	const struct value_unit *units = event_of(out->diff)->unit == TRACE_NS ? times : counts;
+	double largest = fmax(out->diff->whole[DIFF_BEFORE], out->diff->whole[DIFF_AFTER]);
+	unsigned i = 0;
+
+	while (i + 1 < NR_UNITS && largest < units[i].size)
+		i++;
+	out->unit = out->report->shares ? &percent : &units[i];
+	out->value_width = VALUE_WIDTH + text_put(NULL, out->unit->name, 0);
+}
+
+static bool is_shown(const struct diff_text *out, size_t i)
+{
+	const struct report_options *options = out->report->options;
+
+	return options->all || (i < options->limit && diff_is_clear(&out->diff->rows[i]));
+}
+
+static const char *cell(const struct diff_row *row, unsigned k)
+{
+	const char *text = row->cells;
+
+	for (; k; k--)
+		text += strlen(text) + 1;
+	return text;
+}
+
+static void measure(struct diff_text *out)
+{
+	report_columns_init(&out->columns, out->report->options);
+	for (size_t i = 0; i < out->diff->nr; i++)
+		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->nr_keys; k++)
+			report_columns_note(&out->columns, k, cell(&out->diff->rows[i], k));
+	report_columns_fit(&out->columns, 4 * out->value_width + 6);
+}
+
+static void put_titles(const struct diff_text *out)
+{
+	const struct report_options *options = out->report->options;
+	int width = (int)out->value_width;
+
+	fprintf(out->to, "%s%*s  %*s  %*s  %*s", paint(options, BOLD), width, "change",
+	        width + (int)strlen("±") - 1, "± error", width, "before", width, "after");
+	report_columns_titles(out->to, &out->columns);
+	fprintf(out->to, "%s\n", paint(options, PLAIN));
+}
+
+static void put_value(const struct diff_text *out, double value)
+{
+	fprintf(out->to, "  %*.*f%s", VALUE_WIDTH, out->unit->digits, value / out->unit->size,
+	        out->unit->name);
+}
+
+static void put_change(const struct diff_text *out, double change)
+{
+	fprintf(out->to, "%+*.*f%s", VALUE_WIDTH, out->unit->digits, change / out->unit->size,
+	        out->unit->name);
+}
+
+static void put_row(const struct diff_text *out, const struct diff_row *row)
+{
+	put_change(out, row->change);
+	fprintf(out->to, " ±%*.*f%s", VALUE_WIDTH, out->unit->digits, row->error / out->unit->size,
+	        out->unit->name);
+	put_value(out, row->value[DIFF_BEFORE]);
+	put_value(out, row->value[DIFF_AFTER]);
+	for (unsigned k = 0; k < out->report->options->nr_keys; k++)
+		report_columns_put(out->to, &out->columns, k, cell(row, k));
+	fputc('\n', out->to);
+}
+
+static void put_rest(const struct diff_text *out)
+{
+	const struct report_options *options = out->report->options;
+	size_t nr = 0, nr_clear = 0;
+	double change = 0;
+
+	for (size_t i = 0; i < out->diff->nr; i++) {
+		if (is_shown(out, i))
+			continue;
+		nr++;
+		nr_clear += diff_is_clear(&out->diff->rows[i]);
+		change += out->diff->rows[i].change;
+	}
+	if (!nr || options->quiet)
+		return;
+	fputs(paint(options, DIM), out->to);
+	put_change(out, change);
+	fprintf(out->to, "  in %zu more row%s, ", nr, nr == 1 ? "" : "s");
+	if (nr_clear)
+		fprintf(out->to, "%zu beyond %s error", nr_clear, nr_clear == 1 ? "its" : "their");
+	else
+		fputs("within their errors", out->to);
+	fprintf(out->to, "; --all shows them%s\n", paint(options, PLAIN));
+}
+
+static int put_table(void *arg, const struct diff *diff)
+{
+	struct diff_text *out = arg;
+	const struct report_options *options = out->report->options;
+
+	out->diff = diff;
+	if (out->nr_tables++)
+		fputc('\n', out->to);
+	if (!options->quiet && !options->no_header) {
+		put_wholes(out);
+		for (out->side = 0; out->side < DIFF_SIDES; out->side++)
+			warnings_of_profile(diff->profiles[out->side], put_warning, out);
+		fputc('\n', out->to);
+	}
+	choose_unit(out);
+	measure(out);
+	if (!options->quiet)
+		put_titles(out);
+	for (size_t i = 0; i < diff->nr; i++)
+		if (is_shown(out, i))
+			put_row(out, &diff->rows[i]);
+	put_rest(out);
+	return 0;
+}
+
+int report_diff_text(FILE *to, const struct diff_report *report)
+{
+	struct diff_text out = {.to = to, .report = report};
+
+	if (!report->options->quiet && !report->options->no_header)
+		put_runs(&out);
+	return report_diff_walk(report, put_table, &out);
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# What bash completes: commands, their options, events and traces, as adaptrace itself knows them.
+. "$(dirname "$0")/scenario"
+command -v bash >/dev/null || skip "no bash here"
+
+source=$here/../../src/cli/completion.bash
+completed() { # WORDS...: what the last of them may become
+	bash -c '. "$0"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_adaptrace
+		printf "%s\n" "${COMPREPLY[@]}"' "$source" "$ADAPTRACE" "$@"
+}
+offers() { # WORD WORDS...
+	word=$1; shift
+	completed "$@" >out 2>err
+	grep -qxF -e "$word" out && [ ! -s err ] || fail "adaptrace $* does not become $word: $(cat out err)"
+}
+touch job.atr job.txt
+mkdir folder
+offers record re
+offers recover re
+offers diff help d
+offers --tree report --t
+offers --limit= report --limit
+offers --debuginfod report --deb
+offers --counters= record --cou
+offers job.atr report jo
+offers folder report f
+completed report jo | grep -q txt && fail "a text is no trace"
+offers sh record s
+if "$ADAPTRACE" list --available | grep -q cpu-clock; then
+	offers cpu-clock record -e cpu-cl
+fi
+"$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p' >commands
+[ "$(wc -l <commands)" -gt 5 ] || fail "commands: $(cat commands)"
+while read -r command; do
+	offers --help "$command" --he
+done <commands
+pass

@@ -1,0 +1,78 @@
+#!/bin/sh
+# What became of functions from one run to another: the last two recordings, or any two.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+cp "$TARGETS/shares" app
+recorded -F 1000 -e cpu-clock ./app 4 >said
+recorded -F 1000 -e cpu-clock ./app 12 >said
+
+echo "-- a run of three times the work"
+check <<'END'
+import json
+import recording
+
+said = json.loads(recording.output_of("diff", "--json", "--no-inline"))
+assert said["before"]["file"] == "adaptrace.atr.old" and said["after"]["file"] == "adaptrace.atr"
+(event,) = said["events"]
+before = recording.report("adaptrace.atr.old", "--no-inline")
+after = recording.report("adaptrace.atr", "--no-inline")
+assert event["unit"] == "ns" and event["event"] == "cpu-clock"
+assert event["before"]["total_weight"] == before["total_weight"]
+assert event["after"]["total_weight"] == after["total_weight"]
+
+
+def self_of(report, row):
+    return sum(r["self"] for r in report["functions"]
+               if (r["symbol"], r["module"]) == (row["symbol"], row["module"]))
+
+
+rows = event["functions"]
+for row in rows:
+    assert row["before"]["self"] == self_of(before, row), row
+    assert row["after"]["self"] == self_of(after, row), row
+    assert row["change"] == row["after"]["self"] - row["before"]["self"] and row["error"] > 0
+assert sum(row["change"] for row in rows) == after["total_weight"] - before["total_weight"]
+assert rows == sorted(rows, key=lambda row: -abs(row["change"]))
+assert [row["symbol"] for row in rows[:2]] == ["six", "three"], rows[:2]
+assert rows[0]["change"] > rows[0]["error"]
+
+# Of each run they had the same shares.
+said = json.loads(recording.output_of("diff", "--json", "--no-inline", "--shares"))
+(event,) = said["events"]
+assert event["unit"] == "percent"
+for row in event["functions"]:
+    assert abs(row["change"]) < 10, row
+    if row["symbol"] in ("three", "six"):
+        assert 20 < row["before"]["self"] < 70 and 20 < row["after"]["self"] < 70, row
+END
+
+echo "-- tables"
+"$ADAPTRACE" diff --no-inline >out || fail "of the last two"
+grep -q '^before: adaptrace.atr.old: ./app 4$' out && grep -q '^after: adaptrace.atr: ./app 12$' out || fail "$(cat out)"
+grep -q '^ *+[0-9.]* m*s ± *[0-9.]* m*s .* six  *app$' out || fail "$(cat out)"
+"$ADAPTRACE" diff adaptrace.atr adaptrace.atr -q >out || fail "with itself"
+[ ! -s out ] || fail "a run differs from itself: $(cat out)"
+"$ADAPTRACE" diff adaptrace.atr adaptrace.atr --no-inline -q --all >out || fail "all of it"
+grep -q ' six  *app$' out || fail "not all: $(cat out)"
+"$ADAPTRACE" diff --sort comm -q --all | grep -q '  app$' || fail "by command"
+
+echo "-- refusals"
+refused() { # STATUS WORDS OPTIONS...
+	wanted=$1 words=$2; shift 2
+	"$ADAPTRACE" diff "$@" >out 2>err
+	status=$?
+	[ "$status" = "$wanted" ] || fail "diff $* ended with $status"
+	head -1 err | grep -q -e "$words" || fail "diff $* said: $(cat err)"
+	[ ! -s out ] || fail "diff $* wrote: $(cat out)"
+}
+refused 1 "'none.atr.old'" none.atr
+refused 1 "'none.atr'" adaptrace.atr none.atr
+refused 1 "event 'cycles' is not in" -e cycles
+refused 2 'two traces' a b c
+refused 2 'never the same' --sort thread
+refused 2 'never the same' --sort symbol,process
+recorded -e page-faults -o faults.atr true
+refused 1 'no event was sampled in both' adaptrace.atr faults.atr
+refused 1 'no event was sampled in both' adaptrace.atr faults.atr --json
+pass

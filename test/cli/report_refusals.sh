@@ -1,0 +1,44 @@
+#!/bin/sh
+# Options of report that can mean nothing together are refused, by a line that says what each is for.
+. "$(dirname "$0")/scenario"
+
+refused() { # WORDS-OF-THE-MESSAGE OPTIONS...
+	words=$1; shift
+	"$ADAPTRACE" report "$@" none.atr >out 2>said
+	status=$?
+	[ "$status" = 2 ] || fail "report $* ended with $status: $(cat said)"
+	head -1 said | grep -q -e "$words" || fail "report $* said: $(cat said)"
+	[ ! -s out ] || fail "report $* wrote to standard output: $(cat out)"
+}
+# Those that mean something get as far as the trace, which is not there.
+taken() {
+	"$ADAPTRACE" report "$@" none.atr >out 2>said
+	one_complaint said "'none.atr'" || fail "report $* said: $(cat said)"
+}
+
+for view in --mpi --per-rank '--annotate f'; do
+	refused "views by themselves" $view --tree
+	refused "views by themselves" $view --per-thread
+	refused "--sort is for tables" $view --sort symbol
+	refused "--max-depth is for" $view --max-depth 2
+	taken $view --limit 5 --json
+	taken $view --no-inline --time 0,1 -e cpu-clock
+done
+refused "views by themselves" --mpi --per-rank
+refused "views by themselves" --mpi --annotate f
+refused "views by themselves" --mpi --callers f
+refused "one function" --annotate f --callees g
+for view in '--callers f' '--callees f'; do
+	refused "are of functions" $view --sort line
+	refused "are of functions" $view --sort comm,module
+	taken $view --sort comm,symbol
+	taken $view --sort cpu --per-thread --max-depth 3 --all
+	refused "--limit is for tables" $view --limit 3
+done
+refused "--limit is for tables" --tree --limit 3
+taken --tree --limit 3 --json
+taken --tree --sort line --all
+refused "exclude each other" --all --limit 3
+refused "exclude each other" --limit 3 --all --per-rank
+taken --annotate f --all --limit 3
+pass

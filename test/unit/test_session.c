@@ -1,0 +1,293 @@
+/* What a session makes of trouble that the kernel tells of, and what wakes it, without a kernel. */
+#include "raw_ring.h"
+
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* That of calls has the name of that of the kernel, which nothing but this test looks into. */
+#define ring call_ring
+#include "cli/session.h"
+#undef ring
+#include "perf/sampler_state.h"
+
+enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, SIZE = 1 << 16, ID = 100 };
+
+struct world {
+	struct options options;
+	struct session session;
+	struct sampler sampler;
+	struct merge_ring rings[NR_RINGS];
+	struct raw_ring raw[NR_RINGS];
+	struct sampler_id ids[NR_EVENTS];
+	uint64_t lost[NR_EVENTS][NR_CPUS], throttled[NR_EVENTS * NR_CPUS];
+	char folder[64];
+	int owners[NR_RINGS], wakers[NR_RINGS], signals[2];
+};
+
+static void open_pipe(int *reader, int *writer)
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	*reader = ends[0];
+	*writer = ends[1];
+}
+
+static void setup_sampler(struct world *w)
+{
+	struct sampler *s = &w->sampler;
+
+	*s = (struct sampler){
+		.way = SAMPLER_LADDER,
+		.nr_cpus = NR_CPUS,
+		.nr_events = NR_EVENTS,
+		.nr_ids = NR_EVENTS,
+		.ids = w->ids,
+		.rings = w->rings,
+		.nr_rings = NR_RINGS,
+		.owner_fds = w->owners,
+		.side_format = {.sample_type = TRAILER},
+		.sample_format = {.sample_type = TRAILER | PERF_SAMPLE_IP},
+	};
+	for (uint16_t e = 0; e < NR_EVENTS; e++) {
+		w->ids[e] = (struct sampler_id){.id = ID + e, .event = e};
+		s->events[e] =
+			(struct sampler_event){.nr_rungs = 1, .nr_steps = 1, .lost = w->lost[e]};
+	}
+	for (unsigned i = 0; i < NR_RINGS; i++) {
+		raw_ring_init(&w->raw[i], &w->rings[i].ring, SIZE, 0);
+		w->rings[i].cpu = i % NR_CPUS;
+		w->rings[i].format = i < NR_CPUS ? &s->side_format : &s->sample_format;
+		open_pipe(&w->owners[i], &w->wakers[i]);
+	}
+	assert_int_equal(merge_init(&s->merge, w->rings, NR_RINGS), 0);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct session *s = &w->session;
+	char path[96];
+
+	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(path, sizeof(path), "%s/x.atr", w->folder);
+	setup_sampler(w);
+	w->options.nr_events = NR_EVENTS;
+	s->options = &w->options;
+	s->sampler = &w->sampler;
+	s->way = SAMPLER_LADDER;
+	s->throttled = w->throttled;
+	s->target_fd = -1;
+	open_pipe(&w->signals[0], &w->signals[1]);
+	s->signal_fd = w->signals[0];
+	s->modules = module_table_new();
+	s->tables = tables_new(64 << 10, path);
+	assert_non_null(s->modules);
+	assert_non_null(s->tables);
+	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
+	s->tasks.unobserved_list.poll_fd = -1;
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	tasks_fini(&w->session.tasks);
+	tables_free(w->session.tables);
+	module_table_free(w->session.modules);
+	merge_fini(&w->sampler.merge);
+	for (unsigned i = 0; i < NR_RINGS; i++) {
+		raw_ring_fini(&w->raw[i]);
+		close(w->owners[i]);
+		close(w->wakers[i]);
+	}
+	rmdir(w->folder);
+	close(w->signals[0]);
+	close(w->signals[1]);
+	free(w);
+	return 0;
+}
+
+/* --- trouble ---------------------------------------------------------------------------------- */
+
+static void write_trouble(struct world *w, enum sampler_ring ring, unsigned cpu, uint32_t type,
+                          uint64_t id, uint64_t count)
+{
+	struct raw raw;
+	bool lost = type == PERF_RECORD_LOST;
+	size_t size;
+
+	raw_start(&raw, type, 0);
+	raw_word(&raw, lost ? id : 1000); /* id, or time */
+	raw_word(&raw, lost ? count : id);
+	if (!lost)
+		raw_word(&raw, id); /* of the stream */
+	raw_trailer(&raw, 10, 10, 1000, cpu, id);
+	size = raw_end(&raw);
+	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, ring, cpu)], raw.words, size));
+}
+
+static void throttling_is_counted_where_it_was(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_THROTTLE, ID, 0);
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_UNTHROTTLE, ID, 0);
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, ID + 1, 0);
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, ID + 1, 0);
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, 999, 0);
+	session_drain(s, true);
+	assert_int_equal(s->guard.throttled, 3);
+	assert_int_equal(w->throttled[0 * NR_CPUS + 0], 1);
+	assert_int_equal(w->throttled[0 * NR_CPUS + 1], 0);
+	assert_int_equal(w->throttled[1 * NR_CPUS + 0], 0);
+	assert_int_equal(w->throttled[1 * NR_CPUS + 1], 2);
+	assert_int_equal(s->malformed, 0);
+}
+
+/* Slower sampling brings lost samples back, but no lost mappings. */
+static void the_guard_is_told_of_lost_samples_alone(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_LOST, ID, 7);
+	write_trouble(w, RING_SIDE, 0, PERF_RECORD_LOST, 55, 5);
+	session_drain(s, true);
+	assert_int_equal(s->guard.lost, 7);
+	assert_int_equal(s->guard.throttled, 0);
+	assert_int_equal(w->lost[0][1], 7);
+	assert_int_equal(sampler_lost_records(&w->sampler), 5);
+}
+
+static void nonsense_is_counted(void **state)
+{
+	struct world *w = *state;
+	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 8};
+
+	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)], &header, 8));
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_THROTTLE, ID, 0);
+	session_drain(&w->session, true);
+	assert_int_equal(w->session.malformed, 1);
+	assert_int_equal(w->throttled[0], 1);
+}
+
+/* --- what wakes it ---------------------------------------------------------------------------- */
+
+static bool wakes(struct world *w, unsigned ring)
+{
+	struct epoll_event events[16];
+	int nr = epoll_wait(w->session.poll_fd, events, 16, 0);
+	bool found = false;
+
+	for (int i = 0; i < nr; i++)
+		found |= events[i].data.fd == w->owners[ring];
+	return found;
+}
+
+static bool is_armed(int timer_fd)
+{
+	struct itimerspec timer;
+
+	assert_int_equal(timerfd_gettime(timer_fd, &timer), 0);
+	return timer.it_interval.tv_sec || timer.it_interval.tv_nsec;
+}
+
+/* A tick after so many tasks ended. */
+static void tick(struct world *w, unsigned nr_ended)
+{
+	w->session.tasks.nr_ended += nr_ended;
+	session_pace(&w->session);
+}
+
+static void open_loop(struct world *w)
+{
+	assert_int_equal(session_open_loop(&w->session), 0);
+	for (unsigned i = 0; i < NR_RINGS; i++) {
+		assert_false(wakes(w, i));
+		assert_int_equal(write(w->wakers[i], "x", 1), 1);
+		assert_true(wakes(w, i));
+	}
+	assert_true(is_armed(w->session.timer_fd));
+	assert_false(is_armed(w->session.nap_fd));
+}
+
+static void close_loop(struct world *w)
+{
+	close(w->session.poll_fd);
+	close(w->session.timer_fd);
+	close(w->session.nap_fd);
+}
+
+static void naps_replace_rings_while_many_tasks_end(void **state)
+{
+	struct world *w = *state;
+
+	open_loop(w);
+	tick(w, 19);
+	assert_true(wakes(w, 0) && !is_armed(w->session.nap_fd));
+	for (unsigned again = 0; again < 2; again++) {
+		tick(w, 20);
+		for (unsigned i = 0; i < NR_RINGS; i++)
+			assert_false(wakes(w, i));
+		assert_true(is_armed(w->session.nap_fd));
+	}
+	tick(w, 19);
+	for (unsigned i = 0; i < NR_RINGS; i++)
+		assert_true(wakes(w, i));
+	assert_false(is_armed(w->session.nap_fd));
+	close_loop(w);
+}
+
+/* Rings that fill up are not left to the next tick. */
+static void a_crowded_ring_ends_naps(void **state)
+{
+	struct world *w = *state;
+
+	open_loop(w);
+	tick(w, 100);
+	session_drain(&w->session, true);
+	assert_false(wakes(w, 0));
+	while (w->raw[1].page->data_head - w->raw[1].page->data_tail < SIZE / 2)
+		write_trouble(w, RING_SIDE, 1, PERF_RECORD_LOST, 55, 1);
+	session_drain(&w->session, true);
+	assert_true(wakes(w, 0));
+	assert_false(is_armed(w->session.nap_fd));
+	close_loop(w);
+}
+
+/* Nobody is woken by the end of tasks there. */
+static void a_cgroup_needs_no_naps(void **state)
+{
+	struct world *w = *state;
+
+	w->session.way = SAMPLER_CGROUP;
+	open_loop(w);
+	tick(w, 1000);
+	assert_true(wakes(w, 0) && !is_armed(w->session.nap_fd));
+	close_loop(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(throttling_is_counted_where_it_was, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(naps_replace_rings_while_many_tasks_end, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(a_crowded_ring_ends_naps, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cgroup_needs_no_naps, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* The text of trees: what stands below what, and that chains do not run away to the right. */
+#include "trace_symbols.h"
+#include "trace_world.h"
+
+#include "output/report.h"
+
+enum { DEEPEST = 100 };
+
+/* Functions are letters, 16 bytes each. */
+static uint64_t frame_of(char function)
+{
+	return (uint64_t)2 << 32 | (unsigned)(function - 'a') * 16;
+}
+
+/* A buffer for deeper stacks than those of other tests. */
+static void open_deep(struct world *w)
+{
+	struct hmb_config config = {.size = 256 << 10,
+	                            .nr_kinds = NR_EVENTS,
+	                            .max_path = DEEPEST,
+	                            .truncated_frame = 1};
+
+	world_open(w, config.size);
+	hmb_free(w->hmb);
+	config.memory = tables_arena(w->tables);
+	config.ledger = tables_ledger(w->tables);
+	for (unsigned k = 0; k < NR_EVENTS; k++)
+		config.kinds[k].time_shift = TIME_SHIFT;
+	w->hmb = hmb_new(&config);
+	assert_non_null(w->hmb);
+}
+
+/* A stack from its root on. */
+static void put_stack(struct world *w, const char *stack, unsigned nr)
+{
+	uint64_t path[DEEPEST];
+	unsigned depth = (unsigned)strlen(stack);
+	struct hmb_sample sample = {
+		.leaf = frame_of(stack[depth - 1]), .path = path, .step = 97081};
+
+	assert_true(depth <= DEEPEST);
+	sample.path_size = depth - 1;
+	for (unsigned i = 0; i + 1 < depth; i++)
+		path[i] = frame_of(stack[depth - 2 - i]);
+	for (; nr; nr--) {
+		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+static struct trace *write_named(struct world *w)
+{
+	struct named_range ranges[26];
+	char names[26][2];
+
+	for (unsigned i = 0; i < 26; i++) {
+		names[i][0] = (char)('a' + i);
+		names[i][1] = 0;
+		ranges[i] = (struct named_range){2, 16 * i, 16 * i + 16, names[i]};
+	}
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, ranges, 26));
+	return open_good(w->path);
+}
+
+static void expect(const struct trace *trace, const struct report_options *more,
+                   const char *expected)
+{
+	struct report_options options = *more;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+	options.to = UINT64_MAX;
+	options.no_header = true;
+	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
+	fclose(file);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void only_children_stay_below_their_parents(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "abcd", 500);
+	put_stack(&w, "abcefg", 300);
+	put_stack(&w, "abce", 20);
+	put_stack(&w, "abceh", 4);
+	put_stack(&w, "abcex", 4);
+	put_stack(&w, "ijk", 171);
+	put_stack(&w, "ijl", 1);
+	trace = write_named(&w);
+	expect(trace, &(struct report_options){.tree = true},
+	       "   total      self  call path\n"
+	       "  82.80%     0.00%  ├ a\n"
+	       "  82.80%     0.00%  │ b\n"
+	       "  82.80%     0.00%  │ c\n"
+	       "  50.00%    50.00%  │ ├ d\n"
+	       "  32.80%     2.00%  │ └ e\n"
+	       "  30.00%     0.00%  │   ├ f\n"
+	       "  30.00%    30.00%  │   │ g\n"
+	       "   0.80%            │   └ (2 more, small)\n"
+	       "  17.20%     0.00%  └ i\n"
+	       "  17.20%     0.00%    j\n"
+	       "  17.10%    17.10%    k\n");
+	/* The one sample of l is too little to tell. What is not told forks nothing. */
+	expect(trace, &(struct report_options){.tree = true, .quiet = true, .max_depth = 5},
+	       "  82.80%     0.00%  ├ a\n"
+	       "  82.80%     0.00%  │ b\n"
+	       "  82.80%     0.00%  │ c\n"
+	       "  50.00%    50.00%  │ ├ d\n"
+	       "  32.80%     2.00%  │ └ e\n"
+	       "  30.00%     0.00%  │   f\n"
+	       "  17.20%     0.00%  └ i\n"
+	       "  17.20%     0.00%    j\n"
+	       "  17.10%    17.10%    k\n");
+	expect(trace,
+	       &(struct report_options){
+		       .direction = PROFILE_CALLERS, .function = "g", .quiet = true},
+	       "  30.00%   100.00%  g\n"
+	       "  30.00%   100.00%  f\n"
+	       "  30.00%   100.00%  e\n"
+	       "  30.00%   100.00%  c\n"
+	       "  30.00%   100.00%  b\n"
+	       "  30.00%   100.00%  a\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* A name has its room on a terminal, however deep it is in a chain. */
+static void deep_names_are_not_cut(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "abcdefghijklmnopqrstuvwxyz", 10);
+	trace = write_named(&w);
+	expect(trace, &(struct report_options){.tree = true, .quiet = true, .width = 80},
+	       " 100.00%     0.00%  a\n 100.00%     0.00%  b\n 100.00%     0.00%  c\n"
+	       " 100.00%     0.00%  d\n 100.00%     0.00%  e\n 100.00%     0.00%  f\n"
+	       " 100.00%     0.00%  g\n 100.00%     0.00%  h\n 100.00%     0.00%  i\n"
+	       " 100.00%     0.00%  j\n 100.00%     0.00%  k\n 100.00%     0.00%  l\n"
+	       " 100.00%     0.00%  m\n 100.00%     0.00%  n\n 100.00%     0.00%  o\n"
+	       " 100.00%     0.00%  p\n 100.00%     0.00%  q\n 100.00%     0.00%  r\n"
+	       " 100.00%     0.00%  s\n 100.00%     0.00%  t\n 100.00%     0.00%  u\n"
+	       " 100.00%     0.00%  v\n 100.00%     0.00%  w\n 100.00%     0.00%  x\n"
+	       " 100.00%     0.00%  y\n 100.00%   100.00%  z\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* Of a thread with little there is a word, too. */
+static void small_trees_are_told(void **state)
+{
+	struct hmb_sample sample = {.leaf = frame_of('z'), .thread = 1, .step = 97081};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "ab", 999);
+	sample.time = (1000 + w.nr * 300) << TIME_SHIFT;
+	hmb_put(w.hmb, &sample);
+	trace = write_named(&w);
+	expect(trace, &(struct report_options){.tree = true, .per_thread = true},
+	       "   total      self  call path\n"
+	       "\nsh 100: 99.90%\n"
+	       "  99.90%     0.00%  a\n"
+	       "  99.90%    99.90%  b\n"
+	       "\napp 100/101: 0.10%\n"
+	       "   0.10%            (1 more, small)\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* Where forks are deeper than marks are, they go on at the last level. */
+static void deep_forks_stay_at_a_level(void **state)
+{
+	enum { FORKS = 80 };
+	struct report_options options = {
+		.tree = true,
+		.all = true,
+		.keys = {PROFILE_BY_SYMBOL},
+		.nr_keys = 1,
+		.to = UINT64_MAX,
+		.quiet = true,
+	};
+	char stack[FORKS + 2] = "", *text = NULL;
+	struct trace *trace;
+	struct world w;
+	size_t size, longest = 0;
+	FILE *file;
+
+	(void)state;
+	open_deep(&w);
+	for (unsigned i = 0; i < FORKS; i++) {
+		stack[i] = 'z';
+		put_stack(&w, stack, 1);
+		stack[i] = (char)('a' + i % 20);
+	}
+	put_stack(&w, stack, 1);
+	trace = write_named(&w);
+	file = open_memstream(&text, &size);
+	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
+	fclose(file);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		longest = strlen(line) > longest ? strlen(line) : longest;
+	/* Each level is a bar of three bytes and a blank, at most. */
+	assert_int_equal(longest, 20 + 60 * 4 + 1);
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_children_stay_below_their_parents),
+		cmocka_unit_test(deep_names_are_not_cut),
+		cmocka_unit_test(deep_forks_stay_at_a_level),
+		cmocka_unit_test(small_trees_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
