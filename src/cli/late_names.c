@@ -10,6 +10,7 @@
 struct late {
 	const struct trace *trace;
 	const struct debug_places *places;
+	struct symbolizer_stats stats; /* of all modules: lines_packed */
 };
 
 static struct module *module_add(struct module_table *modules, const struct trace *trace,
@@ -35,11 +36,14 @@ static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n,
 	struct module_table *modules = module_table_new();
 	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
 	struct module *module = symbolizer ? module_add(modules, late->trace, id) : NULL;
+	struct symbolizer_stats stats;
 	int err = symbolizer ? 0 : -ENOMEM;
 
 	if (module) {
 		module_table_search(modules, late->places);
 		err = symbolizer_module(symbolizer, module, offsets, n, fn, fn_arg);
+		symbolizer_stats(symbolizer, &stats);
+		late->stats.lines_packed += stats.lines_packed;
 	}
 	symbolizer_free(symbolizer);
 	module_table_free(modules);
@@ -64,9 +68,18 @@ static int check_folder(const char *folder)
 	return err;
 }
 
+void late_names_say_packed(const struct symbolizer_stats *stats)
+{
+	if (stats->lines_packed)
+		say("no lines of %llu file%s whose debug information is compressed as libelf "
+		    "cannot unpack it (zstd); 'objcopy --decompress-debug-sections FILE' does, and "
+		    "then: adaptrace report --symbols",
+		    (unsigned long long)stats->lines_packed, stats->lines_packed > 1 ? "s" : "");
+}
+
 int late_names(struct trace *trace, const struct debug_places *places)
 {
-	struct late late = {trace, places};
+	struct late late = {trace, places, {0}};
 	const struct name_source source = {ask_module, &late};
 	uint32_t renewed = 0;
 	int err = check_folder(places->folder);
@@ -74,6 +87,7 @@ int late_names(struct trace *trace, const struct debug_places *places)
 	if (err)
 		return err;
 	err = trace_rename(trace, &source, &renewed);
+	late_names_say_packed(&late.stats);
 	if (err)
 		say("cannot look names up again: %s", strerror(-err));
 	else if (!renewed)

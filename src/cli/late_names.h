@@ -4,8 +4,11 @@
 
 #include "output/trace.h"
 #include "symbolize/module.h"
+#include "symbolize/symbols.h"
 
 /* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
 int late_names(struct trace *trace, const struct debug_places *places);
+/* Says so where there are lines that could not be read. */
+void late_names_say_packed(const struct symbolizer_stats *stats);
 
 #endif

@@ -96,8 +96,9 @@ size_t session_ring_size(void)
 	return size;
 }
 
-static void configure_stacks(const struct options *options, struct sampler_config *config)
+static void configure_stacks(const struct session *s, struct sampler_config *config)
 {
+	const struct options *options = s->options;
 	bool kernel = false;
 
 	for (unsigned e = 0; e < options->nr_events; e++)
@@ -111,6 +112,8 @@ static void configure_stacks(const struct options *options, struct sampler_confi
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
+	config->copy_size = stack_copy_size;
+	config->copy_arg = s;
 	config->regs = unwind_regs_mask();
 }
 
@@ -135,7 +138,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	};
 	char why[WHY_SIZE];
 
-	configure_stacks(options, &config);
+	configure_stacks(s, &config);
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		config.base_period[e] =
 			period_base(&options->events[e], options->frequency, options->period);

@@ -1,6 +1,8 @@
 #include "cli/stack_copy.h"
 #include "cli/session.h"
 
+#include <math.h>
+
 #define MOST      65528
 #define LEAST     1024 /* samples that are worth a judgement */
 #define CUT_SHARE 256  /* one in so many may be cut */
@@ -13,8 +15,70 @@
 #define ROOM_NS     10000000
 #define RECORD_SIZE 512 /* of a sample beside its stack */
 
+/*
+ * At the start nothing tells whether larger copies are needed, and they stay whatever is lost. So a
+ * ring must have room for so long after it woke the recorder; copies that reach the root of nearly
+ * all stacks are worth a shorter one.
+ */
+#define LONG_NS    50000000
+#define SHORT_NS   10000000
+#define NEARLY_ALL 32768.0
+#define LEAST_HELD 3 /* samples, however seldom they come */
+
 /* What the kernel takes to copy, rounded up. */
 #define KIB_NS 150
+
+/* Whether an event can be opened once more, to copy more. */
+static bool can_grow(const struct session *s)
+{
+	return s->way == SAMPLER_CGROUP && !s->nr_counters;
+}
+
+/* --- at the start ----------------------------------------------------------------------------- */
+
+/* The largest copies of which so many find room. */
+static double largest(size_t room, double samples)
+{
+	return (double)room / fmax(samples, LEAST_HELD) - RECORD_SIZE;
+}
+
+static double largest_with_room(size_t room, double period)
+{
+	double size = fmin(largest(room, SHORT_NS / period), NEARLY_ALL);
+
+	return fmax(size, largest(room, LONG_NS / period));
+}
+
+/* As if all stacks were that deep. */
+static double largest_affordable(const struct session *s, double period)
+{
+	double left = s->options->max_overhead * period - (double)s->guard.price;
+
+	return s->options->max_overhead > 0 ? s->options->stack_size + left / KIB_NS * 1024 : MOST;
+}
+
+static bool has_known_rates(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_COUNT)
+			return false;
+	return true;
+}
+
+uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
+{
+	const struct session *s = arg;
+	const struct options *options = s->options;
+	/* Each event may fill its part of the ring, and use its part of the time. */
+	double apart = (double)period / options->nr_events;
+	double size = fmin(largest_with_room(room, apart), largest_affordable(s, apart));
+
+	if (options->stack_fixed || can_grow(s) || !has_known_rates(options))
+		return options->stack_size;
+	return (uint32_t)fmin(fmax(size, options->stack_size), MOST) & ~(uint32_t)7;
+}
+
+/* --- while sampling --------------------------------------------------------------------------- */
 
 /* How many samples a second one CPU may take. */
 static double rate_of(const struct session *s, uint64_t elapsed)
@@ -64,8 +128,8 @@ static bool loses(const struct session *s)
 
 static bool may_grow(const struct session *s)
 {
-	return s->way == SAMPLER_CGROUP && s->unwinder && !s->options->stack_fixed &&
-	       !s->nr_counters && !s->stack_copy.done && sampler_copied(s->sampler) < MOST;
+	return can_grow(s) && s->unwinder && !s->options->stack_fixed && !s->stack_copy.done &&
+	       sampler_copied(s->sampler) < MOST;
 }
 
 /* Where one in CUT_SHARE is cut, so many of fewer than LEAST are once in 100,000 times. */

@@ -5,11 +5,16 @@
  *
  * The kernel copies no more than there is, so larger copies cost a target only where its stacks are
  * deep; but each sample takes the room of the largest in the ring.
+ *
+ * Inherited events and those with counters cannot be opened once more to copy more. So they do from
+ * the start, as far as there would be room and time if all stacks were that deep, and each further
+ * rung of the ladder for the lower frequency that it has.
  */
 #ifndef CLI_STACK_COPY_H
 #define CLI_STACK_COPY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct session;
@@ -26,6 +31,13 @@ static inline void stack_copy_note(struct stack_copy *copy, bool cut)
 	copy->samples++;
 	copy->cut += cut;
 }
+
+/*
+ * For the sampler of the session arg: how many bytes the samples of a period, ns, copy at the start
+ * where a ring that wakes the recorder has that room left. Where the rate of an event is not known
+ * before, no more than the default.
+ */
+uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room);
 
 /* Asks for larger copies, where stacks are cut and there is room and time for more. */
 void stack_copy_follow(struct session *session);

@@ -166,7 +166,8 @@ static void put_lines(const struct annotation_text *out)
 	uint32_t nr = 0, end;
 
 	if (annotation->nr_lines == 1 && !annotation->lines[0].file) {
-		fputs("no lines are known: its module has no debug information\n", out->to);
+		fputs("no lines are known: its module has no debug information that can be read\n",
+		      out->to);
 		return;
 	}
 	put_titles(out, "  line  source");

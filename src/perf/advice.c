@@ -35,6 +35,9 @@ static const struct sentence {
 	[ADVICE_SMALLER] = {"perf_event_mlock_kb and the limit of locked memory allow smaller "
                             "rings than {0} KiB, which lose samples sooner",
                             "as root: sysctl kernel.perf_event_mlock_kb={1}, or: ulimit -l {2}"},
+	[ADVICE_HELD] = {"other recordings of this user have the locked memory that "
+                         "perf_event_mlock_kb allows for rings",
+                         "wait for their end, or: ulimit -l {0}"},
 	[ADVICE_NO_MEMORY] = {"memory for rings is short: smaller ones lose samples sooner",
                               "try to free some"},
 	[ADVICE_FILES] = {"only {0} files may be open, {1} are needed", "try: ulimit -n {1}"},

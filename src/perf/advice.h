@@ -22,9 +22,10 @@ enum advice_topic {
 	ADVICE_KPTR,
 	ADVICE_KPTR_PARANOID, /* and by kernel.perf_event_paranoid as well */
 
-	ADVICE_OTHERS,    /* a process of another user */
-	ADVICE_RINGS,     /* KiB wanted, KiB a CPU to permit, KiB of locked memory to permit */
-	ADVICE_SMALLER,   /* the same, but smaller ones do */
+	ADVICE_OTHERS,  /* a process of another user */
+	ADVICE_RINGS,   /* KiB wanted, KiB a CPU to permit, KiB of locked memory to permit */
+	ADVICE_SMALLER, /* the same, but smaller ones do */
+	ADVICE_HELD,    /* other recordings have what is allowed; KiB of locked memory to permit */
 	ADVICE_NO_MEMORY, /* smaller rings, for want of memory */
 	ADVICE_FILES,     /* files that may be open, files needed */
 	ADVICE_RUNGS,     /* the same, but with fewer sampling periods fewer do */

@@ -63,6 +63,12 @@ struct sampler_config {
 	bool data;                     /* what is accessed: address, source, latency */
 	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per CPU */
+	/*
+	 * What those samples copy instead of stack_size that are taken at a period, in the event's
+	 * units, where a ring has so many bytes of room as it wakes the recorder. May be NULL.
+	 */
+	uint32_t (*copy_size)(const void *arg, uint64_t period, size_t room);
+	const void *copy_arg;
 };
 
 /* Where a record came from. */
@@ -112,7 +118,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, u
  * large.
  */
 int sampler_copy_more(struct sampler *sampler, uint32_t stack_size);
-/* How many it copies now. */
+/* How many that is now; of what copies as copy_size() says, stack_size. */
 uint32_t sampler_copied(const struct sampler *sampler);
 /* Bytes of the ring that each CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);

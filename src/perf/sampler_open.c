@@ -190,14 +190,28 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 	return !error && *fd >= 0 ? note_id(s, *fd, e, rung, c) : error;
 }
 
+/* A slower rung has the room of the ring for fewer samples: they may be larger. */
+static uint32_t stack_size(const struct sampler *s, const struct sampler_config *config, unsigned e,
+                           unsigned shift)
+{
+	size_t ring = sampler_ring_size(s);
+
+	if (!config->stack_size || !config->copy_size)
+		return config->stack_size;
+	return config->copy_size(config->copy_arg, config->base_period[e] << shift,
+	                         ring - sampler_wakes_at(ring));
+}
+
 static int open_event(struct sampler *s, const struct sampler_config *config, unsigned e,
                       unsigned rung, unsigned t, unsigned c)
 {
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
+	unsigned shift = event->first_shift + 2 * rung;
 	int error;
 
-	attr.sample_period = event->base_period[c] << (event->first_shift + 2 * rung);
+	attr.sample_period = event->base_period[c] << shift;
+	attr.sample_stack_user = stack_size(s, config, e, shift);
 	if (rung)
 		attr.enable_on_exec = 0;
 	error = sampler_open_event(s, &attr, e, rung, t, c);

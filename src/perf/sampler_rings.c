@@ -132,6 +132,9 @@ int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, ch
 	if (error == -EPERM) {
 		struct advice advice = advise_locked(s, size);
 
+		if (advice.topic == ADVICE_NONE)
+			advice = (struct advice){
+				ADVICE_HELD, {(int64_t)(s->nr_rings * size >> 10) + 1}, NULL};
 		advice_line(&advice, why, WHY_SIZE);
 	}
 	if (!error && size < wanted)

@@ -116,7 +116,9 @@ static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
 		return -EBADMSG;
 	if (chdr.ch_size > max)
 		return -EFBIG;
-	return elf_compress(section, 0, 0) > 0 ? 0 : -EBADMSG;
+	if (elf_compress(section, 0, 0) > 0)
+		return 0;
+	return chdr.ch_type == ELFCOMPRESS_ZLIB ? -EBADMSG : -EOPNOTSUPP;
 }
 
 static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section section,
@@ -132,7 +134,7 @@ static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section sectio
 	if (!found || !shdr.sh_size)
 		return 0;
 	err = unpack(found, &shdr, old, *max);
-	if (err == -EFBIG)
+	if (err == -EFBIG || err == -EOPNOTSUPP)
 		return err;
 	data = err ? NULL : elf_section_data(found, *max);
 	if (!data)

@@ -46,7 +46,8 @@ struct dwarf {
 
 /*
  * Reads the sections; they live as long as the ELF file. max: bytes that may be read and unpacked.
- * 0, -ENODATA: there is no debug information, -EFBIG, -ENOMEM.
+ * 0, -ENODATA: there is no debug information, -EFBIG, -EOPNOTSUPP: libelf cannot unpack it,
+ * -ENOMEM.
  */
 int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max);
 /* The same of the sections that the compiler keeps out of programs: see split_unit.h. */

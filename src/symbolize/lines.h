@@ -15,7 +15,8 @@ struct lines;
 
 /*
  * Finds the lines of n ascending, distinct offsets. The offsets must stay where they are. NULL with
- * errno; ENODATA: there is no debug information, EFBIG: more than is read.
+ * errno; ENODATA: there is no debug information, EFBIG: more than is read, EOPNOTSUPP: libelf
+ * cannot unpack it.
  */
 struct lines *lines_new(struct elf_image *image, const uint32_t *offsets, size_t n);
 void lines_free(struct lines *lines);

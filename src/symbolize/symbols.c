@@ -215,6 +215,14 @@ static void count_unreadable(struct symbolizer_stats *stats, int err)
 		stats->modules_unreadable++;
 }
 
+static void count_lineless(struct symbolizer_stats *stats, int err)
+{
+	if (err == EOPNOTSUPP)
+		stats->lines_packed++;
+	else if (err != ENODATA)
+		stats->lines_refused++;
+}
+
 static int query_elf(const struct query *query, struct module *module)
 {
 	struct symbolizer *symbolizer = query->symbolizer;
@@ -231,7 +239,7 @@ static int query_elf(const struct query *query, struct module *module)
 		if (names.lines)
 			symbolizer->stats.split_missing += lines_split_missing(names.lines);
 		else
-			symbolizer->stats.lines_refused += errno != ENODATA;
+			count_lineless(&symbolizer->stats, errno);
 		err = elf_names_tell(&names, query);
 	}
 	lines_free(names.lines);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench_record.py BUILD: real programs recorded at 10 kHz and 1 kHz with 16 KiB of stack a sample: how
+"""bench_record.py BUILD: real programs recorded at 10 kHz and 1 kHz with the default copies of stacks: how
 many stacks reach their root, what CPU time the recorder uses for one sample (draining, unwinding and
 storing, from the start of the target to its end; not the names, which are looked up then), and what the kernel lost for want of room. Goals: complete >= 99 % (node: 98.5), <= 5 us a sample at 10 kHz,
 lost 0 at 1 kHz with the rings of a user without privileges and <= 0.1 % at 10 kHz."""

@@ -46,6 +46,12 @@ for places in tree copy root; do
 done
 "$ADAPTRACE" report --annotate hot --symbols=tree | grep -q 'x \* 31' || fail "no lines"
 
+echo "-- what not every libelf can unpack"
+mkdir packed
+if objcopy --compress-debug-sections=zstd copy/app packed/app 2>err; then
+	named --symbols=packed || grep -q 'zstd.*objcopy --decompress' err || fail "$(cat err)"
+fi
+
 echo "-- what says nothing"
 named --symbols=other && fail "another program's names"
 grep -q "no file of this machine says more" err || fail "$(cat err)"

@@ -21,4 +21,18 @@ used, = recording.said()["used"]
 assert recording.close(sum(c["weight"] for c in info["commands"]) / 1e9, used, 0.1,
                        recording.allowance(info))
 END
+
+# Nor may the same user record twice at once then, and is told why.
+ulimit -l 0
+as_user "$ADAPTRACE" record -q -o first.atr sh -c ': >on; while test -e on; do sleep 0.1; done' &
+await test -e on
+as_user "$ADAPTRACE" record -q -o second.atr true 2>second
+status=$?
+rm on
+wait
+cat second
+if [ "$(cat /proc/sys/kernel/perf_event_mlock_kb)" = 516 ]; then
+	[ "$status" = 125 ] || fail "two at once: $status"
+	complaints second | grep -q 'other recordings.*ulimit -l' || fail "nothing was said"
+fi
 pass

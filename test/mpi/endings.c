@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	if (rank && !strcmp(argv[1], "abort"))
 		MPI_Abort(MPI_COMM_WORLD, 7);
-	usleep(300000);
+	usleep(rank ? 1000000 : 0); /* until rank 0 waits for us */
 	if (rank && !strcmp(argv[1], "kill"))
 		kill(getpid(), SIGKILL);
 	MPI_Recv(&number, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

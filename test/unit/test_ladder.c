@@ -15,10 +15,13 @@
 
 #include "perf/event.h"
 #include "perf/sampler.h"
+#include "symbolize/unwind.h"
 
 /* A ladder of inherited events on threads that are older than it, and on one that is not. */
 
 enum { NR_THREADS = 3, OLD = 2, ENOUGH = 5, PERIOD = 970793 };
+/* Bytes of stack that the first rung copies, and the slower ones. */
+enum { SMALL = 64, LARGE = 192 };
 
 static int said[2], told[2];
 
@@ -92,10 +95,20 @@ static void await_samples(struct sampler *sampler, const pid_t *tids, unsigned r
 			assert_non_null(count);
 			assert_int_equal(source.rung, rung);
 			assert_int_equal(source.shift, shift);
+			assert_int_equal(record.sample.stack_size, rung ? LARGE : SMALL);
 			assert_false(source.stale);
 			count->fresh++;
 		}
 	}
+}
+
+static uint32_t copy_size(const void *arg, uint64_t period, size_t room)
+{
+	const struct event *event = arg;
+
+	assert_true(event->unit == EVENT_NS);
+	assert_in_range(room, (64 << 10) / 2, (64 << 10) - 1);
+	return period > PERIOD / 4 ? LARGE : SMALL;
 }
 
 static struct sampler *open_ladder(const struct event *event, const pid_t *tids)
@@ -108,6 +121,10 @@ static struct sampler *open_ladder(const struct event *event, const pid_t *tids)
 		.nr_events = 1,
 		.base_period = {PERIOD / 4},
 		.spread = true,
+		.stack_size = SMALL,
+		.copy_size = copy_size,
+		.copy_arg = event,
+		.regs = unwind_regs_mask(),
 		.ring_size = 64 << 10,
 	};
 	char why[WHY_SIZE];

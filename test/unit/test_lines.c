@@ -330,6 +330,23 @@ static void compressed(void **state)
 	check_place(f, "c.so", place);
 }
 
+/* Not every libelf unpacks this: that is told, and the function has its name. */
+static void compressed_in_a_newer_way(void **state)
+{
+	struct fixture *f = *state;
+	struct symbolizer_stats stats;
+	struct answer answer;
+
+	if (!make_library(f, "-g") ||
+	    !run(f,
+	         "objcopy --compress-debug-sections=zstd a.so b.so && readelf -t b.so | grep ZSTD"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "b.so")), place_of(f));
+	symbolizer_stats(f->symbolizer, &stats);
+	assert_non_null(answer.name);
+	assert_int_equal(stats.lines_packed, answer.nr_sources == 0);
+}
+
 static void versions(void **state)
 {
 	static const char *const options[] = {"-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5",
@@ -523,6 +540,7 @@ int main(void)
 		TEST(function_that_two_units_have),
 		TEST(function_of_c_in_cpp),
 		TEST(compressed),
+		TEST(compressed_in_a_newer_way),
 		TEST(versions),
 		TEST(pieces_in_version_2),
 		TEST(separate_file),
