@@ -4,12 +4,17 @@
 
 #define GROWTH ((size_t)1 << 20) /* that memory is asked for at once */
 
-/* Budget/64 keeps the bins that wait half-filled few; 16 KiB is enough for a bin's dictionaries. */
+/*
+ * Budget/64 keeps the bins that wait half-filled few. 16 KiB is enough for a bin's dictionaries;
+ * larger ones learn them less often, where the budget has room for many of them.
+ */
 static unsigned bin_shift_for(size_t size)
 {
 	unsigned shift = 10;
 
 	while (shift < 14 && (size_t)2 << shift <= size / 64)
+		shift++;
+	while (shift >= 14 && shift < 16 && (size_t)2 << shift <= size / 256)
 		shift++;
 	return shift;
 }

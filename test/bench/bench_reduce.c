@@ -70,14 +70,20 @@ static double time_reduction(struct hmb *hmb)
 	return (double)(bench_now() - start) / 1000;
 }
 
-/* Full, with so many of a hundred bins in level 0 and the others in level 1. */
+/*
+ * Full, with so many of a hundred bins in level 0 and the others in level 1, which have coded
+ * records before.
+ */
 static double one_reduction(size_t size, unsigned percent)
 {
+	struct hmb_sample samples[] = {{.level = 0, .step = 1}, {.level = 1, .step = 1}};
 	struct hmb *hmb = buffer_new(size);
 	static const char record[RECORD];
 	uint64_t end = size / RECORD * 97 / 100;
 	double us;
 
+	for (unsigned i = 0; i < 2; i++)
+		hmb_put(hmb, &samples[i]);
 	for (uint64_t i = 0; i < end && !hmb->ledger->nr_reductions; i++)
 		put_raw(hmb, 0, i * 37 % 100 >= percent, i, record, sizeof(record));
 	us = time_reduction(hmb);
