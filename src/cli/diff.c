@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_JSON = 256, OPT_SHARES, OPT_LIMIT, OPT_ALL, OPT_NO_HEADER, OPT_NO_INLINE };
+enum { OPT_SHARES = OPT_OTHERS, OPT_ALL };
 
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
@@ -33,9 +33,8 @@ static const struct argp_option options_known[] = {
 struct diff_command {
 	const char *paths[DIFF_SIDES];
 	char *old; /* a path that was made up */
-	const char *event;
-	bool json, shares;
-	struct report_options options;
+	bool shares;
+	struct row_options rows;
 };
 
 static void take_path(struct argp_state *state, struct diff_command *command, const char *path)
@@ -47,9 +46,8 @@ static void take_path(struct argp_state *state, struct diff_command *command, co
 	command->paths[side] = path;
 }
 
-static void take_keys(struct argp_state *state, char *keys, struct report_options *options)
+static void check_keys(struct argp_state *state, const struct report_options *options)
 {
-	row_options_keys(state, keys, options);
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		if (options->keys[k] & (PROFILE_BY_THREAD | PROFILE_BY_PROCESS))
 			argp_error(state, "the threads and processes of two runs are never the "
@@ -61,39 +59,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct diff_command *command = state->input;
 
 	switch (key) {
-	case 'e':
-		command->event = arg;
-		return 0;
-	case 's':
-		take_keys(state, arg, &command->options);
-		return 0;
 	case OPT_SHARES:
 		command->shares = true;
 		return 0;
-	case OPT_LIMIT:
-		command->options.limit = row_options_limit(state, "rows", arg);
-		return 0;
 	case OPT_ALL:
-		command->options.all = true;
-		command->options.limit = UINT32_MAX;
-		return 0;
-	case OPT_JSON:
-		command->json = true;
-		return 0;
-	case OPT_NO_INLINE:
-		command->options.no_inline = true;
-		return 0;
-	case OPT_NO_HEADER:
-		command->options.no_header = true;
-		return 0;
-	case 'q':
-		command->options.quiet = true;
+		command->rows.report.all = true;
+		command->rows.report.limit = UINT32_MAX;
 		return 0;
 	case ARGP_KEY_ARG:
 		take_path(state, command, arg);
 		return 0;
+	case ARGP_KEY_END:
+		check_keys(state, &command->rows.report);
+		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return row_options_parse(&command->rows, key, arg, state);
 	}
 }
 
@@ -111,24 +91,14 @@ static int complete_paths(struct diff_command *command)
 	return 0;
 }
 
-static int choose_event(const struct diff_command *command, struct diff_report *report,
-                        struct report_options *options)
-{
-	if (!command->event)
-		return 0;
-	options->event = trace_find_event(report->traces[DIFF_BEFORE], command->event);
-	if (options->event != TRACE_ALL_EVENTS)
-		return 0;
-	say("event '%s' is not in '%s'; adaptrace info shows those that are", command->event,
-	    report->names[DIFF_BEFORE]);
-	return -ENOENT;
-}
-
 static int put_diff(struct diff_command *command, struct diff_report *report)
 {
+	struct row_options *rows = &command->rows;
 	int err;
 
-	if (choose_event(command, report, &command->options))
+	if (rows->event &&
+	    reading_find_event(report->traces[DIFF_BEFORE], report->names[DIFF_BEFORE], rows->event,
+	                       &rows->report.event))
 		return 1;
 	if (!report_diff_any(report)) {
 		say("no event was sampled in both '%s' and '%s'; adaptrace info shows those that "
@@ -136,7 +106,7 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 		    report->names[DIFF_BEFORE], report->names[DIFF_AFTER]);
 		return 1;
 	}
-	err = command->json ? report_diff_json(stdout, report) : report_diff_text(stdout, report);
+	err = rows->json ? report_diff_json(stdout, report) : report_diff_text(stdout, report);
 	return reading_done(report->names[DIFF_AFTER], err);
 }
 
@@ -147,7 +117,7 @@ static int diff(struct diff_command *command)
 	struct diff_report report = {
 		.traces = {before, after},
 		.names = {command->paths[DIFF_BEFORE], command->paths[DIFF_AFTER]},
-		.options = &command->options,
+		.options = &command->rows.report,
 		.shares = command->shares,
 	};
 	int status = after ? put_diff(command, &report) : 1;
@@ -174,20 +144,14 @@ int cmd_diff(int argc, char **argv)
 		NULL,
 		NULL,
 	};
-	struct diff_command command = {.options = {
-					       .event = TRACE_ALL_EVENTS,
-					       .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-					       .nr_keys = 2,
-					       .to = UINT64_MAX,
-				       }};
+	struct diff_command command = {0};
 	int status = 2;
 
+	row_options_init(&command.rows);
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;
 	if (!argp_parse(&argp, argc, argv, 0, NULL, &command)) {
-		if (!command.options.limit)
-			command.options.limit = command.json ? UINT32_MAX : DEFAULT_LIMIT;
-		row_options_terminal(&command.options);
+		row_options_complete(&command.rows);
 		status = complete_paths(&command) ? reading_done(DEFAULT_TRACE, -ENOMEM)
 		                                  : diff(&command);
 	}

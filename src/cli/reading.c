@@ -23,6 +23,16 @@ struct trace *reading_open(const char *path)
 	return trace;
 }
 
+int reading_find_event(const struct trace *trace, const char *path, const char *name,
+                       uint32_t *event)
+{
+	*event = trace_find_event(trace, name);
+	if (*event != TRACE_ALL_EVENTS)
+		return 0;
+	say("event '%s' is not in '%s'; adaptrace info shows those that are", name, path);
+	return -ENOENT;
+}
+
 int reading_done(const char *path, int err)
 {
 	if (fflush(stdout) || ferror(stdout)) {

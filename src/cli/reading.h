@@ -14,6 +14,10 @@ void reading_take(struct argp_state *state, const char **path, const char *arg);
 /* NULL: told on standard error. */
 struct trace *reading_open(const char *path);
 
+/* The event of that name; -ENOENT: told on standard error. */
+int reading_find_event(const struct trace *trace, const char *path, const char *name,
+                       uint32_t *event);
+
 /* The exit status of a command that wrote to standard output: err or a write error is told. */
 int reading_done(const char *path, int err);
 

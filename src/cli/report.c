@@ -103,7 +103,7 @@ static void say_candidates(const struct report_command *command)
 static int choose_function(const struct trace *trace, struct report_command *command)
 {
 	int err = function_choice_init(&command->choice, trace, command->function,
-	                               !command->options.no_inline);
+	                               !command->rows.report.no_inline);
 
 	if (err) {
 		say("cannot look for '%s': %s", command->function, strerror(-err));
@@ -113,7 +113,7 @@ static int choose_function(const struct trace *trace, struct report_command *com
 		say_candidates(command);
 		return -ENOENT;
 	}
-	command->options.function = command->choice.names[0];
+	command->rows.report.function = command->choice.names[0];
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static void complete_keys(struct report_options *options)
 
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
-	struct report_options *options = &command->options;
+	struct report_options *options = &command->rows.report;
 	unsigned keys = 0;
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
@@ -147,13 +147,9 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		    command->path);
 		return -ENOENT;
 	}
-	if (command->event)
-		options->event = trace_find_event(trace, command->event);
-	if (command->event && options->event == TRACE_ALL_EVENTS) {
-		say("event '%s' is not in '%s'; adaptrace info shows those that are",
-		    command->event, command->path);
+	if (command->rows.event &&
+	    reading_find_event(trace, command->path, command->rows.event, &options->event))
 		return -ENOENT;
-	}
 	if (command->time && choose_span(trace_run(trace), command->time, options))
 		return -EINVAL;
 	complete_keys(options);
@@ -164,17 +160,17 @@ static int complete_options(const struct trace *trace, struct report_command *co
 
 static int put_report(const struct trace *trace, const struct report_command *command)
 {
-	const struct report_options *options = &command->options;
+	const struct report_options *options = &command->rows.report;
 	const char *name = command->path;
 
 	if (command->mpi)
-		return command->json ? report_mpi_json(stdout, trace, options)
-		                     : report_mpi_text(stdout, trace, name, options);
+		return command->rows.json ? report_mpi_json(stdout, trace, options)
+		                          : report_mpi_text(stdout, trace, name, options);
 	if (command->per_rank)
-		return command->json ? report_ranks_json(stdout, trace, options)
-		                     : report_ranks_text(stdout, trace, name, options);
-	return command->json ? report_json(stdout, trace, options)
-	                     : report_text(stdout, trace, name, options);
+		return command->rows.json ? report_ranks_json(stdout, trace, options)
+		                          : report_ranks_text(stdout, trace, name, options);
+	return command->rows.json ? report_json(stdout, trace, options)
+	                          : report_text(stdout, trace, name, options);
 }
 
 /* The exit status; what of it has a way out is told with it. */
@@ -182,7 +178,7 @@ static int report_done(const struct report_command *command, int err)
 {
 	if (err == -E2BIG)
 		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
-		    command->options.function);
+		    command->rows.report.function);
 	else if (err == -ENODATA)
 		say("'%s' knows no ranks; adaptrace merge makes one of the traces of all ranks",
 		    command->path);

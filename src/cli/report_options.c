@@ -2,21 +2,16 @@
 
 #include "cli/commands.h"
 #include "cli/reading.h"
-#include "cli/row_options.h"
 
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	OPT_JSON = 256,
-	OPT_TREE,
+	OPT_TREE = OPT_OTHERS,
 	OPT_PER_THREAD,
 	OPT_TIME,
-	OPT_LIMIT,
 	OPT_ALL,
-	OPT_NO_HEADER,
-	OPT_NO_INLINE,
 	OPT_CALLERS,
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
@@ -64,23 +59,22 @@ static void parse_function(struct argp_state *state, const char *name, enum prof
 	if (!*name)
 		argp_error(state, "a function has a name");
 	command->function = name;
-	command->options.direction = way;
+	command->rows.report.direction = way;
 }
 
-static error_t parse_format(int key, struct report_command *command)
+static error_t parse_view(int key, char *arg, struct argp_state *state)
 {
+	struct report_command *command = state->input;
+
 	switch (key) {
 	case OPT_PER_THREAD:
-		command->options.per_thread = true;
+		command->rows.report.per_thread = true;
 		return 0;
 	case OPT_TREE:
-		command->options.tree = true;
+		command->rows.report.tree = true;
 		return 0;
 	case OPT_ALL:
-		command->options.all = true;
-		return 0;
-	case OPT_JSON:
-		command->json = true;
+		command->rows.report.all = true;
 		return 0;
 	case OPT_MPI:
 		command->mpi = true;
@@ -91,17 +85,8 @@ static error_t parse_format(int key, struct report_command *command)
 	case OPT_DEBUGINFOD:
 		command->symbols = command->places.ask_server = true;
 		return 0;
-	case OPT_NO_INLINE:
-		command->options.no_inline = true;
-		return 0;
-	case OPT_NO_HEADER:
-		command->options.no_header = true;
-		return 0;
-	case 'q':
-		command->options.quiet = true;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return row_options_parse(&command->rows, key, arg, state);
 	}
 }
 
@@ -124,13 +109,13 @@ static bool keys_name_functions(const struct report_options *options)
 /* Trees and tables of threads are of functions, and each of these is a view by itself. */
 static void check_views(struct argp_state *state, const struct report_command *command)
 {
-	const struct report_options *options = &command->options;
+	const struct report_options *options = &command->rows.report;
 	bool of_functions = has_trees(options) || options->per_thread;
 
 	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
 		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
 		                  "at a time, and without --tree and the like");
-	if (command->sorted && (command->mpi || command->per_rank || options->annotate))
+	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
 		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
 		                  "--annotate");
 	if (options->direction != PROFILE_ALL && !keys_name_functions(options))
@@ -143,9 +128,9 @@ static void check_views(struct argp_state *state, const struct report_command *c
 /* What JSON has besides trees are tables, and code has instructions besides its rows. */
 static void check_limits(struct argp_state *state, const struct report_command *command)
 {
-	const struct report_options *options = &command->options;
+	const struct report_options *options = &command->rows.report;
 
-	if (!options->limit || command->json)
+	if (!options->limit || command->rows.json)
 		return;
 	if (has_trees(options))
 		argp_error(state, "--limit is for tables; --max-depth leaves out what is deep in "
@@ -159,13 +144,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct report_command *command = state->input;
 
 	switch (key) {
-	case 'e':
-		command->event = arg;
-		return 0;
-	case 's':
-		row_options_keys(state, arg, &command->options);
-		command->sorted = true;
-		return 0;
 	case OPT_SYMBOLS:
 		command->symbols = true;
 		command->places.folder = arg;
@@ -173,15 +151,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_TIME:
 		command->time = arg;
 		return 0;
-	case OPT_LIMIT:
-		command->options.limit = row_options_limit(state, "rows", arg);
-		return 0;
 	case OPT_MAX_DEPTH:
-		command->options.max_depth = row_options_limit(state, "the depth", arg);
+		command->rows.report.max_depth = row_options_limit(state, "the depth", arg);
 		return 0;
 	case OPT_ANNOTATE:
 		parse_function(state, arg, PROFILE_ALL);
-		command->options.annotate = true;
+		command->rows.report.annotate = true;
 		return 0;
 	case OPT_CALLERS:
 		parse_function(state, arg, PROFILE_CALLERS);
@@ -197,7 +172,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_limits(state, command);
 		return 0;
 	default:
-		return parse_format(key, command);
+		return parse_view(key, arg, state);
 	}
 }
 
@@ -219,21 +194,14 @@ int report_options(struct report_command *command, int argc, char **argv)
 		NULL,
 	};
 
-	*command = (struct report_command){.options = {
-						   .event = TRACE_ALL_EVENTS,
-						   .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-						   .nr_keys = 2,
-						   .to = UINT64_MAX,
-					   }};
+	*command = (struct report_command){0};
+	row_options_init(&command->rows);
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, command))
 		return 2;
 	if (!command->path)
 		command->path = DEFAULT_TRACE;
-	if (!command->options.limit)
-		command->options.limit =
-			command->json || command->options.all ? UINT32_MAX : DEFAULT_LIMIT;
-	row_options_terminal(&command->options);
+	row_options_complete(&command->rows);
 	return 0;
 }

@@ -2,19 +2,18 @@
 #ifndef CLI_REPORT_OPTIONS_H
 #define CLI_REPORT_OPTIONS_H
 
+#include "cli/row_options.h"
 #include "output/function_choice.h"
-#include "output/report.h"
 #include "symbolize/module.h"
 
 #include <stdbool.h>
 
 struct report_command {
-	const char *path, *event, *time, *function;
+	const char *path, *time, *function;
 	struct function_choice choice;
-	bool json, mpi, per_rank, symbols;
-	bool sorted; /* by keys that were asked for */
+	bool mpi, per_rank, symbols;
 	struct debug_places places;
-	struct report_options options;
+	struct row_options rows;
 };
 
 /*

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEFAULT_LIMIT 40
+
 static enum profile_keys key_named(const char *name)
 {
 	static const struct {
@@ -29,7 +31,7 @@ static enum profile_keys key_named(const char *name)
 	return 0;
 }
 
-void row_options_keys(struct argp_state *state, char *text, struct report_options *options)
+static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
 {
 	unsigned seen = 0;
 	char *name;
@@ -64,7 +66,7 @@ uint32_t row_options_limit(struct argp_state *state, const char *what, const cha
 	return (uint32_t)limit;
 }
 
-void row_options_terminal(struct report_options *options)
+static void know_terminal(struct report_options *options)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -72,4 +74,53 @@ void row_options_terminal(struct report_options *options)
 		return;
 	options->width = terminal_width(STDOUT_FILENO);
 	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+void row_options_init(struct row_options *rows)
+{
+	*rows = (struct row_options){.report = {
+					     .event = TRACE_ALL_EVENTS,
+					     .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+					     .nr_keys = 2,
+					     .to = UINT64_MAX,
+				     }};
+}
+
+int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'e':
+		rows->event = arg;
+		return 0;
+	case 's':
+		parse_keys(state, arg, &rows->report);
+		rows->sorted = true;
+		return 0;
+	case 'q':
+		rows->report.quiet = true;
+		return 0;
+	case OPT_JSON:
+		rows->json = true;
+		return 0;
+	case OPT_LIMIT:
+		rows->report.limit = row_options_limit(state, "rows", arg);
+		return 0;
+	case OPT_NO_HEADER:
+		rows->report.no_header = true;
+		return 0;
+	case OPT_NO_INLINE:
+		rows->report.no_inline = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void row_options_complete(struct row_options *rows)
+{
+	struct report_options *report = &rows->report;
+
+	if (!report->limit)
+		report->limit = rows->json || report->all ? UINT32_MAX : DEFAULT_LIMIT;
+	know_terminal(report);
 }

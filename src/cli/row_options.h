@@ -4,15 +4,33 @@
 
 #include "output/report.h"
 
-#define DEFAULT_LIMIT 40
-
 struct argp_state;
 
-/* Takes the keys of --sort, a number of rows or levels; nonsense is told, and ends the program. */
-void row_options_keys(struct argp_state *state, char *text, struct report_options *options);
-uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text);
+enum row_option {
+	OPT_JSON = 256,
+	OPT_LIMIT,
+	OPT_NO_HEADER,
+	OPT_NO_INLINE,
+	OPT_OTHERS, /* a command's own are from here on */
+};
 
-/* Where standard output is a terminal: its width, and whether it wants colors. */
-void row_options_terminal(struct report_options *options);
+struct row_options {
+	const char *event; /* as written: what it means depends on the trace */
+	bool json;
+	bool sorted; /* keys were given */
+	struct report_options report;
+};
+
+/* Functions and their modules, of all of a run. */
+void row_options_init(struct row_options *rows);
+/*
+ * Takes an option that they have in common: 'e', 's', 'q' and those above; else ARGP_ERR_UNKNOWN.
+ * Nonsense is told, and ends the program.
+ */
+int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state);
+/* A number of rows or levels, likewise. */
+uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text);
+/* Behind the last option: how many rows, and for what kind of terminal. */
+void row_options_complete(struct row_options *rows);
 
 #endif

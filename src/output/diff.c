@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const diff_side_names[DIFF_SIDES] = {"before", "after"};
+
 /* What all cells of a row say; NULL: no memory. */
 static char *row_cells(const struct profile *profile, const struct profile_row *row,
                        const struct report_options *options, char *text)

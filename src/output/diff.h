@@ -9,6 +9,8 @@
 
 enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
+extern const char *const diff_side_names[DIFF_SIDES]; /* "before", "after" */
+
 struct diff_row {
 	char *cells;              /* by key, each with its NUL */
 	double value[DIFF_SIDES]; /* of self; 0 where the function was not met */

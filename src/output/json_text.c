@@ -131,6 +131,11 @@ void json_append(struct json_object *array, struct json_object *value)
 	json_free(value);
 }
 
+void json_append_text(void *array, const char *text)
+{
+	json_append(array, json_text(text));
+}
+
 void json_append_all(struct json_object *array, struct json_object *other)
 {
 	if (is_lost(array) || is_lost(other)) {

@@ -30,6 +30,8 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 void json_add_named(struct json_object *object, const char *name, struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t value);
 void json_append(struct json_object *array, struct json_object *value);
+/* A string to an array, for those who call with what they have to tell. */
+void json_append_text(void *array, const char *text);
 /* All values of another array, which keeps them. */
 void json_append_all(struct json_object *array, struct json_object *other);
 /* One for which the caller itself has no memory. */

@@ -6,17 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const sides[] = {"before", "after"};
-
 struct diff_json {
 	const struct diff_report *report;
 	struct json_object *events;
 };
-
-static void add_warning(void *arg, const char *text)
-{
-	json_append(arg, json_text(text));
-}
 
 static struct json_object *side_object(const struct diff *diff, unsigned side)
 {
@@ -25,7 +18,7 @@ static struct json_object *side_object(const struct diff *diff, unsigned side)
 
 	json_add_number(object, "total_weight", profile->total);
 	json_add_number(object, "samples", profile->samples);
-	warnings_of_profile(profile, add_warning, warnings);
+	warnings_of_profile(profile, json_append_text, warnings);
 	json_add(object, "warnings", warnings);
 	return object;
 }
@@ -53,7 +46,7 @@ static struct json_object *row_object(const struct diff_row *row, const struct d
 
 		json_add(of, "self", number(report, row->value[side]));
 		json_add_number(of, "samples", row->samples[side]);
-		json_add(object, sides[side], of);
+		json_add(object, diff_side_names[side], of);
 	}
 	return object;
 }
@@ -71,7 +64,7 @@ static int add_event(void *arg, const struct diff *diff)
 	                   : event->unit == TRACE_NS ? "ns"
 	                                             : "count"));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		json_add(object, sides[side], side_object(diff, side));
+		json_add(object, diff_side_names[side], side_object(diff, side));
 	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
 		json_append(rows, row_object(&diff->rows[i], out->report));
 	json_add(object, "functions", rows);
@@ -86,7 +79,7 @@ static struct json_object *run_object(const struct diff_report *report, unsigned
 
 	json_add(object, "file", json_text(report->names[side]));
 	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
-	warnings_of_run(report->traces[side], add_warning, warnings);
+	warnings_of_run(report->traces[side], json_append_text, warnings);
 	json_add(object, "warnings", warnings);
 	return object;
 }
@@ -99,7 +92,7 @@ int report_diff_json(FILE *to, const struct diff_report *report)
 	int err = report_diff_walk(report, add_event, &out);
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		json_add(whole, sides[side], run_object(report, side));
+		json_add(whole, diff_side_names[side], run_object(report, side));
 	json_add(whole, "events", out.events);
 	if (err)
 		json_free(whole);

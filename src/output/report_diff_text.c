@@ -10,8 +10,6 @@
 
 #define VALUE_WIDTH 9 /* without the unit */
 
-static const char *const sides[] = {"before", "after"};
-
 /* Values are shown in so many, with so many digits behind the point. */
 struct value_unit {
 	double size;
@@ -23,7 +21,6 @@ struct diff_text {
 	FILE *to;
 	const struct diff_report *report;
 	unsigned nr_tables;
-	unsigned side; /* of warnings */
 	/* Of the present table: */
 	const struct diff *diff;
 	const struct value_unit *unit;
@@ -33,22 +30,21 @@ struct diff_text {
 
 /* --- above the table -------------------------------------------------------------------------- */
 
-static void put_warning(void *arg, const char *text)
+static struct warning_text warning_of(const struct diff_text *out, unsigned side)
 {
-	const struct diff_text *out = arg;
-
-	fprintf(out->to, "%swarning: %s: ", paint(out->report->options, AMBER), sides[out->side]);
-	text_put(out->to, text, 0);
-	fprintf(out->to, "%s\n", paint(out->report->options, PLAIN));
+	return (struct warning_text){out->to, out->report->options, diff_side_names[side]};
 }
 
-static void put_runs(struct diff_text *out)
+static void put_runs(const struct diff_text *out)
 {
-	for (out->side = 0; out->side < DIFF_SIDES; out->side++) {
-		fprintf(out->to, "%s: ", sides[out->side]);
-		report_head_run(out->to, out->report->traces[out->side],
-		                out->report->names[out->side]);
-		warnings_of_run(out->report->traces[out->side], put_warning, out);
+	const struct diff_report *report = out->report;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		struct warning_text warning = warning_of(out, side);
+
+		fprintf(out->to, "%s: ", diff_side_names[side]);
+		report_head_run(out->to, report->traces[side], report->names[side]);
+		warnings_of_run(report->traces[side], report_warning_text, &warning);
 	}
 }
 
@@ -192,8 +188,11 @@ static int put_table(void *arg, const struct diff *diff)
 		fputc('\n', out->to);
 	if (!options->quiet && !options->no_header) {
 		put_wholes(out);
-		for (out->side = 0; out->side < DIFF_SIDES; out->side++)
-			warnings_of_profile(diff->profiles[out->side], put_warning, out);
+		for (unsigned side = 0; side < DIFF_SIDES; side++) {
+			struct warning_text warning = warning_of(out, side);
+
+			warnings_of_profile(diff->profiles[side], report_warning_text, &warning);
+		}
 		fputc('\n', out->to);
 	}
 	choose_unit(out);

@@ -270,11 +270,6 @@ static int put_trees(struct report_out *out)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void add_warning(void *arg, const char *text)
-{
-	json_append(arg, json_text(text));
-}
-
 static struct json_object *scaled_object(const struct report_out *out,
                                          const struct profile_scaled *scaled)
 {
@@ -303,8 +298,8 @@ static void put_event_head(struct report_out *out)
 	const struct trace_event *event = trace_event(out->trace, profile->config.event);
 	struct json_object *warnings = json_list(), *counted;
 
-	warnings_of_run(out->trace, add_warning, warnings);
-	warnings_of_profile(profile, add_warning, warnings);
+	warnings_of_run(out->trace, json_append_text, warnings);
+	warnings_of_profile(profile, json_append_text, warnings);
 	json_put_member(&out->json, "event", json_text(trace_string(out->trace, event->name)));
 	fputc(',', out->json.to);
 	json_put_member(&out->json, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));

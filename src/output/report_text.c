@@ -187,16 +187,13 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-struct warning_text {
-	FILE *to;
-	const struct report_options *options;
-};
-
-static void put_warning(void *arg, const char *text)
+void report_warning_text(void *arg, const char *text)
 {
 	const struct warning_text *warning = arg;
 
 	fprintf(warning->to, "%swarning: ", paint(warning->options, AMBER));
+	if (warning->of)
+		fprintf(warning->to, "%s: ", warning->of);
 	text_put(warning->to, text, 0);
 	fprintf(warning->to, "%s\n", paint(warning->options, PLAIN));
 }
@@ -206,7 +203,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 {
 	struct profile *profile;
 	struct profile_view view;
-	struct warning_text warning = {to, options};
+	struct warning_text warning = {.to = to, .options = options};
 	int err;
 
 	profile = report_profile(trace, event, options, &view);
@@ -215,7 +212,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 	if (!options->quiet && !options->no_header) {
 		report_head_event(to, trace, event);
 		report_head_part(to, trace, options->from, options->to, profile->samples);
-		warnings_of_profile(profile, put_warning, &warning);
+		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
 	}
 	if (options->annotate)
@@ -231,12 +228,12 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 int report_text(FILE *to, const struct trace *trace, const char *name,
                 const struct report_options *options)
 {
-	struct warning_text warning = {to, options};
+	struct warning_text warning = {.to = to, .options = options};
 	int err = 0;
 
 	if (!options->quiet && !options->no_header) {
 		report_head_run(to, trace, name);
-		warnings_of_run(trace, put_warning, &warning);
+		warnings_of_run(trace, report_warning_text, &warning);
 	}
 	for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
 		if (options->event != TRACE_ALL_EVENTS && options->event != i)

@@ -36,6 +36,14 @@ static inline unsigned room_behind(const struct report_options *options, unsigne
 	return options->width > used + MIN_COLUMN ? options->width - used : MIN_COLUMN;
 }
 
+/* Prints a warning: a warning_fn, whose arg is this. */
+struct warning_text {
+	FILE *to;
+	const struct report_options *options;
+	const char *of; /* what is warned of, of several; else NULL */
+};
+void report_warning_text(void *arg, const char *text);
+
 /* Trees instead of tables. 0 or -ENOMEM. */
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
                      const struct profile_view *view);
