@@ -110,17 +110,30 @@ static int add_all_unsampled(struct builder *builder, uint32_t nr)
 	return err;
 }
 
+static int compare_unsampled(const void *a, const void *b)
+{
+	const struct profile_unsampled *x = a, *y = b;
+	uint64_t of_x = x->exact - x->sampled, of_y = y->exact - y->sampled;
+
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->row > y->row) - (x->row < y->row);
+}
+
 int builder_add_unsampled(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 	uint32_t nr = 0;
+	int err;
 
 	while (trace_command(profile->trace, nr))
 		nr++;
 	if (!nr || !exact_wanted(profile))
 		return 0;
 	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
-	return profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
+	err = profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
+	if (!err)
+		qsort(profile->unsampled, profile->nr_unsampled, sizeof(*profile->unsampled),
+		      compare_unsampled);
+	return err;
 }
 
 /* --- scaling ---------------------------------------------------------------------------------- */
@@ -152,6 +165,14 @@ static int scale_threads(struct builder *builder, uint32_t comm, double factor)
 	return 0;
 }
 
+static int compare_scaled(const void *a, const void *b)
+{
+	const struct profile_scaled *x = a, *y = b;
+	uint64_t of_x = x->exact - x->sampled, of_y = y->exact - y->sampled;
+
+	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->comm > y->comm) - (x->comm < y->comm);
+}
+
 static int scale_commands(struct builder *builder, const struct shares *shares)
 {
 	struct profile *profile = builder->profile;
@@ -171,6 +192,7 @@ static int scale_commands(struct builder *builder, const struct shares *shares)
 		err = scale_threads(builder, command->comm,
 		                    (double)command->exact / (double)share->weight);
 	}
+	qsort(profile->scaled, profile->nr_scaled, sizeof(*profile->scaled), compare_scaled);
 	return err;
 }
 

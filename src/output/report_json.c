@@ -249,7 +249,7 @@ static int put_trees(struct report_out *out)
 	bool first = true;
 
 	if (report_tree_init(&tree, profile, report_least(profile, out->options, &out->view),
-	                     out->options->max_depth))
+	                     out->options->max_depth, PROFILE_NONE))
 		return -ENOMEM;
 	fputs("\"trees\":[", out->json.to);
 	for (uint32_t i = 0; i < profile->nr_classes; i++) {

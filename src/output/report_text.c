@@ -116,6 +116,7 @@ static void put_thread_title(const struct table_text *table, char *text)
 {
 	const struct profile *profile = table->profile;
 	const struct profile_row *row = table_row(table, 0);
+	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
 	char weight[TEXT_SIZE];
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 
@@ -123,8 +124,8 @@ static void put_thread_title(const struct table_text *table, char *text)
 	text_quantity(weight, (double)table->whole, event->unit);
 	fprintf(table->to, "%s%s", table->first ? "\n" : "", paint(table->options, BOLD));
 	text_put(table->to, text, 0);
-	fprintf(table->to, ": %.2f%%, %s%s%s\n", percent((double)table->whole, profile->total),
-	        weight, row->name == PROFILE_NONE ? " [unsampled]" : "",
+	fprintf(table->to, ": %.2f%%, %s%s%s%s\n", percent((double)table->whole, profile->total),
+	        weight, unsampled ? " " : "", unsampled ? profile_unsampled_name(unsampled) : "",
 	        paint(table->options, PLAIN));
 }
 

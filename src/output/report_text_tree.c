@@ -76,6 +76,21 @@ static void put_guides(const struct tree_text *tree, unsigned level)
 	fputs(level ? paint(tree->options, PLAIN) : "", tree->to);
 }
 
+/* "[unsampled] gcc" */
+static void put_unsampled(const struct tree_text *tree, const struct report_branch *branch,
+                          unsigned level)
+{
+	const struct profile *profile = tree->tree->profile;
+	const struct profile_unsampled *unsampled = &profile->unsampled[branch->unsampled];
+
+	put_shares(tree, branch->total, NULL);
+	put_counters(tree, NULL);
+	put_guides(tree, level);
+	fprintf(tree->to, "%s ", profile_unsampled_name(unsampled));
+	text_put(tree->to, trace_string(profile->trace, unsampled->comm), 0);
+	fputc('\n', tree->to);
+}
+
 static void put_sum(const struct tree_text *tree, const struct report_branch *branch,
                     unsigned level)
 {
@@ -127,7 +142,7 @@ static bool told(const struct tree_text *tree, const struct report_branch *branc
 {
 	const struct profile_node *nodes = tree->tree->profile->nodes;
 
-	if (branch->node != PROFILE_NONE)
+	if (!branch->nr)
 		return true;
 	if (tree->options->quiet)
 		return false;
@@ -153,7 +168,7 @@ static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned
 		if (fork)
 			*guide = nr > 1 ? "├ " : "└ ";
 		if (branch->node == PROFILE_NONE) {
-			put_sum(tree, branch, level + fork);
+			(branch->nr ? put_sum : put_unsampled)(tree, branch, level + fork);
 			continue;
 		}
 		put_node(tree, branch->node, level + fork);
@@ -192,15 +207,14 @@ static void put_class_title(const struct tree_text *tree, const struct profile_c
 	        paint(tree->options, PLAIN));
 }
 
-/* The tree of a class, under its name if there are several. */
+/* The tree of a class, under its name. */
 static void put_class(const struct tree_text *tree, const struct profile_class *class)
 {
 	const struct profile *profile = tree->tree->profile;
 
 	if (!profile->nodes[class->root].total)
 		return;
-	if (profile->config.keys & PROFILE_CLASS_KEYS)
-		put_class_title(tree, class);
+	put_class_title(tree, class);
 	put_branches(tree, class->root, 0);
 }
 
@@ -227,19 +241,39 @@ static uint32_t *sorted_classes(const struct profile *profile)
 	return order;
 }
 
-static void put_unsampled(const struct tree_text *tree)
+/* What was not sampled of a command, beside the trees of classes. */
+static void put_unsampled_title(const struct tree_text *tree,
+                                const struct profile_unsampled *unsampled)
 {
 	const struct profile *profile = tree->tree->profile;
 
-	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
-		const struct profile_unsampled *u = &profile->unsampled[i];
+	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
+	text_put(tree->to, trace_string(profile->trace, unsampled->comm), 0);
+	fprintf(tree->to, ": %.2f%% %s%s\n",
+	        percent((double)profile->rows[unsampled->row].self, profile->total),
+	        profile_unsampled_name(unsampled), paint(tree->options, PLAIN));
+}
 
-		fprintf(tree->to, "%7.2f%%  %8s  %s ",
-		        percent((double)(u->exact - u->sampled), profile->total), "",
-		        profile_unsampled_name(u));
-		text_put(tree->to, trace_string(profile->trace, u->comm), 0);
-		fputc('\n', tree->to);
-	}
+static void put_classes(const struct tree_text *tree, const uint32_t *order)
+{
+	const struct profile *profile = tree->tree->profile;
+
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		put_class(tree, &profile->classes[order[i]]);
+	for (uint32_t i = 0; i < profile->nr_unsampled && tree->view->direction == PROFILE_ALL; i++)
+		put_unsampled_title(tree, &profile->unsampled[i]);
+}
+
+static bool has_classes(const struct profile *profile)
+{
+	return profile->config.keys & PROFILE_CLASS_KEYS;
+}
+
+/* Without classes all trees, and all that was not sampled, are branches of one root. */
+static uint32_t only_root(const struct profile *profile)
+{
+	return !has_classes(profile) && profile->nr_classes ? profile->classes[0].root
+	                                                    : PROFILE_NONE;
 }
 
 static void put_all(const struct tree_text *tree, const uint32_t *order)
@@ -247,10 +281,10 @@ static void put_all(const struct tree_text *tree, const uint32_t *order)
 	const struct profile *profile = tree->tree->profile;
 
 	put_titles(tree);
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		put_class(tree, &profile->classes[order[i]]);
-	if (tree->view->direction == PROFILE_ALL)
-		put_unsampled(tree);
+	if (has_classes(profile))
+		put_classes(tree, order);
+	else if (profile->nr_classes)
+		put_branches(tree, only_root(profile), 0);
 }
 
 /* "callers of f: 12.34% of all; in f itself 1.23% ±0.12%, 123 samples" */
@@ -296,7 +330,9 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 	counter_columns_init(&counters, profile->trace, profile->config.event);
 
 	if (order && tree.text)
-		err = report_tree_init(&branches, profile, tree.least, options->max_depth);
+		err = report_tree_init(&branches, profile, tree.least, options->max_depth,
+		                       view->direction == PROFILE_ALL ? only_root(profile)
+		                                                      : PROFILE_NONE);
 	if (!err) {
 		if (view->direction != PROFILE_ALL)
 			put_view(&tree);

@@ -9,11 +9,13 @@ static int compare_branches(const void *a, const void *b)
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
-	if ((x->node == PROFILE_NONE) != (y->node == PROFILE_NONE))
-		return x->node == PROFILE_NONE ? 1 : -1;
+	if (!x->nr != !y->nr)
+		return x->nr ? 1 : -1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return (x->unsampled > y->unsampled) - (x->unsampled < y->unsampled);
 }
 
 static bool shown(const struct profile *profile, uint32_t node, uint64_t least)
@@ -21,44 +23,70 @@ static bool shown(const struct profile *profile, uint32_t node, uint64_t least)
 	return profile->nodes[node].total >= least && profile->nodes[node].total;
 }
 
-/* Small nodes below shown ones are summed; what is below small ones is in them already. */
-static size_t collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
-                      const uint32_t *depths, uint32_t max_depth)
+static void add(struct report_tree *tree, const struct report_branch *branch)
+{
+	tree->branches[tree->nr++] = *branch;
+}
+
+/* sums: of each node the number of the branch that small ones below it are in, + 1; 0: none yet */
+static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent, uint64_t total)
+{
+	struct report_branch *sum;
+
+	if (!sums[parent]) {
+		add(tree, &(struct report_branch){parent, PROFILE_NONE, PROFILE_NONE, 0, 0});
+		sums[parent] = (uint32_t)tree->nr;
+	}
+	sum = &tree->branches[sums[parent] - 1];
+	sum->nr++;
+	sum->total += total;
+}
+
+static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t *sums,
+                              uint32_t below)
 {
 	const struct profile *profile = tree->profile;
-	size_t nr = 0;
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
+		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
+
+		if (weight < least)
+			add_small(tree, sums, below, weight);
+		else
+			add(tree, &(struct report_branch){below, PROFILE_NONE, i, 0, weight});
+	}
+}
+
+/* Small nodes below shown ones are summed; what is below small ones is in them already. */
+static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
+                    const uint32_t *depths, uint32_t max_depth)
+{
+	const struct profile *profile = tree->profile;
 
 	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
 		const struct profile_node *node = &profile->nodes[i];
-		struct report_branch branch = {node->parent, i, 1, node->total};
 
 		if (node->parent == PROFILE_NONE || !node->total ||
 		    (max_depth && depths[i] > max_depth) ||
 		    !(profile->nodes[node->parent].parent == PROFILE_NONE ||
 		      shown(profile, node->parent, least)))
 			continue;
-		if (!shown(profile, i, least)) {
-			if (sums[node->parent]) {
-				tree->branches[sums[node->parent] - 1].nr++;
-				tree->branches[sums[node->parent] - 1].total += node->total;
-				continue;
-			}
-			sums[node->parent] = (uint32_t)nr + 1;
-			branch.node = PROFILE_NONE;
-		}
-		tree->branches[nr++] = branch;
+		if (shown(profile, i, least))
+			add(tree,
+			    &(struct report_branch){node->parent, i, PROFILE_NONE, 0, node->total});
+		else
+			add_small(tree, sums, node->parent, node->total);
 	}
-	return nr;
 }
 
-/* At most one sum for each shown node, and one for each root. */
+/* At most one sum for each shown node, and one for each root; and what was not sampled. */
 static size_t count_most(const struct profile *profile, uint64_t least)
 {
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < profile->nr_nodes; i++)
 		nr += shown(profile, i, least) || profile->nodes[i].parent == PROFILE_NONE;
-	return 2 * nr + 1;
+	return 2 * nr + profile->nr_unsampled + 1;
 }
 
 /* Of each node, a root's being 0. Parents come first. */
@@ -73,7 +101,7 @@ static uint32_t *find_depths(const struct profile *profile)
 }
 
 int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
-                     uint32_t max_depth)
+                     uint32_t max_depth, uint32_t unsampled_below)
 {
 	uint32_t *sums = calloc(profile->nr_nodes + 1UL, sizeof(*sums));
 	uint32_t *depths = find_depths(profile);
@@ -84,7 +112,9 @@ int report_tree_init(struct report_tree *tree, const struct profile *profile, ui
 		.branches = calloc(count_most(profile, least), sizeof(*tree->branches)),
 	};
 	if (sums && depths && tree->branches) {
-		tree->nr = collect(tree, least, sums, depths, max_depth);
+		collect(tree, least, sums, depths, max_depth);
+		if (unsampled_below != PROFILE_NONE)
+			collect_unsampled(tree, least, sums, unsampled_below);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
 		err = 0;
 	} else {

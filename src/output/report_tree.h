@@ -4,11 +4,12 @@
 
 #include "output/profile.h"
 
-/* A node, or the sum of those too small to show below one. */
+/* A node, the sum of those too small to show below one, or what was not sampled of a command. */
 struct report_branch {
-	uint32_t parent; /* node */
-	uint32_t node;   /* PROFILE_NONE: a sum */
-	uint32_t nr;     /* of a sum */
+	uint32_t parent;    /* node */
+	uint32_t node;      /* PROFILE_NONE: another one of these */
+	uint32_t unsampled; /* number in the profile; PROFILE_NONE: sampled, or a sum */
+	uint32_t nr;        /* of a sum */
 	uint64_t total;
 };
 
@@ -19,11 +20,11 @@ struct report_tree {
 };
 
 /*
- * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves). 0 or
- * -ENOMEM.
+ * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves). What
+ * was not sampled is below a node, where one is given. 0 or -ENOMEM.
  */
 int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
-                     uint32_t max_depth);
+                     uint32_t max_depth, uint32_t unsampled_below);
 void report_tree_fini(struct report_tree *tree);
 
 /* The branches below a node (its children): the first, and how many. */

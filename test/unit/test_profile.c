@@ -465,9 +465,10 @@ static void what_was_not_sampled_is_a_row(void **state)
 	assert_int_equal(profile->total, 20 * base_periods[0]);
 	assert_int_equal(profile->nr_unsampled, 2);
 	assert_int_equal(profile->nr_rows, 3);
-	assert_int_equal(profile->rows[profile->unsampled[0].row].self, 3 * base_periods[0]);
-	assert_string_equal(trace_string(trace, profile->unsampled[1].comm), "fork");
-	assert_int_equal(profile->rows[profile->unsampled[1].row].name, PROFILE_NONE);
+	/* What is missing most comes first. */
+	assert_string_equal(trace_string(trace, profile->unsampled[0].comm), "fork");
+	assert_int_equal(profile->rows[profile->unsampled[0].row].name, PROFILE_NONE);
+	assert_int_equal(profile->rows[profile->unsampled[1].row].self, 3 * base_periods[0]);
 	profile_free(profile);
 	/* Not known for a part of the run. */
 	config.from = 1;

@@ -181,6 +181,49 @@ static void small_trees_are_told(void **state)
 	world_close(&w);
 }
 
+static void set_exact(struct world *w, const char *comm, unsigned samples)
+{
+	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
+
+	command->exact = samples * base_periods[0];
+	command->flags = TRACE_THREAD_EXACT;
+}
+
+/* Of commands there are only totals: they stand among the trees, or behind those of classes. */
+static void what_was_not_sampled_is_a_branch(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "ab", 100); /* of sh */
+	set_exact(&w, "sh", 250);
+	set_exact(&w, "seq", 3);
+	set_exact(&w, "fork", 644);
+	set_exact(&w, "true", 3);
+	trace = write_named(&w);
+	expect(trace, &(struct report_options){.tree = true},
+	       "   total      self  call path\n"
+	       "  71.56%            ├ [unsampled] fork\n"
+	       "  16.67%            ├ [unsampled] sh\n"
+	       "  11.11%     0.00%  ├ a\n"
+	       "  11.11%    11.11%  │ b\n"
+	       "   0.67%            └ (2 more, small)\n");
+	expect(trace,
+	       &(struct report_options){
+		       .tree = true, .keys = {PROFILE_BY_COMM}, .nr_keys = 1, .quiet = true},
+	       "\nsh: 11.11%\n"
+	       "  11.11%     0.00%  a\n"
+	       "  11.11%    11.11%  b\n"
+	       "\nfork: 71.56% [unsampled]\n"
+	       "\nsh: 16.67% [unsampled]\n"
+	       "\nseq: 0.33% [unsampled]\n"
+	       "\ntrue: 0.33% [unsampled]\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Where forks are deeper than marks are, they go on at the last level. */
 static void deep_forks_stay_at_a_level(void **state)
 {
@@ -227,6 +270,7 @@ int main(void)
 		cmocka_unit_test(deep_names_are_not_cut),
 		cmocka_unit_test(deep_forks_stay_at_a_level),
 		cmocka_unit_test(small_trees_are_told),
+		cmocka_unit_test(what_was_not_sampled_is_a_branch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
