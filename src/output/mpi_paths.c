@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/* Behind its other name, by which a call goes past all tools, ours included. */
+static const char *first_name(const char *name)
+{
+	return name + (*name == 'P' || *name == 'p');
+}
+
 static bool is_mpi(const char *name)
 {
-	if (*name == 'P' || *name == 'p')
-		name++;
+	name = first_name(name);
 	return !strncasecmp(name, "mpi_", 4) && isalpha((unsigned char)name[4]);
 }
 
@@ -30,4 +35,9 @@ uint32_t mpi_paths_outermost(const struct paths *paths, const unsigned char *fun
 		if (functions[paths_leaf(paths, path)])
 			found = path;
 	return found;
+}
+
+const char *mpi_paths_call(const struct paths *paths, uint32_t path, char text[FRAME_TEXT_SIZE])
+{
+	return first_name(paths_function(paths, paths_leaf(paths, path), text));
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
@@ -37,6 +38,7 @@ static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
 	if (sample->time < sums->from || sample->time >= sums->to)
 		return 0;
 	sums->total += sample->weight;
+	sums->nr_samples++;
 	if (row == RANK_NONE) {
 		sums->others += sample->weight;
 		row = sums->rows->nr;
@@ -152,6 +154,49 @@ static int compare_contexts(const void *a, const void *b)
 	return (x->path > y->path) - (x->path < y->path);
 }
 
+static int compare_calls(const void *a, const void *b, void *arg)
+{
+	const struct mpi_context *x = a, *y = b;
+	const struct paths *paths = arg;
+	uint32_t caller_x = paths->paths[x->path].caller, caller_y = paths->paths[y->path].caller;
+	char text_x[FRAME_TEXT_SIZE], text_y[FRAME_TEXT_SIZE];
+	int order;
+
+	if (caller_x != caller_y)
+		return caller_x < caller_y ? -1 : 1;
+	order = strcmp(mpi_paths_call(paths, x->path, text_x),
+	               mpi_paths_call(paths, y->path, text_y));
+	return order ? order : (x->path > y->path) - (x->path < y->path);
+}
+
+static bool is_same_call(const struct paths *paths, uint32_t x, uint32_t y)
+{
+	char text_x[FRAME_TEXT_SIZE], text_y[FRAME_TEXT_SIZE];
+
+	return paths->paths[x].caller == paths->paths[y].caller &&
+	       !strcmp(mpi_paths_call(paths, x, text_x), mpi_paths_call(paths, y, text_y));
+}
+
+/* When no more calls are recorded they go past us, which is nothing to the one who calls. */
+static void unite_contexts(struct rank_sums *sums)
+{
+	struct mpi_context *all = sums->contexts;
+	uint32_t nr = 0;
+
+	qsort_r(all, sums->nr_contexts, sizeof(*all), compare_calls, &sums->paths);
+	for (uint32_t i = 0; i < sums->nr_contexts; i++) {
+		struct mpi_context *last = &all[nr - 1];
+
+		if (!nr || !is_same_call(&sums->paths, last->path, all[i].path)) {
+			all[nr++] = all[i];
+			continue;
+		}
+		last->weight += all[i].weight;
+		last->samples += all[i].samples;
+	}
+	sums->nr_contexts = nr;
+}
+
 static int sum_contexts(struct rank_sums *sums)
 {
 	unsigned char *mpi = mpi_paths_functions(&sums->paths);
@@ -177,7 +222,8 @@ static int sum_contexts(struct rank_sums *sums)
 		if (sums->contexts[i].samples)
 			sums->contexts[nr++] = sums->contexts[i];
 	sums->nr_contexts = nr;
-	qsort(sums->contexts, nr, sizeof(*sums->contexts), compare_contexts);
+	unite_contexts(sums);
+	qsort(sums->contexts, sums->nr_contexts, sizeof(*sums->contexts), compare_contexts);
 	free(mpi);
 	return 0;
 }

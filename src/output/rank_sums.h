@@ -38,7 +38,8 @@ struct rank_sums {
 		uint64_t weight, samples;
 	} * cells;
 	uint32_t nr_cells, cells_room;
-	uint64_t total, others;          /* weights of all samples; of those without a rank */
+	uint64_t total, others; /* weights of all samples; of those without a rank */
+	uint64_t nr_samples;
 	uint64_t *weights, *mpi;         /* by row: all, and in MPI */
 	struct rank_function *functions; /* most self first */
 	uint32_t nr_functions;

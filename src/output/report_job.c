@@ -19,3 +19,8 @@ void job_fini(struct job *job)
 	call_sums_fini(&job->calls);
 	rank_rows_fini(&job->rows);
 }
+
+bool job_has_mpi(const struct job *job)
+{
+	return job->rows.nr || job->samples.nr_contexts || trace_has_calls(job->trace);
+}

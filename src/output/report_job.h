@@ -22,16 +22,18 @@ struct job {
 	struct call_callers callers;
 };
 
-/* 0, -ENOMEM, -EBADMSG, -ENODATA: per rank, and there are none. For job_fini() in either case. */
+/* 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
 void job_fini(struct job *job);
+/* Whether there is anything to say of MPI: ranks, calls, or samples in functions of MPI. */
+bool job_has_mpi(const struct job *job);
 
-/* Minimum, mean and maximum of functions over ranks. */
+/* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
                       const struct report_options *options);
 int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options);
 
-/* Time in MPI by rank, call and calling context, and who sent how much to whom. */
+/* Time in MPI by rank, call and context, and who sent how much to whom; -ENODATA: no MPI. */
 int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options);
 int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options);

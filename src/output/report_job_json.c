@@ -1,5 +1,7 @@
 #include "output/json_text.h"
+#include "output/mpi_paths.h"
 #include "output/report_job.h"
+#include "output/warnings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,12 +81,14 @@ static struct json_object *ranks_array(const struct job *job)
 static struct json_object *head(const struct job *job)
 {
 	const struct trace_event *event = trace_event(job->trace, job->samples.event);
-	struct json_object *object = json_new();
+	struct json_object *object = json_new(), *warnings = json_list();
 
+	warnings_of_run(job->trace, json_append_text, warnings);
 	json_add(object, "event", json_text(trace_string(job->trace, event->name)));
 	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
 	json_add_number(object, "total_weight", job->samples.total);
 	json_add_number(object, "weight_without_rank", job->samples.others);
+	json_add(object, "warnings", warnings);
 	json_add(object, "ranks", ranks_array(job));
 	return object;
 }
@@ -153,7 +157,9 @@ static struct json_object *context_object(const struct job *job, const struct mp
 	const struct paths *paths = &job->samples.paths;
 	char text[FRAME_TEXT_SIZE];
 
-	for (uint32_t path = context->path; path != PATH_NONE; path = paths->paths[path].caller)
+	json_append(stack, json_text(mpi_paths_call(paths, context->path, text)));
+	for (uint32_t path = paths->paths[context->path].caller; path != PATH_NONE;
+	     path = paths->paths[path].caller)
 		json_append(stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
 	json_add_number(object, "weight", context->weight);
 	json_add_number(object, "samples", context->samples);
@@ -194,6 +200,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 	struct job job;
 	int err = job_init(&job, trace, options);
 
+	if (!err && !job_has_mpi(&job))
+		err = -ENODATA;
 	if (!err)
 		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {

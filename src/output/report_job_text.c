@@ -1,7 +1,9 @@
+#include "output/mpi_paths.h"
 #include "output/report_head.h"
 #include "output/report_job.h"
 #include "output/report_text.h"
 #include "output/text.h"
+#include "output/warnings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -159,7 +161,7 @@ static void put_ranks(FILE *to, const struct job *job)
 
 static void put_others(FILE *to, const struct job *job)
 {
-	if (job->samples.others && !job->options->quiet)
+	if (job->samples.others && job->rows.nr && !job->options->quiet)
 		fprintf(to, "%.2f%% of the samples belong to no rank\n",
 		        percent((double)job->samples.others, job->samples.total));
 }
@@ -215,10 +217,15 @@ static void put_functions(FILE *to, const struct job *job)
 
 static void put_head(FILE *to, const struct job *job, const char *name)
 {
+	struct warning_text warning = {.to = to, .options = job->options};
+
 	if (job->options->quiet || job->options->no_header)
 		return;
 	report_head_run(to, job->trace, name);
+	warnings_of_run(job->trace, report_warning_text, &warning);
 	report_head_event(to, job->trace, job->samples.event);
+	report_head_part(to, job->trace, job->options->from, job->options->to,
+	                 job->samples.nr_samples);
 }
 
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
@@ -250,13 +257,15 @@ static void put_path(FILE *to, const struct job *job, uint32_t path)
 	char text[FRAME_TEXT_SIZE];
 
 	for (unsigned i = 0; path != PATH_NONE; i++, path = paths->paths[path].caller) {
+		const char *name = i ? paths_function(paths, paths_leaf(paths, path), text)
+		                     : mpi_paths_call(paths, path, text);
+
 		if (i == MAX_CALLERS || (i && room && used + each + 4 > room)) {
 			fputs(" < …", to);
 			break;
 		}
 		fputs(i ? " < " : "", to);
-		used += 3 +
-		        text_put(to, paths_function(paths, paths_leaf(paths, path), text), each);
+		used += 3 + text_put(to, name, each);
 	}
 	fputc('\n', to);
 }
@@ -403,6 +412,8 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	struct job job;
 	int err = job_init(&job, trace, options);
 
+	if (!err && !job_has_mpi(&job))
+		err = -ENODATA;
 	if (!err)
 		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
