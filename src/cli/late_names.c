@@ -1,6 +1,8 @@
 #include "cli/late_names.h"
 #include "cli/say.h"
 #include "output/trace_rename.h"
+#include "output/trace_write.h"
+#include "output/warnings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 struct late {
 	const struct trace *trace;
 	const struct debug_places *places;
-	struct symbolizer_stats stats; /* of all modules: lines_packed */
+	uint32_t unseen; /* of all modules, as flags of a run */
 };
 
 static struct module *module_add(struct module_table *modules, const struct trace *trace,
@@ -43,7 +45,7 @@ static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n,
 		module_table_search(modules, late->places);
 		err = symbolizer_module(symbolizer, module, offsets, n, fn, fn_arg);
 		symbolizer_stats(symbolizer, &stats);
-		late->stats.lines_packed += stats.lines_packed;
+		late->unseen |= trace_unseen(&stats);
 	}
 	symbolizer_free(symbolizer);
 	module_table_free(modules);
@@ -68,18 +70,21 @@ static int check_folder(const char *folder)
 	return err;
 }
 
-void late_names_say_packed(const struct symbolizer_stats *stats)
+static void say_warning(void *arg, const char *text)
 {
-	if (stats->lines_packed)
-		say("no lines of %llu file%s whose debug information is compressed as libelf "
-		    "cannot unpack it (zstd); 'objcopy --decompress-debug-sections FILE' does, and "
-		    "then: adaptrace report --symbols",
-		    (unsigned long long)stats->lines_packed, stats->lines_packed > 1 ? "s" : "");
+	(void)arg;
+	say("%s", text);
+}
+
+void late_names_say_lineless(uint32_t flags)
+{
+	warnings_of_lines(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED), say_warning,
+	                  NULL);
 }
 
 int late_names(struct trace *trace, const struct debug_places *places)
 {
-	struct late late = {trace, places, {0}};
+	struct late late = {trace, places, 0};
 	const struct name_source source = {ask_module, &late};
 	uint32_t renewed = 0;
 	int err = check_folder(places->folder);
@@ -87,7 +92,7 @@ int late_names(struct trace *trace, const struct debug_places *places)
 	if (err)
 		return err;
 	err = trace_rename(trace, &source, &renewed);
-	late_names_say_packed(&late.stats);
+	late_names_say_lineless(late.unseen);
 	if (err)
 		say("cannot look names up again: %s", strerror(-err));
 	else if (!renewed)

@@ -4,11 +4,10 @@
 
 #include "output/trace.h"
 #include "symbolize/module.h"
-#include "symbolize/symbols.h"
 
 /* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
 int late_names(struct trace *trace, const struct debug_places *places);
-/* Says so where there are lines that could not be read. */
-void late_names_say_packed(const struct symbolizer_stats *stats);
+/* Says why lines are missing that are there, by flags of a run. */
+void late_names_say_lineless(uint32_t flags);
 
 #endif

@@ -52,14 +52,11 @@ static void say_not_written(struct session *s, struct symbolizer *symbolizer, in
 int save_trace(struct session *s, uint64_t *bytes)
 {
 	struct symbolizer *symbolizer = symbolizer_new(s->modules);
-	struct symbolizer_stats stats = {0};
 	int error = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
 
 	if (error)
 		say_not_written(s, symbolizer, error, bytes);
-	if (symbolizer)
-		symbolizer_stats(symbolizer, &stats);
-	late_names_say_packed(&stats);
+	late_names_say_lineless(tables_run(s->tables)->flags);
 	symbolizer_free(symbolizer);
 	return error;
 }

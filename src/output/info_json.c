@@ -257,6 +257,8 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
 	add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
+	add_flag(object, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
+	add_flag(object, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
 	add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
 	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);

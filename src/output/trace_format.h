@@ -72,7 +72,9 @@ enum trace_run_flags {
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
-	TRACE_RUN_SPLIT_MISSING = 512, /* .dwo files were not found: no inlined functions there */
+	TRACE_RUN_SPLIT_MISSING = 512,  /* .dwo files were not found: no inlined functions there */
+	TRACE_RUN_LINES_PACKED = 1024,  /* no lines of files that libelf could not unpack */
+	TRACE_RUN_LINES_REFUSED = 2048, /* no lines of files that are damaged or too large */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 

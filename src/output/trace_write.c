@@ -232,6 +232,14 @@ struct live_names {
 	struct symbolizer *symbolizer;
 };
 
+uint32_t trace_unseen(const struct symbolizer_stats *stats)
+{
+	return (stats->kernel_hidden ? TRACE_RUN_KERNEL_HIDDEN : 0) |
+	       (stats->split_missing ? TRACE_RUN_SPLIT_MISSING : 0) |
+	       (stats->lines_packed ? TRACE_RUN_LINES_PACKED : 0) |
+	       (stats->lines_refused ? TRACE_RUN_LINES_REFUSED : 0);
+}
+
 /* What the symbolizer could not see is told with the run, which is written after the names. */
 static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
                        void *fn_arg)
@@ -245,10 +253,7 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 		return 0;
 	err = symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
 	symbolizer_stats(live->symbolizer, &stats);
-	if (stats.kernel_hidden)
-		tables_run(live->tables)->flags |= TRACE_RUN_KERNEL_HIDDEN;
-	if (stats.split_missing)
-		tables_run(live->tables)->flags |= TRACE_RUN_SPLIT_MISSING;
+	tables_run(live->tables)->flags |= trace_unseen(&stats);
 	return err;
 }
 

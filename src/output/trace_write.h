@@ -19,4 +19,7 @@ int trace_write(const char *path, struct tables *tables, struct module_table *mo
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes);
 
+/* What a symbolizer could not see, as flags of a run. */
+uint32_t trace_unseen(const struct symbolizer_stats *stats);
+
 #endif

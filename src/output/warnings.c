@@ -2,6 +2,7 @@
 #include "output/clock_sides.h"
 #include "output/counter_columns.h"
 #include "output/text.h"
+#include "output/trace_rename.h"
 
 #include "symbolize/module.h"
 
@@ -52,9 +53,23 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 	if (run->flags & TRACE_RUN_KERNEL_HIDDEN)
 		warn(warner, "functions of the kernel have no names: its addresses are hidden "
 		             "(see /proc/sys/kernel/kptr_restrict)");
-	if (run->flags & TRACE_RUN_SPLIT_MISSING)
-		warn(warner, "inlined functions are missing where programs were built with "
-		             "-gsplit-dwarf: their .dwo files were not found");
+}
+
+void warnings_of_lines(uint32_t flags, warning_fn *fn, void *arg)
+{
+	const struct warner warner = {fn, arg};
+
+	if (flags & TRACE_RUN_SPLIT_MISSING)
+		warn(&warner, "inlined functions are missing where programs were built with "
+		              "-gsplit-dwarf: their .dwo files were not found");
+	if (flags & TRACE_RUN_LINES_PACKED)
+		warn(&warner,
+		     "no lines of files whose debug information is compressed as libelf cannot "
+		     "unpack it (zstd); 'objcopy --decompress-debug-sections FILE' does, and "
+		     "then: adaptrace report --symbols");
+	if (flags & TRACE_RUN_LINES_REFUSED)
+		warn(&warner, "no lines of files whose debug information is damaged, or larger "
+		              "than memory allows");
 }
 
 /* All counters have the hardware at the same times, so that one line is enough for that. */
@@ -142,6 +157,8 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 
 	warn_of_silence(trace, &warner);
 	warn_of_flags(run, &warner);
+	if (!trace_is_renamed(trace))
+		warnings_of_lines(run->flags, fn, arg);
 	warn_of_counters(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,

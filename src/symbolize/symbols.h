@@ -40,7 +40,7 @@ struct symbolizer;
 struct symbolizer_stats {
 	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
 	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
-	uint64_t lines_refused; /* modules whose debug information is more than memory allows */
+	uint64_t lines_refused; /* modules whose debug information is damaged or too large */
 	uint64_t lines_packed;  /* modules whose debug information libelf cannot unpack */
 	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
 };

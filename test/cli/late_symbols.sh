@@ -50,7 +50,25 @@ echo "-- what not every libelf can unpack"
 mkdir packed
 if objcopy --compress-debug-sections=zstd copy/app packed/app 2>err; then
 	named --symbols=packed || grep -q 'zstd.*objcopy --decompress' err || fail "$(cat err)"
+	"$ADAPTRACE" record -q -F 1000 -o packed.atr packed/app 2>err || fail "$(cat err)"
+	if grep -q zstd err; then
+		# It is said again whenever the trace is read, until the lines are there.
+		"$ADAPTRACE" report packed.atr | grep -q 'warning: .*zstd.*objcopy' || fail "not told"
+		objcopy --decompress-debug-sections packed/app
+		named packed.atr --symbols || fail "no names: $(cat out err)"
+		"$ADAPTRACE" report --symbols packed.atr | grep zstd && fail "told of what is there"
+	fi
 fi
+
+echo "-- what is too large to be true"
+objcopy --compress-debug-sections=zlib copy/app large || skip "no zlib in objcopy"
+at=$(readelf -SW large | sed -n 's/.* \.debug_info *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+# The upper half of the size that it would have, of eight bytes behind as many of the kind.
+printf '\0\0\0\1' | dd of=large bs=1 seek=$((0x$at + 12)) conv=notrunc 2>/dev/null
+"$ADAPTRACE" record -q -F 1000 -o large.atr ./large 2>err || fail "$(cat err)"
+grep -q 'no lines of files .* larger than memory allows' err || fail "$(cat err)"
+"$ADAPTRACE" report large.atr | grep -q 'warning: no lines of files .* larger' || fail "not told"
+"$ADAPTRACE" info --json large.atr | grep -q '"lines_refused":true' || fail "not in the trace"
 
 echo "-- what says nothing"
 named --symbols=other && fail "another program's names"
