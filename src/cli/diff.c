@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPT_SHARES = OPT_OTHERS, OPT_ALL };
+enum { OPT_SHARES = OPT_OTHERS };
 
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
@@ -62,15 +62,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SHARES:
 		command->shares = true;
 		return 0;
-	case OPT_ALL:
-		command->rows.report.all = true;
-		command->rows.report.limit = UINT32_MAX;
-		return 0;
 	case ARGP_KEY_ARG:
 		take_path(state, command, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_keys(state, &command->rows.report);
+		row_options_check(&command->rows, state, false);
 		return 0;
 	default:
 		return row_options_parse(&command->rows, key, arg, state);

@@ -11,7 +11,6 @@ enum {
 	OPT_TREE = OPT_OTHERS,
 	OPT_PER_THREAD,
 	OPT_TIME,
-	OPT_ALL,
 	OPT_CALLERS,
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
@@ -73,9 +72,6 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_TREE:
 		command->rows.report.tree = true;
 		return 0;
-	case OPT_ALL:
-		command->rows.report.all = true;
-		return 0;
 	case OPT_MPI:
 		command->mpi = true;
 		return 0;
@@ -125,18 +121,16 @@ static void check_views(struct argp_state *state, const struct report_command *c
 		argp_error(state, "--max-depth is for --tree, --callers and --callees");
 }
 
-/* What JSON has besides trees are tables, and code has instructions besides its rows. */
+/* JSON has tables besides trees, and code has instructions besides its rows. */
 static void check_limits(struct argp_state *state, const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 
-	if (!options->limit || command->rows.json)
-		return;
-	if (has_trees(options))
+	if (options->limit && has_trees(options) && !command->rows.json)
 		argp_error(state, "--limit is for tables; --max-depth leaves out what is deep in "
 		                  "trees");
-	if (options->all && !options->annotate)
-		argp_error(state, "--all and --limit exclude each other");
+	row_options_check(&command->rows, state,
+	                  options->annotate || (has_trees(options) && command->rows.json));
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

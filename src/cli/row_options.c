@@ -99,6 +99,9 @@ int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_
 	case 'q':
 		rows->report.quiet = true;
 		return 0;
+	case OPT_ALL:
+		rows->report.all = true;
+		return 0;
 	case OPT_JSON:
 		rows->json = true;
 		return 0;
@@ -114,6 +117,12 @@ int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+void row_options_check(const struct row_options *rows, struct argp_state *state, bool all_is_more)
+{
+	if (rows->report.all && rows->report.limit && !all_is_more)
+		argp_error(state, "--all and --limit exclude each other");
 }
 
 void row_options_complete(struct row_options *rows)

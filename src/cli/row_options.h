@@ -7,7 +7,8 @@
 struct argp_state;
 
 enum row_option {
-	OPT_JSON = 256,
+	OPT_ALL = 256,
+	OPT_JSON,
 	OPT_LIMIT,
 	OPT_NO_HEADER,
 	OPT_NO_INLINE,
@@ -30,7 +31,12 @@ void row_options_init(struct row_options *rows);
 int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state);
 /* A number of rows or levels, likewise. */
 uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text);
-/* Behind the last option: how many rows, and for what kind of terminal. */
+/*
+ * Behind the last option: that --all and --limit exclude each other, but where --all is about more
+ * than rows.
+ */
+void row_options_check(const struct row_options *rows, struct argp_state *state, bool all_is_more);
+/* Then: how many rows, and for what kind of terminal. */
 void row_options_complete(struct row_options *rows);
 
 #endif

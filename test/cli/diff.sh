@@ -72,6 +72,8 @@ refused 1 "event 'cycles' is not in" -e cycles
 refused 2 'two traces' a b c
 refused 2 'never the same' --sort thread
 refused 2 'never the same' --sort symbol,process
+refused 2 'exclude each other' --all --limit 3
+refused 2 'exclude each other' --limit 3 --json --all
 recorded -e page-faults -o faults.atr true
 refused 1 'no event was sampled in both' adaptrace.atr faults.atr
 refused 1 'no event was sampled in both' adaptrace.atr faults.atr --json

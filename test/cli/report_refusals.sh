@@ -40,5 +40,7 @@ taken --tree --limit 3 --json
 taken --tree --sort line --all
 refused "exclude each other" --all --limit 3
 refused "exclude each other" --limit 3 --all --per-rank
+refused "exclude each other" --limit 3 --all --json
 taken --annotate f --all --limit 3
+taken --tree --all --limit 3 --json
 pass
