@@ -120,7 +120,7 @@ static void print_row(const struct row *row, int name_width, int source_width, i
 static void print_table(const struct listing *list)
 {
 	int name_width = strlen("EVENT"), source_width = strlen("SOURCE");
-	int screen = (int)terminal_width(STDOUT_FILENO);
+	int screen = terminal_size(STDOUT_FILENO).ws_col;
 
 	for (size_t i = 0; i < list->nr_rows; i++) {
 		name_width = widest(name_width, list->rows[i].event.name, NAME_WIDTH_MAX);

@@ -1,5 +1,7 @@
 #include "cli/progress.h"
 
+#include "cli/terminal.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
@@ -29,7 +31,7 @@ static bool would_end(int signal)
 void progress_begin(struct progress *progress, bool hold, bool quiet)
 {
 	*progress = (struct progress){.hold = hold};
-	progress->next = !quiet && isatty(STDERR_FILENO) ? now_ns() + FIRST_NS : UINT64_MAX;
+	progress->next = !quiet && terminal_obeys(STDERR_FILENO) ? now_ns() + FIRST_NS : UINT64_MAX;
 	sigemptyset(&progress->held);
 	for (unsigned i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (would_end(ending[i]))

@@ -68,12 +68,12 @@ uint32_t row_options_limit(struct argp_state *state, const char *what, const cha
 
 static void know_terminal(struct report_options *options)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
 
 	if (!isatty(STDOUT_FILENO))
 		return;
-	options->width = terminal_width(STDOUT_FILENO);
-	options->color = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+	options->width = terminal_size(STDOUT_FILENO).ws_col;
+	options->color = !(no_color && *no_color) && terminal_obeys(STDOUT_FILENO);
 }
 
 void row_options_init(struct row_options *rows)

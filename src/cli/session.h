@@ -98,7 +98,8 @@ struct session {
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
 	size_t buffer_size; /* as it would be if memory is never refused */
-	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
+	bool launched, one_kind, target_ended, interrupted, left_cgroup;
+	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];

@@ -14,6 +14,14 @@
 #include <unistd.h>
 
 #define SHOW_EVERY_TICKS 5
+#define LEAST_ROWS       3 /* that a terminal must have to spare one */
+
+/* What terminals understand: all of them from the VT100 on. */
+#define MAKE_ROOM  "\033D\033[A" /* below the cursor */
+#define NOTE_PLACE "\0337"
+#define GO_BACK    "\0338"
+#define ALL_SCROLL "\033[r"
+#define ERASE_LINE "\033[K"
 
 /* 10 kHz, 625 Hz; for counters: 1 in 2097143. */
 static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
@@ -44,20 +52,36 @@ static bool wanted(const struct session *s)
 {
 	pid_t foreground;
 
-	if (s->options->quiet || !isatty(STDERR_FILENO) || terminal_taken())
+	if (s->options->quiet || !terminal_obeys(STDERR_FILENO) || terminal_taken())
 		return false;
 	foreground = tcgetpgrp(STDERR_FILENO);
 	return foreground < 0 || foreground == getpgrp();
 }
 
-/* Cut to the terminal's width: what is broken into two lines is not erased as one. */
-static void put_line(char *line)
+/*
+ * The line stands in the terminal's last row, and the rows above scroll without it: what the
+ * program writes, lines that it has not finished as well, stays as it is. Cut to the width: what is
+ * broken into two would scroll.
+ */
+static void put_line(struct session *s, char *line)
 {
-	unsigned width = terminal_width(STDERR_FILENO);
+	struct winsize size = terminal_size(STDERR_FILENO);
 
-	if (width && strlen(line) >= width)
-		line[width - 1] = '\0';
-	fprintf(stderr, "\r\033[K%s\r", line);
+	if (size.ws_row < LEAST_ROWS)
+		return;
+	if (size.ws_col && strlen(line) >= size.ws_col)
+		line[size.ws_col - 1] = '\0';
+	fprintf(stderr, "%s" NOTE_PLACE "\033[1;%ur\033[%u;1H" ERASE_LINE "%s" GO_BACK,
+	        s->status_row == size.ws_row ? "" : MAKE_ROOM, size.ws_row - 1U, size.ws_row, line);
+	s->status_row = size.ws_row;
+}
+
+static void remove_line(struct session *s)
+{
+	if (s->status_row)
+		fprintf(stderr, NOTE_PLACE ALL_SCROLL "\033[%u;1H" ERASE_LINE GO_BACK,
+		        s->status_row);
+	s->status_row = 0;
 }
 
 void status_show(struct session *s)
@@ -66,6 +90,8 @@ void status_show(struct session *s)
 	struct timespec ts;
 	double elapsed;
 
+	if (s->status_row && terminal_taken())
+		remove_line(s);
 	if (!wanted(s) || s->ticks++ % SHOW_EVERY_TICKS)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -75,15 +101,17 @@ void status_show(struct session *s)
 	text_bytes(budget, s->options->budget);
 	snprintf(line, sizeof(line), "adaptrace: %.1f s, %s, %s of %s", elapsed, rate, used,
 	         budget);
-	put_line(line);
-	s->status_shown = true;
+	put_line(s, line);
 }
 
+/* Blanks as wide as the terminal end in the next line only where a line is begun already. */
 void status_clear(struct session *s)
 {
-	if (s->status_shown)
-		fputs("\r\033[K", stderr);
-	s->status_shown = false;
+	unsigned width = terminal_size(STDERR_FILENO).ws_col;
+
+	if (s->status_row && width)
+		fprintf(stderr, "%*s\r" ERASE_LINE, (int)width - 1, "");
+	remove_line(s);
 }
 
 static uint64_t lost(const struct session *s)

@@ -6,6 +6,7 @@
 
 /* To be called at every tick; shows something now and then, and on a terminal only. */
 void status_show(struct session *session);
+/* Erases it; what follows stands in a line of its own. */
 void status_clear(struct session *session);
 
 /* "adaptrace: 61.2 MiB of 100 MiB, kept 1 of 16, 625 Hz now, 0 lost → adaptrace.atr" */

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -17,7 +18,7 @@ def output_of(*args):
     return subprocess.run([ADAPTRACE, *args], check=True, stdout=subprocess.PIPE).stdout
 
 
-def on_terminal(*args, columns=80, background=False, taken=False):
+def on_terminal(*args, columns=80, rows=24, background=False, taken=False, term="xterm"):
     """What the program writes where it believes to be seen, standard error included.
 
     taken: a terminal whose lines some program edits itself."""
@@ -31,8 +32,8 @@ def on_terminal(*args, columns=80, background=False, taken=False):
             settings = termios.tcgetattr(2)
             settings[3] &= ~termios.ICANON
             termios.tcsetattr(2, termios.TCSANOW, settings)
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execv(ADAPTRACE, ["adaptrace", *args])
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        os.execve(ADAPTRACE, ["adaptrace", *args], {**os.environ, "TERM": term, "NO_COLOR": "1"})
     text = b""
     try:
         while part := os.read(terminal, 4096):
@@ -41,6 +42,47 @@ def on_terminal(*args, columns=80, background=False, taken=False):
         pass
     assert os.waitpid(pid, 0)[1] == 0
     return text.decode()
+
+
+def screen(text, rows=24, columns=80):
+    """The lines that a terminal shows at last of what was written there, up to the last one used."""
+    lines, row, column, noted, end = [" " * columns] * rows, 0, 0, (0, 0), rows
+
+    def index():
+        nonlocal lines, row
+        if row == end - 1:
+            lines = lines[1:end] + [" " * columns] + lines[end:]
+        else:
+            row = min(row + 1, rows - 1)
+
+    for part in re.findall(r"\033\[[0-9;]*[A-Za-z]|\033.|.", text, re.DOTALL):
+        numbers = [int(number) for number in re.findall(r"\d+", part)]
+        if part == "\r":
+            column = 0
+        elif part in ("\n", "\033D"):
+            index()
+        elif part == "\0337":
+            noted = row, column
+        elif part == "\0338":
+            row, column = noted
+        elif part == "\033[A":
+            row = max(row - 1, 0)
+        elif part == "\033[K":
+            lines[row] = lines[row][:column].ljust(columns)
+        elif part.startswith("\033[") and part.endswith("H"):
+            row, column = numbers[0] - 1, numbers[1] - 1
+        elif part.startswith("\033[") and part.endswith("r"):
+            row = column = 0
+            end = numbers[1] if numbers else rows
+        else:
+            assert part.isprintable(), repr(part)
+            if column == columns:
+                column = 0
+                index()
+            lines[row] = lines[row][:column] + part + lines[row][column + 1:]
+            column += 1
+    assert end == rows, "a part of the terminal does not scroll any more"
+    return "\n".join(line.rstrip() for line in lines).rstrip().split("\n")
 
 
 def info(path="adaptrace.atr"):
