@@ -13,17 +13,16 @@
 
 /* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
 #define ROOM_NS     10000000
+#define LEAST_HELD  3   /* samples, however seldom they come */
 #define RECORD_SIZE 512 /* of a sample beside its stack */
 
 /*
  * At the start nothing tells whether larger copies are needed, and they stay whatever is lost. So a
- * ring must have room for so long after it woke the recorder; copies that reach the root of nearly
- * all stacks are worth a shorter one.
+ * ring must have more room, after it woke the recorder; but copies that reach the root of nearly
+ * all stacks are worth having with less.
  */
 #define LONG_NS    50000000
-#define SHORT_NS   10000000
 #define NEARLY_ALL 32768.0
-#define LEAST_HELD 3 /* samples, however seldom they come */
 
 /* What the kernel takes to copy, rounded up. */
 #define KIB_NS 150
@@ -34,17 +33,17 @@ static bool can_grow(const struct session *s)
 	return s->way == SAMPLER_CGROUP && !s->nr_counters;
 }
 
-/* --- at the start ----------------------------------------------------------------------------- */
-
 /* The largest copies of which so many find room. */
 static double largest(size_t room, double samples)
 {
 	return (double)room / fmax(samples, LEAST_HELD) - RECORD_SIZE;
 }
 
+/* --- at the start ----------------------------------------------------------------------------- */
+
 static double largest_with_room(size_t room, double period)
 {
-	double size = fmin(largest(room, SHORT_NS / period), NEARLY_ALL);
+	double size = fmin(largest(room, ROOM_NS / period), NEARLY_ALL);
 
 	return fmax(size, largest(room, LONG_NS / period));
 }
@@ -97,9 +96,7 @@ static double rate_of(const struct session *s, uint64_t elapsed)
 
 static bool is_room(const struct session *s, uint32_t size, double rate)
 {
-	size_t holds = sampler_ring_size(s->sampler) / (size + RECORD_SIZE);
-
-	return holds >= 3 && (double)holds * 1e9 >= rate * ROOM_NS;
+	return size <= largest(sampler_ring_size(s->sampler), rate * ROOM_NS / 1e9);
 }
 
 /* As if all that were cut went on to the end of the copy. */
