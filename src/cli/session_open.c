@@ -220,9 +220,9 @@ static int open_buffer(struct session *s)
 	if (!s->tables)
 		return -errno;
 	if (tables_kept_leftover(s->tables))
-		say("a killed recorder left samples for '%s'; 'adaptrace recover' saves them when "
-		    "this recording is done",
-		    options->output);
+		say("a killed recorder left samples for '%s'; when this recording is done, they "
+		    "are saved by: adaptrace recover '%s'",
+		    options->output, options->output);
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(options);
 	config.memory = tables_arena(s->tables);

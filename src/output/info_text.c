@@ -61,7 +61,8 @@ static void put_run(FILE *to, const struct trace *trace)
 	const struct trace_run *run = trace_run(trace);
 
 	fprintf(to, "what was measured\n" LABEL, "command");
-	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE);
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
+	                 run->flags & TRACE_RUN_WIDE);
 	fputc('\n', to);
 	put_string(to, "directory", trace, run->directory);
 	if (run->flags & TRACE_RUN_ATTACHED)

@@ -134,15 +134,15 @@ static bool plain(const char *argument, size_t size)
 	return size > 0;
 }
 
-static void put_argument(FILE *to, const char *argument, size_t size)
+static void put_argument(FILE *to, const char *argument, size_t size, bool whole)
 {
-	const char *quote = plain(argument, size) ? "" : "'";
+	const char *quote = whole || plain(argument, size) ? "" : "'";
 	char piece[16];
 	unsigned columns;
 
 	fputs(quote, to);
 	for (const char *end = argument + size; argument < end;) {
-		if (*argument == '\'') {
+		if (*argument == '\'' && !whole) {
 			fputs("'\\''", to);
 			argument++;
 			continue;
@@ -153,18 +153,18 @@ static void put_argument(FILE *to, const char *argument, size_t size)
 	fputs(quote, to);
 }
 
-void text_put_command(FILE *to, const char *command, size_t left)
+void text_put_command(FILE *to, const char *command, size_t left, bool scope)
 {
-	for (;;) {
+	for (;; scope = false) {
 		size_t size = strcspn(command, "\x1f");
 
 		if (size >= left) {
 			if (left)
-				put_argument(to, command, left);
+				put_argument(to, command, left, scope);
 			fputs("…", to);
 			return;
 		}
-		put_argument(to, command, size);
+		put_argument(to, command, size, scope);
 		if (!command[size])
 			return;
 		fputc(' ', to);

@@ -11,6 +11,7 @@
 
 #include "output/trace_format.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define TEXT_SIZE 64
@@ -25,8 +26,11 @@ void text_put_padded(FILE *to, const char *name, unsigned width);
 /* The width to give printf's %*s, which counts bytes, for a harmless text in so many columns. */
 int text_field(const char *text, unsigned columns);
 
-/* Arguments separated by '\x1f', as a shell would take them: the first `left` bytes. */
-void text_put_command(FILE *to, const char *command, size_t left);
+/*
+ * Arguments separated by '\x1f', as a shell would take them: the first `left` bytes. scope: the
+ * first is none, but says what was sampled.
+ */
+void text_put_command(FILE *to, const char *command, size_t left, bool scope);
 
 /* "1.553 ms", or "1009" for what is counted. */
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);

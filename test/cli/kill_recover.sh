@@ -45,4 +45,16 @@ END
 one_complaint errors 'nothing to recover' || fail "$(cat errors)"
 kill -USR2 $target
 await grep -q used said
+
+# The next recording of that name says how to save what the killed one left.
+start_recording -m 1M -o killed.atr "$TARGETS/burn" 20 >said
+await pgrep -P $recorder >target
+background="$background $(cat target)"
+sleep 0.3
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+"$ADAPTRACE" record -q -m 1M -o killed.atr true 2>errors || fail "$(cat errors)"
+way_out=$(sed -n 's/.*left samples .* saved by: adaptrace //p' errors)
+eval "\"\$ADAPTRACE\" ${way_out:-none}" 2>errors || fail "'$way_out': $(cat errors)"
+"$ADAPTRACE" info killed.atr | grep -q 'was recovered' || fail "not what the killed one left"
 pass

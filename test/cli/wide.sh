@@ -40,6 +40,8 @@ assert idle < 20 or comms["swapper"] > 0
 assert all(s["comm"] == "swapper" for s in samples if not s["pid"])
 END
 
+"$ADAPTRACE" report | head -1 | grep -q '^adaptrace.atr: \[all CPUs\]$' || fail "what was sampled"
+
 # On some CPUs only; the target has its exit status, and what ran elsewhere is not seen.
 record -C 0 -F 1000 sh -c 'exit 7'
 [ $? = 7 ] || fail "the command's exit status"

@@ -112,8 +112,11 @@ static void commands_can_be_pasted(void **state)
 	text_put_command(page.file,
 	                 "sh\x1f-c\x1f"
 	                 "echo 'a' $B\x1f\x1f./x\033",
-	                 2000);
+	                 2000, false);
 	page_expect(&page, "sh -c 'echo '\\''a'\\'' $B' '' './x\\x1b'");
+	page_open(&page);
+	text_put_command(page.file, "[cgroup it's]\x1fls\x1f[a b]", 2000, true);
+	page_expect(&page, "[cgroup it's] ls '[a b]'");
 }
 
 static void long_commands_are_cut(void **state)
@@ -127,7 +130,7 @@ static void long_commands_are_cut(void **state)
 	command[299999] = '\0';
 	for (unsigned skip = 0; skip < 99; skip++) {
 		page_open(&page);
-		text_put_command(page.file, command + skip, 2000);
+		text_put_command(page.file, command + skip, 2000, false);
 		fclose(page.file);
 		assert_true(page.size > 1990 && page.size < 2010);
 		assert_string_equal(page.text + page.size - strlen("…"), "…");
