@@ -181,6 +181,46 @@ static void small_trees_are_told(void **state)
 	world_close(&w);
 }
 
+static void put_pair(struct world *w, uint64_t leaf, uint64_t caller, unsigned nr)
+{
+	struct hmb_sample sample = {.leaf = leaf, .path = &caller, .path_size = 1, .step = 97081};
+
+	for (; nr; nr--) {
+		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+/* Every program has a start: which one it is must be seen where there are several. */
+static void namesakes_are_told_apart(void **state)
+{
+	static const struct named_range ranges[] = {
+		{1, 0, 16, "start"}, {2, 0, 16, "start"}, {2, 16, 32, "work"}};
+	const uint64_t library = (uint64_t)1 << 32, program = (uint64_t)2 << 32;
+	struct report_options options = {
+		.tree = true, .keys = {PROFILE_BY_MODULE}, .nr_keys = 1, .quiet = true};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_pair(&w, program + 16, program, 60);
+	put_pair(&w, program + 16, library, 40);
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w.path, ranges, 3));
+	trace = open_good(w.path);
+	expect(trace, &options,
+	       "  60.00%     0.00%  ├ start (app)\n"
+	       "  60.00%    60.00%  │ work\n"
+	       "  40.00%     0.00%  └ start (libx.so)\n"
+	       "  40.00%    40.00%    work\n");
+	options.nr_keys = 0;
+	expect(trace, &options, " 100.00%     0.00%  start\n 100.00%   100.00%  work\n");
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void set_exact(struct world *w, const char *comm, unsigned samples)
 {
 	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
@@ -271,6 +311,7 @@ int main(void)
 		cmocka_unit_test(deep_forks_stay_at_a_level),
 		cmocka_unit_test(small_trees_are_told),
 		cmocka_unit_test(what_was_not_sampled_is_a_branch),
+		cmocka_unit_test(namesakes_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
