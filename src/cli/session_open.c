@@ -220,8 +220,8 @@ static int open_buffer(struct session *s)
 	if (!s->tables)
 		return -errno;
 	if (tables_kept_leftover(s->tables))
-		say("a killed recorder left samples for '%s'; when this recording is done, they "
-		    "are saved by: adaptrace recover '%s'",
+		say("an earlier recording of '%s' was never written; when this one is done, it is "
+		    "saved by: adaptrace recover '%s'",
 		    options->output, options->output);
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(options);

@@ -54,7 +54,7 @@ sleep 0.3
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 "$ADAPTRACE" record -q -m 1M -o killed.atr true 2>errors || fail "$(cat errors)"
-way_out=$(sed -n 's/.*left samples .* saved by: adaptrace //p' errors)
+way_out=$(sed -n 's/.*never written.* saved by: adaptrace //p' errors)
 eval "\"\$ADAPTRACE\" ${way_out:-none}" 2>errors || fail "'$way_out': $(cat errors)"
 "$ADAPTRACE" info killed.atr | grep -q 'was recovered' || fail "not what the killed one left"
 pass
