@@ -296,6 +296,8 @@ static void put_contexts(FILE *to, const struct job *job)
 {
 	const struct report_options *options = job->options;
 
+	if (!job->samples.nr_contexts && !job->callers.calls)
+		return;
 	put_title(to, options,
 	          "where MPI was called from, and the share of all time there, from samples");
 	put_callers(to, &job->callers);

@@ -42,6 +42,9 @@ for c in calls:
 E
 build c99 gcc -std=c99 -Wall -Wextra -pedantic -O2
 check c <expected.py
+"$ADAPTRACE" report --mpi >report || fail "report"
+grep -q ' never ended' report || fail "no regions: $(cat report)"
+grep -q 'MPI was called from' report && fail "nothing was called from anywhere"
 build fixed gcc -std=gnu11 -Wall -Wextra -O0 -fno-pie -no-pie
 check c <expected.py
 if command -v g++ >/dev/null; then
