@@ -6,6 +6,7 @@
 #include "output/trace_calls.h"
 #include "output/new_file.h"
 #include "output/new_folder.h"
+#include "output/profile.h"
 #include "output/shares.h"
 #include "output/text.h"
 
@@ -237,9 +238,10 @@ static void tell_unsampled(const struct convert_options *options,
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
 	say("samples cover %.1f %% of the exact %s of %s; report, --folded and --flamegraph show "
-	    "the rest as [unsampled], --%s has no place for it",
+	    "the rest as %s, --%s has no place for it",
 	    100 * (double)coverage.sampled / (double)coverage.exact, exact,
-	    trace_string(trace, event->name), options->converter->name);
+	    trace_string(trace, event->name), profile_unsampled_in(trace),
+	    options->converter->name);
 }
 
 static int convert_trace(const struct convert_options *options, const struct trace *trace)

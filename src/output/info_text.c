@@ -2,6 +2,7 @@
 #include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
+#include "output/profile.h"
 #include "output/shares.h"
 #include "output/text.h"
 #include "output/warnings.h"
@@ -108,14 +109,20 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 	        (unsigned long long)event->stored);
 }
 
-static const char *counting_text(const struct trace_run *run)
+static void put_counting(FILE *to, const struct trace *trace)
 {
-	if (run->flags & TRACE_RUN_WIDE)
-		return "per CPU, whoever runs there: short tasks count in full";
-	if (run->flags & TRACE_RUN_CGROUP)
-		return "per CPU, in the program's own cgroup: short tasks count in full";
-	return "per thread, inherited: short tasks are seen less, and shown as [unsampled] where "
-	       "their exact total is known";
+	uint32_t flags = trace_run(trace)->flags;
+
+	fprintf(to, LABEL, "counting");
+	if (flags & TRACE_RUN_WIDE)
+		fputs("per CPU, whoever runs there: short tasks count in full\n", to);
+	else if (flags & TRACE_RUN_CGROUP)
+		fputs("per CPU, in the program's own cgroup: short tasks count in full\n", to);
+	else
+		fprintf(to,
+		        "per thread, inherited: short tasks are seen less, and shown as %s where "
+		        "their exact total is known\n",
+		        profile_unsampled_in(trace));
 }
 
 static void put_method(FILE *to, const struct trace *trace)
@@ -133,7 +140,7 @@ static void put_method(FILE *to, const struct trace *trace)
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		put_event(to, trace, event);
 	info_calls_text(to, trace);
-	fprintf(to, LABEL "%s\n", "counting", counting_text(run));
+	put_counting(to, trace);
 	fprintf(to, LABEL "%s\n", "stacks",
 	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);

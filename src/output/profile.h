@@ -115,6 +115,9 @@ static inline const char *profile_unsampled_name(const struct profile_unsampled 
 	return names[unsampled->why];
 }
 
+/* What that is called in all profiles of a trace. */
+const char *profile_unsampled_in(const struct trace *trace);
+
 /* What was counted with samples: by their event first, then by its counters. */
 struct profile_counts {
 	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];

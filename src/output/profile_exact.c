@@ -16,6 +16,17 @@ static bool counts_kernel(const struct trace *trace)
 	return clock_sides(trace, trace_event(trace, 0)) == CLOCK_USER;
 }
 
+static enum profile_why why_unsampled(const struct trace *trace)
+{
+	return counts_kernel(trace) ? PROFILE_KERNEL : PROFILE_UNSAMPLED;
+}
+
+const char *profile_unsampled_in(const struct trace *trace)
+{
+	return profile_unsampled_name(
+		&(const struct profile_unsampled){.why = why_unsampled(trace)});
+}
+
 /* What the kernel counted for a command and no sample stands for, as a row of its own. */
 static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
 {
@@ -69,13 +80,11 @@ static int add_missing(struct builder *builder, const struct trace_command *comm
                        uint64_t sampled)
 {
 	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact,
-	                                        PROFILE_UNSAMPLED};
+	                                        why_unsampled(builder->profile->trace)};
 	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved,
 	                                   PROFILE_UNOBSERVED};
 	int err = 0;
 
-	if (counts_kernel(builder->profile->trace))
-		short_tasks.why = PROFILE_KERNEL;
 	/* Less than one sample is what sampling rounds off. */
 	if (command->flags & TRACE_THREAD_EXACT && !is_scaled(builder->profile, command->comm) &&
 	    command->exact > sampled + builder->profile->max_weight)

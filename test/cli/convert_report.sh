@@ -39,6 +39,13 @@ recorded --inherit -F 100 -e cpu-clock -e page-faults -o storm.atr \
 all storm
 "$ADAPTRACE" convert --chrome --force storm.atr 2>&1 | grep -q 'as \[unsampled\], --chrome has no' ||
 	fail "nothing was said of what --chrome cannot show"
+# What a clock with :u leaves out is more than that, and is called so by all.
+recorded --inherit -e cpu-clock:u -o user.atr sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
+for command in 'convert --chrome' report 'report --tree' info; do
+	"$ADAPTRACE" $command user.atr 2>&1 | grep -q ' \[kernel or unsampled\]' || fail "$command: not told"
+	"$ADAPTRACE" $command user.atr 2>&1 | grep -q ' \[unsampled\]' && fail "$command: told otherwise"
+	rm -f user.trace.json
+done
 # Its own lines are in what can hold them.
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q 'work+0x.*/threads)' || fail "no work()"
 "$ADAPTRACE" convert --callgrind -o - recorded.atr | grep -q 'threads\.c$' || fail "no source file"
