@@ -122,6 +122,10 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         "%.200s never occurred: the program caused none, or this machine does "
 		         "not count it",
 		         name);
+	else if (event->unit == TRACE_NS)
+		snprintf(text, WARNING_SIZE,
+		         "no samples of %.200s: one is taken every %s, and no thread ran as long",
+		         name, period);
 	else
 		snprintf(text, WARNING_SIZE,
 		         "no samples of %.200s: one is taken every %s, and that was reached "

@@ -23,6 +23,12 @@ await test -s zombie
 record -p "$(cat zombie)" 2>errors && fail "what has ended was attached to"
 one_complaint errors 'has ended' || fail "said of a zombie: $(cat errors)"
 
+# Of one that does nothing there are no samples, and nothing is wrong with the clock.
+sleep 60 &
+background="$background $!"
+record -p $! --duration 0.2 -F 100 -o idle.atr 2>errors || fail "$(cat errors)"
+grep -q 'no samples of .*, and no thread ran as long$' errors || fail "of an idle one: $(cat errors)"
+
 start_recording -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said
