@@ -75,8 +75,9 @@ int event_options_count(struct options *options, const char *list)
 	char name[EVENT_NAME_MAX];
 	int error = 0;
 
-	for (const char *end; *list && !error; list = *end ? end + 1 : end) {
-		end = event_end(list);
+	do {
+		const char *end = event_end(list);
+
 		if ((size_t)(end - list) >= sizeof(name)) {
 			say("no such counter: '%s'; adaptrace list shows those here", list);
 			return -EINVAL;
@@ -84,6 +85,7 @@ int event_options_count(struct options *options, const char *list)
 		memcpy(name, list, (size_t)(end - list));
 		name[end - list] = '\0';
 		error = add_parts(options, name, add_counter);
-	}
+		list = *end ? end + 1 : end;
+	} while (*list && !error);
 	return error;
 }

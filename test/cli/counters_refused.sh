@@ -13,6 +13,7 @@ refused() { # COUNTERS WHAT-IS-SAID
 	[ ! -e adaptrace.atr ] || fail "something was recorded"
 }
 
+refused '' "needs a name"
 refused no-such-event "unknown event"
 refused page-faults,no-such-event "unknown event"
 refused page-faults,minor-faults,major-faults,cpu-migrations,task-clock,page-faults:u,minor-faults:u,major-faults:u,task-clock:u \
