@@ -71,19 +71,29 @@ static int next_sample(struct finder *finder)
 	return got < 0 ? got : 0;
 }
 
+/* Only samples that the sums have, too: others may be in functions that were never asked about. */
+static int take_sample(struct finder *finder)
+{
+	const struct trace_sample *sample = &finder->sample;
+	struct paths *paths = &finder->samples->paths;
+	uint32_t path;
+
+	if (sample->time < finder->samples->from || sample->time >= finder->samples->to)
+		return 0;
+	path = paths_find(paths, sample);
+	if (path == PATH_NONE)
+		return -ENOMEM;
+	if (mpi_paths_outermost(paths, finder->mpi, path) == PATH_NONE)
+		return 0;
+	return queue_add(queue_of(finder, sample->thread), sample->time);
+}
+
 static int read_samples(struct finder *finder, uint64_t until)
 {
-	struct paths *paths = &finder->samples->paths;
 	int err = 0;
 
 	while (!err && finder->more && finder->sample.time < until) {
-		uint32_t path = paths_find(paths, &finder->sample);
-
-		if (path == PATH_NONE)
-			return -ENOMEM;
-		if (mpi_paths_outermost(paths, finder->mpi, path) != PATH_NONE)
-			err = queue_add(queue_of(finder, finder->sample.thread),
-			                finder->sample.time);
+		err = take_sample(finder);
 		if (!err)
 			err = next_sample(finder);
 	}

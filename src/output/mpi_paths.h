@@ -4,7 +4,10 @@
 
 #include "output/paths.h"
 
-/* By function: whether it is one of MPI's, in C or Fortran, by its name. NULL: no memory. */
+/*
+ * By function, of those that paths have now: whether it is one of MPI's, in C or Fortran, by its
+ * name. NULL: no memory.
+ */
 unsigned char *mpi_paths_functions(const struct paths *paths);
 /* The outermost one on a path; PATH_NONE: there is none. */
 uint32_t mpi_paths_outermost(const struct paths *paths, const unsigned char *functions,

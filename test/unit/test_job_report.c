@@ -11,6 +11,7 @@ static const struct named_range ranges[] = {
 	{2, 48, 64, "PMPI_Wait"}, {2, 64, 80, "PMPI_Wtime"}, {2, 80, 96, "opal_progress"},
 };
 
+enum { CALLS = NR_EVENTS };
 enum { MAIN, SOLVE, WAIT, BEHIND_WAIT, WTIME, PROGRESS };
 
 static uint64_t frame_of(unsigned function)
@@ -124,12 +125,70 @@ static void nothing_of_mpi_is_told_as_such(void **state)
 	world_close(&w);
 }
 
+/* A world with calls beside its samples. */
+static void open_with_calls(struct world *w)
+{
+	struct hmb_config config = {.size = 256 << 10,
+	                            .nr_kinds = CALLS + 1,
+	                            .max_path = MAX_DEPTH,
+	                            .truncated_frame = 1};
+
+	world_open(w, config.size);
+	hmb_free(w->hmb);
+	*tables_add_event(w->tables) = (struct trace_event){
+		.name = tables_string(w->tables, "calls"), .unit = TRACE_CALLS};
+	tables_add_region(w->tables,
+	                  &(struct trace_region){.name = tables_string(w->tables, "MPI_Wait"),
+	                                         .region_class = TRACE_MPI_POINT_TO_POINT});
+	assert_int_equal(
+		tables_add_instrument(w->tables, &(struct trace_instrument){.event = CALLS}), 0);
+	config.memory = tables_arena(w->tables);
+	config.ledger = tables_ledger(w->tables);
+	for (unsigned k = 0; k < NR_EVENTS; k++)
+		config.kinds[k].time_shift = TIME_SHIFT;
+	config.kinds[CALLS] = (struct hmb_kind_config){.shape = HMB_CALLS};
+	w->hmb = hmb_new(&config);
+	assert_non_null(w->hmb);
+}
+
+/* Of a part of the run: functions that are met behind its end are none of its. */
+static void samples_behind_the_end_are_not_asked(void **state)
+{
+	struct report_options options = {.limit = 40, .no_header = true};
+	struct call call = {.depth = 0};
+	struct trace *trace;
+	struct world w;
+	char *text;
+
+	(void)state;
+	open_with_calls(&w);
+	PUT(&w, 1, PROGRESS, WAIT, MAIN);
+	call.enter = (1000 + w.nr * 300 - 100) << TIME_SHIFT;
+	options.to = call.enter + 1;
+	PUT(&w, 1, PROGRESS, WAIT, MAIN);
+	for (unsigned function = SOLVE; function <= PROGRESS; function++)
+		PUT(&w, 1, function, WAIT, SOLVE, MAIN);
+	call.leave = (1000 + w.nr * 300) << TIME_SHIFT;
+	assert_true(hmb_put_call(w.hmb, CALLS, 0, &call));
+	trace = write_named(&w);
+	text = told(trace, &options, 0);
+	assert_non_null(strstr(text, "(a sample was taken in 0 of 1 calls, with 0.00% of"));
+	free(text);
+	options.to = UINT64_MAX;
+	text = told(trace, &options, 0);
+	assert_non_null(strstr(text, "(a sample was taken in 1 of 1 calls, with 100.00% of"));
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_names_of_a_call_are_one),
 		cmocka_unit_test(warnings_are_told),
 		cmocka_unit_test(nothing_of_mpi_is_told_as_such),
+		cmocka_unit_test(samples_behind_the_end_are_not_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
