@@ -17,6 +17,12 @@ static uint32_t thread_comm(const struct trace *trace, uint32_t thread)
 	return entry ? entry->comm : 0;
 }
 
+/* Numbers that a file makes up stand for themselves. */
+static uint32_t stands_for(const struct builder *builder, const uint32_t *table, uint32_t thread)
+{
+	return thread < builder->nr_threads - 1 ? table[thread] : thread;
+}
+
 /* What a sample's class would be, but for its tree. */
 static struct profile_class class_wanted(const struct builder *builder,
                                          const struct trace_sample *sample)
@@ -25,11 +31,9 @@ static struct profile_class class_wanted(const struct builder *builder,
 	unsigned keys = builder->profile->config.keys;
 
 	if (keys & PROFILE_BY_THREAD)
-		class.thread = sample->thread;
+		class.thread = stands_for(builder, builder->thread_of, sample->thread);
 	if (keys & PROFILE_BY_PROCESS)
-		class.process = sample->thread < builder->nr_threads - 1
-		                        ? builder->process_of[sample->thread]
-		                        : sample->thread;
+		class.process = stands_for(builder, builder->process_of, sample->thread);
 	if (keys & (PROFILE_BY_THREAD | PROFILE_BY_COMM))
 		class.comm = thread_comm(builder->profile->trace, sample->thread);
 	if (keys & PROFILE_BY_CPU)
@@ -283,6 +287,13 @@ static int complete(struct builder *builder)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Ranks of different hosts may have one number. */
+static uint64_t process_key(const struct trace *trace, uint32_t thread)
+{
+	return (uint64_t)trace_owner(trace, thread) << 32 |
+	       (uint32_t)trace_thread(trace, thread)->pid;
+}
+
 /* The thread that stands for its process: the main one, else the first. */
 static int find_processes(struct builder *builder)
 {
@@ -297,12 +308,43 @@ static int find_processes(struct builder *builder)
 	for (unsigned main_ones = 2; main_ones-- > 0 && !err;) {
 		for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
 			if ((entry->tid == entry->pid) == main_ones && entry->pid &&
-			    map64_get(&by_pid, (uint32_t)entry->pid) == UINT32_MAX)
-				err = map64_add(&by_pid, (uint32_t)entry->pid, i);
+			    map64_get(&by_pid, process_key(trace, i)) == UINT32_MAX)
+				err = map64_add(&by_pid, process_key(trace, i), i);
 	}
 	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
-		builder->process_of[i] = entry->pid ? map64_get(&by_pid, (uint32_t)entry->pid) : i;
+		builder->process_of[i] = entry->pid ? map64_get(&by_pid, process_key(trace, i)) : i;
 	map64_fini(&by_pid);
+	return err;
+}
+
+/* The first entry that reads the same: a thread that executes another program has a new one. */
+static int find_threads(struct builder *builder)
+{
+	const struct trace *trace = builder->profile->trace;
+	const struct trace_thread *entry;
+	struct map64 names = {0}, processes = {0}, threads = {0};
+	uint32_t *first = calloc(builder->nr_threads, sizeof(*first));
+	int err = -ENOMEM;
+
+	builder->thread_of = calloc(builder->nr_threads, sizeof(*builder->thread_of));
+	if (first && builder->thread_of)
+		err = 0;
+	for (uint32_t i = 0; !err && (entry = trace_thread(trace, i)); i++) {
+		uint32_t process =
+			number_of(&processes, trace_owner(trace, i), (uint32_t)entry->pid);
+		uint32_t name = number_of(&names, (uint32_t)entry->tid, entry->comm);
+		uint32_t number = number_of(&threads, process, name);
+
+		if (process == PROFILE_NONE || name == PROFILE_NONE || number == PROFILE_NONE)
+			err = -ENOMEM;
+		else if (!first[number] || !entry->tid)
+			first[number] = i + 1;
+		builder->thread_of[i] = err ? 0 : first[number] - 1;
+	}
+	map64_fini(&names);
+	map64_fini(&processes);
+	map64_fini(&threads);
+	free(first);
 	return err;
 }
 
@@ -325,7 +367,9 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder_reserve_nodes(builder, trace_node_limit(trace) + 1);
 	if (!builder->by_thread || !builder->streams || !builder->chain || !builder->context_nodes)
 		return -ENOMEM;
-	return profile->config.keys & PROFILE_BY_PROCESS ? find_processes(builder) : 0;
+	if (profile->config.keys & PROFILE_BY_PROCESS && find_processes(builder))
+		return -ENOMEM;
+	return profile->config.keys & PROFILE_BY_THREAD ? find_threads(builder) : 0;
 }
 
 static void builder_fini(struct builder *builder)
@@ -339,6 +383,7 @@ static void builder_fini(struct builder *builder)
 	free(builder->by_thread);
 	free(builder->factors);
 	free(builder->process_of);
+	free(builder->thread_of);
 	free(builder->streams);
 	free(builder->places);
 	free(builder->chain);

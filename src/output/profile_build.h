@@ -58,9 +58,10 @@ struct builder {
 	bool one_class; /* all samples are of the same */
 	bool by_cpu;    /* streams */
 	struct profile_stream *streams;
-	uint64_t *by_thread;  /* weights */
-	double *factors;      /* of weights, by thread; NULL: all are 1 */
-	uint32_t *process_of; /* for each thread what stands for its process; NULL: not asked for */
+	uint64_t *by_thread; /* weights */
+	double *factors;     /* of weights, by thread; NULL: all are 1 */
+	/* For each thread what stands for its process, or for it itself; NULL: not asked for. */
+	uint32_t *process_of, *thread_of;
 	uint32_t nr_streams, nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
 	struct chain_link {

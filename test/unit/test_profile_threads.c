@@ -1,0 +1,106 @@
+/* Which entries of the table of threads are one thread, or of one process, in a profile. */
+#include "trace_world.h"
+
+#include "output/profile.h"
+
+static void put_of(struct world *w, uint32_t thread, unsigned nr)
+{
+	struct hmb_sample sample = {.thread = thread, .leaf = (uint64_t)2 << 32, .step = 97081};
+
+	for (; nr; nr--) {
+		sample.time = (uint64_t)(1000 + w->nr++) << TIME_SHIFT;
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+static uint32_t add_thread(struct world *w, int pid, int tid, const char *comm)
+{
+	return tables_add_thread(w->tables, pid, tid, tables_string(w->tables, comm), 0);
+}
+
+static struct trace *written(struct world *w)
+{
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	return open_good(w->path);
+}
+
+/* The rows have so many samples each, in any order. */
+static void expect_rows(const struct trace *trace, unsigned keys, uint32_t nr,
+                        const uint64_t *samples)
+{
+	struct profile_config config = {.keys = keys, .to = UINT64_MAX};
+	struct profile *profile = profile_new(trace, &config);
+	uint64_t left = 0;
+
+	assert_non_null(profile);
+	assert_int_equal(profile->nr_rows, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t matching = 0;
+
+		for (uint32_t j = 0; j < nr; j++)
+			matching += profile->rows[j].samples == samples[i];
+		assert_int_equal(matching, 1);
+		left += samples[i];
+	}
+	assert_int_equal(profile->samples, left);
+	profile_free(profile);
+}
+
+/* A thread has a new entry when it executes a program, be it one of the same name. */
+static void one_that_executes_stays_one(void **state)
+{
+	struct trace *trace;
+	struct world w;
+	uint32_t shell, again, program, other;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	shell = add_thread(&w, 200, 200, "bash");
+	again = add_thread(&w, 200, 200, "bash");
+	program = add_thread(&w, 200, 200, "python3");
+	other = add_thread(&w, 201, 201, "bash");
+	put_of(&w, shell, 1);
+	put_of(&w, again, 2);
+	put_of(&w, program, 4);
+	put_of(&w, other, 8);
+	trace = written(&w);
+	expect_rows(trace, PROFILE_BY_THREAD, 3, (const uint64_t[]){3, 4, 8});
+	expect_rows(trace, PROFILE_BY_PROCESS, 2, (const uint64_t[]){7, 8});
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* Containers on two hosts: all begin to count at 1. */
+static void ranks_of_two_hosts_stay_two(void **state)
+{
+	struct trace_process process = {.pid = 17};
+	struct trace *trace;
+	struct world w;
+	uint32_t threads[2];
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (int32_t i = 0; i < 2; i++) {
+		threads[i] = add_thread(&w, 17, 17, "app");
+		process.rank = i;
+		assert_true(tables_set_owner(w.tables, threads[i],
+		                             tables_add_process(w.tables, &process)));
+		put_of(&w, threads[i], 3U + (unsigned)i);
+	}
+	trace = written(&w);
+	expect_rows(trace, PROFILE_BY_THREAD, 2, (const uint64_t[]){3, 4});
+	expect_rows(trace, PROFILE_BY_PROCESS, 2, (const uint64_t[]){3, 4});
+	trace_close(trace);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_that_executes_stays_one),
+		cmocka_unit_test(ranks_of_two_hosts_stay_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
