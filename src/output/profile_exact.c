@@ -55,16 +55,25 @@ static bool exact_wanted(const struct profile *profile)
 	       profile->config.to == UINT64_MAX;
 }
 
+/* What samples of a command stand for, and in how many streams they are. */
+struct sampled {
+	uint64_t weight;
+	uint32_t nr_streams;
+};
+
+/* Exact totals of commands are of inherited events: a thread is a stream. */
 static void sum_commands(const struct builder *builder, const struct map64 *by_comm,
-                         uint64_t *sampled)
+                         struct sampled *sampled)
 {
 	const struct trace *trace = builder->profile->trace;
 
 	for (uint32_t i = 0; i + 1 < builder->nr_threads; i++) {
 		uint32_t command = map64_get(by_comm, trace_thread(trace, i)->comm);
 
-		if (builder->by_thread[i] && command != UINT32_MAX)
-			sampled[command] += builder->by_thread[i];
+		if (!builder->by_thread[i] || command == UINT32_MAX)
+			continue;
+		sampled[command].weight += builder->by_thread[i];
+		sampled[command].nr_streams++;
 	}
 }
 
@@ -76,10 +85,19 @@ static bool is_scaled(const struct profile *profile, uint32_t comm)
 	return false;
 }
 
-static int add_missing(struct builder *builder, const struct trace_command *command,
-                       uint64_t sampled)
+/* What is left of an exact total is as uncertain as what was sampled of it: a run a stream. */
+static void add_variance(struct profile *profile, const struct sampled *sampled)
 {
-	struct profile_unsampled short_tasks = {command->comm, 0, sampled, command->exact,
+	double weight = (double)profile->max_weight;
+
+	profile->rows[profile->unsampled[profile->nr_unsampled - 1].row].variance =
+		weight * weight * (sampled->nr_streams + 1.0);
+}
+
+static int add_missing(struct builder *builder, const struct trace_command *command,
+                       const struct sampled *sampled)
+{
+	struct profile_unsampled short_tasks = {command->comm, 0, sampled->weight, command->exact,
 	                                        why_unsampled(builder->profile->trace)};
 	struct profile_unsampled unseen = {command->comm, 0, 0, command->unobserved,
 	                                   PROFILE_UNOBSERVED};
@@ -87,8 +105,11 @@ static int add_missing(struct builder *builder, const struct trace_command *comm
 
 	/* Less than one sample is what sampling rounds off. */
 	if (command->flags & TRACE_THREAD_EXACT && !is_scaled(builder->profile, command->comm) &&
-	    command->exact > sampled + builder->profile->max_weight)
+	    command->exact > sampled->weight + builder->profile->max_weight) {
 		err = add_unsampled(builder, &short_tasks);
+		if (!err)
+			add_variance(builder->profile, sampled);
+	}
 	if (!err && command->unobserved &&
 	    trace_event(builder->profile->trace, 0)->unit == TRACE_NS)
 		err = add_unsampled(builder, &unseen);
@@ -98,7 +119,7 @@ static int add_missing(struct builder *builder, const struct trace_command *comm
 static int add_all_unsampled(struct builder *builder, uint32_t nr)
 {
 	struct profile *profile = builder->profile;
-	uint64_t *sampled = calloc(nr, sizeof(*sampled));
+	struct sampled *sampled = calloc(nr, sizeof(*sampled));
 	struct map64 by_comm = {0};
 	const struct trace_command *command;
 	int err = sampled ? 0 : -ENOMEM;
@@ -112,7 +133,7 @@ static int add_all_unsampled(struct builder *builder, uint32_t nr)
 		sum_commands(builder, &by_comm, sampled);
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		command = trace_command(profile->trace, i);
-		err = add_missing(builder, command, sampled[i]);
+		err = add_missing(builder, command, &sampled[i]);
 	}
 	map64_fini(&by_comm);
 	free(sampled);

@@ -444,6 +444,7 @@ static void what_was_not_sampled_is_a_row(void **state)
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
+	const double square = (double)base_periods[0] * (double)base_periods[0];
 
 	(void)state;
 	world_open(&w, 64 << 10);
@@ -469,6 +470,9 @@ static void what_was_not_sampled_is_a_row(void **state)
 	assert_string_equal(trace_string(trace, profile->unsampled[0].comm), "fork");
 	assert_int_equal(profile->rows[profile->unsampled[0].row].name, PROFILE_NONE);
 	assert_int_equal(profile->rows[profile->unsampled[1].row].self, 3 * base_periods[0]);
+	/* As uncertain as what was sampled, be it nothing. */
+	assert_true(profile->rows[profile->unsampled[0].row].variance == square);
+	assert_true(profile->rows[profile->unsampled[1].row].variance == 2 * square);
 	profile_free(profile);
 	/* Not known for a part of the run. */
 	config.from = 1;
