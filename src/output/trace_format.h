@@ -73,6 +73,7 @@ enum trace_run_flags {
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
 	TRACE_RUN_SPLIT_MISSING = 512, /* .dwo files were not found: no inlined functions there */
+	TRACE_RUN_SNAPSHOT = 1024,     /* of a recorder that went on */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 
