@@ -142,6 +142,11 @@ static void drain_calls(struct session *s)
 	s->guard.others_ns += guard_cpu_time() - before;
 }
 
+static bool has_target_ended(struct session *s)
+{
+	return s->options->command || session_attached_ended(s);
+}
+
 static void run(struct session *s)
 {
 	struct epoll_event events[16];
@@ -159,7 +164,7 @@ static void run(struct session *s)
 			else if (events[i].data.fd == s->end_fd)
 				s->interrupted = true;
 			else if (events[i].data.fd == s->target_fd)
-				s->target_ended = true;
+				s->target_ended = has_target_ended(s);
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}

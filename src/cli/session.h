@@ -19,11 +19,13 @@
 
 #include <limits.h>
 
-#define SESSION_MAX_STACK 1024
+#define SESSION_MAX_STACK     1024
+#define SESSION_MAX_PROCESSES 1024
 
 struct options {
-	char **command; /* NULL: attach */
-	pid_t attach;
+	char **command;                      /* NULL: attach */
+	pid_t attach[SESSION_MAX_PROCESSES]; /* each once */
+	unsigned nr_attach;
 	uint64_t duration; /* ns; 0: until the target ends, or the recorder is interrupted */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
@@ -78,9 +80,11 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
-	int signal_fd, timer_fd, nap_fd, end_fd, poll_fd, target_fd;
-	bool naps;           /* rings do not wake us, see session_loop.c */
-	uint64_t seen_ended; /* tasks, as of the last tick */
+	int signal_fd, timer_fd, nap_fd, end_fd, poll_fd;
+	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
+	unsigned nr_attached; /* processes that live */
+	bool naps;            /* rings do not wake us, see session_loop.c */
+	uint64_t seen_ended;  /* tasks, as of the last tick */
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
 	struct stream *streams;             /* SAMPLER_CGROUP: [event][cpu] */
@@ -134,8 +138,13 @@ int session_open(struct session *session);
 /* The streams of an opened sampler; what the guard asked for becomes the first reductions. */
 int session_open_streams(struct session *session, uint64_t now);
 
-/* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
+/*
+ * Opens the sampler for all threads of the processes that are to be attached to: for all of these
+ * or none. One that ends from now on is no error. 0, or -errno after saying why.
+ */
 int session_attach(struct session *session);
+/* When target_fd is readable: whether all have ended. */
+bool session_attached_ended(struct session *session);
 /*
  * Opens it for whoever runs on the CPUs, or in the cgroup, and learns who that is. 0, or -errno
  * after saying why.

@@ -324,6 +324,22 @@ static bool kernel_counts_lost(void)
 	return fd >= 0;
 }
 
+/* The first thread whose events are forbidden. */
+static pid_t forbidden_task(const struct sampler *s)
+{
+	struct perf_event_attr attr = sampler_dummy();
+
+	for (unsigned t = 0; t < s->nr_targets; t++) {
+		int fd = sampler_event_open(&attr, s->tasks[t], -1, 0);
+
+		if (fd == -EACCES || fd == -EPERM)
+			return s->tasks[t];
+		if (fd >= 0)
+			close(fd);
+	}
+	return s->tasks[0];
+}
+
 /* What is not an event's own fault. */
 static void explain(const struct sampler *s, const struct sampler_config *config, int error,
                     char *why)
@@ -336,7 +352,7 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 	if (error == -EMFILE)
 		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, (int64_t)least}, NULL};
 	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
-		advice.topic = ADVICE_OTHERS;
+		advice = (struct advice){ADVICE_OTHERS, {forbidden_task(s)}, NULL};
 	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
 	if (advice.topic == ADVICE_NONE)
 		return;
