@@ -241,8 +241,6 @@ int session_attach(struct session *s)
 		say("threads start faster than they can be attached to: some may be missing");
 	error = watch_processes(s);
 	if (!error)
-		error = sampler_enable(s->sampler);
-	if (!error)
 		error = add_running(s);
 	if (error)
 		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(-error));

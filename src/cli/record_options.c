@@ -32,6 +32,7 @@ enum {
 	OPT_WAIT,
 	OPT_COUNTERS,
 	OPT_DURATION,
+	OPT_DELAY,
 };
 
 static const struct argp_option argp_options[] = {
@@ -50,7 +51,9 @@ static const struct argp_option argp_options[] = {
          0},
 	{"cpu", 'C', "CPUS", 0, "sample whoever runs on these CPUs, e.g. 0-3,8", 0},
 	{"cgroup", OPT_CGROUP, "NAME", 0, "sample whoever runs in this cgroup, which exists", 0},
-	{"duration", OPT_DURATION, "SECONDS", 0, "end after that long, without a command", 0},
+	{"delay", OPT_DELAY, "SECONDS", 0, "start sampling only after that long", 0},
+	{"duration", OPT_DURATION, "SECONDS", 0,
+         "end when that long was sampled, without a command", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "longest stack (1024)", 0},
@@ -204,13 +207,12 @@ static int parse_wait(struct options *options, const char *arg)
 	return error;
 }
 
-static int parse_duration(struct options *options, const char *arg)
+static int parse_time(uint64_t *ns, const char *arg, const char *what, const char *way_out)
 {
 	double seconds;
-	int error = parse_number(arg, 0.001, 1e9, &seconds, "impossible duration",
-	                         "--duration takes seconds, 0.001 at least");
+	int error = parse_number(arg, 0.001, 1e9, &seconds, what, way_out);
 
-	options->duration = error ? 0 : (uint64_t)(seconds * 1e9);
+	*ns = error ? 0 : (uint64_t)(seconds * 1e9);
 	return error;
 }
 
@@ -291,7 +293,11 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->depth_given = true;
 		return error;
 	case OPT_DURATION:
-		return parse_duration(options, arg);
+		return parse_time(&options->duration, arg, "impossible duration",
+		                  "--duration takes seconds, 0.001 at least");
+	case OPT_DELAY:
+		return parse_time(&options->delay, arg, "impossible delay",
+		                  "--delay takes seconds, 0.001 at least");
 	case OPT_SEED:
 		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
 		                   "--seed takes a whole number");

@@ -299,6 +299,8 @@ static int settle_target(const struct options *options)
 		say("--events-share, --events-policy and --events-wait are for --mpi");
 	else if (options->calls && (options->nr_attach || options->wide))
 		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
+	else if (options->calls && options->delay)
+		say("--mpi works from a program's start: it excludes --delay");
 	else if (options->wide && options->nr_attach)
 		say("-p and -a, -C or --cgroup exclude each other");
 	else if (options->frequency > 0 && options->period)

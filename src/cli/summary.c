@@ -202,6 +202,14 @@ static void describe_rank(struct session *s, int32_t pid)
 		tables_add_process(s->tables, &process);
 }
 
+void summary_begin(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+
+	run->real_start = clock_ns(CLOCK_REALTIME);
+	run->start = run->end = sampler_now();
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -231,8 +239,7 @@ void summary_start(struct session *s)
 	run->bin_shift = s->hmb->arena.bin_shift;
 	run->sub_shift = s->hmb->arena.sub_shift;
 	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
-	run->real_start = clock_ns(CLOCK_REALTIME);
-	run->start = run->end = sampler_now();
+	summary_begin(s);
 	run->budget = options->budget;
 	run->sample_price = s->guard.price;
 	run->seed = options->seed;
@@ -271,7 +278,8 @@ void summary_progress(struct session *s)
 	struct trace_run *run = tables_run(s->tables);
 	struct rusage usage;
 
-	run->end = sampler_now();
+	if (s->sampling)
+		run->end = sampler_now();
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;

@@ -107,18 +107,30 @@ static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned r
 	return error;
 }
 
+static int enable_all(struct sampler *s)
+{
+	int error = 0;
+
+	if (s->exact_fd >= 0 && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+		error = -errno;
+	for (unsigned e = 0; !error && e < s->nr_events; e++)
+		error = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
+	return error;
+}
+
 int sampler_enable(struct sampler *sampler)
 {
 	int error = 0;
 
 	sampler->ran_before = time_ran(sampler);
-	for (unsigned e = 0; e < sampler->nr_events; e++) {
-		struct sampler_event *event = &sampler->events[e];
-
-		if (!event->attr.enable_on_exec && !error)
-			error = rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_ENABLE);
-		event->steps[0].time = 0;
-	}
+	sampler->started = true;
+	if (!sampler->on_exec)
+		error = enable_all(sampler);
+	/* Who forked meanwhile may have handed down what was not enabled yet. */
+	if (!sampler->on_exec && sampler->way == SAMPLER_LADDER && !error)
+		error = enable_all(sampler);
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		sampler->events[e].steps[0].time = 0;
 	return error;
 }
 
@@ -327,6 +339,8 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 {
 	const struct sampler_event *event = &sampler->events[e];
 
+	if (!sampler->started)
+		return 0;
 	if (sampler->way == SAMPLER_LADDER && event->is_clock)
 		return time_ran(sampler) - sampler->ran_before;
 	/* The rungs of a ladder take turns, and count twice while they do. */

@@ -125,7 +125,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 
 	attr.sample_type = SAMPLER_TRAILER;
 	attr.inherit = attr.inherit_stat = 1;
-	attr.disabled = config->on_exec;
+	attr.disabled = 1;
 	attr.enable_on_exec = config->on_exec;
 	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, 0);
@@ -149,7 +149,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 
 	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
-	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
+	attr->enable_on_exec = s->on_exec;
 	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -394,6 +394,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;
 	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;

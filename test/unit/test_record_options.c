@@ -51,7 +51,7 @@ static void sizes_that_are_none(void **state)
 	assert_int_equal(size, 42);
 }
 
-#define MOST_ARGS 16
+#define MOST_ARGS 20
 
 static int parse(struct options *options, char *const *args)
 {
@@ -128,9 +128,10 @@ static void everything(void **state)
 	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
 	                                      "--max-overhead=2.5", "--seed=18446744073709551615",
 	                                      "--inherit", "--max-stack=9", "-ecpu-clock:u",
-	                                      "-epage-faults:u", "true")),
+	                                      "--delay=2.5", "-epage-faults:u", "true")),
 	                 0);
 	assert_true(options.quiet && options.inherit);
+	assert_int_equal(options.delay, 2500000000);
 	assert_int_equal(options.budget, 65536);
 	assert_true(options.frequency == 99.5);
 	assert_int_equal(options.stacks, TRACE_STACKS_FP);
@@ -210,6 +211,11 @@ static void wrong_values(void **state)
 		{"--max-stack", "1025"},
 		{"--seed", "x"},
 		{"--unwinder", "x"},
+		{"--delay", "0"},
+		{"--delay", "-1"},
+		{"--delay", "1s"},
+		{"--delay", "nan"},
+		{"--delay", "1e10"},
 		{"--no-such-option", "1"},
 	};
 
@@ -225,6 +231,7 @@ static void nothing_to_do(void **state)
 	assert_int_equal(status_of(ARGS("-m")), 125);
 	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
 	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
+	assert_int_equal(status_of(ARGS("--mpi", "--delay", "5", "true")), 125);
 	assert_int_equal(status_of(ARGS("--unwinder=rules", "-gfp", "true")), 125);
 	assert_int_equal(status_of(ARGS("--max-stack=9", "-gnone", "true")), 125);
 	assert_int_equal(status_of(ARGS("-F100", "-ecpu-clock:u:freq=9", "true")), 125);
