@@ -141,6 +141,20 @@ void sampler_disable(struct sampler *sampler)
 			rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
 }
 
+/* Returns when the next rung took over. */
+static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, unsigned next)
+{
+	uint64_t time;
+
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	time = sampler_now();
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	/* Who forked meanwhile may have handed down what was in force before. */
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	return time;
+}
+
 static void set_periods(struct sampler *s, struct sampler_event *event, unsigned shift)
 {
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
@@ -185,13 +199,12 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 	*time = last->time;
 	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
 		return last->shift;
-	if (sampler->way == SAMPLER_LADDER)
-		rung_ioctl(sampler, event, next.rung, PERF_EVENT_IOC_ENABLE);
-	next.time = sampler_now();
-	if (sampler->way == SAMPLER_LADDER)
-		rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_DISABLE);
-	else
+	if (sampler->way == SAMPLER_LADDER) {
+		next.time = switch_rungs(sampler, event, next.rung);
+	} else {
+		next.time = sampler_now();
 		set_periods(sampler, event, next.shift);
+	}
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
 	*time = next.time;
