@@ -63,7 +63,7 @@ struct trace_entry {
 static_assert(sizeof(struct trace_entry) == 32, "fixed by the format");
 
 enum trace_run_flags {
-	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before */
+	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before; several: no pid */
 	TRACE_RUN_CGROUP = 2,        /* per-CPU events of a cgroup; else inherited events */
 	TRACE_RUN_RECOVERED = 4,     /* made from what a killed recorder left */
 	TRACE_RUN_KERNEL_HIDDEN = 8, /* kernel addresses could not be named */

@@ -118,6 +118,14 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         name, period);
 }
 
+/* By record --delay. */
+static bool never_began(const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	return run->start && run->end == run->start && !all_taken(trace);
+}
+
 /*
  * The totals of events that were inherited are not known, but for the first, and none is that the
  * recorder reads at the end.
@@ -130,6 +138,10 @@ static void warn_of_silence(const struct trace *trace, const struct warner *warn
 	const struct trace_event *event;
 	char text[WARNING_SIZE];
 
+	if (never_began(trace)) {
+		warn(warner, "nothing was sampled: the run ended before sampling started");
+		return;
+	}
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
 		if (event->taken)
 			continue;
