@@ -6,7 +6,6 @@
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "output/text.h"
-#include "perf/sampler.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -42,12 +41,12 @@ static void say_why_not(const char *path, int error)
 	}
 }
 
-/* As far as the recorder is: its own end, if it ends just now, stays. */
-static void end_here(struct trace_run *run)
+/* While it sets up or waits, and until it has said for the first time how far it is. */
+static bool has_begun(const struct tables *tables)
 {
-	run->flags |= TRACE_RUN_SNAPSHOT;
-	if (!run->end)
-		run->end = sampler_now();
+	const struct trace_run *run = tables_run(tables);
+
+	return image_trace_has_begun(tables) && run->end > run->start;
 }
 
 static int write_snapshot(const struct snapshot_command *command, struct tables *tables)
@@ -56,11 +55,11 @@ static int write_snapshot(const struct snapshot_command *command, struct tables 
 	struct trace_run *run = tables_run(tables);
 	uint64_t bytes;
 
-	if (!image_trace_has_begun(tables)) {
+	if (!has_begun(tables)) {
 		say("the recorder of '%s' has not begun to sample yet", command->path);
 		return 1;
 	}
-	end_here(run);
+	run->flags |= TRACE_RUN_SNAPSHOT;
 	if (!image_trace_write(command->output, tables, true, &bytes))
 		return 1;
 	text_bytes(size, bytes);

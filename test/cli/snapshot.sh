@@ -42,6 +42,9 @@ END
 "$ADAPTRACE" snapshot x.atr 2>errors && fail "a snapshot of nobody"
 one_complaint errors "no recorder of yours is at work on 'x.atr'" || fail "$(cat errors)"
 [ ! -e snapshot.atr ] || fail "it left a file"
+start_recording --delay 60 -o late.atr sleep 60
+"$ADAPTRACE" snapshot late.atr 2>errors && fail "a snapshot of nothing"
+one_complaint errors "has not begun to sample yet" || fail "$(cat errors)"
 start_recording -o killed.atr sleep 60
 pkill -KILL -P $recorder
 kill -KILL $recorder
