@@ -27,6 +27,8 @@ assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lin
 for line in burn("-e", "cpu-clock:u", columns=30).split("\033[24;1H\033[K")[1:]:
     assert len(line.split("\033")[0]) < 30, line
 assert "adaptrace:" not in burn("-q", "-e", "cpu-clock:u")
+waits = burn("-e", "cpu-clock:u", "--delay", "100").split("\033[K")[1]
+assert waits.startswith("adaptrace: sampling starts in 9"), waits
 # What the program writes stays, and lines that it has not finished go on; nothing else is left.
 script = f"printf 'Go on? '; {BURN} 1.2; printf '%s\n' yes 1 2 3; {BURN} 0.7; printf end"
 expected = r"""Go on[?] used [0-9.]*
