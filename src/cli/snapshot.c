@@ -51,20 +51,18 @@ static bool has_begun(const struct tables *tables)
 
 static int write_snapshot(const struct snapshot_command *command, struct tables *tables)
 {
-	char size[TEXT_SIZE], time[TEXT_SIZE];
-	struct trace_run *run = tables_run(tables);
+	char size[TEXT_SIZE];
 	uint64_t bytes;
 
 	if (!has_begun(tables)) {
 		say("the recorder of '%s' has not begun to sample yet", command->path);
 		return 1;
 	}
-	run->flags |= TRACE_RUN_SNAPSHOT;
+	tables_run(tables)->flags |= TRACE_RUN_SNAPSHOT;
 	if (!image_trace_write(command->output, tables, true, &bytes))
 		return 1;
 	text_bytes(size, bytes);
-	text_quantity(time, (double)(run->end - run->start), TRACE_NS);
-	say("%s of the run so far, %s → %s", time, size, command->output);
+	say("the run so far, %s → %s", size, command->output);
 	return 0;
 }
 
