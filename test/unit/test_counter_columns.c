@@ -2,7 +2,9 @@
 
 #include "output/counter_columns.h"
 #include "output/profile.h"
+#include "output/report.h"
 #include "output/report_profile.h"
+#include "output/warnings.h"
 
 /*
  * Traces with counters: what is told of functions, trees and callers is compared with sums over
@@ -313,6 +315,103 @@ static void functions_have_what_was_counted_in_them(void **state)
 	world_close(&r.w);
 }
 
+/* --- what is told ----------------------------------------------------------------------------- */
+
+/* Two functions on one CPU, 1:3 in time, with 2000 instructions of 2000 cycles together. */
+static struct trace *two_functions(struct run *r)
+{
+	static const uint64_t totals[][COUNTER_MAX] = {{500, 600, 0}, {2000, 2000, 4}};
+
+	run_open(r, 64 << 10);
+	for (unsigned n = 0; n < 2; n++) {
+		struct hmb_sample sample = {
+			.time = 1000 + n * 400, .leaf = 2ULL << 32 | n, .counters = totals[n]};
+
+		assert_true(hmb_put(r->w.hmb, &sample));
+	}
+	return run_written(r);
+}
+
+static const char *const told_names[] = {"instructions", "branch-misses"};
+
+static void tables_show_counters(void **state)
+{
+	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = told_names, .nr = 2};
+	const struct report_options options = {
+		.event = TRACE_ALL_EVENTS,
+		.keys = {PROFILE_BY_SYMBOL},
+		.nr_keys = 1,
+		.to = UINT64_MAX,
+		.limit = UINT32_MAX,
+		.no_header = true,
+	};
+	struct trace *trace;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	trace = two_functions(&r);
+	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
+	fclose(file);
+	assert_string_equal(
+		text,
+		"    self   ± error     total   samples  instructions  branch-misses       IPC  "
+		"branch-misses/ki  symbol\n"
+		"  50.00% ± 100.00%    50.00%         1           600              0     1.200"
+		"             0.000  app+0x0\n"
+		"  50.00% ± 100.00%    50.00%         1          1400              4     0.933"
+		"             2.857  app+0x1\n");
+	free(text);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+static void keep(void *arg, const char *text)
+{
+	strcat(arg, text);
+}
+
+static void expect_warning(struct run *r, uint64_t from, const char *text)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .from = from, .to = UINT64_MAX};
+	struct trace *trace = two_functions(r);
+	struct profile *profile = profile_new(trace, &config);
+	char said[WARNING_SIZE] = "";
+
+	warnings_of_profile(profile, keep, said);
+	assert_string_equal(said, text);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&r->w);
+}
+
+#define REST                                                                             \
+	": the rest was behind the last sample of a thread, or in threads without any. " \
+	"Ratios are of what they have"
+
+/* Of the whole run, and where it is not for want of counts. */
+static void what_functions_lack_is_told(void **state)
+{
+	struct trace_counter counters[] = {{.flags = TRACE_COUNTER_TOTAL, .total = 2220},
+	                                   {.flags = TRACE_COUNTER_TOTAL, .total = 999}};
+	struct run r = {.leader = "cycles",
+	                .unit = TRACE_COUNT,
+	                .counters = counters,
+	                .names = told_names,
+	                .nr = 2};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		counters[i].enabled = counters[i].running = 1;
+	expect_warning(&r, 0, "");
+	counters[0].total = 2230;
+	expect_warning(&r, 0, "functions have 89.7 % of all instructions" REST);
+	expect_warning(&r, 1, "");
+	counters[1].total = 1000;
+	expect_warning(&r, 0, "functions have 0.4 % of all branch-misses" REST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +419,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_never_zero),
 		cmocka_unit_test(values_are_short),
 		cmocka_unit_test(functions_have_what_was_counted_in_them),
+		cmocka_unit_test(tables_show_counters),
+		cmocka_unit_test(what_functions_lack_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
