@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 
 #include "output/info.h"
+#include "output/run_properties.h"
 
 static char *text_of(struct world *w)
 {
@@ -193,7 +194,7 @@ static const char all_of_it[] =
 	"  warning        the kernel dropped 12 records of mappings and tasks: some code and "
 	"threads may have wrong names\n"
 	"  warning        the kernel stopped observing 20 processes that executed a setuid program "
-        "or an unreadable one\n"
+	"or an unreadable one\n"
 	"  warning        19 records made no sense and were left out\n"
 	"  warning        32.5 % of the stacks do not reach their root\n"
 	"  warning        37.5 % of the call paths found no room and end in [truncated]; a larger "
@@ -292,6 +293,108 @@ static void json_tells_all(void **state)
 	world_close(&w);
 }
 
+/* --- what converters put into the properties of a file ---------------------------------------- */
+
+static const char all_properties[] =
+	"COMMAND=./app -x \x1b"
+	"[31m\n"
+	"DIRECTORY=/here\n"
+	"HOST=vm\n"
+	"KERNEL=Linux 6.1\n"
+	"CPU_MODEL=a processor\n"
+	"RECORDED_BY=0.1.0\n"
+	"PID=77\n"
+	"EXIT_STATUS=137\n"
+	"FLAGS=3\n"
+	"STACKS=2\n"
+	"CPUS=3\n"
+	"MAX_OVERHEAD_PERMILLE=50\n"
+	"START=1000\n"
+	"END=4001000\n"
+	"MEMORY::BUDGET=65536\n"
+	"MEMORY::USED=3072\n"
+	"MEMORY::CONTEXTS=1024\n"
+	"MEMORY::RECORDS=2048\n"
+	"MEMORY::PEAK_RSS=5242880\n"
+	"RECORDER_CPU_NS=100000\n"
+	"SAMPLE_PRICE_NS=2000\n"
+	"LATE=11\n"
+	"MALFORMED=19\n"
+	"LOST_RECORDS=12\n"
+	"TRUNCATED_STACKS=13\n"
+	"STITCHED_STACKS=14\n"
+	"FOLDED_CONTEXTS=15\n"
+	"FOLDED_THREADS=18\n"
+	"REFUSED_MODULES=17\n"
+	"REFUSED_STRINGS=16\n"
+	"DRAIN_LATENCY_NS=7000\n"
+	"SEED=42\n"
+	"UNOBSERVED=20\n"
+	"EVENT_0::NAME=cpu-clock\n"
+	"EVENT_0::UNIT=ns\n"
+	"EVENT_0::BASE_PERIOD=97081\n"
+	"EVENT_0::INITIAL_PERIOD=97081\n"
+	"EVENT_0::FINAL_PERIOD=388324\n"
+	"EVENT_0::TAKEN=32\n"
+	"EVENT_0::STORED=8\n"
+	"EVENT_0::REDUCED=24\n"
+	"EVENT_0::LOST=1\n"
+	"EVENT_0::THROTTLED=4\n"
+	"EVENT_1::NAME=page-faults\n"
+	"EVENT_1::UNIT=count\n"
+	"EVENT_1::BASE_PERIOD=1009\n"
+	"EVENT_1::INITIAL_PERIOD=1009\n"
+	"EVENT_1::FINAL_PERIOD=1009\n"
+	"EVENT_1::TAKEN=8\n"
+	"EVENT_1::STORED=8\n"
+	"EVENT_1::REDUCED=0\n"
+	"EVENT_1::LOST=2\n"
+	"EVENT_1::THROTTLED=5\n"
+	"STREAM_0=event 0 cpu 0 base_period 97081 lost 1 throttled 0\n"
+	"STREAM_1=event 0 cpu 1 base_period 97082 lost 0 throttled 4\n"
+	"STREAM_2=event 0 cpu 2 base_period 97083 lost 0 throttled 0\n"
+	"STREAM_3=event 1 cpu 0 base_period 1009 lost 2 throttled 0\n"
+	"STREAM_4=event 1 cpu 1 base_period 1010 lost 0 throttled 5\n"
+	"STREAM_5=event 1 cpu 2 base_period 1011 lost 0 throttled 0\n"
+	"REDUCTION_0=time 2001000 event 0 floor 1 bins 1 cause memory\n"
+	"REDUCTION_1=time 3001000 event 0 floor 2 bins 1 cause overhead\n"
+	"COMMAND_0::NAME=app\n"
+	"COMMAND_0::TASKS=6\n"
+	"COMMAND_0::UNOBSERVED_NS=0\n"
+	"COMMAND_1::NAME=sh\n"
+	"COMMAND_1::TASKS=1\n"
+	"COMMAND_1::UNOBSERVED_NS=0\n"
+	"COMMAND_1::EXACT=50000000\n"
+	"COMMAND_2::NAME=gone\n"
+	"COMMAND_2::TASKS=0\n"
+	"COMMAND_2::UNOBSERVED_NS=0\n";
+
+static int keep(void *arg, const char *name, const char *value)
+{
+	fprintf(arg, "%s=%s\n", name, value);
+	return 0;
+}
+
+static void properties_tell_all(void **state)
+{
+	struct trace *trace;
+	struct world w;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	describe_all(&w);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(run_properties(trace, keep, file), 0);
+	fclose(file);
+	assert_string_equal(text, all_properties);
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void expect_words(struct world *w, const char *words)
 {
 	char *text = text_of(w);
@@ -329,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_tells_all),
 		cmocka_unit_test(json_tells_all),
+		cmocka_unit_test(properties_tell_all),
 		cmocka_unit_test(ends_and_ways_have_words),
 	};
 
