@@ -111,6 +111,25 @@ static void describe_loss(struct tables *t)
 	streams[NR_CPUS + 1].throttled = 5;
 }
 
+static void describe_counters(struct tables *t)
+{
+	static const struct trace_counter counters[] = {
+		{.flags = TRACE_COUNTER_TOTAL, .total = 200000, .enabled = 100, .running = 100},
+		{.flags = TRACE_COUNTER_TOTAL, .total = 300, .enabled = 100, .running = 25},
+		{.flags = TRACE_COUNTER_TOTAL, .enabled = 100},
+		{.flags = 0},
+	};
+	static const char *const names[] = {"branches", "scaled", "never", "clock"};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct trace_counter *counter = tables_add_counter(t);
+
+		*counter = counters[i];
+		counter->unit = i < 3 ? TRACE_COUNT : TRACE_NS;
+		counter->name = tables_string(t, names[i]);
+	}
+}
+
 static void describe_tasks(struct tables *t)
 {
 	struct trace_command *command = tables_command(t, tables_string(t, "sh"));
@@ -146,6 +165,7 @@ static void describe_all(struct world *w)
 	describe_machine(w->tables);
 	describe_costs(w->tables);
 	describe_loss(w->tables);
+	describe_counters(w->tables);
 	describe_tasks(w->tables);
 }
 
@@ -174,6 +194,10 @@ static const char all_of_it[] =
 	"  stacks         by call frame information\n"
 	"  adaptrace      0.1.0\n"
 	"  seed           42\n"
+	"  counters       branches: 200.0 thousand in all, 0.0 % of them up to a stored sample\n"
+	"                 scaled: 300 in all, 0.0 % of them up to a stored sample\n"
+	"                 never: not counted\n"
+	"                 clock: 0 ns with stored samples\n"
 	"  buffer         3.0 KiB of 64.0 KiB, call paths 1.0 KiB of it\n"
 	"  recorder       5.0 MiB of memory at most, with what it touched of the buffer\n"
 	"  reductions      2.000 ms  cpu-clock to every 194.2 µs: the buffer was full\n"
@@ -191,6 +215,9 @@ static const char all_of_it[] =
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
 	"  recorder used  100.0 µs of CPU time (2.50 % of one CPU)\n"
 	"  longest wait   7.000 µs\n"
+	"  warning        counters had the hardware for 25.0 % of the time, and samples were taken "
+	"only then: sums are scaled up by 4.00 (~), and may be wrong by as much as that adds\n"
+	"  warning        counter 'never' was never let on the hardware: not counted\n"
 	"  warning        the kernel dropped 12 records of mappings and tasks: some code and "
 	"threads may have wrong names\n"
 	"  warning        the kernel stopped observing 20 processes that executed a setuid program "
@@ -256,7 +283,18 @@ static const char all_as_json[] =
 	"97081, 'initial_period': 97081, 'final_period': 388324, 'taken': 32, 'exact': null, "
 	"'stored': 8}, {'name': 'page-faults', 'unit': 'count', 'base_period': 1009, "
 	"'initial_period': 1009, 'final_period': 1009, 'taken': 8, 'exact': null, 'stored': "
-	"8}], 'counters': [], 'memory': {'budget': 65536, 'used': 3072, 'contexts': 1024, "
+	"8}], 'counters': ["
+	"{'name': 'branches', 'event': 'cpu-clock', 'unit': 'count', 'state': 'counted', 'total': "
+        "200000, "
+	"'with_samples': 0, 'scale': 1.0, 'enabled_ns': 100, 'running_ns': 100}, "
+	"{'name': 'scaled', 'event': 'cpu-clock', 'unit': 'count', 'state': 'scaled', 'total': "
+        "300, "
+	"'with_samples': 0, 'scale': 4.0, 'enabled_ns': 100, 'running_ns': 25}, "
+	"{'name': 'never', 'event': 'cpu-clock', 'unit': 'count', 'state': 'never', 'total': null, "
+	"'with_samples': null, 'scale': 1.0, 'enabled_ns': 100, 'running_ns': 0}, "
+	"{'name': 'clock', 'event': 'cpu-clock', 'unit': 'ns', 'state': 'counted', 'total': null, "
+	"'with_samples': 0, 'scale': 1.0, 'enabled_ns': null, 'running_ns': null}], 'memory': "
+        "{'budget': 65536, 'used': 3072, 'contexts': 1024, "
 	"'records': 2048, 'peak_rss': 5242880}, 'samples': {'taken': 40, 'stored': 16, "
 	"'reduced': 24, 'lost': 3, 'throttled': 9, 'truncated_stacks': 13, 'stitched_stacks': "
 	"14, 'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
