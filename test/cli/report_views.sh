@@ -135,6 +135,10 @@ END
 "$ADAPTRACE" report --annotate burn_step >out
 grep -q '^code of burn_step: ' out && grep -q '%.* x = x \*' out || fail "$(cat out)"
 
+echo "-- the same code in another file"
+cp app again && mv again app
+"$ADAPTRACE" report --annotate burn_step | grep ': its file ' && fail "not the same"
+
 echo "-- code that has gone"
 rm app
 cp "$TARGETS/threads" app
