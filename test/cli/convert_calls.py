@@ -199,6 +199,8 @@ def archive(kind, anchor):
             assert told["MPI calls with callers"] == sum(c[1] for c in counts), (told, counts)
             assert roots
         mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
+        own = {r.name: (r.source_file, r.begin_line_number) for r in d.regions}
+        assert own["time step"] == ("job.c", 10) and own["half way"] == ("job.c", 11), own
         assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
 
 

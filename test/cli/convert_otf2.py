@@ -35,6 +35,11 @@ def main(anchor, sums):
             assert location.number_of_events == seen.get(location, 0) == threads[tid]["samples"]
             assert first.get(location, 0) == threads[tid]["first"], (tid, first.get(location))
             assert last.get(location, 0) == threads[tid]["last"]
+        pids = {p.location_group: p.value for p in d.location_group_properties if p.name == "PID"}
+        for location in d.locations:
+            tid = int(location.name.rsplit(" ", 1)[1])
+            assert pids[location.group] == threads[tid]["pid"], (tid, location.group)
+            assert location.group.name, location.group
         groups = {location.group for location in d.locations}
         assert len(groups) == len({t["pid"] for t in threads.values()})
         assert all(g.system_tree_parent.parent is not None for g in groups), "host and node"
