@@ -322,18 +322,26 @@ def dump_places(path):
         if sample["event"] == "cpu-clock":
             leaf = sample["stack"][0]
             yield ((sample["pid"], sample["tid"]), sample["cpu"], sample["time_ns"],
-                   (leaf["symbol"], leaf["file"], leaf["line"])), sample["weight"]
+                   (leaf["symbol"], leaf["module"], leaf["file"], leaf["line"])), sample["weight"]
+
+
+def base(path):
+    return path.rpartition("/")[2]
 
 
 def pprof_places(path):
     profile = read_pprof(path)
     strings = profile["string_table"]
+    modules = {m["id"][0]: base(strings[m["filename"][0]]) for m in profile["mapping"]}
     functions = {f["id"][0]: (strings[f["name"][0]], strings[f["filename"][0]] if f["filename"] else None)
                  for f in profile["function"]}
-    lines = {place["id"][0]: place["line"][0] for place in profile["location"]}
+    locations = {place["id"][0]: place for place in profile["location"]}
     for sample in profile["sample"]:
-        line = lines[sample["location_id"][0]]
-        where = functions[line["function_id"][0]] + (line["line"][0] if line["line"] else None,)
+        place = locations[sample["location_id"][0]]
+        line = place["line"][0]
+        name, file = functions[line["function_id"][0]]
+        module = modules[place["mapping_id"][0]] if place["mapping_id"] else "[unknown]"
+        where = name, module, file, line["line"][0] if line["line"] else None
         yield (None, None, None, where), sample["value"][0] if sample["value"] else 0
 
 
@@ -348,7 +356,9 @@ def firefox_places(path):
         for stack, weight in zip(table["stack"], table["weight"]):
             frame = shared["stackTable"]["frame"][stack]
             source = functions["source"][frames["func"][frame]]
+            resource = functions["resource"][frames["func"][frame]]
             where = (strings[functions["name"][frames["func"][frame]]],
+                     "[unknown]" if resource < 0 else base(strings[shared["resourceTable"]["name"][resource]]),
                      None if source is None else strings[sources[source]], frames["line"][frame])
             yield ((int(thread["pid"]), thread["tid"]), None, None, where), round(weight * 10**6)
 
@@ -369,7 +379,7 @@ def callgrind_places(path):
             number, weight = line.split()[:2]
             if not calls and int(weight):
                 file = None if now["fi"] == "???" else now["fi"]
-                yield (None, None, None, (now["fn"], file, int(number) or None)), int(weight)
+                yield (None, None, None, (now["fn"], base(now["ob"]), file, int(number) or None)), int(weight)
             calls = False
 
 
@@ -398,7 +408,7 @@ def places(fmt, output, dump):
     for place, weight in dump_places(dump):
         want[tuple(part if t else None for part, t in zip(place, told))] += weight
     assert +got == want, (list((got - want).items())[:3], list((want - got).items())[:3])
-    assert len(want) > 1 and (not told[3] or any(where[2] for _, _, _, where in want))
+    assert len(want) > 1 and (not told[3] or any(where[3] for _, _, _, where in want))
     print("%s: %d places" % (fmt, len(want)))
 
 
