@@ -285,16 +285,16 @@ static const char all_as_json[] =
 	"'initial_period': 1009, 'final_period': 1009, 'taken': 8, 'exact': null, 'stored': "
 	"8}], 'counters': ["
 	"{'name': 'branches', 'event': 'cpu-clock', 'unit': 'count', 'state': 'counted', 'total': "
-        "200000, "
+	"200000, "
 	"'with_samples': 0, 'scale': 1.0, 'enabled_ns': 100, 'running_ns': 100}, "
 	"{'name': 'scaled', 'event': 'cpu-clock', 'unit': 'count', 'state': 'scaled', 'total': "
-        "300, "
+	"300, "
 	"'with_samples': 0, 'scale': 4.0, 'enabled_ns': 100, 'running_ns': 25}, "
 	"{'name': 'never', 'event': 'cpu-clock', 'unit': 'count', 'state': 'never', 'total': null, "
 	"'with_samples': null, 'scale': 1.0, 'enabled_ns': 100, 'running_ns': 0}, "
 	"{'name': 'clock', 'event': 'cpu-clock', 'unit': 'ns', 'state': 'counted', 'total': null, "
 	"'with_samples': 0, 'scale': 1.0, 'enabled_ns': null, 'running_ns': null}], 'memory': "
-        "{'budget': 65536, 'used': 3072, 'contexts': 1024, "
+	"{'budget': 65536, 'used': 3072, 'contexts': 1024, "
 	"'records': 2048, 'peak_rss': 5242880}, 'samples': {'taken': 40, 'stored': 16, "
 	"'reduced': 24, 'lost': 3, 'throttled': 9, 'truncated_stacks': 13, 'stitched_stacks': "
 	"14, 'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
@@ -443,6 +443,7 @@ static void expect_words(struct world *w, const char *words)
 
 static void ends_and_ways_have_words(void **state)
 {
+	struct json_object *object, *status;
 	struct trace_run *run;
 	struct world w;
 
@@ -454,6 +455,11 @@ static void ends_and_ways_have_words(void **state)
 	expect_words(&w, "\n  exit           unknown\n");
 	expect_words(&w, "\n  counting       per thread, inherited: ");
 	expect_words(&w, "\n  stacks         by the processor's branch records\n");
+	run->exit_status = 0;
+	expect_words(&w, "\n  exit           status 0\n");
+	object = json_of(&w);
+	assert_true(json_object_object_get_ex(object, "exit_status", &status) && status);
+	json_object_put(object);
 	run->exit_status = 128;
 	run->flags = TRACE_RUN_CGROUP | TRACE_RUN_WIDE;
 	run->stacks = TRACE_STACKS_NONE;

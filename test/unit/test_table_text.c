@@ -2,6 +2,8 @@
 #include "trace_symbols.h"
 #include "trace_world.h"
 
+#include <json-c/json.h>
+
 #include "output/report.h"
 
 enum { WEIGHT = 97081 };
@@ -231,6 +233,46 @@ static void heads_tell_of_the_run(void **state)
 	world_close(&w);
 }
 
+static void json_tells_who(void **state)
+{
+	struct report_options options = by_function;
+	struct json_object *object, *functions, *expected;
+	struct trace *trace;
+	struct world w;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	run_open(&w);
+	memcpy(options.keys,
+	       (enum profile_keys[]){PROFILE_BY_THREAD, PROFILE_BY_PROCESS, PROFILE_BY_COMM,
+	                             PROFILE_BY_CPU},
+	       4 * sizeof(*options.keys));
+	options.nr_keys = 4;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(report_json(file, trace, &options), 0);
+	fclose(file);
+	object = json_tokener_parse(text);
+	assert_true(json_object_object_get_ex(object, "functions", &functions));
+	expected = json_tokener_parse(
+		"[{'pid': 0, 'tid': 0, 'comm': 'fork', 'process': 'fork', 'self': 1941620, "
+		"'total': 1941620, 'samples': 0, 'error': 0, 'unsampled': true, 'sampled': 0, "
+		"'exact': 1941620}, "
+		"{'pid': 100, 'tid': 100, 'comm': 'sh', 'process': 'sh', 'cpu': 0, "
+		"'self': 1456215, 'total': 1456215, 'samples': 15, 'error': 269095}, "
+		"{'pid': 100, 'tid': 101, 'comm': 'app', 'process': 'sh', 'cpu': 0, "
+		"'self': 485405, 'total': 485405, 'samples': 5, 'error': 269095}]");
+	if (!json_object_equal(functions, expected))
+		fail_msg("%s", json_object_to_json_string(functions));
+	json_object_put(expected);
+	json_object_put(object);
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +280,7 @@ int main(void)
 		cmocka_unit_test(tables_of_threads),
 		cmocka_unit_test(cells_of_what_was_not_sampled),
 		cmocka_unit_test(heads_tell_of_the_run),
+		cmocka_unit_test(json_tells_who),
 	};
 
 	setenv("TZ", "UTC", 1);
