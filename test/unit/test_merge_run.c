@@ -164,6 +164,53 @@ static void losses_count_once(void **state)
 	merged_close(ranks, trace, path);
 }
 
+static uint64_t count_samples(const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, 0);
+	struct trace_sample sample;
+	uint64_t nr = 0;
+
+	while (trace_walk_next(walk, &sample) == 1) {
+		uint64_t period = sample.weight >> 2; /* of its CPU */
+
+		assert_in_range(period, base_periods[0], base_periods[0] + NR_CPUS - 1);
+		nr++;
+	}
+	trace_walk_free(walk);
+	return nr;
+}
+
+/* All samples weigh as much as those of the rank that was thinned most, and that is told. */
+static void ranks_are_thinned_alike(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	const struct trace_reduction *first, *second;
+	uint64_t kept = 0;
+	char path[128];
+
+	(void)state;
+	rank_open(&ranks[0], 0);
+	rank_open(&ranks[1], 1);
+	hmb_close_lowest(ranks[0].hmb, 0, 20000, HMB_CAUSE_MEMORY);
+	hmb_close_lowest(ranks[0].hmb, 0, 30000, HMB_CAUSE_OVERHEAD);
+	hmb_close_lowest(ranks[1].hmb, 0, 15000, HMB_CAUSE_OVERHEAD);
+	for (unsigned i = 0; i < 2; i++)
+		for (size_t n = 0; n < ranks[i].nr; n++)
+			kept += !ranks[i].all[n].sample.kind && ranks[i].all[n].sample.level >= 2;
+	trace = merged(ranks, path);
+	assert_int_equal(trace_event(trace, 0)->floor, 2);
+	assert_int_equal(count_samples(trace), kept);
+	first = trace_reduction(trace, 0);
+	second = trace_reduction(trace, 1);
+	assert_null(trace_reduction(trace, 2));
+	assert_true(first->time == 15000 && first->floor == 1);
+	assert_int_equal(first->cause, HMB_CAUSE_OVERHEAD);
+	assert_true(second->time == 30000 && second->floor == 2);
+	assert_int_equal(second->cause, HMB_CAUSE_OVERHEAD);
+	merged_close(ranks, trace, path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +218,7 @@ int main(void)
 		cmocka_unit_test(doubts_of_one_are_of_all),
 		cmocka_unit_test(exact_totals_are_of_all),
 		cmocka_unit_test(losses_count_once),
+		cmocka_unit_test(ranks_are_thinned_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
