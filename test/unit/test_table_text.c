@@ -135,6 +135,12 @@ static void tables_of_threads(void **state)
 	       "  33.33%  in 2 more rows; --all shows them\n"
 	       "\n"
 	       "2 more threads; --all shows them\n");
+	/* One that stands for all others of its command. */
+	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
+	options.quiet = true;
+	expect(&w, &options,
+	       "sh (many): 37.50%, 1.456 ms\n"
+	       "  66.67% ±  18.48%    66.67%        10  work    app\n");
 	world_close(&w);
 }
 
