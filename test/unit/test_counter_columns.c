@@ -181,6 +181,46 @@ static void what_is_not_known_is_never_zero(void **state)
 	world_close(&r.w);
 }
 
+/* From 2 % on without the hardware. */
+static void shared_hardware_is_noticed(void **state)
+{
+	struct trace_counter counter = {
+		.flags = TRACE_COUNTER_TOTAL, .total = 1, .enabled = 100, .running = 98};
+
+	(void)state;
+	assert_int_equal(trace_counter_state(&counter), COUNTER_COUNTED);
+	counter.running = 97;
+	assert_int_equal(trace_counter_state(&counter), COUNTER_SCALED);
+}
+
+static void ratios_are_of_what_they_are_called(void **state)
+{
+	static const char *const names[] = {"cycles:u", "instructions:u", "flops:u", "mem-bytes:u",
+	                                    "tlb-misses:u"};
+	static const struct {
+		const char *title, *value;
+	} ratios[] = {
+		{"IPC", "2.000"},     {"tlb-misses/ki", "5.000"}, {"flops/byte", "0.500"},
+		{"GFLOP/s", "0.300"}, {"GB/s", "0.600"},          {"GHz", "0.500"},
+	};
+	static const uint64_t counters[COUNTER_MAX] = {1000, 500, 1000, 300, 600, 5};
+	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = 5};
+	struct counter_columns columns;
+	struct trace *trace;
+
+	(void)state;
+	run_open(&r, 64 << 10);
+	trace = run_written(&r);
+	counter_columns_init(&columns, trace, 0);
+	assert_int_equal(columns.nr, 5 + 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_string_equal(columns.columns[5 + i].title, ratios[i].title);
+		check_text(&columns.columns[5 + i], counters, ratios[i].value);
+	}
+	trace_close(trace);
+	world_close(&r.w);
+}
+
 static void values_are_short(void **state)
 {
 	struct counter_column sum = {.above = 2, .factor = 1, .unit = TRACE_COUNT};
@@ -417,6 +457,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_what_pairs_make),
 		cmocka_unit_test(what_is_not_known_is_never_zero),
+		cmocka_unit_test(shared_hardware_is_noticed),
+		cmocka_unit_test(ratios_are_of_what_they_are_called),
 		cmocka_unit_test(values_are_short),
 		cmocka_unit_test(functions_have_what_was_counted_in_them),
 		cmocka_unit_test(tables_show_counters),

@@ -295,6 +295,29 @@ static void balance_of_ranks(void **state)
 	world_close(&job.w);
 }
 
+/* In what calls itself a sample is once. */
+static void recursion_counts_once(void **state)
+{
+	uint64_t path[] = {2ULL << 32 | 16, 2ULL << 32 | 16};
+	struct hmb_sample sample = {.leaf = 2ULL << 32 | 16, .path = path, .path_size = 2};
+	struct made_job made;
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&made, 2);
+	sample.thread = made.thread[1];
+	hmb_put(made.w.hmb, &sample);
+	assert_int_equal(trace_write(made.w.path, made.w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(made.w.path);
+	assert_int_equal(job_init(&job, trace, &as_asked), 0);
+	assert_int_equal(job.samples.functions[0].self.sum, WEIGHT);
+	assert_int_equal(job.samples.functions[0].total.sum, WEIGHT);
+	job_fini(&job);
+	trace_close(trace);
+	world_close(&made.w);
+}
+
 /* A matrix would be too wide. */
 static void many_ranks_are_told_as_pairs(void **state)
 {
@@ -412,6 +435,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
+		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(many_ranks_are_told_as_pairs),
 		cmocka_unit_test(calls_that_are_not_there_are_told),
 		cmocka_unit_test(info_tells_how_calls_were_kept),
