@@ -34,11 +34,12 @@ static void rank_open(struct world *w, int rank)
 	run->max_overhead = 15 * n;
 }
 
+static struct merge_result result;
+
 static struct trace *merged(struct world ranks[2], char path[128])
 {
 	char *paths[2], why[MERGE_WHY_SIZE];
 	struct merge_config config = {.paths = paths, .nr = 2};
-	struct merge_result result;
 
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(trace_write(ranks[i].path, ranks[i].tables, NULL, NULL, NULL), 0);
@@ -186,7 +187,7 @@ static void ranks_are_thinned_alike(void **state)
 	struct world ranks[2];
 	struct trace *trace;
 	const struct trace_reduction *first, *second;
-	uint64_t kept = 0;
+	uint64_t kept = 0, left_out = 0;
 	char path[128];
 
 	(void)state;
@@ -195,12 +196,18 @@ static void ranks_are_thinned_alike(void **state)
 	hmb_close_lowest(ranks[0].hmb, 0, 20000, HMB_CAUSE_MEMORY);
 	hmb_close_lowest(ranks[0].hmb, 0, 30000, HMB_CAUSE_OVERHEAD);
 	hmb_close_lowest(ranks[1].hmb, 0, 15000, HMB_CAUSE_OVERHEAD);
-	for (unsigned i = 0; i < 2; i++)
-		for (size_t n = 0; n < ranks[i].nr; n++)
-			kept += !ranks[i].all[n].sample.kind && ranks[i].all[n].sample.level >= 2;
+	for (unsigned i = 0; i < 2; i++) {
+		for (size_t n = 0; n < ranks[i].nr; n++) {
+			const struct hmb_sample *sample = &ranks[i].all[n].sample;
+
+			kept += !sample->kind && sample->level >= 2;
+			left_out += !sample->kind && sample->level == 1 && i; /* rank 0 has none */
+		}
+	}
 	trace = merged(ranks, path);
 	assert_int_equal(trace_event(trace, 0)->floor, 2);
 	assert_int_equal(count_samples(trace), kept);
+	assert_int_equal(result.thinned, left_out);
 	first = trace_reduction(trace, 0);
 	second = trace_reduction(trace, 1);
 	assert_null(trace_reduction(trace, 2));
