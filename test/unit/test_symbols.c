@@ -353,6 +353,25 @@ static void debug_information_has_names(void **state)
 	assert_string_equal(ask(f, module_of(f, in_dir(f, "f.so")), found.offset).name, "advance");
 }
 
+/* A label of no size ends where another function begins, though that one has lost its name. */
+static void labels_end_at_other_functions(void **state)
+{
+	struct fixture *f = *state;
+	struct answer label, next;
+
+	write_file(f, "l.c",
+	           "__asm__(\".text\\n.globl label\\nlabel: .cfi_startproc\\n\"\n"
+	           "\".zero 32\\n.cfi_endproc\\n\"\n"
+	           "\".type next,%function\\nnext: .cfi_startproc\\n.zero 32\\n\"\n"
+	           "\".cfi_endproc\\n.size next,32\\n\");\n");
+	if (!run(f, "cc -shared -fPIC l.c -o l.so && objcopy --strip-symbol=next l.so m.so"))
+		skip();
+	next = find(f, "l.so", "next");
+	label = find(f, "m.so", "label");
+	assert_int_equal(label.hi, next.lo);
+	assert_int_equal(ask(f, module_of(f, in_dir(f, "m.so")), next.lo).named, 0);
+}
+
 /* What a program says of its own code, by whole addresses. */
 static void map_of_a_process(void **state)
 {
@@ -544,6 +563,7 @@ int main(void)
 		TEST(debuglink_checksum),
 		TEST(mini_debug),
 		TEST(debug_information_has_names),
+		TEST(labels_end_at_other_functions),
 		TEST(map_of_a_process),
 		TEST(missing_file_is_counted),
 		TEST(replaced_library_has_no_names),
