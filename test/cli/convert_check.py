@@ -347,20 +347,20 @@ def pprof_places(path):
 
 def firefox_places(path):
     profile = json.loads(gzip.open(path).read().decode("utf-8"))
-    shared, start = profile["shared"], profile["meta"]["startTime"]
+    shared, start = profile["shared"], profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
     strings, frames, functions = shared["stringArray"], shared["frameTable"], shared["funcTable"]
     sources = shared["sources"]["filename"]
     for thread in profile["threads"]:
         assert thread["isMainThread"] == (int(thread["pid"]) == thread["tid"]), thread["tid"]
         table = thread["samples"]
-        for stack, weight in zip(table["stack"], table["weight"]):
+        for stack, weight, time in zip(table["stack"], table["weight"], table["time"]):
             frame = shared["stackTable"]["frame"][stack]
             source = functions["source"][frames["func"][frame]]
             resource = functions["resource"][frames["func"][frame]]
             where = (strings[functions["name"][frames["func"][frame]]],
                      "[unknown]" if resource < 0 else base(strings[shared["resourceTable"]["name"][resource]]),
                      None if source is None else strings[sources[source]], frames["line"][frame])
-            yield ((int(thread["pid"]), thread["tid"]), None, None, where), round(weight * 10**6)
+            yield ((int(thread["pid"]), thread["tid"]), None, start + round(time * 10**6), where), round(weight * 10**6)
 
 
 def callgrind_places(path):

@@ -2,6 +2,7 @@
 #include "trace_symbols.h"
 #include "trace_world.h"
 
+#include "output/dump.h"
 #include "output/info_calls.h"
 #include "output/report_job.h"
 
@@ -183,6 +184,55 @@ static int calls_of(FILE *to, const struct trace *trace, const char *name,
 {
 	(void)name;
 	return report_calls_text(to, trace, options);
+}
+
+static int dump_of(FILE *to, const struct trace *trace, const char *name,
+                   const struct report_options *options)
+{
+	(void)options;
+	(void)name;
+	return dump_text(to, trace);
+}
+
+static void dump_tells_of_every_call(void **state)
+{
+	struct made_job job;
+
+	(void)state;
+	job_open(&job, 3);
+	put_all(&job);
+	expect(&job, dump_of, NULL,
+	       "0.000002100  app 201/201  [0]  cpu-clock 97081  work < main\n"
+	       "0.000002200  app 201/201  [0]  cpu-clock 97081  work < main\n"
+	       "0.000002300  app 201/201  [0]  cpu-clock 97081  work < main\n"
+	       "0.000002400  app 201/201  [0]  cpu-clock 97081  work < main\n"
+	       "0.000002400  app 201/201  rank 0  MPI_Send 2000 ns  send with 1 in communicator 0 "
+	       "tag 0 1000 bytes\n"
+	       "0.000005000  app 201/201  [0]  cpu-clock 97081  MPI_Send < main\n"
+	       "0.000005100  app 201/201  [0]  cpu-clock 97081  MPI_Send < main\n"
+	       "0.000004400  app 201/201  rank 0  MPI_Send 1000 ns  send with 1 in communicator 0 "
+	       "tag 0 1000 bytes\n"
+	       "0.000006100  app 201/201  rank 0  MPI_Put 50 ns  put at 2 in communicator 0 4096 "
+	       "bytes\n"
+	       "0.000006250  app 202/202  [0]  cpu-clock 97081  work < main\n"
+	       "0.000006350  app 202/202  [0]  cpu-clock 97081  work < main\n"
+	       "0.000006350  app 202/202  rank 1  MPI_Recv 3000 ns  receive with 0 in communicator "
+	       "0 tag 0 1000 bytes\n"
+	       "0.000009350  app 202/202  rank 1  MPI_Get 70 ns  get at 0 in communicator 0 300 "
+	       "bytes\n"
+	       "0.000009520  app 203/203  [0]  cpu-clock 97081  work < main\n"
+	       "0.000009620  app 203/203  [0]  cpu-clock 97081  MPI_Recv < main\n"
+	       "0.000009720  app 203/203  [0]  cpu-clock 97081  MPI_Recv < main\n"
+	       "0.000009820  app 203/203  [0]  cpu-clock 97081  MPI_Recv < main\n"
+	       "0.000009820  app 203/203  rank 2  MPI_Allreduce 800 ns  collective in communicator "
+	       "0 8 bytes 24 in\n"
+	       "0.000010620  app 203/203  rank 2  MPI_File_write 90 ns  write 100 bytes\n"
+	       "0.000010710  app 203/203  rank 2  MPI_File_read 80 ns  read 200 bytes\n"
+	       "0.000010790  app 203/203  rank 2  step 5000 ns\n"
+	       "0.000015890  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	       "0.000015990  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	       "0.000016090  sh 100/100  [0]  cpu-clock 97081  work < main\n");
+	world_close(&job.w);
 }
 
 static void time_in_mpi(void **state)
@@ -433,6 +483,7 @@ static void info_tells_how_calls_were_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dump_tells_of_every_call),
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
 		cmocka_unit_test(recursion_counts_once),

@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 
+#include "output/dump.h"
 #include "output/report.h"
 
 enum { WEIGHT = 97081 };
@@ -239,6 +240,33 @@ static void heads_tell_of_the_run(void **state)
 	world_close(&w);
 }
 
+static void dump_tells_of_every_sample(void **state)
+{
+	struct trace *trace;
+	struct world w;
+	char *said = NULL;
+	size_t size;
+	FILE *file = open_memstream(&said, &size);
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	w.nr = 52083333; /* 1000 s after the machine's start */
+	put_samples(&w, 2, 0, 16);
+	put_samples(&w, 1, 1, 32);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w.path, names, sizeof(names) / sizeof(*names)));
+	trace = open_good(w.path);
+	assert_int_equal(dump_text(file, trace), 0);
+	fclose(file);
+	assert_string_equal(said,
+	                    "1000.000057600  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                    "1000.000076800  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                    "1000.000096000  app 100/101  [0]  cpu-clock 97081  rest < main\n");
+	free(said);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void json_tells_who(void **state)
 {
 	struct report_options options = by_function;
@@ -286,6 +314,7 @@ int main(void)
 		cmocka_unit_test(tables_of_threads),
 		cmocka_unit_test(cells_of_what_was_not_sampled),
 		cmocka_unit_test(heads_tell_of_the_run),
+		cmocka_unit_test(dump_tells_of_every_sample),
 		cmocka_unit_test(json_tells_who),
 	};
 
