@@ -365,6 +365,7 @@ def firefox_places(path):
 
 def callgrind_places(path):
     names, now = {}, {}
+    files = collections.defaultdict(set)  # by function: said of it, and of its lines
     calls = False
     for line in open(path, encoding="utf-8"):
         match = re.match(r"(c?(?:fl|fi|fn|ob))=(\(\d+\))(?: (.*))?\n", line)
@@ -372,7 +373,9 @@ def callgrind_places(path):
             kind = match.group(1)
             key = (kind[-2:].replace("fl", "fi"), match.group(2))
             names.setdefault(key, match.group(3))
-            now["fi" if kind == "fl" else kind] = names[key]
+            now[kind] = names[key]
+            if kind in ("fn", "fi"):
+                files[kind, now["fn"]].add(now["fl" if kind == "fn" else "fi"])
         elif line.startswith("calls="):
             calls = True
         elif line[0].isdigit():
@@ -381,6 +384,8 @@ def callgrind_places(path):
                 file = None if now["fi"] == "???" else now["fi"]
                 yield (None, None, None, (now["fn"], base(now["ob"]), file, int(number) or None)), int(weight)
             calls = False
+    for function in {name for _, name in files}:
+        assert files["fn", function] <= files["fi", function], function
 
 
 def perf_script_places(path):

@@ -201,6 +201,7 @@ static void dump_tells_of_every_call(void **state)
 	(void)state;
 	job_open(&job, 3);
 	put_all(&job);
+	put_call(&job, 1, STEP, 10, NULL);
 	expect(&job, dump_of, NULL,
 	       "0.000002100  app 201/201  [0]  cpu-clock 97081  work < main\n"
 	       "0.000002200  app 201/201  [0]  cpu-clock 97081  work < main\n"
@@ -231,7 +232,8 @@ static void dump_tells_of_every_call(void **state)
 	       "0.000010790  app 203/203  rank 2  step 5000 ns\n"
 	       "0.000015890  sh 100/100  [0]  cpu-clock 97081  work < main\n"
 	       "0.000015990  sh 100/100  [0]  cpu-clock 97081  work < main\n"
-	       "0.000016090  sh 100/100  [0]  cpu-clock 97081  work < main\n");
+	       "0.000016090  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	       "0.000016090  app 202/202  rank 1  step 10 ns\n");
 	world_close(&job.w);
 }
 

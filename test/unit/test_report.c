@@ -165,6 +165,7 @@ static void trees_add_up(void **state)
 {
 	struct report_options options = by_function;
 	struct json_object *object;
+	uint64_t tids = 0;
 	struct trace *trace;
 	struct world w;
 
@@ -180,6 +181,14 @@ static void trees_add_up(void **state)
 			number(object, "total_weight"));
 		json_object_put(object);
 	}
+	options.per_thread = true;
+	object = report(trace, &options);
+	for (size_t i = 0; i < 6; i++)
+		tids += number(
+			member(json_object_array_get_idx(member(object, "trees"), i), "thread"),
+			"tid");
+	assert_int_equal(tids, 100 + 101 + 102 + 103 + 104 + 105);
+	json_object_put(object);
 	trace_close(trace);
 	world_close(&w);
 }

@@ -47,6 +47,7 @@ static void names_tell_whose_time_a_clock_counts(void **state)
 		{"cpu-clock:k", CLOCK_KERNEL},
 		{"cpu-clock:uk", CLOCK_BOTH},
 		{"cpu-clock:freq=100", CLOCK_BOTH},
+		{"cpu-clock:cpu=1", CLOCK_BOTH},
 		{"cpu-clock:u:freq=100", CLOCK_USER},
 		{"cpu-clock:freq=100:k", CLOCK_KERNEL},
 	};
