@@ -47,7 +47,7 @@
 #include "hmb/arena.h"
 #include "hmb/counter_code.h"
 
-#define CODE_MAX_PAIRS      2048
+#define CODE_MAX_PAIRS      4096
 #define CODE_MAX_LEAVES     2048
 #define CODE_MAX_AREAS      56
 #define CODE_MODULES        4
@@ -116,7 +116,7 @@ struct code_model {
 #define CODE_SLOTS      (2 * CODE_MAX_PAIRS)
 #define CODE_AREA_SLOTS 256
 
-/* The model with ways to find things in it; 90 KiB, and 38 more that counters use. */
+/* The model with ways to find things in it; 154 KiB, and 38 more that counters use. */
 struct code_encoder {
 	struct code_model model;
 	/* Numbers + 1 by hashes; 0: empty. */

@@ -27,10 +27,10 @@ bool code_put_new(struct code_encoder *encoder, struct bin *bin, uint64_t residu
 
 static inline uint32_t code_slot(uint64_t key)
 {
-	return (uint32_t)((key * 0x9e3779b97f4a7c15) >> 52);
+	return (uint32_t)((key * 0x9e3779b97f4a7c15) >> 51);
 }
 
-static_assert(CODE_SLOTS == 1 << 12, "code_slot() gives 12 bits");
+static_assert(CODE_SLOTS == 1 << 13, "code_slot() gives 13 bits");
 
 /* A byte of `first` and the high bits, then as many low bytes of the value; writes nine. */
 static inline unsigned char *put_low_bytes(unsigned char *at, unsigned first, uint64_t value,

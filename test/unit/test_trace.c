@@ -465,11 +465,11 @@ static void other_files_are_named(void **state)
 	header->version = 7;
 	scratch_open(&scratch, &bytes);
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 4)"));
+	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 5)"));
 	header->version = 1;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 4)"));
+	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 5)"));
 	assert_null(trace_open(w.folder, why));
 	assert_non_null(strstr(why, "not a regular file"));
 	assert_null(trace_open("/none/such", why));
