@@ -73,9 +73,15 @@ def read_flamegraph(path):
     self_, total = collections.Counter(), collections.Counter()
     svg = "{http://www.w3.org/2000/svg}"
     boxes, above = [], []
+    whole = None
     for box in xml.etree.ElementTree.parse(path).getroot().find(svg + "g[@id='frames']"):
         rect = box.find(svg + "rect")
-        boxes.append((box.find(svg + "title").text.rsplit(" (", 1)[0], float(rect.get("x")),
+        title, weight = box.find(svg + "title").text, int(box.get("data-total"))
+        whole = whole or weight
+        told = re.search(r" \(([0-9.]+) ms, ([0-9.]+) %\)$", title)
+        assert not whole or (abs(float(told.group(1)) * 10**6 - weight) <= 500 and
+                             abs(float(told.group(2)) - 100 * weight / whole) <= 0.0051), title
+        boxes.append((title.rsplit(" (", 1)[0], float(rect.get("x")),
                       float(rect.get("width")), int(rect.get("y")), box))
     assert boxes[0][0] == "all"
     bottom, row = boxes[0][3], 17
@@ -363,7 +369,7 @@ def firefox_places(path):
             yield ((int(thread["pid"]), thread["tid"]), None, start + round(time * 10**6), where), round(weight * 10**6)
 
 
-def callgrind_places(path):
+def callgrind_places(path, edges=None):
     names, now = {}, {}
     files = collections.defaultdict(set)  # by function: said of it, and of its lines
     calls = False
@@ -380,12 +386,26 @@ def callgrind_places(path):
             calls = True
         elif line[0].isdigit():
             number, weight = line.split()[:2]
+            if calls and edges is not None:
+                edges[now["fn"], now["cfn"]] += int(weight)
             if not calls and int(weight):
                 file = None if now["fi"] == "???" else now["fi"]
                 yield (None, None, None, (now["fn"], base(now["ob"]), file, int(number) or None)), int(weight)
             calls = False
     for function in {name for _, name in files}:
         assert files["fn", function] <= files["fi", function], function
+
+
+def callgrind_calls(path, dump):
+    """Whether what a function cost its callers is what samples with both in their stacks weigh."""
+    got, want = collections.Counter(), collections.Counter()
+    list(callgrind_places(path, got))
+    for sample in map(json.loads, open(dump, encoding="utf-8")):
+        names = [frame["symbol"] for frame in sample["stack"]]
+        for callee, caller in set(zip(names, names[1:])):  # recursion counts once
+            want[caller, callee] += sample["weight"] if sample["event"] == "cpu-clock" else 0
+    assert +got == +want, (list((got - want).items())[:3], list((want - got).items())[:3])
+    print("callgrind: %d calls" % len(want))
 
 
 def perf_script_places(path):
@@ -415,6 +435,8 @@ def places(fmt, output, dump):
     assert +got == want, (list((got - want).items())[:3], list((want - got).items())[:3])
     assert len(want) > 1 and (not told[3] or any(where[3] for _, _, _, where in want))
     print("%s: %d places" % (fmt, len(want)))
+    if fmt == "callgrind":
+        callgrind_calls(output, dump)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ processes = {p["rank"]: p for p in info["processes"]}
 for rank in truth["ranks"]:
     process = processes[rank["rank"]]
     assert abs(process["offset_ns"] + rank["offset"]) < 3000, process
+    assert abs(process["offset_ns"] + rank["offset"]) <= process["offset_error_ns"] < 10000, process
     assert abs(process["drift_ns"] + rank["drift"] * (rank["end"] - 10**9)) < 3000, process
 messages = 0
 for key, sent in sends.items():

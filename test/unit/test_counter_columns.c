@@ -407,6 +407,35 @@ static void tables_show_counters(void **state)
 	world_close(&r.w);
 }
 
+/* What had the hardware for a quarter of the time counted a quarter of what there was. */
+static void what_a_counter_counted_may_be_the_weight(void **state)
+{
+	const struct trace_counter counters[] = {
+		{.flags = TRACE_COUNTER_TOTAL, .total = 2000, .enabled = 4, .running = 1},
+		{.flags = TRACE_COUNTER_TOTAL, .total = 4, .enabled = 1, .running = 1}};
+	struct run r = {.leader = "cycles",
+	                .unit = TRACE_COUNT,
+	                .counters = counters,
+	                .names = told_names,
+	                .nr = 2};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct trace *trace = two_functions(&r);
+	struct profile *profile = profile_new(trace, &config);
+
+	(void)state;
+	profile_weigh_by(profile, 0);
+	assert_int_equal(profile->total, 4 * 2000);
+	assert_int_equal(profile->rows[0].self, 4 * 600);
+	assert_int_equal(profile->rows[1].self, 4 * 1400);
+	assert_int_equal(profile->rows[1].total, 4 * 1400);
+	profile_weigh_by(profile, 1);
+	assert_int_equal(profile->total, 4);
+	assert_int_equal(profile->rows[1].self, 4);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
 static void keep(void *arg, const char *text)
 {
 	strcat(arg, text);
@@ -462,6 +491,7 @@ int main(void)
 		cmocka_unit_test(values_are_short),
 		cmocka_unit_test(functions_have_what_was_counted_in_them),
 		cmocka_unit_test(tables_show_counters),
+		cmocka_unit_test(what_a_counter_counted_may_be_the_weight),
 		cmocka_unit_test(what_functions_lack_is_told),
 	};
 
