@@ -254,12 +254,12 @@ static void recursion_counts_once(void **state)
 	world_close(&w);
 }
 
-/* "c" is in two modules. */
-static void functions_of_one_name_add_up(void **state)
+/* There are two commands. */
+static void rows_of_one_function_add_up(void **state)
 {
-	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM,
 	                                      .to = UINT64_MAX};
-	struct profile_view view = {"c", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
+	struct profile_view view = {"ns::leaf(int)", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
 	uint64_t self = 0, samples = 0;
 	double variance = 0;
 	struct profile *profile;
@@ -274,7 +274,7 @@ static void functions_of_one_name_add_up(void **state)
 		const struct profile_row *row = &profile->rows[i];
 		uint32_t symbol = profile->names.names[row->name].symbol;
 
-		if (strcmp(trace_string(trace, symbol), "c") != 0)
+		if (strcmp(trace_string(trace, symbol), view.function) != 0)
 			continue;
 		self += row->self;
 		samples += row->samples;
@@ -446,7 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_what_they_mean),
 		cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(functions_of_one_name_add_up),
+		cmocka_unit_test(rows_of_one_function_add_up),
 		cmocka_unit_test(functions_are_found_by_name),
 		cmocka_unit_test(code_adds_up),
 		cmocka_unit_test(disassembles),
