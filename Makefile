@@ -88,7 +88,7 @@ $(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
 $(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 
 # Its own answers instead of the kernel's.
-ATTACH_WRAPS := session_open_sampler sampler_close sampler_enable tasks_add_running
+ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running
 $(BUILD)/unit/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
 
 $(BUILD)/bench/%: test/bench/%.c $(OBJ)

@@ -5,14 +5,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_THREADS 65536
 #define TRIES        5
+
+struct threads {
+	pid_t *tids;
+	size_t nr, room;
+};
 
 static int compare_tids(const void *a, const void *b)
 {
@@ -21,44 +28,76 @@ static int compare_tids(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The threads of a process, ascending; their number, or -errno. */
-static int list_threads(pid_t pid, pid_t **threads)
+static int put_thread(struct threads *threads, pid_t tid)
+{
+	size_t room = 2 * threads->room + 16;
+	pid_t *more;
+
+	if (!threads->tids || threads->nr == threads->room) {
+		more = realloc(threads->tids, room * sizeof(pid_t));
+		if (!more)
+			return -ENOMEM;
+		threads->tids = more;
+		threads->room = room;
+	}
+	threads->tids[threads->nr++] = tid;
+	return 0;
+}
+
+static bool is_gone(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+/* Those of one process, or none of one that has ended meanwhile. */
+static int put_threads(struct threads *threads, pid_t pid)
 {
 	char path[32];
 	struct dirent *entry;
-	int nr = 0, room = 0;
+	int error = 0;
 	DIR *dir;
 
-	*threads = NULL;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir)) && nr < MOST_THREADS) {
+	if (!dir) {
+		error = -errno;
+		return is_gone(pid) ? 0 : error;
+	}
+	while (!error && (entry = readdir(dir)) && threads->nr < MOST_THREADS) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		pid_t *more = *threads;
 
-		if (tid <= 0)
-			continue;
-		if (nr == room)
-			more = realloc(*threads, (size_t)(room = 2 * room + 16) * sizeof(pid_t));
-		if (!more)
-			break;
-		*threads = more;
-		more[nr++] = tid;
+		if (tid > 0)
+			error = put_thread(threads, tid);
 	}
 	closedir(dir);
-	if (!nr)
+	return error;
+}
+
+/* The threads of all processes to be attached to. 0, or -errno after saying why. */
+static int list_threads(const struct options *options, struct threads *threads)
+{
+	*threads = (struct threads){NULL};
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		int error = put_threads(threads, options->attach[i]);
+
+		if (!error)
+			continue;
+		say("cannot attach to process %d: %s", (int)options->attach[i], strerror(-error));
+		return error;
+	}
+	if (!threads->nr) {
+		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(ESRCH));
 		return -ESRCH;
-	qsort(*threads, (size_t)nr, sizeof(pid_t), compare_tids);
-	return nr;
+	}
+	return 0;
 }
 
 /* Whether every thread of `now` was among those that the events were opened for. */
-static bool all_known(const pid_t *known, int nr_known, const pid_t *now, int nr_now)
+static bool all_known(struct threads *known, const struct threads *now)
 {
-	for (int i = 0; known && now && i < nr_now; i++)
-		if (!bsearch(&now[i], known, (size_t)nr_known, sizeof(pid_t), compare_tids))
+	qsort(known->tids, known->nr, sizeof(pid_t), compare_tids);
+	for (size_t i = 0; i < now->nr; i++)
+		if (!bsearch(&now->tids[i], known->tids, known->nr, sizeof(pid_t), compare_tids))
 			return false;
 	return true;
 }
@@ -69,20 +108,18 @@ static bool all_known(const pid_t *known, int nr_known, const pid_t *now, int nr
  */
 static int try_open(struct session *s, bool *settled)
 {
-	pid_t *threads, *after = NULL;
-	int nr = list_threads(s->options->attach, &threads), nr_after, error;
+	struct threads threads, after = {NULL};
+	int error = list_threads(s->options, &threads);
 
-	if (nr < 0) {
-		say("cannot attach to process %d: %s", (int)s->options->attach, strerror(-nr));
-		return nr;
-	}
-	error = session_open_sampler(s, threads, (size_t)nr);
+	if (!error)
+		error = session_open_sampler(s, threads.tids, threads.nr);
 	if (!error) {
-		nr_after = list_threads(s->options->attach, &after);
-		*settled = nr_after <= 0 || all_known(threads, nr, after, nr_after);
+		for (unsigned i = 0; i < s->options->nr_attach; i++)
+			put_threads(&after, s->options->attach[i]);
+		*settled = all_known(&threads, &after);
 	}
-	free(threads);
-	free(after);
+	free(threads.tids);
+	free(after.tids);
 	return error;
 }
 
@@ -106,32 +143,93 @@ static bool has_ended(int pidfd)
 	return poll(&poll_fd, 1, 0) == 1;
 }
 
-static int open_target(struct session *s)
+static int open_process(pid_t pid)
 {
-	pid_t pid = s->options->attach, process;
-	int error = 0;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	s->target_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (s->target_fd >= 0 && !has_ended(s->target_fd))
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whether it is a process, and runs. 0, or -errno after saying why not. */
+static int check_process(pid_t pid)
+{
+	int fd = open_process(pid);
+	pid_t process;
+	bool ended;
+
+	if (fd == -EMFILE) /* too few for events, too, which is said with how many it takes */
 		return 0;
-	if (s->target_fd >= 0) {
+	if (fd >= 0) {
+		ended = has_ended(fd);
+		close(fd);
+		if (!ended)
+			return 0;
 		say("process %d has ended; only its parent has still to see that", (int)pid);
 		return -ESRCH;
 	}
-	error = -errno;
 	process = process_of(pid);
 	if (process && process != pid)
 		say("%d is a thread; give its process: -p %d", (int)pid, (int)process);
 	else
-		say("no process %d: %s", (int)pid, strerror(-error));
-	return error;
+		say("no process %d: %s", (int)pid, strerror(-fd));
+	return fd;
+}
+
+/* Lets target_fd tell of their ends. One that has ended by now needs none. */
+static int watch_processes(struct session *s)
+{
+	const struct options *options = s->options;
+
+	s->target_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->target_fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+
+		event.data.fd = open_process(options->attach[i]);
+		if (event.data.fd == -ESRCH)
+			continue;
+		if (event.data.fd < 0)
+			return event.data.fd;
+		if (epoll_ctl(s->target_fd, EPOLL_CTL_ADD, event.data.fd, &event))
+			return -errno;
+		s->nr_attached++;
+	}
+	s->target_ended = !s->nr_attached;
+	return 0;
+}
+
+bool session_attached_ended(struct session *s)
+{
+	struct epoll_event events[16];
+	int nr = epoll_wait(s->target_fd, events, 16, 0);
+
+	for (int i = 0; i < nr; i++) {
+		close(events[i].data.fd);
+		s->nr_attached--;
+	}
+	return !s->nr_attached;
+}
+
+static int add_running(struct session *s)
+{
+	for (unsigned i = 0; i < s->options->nr_attach; i++) {
+		int error = tasks_add_running(&s->tasks, s->options->attach[i]);
+
+		if (error && !is_gone(s->options->attach[i]))
+			return error;
+	}
+	return 0;
 }
 
 int session_attach(struct session *s)
 {
+	const struct options *options = s->options;
 	bool settled = false;
-	int error = open_target(s);
+	int error = 0;
 
+	for (unsigned i = 0; i < options->nr_attach && !error; i++)
+		error = check_process(options->attach[i]);
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -140,13 +238,11 @@ int session_attach(struct session *s)
 	if (error)
 		return error;
 	if (!settled)
-		say("process %d starts threads faster than they can be attached to: some may be "
-		    "missing",
-		    (int)s->options->attach);
-	error = sampler_enable(s->sampler);
+		say("threads start faster than they can be attached to: some may be missing");
+	error = watch_processes(s);
 	if (!error)
-		error = tasks_add_running(&s->tasks, s->options->attach);
+		error = add_running(s);
 	if (error)
-		say("cannot attach to process %d: %s", (int)s->options->attach, strerror(-error));
+		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(-error));
 	return error;
 }

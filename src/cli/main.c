@@ -23,6 +23,7 @@ static const struct command {
 	{"merge", "join the traces of a job's ranks", cmd_merge},
 	{"list", "show the events that can be sampled here", cmd_list},
 	{"doctor", "tell what works here, what not, and what would change it", cmd_doctor},
+	{"snapshot", "make a trace of what a recorder at work has so far", cmd_snapshot},
 	{"recover", "make a trace of what a killed recorder left", cmd_recover},
 };
 

@@ -32,6 +32,7 @@ enum {
 	OPT_WAIT,
 	OPT_COUNTERS,
 	OPT_DURATION,
+	OPT_DELAY,
 };
 
 static const struct argp_option argp_options[] = {
@@ -45,12 +46,14 @@ static const struct argp_option argp_options[] = {
 	{"data", 'd', NULL, 0, "keep what memory accesses met: see the report's key mem", 0},
 	{"output", 'o', "FILE", 0,
          "write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
-	{"pid", 'p', "PID", 0, "attach to a running process until it ends or Ctrl-C", 0},
+	{"pid", 'p', "PID,...", 0, "attach to running processes until they end or Ctrl-C", 0},
 	{"all-cpus", 'a', NULL, 0, "sample whoever runs, until Ctrl-C or while the command runs",
          0},
 	{"cpu", 'C', "CPUS", 0, "sample whoever runs on these CPUs, e.g. 0-3,8", 0},
 	{"cgroup", OPT_CGROUP, "NAME", 0, "sample whoever runs in this cgroup, which exists", 0},
-	{"duration", OPT_DURATION, "SECONDS", 0, "end after that long, without a command", 0},
+	{"delay", OPT_DELAY, "SECONDS", 0, "start sampling only after that long", 0},
+	{"duration", OPT_DURATION, "SECONDS", 0,
+         "end when that long was sampled, without a command", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0, "sample no faster than this costs (5; 0: off)",
          0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "longest stack (1024)", 0},
@@ -204,13 +207,12 @@ static int parse_wait(struct options *options, const char *arg)
 	return error;
 }
 
-static int parse_duration(struct options *options, const char *arg)
+static int parse_time(uint64_t *ns, const char *arg, const char *what, const char *way_out)
 {
 	double seconds;
-	int error = parse_number(arg, 0.001, 1e9, &seconds, "impossible duration",
-	                         "--duration takes seconds, 0.001 at least");
+	int error = parse_number(arg, 0.001, 1e9, &seconds, what, way_out);
 
-	options->duration = error ? 0 : (uint64_t)(seconds * 1e9);
+	*ns = error ? 0 : (uint64_t)(seconds * 1e9);
 	return error;
 }
 
@@ -232,6 +234,38 @@ static int parse_calls(struct options *options, int key, const char *arg)
 	}
 }
 
+static int put_process(struct options *options, pid_t pid)
+{
+	for (unsigned i = 0; i < options->nr_attach; i++)
+		if (options->attach[i] == pid)
+			return 0;
+	if (options->nr_attach == SESSION_MAX_PROCESSES)
+		return -E2BIG;
+	options->attach[options->nr_attach++] = pid;
+	return 0;
+}
+
+static int parse_processes(struct options *options, const char *arg)
+{
+	unsigned long long pid;
+	char number[32], *end;
+
+	for (const char *at = arg;; at = end + 1) {
+		snprintf(number, sizeof(number), "%.*s", (int)strcspn(at, ","), at);
+		errno = 0;
+		pid = strtoull(at, &end, 10);
+		if (!isdigit((unsigned char)*at) || (*end && *end != ',') || errno || pid < 1 ||
+		    pid > INT32_MAX)
+			return wrong("not a process number:", number,
+			             "-p takes PIDs of running processes, with commas between");
+		if (put_process(options, (pid_t)pid))
+			return wrong("too many processes, from this one on:", number,
+			             "-p takes 1024, --cgroup NAME any number");
+		if (!*end)
+			return 0;
+	}
+}
+
 static int parse_rest(struct options *options, int key, const char *arg)
 {
 	uint64_t whole = 0;
@@ -246,10 +280,7 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		return parse_whole(arg, 1, PERIOD_MAX, &options->period, "impossible period",
 		                   "-c takes a number of events");
 	case 'p':
-		error = parse_whole(arg, 1, INT32_MAX, &whole, "not a process number:",
-		                    "-p takes the PID of a running process");
-		options->attach = (pid_t)whole;
-		return error;
+		return parse_processes(options, arg);
 	case OPT_OVERHEAD:
 		error = parse_number(arg, 0, 100, &number, "impossible share",
 		                     "--max-overhead takes a percentage, 0 for no limit");
@@ -262,7 +293,11 @@ static int parse_rest(struct options *options, int key, const char *arg)
 		options->depth_given = true;
 		return error;
 	case OPT_DURATION:
-		return parse_duration(options, arg);
+		return parse_time(&options->duration, arg, "impossible duration",
+		                  "--duration takes seconds, 0.001 at least");
+	case OPT_DELAY:
+		return parse_time(&options->delay, arg, "impossible delay",
+		                  "--delay takes seconds, 0.001 at least");
 	case OPT_SEED:
 		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
 		                   "--seed takes a whole number");
@@ -370,7 +405,7 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID\n-a [COMMAND [ARG...]]",
+		.args_doc = "COMMAND [ARG...]\n-p PID,...\n-a [COMMAND [ARG...]]",
 		.doc = "Samples a program into a memory budget and writes the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own; "

@@ -48,21 +48,6 @@ static int open_signals(struct session *s)
 	return s->signal_fd < 0 ? -errno : 0;
 }
 
-/* The recorder competes with its target: a high priority, else at least a short wait. */
-static void hurry(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t slice, deadline, period;
-	} attr = {.size = sizeof(attr), .slice = 100000};
-
-	if (setpriority(PRIO_PROCESS, 0, -10))
-		syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
 /* --- running ---------------------------------------------------------------------------------- */
 
 /* The event of which most samples came must slow down; the kernel follows at its next sample. */
@@ -116,14 +101,20 @@ static bool has_expired(int timer_fd)
 	return read(timer_fd, &expirations, sizeof(expirations)) > 0;
 }
 
-static void on_tick(struct session *s)
+static void look_at_cost(struct session *s)
 {
-	if (!has_expired(s->timer_fd))
-		return;
 	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
 		slow_down(s);
+}
+
+static void on_tick(struct session *s)
+{
+	if (!has_expired(s->timer_fd))
+		return;
+	if (s->sampling)
+		look_at_cost(s);
 	look_for_target(s);
 	session_pace(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
@@ -142,6 +133,11 @@ static void drain_calls(struct session *s)
 	s->guard.others_ns += guard_cpu_time() - before;
 }
 
+static bool has_target_ended(struct session *s)
+{
+	return s->options->command || session_attached_ended(s);
+}
+
 static void run(struct session *s)
 {
 	struct epoll_event events[16];
@@ -156,10 +152,12 @@ static void run(struct session *s)
 				on_tick(s);
 			else if (events[i].data.fd == s->nap_fd)
 				has_expired(s->nap_fd);
+			else if (events[i].data.fd == s->start_fd && has_expired(s->start_fd))
+				session_start_late(s);
 			else if (events[i].data.fd == s->end_fd)
 				s->interrupted = true;
 			else if (events[i].data.fd == s->target_fd)
-				s->target_ended = true;
+				s->target_ended = has_target_ended(s);
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
@@ -202,6 +200,8 @@ static int finish(struct session *s)
 
 	s->exit_status = reap_target(s);
 	status_clear(s);
+	if (!s->sampling)
+		session_note_early_end(s);
 	summary_totals(s);
 	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
@@ -230,23 +230,6 @@ static int setup_failed(int error)
 	return EXIT_ADAPTRACE;
 }
 
-/* All that is left to do between the opening of the sampler and the start. */
-static int get_ready(struct session *s)
-{
-	int error = session_open_loop(s);
-
-	if (error)
-		return error;
-	if (sampler_shortage(s->sampler))
-		say("%s", sampler_shortage(s->sampler));
-	summary_start(s);
-	error = session_open_streams(s, sampler_now());
-	hurry();
-	s->start = s->guard.since = sampler_now();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
-	return error;
-}
-
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
@@ -264,10 +247,7 @@ static int record_launched(struct session *s)
 	if (!error && !s->options->wide)
 		error = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!error)
-		error = get_ready(s);
-	if (error)
-		return setup_failed(error);
-	error = sampler_enable(s->sampler);
+		error = session_start(s);
 	if (error)
 		return setup_failed(error);
 	s->launched = true;
@@ -287,9 +267,7 @@ static int record_wide(struct session *s)
 	s->target_fd = -1;
 	if (session_open_wide(s))
 		return EXIT_ADAPTRACE;
-	error = get_ready(s);
-	if (!error)
-		error = sampler_enable(s->sampler);
+	error = session_start(s);
 	if (error)
 		return setup_failed(error);
 	run(s);
@@ -302,7 +280,7 @@ static int record_attached(struct session *s)
 
 	if (session_attach(s))
 		return EXIT_ADAPTRACE;
-	error = get_ready(s);
+	error = session_start(s);
 	if (error)
 		return setup_failed(error);
 	run(s);

@@ -19,12 +19,15 @@
 
 #include <limits.h>
 
-#define SESSION_MAX_STACK 1024
+#define SESSION_MAX_STACK     1024
+#define SESSION_MAX_PROCESSES 1024
 
 struct options {
-	char **command; /* NULL: attach */
-	pid_t attach;
-	uint64_t duration; /* ns; 0: until the target ends, or the recorder is interrupted */
+	char **command;                      /* NULL: attach */
+	pid_t attach[SESSION_MAX_PROCESSES]; /* each once */
+	unsigned nr_attach;
+	uint64_t delay;    /* ns; sampling starts so long after the command, or the recorder */
+	uint64_t duration; /* ns of sampling; 0: until the target ends, or an interrupt */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
 	size_t budget;
@@ -78,9 +81,11 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	sigset_t old_mask;
-	int signal_fd, timer_fd, nap_fd, end_fd, poll_fd, target_fd;
-	bool naps;           /* rings do not wake us, see session_loop.c */
-	uint64_t seen_ended; /* tasks, as of the last tick */
+	int signal_fd, timer_fd, nap_fd, start_fd, end_fd, poll_fd;
+	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
+	unsigned nr_attached; /* processes that live */
+	bool naps;            /* rings do not wake us, see session_loop.c */
+	uint64_t seen_ended;  /* tasks, as of the last tick */
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
 	struct stream *streams;             /* SAMPLER_CGROUP: [event][cpu] */
@@ -88,7 +93,7 @@ struct session {
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 	} * rates;                       /* [event][cpu] */
 	uint64_t nr_streams;             /* numbers given so far */
-	uint64_t start;                  /* ns */
+	uint64_t start;                  /* of sampling, ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
 	unsigned first_shift, ticks, looks;
 	uint64_t *throttled; /* [event][cpu] */
@@ -98,6 +103,8 @@ struct session {
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
 	size_t noted_modules;
 	size_t buffer_size; /* as it would be if memory is never refused */
+	bool sampling;      /* has started */
+	uint64_t waited;    /* ns, where it ended before it started */
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, status_shown;
 	int exit_status;
 	uint64_t truncated, stitched, malformed, unknown_abi;
@@ -119,6 +126,11 @@ int session_open_loop(struct session *session);
 void session_pace(struct session *session);
 /* From now on by rings. */
 void session_wake(struct session *session);
+/* Lets start_fd and end_fd be readable after so long, ns; 0: never. */
+int session_start_after(struct session *session, uint64_t delay);
+int session_end_after(struct session *session, uint64_t duration);
+/* How long it is until start_fd is readable, ns. */
+uint64_t session_starts_in(const struct session *session);
 
 /* Bytes of ring for samples that a CPU gets where limits permit it. */
 size_t session_ring_size(void);
@@ -131,11 +143,26 @@ void session_note_cores(struct session *session);
 void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */
 int session_open(struct session *session);
-/* The streams of an opened sampler; what the guard asked for becomes the first reductions. */
-int session_open_streams(struct session *session, uint64_t now);
+/* The streams of an opened sampler. */
+int session_open_streams(struct session *session);
 
-/* Opens the sampler for all threads of a running process. 0, or -errno after saying why. */
+/*
+ * When all is open: starts sampling, or the waiting until it starts. 0, or -errno: nothing was
+ * sampled.
+ */
+int session_start(struct session *session);
+/* When start_fd is readable. */
+void session_start_late(struct session *session);
+/* At the end, where sampling did not start: the recording has no length, and nobody in it. */
+void session_note_early_end(struct session *session);
+
+/*
+ * Opens the sampler for all threads of the processes that are to be attached to: for all of these
+ * or none. One that ends from now on is no error. 0, or -errno after saying why.
+ */
 int session_attach(struct session *session);
+/* When target_fd is readable: whether all have ended. */
+bool session_attached_ended(struct session *session);
 /*
  * Opens it for whoever runs on the CPUs, or in the cgroup, and learns who that is. 0, or -errno
  * after saying why.

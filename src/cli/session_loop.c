@@ -36,14 +36,17 @@ static struct timespec time_of(uint64_t ns)
 }
 
 /* First after so long, and then again and again. 0: never. */
-static int open_timer(struct session *s, int *fd, uint64_t first, uint64_t interval)
+static int set_timer(int fd, uint64_t first, uint64_t interval)
 {
 	const struct itimerspec timer = {time_of(interval), time_of(first)};
 
+	return timerfd_settime(fd, 0, &timer, NULL) ? -errno : 0;
+}
+
+static int open_timer(struct session *s, int *fd)
+{
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL))
-		return -errno;
-	return watch(s, *fd);
+	return *fd < 0 ? -errno : watch(s, *fd);
 }
 
 int session_open_loop(struct session *s)
@@ -55,11 +58,15 @@ int session_open_loop(struct session *s)
 		return -errno;
 	error = watch(s, s->signal_fd);
 	if (!error)
-		error = open_timer(s, &s->timer_fd, TICK_NS, TICK_NS);
+		error = open_timer(s, &s->timer_fd);
 	if (!error)
-		error = open_timer(s, &s->nap_fd, 0, 0);
+		error = set_timer(s->timer_fd, TICK_NS, TICK_NS);
 	if (!error)
-		error = open_timer(s, &s->end_fd, s->options->duration, 0);
+		error = open_timer(s, &s->nap_fd);
+	if (!error)
+		error = open_timer(s, &s->start_fd);
+	if (!error)
+		error = open_timer(s, &s->end_fd);
 	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
 	if (!error && s->calls)
@@ -69,11 +76,28 @@ int session_open_loop(struct session *s)
 	return error ? error : watch_rings(s);
 }
 
+int session_start_after(struct session *s, uint64_t delay)
+{
+	return set_timer(s->start_fd, delay, 0);
+}
+
+int session_end_after(struct session *s, uint64_t duration)
+{
+	return set_timer(s->end_fd, duration, 0);
+}
+
+uint64_t session_starts_in(const struct session *s)
+{
+	struct itimerspec timer;
+
+	if (timerfd_gettime(s->start_fd, &timer))
+		return 0;
+	return (uint64_t)timer.it_value.tv_sec * 1000000000 + (uint64_t)timer.it_value.tv_nsec;
+}
+
 static void nap(struct session *s)
 {
-	const struct itimerspec timer = {{0, NAP_NS}, {0, NAP_NS}};
-
-	if (s->naps || timerfd_settime(s->nap_fd, 0, &timer, NULL))
+	if (s->naps || set_timer(s->nap_fd, NAP_NS, NAP_NS))
 		return;
 	for (unsigned i = 0; sampler_poll_fd(s->sampler, i) >= 0; i++)
 		epoll_ctl(s->poll_fd, EPOLL_CTL_DEL, sampler_poll_fd(s->sampler, i), NULL);
@@ -82,11 +106,9 @@ static void nap(struct session *s)
 
 void session_wake(struct session *s)
 {
-	const struct itimerspec timer = {{0, 0}, {0, 0}};
-
 	if (!s->naps || watch_rings(s))
 		return;
-	timerfd_settime(s->nap_fd, 0, &timer, NULL);
+	set_timer(s->nap_fd, 0, 0);
 	s->naps = false;
 }
 

@@ -127,7 +127,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_tasks = nr_tasks,
 		.data = options->data,
 		.cpus = options->some_cpus ? &options->cpus : NULL,
-		.on_exec = options->command,
+		.on_exec = options->command && !options->delay,
 		.exact = s->way == SAMPLER_LADDER && options->command,
 		.events = options->events,
 		.nr_events = options->nr_events,
@@ -277,7 +277,7 @@ static int open_names(struct session *s)
 	return s->unwinder ? 0 : -errno;
 }
 
-int session_open_streams(struct session *s, uint64_t now)
+int session_open_streams(struct session *s)
 {
 	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
 
@@ -289,10 +289,6 @@ int session_open_streams(struct session *s, uint64_t now)
 	for (size_t i = 0; i < nr; i++)
 		s->streams[i] = stream_start(s->options->seed, s->nr_streams++,
 		                             s->shift[i / sampler_nr_cpus(s->sampler)]);
-	/* What the guard asked for before the start is a reduction like any other. */
-	for (unsigned e = 0; e < s->options->nr_events; e++)
-		while (hmb_floor(s->hmb, e) < s->shift[e])
-			hmb_close_lowest(s->hmb, e, now, HMB_CAUSE_OVERHEAD);
 	return 0;
 }
 

@@ -288,18 +288,20 @@ static int settle_calls(const struct options *options)
 
 static int settle_target(const struct options *options)
 {
-	if (!options->command && !options->attach && !options->wide)
+	if (!options->command && !options->nr_attach && !options->wide)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
-	else if (options->command && options->attach)
+	else if (options->command && options->nr_attach)
 		say("a command and -p exclude each other");
 	else if (options->command && options->duration)
 		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
 		    "10 seconds by adaptrace record timeout 10 COMMAND");
 	else if (options->calls_tuned && !options->calls)
 		say("--events-share, --events-policy and --events-wait are for --mpi");
-	else if (options->calls && (options->attach || options->wide))
+	else if (options->calls && (options->nr_attach || options->wide))
 		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
-	else if (options->wide && options->attach)
+	else if (options->calls && options->delay)
+		say("--mpi works from a program's start: it excludes --delay");
+	else if (options->wide && options->nr_attach)
 		say("-p and -a, -C or --cgroup exclude each other");
 	else if (options->frequency > 0 && options->period)
 		say("-F and -c exclude each other; for one event write EVENT:freq=HZ or "

@@ -63,18 +63,18 @@ static void put_line(char *line)
 void status_show(struct session *s)
 {
 	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], line[2 * TEXT_SIZE + 128];
-	struct timespec ts;
-	double elapsed;
 
 	if (!wanted(s) || s->ticks++ % SHOW_EVERY_TICKS)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	elapsed = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9 - (double)s->start / 1e9;
 	print_rate(rate, sizeof(rate), s, 0);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
-	snprintf(line, sizeof(line), "adaptrace: %.1f s, %s, %s of %s", elapsed, rate, used,
-	         budget);
+	if (s->sampling)
+		snprintf(line, sizeof(line), "adaptrace: %.1f s, %s, %s of %s",
+		         (double)(sampler_now() - s->start) / 1e9, rate, used, budget);
+	else
+		snprintf(line, sizeof(line), "adaptrace: sampling starts in %.1f s",
+		         (double)session_starts_in(s) / 1e9);
 	put_line(line);
 	s->status_shown = true;
 }
@@ -109,6 +109,15 @@ void status_final(const struct session *s, uint64_t bytes)
 	    s->options->output, size);
 }
 
+static void warn_of_delay(const struct session *s)
+{
+	char waited[TEXT_SIZE], delay[TEXT_SIZE];
+
+	text_quantity(waited, (double)s->waited, TRACE_NS);
+	text_quantity(delay, (double)s->options->delay, TRACE_NS);
+	say("nothing was sampled: the end came after %s, and --delay is %s", waited, delay);
+}
+
 /* That a short program was not sampled needs no word here. */
 static void warn_of_silence(const struct session *s)
 {
@@ -116,6 +125,10 @@ static void warn_of_silence(const struct session *s)
 	const struct trace_event *events = table.entries;
 	char text[WARNING_SIZE];
 
+	if (!s->sampling) {
+		warn_of_delay(s);
+		return;
+	}
 	for (size_t e = 0; e < table.nr && e < s->options->nr_events; e++) {
 		if (events[e].taken || events[e].exact)
 			continue;

@@ -19,15 +19,44 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+#define COMM_SIZE 32
+
+/* What a process is called; nothing of one that is gone. */
+static void read_comm(pid_t pid, char comm[COMM_SIZE])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	if (text_file_read(path, comm, COMM_SIZE))
+		*comm = '\0';
+}
+
 /* A kernel's thread was started by no command. */
 static uint32_t kernel_thread_string(struct session *s)
 {
-	char path[64], comm[32], text[40];
+	char comm[COMM_SIZE], text[COMM_SIZE + 8] = "";
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)s->options->attach);
-	if (text_file_read(path, comm, sizeof(comm)) || !*comm)
-		return tables_string(s->tables, "");
-	snprintf(text, sizeof(text), "[%s]", comm);
+	read_comm(s->options->attach[0], comm);
+	if (*comm)
+		snprintf(text, sizeof(text), "[%s]", comm);
+	return tables_string(s->tables, text);
+}
+
+/* "[2 processes: 12 nginx, 15 nginx]", as far as there is room. */
+static uint32_t processes_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[4096], comm[COMM_SIZE];
+	size_t used = (size_t)snprintf(text, sizeof(text), "[%u processes:", options->nr_attach);
+	unsigned i = 0;
+
+	for (; i < options->nr_attach && used < sizeof(text) - 64; i++) {
+		read_comm(options->attach[i], comm);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %d%s%s",
+		                         i ? "," : "", (int)options->attach[i], *comm ? " " : "",
+		                         comm);
+	}
+	snprintf(text + used, sizeof(text) - used, "%s]", i < options->nr_attach ? ", ..." : "");
 	return tables_string(s->tables, text);
 }
 
@@ -38,7 +67,9 @@ static uint32_t attached_string(struct session *s)
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->options->attach);
+	if (s->options->nr_attach > 1)
+		return processes_string(s);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->options->attach[0]);
 	f = fopen(path, "re");
 	if (f) {
 		size = fread(text, 1, sizeof(text) - 1, f);
@@ -171,6 +202,14 @@ static void describe_rank(struct session *s, int32_t pid)
 		tables_add_process(s->tables, &process);
 }
 
+void summary_begin(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+
+	run->real_start = clock_ns(CLOCK_REALTIME);
+	run->start = run->end = sampler_now();
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -193,13 +232,14 @@ void summary_start(struct session *s)
 	run->command = options->wide      ? wide_string(s)
 	               : options->command ? command_string(s, "")
 	                                  : attached_string(s);
-	run->pid = options->command ? s->launch.pid : options->attach;
+	run->pid = options->command          ? s->launch.pid
+	           : options->nr_attach == 1 ? options->attach[0]
+	                                     : 0;
 	run->exit_status = -1;
 	run->bin_shift = s->hmb->arena.bin_shift;
 	run->sub_shift = s->hmb->arena.sub_shift;
 	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
-	run->real_start = clock_ns(CLOCK_REALTIME);
-	run->start = run->end = sampler_now();
+	summary_begin(s);
 	run->budget = options->budget;
 	run->sample_price = s->guard.price;
 	run->seed = options->seed;
@@ -238,7 +278,8 @@ void summary_progress(struct session *s)
 	struct trace_run *run = tables_run(s->tables);
 	struct rusage usage;
 
-	run->end = sampler_now();
+	if (s->sampling)
+		run->end = sampler_now();
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;

@@ -6,6 +6,8 @@
 
 /* What is known before the target starts. */
 void summary_start(struct session *session);
+/* Sampling starts now: so does the time of the recording. */
+void summary_begin(struct session *session);
 /* Enters modules that have appeared since the last call. */
 void summary_modules(struct session *session);
 /* What a recovered trace should say if the recorder were killed now. */

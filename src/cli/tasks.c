@@ -3,7 +3,6 @@
 #include "cli/mapping.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* READ records come after the EXIT of their task, and late records later still. */
@@ -193,6 +192,7 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 	task->next_ended = NULL;
 	if (!task->gone && lives_on(tasks, task, &own, &children)) {
 		task->ended = 0;
+		task->unobserved = tasks->inherited;
 		if (tasks->inherited)
 			note_unobserved(tasks, task, own, children);
 		else if (until != FOR_GOOD)
@@ -367,20 +367,6 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 void tasks_count_unobserved(struct tasks *tasks)
 {
 	unobserved_count(&tasks->unobserved_list, tasks->tables);
-}
-
-unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
-{
-	unsigned nr = 0;
-
-	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->ended || task->tid != task->process->pid ||
-		    (kill(task->tid, 0) && errno == ESRCH))
-			continue;
-		*one = task->tid;
-		nr++;
-	}
-	return nr;
 }
 
 void tasks_end(struct tasks *tasks)

@@ -37,6 +37,7 @@ struct task {
 	uint32_t counted_thread;       /* that the counters' totals are of */
 	bool streams_started;
 	bool told_exact; /* a READ record said its exact total */
+	bool unobserved; /* no more records of it come, nor of its end */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one an event, where streams are threads */
 };
@@ -71,6 +72,12 @@ void tasks_fini(struct tasks *tasks);
 int tasks_add_forked(struct tasks *tasks, pid_t pid);
 /* A process that runs already: its threads, names and mappings, from /proc. */
 int tasks_add_running(struct tasks *tasks, pid_t pid);
+
+/*
+ * Sampling starts now: who is there is known and stays so, but who has ended, and what all used
+ * until now, is of no account.
+ */
+void tasks_begin(struct tasks *tasks);
 
 /* Enters what a record says, unless it is a sample. */
 void tasks_record(struct tasks *tasks, const struct record *record);

@@ -1,9 +1,13 @@
-/* Processes that run already when they are attached to: what /proc says stands for records. */
+/*
+ * Processes that run: already when they are attached to, where what /proc says stands for records,
+ * when sampling begins, and still when it ends.
+ */
 #include "cli/tasks.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,4 +82,52 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 	closedir(dir);
 	add_maps(tasks, pid);
 	return 0;
+}
+
+static bool is_gone(const struct task *task)
+{
+	return kill(task->tid, 0) && errno == ESRCH;
+}
+
+/* What was counted of commands; not who lives, for records will tell what becomes of these. */
+static void forget_commands(struct tasks *tasks)
+{
+	struct table commands = tables_section(tasks->tables, TRACE_COMMANDS);
+
+	/* The tables hand out what they hold; the entries are ours. */
+	for (size_t i = 0; i < commands.nr; i++) {
+		struct trace_command *command = (struct trace_command *)commands.entries + i;
+
+		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
+		command->tasks = 0;
+		command->exact = command->unobserved = 0;
+	}
+}
+
+void tasks_begin(struct tasks *tasks)
+{
+	tasks_count_unobserved(tasks);
+	forget_commands(tasks);
+	for (struct task *task = tasks->tasks; task; task = task->hh.next) {
+		if (task->unobserved && is_gone(task))
+			continue;
+		tables_command(tasks->tables, task->comm)->tasks++;
+		if (tasks->inherited && task->tid == task->process->pid)
+			task->observed = unobserved_used(task->tid);
+	}
+	tasks->unobserved = unobserved_nr(&tasks->unobserved_list);
+	tasks->unobserved_list.missed = 0;
+}
+
+unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
+{
+	unsigned nr = 0;
+
+	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
+		if (task->ended || task->tid != task->process->pid || is_gone(task))
+			continue;
+		*one = task->tid;
+		nr++;
+	}
+	return nr;
 }

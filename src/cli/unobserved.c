@@ -98,6 +98,11 @@ bool unobserved_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *chil
 	return true;
 }
 
+uint64_t unobserved_used(pid_t pid)
+{
+	return process_ns(pid, 0);
+}
+
 /* --- the list --------------------------------------------------------------------------------- */
 
 static void watch(const struct unobserved_list *list, int fd)
@@ -202,6 +207,15 @@ void unobserved_count(struct unobserved_list *list, struct tables *tables)
 		if (!list->first)
 			set_timer(list, 0);
 	}
+}
+
+unsigned unobserved_nr(const struct unobserved_list *list)
+{
+	unsigned nr = 0;
+
+	for (const struct unobserved *u = list->first; u; u = u->next)
+		nr++;
+	return nr;
 }
 
 void unobserved_fini(struct unobserved_list *list)

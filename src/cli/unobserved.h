@@ -35,6 +35,9 @@ bool unobserved_is_there(pid_t tid, uint64_t time);
  */
 bool unobserved_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *children);
 
+/* CPU time of a process, its threads that ended included, ns; 0: it has ended. */
+uint64_t unobserved_used(pid_t pid);
+
 void unobserved_init(struct unobserved_list *list);
 void unobserved_fini(struct unobserved_list *list);
 
@@ -45,5 +48,6 @@ void unobserved_add(struct unobserved_list *list, pid_t pid, uint32_t comm, uint
  * has ended and was not waited for by its parent yet is told in full.
  */
 void unobserved_count(struct unobserved_list *list, struct tables *tables);
+unsigned unobserved_nr(const struct unobserved_list *list);
 
 #endif

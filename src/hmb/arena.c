@@ -124,22 +124,27 @@ static struct bin *take_sub(struct arena *arena)
 	return list_pop(arena, &arena->free_sub);
 }
 
+/* All behind the sequence. The size is what it was: it tells where the next bin is. */
+static void clear_counts(struct bin *bin)
+{
+	size_t start = offsetof(struct bin, record_bytes);
+
+	memset((unsigned char *)bin + start, 0, sizeof(*bin) - start);
+}
+
 struct bin *arena_take(struct arena *arena, enum bin_use use, bool sub)
 {
 	struct bin *bin = sub ? take_sub(arena) : take_whole(arena);
-	uint8_t size_shift;
 
 	if (!bin)
 		return NULL;
-	size_shift = bin->size_shift;
-	/* Whoever reads this after a crash must not see one use with the counts of another. */
+	/* Whoever reads this meanwhile must not see one use with the counts of another. */
 	bin->use = BIN_FREE;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	*bin = (struct bin){
-		.next = BIN_NONE,
-		.size_shift = size_shift,
-		.sequence = ++arena->sequence,
-	};
+	clear_counts(bin);
+	bin->next = BIN_NONE;
+	bin->kind = bin->level = 0;
+	__atomic_store_n(&bin->sequence, ++arena->sequence, __ATOMIC_RELEASE);
 	__atomic_store_n(&bin->use, (uint8_t)use, __ATOMIC_RELEASE);
 	return bin;
 }

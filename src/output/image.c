@@ -54,10 +54,10 @@ static int image_lock(int fd)
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }
 
-/* A file of that name which is the user's own and nobody else's to read; locked. */
-static int leftover_open(const char *name)
+/* A file of that name which is the user's own and nobody else's to read. */
+static int own_open(const char *name, int flags)
 {
-	int fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err;
+	int fd = open(name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err = 0;
 	struct stat stat;
 
 	if (fd < 0)
@@ -66,12 +66,36 @@ static int leftover_open(const char *name)
 		err = -errno;
 	else if (!S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_mode & 077)
 		err = -EACCES;
-	else
-		err = image_lock(fd);
 	if (!err)
 		return fd;
 	close(fd);
 	return err;
+}
+
+/* One whose recorder is dead; locked. */
+static int leftover_open(const char *name)
+{
+	int fd = own_open(name, O_RDWR), err;
+
+	if (fd < 0)
+		return fd;
+	err = image_lock(fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* One whose recorder lives. */
+static int living_open(const char *name)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	int fd = own_open(name, O_RDONLY);
+
+	if (fd < 0 || (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 /* A file beyond the limit would be a signal, not an error. */
@@ -192,7 +216,7 @@ void image_publish(struct image *image)
 	image->name = NULL;
 }
 
-static int image_map(struct image *image)
+static int image_map(struct image *image, int protection, int flags)
 {
 	struct stat stat;
 	void *memory;
@@ -202,8 +226,7 @@ static int image_map(struct image *image)
 	if (stat.st_size <= 0)
 		return -EBADMSG;
 	image->size = (size_t)stat.st_size;
-	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-	              image->fd, 0);
+	memory = mmap(NULL, image->size, protection, flags | MAP_NORESERVE, image->fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	image->memory = memory;
@@ -226,7 +249,22 @@ int image_open(struct image *image, const char *trace_path)
 		if (!i)
 			first = image->fd;
 	}
-	err = image->fd < 0 ? (first == -ENOENT ? image->fd : first) : image_map(image);
+	err = image->fd < 0 ? (first == -ENOENT ? image->fd : first)
+	                    : image_map(image, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	if (err)
+		image_close(image);
+	return err;
+}
+
+int image_watch(struct image *image, const char *trace_path)
+{
+	int err;
+
+	*image = (struct image){.fd = -1, .name = image_name(trace_path, "")};
+	if (!image->name)
+		return -ENOMEM;
+	image->fd = living_open(image->name);
+	err = image->fd < 0 ? image->fd : image_map(image, PROT_READ, MAP_SHARED);
 	if (err)
 		image_close(image);
 	return err;

@@ -43,6 +43,12 @@ void image_publish(struct image *image);
  */
 int image_open(struct image *image, const char *trace_path);
 
+/*
+ * The file of a recorder at work, to be read alone, as it changes. 0, -ENOENT: there is none at
+ * work, -EACCES as above, -errno.
+ */
+int image_watch(struct image *image, const char *trace_path);
+
 /* The file stays if it is still named; see image_unlink(). */
 void image_close(struct image *image);
 void image_unlink(struct image *image);

@@ -255,6 +255,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
 	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
 	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
+	add_flag(object, "snapshot", run->flags & TRACE_RUN_SNAPSHOT);
 	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
 	add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
 	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);

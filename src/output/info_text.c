@@ -64,9 +64,11 @@ static void put_run(FILE *to, const struct trace *trace)
 	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE);
 	fputc('\n', to);
 	put_string(to, "directory", trace, run->directory);
-	if (run->flags & TRACE_RUN_ATTACHED)
+	if (run->flags & TRACE_RUN_ATTACHED && run->pid)
 		fprintf(to, LABEL "process %d, which was running already\n", "attached to",
 		        run->pid);
+	else if (run->flags & TRACE_RUN_ATTACHED)
+		fprintf(to, LABEL "processes that were running already\n", "attached to");
 	put_exit(to, run);
 	put_start(to, run);
 	put_time(to, "wall time", run->end > run->start ? run->end - run->start : 0);

@@ -11,7 +11,7 @@ static void put_exit(FILE *to, const struct trace_run *run)
 		fprintf(to, " (killed by signal %d)", run->exit_status - 128);
 	else if (run->exit_status > 0)
 		fprintf(to, " (exit status %d)", run->exit_status);
-	else if (run->flags & TRACE_RUN_ATTACHED)
+	else if (run->flags & TRACE_RUN_ATTACHED && run->pid)
 		fprintf(to, " (attached to process %d)", run->pid);
 }
 

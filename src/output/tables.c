@@ -264,11 +264,9 @@ static bool image_plausible(const struct tables *tables)
 	return header->nr[TRACE_RUN] == 1 && header->nr[TRACE_STRINGS];
 }
 
-/* Sizes and counts; what entries say is for the trace's writer and readers to doubt. */
-static int image_check(struct tables *tables)
+int tables_check_layout(struct tables *tables)
 {
 	const struct image_header *header = tables->header;
-	const struct hmb_ledger *ledger;
 
 	if (!image_plausible(tables))
 		return -EBADMSG;
@@ -276,10 +274,17 @@ static int image_check(struct tables *tables)
 	if (header->layout != layout_hash(&tables->layout) || header->size != tables->layout.size ||
 	    tables->image.size != tables->layout.size)
 		return -EBADMSG;
-	ledger = tables_ledger(tables);
-	if (ledger->nr_kinds > HMB_MAX_KINDS || ledger->nr_reductions > HMB_MAX_REDUCTIONS)
+	return 0;
+}
+
+int tables_check(const struct tables *tables)
+{
+	const struct hmb_ledger *ledger = tables_ledger(tables);
+	uint32_t end = tables->header->nr[TRACE_STRINGS];
+
+	if (!end || ledger->nr_kinds > HMB_MAX_KINDS || ledger->nr_reductions > HMB_MAX_REDUCTIONS)
 		return -EBADMSG;
-	return tables_string_at(tables, header->nr[TRACE_STRINGS] - 1)[0] ? -EBADMSG : 0;
+	return tables_string_at(tables, end - 1)[0] ? -EBADMSG : 0;
 }
 
 struct tables *tables_recover(const char *trace_path, size_t *budget)
@@ -295,7 +300,9 @@ struct tables *tables_recover(const char *trace_path, size_t *budget)
 	if (err)
 		goto out;
 	tables->header = (void *)tables->image.memory;
-	err = image_check(tables);
+	err = tables_check_layout(tables);
+	if (!err)
+		err = tables_check(tables);
 	if (err)
 		goto out;
 	*budget = tables->header->budget;

@@ -139,4 +139,11 @@ struct table tables_section(const struct tables *tables, enum trace_section sect
 struct tables *tables_recover(const char *trace_path, size_t *budget);
 void tables_recovered(struct tables *tables);
 
+/*
+ * A copy of what the recorder of this trace, which is at work and takes no notice, holds at a
+ * moment of this call. NULL with errno: ENOENT: there is no such recorder, or it keeps nothing in
+ * /dev/shm; EBADMSG, EACCES as above.
+ */
+struct tables *tables_snapshot(const char *trace_path);
+
 #endif

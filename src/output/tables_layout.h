@@ -64,6 +64,13 @@ static inline void *table_entry(const struct tables *tables, enum trace_section 
 	       index * table_kind(section).entry_size;
 }
 
+/*
+ * Whether an image that somebody else wrote makes sense: its header, from which the layout follows,
+ * and then the rest. What entries say is for the trace's writer and readers to doubt. 0, -EBADMSG.
+ */
+int tables_check_layout(struct tables *tables);
+int tables_check(const struct tables *tables);
+
 /* Memory for the first `size` bytes of a table; 0 or -errno. */
 int table_reserve(struct tables *tables, enum trace_section section, size_t size);
 /* A new zeroed entry behind the last, not counted yet; NULL: full, or memory was refused. */

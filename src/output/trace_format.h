@@ -63,7 +63,7 @@ struct trace_entry {
 static_assert(sizeof(struct trace_entry) == 32, "fixed by the format");
 
 enum trace_run_flags {
-	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before */
+	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before; several: no pid */
 	TRACE_RUN_CGROUP = 2,        /* per-CPU events of a cgroup; else inherited events */
 	TRACE_RUN_RECOVERED = 4,     /* made from what a killed recorder left */
 	TRACE_RUN_KERNEL_HIDDEN = 8, /* kernel addresses could not be named */
@@ -73,6 +73,7 @@ enum trace_run_flags {
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
 	TRACE_RUN_SPLIT_MISSING = 512, /* .dwo files were not found: no inlined functions there */
+	TRACE_RUN_SNAPSHOT = 1024,     /* of a recorder that went on */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 

@@ -53,13 +53,15 @@ static void complete_run(struct writer *writer)
 	run->budget = live->arena.size;
 	run->malformed += live->cut;
 	run->refused_strings += writer->names.refused;
-	/* What a killed recorder had no time to say. */
+	/* What a recorder that was killed, or goes on, had no time to say. */
 	if (!run->used)
 		run->used = (uint64_t)live->nr << live->arena.bin_shift;
 	if (!run->contexts)
 		run->contexts = live->node_bytes;
-	if (!run->end)
-		run->end = live->last_time > run->start ? live->last_time : run->start;
+	if (run->end < run->start)
+		run->end = run->start;
+	if (run->end < live->last_time)
+		run->end = live->last_time;
 }
 
 /* --- sections --------------------------------------------------------------------------------- */

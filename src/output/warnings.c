@@ -41,6 +41,10 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 	if (run->flags & TRACE_RUN_RECOVERED)
 		warn(warner,
 		     "this was recovered: the recorder was killed, or could not write its trace");
+	if (run->flags & TRACE_RUN_SNAPSHOT)
+		warn(warner,
+		     "this is a snapshot: the recorder went on, and what the kernel says at "
+		     "the end is not known");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_USER_ONLY)
@@ -114,18 +118,30 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         name, period);
 }
 
+/* By record --delay. */
+static bool never_began(const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	return run->start && run->end == run->start && !all_taken(trace);
+}
+
 /*
- * The totals of events that were inherited are not known, but for the first, and none is that a
- * killed recorder would have read at the end.
+ * The totals of events that were inherited are not known, but for the first, and none is that the
+ * recorder reads at the end.
  */
 static void warn_of_silence(const struct trace *trace, const struct warner *warner)
 {
 	uint32_t flags = trace_run(trace)->flags;
-	bool counted =
-		flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP) && !(flags & TRACE_RUN_RECOVERED);
+	bool counted = flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP) &&
+	               !(flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));
 	const struct trace_event *event;
 	char text[WARNING_SIZE];
 
+	if (never_began(trace)) {
+		warn(warner, "nothing was sampled: the run ended before sampling started");
+		return;
+	}
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
 		if (event->taken)
 			continue;

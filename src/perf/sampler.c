@@ -107,18 +107,30 @@ static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned r
 	return error;
 }
 
+static int enable_all(struct sampler *s)
+{
+	int error = 0;
+
+	if (s->exact_fd >= 0 && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+		error = -errno;
+	for (unsigned e = 0; !error && e < s->nr_events; e++)
+		error = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
+	return error;
+}
+
 int sampler_enable(struct sampler *sampler)
 {
 	int error = 0;
 
 	sampler->ran_before = time_ran(sampler);
-	for (unsigned e = 0; e < sampler->nr_events; e++) {
-		struct sampler_event *event = &sampler->events[e];
-
-		if (!event->attr.enable_on_exec && !error)
-			error = rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_ENABLE);
-		event->steps[0].time = 0;
-	}
+	sampler->started = true;
+	if (!sampler->on_exec)
+		error = enable_all(sampler);
+	/* Who forked meanwhile may have handed down what was not enabled yet. */
+	if (!sampler->on_exec && sampler->way == SAMPLER_LADDER && !error)
+		error = enable_all(sampler);
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		sampler->events[e].steps[0].time = 0;
 	return error;
 }
 
@@ -127,6 +139,20 @@ void sampler_disable(struct sampler *sampler)
 	for (unsigned e = 0; e < sampler->nr_events; e++)
 		for (unsigned r = 0; r < sampler->events[e].nr_rungs; r++)
 			rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Returns when the next rung took over. */
+static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, unsigned next)
+{
+	uint64_t time;
+
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	time = sampler_now();
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	/* Who forked meanwhile may have handed down what was in force before. */
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	return time;
 }
 
 static void set_periods(struct sampler *s, struct sampler_event *event, unsigned shift)
@@ -173,13 +199,12 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 	*time = last->time;
 	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
 		return last->shift;
-	if (sampler->way == SAMPLER_LADDER)
-		rung_ioctl(sampler, event, next.rung, PERF_EVENT_IOC_ENABLE);
-	next.time = sampler_now();
-	if (sampler->way == SAMPLER_LADDER)
-		rung_ioctl(sampler, event, event->rung, PERF_EVENT_IOC_DISABLE);
-	else
+	if (sampler->way == SAMPLER_LADDER) {
+		next.time = switch_rungs(sampler, event, next.rung);
+	} else {
+		next.time = sampler_now();
 		set_periods(sampler, event, next.shift);
+	}
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
 	*time = next.time;
@@ -327,6 +352,8 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 {
 	const struct sampler_event *event = &sampler->events[e];
 
+	if (!sampler->started)
+		return 0;
 	if (sampler->way == SAMPLER_LADDER && event->is_clock)
 		return time_ran(sampler) - sampler->ran_before;
 	/* The rungs of a ladder take turns, and count twice while they do. */

@@ -40,7 +40,7 @@ struct sampler_config {
 	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
-	bool on_exec; /* SAMPLER_LADDER: the task is ours and samples start with its exec */
+	bool on_exec; /* SAMPLER_LADDER: the task is ours and counting starts with its exec */
 	/*
 	 * SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit of a task that
 	 * inherited it. There is one task, and it is none of the target's own: its parent.
@@ -92,7 +92,10 @@ void sampler_close(struct sampler *sampler);
 /* One line on what was opened smaller than wanted; NULL: nothing. */
 const char *sampler_shortage(const struct sampler *sampler);
 
-/* Starts sampling now; with on_exec it starts by itself. 0 or -errno. */
+/*
+ * Starts sampling and counting now, once: until then totals are 0. With on_exec it starts by
+ * itself, after this. 0 or -errno.
+ */
 int sampler_enable(struct sampler *sampler);
 /* Ends sampling. Records already written stay readable. */
 void sampler_disable(struct sampler *sampler);

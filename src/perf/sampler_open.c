@@ -134,7 +134,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 
 	attr.sample_type = SAMPLER_TRAILER;
 	attr.inherit = attr.inherit_stat = 1;
-	attr.disabled = config->on_exec;
+	attr.disabled = 1;
 	attr.enable_on_exec = config->on_exec;
 	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, 0);
@@ -158,7 +158,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 
 	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
-	attr->enable_on_exec = config->on_exec && s->way == SAMPLER_LADDER;
+	attr->enable_on_exec = s->on_exec;
 	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -333,6 +333,22 @@ static bool kernel_counts_lost(void)
 	return fd >= 0;
 }
 
+/* The first thread whose events are forbidden. */
+static pid_t forbidden_task(const struct sampler *s)
+{
+	struct perf_event_attr attr = sampler_dummy();
+
+	for (unsigned t = 0; t < s->nr_targets; t++) {
+		int fd = sampler_event_open(&attr, s->tasks[t], -1, 0);
+
+		if (fd == -EACCES || fd == -EPERM)
+			return s->tasks[t];
+		if (fd >= 0)
+			close(fd);
+	}
+	return s->tasks[0];
+}
+
 /* What is not an event's own fault. */
 static void explain(const struct sampler *s, const struct sampler_config *config, int error,
                     char *why)
@@ -345,7 +361,7 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 	if (error == -EMFILE)
 		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, (int64_t)least}, NULL};
 	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
-		advice.topic = ADVICE_OTHERS;
+		advice = (struct advice){ADVICE_OTHERS, {forbidden_task(s)}, NULL};
 	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
 	if (advice.topic == ADVICE_NONE)
 		return;
@@ -387,6 +403,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		return NULL;
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;
 	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;

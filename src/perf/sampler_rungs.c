@@ -53,13 +53,13 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 	return wanted < most ? wanted : most;
 }
 
-/* What is open with so many rungs, and some for others. */
+/* What is open with so many rungs, some for others, and one to watch each target. */
 static size_t descriptors(const struct sampler *s, const struct sampler_config *config,
                           unsigned rungs)
 {
 	size_t cells = (size_t)s->nr_targets * s->nr_cpus;
 
-	return 64 + s->nr_rings + config->exact + cells +
+	return 64 + s->nr_targets + s->nr_rings + config->exact + cells +
 	       cells * rungs * (config->nr_events + s->nr_counters);
 }
 

@@ -57,8 +57,9 @@ struct sampler {
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
 	int *side_fds;       /* [target][cpu]: mmap, comm, fork, exit records; times of running */
 	uint64_t ran_before; /* ns that the tasks ran before samples started */
-	int *owner_fds;      /* of each ring */
-	int exact_fd;        /* -1: not wanted */
+	bool started, on_exec;
+	int *owner_fds; /* of each ring */
+	int exact_fd;   /* -1: not wanted */
 	unsigned nr_counters;
 	int *counter_fds; /* [rung][target][cpu][counter] */
 	uint64_t nr_ids, max_ids;

@@ -32,6 +32,8 @@ expect "'lbrs'.*dwarf" -g lbrs true
 expect "'101'" --max-overhead 101 true
 expect "'0'" -p 0
 expect "'1x'" -p 1x
+expect "'2x'; -p takes PIDs" -p 1,2x
+expect "''; -p takes PIDs" -p 1,,2
 expect "exclude" -p 1 true
 expect "-F and -c exclude" -F 1000 -c 7 true
 expect "no freq= or period= of their own" -F 100 -e cpu-clock:freq=7 -e page-faults true
@@ -40,6 +42,7 @@ expect "--unwinder is for -g dwarf" -g fp --unwinder=libunwind true
 expect "--max-stack is for stacks" --max-stack 9 -g none true
 expect "nothing to record"
 expect "process" -p 4194303
+expect "no process 4194303" -p $$,4194303
 # One event under two names is told apart by them.
 "$ADAPTRACE" record -q -o two.atr -e page-faults -e faults true 2>said || fail "two names: $(cat said)"
 # A counter that this machine has not.

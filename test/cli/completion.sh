@@ -24,6 +24,7 @@ offers --tree report --t
 offers --limit= report --limit
 offers --debuginfod report --deb
 offers --counters= record --cou
+offers --delay= record --del
 offers job.atr report jo
 offers folder report f
 completed report jo | grep -q txt && fail "a text is no trace"

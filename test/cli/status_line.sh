@@ -25,6 +25,8 @@ assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lin
 for line in burn("-e", "cpu-clock:u", columns=30).split("\033[K")[1:]:
     assert "\u2192" in line or len(line.split("\r")[0]) < 30, line
 assert "adaptrace:" not in burn("-q", "-e", "cpu-clock:u")
+waits = burn("-e", "cpu-clock:u", "--delay", "100").split("\033[K")[1]
+assert waits.startswith("adaptrace: sampling starts in 9"), waits
 # Whoever is in the foreground is not written over.
 said = burn("-e", "cpu-clock:u", background=True)
 assert "\033[K" not in said and said.count("adaptrace: ") == 1, said

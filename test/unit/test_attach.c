@@ -1,13 +1,19 @@
-/* Attaching to a process that starts threads meanwhile, which this test is itself. */
+/*
+ * Attaching to a process that starts threads meanwhile, which this test is itself, and to one that
+ * ends just then.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/session.h"
@@ -24,7 +30,8 @@ static unsigned nr_threads;
 static struct {
 	unsigned busy_tries; /* in which a thread is born, and too late to be among the tasks */
 	int error;           /* of opening */
-	unsigned nr_opened, nr_closed, nr_enabled;
+	pid_t ends;          /* a child that ends as it is opened */
+	unsigned nr_opened, nr_closed, nr_looked_at;
 	size_t nr_tasks[MOST_TRIES];
 	bool first_seen; /* this process's first thread was among the tasks each time */
 } kernel;
@@ -46,12 +53,20 @@ static bool is_among(const pid_t *tasks, size_t nr, pid_t tid)
 	return false;
 }
 
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 int __wrap_session_open_sampler(struct session *s, const pid_t *tasks, size_t nr);
 int __wrap_session_open_sampler(struct session *s, const pid_t *tasks, size_t nr)
 {
 	assert_true(kernel.nr_opened < MOST_TRIES);
 	kernel.first_seen &= is_among(tasks, nr, getpid());
 	kernel.nr_tasks[kernel.nr_opened++] = nr;
+	if (kernel.ends)
+		end(kernel.ends);
 	if (kernel.error)
 		return kernel.error;
 	s->sampler = (struct sampler *)&kernel;
@@ -67,25 +82,17 @@ void __wrap_sampler_close(struct sampler *sampler)
 	kernel.nr_closed += sampler != NULL;
 }
 
-int __wrap_sampler_enable(struct sampler *sampler);
-int __wrap_sampler_enable(struct sampler *sampler)
-{
-	assert_ptr_equal(sampler, &kernel);
-	kernel.nr_enabled++;
-	return 0;
-}
-
 int __wrap_tasks_add_running(struct tasks *tasks, pid_t pid);
 int __wrap_tasks_add_running(struct tasks *tasks, pid_t pid)
 {
 	(void)tasks;
-	assert_int_equal(pid, getpid());
-	return 0;
+	kernel.nr_looked_at++;
+	return pid == kernel.ends ? -ENOENT : 0;
 }
 
 static int attach_while(unsigned busy_tries, int error)
 {
-	struct options options = {.attach = getpid()};
+	struct options options = {.attach = {getpid()}, .nr_attach = 1};
 	struct session *s = calloc(1, sizeof(*s));
 	int result;
 
@@ -115,7 +122,7 @@ static void a_quiet_process_is_opened_once(void **state)
 	assert_int_equal(attach_while(0, 0), 0);
 	assert_int_equal(kernel.nr_opened, 1);
 	assert_int_equal(kernel.nr_closed, 0);
-	assert_int_equal(kernel.nr_enabled, 1);
+	assert_int_equal(kernel.nr_looked_at, 1);
 	assert_true(kernel.first_seen);
 }
 
@@ -126,7 +133,7 @@ static void who_came_meanwhile_is_not_left_out(void **state)
 	assert_int_equal(attach_while(2, 0), 0);
 	assert_int_equal(kernel.nr_opened, 3);
 	assert_int_equal(kernel.nr_closed, 2);
-	assert_int_equal(kernel.nr_enabled, 1);
+	assert_int_equal(kernel.nr_looked_at, 1);
 	assert_int_equal(kernel.nr_tasks[1], kernel.nr_tasks[0] + 1);
 	assert_int_equal(kernel.nr_tasks[2], kernel.nr_tasks[0] + 2);
 	assert_true(kernel.first_seen);
@@ -139,7 +146,7 @@ static void tries_come_to_an_end(void **state)
 	assert_int_equal(attach_while(FOR_EVER, 0), 0);
 	assert_int_equal(kernel.nr_opened, 5);
 	assert_int_equal(kernel.nr_closed, 4);
-	assert_int_equal(kernel.nr_enabled, 1);
+	assert_int_equal(kernel.nr_looked_at, 1);
 }
 
 static void what_cannot_be_opened_is_not_tried_again(void **state)
@@ -147,7 +154,82 @@ static void what_cannot_be_opened_is_not_tried_again(void **state)
 	(void)state;
 	assert_int_equal(attach_while(0, -EMFILE), -EMFILE);
 	assert_int_equal(kernel.nr_opened, 1);
-	assert_int_equal(kernel.nr_enabled, 0);
+	assert_int_equal(kernel.nr_looked_at, 0);
+}
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	return pid;
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) == 1;
+}
+
+static void the_last_of_several_is_the_end(void **state)
+{
+	struct options options = {.attach = {sleeper(), getpid(), sleeper()}, .nr_attach = 3};
+	struct session *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	memset(&kernel, 0, sizeof(kernel));
+	s->options = &options;
+	assert_int_equal(session_attach(s), 0);
+	assert_int_equal(kernel.nr_tasks[0], 3);
+	assert_int_equal(kernel.nr_looked_at, 3);
+	assert_int_equal(s->nr_attached, 3);
+	assert_false(s->target_ended || is_readable(s->target_fd));
+	for (unsigned i = 0; i < 3; i += 2) {
+		end(options.attach[i]);
+		assert_true(is_readable(s->target_fd));
+		assert_false(session_attached_ended(s));
+		assert_false(is_readable(s->target_fd));
+	}
+	assert_int_equal(s->nr_attached, 1);
+	close(s->target_fd);
+	free(s);
+}
+
+static void who_ends_meanwhile_is_no_error(void **state)
+{
+	struct options options = {.attach = {sleeper(), sleeper()}, .nr_attach = 2};
+	struct session *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	memset(&kernel, 0, sizeof(kernel));
+	kernel.ends = options.attach[0];
+	s->options = &options;
+	assert_int_equal(session_attach(s), 0);
+	assert_int_equal(kernel.nr_opened, 1);
+	assert_int_equal(s->nr_attached, 1);
+	end(options.attach[1]);
+	assert_true(session_attached_ended(s));
+	close(s->target_fd);
+	free(s);
+}
+
+/* Before anything is opened. */
+static void one_that_is_gone_refuses_all(void **state)
+{
+	struct options options = {.attach = {getpid(), sleeper()}, .nr_attach = 2};
+	struct session *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	memset(&kernel, 0, sizeof(kernel));
+	end(options.attach[1]);
+	s->options = &options;
+	assert_int_equal(session_attach(s), -ESRCH);
+	assert_int_equal(kernel.nr_opened, 0);
+	free(s);
 }
 
 int main(void)
@@ -157,6 +239,9 @@ int main(void)
 		cmocka_unit_test(who_came_meanwhile_is_not_left_out),
 		cmocka_unit_test(tries_come_to_an_end),
 		cmocka_unit_test(what_cannot_be_opened_is_not_tried_again),
+		cmocka_unit_test(the_last_of_several_is_the_end),
+		cmocka_unit_test(who_ends_meanwhile_is_no_error),
+		cmocka_unit_test(one_that_is_gone_refuses_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

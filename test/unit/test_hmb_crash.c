@@ -10,12 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hmb/hmb.h"
+#include "hmb/snapshot.h"
 
 /*
- * Arena and ledger must make sense at every moment, for a recorder may be killed at any. A child
- * puts samples that follow from their number alone into shared memory until it is killed; what it
- * left is then read as a stranger would, from the headers of the bins.
+ * Arena and ledger must make sense at every moment, for a recorder may be killed at any, and copied
+ * while it goes on. A child puts samples that follow from their number alone into shared memory
+ * until it is killed; what it left, or a copy, is then read as a stranger would, from the headers
+ * of the bins.
  */
 
 enum { MAX_DEPTH = 24, NR_KINDS = 2, TIME_SHIFT = 6, TRUNCATED = 1 };
@@ -25,8 +26,9 @@ struct wreck {
 	void *memory;
 	struct hmb_ledger *ledger;
 	unsigned char *seen; /* by number of the sample */
-	uint64_t taken;
-	struct arena arena; /* for the places of things alone */
+	uint64_t taken;      /* all samples before this one must be there … */
+	uint64_t last;       /* … and none behind this one */
+	struct arena arena;  /* for the places of things alone */
 };
 
 static uint64_t mix(uint64_t n)
@@ -113,21 +115,21 @@ static void check_path(const struct wreck *w, uint32_t leaf, const struct hmb_sa
 	}
 }
 
-/* Every record but the last must be there and true. */
-static void check_bin(struct wreck *w, const struct bin *bin)
+/* How many records were announced and are not there. Those that are must be true. */
+static uint32_t check_bin(struct wreck *w, const struct bin *bin)
 {
 	static struct code_cursor cursor;
 	struct code_sample got;
 	uint64_t path[MAX_DEPTH];
 
 	if (!is_live(w, bin))
-		return;
+		return 0;
 	assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
 	while (code_next(&cursor, &got) == 1) {
 		uint64_t n = got.time >> TIME_SHIFT;
 		struct hmb_sample want = nth_sample(n, path);
 
-		assert_in_range(n, 1, w->taken);
+		assert_in_range(n, 1, w->last);
 		assert_false(w->seen[n]++);
 		assert_int_equal(bin->kind, want.kind);
 		assert_int_equal(bin->level, want.level);
@@ -136,22 +138,26 @@ static void check_bin(struct wreck *w, const struct bin *bin)
 		assert_int_equal(got.leaf, want.leaf);
 		check_path(w, got.context, &want);
 	}
-	assert_true(cursor.left <= 1);
+	return cursor.left;
 }
 
-static void check_wreck(struct wreck *w)
+static uint64_t taken(const struct hmb_ledger *ledger)
+{
+	return ledger->taken[0] + ledger->taken[1];
+}
+
+static void check_wreck(struct wreck *w, uint32_t most_missing)
 {
 	size_t step, bin_bytes = (size_t)1 << w->arena.bin_shift;
 	uint64_t path[MAX_DEPTH];
 
-	w->taken = w->ledger->taken[0] + w->ledger->taken[1];
-	w->seen = calloc(w->taken + 1, 1);
+	w->seen = calloc(w->last + 1, 1);
 	for (size_t at = 0; at < w->arena.nr_bins * bin_bytes; at += step) {
 		const struct bin *bin = (void *)((unsigned char *)w->memory + at);
 
 		step = bin->size_shift == w->arena.sub_shift ? bin_size(bin) : bin_bytes;
 		if (bin->size_shift == w->arena.sub_shift || bin->size_shift == w->arena.bin_shift)
-			check_bin(w, bin);
+			assert_true(check_bin(w, bin) <= most_missing);
 	}
 	for (uint64_t n = 1; n < w->taken; n++) {
 		struct hmb_sample s = nth_sample(n, path);
@@ -169,24 +175,43 @@ static void *shared(size_t size)
 	return memory;
 }
 
-static void kill_one(size_t size, long after_ns)
+static struct wreck start(size_t size, pid_t *pid)
 {
 	struct wreck w = {
 		.size = size, .memory = shared(size), .ledger = shared(sizeof(struct hmb_ledger))};
-	pid_t pid = fork();
 
-	assert_true(pid >= 0);
-	if (!pid)
+	*pid = fork();
+	assert_true(*pid >= 0);
+	if (!*pid)
 		put_for_ever(&w);
 	while (!__atomic_load_n(&w.ledger->taken[0], __ATOMIC_RELAXED))
 		nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
-	nanosleep(&(struct timespec){.tv_nsec = after_ns}, NULL);
+	arena_init(&w.arena, w.memory, size);
+	return w;
+}
+
+static void end(pid_t pid)
+{
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	arena_init(&w.arena, w.memory, size);
-	check_wreck(&w);
-	munmap(w.memory, size);
-	munmap(w.ledger, sizeof(struct hmb_ledger));
+}
+
+static void forget(const struct wreck *w)
+{
+	munmap(w->memory, w->size);
+	munmap(w->ledger, sizeof(*w->ledger));
+}
+
+static void kill_one(size_t size, long after_ns)
+{
+	pid_t pid;
+	struct wreck w = start(size, &pid);
+
+	nanosleep(&(struct timespec){.tv_nsec = after_ns}, NULL);
+	end(pid);
+	w.taken = w.last = taken(w.ledger);
+	check_wreck(&w, 1);
+	forget(&w);
 }
 
 static void what_a_killed_recorder_leaves_is_true(void **state)
@@ -196,10 +221,48 @@ static void what_a_killed_recorder_leaves_is_true(void **state)
 		kill_one(i % 2 ? 64 << 10 : 1 << 20, (long)(mix(i) % 4000000));
 }
 
+/*
+ * The copy says how far it goes; the recorder's ledger, afterwards, how far it can go at most.
+ * While that is checked the recorder stands still, for there must be an end of what to check.
+ */
+static void copy_one(const struct wreck *w, pid_t pid)
+{
+	struct wreck copy = {
+		.size = w->size,
+		.memory = shared(w->size),
+		.ledger = shared(sizeof(struct hmb_ledger)),
+	};
+
+	assert_int_equal(hmb_snapshot(copy.memory, copy.ledger, w->memory, w->size, w->ledger), 0);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	arena_init(&copy.arena, copy.memory, copy.size);
+	copy.taken = taken(copy.ledger);
+	copy.last = taken(w->ledger);
+	check_wreck(&copy, UINT32_MAX);
+	forget(&copy);
+	assert_int_equal(kill(pid, SIGCONT), 0);
+}
+
+static void a_copy_of_a_recorder_at_work_is_of_one_moment(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		pid_t pid;
+		struct wreck w = start(i % 2 ? 64 << 10 : 1 << 20, &pid);
+
+		for (unsigned nr = 0; nr < 40; nr++)
+			copy_one(&w, pid);
+		end(pid);
+		forget(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_killed_recorder_leaves_is_true),
+		cmocka_unit_test(a_copy_of_a_recorder_at_work_is_of_one_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ static void sizes_that_are_none(void **state)
 	assert_int_equal(size, 42);
 }
 
-#define MOST_ARGS 16
+#define MOST_ARGS 20
 
 static int parse(struct options *options, char *const *args)
 {
@@ -101,7 +102,7 @@ static void defaults(void **state)
 	assert_int_equal(options.nr_events, 1);
 	assert_string_equal(options.command[0], "true");
 	assert_null(options.command[1]);
-	assert_int_equal(options.attach, 0);
+	assert_int_equal(options.nr_attach, 0);
 }
 
 /* The command's options are its own. */
@@ -127,9 +128,10 @@ static void everything(void **state)
 	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
 	                                      "--max-overhead=2.5", "--seed=18446744073709551615",
 	                                      "--inherit", "--max-stack=9", "-ecpu-clock:u",
-	                                      "-epage-faults:u", "true")),
+	                                      "--delay=2.5", "-epage-faults:u", "true")),
 	                 0);
 	assert_true(options.quiet && options.inherit);
+	assert_int_equal(options.delay, 2500000000);
 	assert_int_equal(options.budget, 65536);
 	assert_true(options.frequency == 99.5);
 	assert_int_equal(options.stacks, TRACE_STACKS_FP);
@@ -145,6 +147,24 @@ static void everything(void **state)
 	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
 	assert_int_equal(parse(&options, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
 	assert_int_equal(options.budget, 65536); /* whole pages */
+}
+
+static void processes(void **state)
+{
+	char list[16 * SESSION_MAX_PROCESSES], *at = list;
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ARGS("-ecpu-clock:u", "-p7,5", "-p", "9", "-p5,7,9")), 0);
+	assert_int_equal(options.nr_attach, 3);
+	assert_int_equal(options.attach[0], 7);
+	assert_int_equal(options.attach[1], 5);
+	assert_int_equal(options.attach[2], 9);
+	for (int pid = 1; pid <= SESSION_MAX_PROCESSES; pid++)
+		at += sprintf(at, "%s%d", pid > 1 ? "," : "", pid);
+	assert_int_equal(parse(&options, ARGS("-ecpu-clock:u", "-p", list, "-p", "1024")), 0);
+	assert_int_equal(options.nr_attach, SESSION_MAX_PROCESSES);
+	assert_int_equal(status_of(ARGS("-ecpu-clock:u", "-p", list, "-p", "1025")), 125);
 }
 
 static void wrong_values(void **state)
@@ -174,6 +194,14 @@ static void wrong_values(void **state)
 		{"-p", "1e30"},
 		{"-p", "1.5"},
 		{"-p", "2e0"},
+		{"-p", ""},
+		{"-p", "1,"},
+		{"-p", ",1"},
+		{"-p", "1,,2"},
+		{"-p", "1, 2"},
+		{"-p", "1 2"},
+		{"-p", "1,2147483648"},
+		{"-p", "0000000000000000000000000000000000001x"},
 		{"-c", "2.5"},
 		{"--seed", "18446744073709551616"},
 		{"--max-overhead", "-1"},
@@ -183,6 +211,11 @@ static void wrong_values(void **state)
 		{"--max-stack", "1025"},
 		{"--seed", "x"},
 		{"--unwinder", "x"},
+		{"--delay", "0"},
+		{"--delay", "-1"},
+		{"--delay", "1s"},
+		{"--delay", "nan"},
+		{"--delay", "1e10"},
 		{"--no-such-option", "1"},
 	};
 
@@ -198,6 +231,7 @@ static void nothing_to_do(void **state)
 	assert_int_equal(status_of(ARGS("-m")), 125);
 	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
 	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
+	assert_int_equal(status_of(ARGS("--mpi", "--delay", "5", "true")), 125);
 	assert_int_equal(status_of(ARGS("--unwinder=rules", "-gfp", "true")), 125);
 	assert_int_equal(status_of(ARGS("--max-stack=9", "-gnone", "true")), 125);
 	assert_int_equal(status_of(ARGS("-F100", "-ecpu-clock:u:freq=9", "true")), 125);
@@ -211,6 +245,7 @@ int main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(the_command_begins_at_the_first_word),
 		cmocka_unit_test(everything),
+		cmocka_unit_test(processes),
 		cmocka_unit_test(wrong_values),
 		cmocka_unit_test(nothing_to_do),
 	};

@@ -307,6 +307,68 @@ static void exit_of_the_living_is_unobserved(void **state)
 	end_stopped(pid);
 }
 
+static void say_birth(struct world *w, uint32_t pid, const char *comm, uint64_t time)
+{
+	say_fork(w, PID(0), pid, pid, time);
+	say_comm(w, pid, pid, comm, true, time);
+}
+
+/* Whoever is there at the beginning is known; whoever is not, counts no more. */
+static void what_was_before_is_of_no_account(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = sampler_now();
+
+	start(w);
+	say_birth(w, PID(1), "ends", 10);
+	say_read(w, PID(1), PID(1), 1000, 20);
+	say_exit(w, PID(1), PID(1), 20);
+	say_birth(w, PID(2), "lives", now);
+	say_mmap(w, PID(2), 0x1000, 0x2000, "/bin/lives");
+	say_birth(w, PID(3), "other", now + GRACE);
+	assert_int_equal(command(w, "ends")->exact, 1000);
+	tasks_begin(&w->tasks);
+	assert_int_equal(command(w, "ends")->tasks, 0);
+	assert_int_equal(command(w, "ends")->exact, 0);
+	assert_int_equal(command(w, "ends")->flags, 0);
+	assert_int_equal(command(w, "app")->tasks, 1);
+	assert_int_equal(command(w, "lives")->tasks, 1);
+	assert_non_null(space_lookup(task(w, PID(2), PID(2))->process->space, 0x1800));
+	say_comm(w, PID(2), PID(2), "renamed", false, now + 1);
+	assert_int_equal(command(w, "lives")->tasks, 0);
+	assert_int_equal(command(w, "renamed")->tasks, 1);
+}
+
+/* Nor does what a process used before that the kernel stops observing later. */
+static void what_was_used_before_is_not_unobserved(void **state)
+{
+	struct world *w = *state;
+	pid_t before = start_stopped(), pid = start_stopped();
+	uint64_t now = sampler_now();
+	const struct unobserved *u;
+
+	start(w);
+	say_birth(w, (uint32_t)before, "sudo", now - 20);
+	say_exit(w, (uint32_t)before, (uint32_t)before, now - 10);
+	say_birth(w, (uint32_t)pid, "shell", now + GRACE);
+	assert_int_equal(w->tasks.unobserved, 1);
+	end_stopped(before);
+	tasks_begin(&w->tasks);
+	assert_int_equal(w->tasks.unobserved, 0);
+	assert_int_equal(command(w, "sudo")->tasks, 0);
+	assert_int_equal(command(w, "sudo")->unobserved, 0);
+	assert_int_equal(command(w, "shell")->tasks, 1);
+	say_read(w, (uint32_t)pid, (uint32_t)pid, 5, now + 2 * (uint64_t)GRACE);
+	say_exit(w, (uint32_t)pid, (uint32_t)pid, now + 2 * (uint64_t)GRACE);
+	say_fork(w, PID(0), PID(0), PID(1), now + 3 * (uint64_t)GRACE);
+	assert_int_equal(w->tasks.unobserved, 1);
+	u = w->tasks.unobserved_list.first;
+	assert_non_null(u);
+	assert_int_equal(u->pid, pid);
+	assert_int_equal(u->before, unobserved_used(pid) + 5);
+	end_stopped(pid);
+}
+
 /* The number of one that did end belongs to another process, of which we hear only now. */
 static void a_number_that_came_back_is_observed(void **state)
 {
@@ -487,6 +549,9 @@ int main(void)
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
+		CGROUP(what_was_before_is_of_no_account),
+		LADDER(what_was_before_is_of_no_account),
+		LADDER(what_was_used_before_is_not_unobserved),
 		CGROUP(a_number_that_came_back_is_observed),
 		LADDER(a_number_that_came_back_is_observed),
 		CGROUP(a_thread_that_ends_slowly_keeps_its_name),

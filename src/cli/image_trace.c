@@ -1,0 +1,84 @@
+#include "cli/image_trace.h"
+
+#include "cli/say.h"
+#include "output/trace_write.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct module *add_file(struct module_table *modules, const struct tables *tables,
+                               const struct trace_module *entry)
+{
+	struct module_file file = {
+		.path = tables_string_at(tables, entry->path),
+		.pid = getpid(),
+		.build_id.size = entry->build_id_size,
+	};
+
+	if (file.path[0] != '/' || entry->build_id_size > BUILD_ID_MAX)
+		return NULL;
+	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
+	return module_table_file(modules, &file);
+}
+
+static struct module *add_module(struct module_table *modules, const struct tables *tables,
+                                 const struct trace_module *entry, bool alive)
+{
+	switch (entry->kind) {
+	case MODULE_FILE:
+		return add_file(modules, tables, entry);
+	case MODULE_VDSO:
+		return module_table_vdso(modules);
+	case MODULE_KERNEL:
+		return module_table_kernel(modules, entry->window << 32);
+	case MODULE_ANON:
+		return alive ? module_table_anon(modules, entry->pid, entry->window << 32) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* The modules of the run under their numbers. Those that cannot be told apart now have no names. */
+static struct module_table *all_modules(const struct tables *tables, bool alive)
+{
+	struct table table = tables_section(tables, TRACE_MODULES);
+	const struct trace_module *entries = table.entries;
+	struct module_table *modules = module_table_new();
+
+	for (size_t id = 1; modules && id < table.nr; id++) {
+		add_module(modules, tables, &entries[id], alive);
+		if (module_table_count(modules) == id)
+			module_table_anon(modules, -(pid_t)id, 0);
+		if (module_table_count(modules) != id + 1)
+			break;
+	}
+	return modules;
+}
+
+bool image_trace_has_begun(const struct tables *tables)
+{
+	struct table events = tables_section(tables, TRACE_EVENTS);
+	const struct trace_event *event = events.entries;
+
+	for (size_t i = 0; i < events.nr; i++)
+		if (event[i].unit != TRACE_CALLS && !event[i].base_period)
+			return false;
+	return events.nr;
+}
+
+bool image_trace_write(const char *output, struct tables *tables, bool alive, uint64_t *bytes)
+{
+	struct module_table *modules = all_modules(tables, alive);
+	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
+	int err = symbolizer ? 0 : -ENOMEM;
+
+	*bytes = 0;
+	if (!err)
+		err = trace_write(output, tables, modules, symbolizer, bytes);
+	symbolizer_free(symbolizer);
+	module_table_free(modules);
+	if (err)
+		say("cannot write '%s': %s; -o names another place", output, strerror(-err));
+	return !err;
+}

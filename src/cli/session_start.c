@@ -1,0 +1,94 @@
+/*
+ * The start of sampling: with the target's, or some time later. Until then the kernel tells of
+ * tasks and mappings all the same, so that every sample finds them; what tasks use is not counted.
+ */
+#include "cli/say.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The recorder competes with its target: a high priority, else at least a short wait. */
+static void hurry(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice, deadline, period;
+	} attr = {.size = sizeof(attr), .slice = 100000};
+
+	if (setpriority(PRIO_PROCESS, 0, -10))
+		syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* What the guard asked for before the start is a reduction like any other. */
+static void put_first_reductions(struct session *s)
+{
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		while (hmb_floor(s->hmb, e) < s->shift[e])
+			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
+}
+
+/* Of time, of tasks and of what they and the recorder use. */
+static void count_from_now(struct session *s)
+{
+	tasks_begin(&s->tasks);
+	summary_begin(s);
+	s->start = s->guard.since = sampler_now();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	s->guard.others_ns = 0;
+	put_first_reductions(s);
+}
+
+static int begin(struct session *s)
+{
+	int error;
+
+	count_from_now(s);
+	error = sampler_enable(s->sampler);
+	if (!error)
+		error = session_end_after(s, s->options->duration);
+	s->sampling = !error;
+	return error;
+}
+
+int session_start(struct session *s)
+{
+	int error = session_open_loop(s);
+
+	if (error)
+		return error;
+	if (sampler_shortage(s->sampler))
+		say("%s", sampler_shortage(s->sampler));
+	summary_start(s);
+	error = session_open_streams(s);
+	if (error)
+		return error;
+	hurry();
+	return s->options->delay ? session_start_after(s, s->options->delay) : begin(s);
+}
+
+void session_start_late(struct session *s)
+{
+	int error;
+
+	session_drain(s, false);
+	error = begin(s);
+	if (!error)
+		return;
+	say("cannot start sampling: %s", strerror(-error));
+	s->interrupted = true;
+}
+
+void session_note_early_end(struct session *s)
+{
+	uint64_t left = session_starts_in(s);
+
+	s->waited = s->options->delay > left ? s->options->delay - left : 0;
+	count_from_now(s);
+}

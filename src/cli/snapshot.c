@@ -1,0 +1,127 @@
+/*
+ * adaptrace snapshot: a trace of what a recorder at work has so far.
+ */
+#include "cli/commands.h"
+#include "cli/image_trace.h"
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "output/text.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_SNAPSHOT "snapshot.atr"
+
+struct snapshot_command {
+	const char *path, *output;
+};
+
+static void say_why_not(const char *path, int error)
+{
+	switch (error) {
+	case ENOENT:
+		say("no recorder of yours is at work on '%s', or it found no room in /dev/shm; "
+		    "name the file that it will write",
+		    path);
+		break;
+	case EBADMSG:
+		say("cannot copy what the recorder of '%s' holds: is it another version of "
+		    "adaptrace?",
+		    path);
+		break;
+	case EACCES:
+		say("cannot copy what the recorder of '%s' holds: /dev/shm/adaptrace-%u-* is not "
+		    "yours alone",
+		    path, geteuid());
+		break;
+	default:
+		say("cannot copy what the recorder of '%s' holds: %s", path, strerror(error));
+	}
+}
+
+/* While it sets up or waits, and until it has said for the first time how far it is. */
+static bool has_begun(const struct tables *tables)
+{
+	const struct trace_run *run = tables_run(tables);
+
+	return image_trace_has_begun(tables) && run->end > run->start;
+}
+
+static int write_snapshot(const struct snapshot_command *command, struct tables *tables)
+{
+	char size[TEXT_SIZE];
+	uint64_t bytes;
+
+	if (!has_begun(tables)) {
+		say("the recorder of '%s' has not begun to sample yet", command->path);
+		return 1;
+	}
+	tables_run(tables)->flags |= TRACE_RUN_SNAPSHOT;
+	if (!image_trace_write(command->output, tables, true, &bytes))
+		return 1;
+	text_bytes(size, bytes);
+	say("the run so far, %s → %s", size, command->output);
+	return 0;
+}
+
+static int snapshot(const struct snapshot_command *command)
+{
+	struct tables *tables = tables_snapshot(command->path);
+	int status;
+
+	if (!tables) {
+		say_why_not(command->path, errno);
+		return 1;
+	}
+	status = write_snapshot(command, tables);
+	tables_free(tables);
+	return status;
+}
+
+static const struct argp_option options_known[] = {
+	{"output", 'o', "OUT", 0, "write the trace here (" DEFAULT_SNAPSHOT ")", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct snapshot_command *command = state->input;
+
+	switch (key) {
+	case 'o':
+		command->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		reading_take(state, &command->path, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	char name[] = "adaptrace snapshot";
+	const struct argp argp = {
+		options_known,
+		parse_option,
+		"[FILE]",
+		"Makes a trace of what a recorder at work has so far. The recorder takes no notice "
+		"and goes on.\v"
+		"FILE is the name that the recorder will write: adaptrace.atr if not given.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct snapshot_command command = {.output = DEFAULT_SNAPSHOT};
+
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
+		return 2;
+	if (!command.path)
+		command.path = DEFAULT_TRACE;
+	return snapshot(&command);
+}

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Attaching to several processes: all their threads, those that start later too, until the last one
+# ends. One that ends early is no trouble, and nobody is harmed.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+"$TARGETS/grower" 3 >said.1 &
+first=$!
+"$TARGETS/grower" 2 >said.2 &
+second=$!
+background="$background $first $second"
+await grep -q ready said.1
+await grep -q ready said.2
+
+# All or none: one that is gone, a thread, or somebody else's process is named, and there is no trace.
+sleep 0 &
+gone=$!
+wait $gone
+refused() { # WORDS PIDS...
+	words=$1; shift
+	record -e cpu-clock:u "$@" -o no.atr 2>errors
+	[ $? = 125 ] || fail "$* is not refused"
+	one_complaint errors "$words" || fail "$*: $(cat errors)"
+	[ ! -e no.atr ] || fail "$* left a trace"
+}
+refused "no process $gone" -p $first,$gone
+refused "no process $gone" -p $gone -p $first
+thread=$(ls /proc/$second/task | grep -vx $second | head -1)
+refused "$thread is a thread.*-p $second" -p $first,$thread
+if [ "$(id -u)" = 0 ]; then
+	cp "$ADAPTRACE" . && chmod 755 adaptrace
+	as_user sh -c 'echo $$; exec sleep 60' >own &
+	await test -s own
+	own=$(cat own)
+	background="$background $own"
+	as_user ./adaptrace record -q -e cpu-clock:u -p $own,$first -o /dev/null 2>errors
+	[ $? = 125 ] || fail "attached to somebody else's process"
+	one_complaint errors "process $first is another user's.*cap_perfmon" || fail "$(cat errors)"
+	as_user ./adaptrace record -q -e cpu-clock:u -p $own,$own --duration 0.1 -o /dev/null ||
+		fail "a user's own process"
+fi
+
+start_recording -p $first,$second -p $first -o many.atr
+kill -USR1 $first $second
+await grep -q 'later done' said.1
+await grep -q 'later done' said.2
+kill -USR2 $first
+wait $first || fail "the first target ended with $?"
+kill -USR1 $second
+await sh -c '[ $(grep -c "later done" said.2) = 2 ]'
+kill -0 $recorder || fail "the first end was the recorder's"
+kill -USR2 $second
+wait $second || fail "the second target ended with $?"
+wait $recorder || fail "record -p ended with $?"
+"$ADAPTRACE" report many.atr >report
+head -1 report | grep -qF "[2 processes: $first grower, $second grower]" || fail "$(head -1 report)"
+"$ADAPTRACE" info many.atr | grep -q 'attached to  *processes that were running' || fail "info"
+
+cat said.1 said.2 >said
+measure $first $second <<'END'
+import sys
+import recording
+
+first, second = map(int, sys.argv[1:])
+info = recording.info("many.atr")
+assert info["attached"] and info["pid"] == 0 and info["exit_status"] is None
+assert info["command"] == [f"[2 processes: {first} grower, {second} grower]"], info["command"]
+commands = {command["comm"]: command for command in info["commands"]}
+assert commands["early"]["tasks"] == 5 and commands["later"]["tasks"] == 3, commands
+allowed = recording.allowance(info)
+later = {first: 0, second: 0}
+for thread in info["threads"]:
+    if thread["comm"] == "later":
+        later[thread["pid"]] += thread["weight"] / 1e9
+assert recording.close(later[first], 0.5, 0.05, allowed)
+assert recording.close(later[second], 1, 0.05, allowed)
+early = [thread for thread in info["threads"] if thread["comm"] == "early"]
+assert len(early) == 5 and all(thread["stored"] > 50 for thread in early), early
+samples = [s for s in recording.samples("many.atr") if s["comm"] == "early"]
+for pid in first, second:
+    mine = [s for s in samples if s["pid"] == pid]
+    rooted = [s for s in mine if any(f["symbol"] == "early" for f in s["stack"])]
+    assert len(rooted) > 0.9 * len(mine), (len(rooted), len(mine))
+END
+
+# A hundred, more than the files that may be open without being asked for; with all kinds of stacks.
+pids=
+for i in $(seq 100); do
+	nice -n 19 "$TARGETS/burn" 100 >/dev/null &
+	pids="$pids $!"
+done
+background="$background $pids"
+list=$(echo $pids | tr ' ' ,)
+for stacks in dwarf fp none; do
+	prlimit --nofile=128: "$ADAPTRACE" record -q -e cpu-clock -g $stacks -p $list --duration 1 \
+		-o hundred.atr 2>errors || fail "$stacks: $(cat errors)"
+	check $pids <<'END'
+import sys
+import recording
+info = recording.info("hundred.atr")
+pids = {int(pid) for pid in sys.argv[1:]}
+sampled = {thread["pid"] for thread in info["threads"]}
+assert sampled <= pids and len(sampled) > 10, (len(sampled), sampled - pids)
+assert info["command"][0].startswith("[100 processes: ") and info["command"][0].endswith("]")
+END
+done
+for pid in $pids; do
+	kill -0 $pid || fail "$pid was harmed"
+done
+pass
