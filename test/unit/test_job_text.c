@@ -307,6 +307,8 @@ static void balance_of_ranks(void **state)
 	(void)state;
 	job_open(&job, 3);
 	put_all(&job);
+	/* One went on as another process. */
+	tables_add_process(job.w.tables, &(struct trace_process){.pid = 299});
 	expect(&job, report_ranks_text, &options,
 	       "\n"
 	       "ranks: sampled, and the share of it in MPI, from samples; calls, their exact time, "

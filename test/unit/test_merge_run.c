@@ -15,7 +15,7 @@ static void rank_open(struct world *w, int rank)
 	run = tables_run(w->tables);
 	run->flags = TRACE_RUN_CGROUP;
 	run->host = tables_string(w->tables, "host");
-	run->end = run->start + 1000 * n;
+	run->end = run->start + 1000000ULL * n;
 	run->exit_status = rank;
 	run->recorder_cpu = 1 * n;
 	run->late = 2 * n;
@@ -88,7 +88,7 @@ static void what_ranks_counted_adds_up(void **state)
 	assert_int_equal(run->sample_price, 1400);
 	assert_int_equal(run->max_overhead, 1500);
 	assert_int_equal(run->exit_status, 1);
-	assert_int_equal(run->end - run->start, 100000);
+	assert_int_equal(run->end - run->start, 100000000);
 	merged_close(ranks, trace, path);
 }
 

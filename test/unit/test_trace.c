@@ -191,6 +191,7 @@ static void events_are_found(void **state)
 	trace = open_good(w.path);
 	assert_int_equal(trace_find_event(trace, "cycles"), 0);
 	assert_int_equal(trace_find_event(trace, "cycle"), TRACE_ALL_EVENTS);
+	assert_int_equal(trace_find_event(trace, "branch"), TRACE_ALL_EVENTS);
 	assert_int_equal(trace_find_event(trace, "page-faults"), 1);
 	trace_close(trace);
 	events[1].name = tables_string(w.tables, "cycles:k");
