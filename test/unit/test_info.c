@@ -278,7 +278,7 @@ static const char all_as_json[] =
 	"'max_overhead': 5.0, 'sample_price_ns': 2000, 'recorder_cpu_ns': 100000, "
 	"'drain_latency_ns': 7000, 'seed': 42, 'attached': true, 'data': false, 'recovered': "
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, 'user_only': "
-        "false, 'one_kind': "
+	"false, 'one_kind': "
 	"false, 'left_cgroup': false, 'refused_modules': 17, 'folded_threads': 18, "
 	"'refused_strings': 16, 'events': [{'name': 'cpu-clock', 'unit': 'ns', 'base_period': "
 	"97081, 'initial_period': 97081, 'final_period': 388324, 'taken': 32, 'exact': null, "

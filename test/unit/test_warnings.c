@@ -119,6 +119,8 @@ static void flags_have_a_sentence_each(void **state)
 	} flags[] = {
 		{TRACE_RUN_RECOVERED,
 	         "this was recovered: the recorder was killed, or could not write its trace\n"},
+		{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recorder went on, and what the "
+	                             "kernel says at the end is not known\n"},
 		{TRACE_RUN_LEFT_CGROUP,
 	         "a process moved itself to another cgroup and was not sampled there\n"},
 		{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission\n"},
