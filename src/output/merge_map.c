@@ -430,13 +430,17 @@ static void map_streams(struct merge_map *map, struct merge_input *input)
 	input->cpus = find_block(map, input);
 	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
 		bool any = stream->cpu == TRACE_ANY_CPU;
+		struct trace_stream from = *stream;
 
 		if (!trace_event(input->trace, stream->event))
 			continue;
-		for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++)
-			if (any || cpu == stream->cpu)
-				add_stream(map, input->kinds[stream->event],
-				           input->cpus.first + cpu, stream);
+		for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++) {
+			if (!any && cpu != stream->cpu)
+				continue;
+			add_stream(map, input->kinds[stream->event], input->cpus.first + cpu,
+			           &from);
+			from.lost = from.throttled = 0;
+		}
 	}
 }
 

@@ -22,6 +22,11 @@ def chrome(path):
             call = open_calls[event["id"]].pop()
             assert call["name"] == event["name"] and call["ts"] <= event["ts"], event
     assert not any(open_calls.values())
+    begun = sorted((e["tid"], round(e["ts"] * 1000), e["name"]) for e in events if e["ph"] == "b")
+    calls = [c for c in map(json.loads, open("dump.json", encoding="utf-8")) if "call" in c]
+    start = min(c["time_ns"] for c in calls) - min(time for _, time, _ in begun)
+    assert begun == sorted((c["tid"], c["time_ns"] - start, c["call"]) for c in calls
+                           if c["call"] not in ("half way", "energy")), begun[:3]
     assert names["MPI_Waitall"] == names["time step"] == RANKS * STEPS, names
     assert sum(e["ph"] == "C" and e["name"] == "energy" for e in events) == RANKS * STEPS
     assert sum(e["ph"] == "i" and e["name"] == "half way" for e in events) == RANKS
@@ -199,6 +204,8 @@ def archive(kind, anchor):
             assert told["MPI calls with callers"] == sum(c[1] for c in counts), (told, counts)
             assert roots
         mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
+        own = {r.name: (r.source_file, r.begin_line_number) for r in d.regions}
+        assert own["time step"] == ("job.c", 10) and own["half way"] == ("job.c", 11), own
         assert {r.name for r in mpi} >= {"MPI_Init", "MPI_Waitall", "MPI_Allreduce"}
 
 

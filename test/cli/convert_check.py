@@ -2,6 +2,9 @@
 what every function got with SUMS: what a walk over all samples finds (make_trace sums), or what
 report --json says.
 
+convert_check.py places FORMAT OUTPUT DUMP: the same by source file and line, and by thread and time,
+as far as the format has them, against dump --json.
+
 convert_check.py shares FORMAT OUTPUT REDUCED: whether a trace whose period doubled again and again
 shows the same shares as one that was never reduced, within what its number of samples allows."""
 import collections
@@ -70,9 +73,15 @@ def read_flamegraph(path):
     self_, total = collections.Counter(), collections.Counter()
     svg = "{http://www.w3.org/2000/svg}"
     boxes, above = [], []
+    whole = None
     for box in xml.etree.ElementTree.parse(path).getroot().find(svg + "g[@id='frames']"):
         rect = box.find(svg + "rect")
-        boxes.append((box.find(svg + "title").text.rsplit(" (", 1)[0], float(rect.get("x")),
+        title, weight = box.find(svg + "title").text, int(box.get("data-total"))
+        whole = whole or weight
+        told = re.search(r" \(([0-9.]+) ms, ([0-9.]+) %\)$", title)
+        assert not whole or (abs(float(told.group(1)) * 10**6 - weight) <= 500 and
+                             abs(float(told.group(2)) - 100 * weight / whole) <= 0.0051), title
+        boxes.append((title.rsplit(" (", 1)[0], float(rect.get("x")),
                       float(rect.get("width")), int(rect.get("y")), box))
     assert boxes[0][0] == "all"
     bottom, row = boxes[0][3], 17
@@ -312,8 +321,128 @@ def shares(fmt, output, reduced):
     print("%s: shares hold: %r" % (fmt, {n: round(s, 3) for n, s in got.items()}))
 
 
+# --- places: for each sample of the clock who, when, where and how much; None: it is not told
+
+def dump_places(path):
+    for sample in map(json.loads, open(path, encoding="utf-8")):
+        if sample["event"] == "cpu-clock":
+            leaf = sample["stack"][0]
+            yield ((sample["pid"], sample["tid"]), sample["cpu"], sample["time_ns"],
+                   (leaf["symbol"], leaf["module"], leaf["file"], leaf["line"])), sample["weight"]
+
+
+def base(path):
+    return path.rpartition("/")[2]
+
+
+def pprof_places(path):
+    profile = read_pprof(path)
+    strings = profile["string_table"]
+    modules = {m["id"][0]: base(strings[m["filename"][0]]) for m in profile["mapping"]}
+    functions = {f["id"][0]: (strings[f["name"][0]], strings[f["filename"][0]] if f["filename"] else None)
+                 for f in profile["function"]}
+    locations = {place["id"][0]: place for place in profile["location"]}
+    for sample in profile["sample"]:
+        place = locations[sample["location_id"][0]]
+        line = place["line"][0]
+        name, file = functions[line["function_id"][0]]
+        module = modules[place["mapping_id"][0]] if place["mapping_id"] else "[unknown]"
+        where = name, module, file, line["line"][0] if line["line"] else None
+        yield (None, None, None, where), sample["value"][0] if sample["value"] else 0
+
+
+def firefox_places(path):
+    profile = json.loads(gzip.open(path).read().decode("utf-8"))
+    shared, start = profile["shared"], profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
+    strings, frames, functions = shared["stringArray"], shared["frameTable"], shared["funcTable"]
+    sources = shared["sources"]["filename"]
+    for thread in profile["threads"]:
+        assert thread["isMainThread"] == (int(thread["pid"]) == thread["tid"]), thread["tid"]
+        table = thread["samples"]
+        for stack, weight, time in zip(table["stack"], table["weight"], table["time"]):
+            frame = shared["stackTable"]["frame"][stack]
+            source = functions["source"][frames["func"][frame]]
+            resource = functions["resource"][frames["func"][frame]]
+            where = (strings[functions["name"][frames["func"][frame]]],
+                     "[unknown]" if resource < 0 else base(strings[shared["resourceTable"]["name"][resource]]),
+                     None if source is None else strings[sources[source]], frames["line"][frame])
+            yield ((int(thread["pid"]), thread["tid"]), None, start + round(time * 10**6), where), round(weight * 10**6)
+
+
+def callgrind_places(path, edges=None):
+    names, now = {}, {}
+    files = collections.defaultdict(set)  # by function: said of it, and of its lines
+    calls = False
+    for line in open(path, encoding="utf-8"):
+        match = re.match(r"(c?(?:fl|fi|fn|ob))=(\(\d+\))(?: (.*))?\n", line)
+        if match:
+            kind = match.group(1)
+            key = (kind[-2:].replace("fl", "fi"), match.group(2))
+            names.setdefault(key, match.group(3))
+            now[kind] = names[key]
+            if kind in ("fn", "fi"):
+                files[kind, now["fn"]].add(now["fl" if kind == "fn" else "fi"])
+        elif line.startswith("calls="):
+            calls = True
+        elif line[0].isdigit():
+            number, weight = line.split()[:2]
+            if calls and edges is not None:
+                edges[now["fn"], now["cfn"]] += int(weight)
+            if not calls and int(weight):
+                file = None if now["fi"] == "???" else now["fi"]
+                yield (None, None, None, (now["fn"], base(now["ob"]), file, int(number) or None)), int(weight)
+            calls = False
+    for function in {name for _, name in files}:
+        assert files["fn", function] <= files["fi", function], function
+
+
+def callgrind_calls(path, dump):
+    """Whether what a function cost its callers is what samples with both in their stacks weigh."""
+    got, want = collections.Counter(), collections.Counter()
+    list(callgrind_places(path, got))
+    for sample in map(json.loads, open(dump, encoding="utf-8")):
+        names = [frame["symbol"] for frame in sample["stack"]]
+        for callee, caller in set(zip(names, names[1:])):  # recursion counts once
+            want[caller, callee] += sample["weight"] if sample["event"] == "cpu-clock" else 0
+    assert +got == +want, (list((got - want).items())[:3], list((want - got).items())[:3])
+    print("callgrind: %d calls" % len(want))
+
+
+def perf_script_places(path):
+    for sample in open(path, encoding="utf-8", newline="\n").read().split("\n\n"):
+        head = re.match(r"\S+ (\d+)/(\d+) \[(\d+)\] (\d+)\.(\d{9}): +(\d+) cpu-clock: \n", sample)
+        if head:
+            pid, tid, cpu, seconds, ns, weight = map(int, head.groups())
+            yield ((pid, tid), cpu, seconds * 10**9 + ns, None), weight
+
+
+PLACES = {
+    "pprof": pprof_places,
+    "firefox": firefox_places,
+    "callgrind": callgrind_places,
+    "perf-script": perf_script_places,
+}
+
+
+def places(fmt, output, dump):
+    got, want = collections.Counter(), collections.Counter()
+    told = [False] * 4
+    for place, weight in PLACES[fmt](output):
+        told = [a or b is not None for a, b in zip(told, place)]
+        got[place] += weight
+    for place, weight in dump_places(dump):
+        want[tuple(part if t else None for part, t in zip(place, told))] += weight
+    assert +got == want, (list((got - want).items())[:3], list((want - got).items())[:3])
+    assert len(want) > 1 and (not told[3] or any(where[3] for _, _, _, where in want))
+    print("%s: %d places" % (fmt, len(want)))
+    if fmt == "callgrind":
+        callgrind_calls(output, dump)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "shares":
         shares(*sys.argv[2:])
+    elif sys.argv[1] == "places":
+        places(*sys.argv[2:])
     else:
         compare(*sys.argv[1:])

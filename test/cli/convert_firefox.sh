@@ -6,6 +6,14 @@ zcat reduced.firefox.json.gz | grep -q '"what":"cpu-clock: period 194162, memory
 	fail "reductions are no markers"
 "$ADAPTRACE" convert --firefox -e page-faults -o faults.json.gz plain.atr
 zcat faults.json.gz | grep -q '"weightType":"samples"' || fail "page faults are no milliseconds"
+"$ADAPTRACE" info --json plain.atr >info.json
+zcat plain.firefox.json.gz | python3 -c 'import json, sys
+info, profile = json.load(open("info.json")), json.load(sys.stdin)
+assert abs(profile["meta"]["startTime"] - info["start_time_ns"] / 1e6) < 1
+starts = {t["tid"]: t["start_ns"] for t in info["threads"]}
+base = profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
+for t in profile["threads"]:
+    assert round(t["registerTime"] * 1e6) == max(0, starts[t["tid"]] - base), t["tid"]'
 # A process is what it executed last, in all of its tracks.
 if python3 "$here/may_sample.py"; then
 	recorded -g none -o exec.atr sh -c \

@@ -1,5 +1,5 @@
-"""convert_otf2.py ANCHOR SUMS: whether an archive is what OTF2 wants, and its locations what the
-trace says of its threads."""
+"""convert_otf2.py ANCHOR SUMS INFO: whether an archive is what OTF2 wants, and its locations what
+the trace says of its threads."""
 import json
 import sys
 
@@ -11,7 +11,8 @@ def depth(context):
     return 1 + (depth(context.parent) if context.parent is not None else 0)
 
 
-def main(anchor, sums):
+def main(anchor, sums, info):
+    known = {t["tid"]: t for t in json.load(open(info, encoding="utf-8"))["threads"]}
     threads = {t["tid"]: t for t in json.load(open(sums, encoding="utf-8"))["threads"]}
     with otf2.reader.open(anchor) as trace:
         d = trace.definitions
@@ -35,6 +36,18 @@ def main(anchor, sums):
             assert location.number_of_events == seen.get(location, 0) == threads[tid]["samples"]
             assert first.get(location, 0) == threads[tid]["first"], (tid, first.get(location))
             assert last.get(location, 0) == threads[tid]["last"]
+        told = {(p.location, p.name): p.value for p in d.location_properties}
+        for location in d.locations:
+            tid = int(location.name.rsplit(" ", 1)[1])
+            properties = {"TID": tid, "start": known[tid]["start_ns"], "end": known[tid]["end_ns"],
+                          "exact total": known[tid]["exact"]}
+            for name, value in properties.items():
+                assert told.get((location, name)) == value, (tid, name, value)
+        pids = {p.location_group: p.value for p in d.location_group_properties if p.name == "PID"}
+        for location in d.locations:
+            tid = int(location.name.rsplit(" ", 1)[1])
+            assert pids[location.group] == threads[tid]["pid"], (tid, location.group)
+            assert location.group.name, location.group
         groups = {location.group for location in d.locations}
         assert len(groups) == len({t["pid"] for t in threads.values()})
         assert all(g.system_tree_parent.parent is not None for g in groups), "host and node"

@@ -11,7 +11,8 @@ for kind in plain reduced hostile; do
 	grep INVALID log && fail "references to nothing"
 	timeout 20 otf2-print -G $kind-otf2/traces.otf2 >>log 2>&1
 	grep -aP '[\x00-\x08\x0b-\x1f\x7f]' log && fail "control characters"
-	python3 "$here/convert_otf2.py" $kind-otf2/traces.otf2 $kind.json
+	"$ADAPTRACE" info --json $kind.atr >info.json
+	python3 "$here/convert_otf2.py" $kind-otf2/traces.otf2 $kind.json info.json
 done
 otf2-marker reduced-otf2/traces.otf2 | grep -q 'cpu-clock: period 194162, memory'
 # Long command lines, and thousands of threads that name themselves: more than an archive's

@@ -7,6 +7,12 @@ check_format pprof .pb.gz
 zcat reduced.pb.gz | protoc --decode=pprof.Profile -I "$here/../../src/output" pprof.proto >text
 grep -q 'a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1' text || fail "no build-id"
 grep -q '^period: 1553296$' text || fail "the period is not the last one"
+for member in start_time_ns:time_nanos wall_ns:duration_nanos; do
+	value=$("$ADAPTRACE" info --json reduced.atr | sed 's/.*"'"${member%:*}"'": *\([0-9]*\).*/\1/')
+	[ "$value" -gt 0 ] && grep -q "^${member#*:}: $value$" text || fail "no ${member#*:}"
+done
+zcat plain.pb.gz | python3 -c 'import sys; data = sys.stdin.buffer.read()
+assert data.index(b"cpu-clock") < data.index(b"nanoseconds") < data.index(b"page-faults") < data.index(b"count")'
 if command -v go >/dev/null && [ -s "$(go env GOROOT 2>/dev/null)/pkg/tool/$(go env GOOS GOARCH | paste -sd_)/pprof" ]; then
 	go tool pprof -top -unit=ns plain.pb.gz | grep -q half || fail "pprof does not read it"
 fi

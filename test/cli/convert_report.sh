@@ -31,6 +31,11 @@ for way in '' --inherit; do
 	recorded $way -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
 	all recorded
 done
+"$ADAPTRACE" dump --json recorded.atr >recorded.dump
+for format in firefox:.firefox.json.gz pprof:.pb.gz perf-script:.perf.txt callgrind:.callgrind.out; do
+	[ -e "recorded${format#*:}" ] || continue
+	python3 "$here/convert_check.py" places "${format%%:*}" "recorded${format#*:}" recorded.dump
+done
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q ' (inlined)$' ||
 	echo "nothing was inlined in this recording"
 # Of a storm of short processes much is [unsampled], beside what was sampled.

@@ -2,6 +2,11 @@
 # speedscope: its schema, where npm has installed it, and the numbers.
 . "$(dirname "$0")/convert_traces"
 check_format speedscope .speedscope.json
+"$ADAPTRACE" info --json plain.atr >info.json
+python3 -c 'import json
+threads = {"%s %d" % (t["comm"], t["tid"]) for t in json.load(open("info.json"))["threads"]}
+names = {p["name"].partition(":")[0] for p in json.load(open("plain.speedscope.json"))["profiles"]}
+assert names == threads, names'
 release=$(npm root -g 2>/dev/null || echo none)/speedscope/dist/release
 schema=$release/file-format-schema.json
 if [ -e "$schema" ] && python3 -c 'import jsonschema' 2>/dev/null; then

@@ -3,7 +3,8 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-recorded -e cpu-clock:u --counters page-faults:u,minor-faults:u "$TARGETS/faults" 2 10 >said
+# The other event is sampled without them.
+recorded -e cpu-clock:u -e task-clock:u --counters page-faults:u,minor-faults:u "$TARGETS/faults" 2 10 >said
 for format in callgrind chrome otf2 perf-script pprof speedscope; do
 	"$ADAPTRACE" convert --$format adaptrace.atr || fail "convert --$format"
 done
@@ -39,9 +40,9 @@ for event in json.load(open("adaptrace.trace.json"))["traceEvents"]:
 assert dict(sums) == expected, sums
 
 lines = open("adaptrace.callgrind.out").read().splitlines()
-assert "events: cpu_clock_u page_faults_u minor_faults_u" in lines
+assert "events: cpu_clock_u task_clock_u page_faults_u minor_faults_u" in lines
 totals = [line for line in lines if line.startswith("totals:")][0].split()[1:]
-assert [int(n) for n in totals[1:]] == [expected[name] for name in names], totals
+assert [int(n) for n in totals[2:]] == [expected[name] for name in names], totals
 END
 # Where it happened, as a flame graph and as lines.
 "$ADAPTRACE" convert --flamegraph -e page-faults:u adaptrace.atr || fail "no flame graph"
@@ -61,7 +62,7 @@ proto=$here/../../src/output
 if command -v protoc >/dev/null; then
 	gzip -dc adaptrace.pb.gz |
 		protoc --decode_raw >decoded || fail "the profile cannot be decoded"
-	[ "$(grep -c '^1 {' decoded)" = 3 ] || fail "not three types of values"
+	[ "$(grep -c '^1 {' decoded)" = 4 ] || fail "not four types of values"
 fi
 [ -e "$proto/pprof.proto" ] || fail "no $proto"
 if python3 -c 'import otf2' 2>/dev/null; then
@@ -76,6 +77,9 @@ with otf2.reader.open("adaptrace-otf2/traces.otf2") as trace:
     assert members == ["page-faults:u", "minor-faults:u"]
     times = collections.defaultdict(list)
     for location, event in trace.events:
+        if type(event).__name__ == "CallingContextSample" and \
+                event.interrupt_generator.name != "cpu-clock:u":
+            continue
         times[type(event).__name__].append((location.name, event.time))
         if type(event).__name__ == "Metric":
             assert all(new >= old for new, old in zip(event.values, last[location]))

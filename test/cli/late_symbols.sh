@@ -45,6 +45,9 @@ for places in tree copy root; do
 	named --symbols="$places" || fail "no names: $(cat out err)"
 done
 "$ADAPTRACE" report --annotate hot --symbols=tree | grep -q 'x \* 31' || fail "no lines"
+touch -d '+1 hour' app.c
+"$ADAPTRACE" report --annotate hot --symbols=tree | grep -q '^/.*/app.c: the file was changed since$' ||
+	fail "other lines"
 
 echo "-- what not every libelf can unpack"
 mkdir packed

@@ -41,6 +41,12 @@ for rank in truth["ranks"]:
     assert calls[number] == rank["stored"] == rank["calls"], number
     # Without a correction this would be seconds, and with the hosts' real time milliseconds.
     assert abs(ends[number] - rank["end"]) < 3000, (number, ends[number] - rank["end"])
+processes = {p["rank"]: p for p in info["processes"]}
+for rank in truth["ranks"]:
+    process = processes[rank["rank"]]
+    assert abs(process["offset_ns"] + rank["offset"]) < 3000, process
+    assert abs(process["offset_ns"] + rank["offset"]) <= process["offset_error_ns"] < 10000, process
+    assert abs(process["drift_ns"] + rank["drift"] * (rank["end"] - 10**9)) < 3000, process
 messages = 0
 for key, sent in sends.items():
     if key[0] == "to":

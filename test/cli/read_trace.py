@@ -20,7 +20,7 @@ KERNEL, ANON = 3, 4  # kinds of modules
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 4 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 5 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -241,9 +241,9 @@ class Records(Bytes):
             pair = pair[0], self.near(pair[1])
         else:
             pair = self.context(), self.leaf()
-            if len(self.pairs) < 2048:
+            if len(self.pairs) < 4096:
                 self.contexts.append(pair)
-        if len(self.pairs) < 2048:
+        if len(self.pairs) < 4096:
             self.pairs.append(pair)
         return pair
 

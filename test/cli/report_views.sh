@@ -73,6 +73,9 @@ samples = sum(row["samples"] for row in part["functions"])
 head = recording.output_of("report", "--time", "25%,75%", "adaptrace.atr").decode().split("\n\n")[0]
 assert head.splitlines()[-1].startswith("shown: from "), head
 assert head.endswith(f" of the run, {samples} samples"), (head, samples)
+for span in "0.1,0.2", "0.1s,0.2s":
+    head = recording.output_of("report", "--time", span, "adaptrace.atr").decode()
+    assert "\nshown: from 100.0 ms to 200.0 ms of the run, " in head, head
 assert "shown" not in recording.output_of("report", "adaptrace.atr").decode().split("\n\n")[0]
 END
 
@@ -131,6 +134,10 @@ for code, least in zip(whole, report["code"]):
 END
 "$ADAPTRACE" report --annotate burn_step >out
 grep -q '^code of burn_step: ' out && grep -q '%.* x = x \*' out || fail "$(cat out)"
+
+echo "-- the same code in another file"
+cp app again && mv again app
+"$ADAPTRACE" report --annotate burn_step | grep ': its file ' && fail "not the same"
 
 echo "-- code that has gone"
 rm app

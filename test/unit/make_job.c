@@ -43,7 +43,9 @@ struct rank {
 	uint64_t n, request, step_start;
 	int64_t offset;
 	double drift;
-	uint32_t thread, comm;
+	/* Indices are not the same in all traces. */
+	uint32_t thread, comm, first_region;
+	uint16_t program; /* module; the next one is the library */
 };
 
 struct fake_job {
@@ -74,13 +76,18 @@ static uint64_t local(const struct rank *rank, uint64_t time)
 
 /* --- describing ------------------------------------------------------------------------------- */
 
-static void describe_regions(struct tables *t)
+static void describe_regions(struct rank *rank)
 {
 	static const uint32_t classes[] = {TRACE_MPI_OTHER,          TRACE_MPI_POINT_TO_POINT,
 	                                   TRACE_MPI_POINT_TO_POINT, TRACE_MPI_POINT_TO_POINT,
 	                                   TRACE_MPI_COLLECTIVE,     TRACE_MPI_OTHER};
 	static const char *const own[] = {"time step", "half way", "energy"};
+	struct tables *t = rank->tables;
 
+	rank->first_region = (uint32_t)rank->number % 2;
+	if (rank->first_region)
+		tables_add_region(t, &(struct trace_region){.name = tables_string(t, "unused"),
+		                                            .region_class = TRACE_USER_REGION});
 	for (unsigned i = 0; i < NR_MPI; i++)
 		tables_add_region(t, &(struct trace_region){.name = tables_string(t, mpi[i]),
 		                                            .region_class = classes[i]});
@@ -98,8 +105,7 @@ static void describe_job(struct fake_job *job, struct rank *rank, const char *ho
 
 	for (int i = 0; i < job->nr; i++)
 		members[i] = (uint32_t)i;
-	describe_regions(t);
-	/* Indices are not the same in all traces. */
+	describe_regions(rank);
 	if (rank->number % 2)
 		tables_add_comm(t,
 		                &(struct trace_comm){.flags = TRACE_COMM_SELF,
@@ -127,7 +133,8 @@ static void describe_job(struct fake_job *job, struct rank *rank, const char *ho
 
 static void describe(struct fake_job *job, struct rank *rank)
 {
-	static const char *const modules[] = {"[unknown]", "/opt/job", "/usr/lib/libmpi.so.40"};
+	static const char *const modules[] = {"[unknown]", "/opt/unused", "/opt/job",
+	                                      "/usr/lib/libmpi.so.40"};
 	struct tables *t = rank->tables;
 	struct trace_run *run = tables_run(t);
 	struct trace_event *event = tables_add_event(t);
@@ -145,10 +152,11 @@ static void describe(struct fake_job *job, struct rank *rank)
 	run->pid = 100 + rank->number;
 	run->budget = tables_budget(t);
 	*event = (struct trace_event){.name = tables_string(t, "cpu-clock"), .base_period = PERIOD};
-	for (uint16_t i = 0; i < 3; i++) {
+	rank->program = rank->number % 2 ? 2 : 1;
+	for (uint16_t i = 0; i < rank->program + 2; i++) {
 		struct trace_module *module = tables_module(t, i);
 
-		module->path = tables_string(t, modules[i]);
+		module->path = tables_string(t, modules[i ? i + 2 - rank->program : 0]);
 		module->kind = i ? MODULE_FILE : MODULE_SPECIAL;
 	}
 	rank->thread =
@@ -192,14 +200,15 @@ static void rank_open(struct fake_job *job, struct rank *rank, const char *folde
 /* Until then the rank is in this function, or in this MPI call from there. */
 static void spend(struct rank *rank, uint64_t until, enum function function, int call)
 {
-	uint64_t path[] = {0, frame_make(1, F_STEP * SIZE + 0x20), frame_make(1, 0x10)};
+	uint64_t path[] = {0, frame_make(rank->program, F_STEP * SIZE + 0x20),
+	                   frame_make(rank->program, 0x10)};
 	struct hmb_sample sample = {.step = PERIOD, .thread = rank->thread, .path = path + 1};
 
 	sample.path_size = 2;
-	sample.leaf = frame_make(1, function * SIZE + 0x40);
+	sample.leaf = frame_make(rank->program, function * SIZE + 0x40);
 	if (call >= 0) {
 		path[0] = sample.leaf;
-		sample.leaf = frame_make(2, (uint32_t)call * SIZE + 0x80);
+		sample.leaf = frame_make(rank->program + 1, (uint32_t)call * SIZE + 0x80);
 		sample.path = path;
 		sample.path_size = 3;
 	}
@@ -218,7 +227,7 @@ static void put_call(struct rank *rank, uint32_t region, uint64_t enter, uint32_
 		.enter = local(rank, enter),
 		.leave = local(rank, rank->time),
 		.thread = rank->thread,
-		.region = region,
+		.region = rank->first_region + region,
 		.depth = depth,
 		.parts = parts,
 		.nr_parts = nr_parts,
@@ -353,16 +362,18 @@ static void run(struct fake_job *job, uint64_t steps)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void name_functions(const char *path)
+static void name_functions(const struct rank *rank)
 {
 	struct named_range ranges[NR_FUNCTIONS + NR_MPI];
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < NR_FUNCTIONS; i++)
-		ranges[nr++] = (struct named_range){1, i * SIZE, (i + 1) * SIZE, functions[i]};
+		ranges[nr++] =
+			(struct named_range){rank->program, i * SIZE, (i + 1) * SIZE, functions[i]};
 	for (uint32_t i = 0; i < NR_MPI; i++)
-		ranges[nr++] = (struct named_range){2, i * SIZE, (i + 1) * SIZE, mpi[i]};
-	if (!name_ranges(path, ranges, nr))
+		ranges[nr++] =
+			(struct named_range){rank->program + 1, i * SIZE, (i + 1) * SIZE, mpi[i]};
+	if (!name_ranges(rank->path, ranges, nr))
 		die("cannot name its functions");
 }
 
@@ -376,7 +387,7 @@ static void rank_close(struct fake_job *job, struct rank *rank)
 			hmb_floor(rank->hmb, CALLS) ? instrument->from : local(rank, rank->time);
 	if (trace_write(rank->path, rank->tables, NULL, NULL, NULL))
 		die("cannot write a trace");
-	name_functions(rank->path);
+	name_functions(rank);
 	printf("%s{\"rank\": %d, \"calls\": %llu, \"stored\": %llu, \"samples\": %llu, "
 	       "\"offset\": %lld, \"drift\": %g, \"end\": %llu}",
 	       rank->number ? ",\n" : "", rank->number,

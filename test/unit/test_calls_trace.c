@@ -88,13 +88,16 @@ static void check_trace(const struct trace *trace)
 {
 	struct call_walk *walk = call_walk_new(trace);
 	struct trace_call call;
+	uint64_t last = 0;
 	uint32_t nr = 0;
 
 	assert_non_null(walk);
 	while (call_walk_next(walk, &call) == 1) {
 		check_call(trace, &call);
+		last = call.call.leave > last ? call.call.leave : last;
 		nr++;
 	}
+	assert_int_equal(trace_run(trace)->end, last); /* which nobody said */
 	call_walk_free(walk);
 	assert_int_equal(nr, NR_CALLS);
 	assert_null(trace_event(trace, CALLS)); /* it was not sampled */

@@ -137,6 +137,7 @@ static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 		*state, 1,
 		&(struct chain_news){.links = links, .holds = holds, .nr = 100, .generation = 5});
 	assert_int_equal(chain_past(*state, 1, 5).nr, 100);
+	assert_int_equal(chain_past(*state, 1, 6).nr, 0); /* it was walked in another space */
 	assert_int_equal(chain_miss(*state, 1), 1);
 	chain_forget(*state, 1);
 	assert_int_equal(chain_past(*state, 1, 5).nr, 0);

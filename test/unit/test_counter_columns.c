@@ -2,7 +2,9 @@
 
 #include "output/counter_columns.h"
 #include "output/profile.h"
+#include "output/report.h"
 #include "output/report_profile.h"
+#include "output/warnings.h"
 
 /*
  * Traces with counters: what is told of functions, trees and callers is compared with sums over
@@ -179,6 +181,46 @@ static void what_is_not_known_is_never_zero(void **state)
 	world_close(&r.w);
 }
 
+/* From 2 % on without the hardware. */
+static void shared_hardware_is_noticed(void **state)
+{
+	struct trace_counter counter = {
+		.flags = TRACE_COUNTER_TOTAL, .total = 1, .enabled = 100, .running = 98};
+
+	(void)state;
+	assert_int_equal(trace_counter_state(&counter), COUNTER_COUNTED);
+	counter.running = 97;
+	assert_int_equal(trace_counter_state(&counter), COUNTER_SCALED);
+}
+
+static void ratios_are_of_what_they_are_called(void **state)
+{
+	static const char *const names[] = {"cycles:u", "instructions:u", "flops:u", "mem-bytes:u",
+	                                    "tlb-misses:u"};
+	static const struct {
+		const char *title, *value;
+	} ratios[] = {
+		{"IPC", "2.000"},     {"tlb-misses/ki", "5.000"}, {"flops/byte", "0.500"},
+		{"GFLOP/s", "0.300"}, {"GB/s", "0.600"},          {"GHz", "0.500"},
+	};
+	static const uint64_t counters[COUNTER_MAX] = {1000, 500, 1000, 300, 600, 5};
+	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = 5};
+	struct counter_columns columns;
+	struct trace *trace;
+
+	(void)state;
+	run_open(&r, 64 << 10);
+	trace = run_written(&r);
+	counter_columns_init(&columns, trace, 0);
+	assert_int_equal(columns.nr, 5 + 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_string_equal(columns.columns[5 + i].title, ratios[i].title);
+		check_text(&columns.columns[5 + i], counters, ratios[i].value);
+	}
+	trace_close(trace);
+	world_close(&r.w);
+}
+
 static void values_are_short(void **state)
 {
 	struct counter_column sum = {.above = 2, .factor = 1, .unit = TRACE_COUNT};
@@ -313,13 +355,144 @@ static void functions_have_what_was_counted_in_them(void **state)
 	world_close(&r.w);
 }
 
+/* --- what is told ----------------------------------------------------------------------------- */
+
+/* Two functions on one CPU, 1:3 in time, with 2000 instructions of 2000 cycles together. */
+static struct trace *two_functions(struct run *r)
+{
+	static const uint64_t totals[][COUNTER_MAX] = {{500, 600, 0}, {2000, 2000, 4}};
+
+	run_open(r, 64 << 10);
+	for (unsigned n = 0; n < 2; n++) {
+		struct hmb_sample sample = {
+			.time = 1000 + n * 400, .leaf = 2ULL << 32 | n, .counters = totals[n]};
+
+		assert_true(hmb_put(r->w.hmb, &sample));
+	}
+	return run_written(r);
+}
+
+static const char *const told_names[] = {"instructions", "branch-misses"};
+
+static void tables_show_counters(void **state)
+{
+	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = told_names, .nr = 2};
+	const struct report_options options = {
+		.event = TRACE_ALL_EVENTS,
+		.keys = {PROFILE_BY_SYMBOL},
+		.nr_keys = 1,
+		.to = UINT64_MAX,
+		.limit = UINT32_MAX,
+		.no_header = true,
+	};
+	struct trace *trace;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	trace = two_functions(&r);
+	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
+	fclose(file);
+	assert_string_equal(
+		text,
+		"    self   ± error     total   samples  instructions  branch-misses       IPC  "
+		"branch-misses/ki  symbol\n"
+		"  50.00% ± 100.00%    50.00%         1           600              0     1.200"
+		"             0.000  app+0x0\n"
+		"  50.00% ± 100.00%    50.00%         1          1400              4     0.933"
+		"             2.857  app+0x1\n");
+	free(text);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+/* What had the hardware for a quarter of the time counted a quarter of what there was. */
+static void what_a_counter_counted_may_be_the_weight(void **state)
+{
+	const struct trace_counter counters[] = {
+		{.flags = TRACE_COUNTER_TOTAL, .total = 2000, .enabled = 4, .running = 1},
+		{.flags = TRACE_COUNTER_TOTAL, .total = 4, .enabled = 1, .running = 1}};
+	struct run r = {.leader = "cycles",
+	                .unit = TRACE_COUNT,
+	                .counters = counters,
+	                .names = told_names,
+	                .nr = 2};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct trace *trace = two_functions(&r);
+	struct profile *profile = profile_new(trace, &config);
+
+	(void)state;
+	profile_weigh_by(profile, 0);
+	assert_int_equal(profile->total, 4 * 2000);
+	assert_int_equal(profile->rows[0].self, 4 * 600);
+	assert_int_equal(profile->rows[1].self, 4 * 1400);
+	assert_int_equal(profile->rows[1].total, 4 * 1400);
+	profile_weigh_by(profile, 1);
+	assert_int_equal(profile->total, 4);
+	assert_int_equal(profile->rows[1].self, 4);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+static void keep(void *arg, const char *text)
+{
+	strcat(arg, text);
+}
+
+static void expect_warning(struct run *r, uint64_t from, const char *text)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .from = from, .to = UINT64_MAX};
+	struct trace *trace = two_functions(r);
+	struct profile *profile = profile_new(trace, &config);
+	char said[WARNING_SIZE] = "";
+
+	warnings_of_profile(profile, keep, said);
+	assert_string_equal(said, text);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&r->w);
+}
+
+#define REST                                                                             \
+	": the rest was behind the last sample of a thread, or in threads without any. " \
+	"Ratios are of what they have"
+
+/* Of the whole run, and where it is not for want of counts. */
+static void what_functions_lack_is_told(void **state)
+{
+	struct trace_counter counters[] = {{.flags = TRACE_COUNTER_TOTAL, .total = 2220},
+	                                   {.flags = TRACE_COUNTER_TOTAL, .total = 999}};
+	struct run r = {.leader = "cycles",
+	                .unit = TRACE_COUNT,
+	                .counters = counters,
+	                .names = told_names,
+	                .nr = 2};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		counters[i].enabled = counters[i].running = 1;
+	expect_warning(&r, 0, "");
+	counters[0].total = 2230;
+	expect_warning(&r, 0, "functions have 89.7 % of all instructions" REST);
+	expect_warning(&r, 1, "");
+	counters[1].total = 1000;
+	expect_warning(&r, 0, "functions have 0.4 % of all branch-misses" REST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_what_pairs_make),
 		cmocka_unit_test(what_is_not_known_is_never_zero),
+		cmocka_unit_test(shared_hardware_is_noticed),
+		cmocka_unit_test(ratios_are_of_what_they_are_called),
 		cmocka_unit_test(values_are_short),
 		cmocka_unit_test(functions_have_what_was_counted_in_them),
+		cmocka_unit_test(tables_show_counters),
+		cmocka_unit_test(what_a_counter_counted_may_be_the_weight),
+		cmocka_unit_test(what_functions_lack_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,13 +21,18 @@ struct run {
 	struct trace *trace;
 };
 
-static void record(struct run *run, const char *functions, unsigned nr_of_each)
+static void record_as(struct run *run, const char *functions, unsigned nr_of_each,
+                      const char *event, const char *other)
 {
 	struct world *w = &run->world;
+	struct trace_event *events;
 	struct named_range ranges[26];
 	char names[26][2];
 
 	world_open(w, 256 << 10);
+	events = (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries;
+	events[0].name = tables_string(w->tables, event);
+	events[1].name = tables_string(w->tables, other);
 	for (const char *f = functions; *f; f++) {
 		for (unsigned i = 0; i < nr_of_each; i++) {
 			struct hmb_sample sample = {
@@ -47,6 +52,11 @@ static void record(struct run *run, const char *functions, unsigned nr_of_each)
 	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
 	assert_true(name_ranges(w->path, ranges, 26));
 	run->trace = open_good(w->path);
+}
+
+static void record(struct run *run, const char *functions, unsigned nr_of_each)
+{
+	record_as(run, functions, nr_of_each, "cpu-clock", "page-faults");
 }
 
 static void end(struct run *run)
@@ -165,6 +175,8 @@ static void shares_are_of_their_own_run(void **state)
 	rows = compare(&before, &after, true);
 	expect(&rows[0], "a", 50, 75);
 	expect(&rows[1], "b", 50, 25);
+	/* Each error in its own run's percent. */
+	assert_true(fabs(rows[0].error - (1.96 * sqrt(2 / 4.0 + 2 / 64.0))) < 1e-3);
 	free_rows(rows);
 	end(&before);
 	end(&after);
@@ -206,6 +218,38 @@ static void changes_within_their_errors_are_summed_up(void **state)
 	end(&after);
 }
 
+static void both_runs_stand_above(void **state)
+{
+	struct report_options options = by_symbol;
+	struct run before, after;
+	char *text;
+
+	(void)state;
+	record(&before, "abcd", 100);
+	record(&after, "abc", 100);
+	options.event = 0;
+	options.quiet = false;
+	text = text_of(&before, &after, &options);
+	assert_string_equal(
+		text,
+		"before: x: ./app -x '\\x1b[31m'\n"
+		"7.724 ms on , 3 CPUs\n"
+		"warning: before: no samples of page-faults: one is taken every 1.009 µs, and that "
+		"was reached nowhere, if this machine counts it at all\n"
+		"after: y: ./app -x '\\x1b[31m'\n"
+		"5.804 ms on , 3 CPUs\n"
+		"warning: after: no samples of page-faults: one is taken every 1.009 µs, and that "
+		"was reached nowhere, if this machine counts it at all\n"
+		"cpu-clock: 38.83 ms before, 29.12 ms after: -25.0 %\n"
+		"\n"
+		"      change       ± error        before         after  symbol\n"
+		"   -9.708 ms ±    0.330 ms      9.708 ms      0.000 ms  d\n"
+		"   +0.000 ms  in 3 more rows, within their errors; --all shows them\n");
+	free(text);
+	end(&before);
+	end(&after);
+}
+
 static void only_events_of_both_runs_compare(void **state)
 {
 	struct report_options options = by_symbol;
@@ -226,6 +270,28 @@ static void only_events_of_both_runs_compare(void **state)
 	end(&after);
 }
 
+/* The other run may have sampled more, and its events in another order. */
+static void events_compare_by_name(void **state)
+{
+	struct report_options options = by_symbol;
+	struct diff_report report = {.names = {"x", "y"}, .options = &options};
+	struct diff_row *rows = NULL;
+	struct run before, after;
+
+	(void)state;
+	record(&before, "a", 1);
+	record_as(&after, "aa", 1, "page-faults", "cpu-clock");
+	report.traces[DIFF_BEFORE] = before.trace;
+	report.traces[DIFF_AFTER] = after.trace;
+	options.event = 0;
+	assert_int_equal(report_diff_walk(&report, keep, &rows), 0);
+	expect(&rows[0], "a", weight(1), 0);
+	assert_null(rows[1].cells);
+	free_rows(rows);
+	end(&before);
+	end(&after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,7 +300,9 @@ int main(void)
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(shares_are_of_their_own_run),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
+		cmocka_unit_test(both_runs_stand_above),
 		cmocka_unit_test(only_events_of_both_runs_compare),
+		cmocka_unit_test(events_compare_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +48,35 @@ static void the_bytes_are_the_functions(void **state)
 	assert_int_equal(here(), 42);
 }
 
+/* A program that is linked to an address has other ones than its file has places. */
+static void addresses_are_no_places(void **state)
+{
+	static const char source[] =
+		"__asm__(\".text\\n.globl marked\\n.type marked,%function\\n\"\n"
+		"\"marked: .ascii \\\"a mark\\\"\\n\");\n"
+		"int main(void) { return 0; }\n";
+	char folder[] = "/tmp/test_find_function.XXXXXX", path[64], command[256], bytes[6];
+	uint64_t offset = 0;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/app", folder);
+	snprintf(command, sizeof(command), "cc -no-pie -x c - -o %s", path);
+	file = popen(command, "w");
+	assert_non_null(file);
+	fputs(source, file);
+	assert_int_equal(pclose(file), 0);
+	assert_int_equal(function_find(path, "marked", &offset, NULL, NULL), 0);
+	file = fopen(path, "re");
+	assert_int_equal(fseek(file, (long)offset, SEEK_SET), 0);
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+	assert_memory_equal(bytes, "a mark", sizeof(bytes));
+	fclose(file);
+	unlink(path);
+	rmdir(folder);
+}
+
 static void what_is_not_there(void **state)
 {
 	struct seen seen = {0};
@@ -66,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_bytes_are_the_functions),
+		cmocka_unit_test(addresses_are_no_places),
 		cmocka_unit_test(what_is_not_there),
 	};
 

@@ -84,6 +84,10 @@ static void dwarf_5(void **state)
 	if (!make_deep(f, "g++ -O2 -gdwarf-5"))
 		skip();
 	check_file(f, "deep", 6);
+	/* Units of types among the others, which addr2line does not step over. */
+	if (!run(f, "g++ -O2 -gdwarf-5 -fdebug-types-section deep.cc -o types"))
+		skip();
+	check_against(f, in_dir(f, "types"), "deep", 6);
 }
 
 /*

@@ -36,6 +36,15 @@ static const struct access accesses[] = {
          "-", "256-1023"},
 	{BITS(OP, STORE) | BITS(LVL, L1) | BITS(LVL, MISS) | BITS(LOCK, LOCKED), 0, "L1 miss",
          "locked store", "-", "-", "-"},
+	{BITS(OP, PFETCH) | BITS(LVL, L2) | BITS(LVL, HIT) | BITS(SNOOP, HIT) | BITS(TLB, HIT) |
+                 BITS(TLB, L2),
+         15, "L2 hit", "prefetch", "L2 hit", "hit", "below 16"},
+	{BITS(OP, STORE) | BITS(LVL, REM_CCE2) | BITS(LVL, MISS) | BITS(SNOOPX, FWD) |
+                 BITS(TLB, MISS),
+         255, "remote cache miss", "store", "walk", "forwarded", "64-255"},
+	{BITS(OP, LOAD) | BITS(LVL, UNC) | BITS(SNOOPX, PEER) | BITS(TLB, HIT), 256, "uncached",
+         "load", "hit", "peer", "256-1023"},
+	{BITS(OP, LOAD) | BITS(LVL, IO), 1024, "IO", "load", "-", "-", "from 1024"},
 	/* as newer ones number them */
 	{BITS(OP, LOAD) | (uint64_t)PERF_MEM_LVLNUM_L4 << PERF_MEM_LVLNUM_SHIFT | BITS(LVL, HIT),
          64, "L4 hit", "load", "-", "-", "64-255"},
@@ -46,6 +55,12 @@ static const struct access accesses[] = {
          "data", "load", "fault", "-", "below 16"},
 	{0, 0, "data", "-", "-", "-", "-"},
 	{UINT64_MAX, 1024, NULL, "locked load", "fault", "hit modified", "from 1024"},
+};
+
+/* What is not numbered here is of no level. */
+static const char *const numbered[16] = {
+	"data", "L1",  "L2", "L3",    "L4",  "data", "data", "data",
+	"data", "CXL", "IO", "cache", "LFB", "RAM",  "PMEM", "data",
 };
 
 static void check_text(uint32_t class, enum memory_field field, const char *expected)
@@ -74,6 +89,11 @@ static void words_of_the_kernel(void **state)
 		check_text(class, MEMORY_BY_TLB, access->tlb);
 		check_text(class, MEMORY_BY_SNOOP, access->snoop);
 		check_text(class, MEMORY_BY_LATENCY, access->latencies);
+	}
+	for (unsigned number = 0; number < 16; number++) {
+		uint64_t source = (uint64_t)number << PERF_MEM_LVLNUM_SHIFT;
+
+		check_text(memory_make(source, 0, MEMORY_DATA), MEMORY_BY_LEVEL, numbered[number]);
 	}
 	assert_false(frame_is_memory(FRAME_TRUNCATED));
 	assert_false(frame_is_memory(frame_make(1, 0x1000000)));

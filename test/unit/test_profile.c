@@ -414,6 +414,12 @@ static void lockstep_is_noticed(void **state)
 		put_one(&w, n % 2 ? 1 : 2, lambda(n), 0);
 	assert_int_equal(rows_in_lockstep(&w), 2);
 	world_close(&w);
+	/* It meets it twice as often as the others. */
+	world_open(&w, 1 << 20);
+	for (unsigned n = 1; n <= 4000; n++)
+		put_one(&w, rnd(&w, 100) < (n % 2 ? 30 : 15), lambda(n), 0);
+	assert_int_equal(rows_in_lockstep(&w), 2);
+	world_close(&w);
 }
 
 static void chance_and_phases_are_no_lockstep(void **state)
@@ -514,14 +520,14 @@ static void what_is_mostly_covered_is_scaled(void **state)
 		bool scale, scaled;
 	} cases[] = {
 		{40, 50, true, true},  {40, 50, false, false}, {39, 50, true, false},
-		{29, 36, true, false}, {30, 36, true, true},
+		{29, 36, true, false}, {30, 36, true, true},   {79, 100, true, false},
 	};
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
 
 	(void)state;
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		profile = profile_of_coverage(&w, &trace, cases[i].nr, cases[i].exact,
 		                              cases[i].scale);
 		assert_int_equal(profile->nr_scaled, cases[i].scaled);

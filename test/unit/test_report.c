@@ -116,6 +116,7 @@ static void threads_add_up(void **state)
 {
 	struct report_options options = by_function;
 	struct json_object *object, *threads;
+	uint64_t tids = 0;
 	struct trace *trace;
 	struct world w;
 
@@ -130,9 +131,14 @@ static void threads_add_up(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		struct json_object *thread = json_object_array_get_idx(threads, i);
 
+		tids += number(thread, "tid");
+		assert_int_equal(number(thread, "pid"), 100);
+		assert_string_equal(json_object_get_string(member(thread, "comm")),
+		                    number(thread, "tid") % 2 ? "app" : "sh");
 		assert_int_equal(sum_of(member(thread, "functions"), "self"),
 		                 number(thread, "total_weight"));
 	}
+	assert_int_equal(tids, 100 + 101 + 102 + 103 + 104 + 105);
 	json_object_put(object);
 	trace_close(trace);
 	world_close(&w);
@@ -159,6 +165,7 @@ static void trees_add_up(void **state)
 {
 	struct report_options options = by_function;
 	struct json_object *object;
+	uint64_t tids = 0;
 	struct trace *trace;
 	struct world w;
 
@@ -174,6 +181,14 @@ static void trees_add_up(void **state)
 			number(object, "total_weight"));
 		json_object_put(object);
 	}
+	options.per_thread = true;
+	object = report(trace, &options);
+	for (size_t i = 0; i < 6; i++)
+		tids += number(
+			member(json_object_array_get_idx(member(object, "trees"), i), "thread"),
+			"tid");
+	assert_int_equal(tids, 100 + 101 + 102 + 103 + 104 + 105);
+	json_object_put(object);
 	trace_close(trace);
 	world_close(&w);
 }

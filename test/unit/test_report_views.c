@@ -254,6 +254,43 @@ static void recursion_counts_once(void **state)
 	world_close(&w);
 }
 
+/* There are two commands. */
+static void rows_of_one_function_add_up(void **state)
+{
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM,
+	                                      .to = UINT64_MAX};
+	struct profile_view view = {"ns::leaf(int)", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
+	uint64_t self = 0, samples = 0;
+	double variance = 0;
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+	unsigned rows = 0;
+
+	(void)state;
+	trace = record(&w, 1500);
+	profile = profile_new(trace, &config);
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		const struct profile_row *row = &profile->rows[i];
+		uint32_t symbol = profile->names.names[row->name].symbol;
+
+		if (strcmp(trace_string(trace, symbol), view.function) != 0)
+			continue;
+		self += row->self;
+		samples += row->samples;
+		variance += row->variance;
+		rows++;
+	}
+	assert_int_equal(rows, 2);
+	assert_int_equal(profile_view_make(profile, &view), 0);
+	assert_int_equal(view.self, self);
+	assert_int_equal(view.samples, samples);
+	assert_true(view.variance == variance);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static void check_choice(const struct trace *trace, const char *wanted, size_t nr,
@@ -409,6 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_what_they_mean),
 		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(rows_of_one_function_add_up),
 		cmocka_unit_test(functions_are_found_by_name),
 		cmocka_unit_test(code_adds_up),
 		cmocka_unit_test(disassembles),

@@ -334,6 +334,67 @@ static void mini_debug(void **state)
 	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
 }
 
+/* Where the table of symbols has none, or one that the compiler made of the name in the source. */
+static void debug_information_has_names(void **state)
+{
+	struct fixture *f = *state;
+	struct answer found;
+
+	if (!make_library(f) || !run(f, "cc -shared -fPIC -O1 -g a.c -o g.so &&"
+	                                "strip -g g.so -o a.so &&"
+	                                "objcopy --strip-symbol=quiet g.so b.so"))
+		skip();
+	found = find(f, "a.so", "quiet");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), found.offset).name, "quiet");
+	write_file(f, "a.f90", "subroutine advance\nprint *, 1\nend subroutine\n");
+	if (!run(f, "gfortran -shared -fPIC -g a.f90 -o f.so && strip -g f.so -o c.so"))
+		skip();
+	found = find(f, "c.so", "advance_");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "f.so")), found.offset).name, "advance");
+}
+
+/* A label of no size ends where another function begins, though that one has lost its name. */
+static void labels_end_at_other_functions(void **state)
+{
+	struct fixture *f = *state;
+	struct answer label, next;
+
+	write_file(f, "l.c",
+	           "__asm__(\".text\\n.globl label\\nlabel: .cfi_startproc\\n\"\n"
+	           "\".zero 32\\n.cfi_endproc\\n\"\n"
+	           "\".type next,%function\\nnext: .cfi_startproc\\n.zero 32\\n\"\n"
+	           "\".cfi_endproc\\n.size next,32\\n\");\n");
+	if (!run(f, "cc -shared -fPIC l.c -o l.so && objcopy --strip-symbol=next l.so m.so"))
+		skip();
+	next = find(f, "l.so", "next");
+	label = find(f, "m.so", "label");
+	assert_int_equal(label.hi, next.lo);
+	assert_int_equal(ask(f, module_of(f, in_dir(f, "m.so")), next.lo).named, 0);
+}
+
+/* What a program says of its own code, by whole addresses. */
+static void map_of_a_process(void **state)
+{
+	struct fixture *f = *state;
+	struct module *module = module_table_anon(f->table, getpid(), 0x7f1100001000);
+	struct answer answer;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("7f1000001000 20 elsewhere\n7f1100001000 20 made\n7f1100001020 10 next\n", file);
+	fclose(file);
+	answer = ask(f, module, 0x101f);
+	assert_string_equal(answer.name, "made");
+	assert_int_equal(answer.lo, 0x1000);
+	assert_string_equal(ask(f, module, 0x1020).name, "next");
+	assert_int_equal(ask(f, module, 0x1030).nr, 0);
+	unlink(path);
+	assert_int_equal(ask(f, module, 0x1020).nr, 0);
+}
+
 static void missing_file_is_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -501,6 +562,9 @@ int main(void)
 		TEST(debuglink),
 		TEST(debuglink_checksum),
 		TEST(mini_debug),
+		TEST(debug_information_has_names),
+		TEST(labels_end_at_other_functions),
+		TEST(map_of_a_process),
 		TEST(missing_file_is_counted),
 		TEST(replaced_library_has_no_names),
 		TEST(damaged_vdso),

@@ -176,6 +176,33 @@ static void names_are_found(void **state)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* By the whole name, or its beginning where that can mean one only. */
+static void events_are_found(void **state)
+{
+	struct trace_event *events;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	events = (struct trace_event *)tables_section(w.tables, TRACE_EVENTS).entries;
+	events[0].name = tables_string(w.tables, "cycles:u");
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(trace_find_event(trace, "cycles"), 0);
+	assert_int_equal(trace_find_event(trace, "cycle"), TRACE_ALL_EVENTS);
+	assert_int_equal(trace_find_event(trace, "branch"), TRACE_ALL_EVENTS);
+	assert_int_equal(trace_find_event(trace, "page-faults"), 1);
+	trace_close(trace);
+	events[1].name = tables_string(w.tables, "cycles:k");
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(trace_find_event(trace, "cycles"), TRACE_ALL_EVENTS);
+	assert_int_equal(trace_find_event(trace, "cycles:k"), 1);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void an_older_trace_is_kept(void **state)
 {
 	struct world w;
@@ -566,19 +593,13 @@ static void endless_stacks_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_run),
-		cmocka_unit_test(a_short_run),
-		cmocka_unit_test(a_run_with_reductions),
-		cmocka_unit_test(the_page_is_right),
-		cmocka_unit_test(names_are_found),
-		cmocka_unit_test(an_older_trace_is_kept),
-		cmocka_unit_test(failures_leave_no_trace),
-		cmocka_unit_test(torn_bins_are_repaired),
-		cmocka_unit_test(every_byte_flipped),
-		cmocka_unit_test(every_length),
-		cmocka_unit_test(other_files_are_named),
-		cmocka_unit_test(lies_do_no_harm),
-		cmocka_unit_test(endless_stacks_end),
+		cmocka_unit_test(an_empty_run),           cmocka_unit_test(a_short_run),
+		cmocka_unit_test(a_run_with_reductions),  cmocka_unit_test(the_page_is_right),
+		cmocka_unit_test(names_are_found),        cmocka_unit_test(events_are_found),
+		cmocka_unit_test(an_older_trace_is_kept), cmocka_unit_test(failures_leave_no_trace),
+		cmocka_unit_test(torn_bins_are_repaired), cmocka_unit_test(every_byte_flipped),
+		cmocka_unit_test(every_length),           cmocka_unit_test(other_files_are_named),
+		cmocka_unit_test(lies_do_no_harm),        cmocka_unit_test(endless_stacks_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

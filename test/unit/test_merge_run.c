@@ -1,0 +1,232 @@
+/* What a merged trace says of the runs that it is made of. */
+#include "trace_world.h"
+
+#include "output/merge.h"
+
+/* A rank's run, in which everything that is counted is a little different. */
+static void rank_open(struct world *w, int rank)
+{
+	unsigned n = rank ? 100 : 1;
+	struct trace_run *run;
+
+	world_open(w, 64 << 10);
+	put_many(w, 200);
+	tables_add_process(w->tables, &(struct trace_process){.pid = 100, .rank = rank});
+	run = tables_run(w->tables);
+	run->flags = TRACE_RUN_CGROUP;
+	run->host = tables_string(w->tables, "host");
+	run->end = run->start + 1000000ULL * n;
+	run->exit_status = rank;
+	run->recorder_cpu = 1 * n;
+	run->late = 2 * n;
+	run->malformed = 3 * n;
+	run->lost_records = 4 * n;
+	run->truncated_stacks = 5 * n;
+	run->stitched_stacks = 6 * n;
+	run->folded_contexts = 7 * n;
+	run->refused_modules = 8 * n;
+	run->refused_strings = 9 * n;
+	run->folded_threads = 10 * n;
+	run->unobserved = 11 * n;
+	run->drain_latency = 12 * n;
+	run->peak_rss = 13 * n;
+	run->sample_price = 14 * n;
+	run->max_overhead = 15 * n;
+}
+
+static struct merge_result result;
+
+static struct trace *merged(struct world ranks[2], char path[128])
+{
+	char *paths[2], why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = 2};
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(trace_write(ranks[i].path, ranks[i].tables, NULL, NULL, NULL), 0);
+		paths[i] = ranks[i].path;
+	}
+	snprintf(path, 128, "%s/all.atr", ranks[0].folder);
+	if (merge_write(path, &config, &result, why))
+		fail_msg("%s", why);
+	return open_good(path);
+}
+
+static void merged_close(struct world ranks[2], struct trace *trace, const char *path)
+{
+	trace_close(trace);
+	unlink(path);
+	world_close(&ranks[0]);
+	world_close(&ranks[1]);
+}
+
+static void what_ranks_counted_adds_up(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	const struct trace_run *run;
+	char path[128];
+
+	(void)state;
+	rank_open(&ranks[0], 0);
+	rank_open(&ranks[1], 1);
+	trace = merged(ranks, path);
+	run = trace_run(trace);
+	assert_int_equal(run->recorder_cpu, 101);
+	assert_int_equal(run->late, 202);
+	assert_int_equal(run->malformed, 303);
+	assert_int_equal(run->lost_records, 404);
+	assert_int_equal(run->truncated_stacks, 505);
+	assert_int_equal(run->stitched_stacks, 606);
+	assert_int_equal(run->folded_contexts, 707);
+	assert_int_equal(run->refused_modules, 808);
+	assert_int_equal(run->refused_strings, 909);
+	assert_int_equal(run->folded_threads, 1010);
+	assert_int_equal(run->unobserved, 1111);
+	/* Of these the worst. */
+	assert_int_equal(run->drain_latency, 1200);
+	assert_int_equal(run->peak_rss, 1300);
+	assert_int_equal(run->sample_price, 1400);
+	assert_int_equal(run->max_overhead, 1500);
+	assert_int_equal(run->exit_status, 1);
+	assert_int_equal(run->end - run->start, 100000000);
+	merged_close(ranks, trace, path);
+}
+
+/* What is doubtful of one rank is of the job. */
+static void doubts_of_one_are_of_all(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	rank_open(&ranks[0], 0);
+	rank_open(&ranks[1], 1);
+	tables_run(ranks[0].tables)->flags |= TRACE_RUN_USER_ONLY;
+	tables_run(ranks[1].tables)->flags = TRACE_RUN_RECOVERED;
+	trace = merged(ranks, path);
+	assert_int_equal(trace_run(trace)->flags, TRACE_RUN_USER_ONLY | TRACE_RUN_RECOVERED);
+	merged_close(ranks, trace, path);
+}
+
+static struct trace_event *event_of(struct world *w, unsigned event)
+{
+	return (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries + event;
+}
+
+/* A total is known if it is of all ranks. */
+static void exact_totals_are_of_all(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	rank_open(&ranks[0], 0);
+	rank_open(&ranks[1], 1);
+	event_of(&ranks[0], 0)->exact = 7;
+	event_of(&ranks[1], 0)->exact = 8;
+	event_of(&ranks[1], 1)->exact = 9;
+	trace = merged(ranks, path);
+	assert_int_equal(trace_event(trace, 0)->exact, 15);
+	assert_int_equal(trace_event(trace, 1)->exact, 0);
+	assert_int_equal(trace_event(trace, 0)->taken + trace_event(trace, 1)->taken, 400);
+	merged_close(ranks, trace, path);
+}
+
+/* Whether a rank has a stream for each CPU or one for all. */
+static void losses_count_once(void **state)
+{
+	struct world ranks[2];
+	const struct trace_stream *stream;
+	struct trace_stream *streams;
+	uint64_t lost[NR_EVENTS] = {0}, throttled = 0;
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		rank_open(&ranks[i], i);
+		streams = (struct trace_stream *)tables_section(ranks[i].tables, TRACE_STREAMS)
+		                  .entries;
+		streams[0].cpu = i ? TRACE_ANY_CPU : 0;
+		streams[0].lost = 5;
+		streams[0].throttled = 6;
+		streams[NR_CPUS].lost = 1;
+	}
+	trace = merged(ranks, path);
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
+		lost[stream->event] += stream->lost;
+		throttled += stream->throttled;
+	}
+	assert_int_equal(lost[0], 10);
+	assert_int_equal(lost[1], 2);
+	assert_int_equal(throttled, 12);
+	merged_close(ranks, trace, path);
+}
+
+static uint64_t count_samples(const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, 0);
+	struct trace_sample sample;
+	uint64_t nr = 0;
+
+	while (trace_walk_next(walk, &sample) == 1) {
+		uint64_t period = sample.weight >> 2; /* of its CPU */
+
+		assert_in_range(period, base_periods[0], base_periods[0] + NR_CPUS - 1);
+		nr++;
+	}
+	trace_walk_free(walk);
+	return nr;
+}
+
+/* All samples weigh as much as those of the rank that was thinned most, and that is told. */
+static void ranks_are_thinned_alike(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	const struct trace_reduction *first, *second;
+	uint64_t kept = 0, left_out = 0;
+	char path[128];
+
+	(void)state;
+	rank_open(&ranks[0], 0);
+	rank_open(&ranks[1], 1);
+	hmb_close_lowest(ranks[0].hmb, 0, 20000, HMB_CAUSE_MEMORY);
+	hmb_close_lowest(ranks[0].hmb, 0, 30000, HMB_CAUSE_OVERHEAD);
+	hmb_close_lowest(ranks[1].hmb, 0, 15000, HMB_CAUSE_OVERHEAD);
+	for (unsigned i = 0; i < 2; i++) {
+		for (size_t n = 0; n < ranks[i].nr; n++) {
+			const struct hmb_sample *sample = &ranks[i].all[n].sample;
+
+			kept += !sample->kind && sample->level >= 2;
+			left_out += !sample->kind && sample->level == 1 && i; /* rank 0 has none */
+		}
+	}
+	trace = merged(ranks, path);
+	assert_int_equal(trace_event(trace, 0)->floor, 2);
+	assert_int_equal(count_samples(trace), kept);
+	assert_int_equal(result.thinned, left_out);
+	first = trace_reduction(trace, 0);
+	second = trace_reduction(trace, 1);
+	assert_null(trace_reduction(trace, 2));
+	assert_true(first->time == 15000 && first->floor == 1);
+	assert_int_equal(first->cause, HMB_CAUSE_OVERHEAD);
+	assert_true(second->time == 30000 && second->floor == 2);
+	assert_int_equal(second->cause, HMB_CAUSE_OVERHEAD);
+	merged_close(ranks, trace, path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_ranks_counted_adds_up),
+		cmocka_unit_test(doubts_of_one_are_of_all),
+		cmocka_unit_test(exact_totals_are_of_all),
+		cmocka_unit_test(losses_count_once),
+		cmocka_unit_test(ranks_are_thinned_alike),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

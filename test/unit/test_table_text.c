@@ -1,0 +1,323 @@
+/* Reports as text, word for word: what stands above tables, in them and below. */
+#include "trace_symbols.h"
+#include "trace_world.h"
+
+#include <json-c/json.h>
+
+#include "output/dump.h"
+#include "output/report.h"
+
+enum { WEIGHT = 97081 };
+
+static const struct report_options by_function = {
+	.event = 0,
+	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.nr_keys = 2,
+	.to = UINT64_MAX,
+	.limit = UINT32_MAX,
+	.no_header = true,
+};
+
+static const struct named_range names[] = {
+	{2, 0, 16, "main"}, {2, 16, 32, "work"}, {2, 32, 48, "rest"}};
+
+static void put_samples(struct world *w, unsigned nr, uint32_t thread, uint32_t leaf)
+{
+	for (unsigned n = 0; n < nr; n++) {
+		uint64_t path[] = {2ULL << 32};
+		struct hmb_sample sample = {
+			.time = (1000 + w->nr++ * 300) << TIME_SHIFT,
+			.thread = thread,
+			.leaf = 2ULL << 32 | leaf,
+			.path = path,
+			.path_size = 1,
+			.level = 1,
+			.step = WEIGHT,
+		};
+
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+static char *text_of(struct world *w, const struct report_options *options)
+{
+	struct trace *trace;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, names, sizeof(names) / sizeof(*names)));
+	trace = open_good(w->path);
+	assert_int_equal(report_text(file, trace, "x.atr", options), 0);
+	fclose(file);
+	trace_close(trace);
+	return text;
+}
+
+static void expect(struct world *w, const struct report_options *options, const char *text)
+{
+	char *said = text_of(w, options);
+
+	assert_string_equal(said, text);
+	free(said);
+}
+
+/* Of "sh" 100/100 and "app" 100/101, two functions each, and of "fork" no sample at all. */
+static void run_open(struct world *w)
+{
+	struct trace_command *command;
+
+	world_open(w, 64 << 10);
+	((struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries)[1].unit =
+		TRACE_COUNT;
+	put_samples(w, 10, 0, 16);
+	put_samples(w, 5, 0, 32);
+	put_samples(w, 3, 1, 16);
+	put_samples(w, 2, 1, 32);
+	command = tables_command(w->tables, tables_string(w->tables, "fork"));
+	command->exact = 20 * WEIGHT;
+	command->flags = TRACE_THREAD_EXACT;
+}
+
+static void tables_of_functions(void **state)
+{
+	struct report_options options = by_function;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	expect(&w, &options,
+	       "    self   ± error     total   samples  symbol       module\n"
+	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
+	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
+	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
+	options.limit = 2;
+	expect(&w, &options,
+	       "    self   ± error     total   samples  symbol       module\n"
+	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
+	       "  17.50%  in 2 more rows; --all shows them\n");
+	options.quiet = true;
+	expect(&w, &options,
+	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  32.50% ±   8.49%    32.50%        13  work         app\n");
+	world_close(&w);
+}
+
+static void tables_of_threads(void **state)
+{
+	struct report_options options = by_function;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	options.per_thread = true;
+	expect(&w, &options,
+	       "sh 100: 37.50%, 1.456 ms\n"
+	       "    self   ± error     total   samples  symbol  module\n"
+	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
+	       "  33.33% ±  18.48%    33.33%         5  rest    app\n"
+	       "   0.00% ±   0.00%   100.00%         0  main    app\n"
+	       "\n"
+	       "app 100/101: 12.50%, 485.4 µs\n"
+	       "    self   ± error     total   samples  symbol  module\n"
+	       "  60.00% ±  55.44%    60.00%         3  work    app\n"
+	       "  40.00% ±  55.44%    40.00%         2  rest    app\n"
+	       "   0.00% ±   0.00%   100.00%         0  main    app\n"
+	       "\n"
+	       "fork: 50.00%, 1.942 ms [unsampled]\n");
+	options.limit = 1;
+	expect(&w, &options,
+	       "sh 100: 37.50%, 1.456 ms\n"
+	       "    self   ± error     total   samples  symbol  module\n"
+	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
+	       "  33.33%  in 2 more rows; --all shows them\n"
+	       "\n"
+	       "2 more threads; --all shows them\n");
+	/* One that stands for all others of its command. */
+	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
+	options.quiet = true;
+	expect(&w, &options,
+	       "sh (many): 37.50%, 1.456 ms\n"
+	       "  66.67% ±  18.48%    66.67%        10  work    app\n");
+	world_close(&w);
+}
+
+/* One cell for all that is not sampled, of whatever the table is. */
+static void cells_of_what_was_not_sampled(void **state)
+{
+	static const struct {
+		enum profile_keys keys[2];
+		const char *rows;
+	} tables[] = {
+		{{PROFILE_BY_COMM, PROFILE_BY_SYMBOL},
+	         "  50.00% ±   0.00%    50.00%         0  fork  [unsampled]\n"
+	         "  25.00% ±   6.93%    25.00%        10  sh    work\n"},
+		{{PROFILE_BY_PROCESS, PROFILE_BY_LINE},
+	         "  50.00% ±   8.49%    50.00%        20  sh 100            [unknown]\n"
+	         "  50.00% ±   0.00%    50.00%         0  fork [unsampled]  -\n"},
+		{{PROFILE_BY_MODULE, PROFILE_BY_FILE},
+	         "  50.00% ±   8.49%    50.00%        20  app               [unknown]\n"
+	         "  50.00% ±   0.00%    50.00%         0  fork [unsampled]  -\n"},
+		{{PROFILE_BY_CPU, PROFILE_BY_PROCESS},
+	         "  50.00% ±   8.49%    50.00%        20  0    sh 100\n"
+	         "  50.00% ±   0.00%    50.00%         0  -    fork [unsampled]\n"},
+	};
+	struct report_options options = by_function;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		memcpy(options.keys, tables[i].keys, sizeof(tables[i].keys));
+		options.limit = 2;
+		options.quiet = true;
+		expect(&w, &options, tables[i].rows);
+	}
+	world_close(&w);
+}
+
+static void heads_tell_of_the_run(void **state)
+{
+	struct report_options options = by_function;
+	struct trace_run *run;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	run = tables_run(w.tables);
+	run->host = tables_string(w.tables, "vm");
+	run->real_start = 86400ULL * 1000000000;
+	run->end = run->start + 20 * WEIGHT;
+	run->exit_status = 3;
+	options.no_header = false;
+	expect(&w, &options,
+	       "x.atr: ./app -x '\\x1b[31m' (exit status 3)\n"
+	       "1.942 ms on vm, 3 CPUs, 1970-01-02 00:00:00\n"
+	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
+	       "was reached nowhere, if this machine counts it at all\n"
+	       "cpu-clock: 20 samples, one every 97.08 µs (10301 Hz)\n"
+	       "warning: samples of fork cover 0.0 % of its exact 1.942 ms; the rest is "
+	       "[unsampled]\n"
+	       "\n"
+	       "    self   ± error     total   samples  symbol       module\n"
+	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
+	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
+	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
+	run->exit_status = 128 + 15;
+	run->nr_cpus = 1;
+	hmb_close_lowest(w.hmb, 0, 2001000, HMB_CAUSE_MEMORY);
+	options.from = run->start + WEIGHT;
+	options.to = run->start + 10 * WEIGHT;
+	expect(&w, &options,
+	       "x.atr: ./app -x '\\x1b[31m' (killed by signal 15)\n"
+	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
+	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
+	       "was reached nowhere, if this machine counts it at all\n"
+	       "cpu-clock: 20 samples, one every 194.2 µs (5150 Hz), at first every 97.08 µs\n"
+	       "shown: from 97.08 µs to 970.8 µs of the run, 18 samples\n"
+	       "\n"
+	       "    self   ± error     total   samples  symbol  module\n"
+	       "  61.11% ±  18.86%    61.11%        11  work    app\n"
+	       "  38.89% ±  18.86%    38.89%         7  rest    app\n"
+	       "   0.00% ±   0.00%   100.00%         0  main    app\n");
+	run->exit_status = 0;
+	run->flags = TRACE_RUN_ATTACHED;
+	run->pid = 77;
+	options.event = 1;
+	expect(&w, &options,
+	       "x.atr: ./app -x '\\x1b[31m' (attached to process 77)\n"
+	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
+	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
+	       "was reached nowhere, if this machine counts it at all\n"
+	       "page-faults: 0 samples, one every 1009 occurrences\n"
+	       "shown: from 97.08 µs to 970.8 µs of the run, 0 samples\n"
+	       "\n"
+	       "    self   ± error     total   samples  symbol  module\n");
+	world_close(&w);
+}
+
+static void dump_tells_of_every_sample(void **state)
+{
+	struct trace *trace;
+	struct world w;
+	char *said = NULL;
+	size_t size;
+	FILE *file = open_memstream(&said, &size);
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	w.nr = 52083333; /* 1000 s after the machine's start */
+	put_samples(&w, 2, 0, 16);
+	put_samples(&w, 1, 1, 32);
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w.path, names, sizeof(names) / sizeof(*names)));
+	trace = open_good(w.path);
+	assert_int_equal(dump_text(file, trace), 0);
+	fclose(file);
+	assert_string_equal(said,
+	                    "1000.000057600  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                    "1000.000076800  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                    "1000.000096000  app 100/101  [0]  cpu-clock 97081  rest < main\n");
+	free(said);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void json_tells_who(void **state)
+{
+	struct report_options options = by_function;
+	struct json_object *object, *functions, *expected;
+	struct trace *trace;
+	struct world w;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	run_open(&w);
+	memcpy(options.keys,
+	       (enum profile_keys[]){PROFILE_BY_THREAD, PROFILE_BY_PROCESS, PROFILE_BY_COMM,
+	                             PROFILE_BY_CPU},
+	       4 * sizeof(*options.keys));
+	options.nr_keys = 4;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(report_json(file, trace, &options), 0);
+	fclose(file);
+	object = json_tokener_parse(text);
+	assert_true(json_object_object_get_ex(object, "functions", &functions));
+	expected = json_tokener_parse(
+		"[{'pid': 0, 'tid': 0, 'comm': 'fork', 'process': 'fork', 'self': 1941620, "
+		"'total': 1941620, 'samples': 0, 'error': 0, 'unsampled': true, 'sampled': 0, "
+		"'exact': 1941620}, "
+		"{'pid': 100, 'tid': 100, 'comm': 'sh', 'process': 'sh', 'cpu': 0, "
+		"'self': 1456215, 'total': 1456215, 'samples': 15, 'error': 269095}, "
+		"{'pid': 100, 'tid': 101, 'comm': 'app', 'process': 'sh', 'cpu': 0, "
+		"'self': 485405, 'total': 485405, 'samples': 5, 'error': 269095}]");
+	if (!json_object_equal(functions, expected))
+		fail_msg("%s", json_object_to_json_string(functions));
+	json_object_put(expected);
+	json_object_put(object);
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_of_functions),
+		cmocka_unit_test(tables_of_threads),
+		cmocka_unit_test(cells_of_what_was_not_sampled),
+		cmocka_unit_test(heads_tell_of_the_run),
+		cmocka_unit_test(dump_tells_of_every_sample),
+		cmocka_unit_test(json_tells_who),
+	};
+
+	setenv("TZ", "UTC", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

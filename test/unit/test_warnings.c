@@ -1,0 +1,407 @@
+/* What a reader is told before he believes a report: each warning, its numbers, and when it stays
+ * away. */
+#include "trace_symbols.h"
+#include "trace_world.h"
+
+#include "output/warnings.h"
+#include "symbolize/module.h"
+
+enum { CPU_CLOCK, PAGE_FAULTS, NR_SAMPLES = 1000, WEIGHT = 97081 };
+
+#define NAMED (2ULL << 32) /* in a program */
+
+struct said {
+	char text[4096];
+};
+
+static void keep(void *arg, const char *text)
+{
+	struct said *said = arg;
+	size_t size = strlen(said->text);
+
+	snprintf(said->text + size, sizeof(said->text) - size, "%s\n", text);
+}
+
+static void put_samples(struct world *w, unsigned nr, struct hmb_sample sample)
+{
+	sample.step = WEIGHT;
+	for (unsigned n = 0; n < nr; n++) {
+		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+/* There is nothing to warn of in it. */
+static struct trace_run *run_open(struct world *w)
+{
+	world_open(w, 256 << 10);
+	put_samples(w, NR_SAMPLES, (struct hmb_sample){.leaf = NAMED});
+	put_samples(w, 1, (struct hmb_sample){.kind = PAGE_FAULTS, .leaf = NAMED});
+	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
+	return tables_run(w->tables);
+}
+
+static struct trace_event *event_of(struct world *w, unsigned event)
+{
+	return (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries + event;
+}
+
+static struct trace_stream *stream_of(struct world *w, unsigned event)
+{
+	return (struct trace_stream *)tables_section(w->tables, TRACE_STREAMS).entries +
+	       event * NR_CPUS;
+}
+
+static struct trace_command *command_add(struct world *w, const char *comm, unsigned exact)
+{
+	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
+
+	command->exact = (uint64_t)exact * WEIGHT;
+	command->flags = TRACE_THREAD_EXACT;
+	return command;
+}
+
+static struct trace *run_written(struct world *w)
+{
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	return open_good(w->path);
+}
+
+static void expect_of_run(struct world *w, const char *text)
+{
+	struct trace *trace = run_written(w);
+	struct said said = {""};
+
+	warnings_of_run(trace, keep, &said);
+	assert_string_equal(said.text, text);
+	trace_close(trace);
+}
+
+static void expect_of_part(struct world *w, const struct profile_config *config, const char *text)
+{
+	struct trace *trace = run_written(w);
+	struct profile *profile = profile_new(trace, config);
+	struct said said = {""};
+
+	assert_non_null(profile);
+	warnings_of_profile(profile, keep, &said);
+	assert_string_equal(said.text, text);
+	profile_free(profile);
+	trace_close(trace);
+}
+
+static void expect_of_clock(struct world *w, const char *text)
+{
+	const struct profile_config config = {
+		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = true};
+
+	expect_of_part(w, &config, text);
+}
+
+static void a_good_run_needs_no_word(void **state)
+{
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	expect_of_run(&w, "");
+	expect_of_clock(&w, "");
+	world_close(&w);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void flags_have_a_sentence_each(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} flags[] = {
+		{TRACE_RUN_RECOVERED,
+	         "this was recovered: the recorder was killed, or could not write its trace\n"},
+		{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recorder went on, and what the "
+	                             "kernel says at the end is not known\n"},
+		{TRACE_RUN_LEFT_CGROUP,
+	         "a process moved itself to another cgroup and was not sampled there\n"},
+		{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission\n"},
+		{TRACE_RUN_ONE_KIND,
+	         "the machine has several kinds of cores, and hardware events counted on one of "
+	         "them alone: what ran on the others has no samples\n"},
+		{TRACE_RUN_KERNEL_HIDDEN,
+	         "functions of the kernel have no names: its addresses are hidden (see "
+	         "/proc/sys/kernel/kptr_restrict)\n"},
+		{TRACE_RUN_SPLIT_MISSING,
+	         "inlined functions are missing where programs were built with -gsplit-dwarf: "
+	         "their .dwo files were not found\n"},
+	};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		tables_run(w.tables)->flags = TRACE_RUN_CGROUP | flags[i].flag;
+		expect_of_run(&w, flags[i].text);
+	}
+	world_close(&w);
+}
+
+static void what_went_wrong_is_counted(void **state)
+{
+	struct trace_run *run;
+	struct world w;
+
+	(void)state;
+	run = run_open(&w);
+	run->lost_records = 3;
+	run->unobserved = 1;
+	run->malformed = 7;
+	expect_of_run(&w,
+	              "the kernel dropped 3 records of mappings and tasks: some code and threads "
+	              "may have wrong names\n"
+	              "the kernel stopped observing 1 process that executed a setuid program or "
+	              "an unreadable one\n"
+	              "7 records made no sense and were left out\n");
+	run->lost_records = run->malformed = 0;
+	run->unobserved = 2;
+	expect_of_run(&w, "the kernel stopped observing 2 processes that executed a setuid "
+	                  "program or an unreadable one\n");
+	world_close(&w);
+}
+
+/* Of the 1001 samples of both events. */
+static void few_bad_stacks_are_not_worth_a_line(void **state)
+{
+	struct trace_run *run;
+	struct world w;
+
+	(void)state;
+	run = run_open(&w);
+	run->truncated_stacks = run->folded_contexts = 5;
+	expect_of_run(&w, "");
+	run->truncated_stacks = 6;
+	run->folded_contexts = 99;
+	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n"
+	                  "9.9 % of the call paths found no room and end in [truncated]; a larger "
+	                  "budget (-m) keeps them\n");
+	world_close(&w);
+}
+
+static void silent_events_are_told(void **state)
+{
+	struct trace_run *run;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_samples(&w, NR_SAMPLES, (struct hmb_sample){.leaf = NAMED});
+	event_of(&w, PAGE_FAULTS)->unit = TRACE_COUNT;
+	run = tables_run(w.tables);
+	run->flags = TRACE_RUN_CGROUP;
+	expect_of_run(&w, "page-faults never occurred: the program caused none, or this machine "
+	                  "does not count it\n");
+	run->flags = 0;
+	expect_of_run(&w, "no samples of page-faults: one is taken every 1009 occurrences, and "
+	                  "that was reached nowhere, if this machine counts it at all\n");
+	event_of(&w, PAGE_FAULTS)->exact = 17;
+	event_of(&w, PAGE_FAULTS)->initial_shift = 1;
+	expect_of_run(&w, "no samples of page-faults: 17 in all, and one is taken every 2018 "
+	                  "occurrences\n");
+	world_close(&w);
+}
+
+/* A killed recorder had no time to read the totals at the end: that none is known means nothing. */
+static void the_totals_of_a_killed_recorder_are_not_known(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_samples(&w, NR_SAMPLES, (struct hmb_sample){.leaf = NAMED});
+	event_of(&w, PAGE_FAULTS)->unit = TRACE_COUNT;
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP | TRACE_RUN_RECOVERED;
+	expect_of_run(&w, "no samples of page-faults: one is taken every 1009 occurrences, and "
+	                  "that was reached nowhere, if this machine counts it at all\n"
+	                  "this was recovered: the recorder was killed, or could not write its "
+	                  "trace\n");
+	world_close(&w);
+}
+
+/* --- one event -------------------------------------------------------------------------------- */
+
+static void losses_are_of_their_event(void **state)
+{
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	stream_of(&w, PAGE_FAULTS)->lost = stream_of(&w, PAGE_FAULTS)->throttled = 9;
+	expect_of_clock(&w, "");
+	stream_of(&w, CPU_CLOCK)[0].lost = 1;
+	stream_of(&w, CPU_CLOCK)[1].throttled = 1;
+	expect_of_clock(&w, "1 sample of cpu-clock was lost (0.10 %)\n"
+	                    "the kernel throttled cpu-clock 1 time: bursts are under-sampled\n");
+	stream_of(&w, CPU_CLOCK)[1].lost = 999;
+	stream_of(&w, CPU_CLOCK)[2].throttled = 3;
+	expect_of_clock(&w, "1000 samples of cpu-clock were lost (50.00 %)\n"
+	                    "the kernel throttled cpu-clock 4 times: bursts are under-sampled\n");
+	world_close(&w);
+}
+
+/* One sample on each CPU and one more are what sampling rounds off, and 2 % are not worth a word.
+ */
+static void ticks_that_the_kernel_skipped_are_told(void **state)
+{
+	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .from = 1, .to = UINT64_MAX};
+	struct trace_event *clock;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	clock = event_of(&w, CPU_CLOCK);
+	clock->exact = (NR_SAMPLES + NR_SAMPLES / 50 + 1 + NR_CPUS) * WEIGHT;
+	expect_of_clock(&w, "");
+	clock->exact += 1;
+	expect_of_clock(&w, "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
+	                    "kernel skipped the rest\n");
+	expect_of_part(&w, &part, "");
+	stream_of(&w, CPU_CLOCK)->lost = 50;
+	expect_of_clock(&w, "50 samples of cpu-clock were lost (4.76 %)\n"
+	                    "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
+	                    "kernel skipped the rest, or it was lost\n");
+	world_close(&w);
+}
+
+static void commands_that_samples_miss_are_told(void **state)
+{
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	command_add(&w, "sh", 4 * NR_SAMPLES);
+	expect_of_clock(&w, "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
+	                    "[unsampled]\n");
+	command_add(&w, "app", 0)->unobserved = 2000000;
+	expect_of_clock(&w,
+	                "app executed a setuid or unreadable program, which the kernel does not "
+	                "let inherited events observe: 2.000 ms are [unobserved]\n"
+	                "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
+	                "[unsampled]\n");
+	world_close(&w);
+}
+
+static void at_most_three_commands_are_named(void **state)
+{
+	static const char *const comms[] = {"a", "b", "c", "d", "e"};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	for (unsigned i = 0; i < 4; i++)
+		command_add(&w, comms[i], 10);
+	expect_of_clock(&w,
+	                "samples of a cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+	                "samples of b cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+	                "samples of c cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+	                "parts of 1 more command are not sampled\n");
+	world_close(&w);
+}
+
+static void scaled_commands_are_told(void **state)
+{
+	static const char *const comms[] = {"a", "b", "c", "d", "e"};
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned i = 0; i < 5; i++) {
+		uint32_t comm = tables_string(w.tables, comms[i]);
+		uint32_t thread = tables_add_thread(w.tables, 200, 200 + (int)i, comm, 0);
+
+		put_samples(&w, 80, (struct hmb_sample){.thread = thread, .leaf = NAMED});
+		command_add(&w, comms[i], 100);
+	}
+	expect_of_clock(&w, "samples of a cover 80.0 % of its exact 9.708 ms; its functions are "
+	                    "shown times 1.250\n"
+	                    "samples of b cover 80.0 % of its exact 9.708 ms; its functions are "
+	                    "shown times 1.250\n"
+	                    "samples of c cover 80.0 % of its exact 9.708 ms; its functions are "
+	                    "shown times 1.250\n"
+	                    "functions of 2 more commands are scaled, too\n");
+	world_close(&w);
+}
+
+/* Each level has a function of its own. */
+static void at_most_three_functions_are_blamed_for_lockstep(void **state)
+{
+	static const struct named_range levels[] = {
+		{2, 0, 1, "l0"}, {2, 1, 2, "l1"}, {2, 2, 3, "l2"}, {2, 3, 4, "l3"}};
+	struct world w;
+	char text[1024] = "";
+	struct trace *trace;
+	struct profile *profile;
+	struct said said = {""};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+
+	(void)state;
+	world_open(&w, 1 << 20);
+	for (unsigned n = 1; n <= 4000; n++) {
+		unsigned level = lambda(n) < 3 ? lambda(n) : 3;
+
+		put_samples(&w, 1, (struct hmb_sample){.level = level, .leaf = NAMED | level});
+	}
+	trace_close(run_written(&w));
+	assert_true(name_ranges(w.path, levels, 4));
+	trace = open_good(w.path);
+	profile = profile_new(trace, &config);
+	for (unsigned i = 0; i < 3; i++)
+		sprintf(text + strlen(text),
+		        "sampling marched in step with '%s': its share depends on which samples "
+		        "are "
+		        "asked, and its error is larger than stated; record with another period\n",
+		        levels[i].name);
+	warnings_of_profile(profile, keep, &said);
+	assert_string_equal(said.text, text);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* From 5 % on, and where rows are of functions. */
+static void much_code_without_names_is_told(void **state)
+{
+	const struct profile_config by_comm = {.keys = PROFILE_BY_COMM, .to = UINT64_MAX};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	tables_module(w.tables, 3)->kind = MODULE_ANON;
+	put_samples(&w, 52, (struct hmb_sample){.leaf = 3ULL << 32});
+	expect_of_clock(&w, "");
+	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32 | 1});
+	expect_of_clock(&w, "5.0 % are in code that was made at run time and has no names; what "
+	                    "makes it may write them, as node --perf-basic-prof and python3 -X "
+	                    "perf do\n");
+	expect_of_part(&w, &by_comm, "");
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_run_needs_no_word),
+		cmocka_unit_test(flags_have_a_sentence_each),
+		cmocka_unit_test(what_went_wrong_is_counted),
+		cmocka_unit_test(few_bad_stacks_are_not_worth_a_line),
+		cmocka_unit_test(silent_events_are_told),
+		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
+		cmocka_unit_test(losses_are_of_their_event),
+		cmocka_unit_test(ticks_that_the_kernel_skipped_are_told),
+		cmocka_unit_test(commands_that_samples_miss_are_told),
+		cmocka_unit_test(at_most_three_commands_are_named),
+		cmocka_unit_test(scaled_commands_are_told),
+		cmocka_unit_test(at_most_three_functions_are_blamed_for_lockstep),
+		cmocka_unit_test(much_code_without_names_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
