@@ -89,19 +89,19 @@ static void tables_of_functions(void **state)
 	run_open(&w);
 	expect(&w, &options,
 	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
 	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
 	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
 	options.limit = 2;
 	expect(&w, &options,
 	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
 	       "  17.50%  in 2 more rows; --all shows them\n");
 	options.quiet = true;
 	expect(&w, &options,
-	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n");
 	world_close(&w);
 }
@@ -153,17 +153,17 @@ static void cells_of_what_was_not_sampled(void **state)
 		const char *rows;
 	} tables[] = {
 		{{PROFILE_BY_COMM, PROFILE_BY_SYMBOL},
-	         "  50.00% ±   0.00%    50.00%         0  fork  [unsampled]\n"
+	         "  50.00% ±   4.90%    50.00%         0  fork  [unsampled]\n"
 	         "  25.00% ±   6.93%    25.00%        10  sh    work\n"},
 		{{PROFILE_BY_PROCESS, PROFILE_BY_LINE},
 	         "  50.00% ±   8.49%    50.00%        20  sh 100            [unknown]\n"
-	         "  50.00% ±   0.00%    50.00%         0  fork [unsampled]  -\n"},
+	         "  50.00% ±   4.90%    50.00%         0  fork [unsampled]  -\n"},
 		{{PROFILE_BY_MODULE, PROFILE_BY_FILE},
 	         "  50.00% ±   8.49%    50.00%        20  app               [unknown]\n"
-	         "  50.00% ±   0.00%    50.00%         0  fork [unsampled]  -\n"},
+	         "  50.00% ±   4.90%    50.00%         0  fork [unsampled]  -\n"},
 		{{PROFILE_BY_CPU, PROFILE_BY_PROCESS},
 	         "  50.00% ±   8.49%    50.00%        20  0    sh 100\n"
-	         "  50.00% ±   0.00%    50.00%         0  -    fork [unsampled]\n"},
+	         "  50.00% ±   4.90%    50.00%         0  -    fork [unsampled]\n"},
 	};
 	struct report_options options = by_function;
 	struct world w;
@@ -203,7 +203,7 @@ static void heads_tell_of_the_run(void **state)
 	       "[unsampled]\n"
 	       "\n"
 	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   0.00%    50.00%         0  [unsampled]  fork\n"
+	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
 	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
 	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
@@ -292,7 +292,7 @@ static void json_tells_who(void **state)
 	assert_true(json_object_object_get_ex(object, "functions", &functions));
 	expected = json_tokener_parse(
 		"[{'pid': 0, 'tid': 0, 'comm': 'fork', 'process': 'fork', 'self': 1941620, "
-		"'total': 1941620, 'samples': 0, 'error': 0, 'unsampled': true, 'sampled': 0, "
+		"'total': 1941620, 'samples': 0, 'error': 190279, 'unsampled': true, 'sampled': 0, "
 		"'exact': 1941620}, "
 		"{'pid': 100, 'tid': 100, 'comm': 'sh', 'process': 'sh', 'cpu': 0, "
 		"'self': 1456215, 'total': 1456215, 'samples': 15, 'error': 269095}, "

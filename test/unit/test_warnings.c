@@ -282,10 +282,10 @@ static void commands_that_samples_miss_are_told(void **state)
 	                    "[unsampled]\n");
 	command_add(&w, "app", 0)->unobserved = 2000000;
 	expect_of_clock(&w,
-	                "app executed a setuid or unreadable program, which the kernel does not "
-	                "let inherited events observe: 2.000 ms are [unobserved]\n"
 	                "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
-	                "[unsampled]\n");
+	                "[unsampled]\n"
+	                "app executed a setuid or unreadable program, which the kernel does not "
+	                "let inherited events observe: 2.000 ms are [unobserved]\n");
 	world_close(&w);
 }
 
