@@ -153,6 +153,7 @@ static void put_counter(FILE *to, const struct trace *trace, const struct trace_
                         uint64_t counted)
 {
 	char total[TEXT_SIZE];
+	double scale;
 
 	text_put(to, trace_string(trace, counter->name), 0);
 	if (trace_counter_state(counter) == COUNTER_NEVER) {
@@ -164,8 +165,10 @@ static void put_counter(FILE *to, const struct trace *trace, const struct trace_
 		fprintf(to, ": %s with stored samples\n", total);
 		return;
 	}
-	text_quantity(total, (double)counter->total, counter->unit);
-	fprintf(to, ": %s in all, %.1f %% of them up to a stored sample\n", total,
+	scale = trace_counter_scale(counter);
+	text_quantity(total, scale * (double)counter->total, counter->unit);
+	fprintf(to, ": %s%s in all, %.1f %% of them up to a stored sample\n",
+	        scale > 1 ? "about " : "", total,
 	        counter->total ? 100 * (double)counted / (double)counter->total : 100);
 }
 

@@ -195,7 +195,7 @@ static const char all_of_it[] =
 	"  adaptrace      0.1.0\n"
 	"  seed           42\n"
 	"  counters       branches: 200.0 thousand in all, 0.0 % of them up to a stored sample\n"
-	"                 scaled: 300 in all, 0.0 % of them up to a stored sample\n"
+	"                 scaled: about 1200 in all, 0.0 % of them up to a stored sample\n"
 	"                 never: not counted\n"
 	"                 clock: 0 ns with stored samples\n"
 	"  buffer         3.0 KiB of 64.0 KiB, call paths 1.0 KiB of it\n"
