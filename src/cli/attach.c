@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +43,6 @@ static int put_thread(struct threads *threads, pid_t tid)
 	return 0;
 }
 
-static bool is_gone(pid_t pid)
-{
-	return kill(pid, 0) && errno == ESRCH;
-}
-
 /* Those of one process, or none of one that has ended meanwhile. */
 static int put_threads(struct threads *threads, pid_t pid)
 {
@@ -61,7 +55,7 @@ static int put_threads(struct threads *threads, pid_t pid)
 	dir = opendir(path);
 	if (!dir) {
 		error = -errno;
-		return is_gone(pid) ? 0 : error;
+		return tasks_gone(pid) ? 0 : error;
 	}
 	while (!error && (entry = readdir(dir)) && threads->nr < MOST_THREADS) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -216,7 +210,7 @@ static int add_running(struct session *s)
 	for (unsigned i = 0; i < s->options->nr_attach; i++) {
 		int error = tasks_add_running(&s->tasks, s->options->attach[i]);
 
-		if (error && !is_gone(s->options->attach[i]))
+		if (error && !tasks_gone(s->options->attach[i]))
 			return error;
 	}
 	return 0;

@@ -88,6 +88,9 @@ void tasks_tick(struct tasks *tasks, uint64_t time);
 /* When unobserved_list.poll_fd is readable, and at the end before the target is waited for. */
 void tasks_count_unobserved(struct tasks *tasks);
 
+/* Whether there is no such process or thread any more. */
+bool tasks_gone(pid_t tid);
+
 /* How many processes run on, as far as their first threads tell, and one of them. */
 unsigned tasks_running_on(const struct tasks *tasks, pid_t *one);
 

@@ -84,9 +84,9 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 	return 0;
 }
 
-static bool is_gone(const struct task *task)
+bool tasks_gone(pid_t tid)
 {
-	return kill(task->tid, 0) && errno == ESRCH;
+	return kill(tid, 0) && errno == ESRCH;
 }
 
 /* What was counted of commands; not who lives, for records will tell what becomes of these. */
@@ -109,7 +109,7 @@ void tasks_begin(struct tasks *tasks)
 	tasks_count_unobserved(tasks);
 	forget_commands(tasks);
 	for (struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->unobserved && is_gone(task))
+		if (task->unobserved && tasks_gone(task->tid))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
 		if (tasks->inherited && task->tid == task->process->pid)
@@ -124,7 +124,7 @@ unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
 	unsigned nr = 0;
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->ended || task->tid != task->process->pid || is_gone(task))
+		if (task->ended || task->tid != task->process->pid || tasks_gone(task->tid))
 			continue;
 		*one = task->tid;
 		nr++;
