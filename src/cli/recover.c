@@ -2,20 +2,15 @@
  * adaptrace recover: a trace from the buffer that a killed recorder left.
  */
 #include "cli/commands.h"
+#include "cli/image_command.h"
 #include "cli/image_trace.h"
-#include "cli/reading.h"
 #include "cli/say.h"
 #include "output/text.h"
 #include "perf/cgroup.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-struct recover_command {
-	const char *path, *output;
-};
 
 static void say_why_not(const char *path, int error)
 {
@@ -45,7 +40,7 @@ static void say_why_not(const char *path, int error)
 	}
 }
 
-static int write_recovered(const struct recover_command *command, struct tables *tables)
+static int write_recovered(const struct image_command *command, struct tables *tables)
 {
 	uint64_t bytes;
 	char size[TEXT_SIZE];
@@ -59,7 +54,7 @@ static int write_recovered(const struct recover_command *command, struct tables 
 	return 0;
 }
 
-static int recover(const struct recover_command *command)
+static int recover(const struct image_command *command)
 {
 	size_t budget;
 	struct tables *tables = tables_recover(command->path, &budget);
@@ -81,50 +76,17 @@ static int recover(const struct recover_command *command)
 	return status;
 }
 
-static const struct argp_option options_known[] = {
-	{"output", 'o', "OUT", 0, "write the trace here (FILE)", 0},
-	{0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct recover_command *command = state->input;
-
-	switch (key) {
-	case 'o':
-		command->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 int cmd_recover(int argc, char **argv)
 {
 	char name[] = "adaptrace recover";
-	const struct argp argp = {
-		options_known,
-		parse_option,
-		"[FILE]",
-		"Makes a trace of what a killed recorder had taken in, and gives its memory "
-		"back.\v"
-		"FILE is the name that the recorder would have written: adaptrace.atr if not "
-		"given.",
-		NULL,
-		NULL,
-		NULL,
-	};
-	struct recover_command command = {0};
+	struct image_command command;
 
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
+	if (!image_command_parse(&command, argc, argv, name, "write the trace here (FILE)",
+	                         "Makes a trace of what a killed recorder had taken in, and gives "
+	                         "its memory back.\v"
+	                         "FILE is the name that the recorder would have written: "
+	                         "adaptrace.atr if not given."))
 		return 2;
-	if (!command.path)
-		command.path = DEFAULT_TRACE;
 	if (!command.output)
 		command.output = command.path;
 	cgroup_sweep();

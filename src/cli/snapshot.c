@@ -2,21 +2,16 @@
  * adaptrace snapshot: a trace of what a recorder at work has so far.
  */
 #include "cli/commands.h"
+#include "cli/image_command.h"
 #include "cli/image_trace.h"
-#include "cli/reading.h"
 #include "cli/say.h"
 #include "output/text.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_SNAPSHOT "snapshot.atr"
-
-struct snapshot_command {
-	const char *path, *output;
-};
 
 static void say_why_not(const char *path, int error)
 {
@@ -49,7 +44,7 @@ static bool has_begun(const struct tables *tables)
 	return image_trace_has_begun(tables) && run->end > run->start;
 }
 
-static int write_snapshot(const struct snapshot_command *command, struct tables *tables)
+static int write_snapshot(const struct image_command *command, struct tables *tables)
 {
 	char size[TEXT_SIZE];
 	uint64_t bytes;
@@ -66,7 +61,7 @@ static int write_snapshot(const struct snapshot_command *command, struct tables 
 	return 0;
 }
 
-static int snapshot(const struct snapshot_command *command)
+static int snapshot(const struct image_command *command)
 {
 	struct tables *tables = tables_snapshot(command->path);
 	int status;
@@ -80,48 +75,19 @@ static int snapshot(const struct snapshot_command *command)
 	return status;
 }
 
-static const struct argp_option options_known[] = {
-	{"output", 'o', "OUT", 0, "write the trace here (" DEFAULT_SNAPSHOT ")", 0},
-	{0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct snapshot_command *command = state->input;
-
-	switch (key) {
-	case 'o':
-		command->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 int cmd_snapshot(int argc, char **argv)
 {
 	char name[] = "adaptrace snapshot";
-	const struct argp argp = {
-		options_known,
-		parse_option,
-		"[FILE]",
-		"Makes a trace of what a recorder at work has so far. The recorder takes no notice "
-		"and goes on.\v"
-		"FILE is the name that the recorder will write: adaptrace.atr if not given.",
-		NULL,
-		NULL,
-		NULL,
-	};
-	struct snapshot_command command = {.output = DEFAULT_SNAPSHOT};
+	struct image_command command;
 
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
+	if (!image_command_parse(&command, argc, argv, name,
+	                         "write the trace here (" DEFAULT_SNAPSHOT ")",
+	                         "Makes a trace of what a recorder at work has so far. The "
+	                         "recorder takes no notice and goes on.\v"
+	                         "FILE is the name that the recorder will write: adaptrace.atr if "
+	                         "not given."))
 		return 2;
-	if (!command.path)
-		command.path = DEFAULT_TRACE;
+	if (!command.output)
+		command.output = DEFAULT_SNAPSHOT;
 	return snapshot(&command);
 }

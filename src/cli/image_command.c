@@ -1,0 +1,40 @@
+#include "cli/image_command.h"
+
+#include "cli/reading.h"
+
+#include <argp.h>
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct image_command *command = state->input;
+
+	switch (key) {
+	case 'o':
+		command->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		reading_take(state, &command->path, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+bool image_command_parse(struct image_command *command, int argc, char **argv, char *name,
+                         const char *output_help, const char *doc)
+{
+	const struct argp_option options[] = {
+		{"output", 'o', "OUT", 0, output_help, 0},
+		{0},
+	};
+	const struct argp argp = {options, parse_option, "[FILE]", doc, NULL, NULL, NULL};
+
+	*command = (struct image_command){0};
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, 0, NULL, command))
+		return false;
+	if (!command->path)
+		command->path = DEFAULT_TRACE;
+	return true;
+}

@@ -1,0 +1,19 @@
+/* What the commands take that make a trace of a recorder's memory: [-o OUT] [FILE]. */
+#ifndef CLI_IMAGE_COMMAND_H
+#define CLI_IMAGE_COMMAND_H
+
+#include <stdbool.h>
+
+struct image_command {
+	const char *path;   /* the recorder's trace */
+	const char *output; /* NULL: none was given */
+};
+
+/*
+ * Parses it for a command of this name; output_help and doc are as argp wants them. False: wrong
+ * usage, which was told.
+ */
+bool image_command_parse(struct image_command *command, int argc, char **argv, char *name,
+                         const char *output_help, const char *doc);
+
+#endif
