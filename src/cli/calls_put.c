@@ -95,7 +95,7 @@ static void end_run(void *arg, const struct call_run *run)
 {
 	struct calls_put *put = arg;
 
-	hmb_end_run(put->config.hmb, put->config.kind, 0, run);
+	hmb_end_run(put->config.hmb, put->config.kind, run);
 	if (run->nr)
 		note_stored(put, put->last_thread, 0);
 }

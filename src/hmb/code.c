@@ -16,10 +16,19 @@ static unsigned char *put_short_varint(unsigned char *at, uint32_t value)
 
 static unsigned char *put_control(unsigned char *at, uint64_t residual, enum code_where where)
 {
-	if (residual < TIME_3_END)
-		return put_near_control(at, residual, where);
-	*at++ = (unsigned char)(TIME_VARINT << 2 | where);
-	return varint_put(at, residual - TIME_END);
+	static const uint16_t starts[] = {0, TIME_DIRECT, TIME_END, TIME_END};
+	static const uint8_t codes[] = {0, TIME_DIRECT, TIME_BYTES, TIME_3_BYTES};
+	unsigned more =
+		(residual >= TIME_DIRECT) + (residual >= TIME_END) + (residual >= TIME_2_END);
+	unsigned char *end;
+
+	if (residual >= TIME_3_END) {
+		*at++ = (unsigned char)(TIME_VARINT << 2 | where);
+		return varint_put(at, residual - TIME_END);
+	}
+	end = put_low_bytes(at, codes[more], residual - starts[more], more);
+	at[0] = (unsigned char)(at[0] << 2 | where);
+	return end;
 }
 
 static uint32_t distance_32(uint32_t to, uint32_t from)

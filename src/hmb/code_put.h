@@ -49,15 +49,13 @@ static inline unsigned char *put_number(unsigned char *at, uint32_t number)
 	return put_low_bytes(at, first, number - first, more);
 }
 
-/* For residuals below TIME_3_END. */
+/* For residuals below TIME_END. */
 static inline unsigned char *put_near_control(unsigned char *at, uint64_t residual,
                                               enum code_where where)
 {
-	static const uint16_t starts[] = {0, TIME_DIRECT, TIME_END, TIME_END};
-	static const uint8_t codes[] = {0, TIME_DIRECT, TIME_BYTES, TIME_3_BYTES};
-	unsigned more =
-		(residual >= TIME_DIRECT) + (residual >= TIME_END) + (residual >= TIME_2_END);
-	unsigned char *end = put_low_bytes(at, codes[more], residual - starts[more], more);
+	unsigned more = residual >= TIME_DIRECT;
+	unsigned first = more ? TIME_DIRECT : 0;
+	unsigned char *end = put_low_bytes(at, first, residual - first, more);
 
 	at[0] = (unsigned char)(at[0] << 2 | where);
 	return end;
@@ -91,12 +89,11 @@ static inline void code_append(struct bin *bin, const unsigned char *end)
 }
 
 /* Whether a sample comes at the expected site of execution, to a bin that has a record. */
-static inline bool code_site_expected(const struct code_encoder *encoder, const struct bin *bin,
-                                      uint64_t who)
+static inline bool code_site_expected(const struct code_encoder *encoder, uint64_t who)
 {
 	const struct code_model *model = &encoder->model;
 
-	return bin->nr_records && model->sites[expected_site(model)].who == who;
+	return model->sites[expected_site(model)].who == who;
 }
 
 /* How far from the expected one a time at a site is, in units; the next is expected after it. */
@@ -124,7 +121,7 @@ static inline bool code_put_expected(struct code_encoder *encoder, struct bin *b
 	if (!*slot)
 		return code_put_new(encoder, bin, residual, context, leaf, slot);
 	pair = &model->pairs[*slot - 1];
-	if (pair->leaf != leaf || pair->context != context || residual >= TIME_3_END)
+	if (pair->leaf != leaf || pair->context != context || residual >= TIME_END)
 		return code_put_where(encoder, bin, residual, context, leaf);
 	model->last.leaf = leaf;
 	model->last.context = context;

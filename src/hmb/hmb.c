@@ -212,10 +212,10 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 		level->nr_sub_bins++;
 	}
 	k->bytes += bin_size(bin);
+	if (level->open)
+		level->nr_before += level->open->nr_records;
 	level->open = bin;
-	level->full = (uint32_t)(bin_size(bin) - sizeof(*bin) - record_room(k) + 1);
-	if (bin->nr_counters) /* then every one takes the long way */
-		level->full = 0;
+	level->full = 0;
 	cct_tidy(hmb);
 	return true;
 }
@@ -266,7 +266,7 @@ static struct hmb_level *level_of(struct hmb *hmb, const struct hmb_sample *samp
 	return &hmb->kinds[sample->kind].levels[sample->level];
 }
 
-/* Whether the level's open bin has room for any record; never for one with counters. */
+/* Whether the level's open bin has room for any record; never for its first, or with counters. */
 static inline bool has_room(const struct hmb_level *level, const struct bin *bin)
 {
 	return bin && bin->record_bytes + bin->node_bytes < level->full;
@@ -297,7 +297,8 @@ __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_
 	if (!bin)
 		return false;
 	code_put(level->encoder, bin, &coded);
-	level->nr_records++;
+	if (!bin->nr_counters)
+		level->full = (uint32_t)(bin_size(bin) - sizeof(*bin) - CODE_MAX_RECORD + 1);
 	return true;
 }
 
@@ -309,9 +310,8 @@ bool hmb_put_at(struct hmb *hmb, const struct hmb_sample *sample, uint32_t conte
 
 	hmb->ledger->taken[sample->kind]++;
 	if (!has_room(level, bin) ||
-	    !code_site_expected(encoder, bin, code_who(sample->thread, sample->cpu)))
+	    !code_site_expected(encoder, code_who(sample->thread, sample->cpu)))
 		return put_any(hmb, sample, context);
-	level->nr_records++;
 	return code_put_expected(encoder, bin, sample->time, context, sample->leaf);
 }
 
@@ -358,8 +358,7 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	if (!bin || share_passed(hmb, kind, level, piece->leave))
 		return false;
 	call_code_put(k->levels[level].calls, bin, piece);
-	if (!(piece->flags & CALL_CONTINUED))
-		k->levels[level].nr_records++;
+	k->levels[level].nr_before -= !!(piece->flags & CALL_CONTINUED);
 	return true;
 }
 
@@ -389,7 +388,6 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
 	if (!bin || bin_room(bin) < CALL_CODE_MAX_RECORD || !call_put_alike(l->calls, bin, call))
 		return put_pieces(hmb, kind, level, call);
-	l->nr_records++;
 	return true;
 }
 
@@ -401,21 +399,25 @@ bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_r
 	return l->open && call_run_begin(run, l->calls, l->open, thread, time, posted, done);
 }
 
-void hmb_end_run(struct hmb *hmb, unsigned kind, unsigned level, const struct call_run *run)
+void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run)
 {
 	hmb->ledger->taken[kind] += run->nr;
-	hmb->kinds[kind].levels[level].nr_records += run->nr;
 	call_run_end(run);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
+
+static uint64_t level_records(const struct hmb_level *level)
+{
+	return level->nr_before + (level->open ? level->open->nr_records : 0);
+}
 
 uint64_t hmb_stored(const struct hmb *hmb, unsigned kind)
 {
 	uint64_t sum = 0;
 
 	for (unsigned l = hmb_floor(hmb, kind); l < NR_LEVELS; l++)
-		sum += hmb->kinds[kind].levels[l].nr_records;
+		sum += level_records(&hmb->kinds[kind].levels[l]);
 	return sum;
 }
 

@@ -103,9 +103,10 @@ struct hmb_ledger {
 struct hmb_level {
 	struct bin_list bins, sub_bins;
 	uint32_t nr_bins, nr_sub_bins;
-	struct bin *open; /* the bin that is being filled; NULL: none yet */
-	uint32_t full;    /* from as many bytes on, a record may find no room in it */
-	uint64_t nr_records, nr_nodes;
+	struct bin *open;   /* the bin that is being filled; NULL: none yet */
+	uint32_t full;      /* from as many bytes on, the next record must take the long way */
+	uint64_t nr_before; /* records of the bins before it, less those that another continues */
+	uint64_t nr_nodes;
 	union {                               /* made with the first bin */
 		struct code_encoder *encoder; /* HMB_SAMPLES */
 		struct call_encoder *calls;   /* HMB_CALLS */
@@ -155,7 +156,7 @@ struct call_run;
  */
 bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
                    uint32_t thread, uint64_t time, uint64_t posted, uint64_t done);
-void hmb_end_run(struct hmb *hmb, unsigned kind, unsigned level, const struct call_run *run);
+void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run);
 
 /* Closes the kind's lowest open level for a reason of the caller's. */
 void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause);

@@ -51,7 +51,7 @@ static void end(void *arg, const struct call_run *run)
 {
 	struct world *w = arg;
 
-	hmb_end_run(w->hmb, 0, 0, run);
+	hmb_end_run(w->hmb, 0, run);
 }
 
 static void produce(struct world *w, const uint64_t *words, size_t nr)

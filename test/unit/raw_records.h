@@ -28,7 +28,6 @@ static inline bool put_raw(struct hmb *hmb, unsigned kind, unsigned level, uint6
 	memcpy(bin_records(bin) + bin->record_bytes, record, size);
 	bin->nr_records++;
 	__atomic_store_n(&bin->record_bytes, bin->record_bytes + (uint32_t)size, __ATOMIC_RELEASE);
-	k->levels[level].nr_records++;
 	return true;
 }
 

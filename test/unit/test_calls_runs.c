@@ -62,7 +62,7 @@ static void end(void *arg, const struct call_run *run)
 	struct side *side = arg;
 
 	side->nr_in_runs += run->nr;
-	hmb_end_run(side->hmb, 0, 0, run);
+	hmb_end_run(side->hmb, 0, run);
 }
 
 static void side_open(struct side *side, bool runs, size_t share)
@@ -256,7 +256,7 @@ static void test_no_run_before_the_last_leave(void **state)
 	assert_false(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave - 8, 0, 0));
 	assert_true(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave, 0, 0));
 	assert_true(call_run_put(&run, 1, second.leave, 4000, NULL));
-	hmb_end_run(side.hmb, 0, 0, &run);
+	hmb_end_run(side.hmb, 0, &run);
 	assert_int_equal(hmb_stored(side.hmb, 0), 3);
 	side_close(&side);
 }

@@ -104,7 +104,7 @@ static void put(struct bin *bin, struct code_encoder *encoder, const struct code
 {
 	uint64_t who = code_who(sample->thread, sample->cpu);
 
-	if (!bin->nr_counters && rnd() % 2 && code_site_expected(encoder, bin, who))
+	if (bin->nr_records && !bin->nr_counters && rnd() % 2 && code_site_expected(encoder, who))
 		assert_true(code_put_expected(encoder, bin, sample->time, sample->context,
 		                              sample->leaf));
 	else
