@@ -1,5 +1,6 @@
 #include "cli/image_command.h"
 
+#include "cli/output_name.h"
 #include "cli/reading.h"
 
 #include <argp.h>
@@ -10,6 +11,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
+		if (output_name_wrong(arg))
+			argp_error(state, "cannot write to '%s': %s", arg, output_name_wrong(arg));
 		command->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:

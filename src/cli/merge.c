@@ -2,9 +2,10 @@
  * adaptrace merge: the traces of all ranks of a job as one.
  */
 #include "cli/commands.h"
+#include "cli/output_name.h"
 #include "cli/reading.h"
-#include "cli/say.h"
 #include "cli/record_options.h"
+#include "cli/say.h"
 #include "hmb/arena.h"
 #include "output/merge.h"
 #include "output/text.h"
@@ -130,6 +131,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
+		if (output_name_wrong(arg))
+			argp_error(state, "cannot write to '%s': %s", arg, output_name_wrong(arg));
 		arguments->command.output = arg;
 		return 0;
 	case 'm':

@@ -50,6 +50,13 @@ static const char *expansion(char letter, char buffer[HOST_NAME_MAX + 1])
 	}
 }
 
+const char *output_name_wrong(const char *name)
+{
+	if (!*name)
+		return "a file needs a name";
+	return strcmp(name, "-") ? NULL : "a trace is a file, with a name; './-' is one";
+}
+
 const char *output_name(const char *pattern, char name[PATH_MAX])
 {
 	char buffer[HOST_NAME_MAX + 1] = "", letter[2] = "";
@@ -58,10 +65,8 @@ const char *output_name(const char *pattern, char name[PATH_MAX])
 	*name = '\0';
 	if (!pattern)
 		pattern = mpi_rank() ? "adaptrace.%r.atr" : "adaptrace.atr";
-	if (!*pattern)
-		return "a file needs a name";
-	if (!strcmp(pattern, "-"))
-		return "a trace is a file, with a name; './-' is one";
+	if (output_name_wrong(pattern))
+		return output_name_wrong(pattern);
 	for (; *pattern; pattern++) {
 		letter[0] = *pattern;
 		text = *pattern == '%' ? expansion(*++pattern, buffer) : letter;

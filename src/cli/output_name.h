@@ -4,6 +4,9 @@
 
 #include <limits.h>
 
+/* In words for a user why no trace can be written to a file of this name; NULL: it may. */
+const char *output_name_wrong(const char *name);
+
 /*
  * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means
  * adaptrace.atr, or adaptrace.%r.atr where an MPI launcher started us. NULL, or in words for a user

@@ -41,4 +41,13 @@ for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); 
 		grep -q "unrecognized option '$option'" &&
 		fail "$option is in the help alone"
 done
+# A trace is no stream, and a file named - is what nobody meant.
+for command in snapshot recover merge; do
+	for name in - ''; do
+		expect 2 err $command -o "$name" none.atr
+		grep -q "cannot write to '$name': a" err || fail "$command -o '$name' says: $(cat err)"
+	done
+done
+expect 125 err record -o - true
+[ ! -e ./- ] || fail 'there is a file named -'
 pass
