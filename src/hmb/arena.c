@@ -164,7 +164,8 @@ void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t
 
 	if (list->first == BIN_NONE)
 		return;
-	bin_at(arena, list->last)->next = free->first;
+	if (free->first != BIN_NONE) /* else the last bin need not be touched: it is in no cache */
+		bin_at(arena, list->last)->next = free->first;
 	free->first = list->first;
 	if (free->last == BIN_NONE)
 		free->last = list->last;

@@ -47,10 +47,13 @@ static void buffer_free(struct hmb *hmb)
 	hmb_free(hmb);
 }
 
-/* The target has been running: what the caches held of the buffer is gone. */
+/*
+ * The target has been running: what the caches held is gone, of a small buffer and its page tables
+ * as well as of a large one.
+ */
 static void cool(void)
 {
-	static unsigned char other[64 << 20];
+	static unsigned char other[256 << 20];
 
 	for (size_t i = 0; i < sizeof(other); i += 64)
 		other[i]++;
