@@ -243,6 +243,7 @@ void summary_start(struct session *s)
 	run->budget = options->budget;
 	run->sample_price = s->guard.price;
 	run->seed = options->seed;
+	run->delay = options->delay;
 	describe_machine(s, run);
 	for (unsigned e = 0; e < options->nr_events; e++)
 		describe_event(s, e);

@@ -233,6 +233,7 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	json_add_number(object, "nr_cpus", run->nr_cpus);
 	json_add_number(object, "start_time_ns", run->real_start);
 	json_add_number(object, "start_ns", run->start);
+	json_add_number(object, "delay_ns", run->delay);
 	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
 }
 

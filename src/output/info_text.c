@@ -57,6 +57,16 @@ static void put_start(FILE *to, const struct trace_run *run)
 		fprintf(to, LABEL "%s\n", "started", date);
 }
 
+static void put_delay(FILE *to, const struct trace_run *run)
+{
+	char text[TEXT_SIZE];
+
+	if (!run->delay)
+		return;
+	text_quantity(text, (double)run->delay, TRACE_NS);
+	fprintf(to, LABEL "%s (--delay): what ran before was not sampled\n", "delay", text);
+}
+
 static void put_run(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -73,6 +83,7 @@ static void put_run(FILE *to, const struct trace *trace)
 		fprintf(to, LABEL "processes that were running already\n", "attached to");
 	put_exit(to, run);
 	put_start(to, run);
+	put_delay(to, run);
 	put_time(to, "wall time", run->end > run->start ? run->end - run->start : 0);
 	put_string(to, "host", trace, run->host);
 	put_string(to, "kernel", trace, run->kernel);

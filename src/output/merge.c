@@ -142,6 +142,8 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	to->refused_strings += from->refused_strings;
 	to->folded_threads += from->folded_threads;
 	to->unobserved += from->unobserved;
+	if (from->delay > to->delay)
+		to->delay = from->delay;
 	if (from->drain_latency > to->drain_latency)
 		to->drain_latency = from->drain_latency;
 	if (from->peak_rss > to->peak_rss)

@@ -122,6 +122,7 @@ static void tell_numbers(struct teller *teller)
 		{"DRAIN_LATENCY_NS", run->drain_latency},
 		{"SEED", run->seed},
 		{"UNOBSERVED", run->unobserved},
+		{"DELAY_NS", run->delay},
 	};
 
 	tell_value(teller, "PID", "%d", run->pid);

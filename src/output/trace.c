@@ -11,7 +11,7 @@
 
 const struct trace_run *trace_run(const struct trace *trace)
 {
-	return section_entry(&trace->sections[TRACE_RUN], 0);
+	return &trace->run;
 }
 
 const char *trace_string(const struct trace *trace, uint32_t offset)

@@ -19,7 +19,9 @@ static bool entries_readable(const struct section *section, size_t size, size_t 
 
 static const char *check_sizes(const struct trace *trace)
 {
-	if (!READABLE(TRACE_RUN, struct trace_run) || trace->sections[TRACE_RUN].nr != 1)
+	if (!entries_readable(&trace->sections[TRACE_RUN], TRACE_RUN_LEAST,
+	                      _Alignof(struct trace_run)) ||
+	    trace->sections[TRACE_RUN].nr != 1)
 		return "it does not say what was run";
 	if (!READABLE(TRACE_EVENTS, struct trace_event) || !trace->sections[TRACE_EVENTS].nr ||
 	    trace->sections[TRACE_EVENTS].nr > MAX_EVENTS)

@@ -35,7 +35,8 @@ struct trace {
 	const unsigned char *memory;
 	size_t size;
 	struct section sections[NR_TRACE_SECTIONS];
-	uint32_t nr_events; /* that were sampled */
+	struct trace_run run; /* what a shorter entry does not say is 0 */
+	uint32_t nr_events;   /* that were sampled */
 	unsigned bin_shift, sub_shift;
 	struct weights *weights; /* by event */
 	struct node_home *homes; /* by place in the arena */

@@ -14,6 +14,7 @@
 #define OUTPUT_TRACE_FORMAT_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
@@ -110,7 +111,11 @@ struct trace_run {
 	uint64_t seed;
 	uint64_t records;    /* bytes of samples alone */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
+	/* Older traces end here. */
+	uint64_t delay; /* ns that sampling was to start later than it could have; 0: at once */
 };
+
+#define TRACE_RUN_LEAST offsetof(struct trace_run, delay)
 
 enum trace_unit {
 	TRACE_NS,

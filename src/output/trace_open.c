@@ -184,6 +184,15 @@ static int read_directory(struct trace *trace, const struct complaint *complaint
 	return err;
 }
 
+static void read_run(struct trace *trace)
+{
+	const struct section *run = &trace->sections[TRACE_RUN];
+
+	if (run->nr)
+		memcpy(&trace->run, run->at,
+		       run->entry_size < sizeof(trace->run) ? run->entry_size : sizeof(trace->run));
+}
+
 /* --- weights ---------------------------------------------------------------------------------- */
 
 static int weights_grow(struct weights *weights, uint32_t cpu)
@@ -277,6 +286,7 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 	if (map_file(trace, &complaint) || check_header(trace, &complaint) ||
 	    read_directory(trace, &complaint))
 		goto out;
+	read_run(trace);
 	wrong = trace_check(trace);
 	if (wrong) {
 		complain(&complaint, "damaged: %s; record again", wrong);

@@ -38,6 +38,7 @@ start = info["start_time_ns"]
 assert start >= launched + 5e9, "too early"
 assert before < start < after, "too slow a machine"
 assert start + info["wall_ns"] >= after
+assert info["delay_ns"] == 5e9
 assert all(info["start_ns"] <= s["time_ns"] <= info["start_ns"] + info["wall_ns"] for s in samples)
 assert all(r["time_ns"] >= 0 for r in info["reductions"])
 
@@ -155,6 +156,7 @@ silent() { # STATUS FILE
 	check <<'END'
 import recording
 info = recording.info("silent.atr")
+assert info["delay_ns"] == 50e9
 assert info["wall_ns"] == 0 and info["samples"]["taken"] == 0 and not recording.samples("silent.atr")
 assert not info["events"][0]["exact"] and not any(c["exact"] for c in info["commands"])
 assert recording.report("silent.atr")["total_weight"] == 0

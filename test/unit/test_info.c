@@ -74,6 +74,7 @@ static void describe_machine(struct tables *t)
 	run->real_start = 86400ULL * 1000000000;
 	run->end = run->start + 4000000;
 	run->seed = 42;
+	run->delay = 5000000000;
 }
 
 static void describe_costs(struct tables *t)
@@ -178,6 +179,7 @@ static const char all_of_it[] =
 	"  attached to    process 77, which was running already\n"
 	"  exit           killed by signal 9\n"
 	"  started        1970-01-02 00:00:00 +0000\n"
+	"  delay          5.000 s (--delay): what ran before was not sampled\n"
 	"  wall time      4.000 ms\n"
 	"  host           vm\n"
 	"  kernel         Linux 6.1\n"
@@ -274,7 +276,8 @@ static const char all_as_json[] =
 	"'version': '0.1.0', 'command': ['./app', '-x', '\\u001b[31m'], "
 	"'exit_status': 137, 'pid': 77, 'directory': '/here', 'host': 'vm', 'kernel': 'Linux "
 	"6.1', 'cpu_model': 'a processor', 'nr_cpus': 3, 'start_time_ns': 86400000000000, "
-	"'start_ns': 1000, 'wall_ns': 4000000, 'stacks': 'dwarf', 'counting': 'cgroup', "
+	"'start_ns': 1000, 'delay_ns': 5000000000, 'wall_ns': 4000000, "
+	"'stacks': 'dwarf', 'counting': 'cgroup', "
 	"'max_overhead': 5.0, 'sample_price_ns': 2000, 'recorder_cpu_ns': 100000, "
 	"'drain_latency_ns': 7000, 'seed': 42, 'attached': true, 'data': false, 'recovered': "
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, "
@@ -372,6 +375,7 @@ static const char all_properties[] =
 	"DRAIN_LATENCY_NS=7000\n"
 	"SEED=42\n"
 	"UNOBSERVED=20\n"
+	"DELAY_NS=5000000000\n"
 	"EVENT_0::NAME=cpu-clock\n"
 	"EVENT_0::UNIT=ns\n"
 	"EVENT_0::BASE_PERIOD=97081\n"

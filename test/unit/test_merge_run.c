@@ -29,6 +29,7 @@ static void rank_open(struct world *w, int rank)
 	run->folded_threads = 10 * n;
 	run->unobserved = 11 * n;
 	run->drain_latency = 12 * n;
+	run->delay = 16 * n;
 	run->peak_rss = 13 * n;
 	run->sample_price = 14 * n;
 	run->max_overhead = 15 * n;
@@ -84,6 +85,7 @@ static void what_ranks_counted_adds_up(void **state)
 	assert_int_equal(run->unobserved, 1111);
 	/* Of these the worst. */
 	assert_int_equal(run->drain_latency, 1200);
+	assert_int_equal(run->delay, 1600);
 	assert_int_equal(run->peak_rss, 1300);
 	assert_int_equal(run->sample_price, 1400);
 	assert_int_equal(run->max_overhead, 1500);

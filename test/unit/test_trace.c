@@ -130,7 +130,8 @@ static void a_run_with_reductions(void **state)
 static void the_page_is_right(void **state)
 {
 	(void)state;
-	assert_int_equal(sizeof(struct trace_run), 232);
+	assert_int_equal(TRACE_RUN_LEAST, 232);
+	assert_int_equal(sizeof(struct trace_run), 240);
 	assert_int_equal(sizeof(struct trace_event), 48);
 	assert_int_equal(sizeof(struct trace_stream), 32);
 	assert_int_equal(sizeof(struct trace_command), 32);
@@ -451,6 +452,59 @@ static void every_length(void **state)
 	world_close(&w);
 }
 
+static void fix_checksums(struct bytes bytes)
+{
+	struct trace_header *header = (void *)bytes.at;
+	struct trace_entry *entries = (void *)(header + 1);
+
+	for (uint32_t i = 0; i < header->nr_sections; i++)
+		if (entries[i].offset < bytes.size &&
+		    entries[i].size <= bytes.size - entries[i].offset)
+			entries[i].checksum =
+				XXH3_64bits(bytes.at + entries[i].offset, entries[i].size);
+	header->checksum = 0;
+	header->checksum =
+		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
+}
+
+/* A run that does not say yet what later ones do. */
+static void shorter_runs_are_read(void **state)
+{
+	char why[TRACE_WHY_SIZE];
+	struct trace_entry *entries;
+	struct scratch scratch;
+	struct bytes bytes;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	tables_run(w.tables)->unobserved = 3;
+	tables_run(w.tables)->delay = 5;
+	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
+	trace = open_good(w.path);
+	assert_int_equal(trace_run(trace)->delay, 5);
+	trace_close(trace);
+	bytes = read_file(w.path);
+	entries = (void *)(bytes.at + sizeof(struct trace_header));
+	assert_int_equal(entries[0].section, TRACE_RUN);
+	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST;
+	fix_checksums(bytes);
+	scratch_open(&scratch, &bytes);
+	trace = open_good(scratch.path);
+	assert_int_equal(trace_run(trace)->unobserved, 3);
+	assert_int_equal(trace_run(trace)->delay, 0);
+	trace_close(trace);
+	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST - 8;
+	fix_checksums(bytes);
+	scratch_put(&scratch, 0, bytes.at, bytes.size);
+	assert_null(trace_open(scratch.path, why));
+	assert_non_null(strstr(why, "does not say what was run"));
+	close(scratch.fd);
+	free(bytes.at);
+	world_close(&w);
+}
+
 static void other_files_are_named(void **state)
 {
 	char why[TRACE_WHY_SIZE];
@@ -486,21 +540,6 @@ static void other_files_are_named(void **state)
 }
 
 /* --- files that lie --------------------------------------------------------------------------- */
-
-static void fix_checksums(struct bytes bytes)
-{
-	struct trace_header *header = (void *)bytes.at;
-	struct trace_entry *entries = (void *)(header + 1);
-
-	for (uint32_t i = 0; i < header->nr_sections; i++)
-		if (entries[i].offset < bytes.size &&
-		    entries[i].size <= bytes.size - entries[i].offset)
-			entries[i].checksum =
-				XXH3_64bits(bytes.at + entries[i].offset, entries[i].size);
-	header->checksum = 0;
-	header->checksum =
-		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
-}
 
 static void mutate(struct world *w, struct bytes bytes)
 {
@@ -600,6 +639,7 @@ int main(void)
 		cmocka_unit_test(torn_bins_are_repaired), cmocka_unit_test(every_byte_flipped),
 		cmocka_unit_test(every_length),           cmocka_unit_test(other_files_are_named),
 		cmocka_unit_test(lies_do_no_harm),        cmocka_unit_test(endless_stacks_end),
+		cmocka_unit_test(shorter_runs_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
