@@ -138,9 +138,23 @@ static uint64_t class_whole(const struct table_text *table)
 	                                 : profile->nodes[profile->classes[row->class].root].total;
 }
 
+/* "3 more threads, 1 more command": of what was not sampled only the command is known. */
+static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint32_t nr_commands)
+{
+	if (!nr_threads && !nr_commands)
+		return;
+	fputc('\n', table->to);
+	if (nr_threads)
+		fprintf(table->to, "%u more thread%s", nr_threads, nr_threads == 1 ? "" : "s");
+	if (nr_commands)
+		fprintf(table->to, "%s%u more command%s", nr_threads ? ", " : "", nr_commands,
+		        nr_commands == 1 ? "" : "s");
+	fputs("; --all shows them\n", table->to);
+}
+
 static int put_threads(struct table_text *table)
 {
-	uint32_t end = table->end, shown = 0, hidden = 0;
+	uint32_t end = table->end, shown = 0, nr_hidden = 0, nr_commands = 0;
 	char *text = malloc(CELL_SIZE);
 	int err = text ? 0 : -ENOMEM;
 
@@ -149,16 +163,16 @@ static int put_threads(struct table_text *table)
 		table->end = report_rows_class_end(table->rows, next);
 		table->whole = class_whole(table);
 		if (shown++ >= table->options->limit) {
-			hidden++;
+			nr_commands += table_row(table, 0)->name == PROFILE_NONE;
+			nr_hidden++;
 			continue;
 		}
 		put_thread_title(table, text);
 		if (table_row(table, 0)->name != PROFILE_NONE)
 			err = put_table(table);
 	}
-	if (hidden && !table->options->quiet)
-		fprintf(table->to, "\n%u more thread%s; --all shows them\n", hidden,
-		        hidden == 1 ? "" : "s");
+	if (!table->options->quiet)
+		put_hidden(table, nr_hidden - nr_commands, nr_commands);
 	free(text);
 	return err;
 }

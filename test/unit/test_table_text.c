@@ -109,7 +109,9 @@ static void tables_of_functions(void **state)
 static void tables_of_threads(void **state)
 {
 	struct report_options options = by_function;
+	struct trace_command *fork;
 	struct world w;
+	char *said;
 
 	(void)state;
 	run_open(&w);
@@ -135,7 +137,19 @@ static void tables_of_threads(void **state)
 	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
 	       "  33.33%  in 2 more rows; --all shows them\n"
 	       "\n"
-	       "2 more threads; --all shows them\n");
+	       "1 more thread, 1 more command; --all shows them\n");
+	options.limit = 2;
+	said = text_of(&w, &options);
+	assert_non_null(
+		strstr(said, "row; --all shows them\n\n1 more command; --all shows them\n"));
+	free(said);
+	options.limit = 1;
+	fork = tables_command(w.tables, tables_string(w.tables, "fork"));
+	fork->flags = 0;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "\n\n1 more thread; --all shows them\n"));
+	free(said);
+	fork->flags = TRACE_THREAD_EXACT;
 	/* One that stands for all others of its command. */
 	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
 	options.quiet = true;
