@@ -117,7 +117,12 @@ static int diff(struct diff_command *command)
 		.options = &command->rows.report,
 		.shares = command->shares,
 	};
-	int status = after ? put_diff(command, &report) : 1;
+	int status = 1;
+
+	if (after && trace_tell_modules_apart((struct trace *[]){before, after}, DIFF_SIDES))
+		reading_done(command->paths[DIFF_AFTER], -ENOMEM);
+	else if (after)
+		status = put_diff(command, &report);
 
 	trace_close(before);
 	trace_close(after);

@@ -1,5 +1,6 @@
 #include "output/escape.h"
 #include "output/firefox.h"
+#include "output/text.h"
 
 #include "symbolize/module.h"
 
@@ -194,13 +195,12 @@ static void print_libs(const struct firefox *firefox)
 	fputs("\"libs\":[", file);
 	for (uint32_t i = 0; i < firefox->nr_libs; i++) {
 		uint32_t function = firefox->lib_name[i];
-		uint64_t frame = firefox->paths.names.names[function].frame;
+		const char *path = paths_module(&firefox->paths, function);
 
 		fprintf(file, "%s\n{\"arch\":\"\"", i ? "," : "");
 		for (unsigned k = 0; k < 4; k++) {
 			fprintf(file, ",\"%s\":", keys[k]);
-			escape_json(file, k < 2 ? frame_module_text(firefox->trace, frame)
-			                        : paths_module(&firefox->paths, function));
+			escape_json(file, k < 2 ? text_file_name(path) : path);
 		}
 		print_breakpad_id(file, module_of(firefox, function));
 		putc('}', file);

@@ -220,10 +220,7 @@ uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool
 
 const char *frame_module_text(const struct trace *trace, uint64_t frame)
 {
-	const char *path = trace_string(trace, module_path(trace, frame));
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return frame_module(frame) ? trace_module_name(trace, frame_module(frame)) : "";
 }
 
 static const char *special_text(uint64_t frame)

@@ -82,7 +82,7 @@ const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FR
 /* Where in its file code is; of the kernel's and of code without a file, where in memory. */
 uint64_t frame_address(const struct trace *trace, uint64_t frame);
 
-/* The file name of a module's path; an empty string for special frames. */
+/* What a frame's module is called; an empty string for special frames. */
 const char *frame_module_text(const struct trace *trace, uint64_t frame);
 
 #endif

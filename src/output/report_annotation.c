@@ -202,12 +202,11 @@ static int address_width(const struct code_text *code)
 static void put_place(const struct annotation_text *out, const struct code_row *row)
 {
 	const char *path = trace_string(out->annotation->trace, row->file);
-	const char *slash = strrchr(path, '/');
 
 	if (!row->file)
 		return;
 	fprintf(out->to, "  %s# ", paint(out->options, DIM));
-	text_put(out->to, slash ? slash + 1 : path, 0);
+	text_put(out->to, text_file_name(path), 0);
 	fprintf(out->to, ":%u%s", row->line, paint(out->options, PLAIN));
 }
 

@@ -1,4 +1,5 @@
 #include "output/report_rows.h"
+#include "output/text.h"
 
 #include "symbolize/memory.h"
 
@@ -172,13 +173,6 @@ void report_class_text(const struct profile *profile, const struct profile_class
 		thread_text(profile->trace, class->thread, text);
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "a.c", "a.c:12", or "12" where the file has a column of its own. */
 static void source_cell(const struct profile *profile, const struct frame_name *name,
                         enum profile_keys key, char text[CELL_SIZE])
@@ -192,7 +186,7 @@ static void source_cell(const struct profile *profile, const struct frame_name *
 	else if (profile->config.keys & PROFILE_BY_FILE)
 		snprintf(text, CELL_SIZE, "%u", name->line);
 	else
-		snprintf(text, CELL_SIZE, "%s:%u", file_name(path), name->line);
+		snprintf(text, CELL_SIZE, "%s:%u", text_file_name(path), name->line);
 }
 
 static void name_cell(const struct profile *profile, uint32_t number, enum profile_keys key,

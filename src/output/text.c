@@ -233,3 +233,10 @@ void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
 	else
 		snprintf(text, TEXT_SIZE, "1 in %llu", (unsigned long long)period);
 }
+
+const char *text_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}

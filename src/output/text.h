@@ -41,6 +41,9 @@ void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* "644 Hz" of a period in ns; "1 in 1009" of others. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
+/* The last part of a path. */
+const char *text_file_name(const char *path);
+
 /* The bytes of a UTF-8 character and its number; 0: it is none. */
 unsigned text_decode(const char *at, uint32_t *character);
 

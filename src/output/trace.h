@@ -55,6 +55,17 @@ const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
 
+/*
+ * What a module is called: its file's name, with as many folders before it as tell all files of
+ * that name in the trace apart. An empty string: there is no such module.
+ */
+const char *trace_module_name(const struct trace *trace, uint32_t number);
+/*
+ * Lets files of one name have as many folders in each of these traces as they need in any, so that
+ * what they are called compares. 0 or -ENOMEM.
+ */
+int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
+
 /* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
 

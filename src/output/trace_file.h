@@ -41,6 +41,8 @@ struct trace {
 	struct weights *weights; /* by event */
 	struct node_home *homes; /* by place in the arena */
 	uint32_t nr_homes;
+	uint16_t *folders; /* by module: what its name has of its path before its file's name */
+	uint32_t nr_folders;
 	void *renamed[4]; /* sections that are not in the file: see trace_rename.h */
 };
 

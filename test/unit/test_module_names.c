@@ -1,0 +1,156 @@
+/* What modules are called: as much of their paths as tells them apart. */
+#include "trace_symbols.h"
+#include "trace_world.h"
+
+#include "output/report.h"
+#include "output/report_diff.h"
+
+/* A trace with these modules from number 1 on, up to NULL, and a sample in each. */
+struct run {
+	struct world world;
+	struct trace *trace;
+};
+
+static void record(struct run *run, const char *const *paths)
+{
+	struct world *w = &run->world;
+	struct named_range ranges[16];
+	uint16_t n = 0;
+
+	world_open(w, 64 << 10);
+	for (; paths[n]; n++) {
+		struct hmb_sample sample = {
+			.time = (1000 + n * 300) << TIME_SHIFT,
+			.leaf = (uint64_t)(n + 1) << 32 | 0x20,
+			.step = 97081,
+		};
+
+		tables_module(w->tables, n + 1)->path = tables_string(w->tables, paths[n]);
+		hmb_put(w->hmb, &sample);
+		ranges[n] = (struct named_range){n + 1U, 0x20, 0x40, "f"};
+	}
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, ranges, n - 1U)); /* of the last one nothing is known */
+	run->trace = open_good(w->path);
+}
+
+static void end(struct run *run)
+{
+	trace_close(run->trace);
+	world_close(&run->world);
+}
+
+static void expect_names(const struct run *run, const char *const *names)
+{
+	for (uint16_t i = 0; names[i]; i++)
+		assert_string_equal(trace_module_name(run->trace, i + 1U), names[i]);
+}
+
+static void only_clashes_get_folders(void **state)
+{
+	static const char *const paths[] = {
+		"/usr/lib/libx.so", "/opt/app",  "/usr/lib/libx.so", "/new/libx.so", "[vdso]",
+		"/tmp/[vdso]",      "/b/bin/cc", "/a/bin/cc",        "/cc",          "/x/",
+		"/usr/bin/gcc",     NULL};
+	static const char *const names[] = {
+		"lib/libx.so", "app",      "lib/libx.so", "new/libx.so", "[vdso]", "tmp/[vdso]",
+		"b/bin/cc",    "a/bin/cc", "/cc",         "/x/",         "gcc",    NULL};
+	struct run run;
+
+	(void)state;
+	record(&run, paths);
+	expect_names(&run, names);
+	assert_string_equal(trace_module_name(run.trace, 99), "");
+	end(&run);
+}
+
+static void ends_of_others_are_told_apart(void **state)
+{
+	static const char *const paths[] = {"/b/x", "/a/b/x", "x", "b/x", NULL};
+	static const char *const names[] = {"/b/x", "a/b/x", "x", "b/x", NULL};
+	struct run run;
+
+	(void)state;
+	record(&run, paths);
+	expect_names(&run, names);
+	end(&run);
+}
+
+static const struct report_options by_function = {
+	.event = 0,
+	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.nr_keys = 2,
+	.to = UINT64_MAX,
+	.limit = UINT32_MAX,
+	.quiet = true,
+};
+
+static void reports_tell_them_apart(void **state)
+{
+	static const char *const paths[] = {"/a/libx.so", "/b/libx.so", "/c/libx.so", NULL};
+	struct report_options options = by_function;
+	struct run run;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	record(&run, paths);
+	assert_int_equal(report_text(file, run.trace, "x.atr", &options), 0);
+	options.tree = true;
+	assert_int_equal(report_text(file, run.trace, "x.atr", &options), 0);
+	fclose(file);
+	assert_string_equal(text,
+	                    "  33.33% ±  92.40%    33.33%         1  f               a/libx.so\n"
+	                    "  33.33% ±  92.40%    33.33%         1  f               b/libx.so\n"
+	                    "  33.33% ±  92.40%    33.33%         1  c/libx.so+0x20  c/libx.so\n"
+	                    "  33.33%    33.33%  ├ f (a/libx.so)\n"
+	                    "  33.33%    33.33%  ├ f (b/libx.so)\n"
+	                    "  33.33%    33.33%  └ c/libx.so+0x20\n");
+	free(text);
+	end(&run);
+}
+
+/* Two builds of a program are one to whoever compares them. */
+static void differences_are_of_like_names(void **state)
+{
+	static const char *const old[] = {"/1/bin/app", "/1/x", NULL};
+	static const char *const new[] = {"/2/bin/app", "/1/x", "/2/x", NULL};
+	struct report_options options = by_function;
+	struct run before, after;
+	struct diff_report report = {.options = &options};
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	record(&before, old);
+	record(&after, new);
+	report.traces[DIFF_BEFORE] = before.trace;
+	report.traces[DIFF_AFTER] = after.trace;
+	options.all = true;
+	assert_int_equal(trace_tell_modules_apart((struct trace *[]){before.trace, after.trace}, 2),
+	                 0);
+	assert_int_equal(report_diff_text(file, &report), 0);
+	fclose(file);
+	assert_string_equal(
+		text, "  -97.081 µs ±  329.572 µs     97.081 µs      0.000 µs  1/x+0x20  1/x\n"
+		      "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  2/x+0x20  2/x\n"
+		      "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  f         1/x\n"
+		      "   +0.000 µs ±  380.558 µs     97.081 µs     97.081 µs  f         app\n");
+	free(text);
+	end(&before);
+	end(&after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_clashes_get_folders),
+		cmocka_unit_test(ends_of_others_are_told_apart),
+		cmocka_unit_test(reports_tell_them_apart),
+		cmocka_unit_test(differences_are_of_like_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
