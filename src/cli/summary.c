@@ -360,6 +360,8 @@ void summary_totals(struct session *s)
 
 	summary_modules(s);
 	summary_progress(s);
+	if (s->calls && !tables_process(s->tables, 0))
+		describe_rank(s, run->pid);
 	if (s->options->command)
 		run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);

@@ -24,7 +24,7 @@ __attribute__((format(printf, 3, 4))) int merge_complain(struct merge *merge, in
 
 /* --- who is who ------------------------------------------------------------------------------- */
 
-/* The number before the suffix, as in adaptrace.12.atr; -1: there is none. */
+/* The number that is all before the suffix, or behind a dot, as in adaptrace.12.atr; -1: none. */
 static int32_t rank_of_name(const char *path)
 {
 	const char *end = path + strlen(path), *start;
@@ -33,7 +33,8 @@ static int32_t rank_of_name(const char *path)
 		end -= 4;
 	for (start = end; start > path && isdigit((unsigned char)start[-1]);)
 		start--;
-	if (start == end || end - start > 7)
+	if (start == end || end - start > 7 ||
+	    (start > path && start[-1] != '.' && start[-1] != '/'))
 		return -1;
 	return atoi(start) < MAX_RANK ? atoi(start) : -1;
 }

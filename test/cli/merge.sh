@@ -55,6 +55,21 @@ grep -q 'real time' said
 	python3 -c 'import json,sys; d = json.load(sys.stdin); assert len(d["ranks"]) == 4, d'
 "$ADAPTRACE" report --per-rank samples/job.1.atr 2>said && fail "there are no ranks in one trace"
 grep -q 'adaptrace merge' said
+# Names that only end in a number say nothing of a rank; a launcher does, with --mpi as well.
+mkdir plain
+for i in 1 2 3; do cp samples/job.$i.atr plain/g$i.atr; done
+mv plain/g3.atr plain/3.atr
+"$ADAPTRACE" merge plain -o plain.atr 2>said
+grep -q 'merged 3 traces, 1 rank on' said
+"$ADAPTRACE" report --per-rank --json plain.atr |
+	python3 -c 'import json,sys; (r,) = json.load(sys.stdin)["ranks"]; assert r["rank"] == 3, r'
+if python3 "$here/may_sample.py"; then
+	for options in "" --mpi; do
+		OMPI_COMM_WORLD_RANK=7 "$ADAPTRACE" record -q $options -o known.atr true 2>/dev/null
+		"$ADAPTRACE" info --json known.atr |
+			python3 -c 'import json,sys; (p,) = json.load(sys.stdin)["processes"]; assert p["rank"] == 7, p'
+	done
+fi
 # What makes no sense.
 refused() { "$ADAPTRACE" merge -o no.atr "$@" 2>said && fail "merged $*"; cat said; [ ! -e no.atr ]; }
 refused job job | grep -q 'both .* have rank 0'
