@@ -108,27 +108,6 @@ static bool is_label(const struct profile *profile, enum profile_keys key)
 	       (key != PROFILE_BY_MODULE || !(profile->config.keys & PROFILE_BY_SYMBOL));
 }
 
-/* Branches of different modules that read the same, as the _start of every program. */
-static bool has_namesake(const struct tree_text *tree, const struct report_branch *branches,
-                         size_t nr, size_t which)
-{
-	const struct profile *profile = tree->tree->profile;
-	const struct profile_node *nodes = profile->nodes;
-	const struct frame_name *names = profile->names.names, *mine;
-
-	mine = &names[profile->rows[nodes[branches[which].node].row].name];
-	for (size_t i = 0; i < nr && mine->symbol; i++) {
-		const struct frame_name *other;
-
-		if (branches[i].node == PROFILE_NONE)
-			continue;
-		other = &names[profile->rows[nodes[branches[i].node].row].name];
-		if (other->symbol == mine->symbol && other->module != mine->module)
-			return true;
-	}
-	return false;
-}
-
 static void put_label(const struct tree_text *tree, const struct profile_row *row, unsigned width,
                       bool with_module)
 {
@@ -186,15 +165,13 @@ static bool told(const struct tree_text *tree, const struct report_branch *branc
  */
 static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned level)
 {
-	size_t nr, all;
+	size_t nr;
 	const struct report_branch *branch = report_tree_children(tree->tree, parent, &nr);
-	const struct report_branch *first = branch;
 	const char **guide = &tree->guides[level];
 	bool fork;
 
 	if (nr && !told(tree, &branch[nr - 1], nr == 1))
 		nr--;
-	all = nr;
 	fork = nr > 1 && level < MAX_LEVEL;
 	for (; nr; nr--, branch++) {
 		if (fork)
@@ -203,8 +180,7 @@ static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned
 			(branch->nr ? put_sum : put_unsampled)(tree, branch, level + fork);
 			continue;
 		}
-		put_node(tree, branch->node, level + fork,
-		         has_namesake(tree, first, all, (size_t)(branch - first)));
+		put_node(tree, branch->node, level + fork, branch->namesake);
 		if (fork)
 			*guide = nr > 1 ? "│ " : "  ";
 		put_branches(tree, branch->node, level + fork);

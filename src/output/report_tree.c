@@ -34,7 +34,7 @@ static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent,
 	struct report_branch *sum;
 
 	if (!sums[parent]) {
-		add(tree, &(struct report_branch){parent, PROFILE_NONE, PROFILE_NONE, 0, 0});
+		add(tree, &(struct report_branch){parent, PROFILE_NONE, PROFILE_NONE, 0, 0, 0});
 		sums[parent] = (uint32_t)tree->nr;
 	}
 	sum = &tree->branches[sums[parent] - 1];
@@ -53,7 +53,7 @@ static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t
 		if (weight < least)
 			add_small(tree, sums, below, weight);
 		else
-			add(tree, &(struct report_branch){below, PROFILE_NONE, i, 0, weight});
+			add(tree, &(struct report_branch){below, PROFILE_NONE, i, 0, 0, weight});
 	}
 }
 
@@ -72,8 +72,8 @@ static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
 		      shown(profile, node->parent, least)))
 			continue;
 		if (shown(profile, i, least))
-			add(tree,
-			    &(struct report_branch){node->parent, i, PROFILE_NONE, 0, node->total});
+			add(tree, &(struct report_branch){node->parent, i, PROFILE_NONE, 0, 0,
+			                                  node->total});
 		else
 			add_small(tree, sums, node->parent, node->total);
 	}
@@ -87,6 +87,66 @@ static size_t count_most(const struct profile *profile, uint64_t least)
 	for (uint32_t i = 0; i < profile->nr_nodes; i++)
 		nr += shown(profile, i, least) || profile->nodes[i].parent == PROFILE_NONE;
 	return 2 * nr + profile->nr_unsampled + 1;
+}
+
+static const struct frame_name *name_of(const struct report_tree *tree, uint32_t branch)
+{
+	static const struct frame_name none;
+	const struct profile *profile = tree->profile;
+	uint32_t node = tree->branches[branch].node;
+
+	return node == PROFILE_NONE
+	               ? &none
+	               : &profile->names.names[profile->rows[profile->nodes[node].row].name];
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+	const struct report_tree *tree = arg;
+	const uint32_t *x = a, *y = b;
+	const struct frame_name *p = name_of(tree, *x), *q = name_of(tree, *y);
+	uint32_t parent = tree->branches[*x].parent, other = tree->branches[*y].parent;
+
+	if (parent != other)
+		return parent < other ? -1 : 1;
+	if (p->symbol != q->symbol)
+		return p->symbol < q->symbol ? -1 : 1;
+	return (p->module > q->module) - (p->module < q->module);
+}
+
+/* Branches of one parent and symbol, by module. */
+static void mark_namesakes(struct report_tree *tree, const uint32_t *order, size_t nr)
+{
+	const struct frame_name *first = name_of(tree, order[0]);
+	bool namesake = first->symbol && first->module != name_of(tree, order[nr - 1])->module;
+
+	for (size_t i = 0; i < nr; i++)
+		tree->branches[order[i]].namesake = namesake;
+}
+
+static bool read_alike(const struct report_tree *tree, uint32_t x, uint32_t y)
+{
+	return tree->branches[x].parent == tree->branches[y].parent &&
+	       name_of(tree, x)->symbol == name_of(tree, y)->symbol;
+}
+
+static int find_namesakes(struct report_tree *tree)
+{
+	uint32_t *order = calloc(tree->nr + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->nr; i++)
+		order[i] = i;
+	qsort_r(order, tree->nr, sizeof(*order), compare_names, tree);
+	for (size_t i = 0, end; i < tree->nr; i = end) {
+		end = i + 1;
+		while (end < tree->nr && read_alike(tree, order[i], order[end]))
+			end++;
+		mark_namesakes(tree, &order[i], end - i);
+	}
+	free(order);
+	return 0;
 }
 
 /* Of each node, a root's being 0. Parents come first. */
@@ -116,10 +176,10 @@ int report_tree_init(struct report_tree *tree, const struct profile *profile, ui
 		if (unsampled_below != PROFILE_NONE)
 			collect_unsampled(tree, least, sums, unsampled_below);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
-		err = 0;
-	} else {
-		report_tree_fini(tree);
+		err = find_namesakes(tree);
 	}
+	if (err)
+		report_tree_fini(tree);
 	free(depths);
 	free(sums);
 	return err;

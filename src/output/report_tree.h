@@ -6,10 +6,11 @@
 
 /* A node, the sum of those too small to show below one, or what was not sampled of a command. */
 struct report_branch {
-	uint32_t parent;    /* node */
-	uint32_t node;      /* PROFILE_NONE: another one of these */
-	uint32_t unsampled; /* number in the profile; PROFILE_NONE: sampled, or a sum */
-	uint32_t nr;        /* of a sum */
+	uint32_t parent;       /* node */
+	uint32_t node;         /* PROFILE_NONE: another one of these */
+	uint32_t unsampled;    /* number in the profile; PROFILE_NONE: sampled, or a sum */
+	uint32_t nr : 31;      /* of a sum */
+	uint32_t namesake : 1; /* one of another module beside it reads the same, as _start */
 	uint64_t total;
 };
 
