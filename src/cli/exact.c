@@ -12,19 +12,14 @@ static bool believable(const struct session *s)
 
 static void forget_all(struct session *s)
 {
-	struct table commands = tables_section(s->tables, TRACE_COMMANDS);
-	struct table threads = tables_section(s->tables, TRACE_THREADS);
+	struct trace_command *command;
+	struct trace_thread *thread;
 
-	/* The tables hand out what they hold; the entries are ours. */
-	for (size_t i = 0; i < commands.nr; i++) {
-		struct trace_command *command = (struct trace_command *)commands.entries + i;
-
+	for (uint32_t i = 0; (command = tables_command_at(s->tables, i)); i++) {
 		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
 		command->exact = 0;
 	}
-	for (size_t i = 0; i < threads.nr; i++) {
-		struct trace_thread *thread = (struct trace_thread *)threads.entries + i;
-
+	for (uint32_t i = 0; (thread = tables_thread(s->tables, i)); i++) {
 		thread->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
 		thread->exact = 0;
 	}

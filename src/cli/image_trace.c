@@ -58,13 +58,13 @@ static struct module_table *all_modules(const struct tables *tables, bool alive)
 
 bool image_trace_has_begun(const struct tables *tables)
 {
-	struct table events = tables_section(tables, TRACE_EVENTS);
-	const struct trace_event *event = events.entries;
+	const struct trace_event *event;
+	uint32_t nr = 0;
 
-	for (size_t i = 0; i < events.nr; i++)
-		if (event[i].unit != TRACE_CALLS && !event[i].base_period)
+	for (; (event = tables_event(tables, nr)); nr++)
+		if (event->unit != TRACE_CALLS && !event->base_period)
 			return false;
-	return events.nr;
+	return nr;
 }
 
 bool image_trace_write(const char *output, struct tables *tables, bool alive, uint64_t *bytes)

@@ -149,18 +149,18 @@ static void warn_of_delay(const struct session *s)
 /* That a short program was not sampled needs no word here. */
 static void warn_of_silence(const struct session *s)
 {
-	struct table table = tables_section(s->tables, TRACE_EVENTS);
-	const struct trace_event *events = table.entries;
+	const struct trace_event *event;
 	char text[WARNING_SIZE];
 
 	if (!s->sampling) {
 		warn_of_delay(s);
 		return;
 	}
-	for (size_t e = 0; e < table.nr && e < s->options->nr_events; e++) {
-		if (events[e].taken || events[e].exact)
+	for (uint32_t e = 0; e < s->options->nr_events; e++) {
+		event = tables_event(s->tables, e);
+		if (!event || event->taken || event->exact)
 			continue;
-		warning_of_silence(text, s->options->events[e].name, &events[e],
+		warning_of_silence(text, s->options->events[e].name, event,
 		                   s->way != SAMPLER_LADDER);
 		say("%s", text);
 	}
@@ -169,13 +169,10 @@ static void warn_of_silence(const struct session *s)
 /* That they had to share the hardware is said with what they counted. */
 static void warn_of_counters(const struct session *s)
 {
-	struct table table = tables_section(s->tables, TRACE_COUNTERS);
+	const struct trace_counter *counter;
 	char text[WHY_SIZE];
 
-	for (size_t i = 0; i < table.nr; i++) {
-		const struct trace_counter *counter =
-			(const struct trace_counter *)table.entries + i;
-
+	for (uint32_t i = 0; (counter = tables_counter(s->tables, i)); i++) {
 		if (trace_counter_trouble(counter, tables_string_at(s->tables, counter->name), text,
 		                          sizeof(text)) &&
 		    (!i || trace_counter_state(counter) == COUNTER_NEVER))

@@ -303,14 +303,11 @@ void summary_progress(struct session *s)
 
 static void total_streams(struct session *s)
 {
-	struct table table = tables_section(s->tables, TRACE_STREAMS);
 	unsigned nr_cpus = sampler_nr_cpus(s->sampler);
+	struct trace_stream *stream;
 
-	for (size_t i = 0; i < table.nr; i++) {
-		/* The tables hand out what they hold; the entries are ours. */
-		struct trace_stream *stream = (struct trace_stream *)table.entries + i;
-
-		stream->lost = sampler_lost(s->sampler, stream->event, (unsigned)(i % nr_cpus));
+	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
+		stream->lost = sampler_lost(s->sampler, stream->event, i % nr_cpus);
 		stream->throttled = s->throttled[stream->event * nr_cpus + i % nr_cpus];
 	}
 }
@@ -325,28 +322,24 @@ static uint64_t targets_total(const struct session *s, unsigned event)
 
 static void total_events(struct session *s)
 {
-	struct table table = tables_section(s->tables, TRACE_EVENTS);
+	struct trace_event *event;
 
-	for (size_t e = 0; e < table.nr; e++) {
-		struct trace_event *event = (struct trace_event *)table.entries + e;
-
-		event->floor = hmb_floor(s->hmb, (unsigned)e);
+	for (uint32_t e = 0; (event = tables_event(s->tables, e)); e++) {
+		event->floor = hmb_floor(s->hmb, e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->options->nr_events)
-			event->exact = targets_total(s, (unsigned)e) * s->options->events[e].scale;
+			event->exact = targets_total(s, e) * s->options->events[e].scale;
 	}
 }
 
 static void total_counters(struct session *s)
 {
-	struct table table = tables_section(s->tables, TRACE_COUNTERS);
 	struct sampler_reading totals;
+	struct trace_counter *counter;
 
 	sampler_counter_totals(s->sampler, &totals);
-	for (size_t i = 0; i < table.nr && i + 1 < totals.nr; i++) {
-		struct trace_counter *counter = (struct trace_counter *)table.entries + i;
-
+	for (uint32_t i = 0; (counter = tables_counter(s->tables, i)) && i + 1 < totals.nr; i++) {
 		counter->total = totals.values[i + 1] * s->options->counters[i].scale;
 		counter->enabled = totals.enabled;
 		counter->running = totals.running;

@@ -92,12 +92,9 @@ bool tasks_gone(pid_t tid)
 /* What was counted of commands; not who lives, for records will tell what becomes of these. */
 static void forget_commands(struct tasks *tasks)
 {
-	struct table commands = tables_section(tasks->tables, TRACE_COMMANDS);
+	struct trace_command *command;
 
-	/* The tables hand out what they hold; the entries are ours. */
-	for (size_t i = 0; i < commands.nr; i++) {
-		struct trace_command *command = (struct trace_command *)commands.entries + i;
-
+	for (uint32_t i = 0; (command = tables_command_at(tasks->tables, i)); i++) {
 		command->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
 		command->tasks = 0;
 		command->exact = command->unobserved = 0;

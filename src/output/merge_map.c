@@ -363,18 +363,14 @@ static uint32_t count_cpus(const struct trace *trace)
 	return nr < UINT16_MAX ? nr + !nr : UINT16_MAX;
 }
 
-/* The period on a CPU in the new trace; 0: there is no such stream. */
+/* The one of a CPU in the new trace; NULL: there is none. */
 static struct trace_stream *find_stream(const struct merge_map *map, uint32_t event, uint32_t cpu)
 {
-	struct table streams = tables_section(map->tables, TRACE_STREAMS);
+	struct trace_stream *stream;
 
-	for (size_t i = 0; i < streams.nr; i++) {
-		/* The tables hand out what they hold; the entries are ours. */
-		struct trace_stream *stream = (struct trace_stream *)streams.entries + i;
-
+	for (uint32_t i = 0; (stream = tables_stream(map->tables, i)); i++)
 		if (stream->event == event && stream->cpu == cpu)
 			return stream;
-	}
 	return NULL;
 }
 

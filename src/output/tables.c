@@ -369,31 +369,43 @@ const char *tables_string_at(const struct tables *tables, uint32_t offset)
 	return offset < tables->header->nr[TRACE_STRINGS] ? strings + offset : "";
 }
 
+static void *add_entry(struct tables *tables, enum trace_section section)
+{
+	void *entry = table_grow(tables, section);
+
+	if (entry)
+		table_publish(tables, section, tables->header->nr[section] + 1);
+	return entry;
+}
+
 struct trace_event *tables_add_event(struct tables *tables)
 {
-	struct trace_event *event = table_grow(tables, TRACE_EVENTS);
-
-	if (event)
-		table_publish(tables, TRACE_EVENTS, tables->header->nr[TRACE_EVENTS] + 1);
-	return event;
+	return add_entry(tables, TRACE_EVENTS);
 }
 
 struct trace_counter *tables_add_counter(struct tables *tables)
 {
-	struct trace_counter *counter = table_grow(tables, TRACE_COUNTERS);
-
-	if (counter)
-		table_publish(tables, TRACE_COUNTERS, tables->header->nr[TRACE_COUNTERS] + 1);
-	return counter;
+	return add_entry(tables, TRACE_COUNTERS);
 }
 
 struct trace_stream *tables_add_stream(struct tables *tables)
 {
-	struct trace_stream *stream = table_grow(tables, TRACE_STREAMS);
+	return add_entry(tables, TRACE_STREAMS);
+}
 
-	if (stream)
-		table_publish(tables, TRACE_STREAMS, tables->header->nr[TRACE_STREAMS] + 1);
-	return stream;
+struct trace_event *tables_event(const struct tables *tables, uint32_t event)
+{
+	return table_entry_at(tables, TRACE_EVENTS, event);
+}
+
+struct trace_counter *tables_counter(const struct tables *tables, uint32_t counter)
+{
+	return table_entry_at(tables, TRACE_COUNTERS, counter);
+}
+
+struct trace_stream *tables_stream(const struct tables *tables, uint32_t stream)
+{
+	return table_entry_at(tables, TRACE_STREAMS, stream);
 }
 
 struct trace_module *tables_module(struct tables *tables, uint16_t id)
@@ -440,6 +452,11 @@ struct trace_command *tables_command(struct tables *tables, uint32_t comm)
 	command->comm = comm;
 	table_publish(tables, TRACE_COMMANDS, nr + 1);
 	return command;
+}
+
+struct trace_command *tables_command_at(const struct tables *tables, uint32_t index)
+{
+	return table_entry_at(tables, TRACE_COMMANDS, index);
 }
 
 struct table tables_section(const struct tables *tables, enum trace_section section)

@@ -80,6 +80,10 @@ uint32_t tables_comm(struct tables *tables, const char *comm);
 struct trace_event *tables_add_event(struct tables *tables);
 struct trace_stream *tables_add_stream(struct tables *tables);
 struct trace_counter *tables_add_counter(struct tables *tables);
+/* NULL: there is no such entry. */
+struct trace_event *tables_event(const struct tables *tables, uint32_t event);
+struct trace_stream *tables_stream(const struct tables *tables, uint32_t stream);
+struct trace_counter *tables_counter(const struct tables *tables, uint32_t counter);
 /* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
 struct trace_module *tables_module(struct tables *tables, uint16_t id);
 
@@ -104,6 +108,8 @@ void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
 /* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
  */
 struct trace_command *tables_command(struct tables *tables, uint32_t comm);
+/* In the order of their mention; NULL: there are no more. */
+struct trace_command *tables_command_at(const struct tables *tables, uint32_t index);
 
 /*
  * What instrumented calls refer to. UINT32_MAX: there is no room. Entries stay where they are;

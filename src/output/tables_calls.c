@@ -15,11 +15,6 @@ static uint32_t add_entry(struct tables *tables, enum trace_section section, con
 	return nr;
 }
 
-static void *entry_at(const struct tables *tables, enum trace_section section, uint32_t index)
-{
-	return index < tables->header->nr[section] ? table_entry(tables, section, index) : NULL;
-}
-
 uint32_t tables_add_region(struct tables *tables, const struct trace_region *region)
 {
 	return add_entry(tables, TRACE_REGIONS, region);
@@ -54,17 +49,17 @@ uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrum
 
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm)
 {
-	return entry_at(tables, TRACE_COMMS, comm);
+	return table_entry_at(tables, TRACE_COMMS, comm);
 }
 
 struct trace_process *tables_process(const struct tables *tables, uint32_t process)
 {
-	return entry_at(tables, TRACE_PROCESSES, process);
+	return table_entry_at(tables, TRACE_PROCESSES, process);
 }
 
 struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument)
 {
-	return entry_at(tables, TRACE_INSTRUMENTS, instrument);
+	return table_entry_at(tables, TRACE_INSTRUMENTS, instrument);
 }
 
 bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process)

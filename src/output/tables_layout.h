@@ -64,6 +64,13 @@ static inline void *table_entry(const struct tables *tables, enum trace_section 
 	       index * table_kind(section).entry_size;
 }
 
+/* NULL: there is no such entry. */
+static inline void *table_entry_at(const struct tables *tables, enum trace_section section,
+                                   uint32_t index)
+{
+	return index < tables->header->nr[section] ? table_entry(tables, section, index) : NULL;
+}
+
 /*
  * Whether an image that somebody else wrote makes sense: its header, from which the layout follows,
  * and then the rest. What entries say is for the trace's writer and readers to doubt. 0, -EBADMSG.

@@ -29,7 +29,7 @@ static struct trace_thread *thread_at(const struct tables *tables, uint32_t thre
 
 struct trace_thread *tables_thread(const struct tables *tables, uint32_t thread)
 {
-	return thread < tables->header->nr[TRACE_THREADS] ? thread_at(tables, thread) : NULL;
+	return table_entry_at(tables, TRACE_THREADS, thread);
 }
 
 /* --- giving slots back ------------------------------------------------------------------------ */

@@ -30,7 +30,7 @@ static void record_as(struct run *run, const char *functions, unsigned nr_of_eac
 	char names[26][2];
 
 	world_open(w, 256 << 10);
-	events = (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries;
+	events = tables_event(w->tables, 0);
 	events[0].name = tables_string(w->tables, event);
 	events[1].name = tables_string(w->tables, other);
 	for (const char *f = functions; *f; f++) {

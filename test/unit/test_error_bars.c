@@ -91,9 +91,7 @@ static void simulate(struct simulated *s, struct world *w)
 
 static struct trace *finished(struct world *w)
 {
-	struct trace_event *events = (void *)tables_section(w->tables, TRACE_EVENTS).entries;
-
-	events[0].floor = hmb_floor(w->hmb, 0);
+	tables_event(w->tables, 0)->floor = hmb_floor(w->hmb, 0);
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
 	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
 	return open_good(w->path);

@@ -103,8 +103,7 @@ static void describe_costs(struct tables *t)
 
 static void describe_loss(struct tables *t)
 {
-	struct trace_stream *streams =
-		(struct trace_stream *)tables_section(t, TRACE_STREAMS).entries;
+	struct trace_stream *streams = tables_stream(t, 0);
 
 	streams[0].lost = 1;
 	streams[NR_CPUS].lost = 2;
@@ -160,8 +159,7 @@ static void describe_many(struct tables *t)
 static void describe_all(struct world *w)
 {
 	world_open(w, 64 << 10);
-	((struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries)[1].unit =
-		TRACE_COUNT;
+	tables_event(w->tables, 1)->unit = TRACE_COUNT;
 	put_samples(w);
 	describe_machine(w->tables);
 	describe_costs(w->tables);

@@ -113,7 +113,7 @@ static void doubts_of_one_are_of_all(void **state)
 
 static struct trace_event *event_of(struct world *w, unsigned event)
 {
-	return (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries + event;
+	return tables_event(w->tables, event);
 }
 
 /* A total is known if it is of all ranks. */
@@ -149,8 +149,7 @@ static void losses_count_once(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		rank_open(&ranks[i], i);
-		streams = (struct trace_stream *)tables_section(ranks[i].tables, TRACE_STREAMS)
-		                  .entries;
+		streams = tables_stream(ranks[i].tables, 0);
 		streams[0].cpu = i ? TRACE_ANY_CPU : 0;
 		streams[0].lost = 5;
 		streams[0].throttled = 6;

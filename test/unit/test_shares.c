@@ -9,7 +9,7 @@ enum { WEIGHT = 97081 };
 
 static struct trace_event *clock_of(struct world *w)
 {
-	return (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries;
+	return tables_event(w->tables, 0);
 }
 
 static struct trace *written(struct world *w)

@@ -69,8 +69,7 @@ static void run_open(struct world *w)
 	struct trace_command *command;
 
 	world_open(w, 64 << 10);
-	((struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries)[1].unit =
-		TRACE_COUNT;
+	tables_event(w->tables, 1)->unit = TRACE_COUNT;
 	put_samples(w, 10, 0, 16);
 	put_samples(w, 5, 0, 32);
 	put_samples(w, 3, 1, 16);

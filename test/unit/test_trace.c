@@ -186,7 +186,7 @@ static void events_are_found(void **state)
 
 	(void)state;
 	world_open(&w, 64 << 10);
-	events = (struct trace_event *)tables_section(w.tables, TRACE_EVENTS).entries;
+	events = tables_event(w.tables, 0);
 	events[0].name = tables_string(w.tables, "cycles:u");
 	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
 	trace = open_good(w.path);

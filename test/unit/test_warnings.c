@@ -43,13 +43,12 @@ static struct trace_run *run_open(struct world *w)
 
 static struct trace_event *event_of(struct world *w, unsigned event)
 {
-	return (struct trace_event *)tables_section(w->tables, TRACE_EVENTS).entries + event;
+	return tables_event(w->tables, event);
 }
 
 static struct trace_stream *stream_of(struct world *w, unsigned event)
 {
-	return (struct trace_stream *)tables_section(w->tables, TRACE_STREAMS).entries +
-	       event * NR_CPUS;
+	return tables_stream(w->tables, event * NR_CPUS);
 }
 
 static struct trace_command *command_add(struct world *w, const char *comm, unsigned exact)
