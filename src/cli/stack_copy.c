@@ -16,11 +16,7 @@
 #define LEAST_HELD  3   /* samples, however seldom they come */
 #define RECORD_SIZE 512 /* of a sample beside its stack */
 
-/*
- * At the start nothing tells whether larger copies are needed, and they stay whatever is lost. So a
- * ring must have more room, after it woke the recorder; but copies that reach the root of nearly
- * all stacks are worth having with less.
- */
+/* At the start a ring must have more, but for copies that reach the root of nearly all stacks. */
 #define LONG_NS    50000000
 #define NEARLY_ALL 32768.0
 

@@ -9,6 +9,20 @@
  * Inherited events and those with counters cannot be opened once more to copy more. So they do from
  * the start, as far as there would be room and time if all stacks were that deep, and each further
  * rung of the ladder for the lower frequency that it has.
+ *
+ * The two are judged differently, for they know differently much:
+ *
+ *                at the start                          while sampling
+ *     needed     nobody knows, and few programs do     one stack in 256 is cut
+ *     steps      one, which nothing corrects           doubled, no further once samples are lost
+ *     time       as if all stacks were that deep       of the share that is cut; twice, as programs
+ *                                                      pay more than was measured of a sample
+ *     room       10 ms of samples behind the mark      10 ms of samples in the whole ring
+ *                that wakes the recorder; 50 ms for
+ *                copies beyond 32 KiB
+ *
+ * Rules of the start would keep copies from growing where that costs next to nothing and completes
+ * stacks; those of later would lose samples of programs that gain nothing by it.
  */
 #ifndef CLI_STACK_COPY_H
 #define CLI_STACK_COPY_H
