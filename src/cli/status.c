@@ -60,8 +60,11 @@ static bool wanted(const struct session *s)
 
 /*
  * The line stands in the terminal's last row, and the rows above scroll without it: what the
- * program writes, lines that it has not finished as well, stays as it is. Cut to the width: what is
- * broken into two would scroll.
+ * program writes, lines that it has not finished as well, stays as it is. That takes a region that
+ * lasts: with one for the moment of writing alone, the program's next lines would go on in that row
+ * and carry the line along among them. Who is killed by SIGKILL leaves the region behind.
+ *
+ * Cut to the width: what is broken into two would scroll.
  */
 static void put_line(struct session *s, char *line)
 {
