@@ -15,10 +15,11 @@ assert len(samples) > 1000
 rooted = sum(any(f["symbol"] == "main" for f in s["stack"]) for s in samples)
 depth = sum(not f["inlined"] for s in samples for f in s["stack"]) / len(samples)
 print(rooted, "of", len(samples), "reach main;", depth, "frames")
+complete = sum(s["complete"] for s in samples)
 if sys.argv[1] == "deep":
-    assert rooted > 0.9 * len(samples)
+    assert rooted > 0.9 * len(samples) and complete > 0.9 * len(samples), complete
 else:
-    assert depth == 1
+    assert depth == 1 and not complete, complete
 names = recording.weights(samples, lambda s: s["stack"][0]["symbol"])
 assert names["burn_step"] > 0.8 * sum(names.values()), names
 END

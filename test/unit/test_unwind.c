@@ -513,27 +513,69 @@ static void nobody_called_a_context(void **state)
 
 #endif
 
+struct engines {
+	struct fixture *ours, theirs;
+};
+
+/* A copy that ends somewhere, of a thread that was never seen before. */
+static void compare_engines(const struct engines *engines, const struct unwind_sample *sample,
+                            const struct chain *whole, size_t size)
+{
+	struct fixture theirs = engines->theirs;
+	struct unwind_sample cut = *sample;
+	struct chain chain, other;
+
+	cut.stack_size = size < cut.stack_size ? size : cut.stack_size;
+	unwinder_forget(engines->ours->unwinder, cut.tid);
+	unwinder_forget(theirs.unwinder, cut.tid);
+	walk(engines->ours, &cut, &chain);
+	walk(&theirs, &cut, &other);
+	assert_int_equal(other.end, chain.end);
+	assert_int_equal(other.nr, chain.nr);
+	assert_memory_equal(other.frames, whole->frames, other.nr * sizeof(uint64_t));
+	assert_int_equal(other.end == UNWIND_COMPLETE, other.nr == whole->nr);
+}
+
+/* libunwind takes a frame pointer of 0 for an end wherever it knows no better. */
+static void check_unknown_code(struct fixture *fixture, const struct dump *dump)
+{
+	struct dump unknown = *dump;
+	struct unwind_sample sample = dump_sample(&unknown, MAX_STACK, 1);
+	struct chain chain;
+
+	unknown.regs[arch_sample_index[ARCH_FP]] = 0;
+	space_clear(fixture->space);
+	walk(fixture, &sample, &chain);
+	assert_int_equal(chain.frames[0], FRAME_UNKNOWN);
+	assert_int_equal(chain.end, UNWIND_TRUNCATED);
+}
+
+/* In what they find, and in whether it is all. */
 static void engines_agree(void **state)
 {
-	struct fixture *fixture = *state;
 	struct deepest *two = two_dumps();
 	struct unwind_sample sample = dump_sample(&two->deep, MAX_STACK, 1);
-	struct fixture other;
-	struct chain ours, theirs;
+	struct engines engines = {.ours = *state};
+	struct fixture *theirs = &engines.theirs;
+	struct chain whole;
+	uint64_t frames[3];
+	enum unwind_end end;
 
-	walk(fixture, &sample, &ours);
-	other.modules = module_table_new();
-	other.unwinder = unwinder_new(other.modules, UNWIND_LIBUNWIND);
-	other.space = space_new(getpid());
-	maps_read(other.space, other.modules);
-	walk(&other, &sample, &theirs);
-	assert_int_equal(ours.end, UNWIND_COMPLETE);
-	assert_int_equal(theirs.end, UNWIND_COMPLETE);
-	assert_int_equal(ours.nr, theirs.nr);
-	assert_memory_equal(ours.frames, theirs.frames, ours.nr * sizeof(uint64_t));
-	unwinder_free(other.unwinder);
-	space_put(other.space);
-	module_table_free(other.modules);
+	walk(engines.ours, &sample, &whole);
+	assert_int_equal(whole.end, UNWIND_COMPLETE);
+	theirs->modules = module_table_new();
+	theirs->unwinder = unwinder_new(theirs->modules, UNWIND_LIBUNWIND);
+	theirs->space = space_new(getpid());
+	maps_read(theirs->space, theirs->modules);
+	for (size_t size = 256; size < MAX_STACK; size += 256)
+		compare_engines(&engines, &sample, &whole, size);
+	assert_int_equal(unwinder_walk(theirs->unwinder, theirs->space, &sample, frames, 3, &end),
+	                 3);
+	assert_int_equal(end, UNWIND_TRUNCATED);
+	check_unknown_code(theirs, &two->deep);
+	unwinder_free(theirs->unwinder);
+	space_put(theirs->space);
+	module_table_free(theirs->modules);
 	free(two);
 }
 
