@@ -394,24 +394,81 @@ static void separate_file(void **state)
 	check_place(f, "b.so", place_of(f));
 }
 
-/* Common parts in a third file. */
+/* What is worth sharing: a whole function that was inlined, and the name of one that differs. */
+static const char shared[] =
+	"struct all_that_a_sample_has { int number_of_callers, number_of_bytes;\n"
+	"	struct all_that_a_sample_has *the_one_before; };\n"
+	"#define INLINED static inline __attribute__((always_inline))\n"
+	"INLINED int inlined_here(struct all_that_a_sample_has *sample, int number)\n"
+	"{\n	__asm__(\".globl place\\nplace: nop\" : \"+r\"(number));\n"
+	"	return number + sample->number_of_callers;\n}\n"
+	"INLINED RESULT inlined_around(struct all_that_a_sample_has *sample, int number)\n"
+	"{\n	return inlined_here(sample->the_one_before, number) + 2;\n}\n"
+	"int keep(struct all_that_a_sample_has *sample)\n"
+	"{\n	return inlined_around(sample, 3) + 1;\n}\n";
+
+/* a.so and b.so, which have nearly all in common. */
+static bool make_two_libraries(struct fixture *f, const char *options)
+{
+	char command[512];
+
+	write_file(f, "a.c", shared);
+	snprintf(command, sizeof(command),
+	         "for l in a b; do cc -shared -fPIC -O1 -nostdlib -g -Wl,--build-id=sha1 %s "
+	         "-Da=int -Db=long -DRESULT=$l a.c -o $l.so || exit; done",
+	         options);
+	return run(f, command);
+}
+
+static void check_shared(struct fixture *f, const char *name, uint32_t place, bool named)
+{
+	struct answer answer = ask(f, module_of(f, in_dir(f, name)), place);
+
+	assert_string_equal(answer.name, "keep"); /* by the symbol table */
+	assert_int_equal(answer.nr_sources, 3);
+	assert_string_equal(answer.names[0], named ? "inlined_here" : "");
+	assert_string_equal(answer.names[1], named ? "inlined_around" : "");
+	assert_int_equal(answer.chain[0].line, 6);
+	assert_int_equal(answer.chain[1].line, 11);
+	assert_int_equal(answer.chain[2].line, 15);
+}
+
+/* Common parts in a third file. Where that is not at hand names are missing, and lines are not. */
 static void shared_by_dwz(void **state)
 {
 	struct fixture *f = *state;
-	struct answer answer;
 	uint32_t place;
 
-	if (!make_library(f, "-g") ||
-	    !run(f, "cc -shared -fPIC -O1 -nostdlib -g -Wl,--build-id=sha1 -DX=1 a.c -o b.so &&"
-	            "dwz -m common a.so b.so && cp a.so c.so && readelf -S a.so | "
-	            "grep debugaltlink"))
+	if (!make_two_libraries(f, "") ||
+	    !run(f, "cp a.so 1.so && cp b.so 2.so && dwz -m common 1.so 2.so &&"
+	            "cp 1.so other.so && cp 1.so alone.so"))
 		skip();
 	place = place_of(f);
-	check_place(f, "a.so", place);
-	/* Without it, or with another one, names are missing and lines are not. */
-	assert_true(run(f, "mv common d && cp a.so common"));
-	answer = ask(f, module_of(f, in_dir(f, "c.so")), place);
-	assert_int_equal(answer.chain[0].line, 3);
+	check_shared(f, "1.so", place, true);
+	assert_true(make_two_libraries(f, "-fno-builtin") &&
+	            run(f, "dwz -m other a.so b.so && mv other common"));
+	check_shared(f, "other.so", place, false);
+	assert_true(run(f, "rm common"));
+	check_shared(f, "alone.so", place, false);
+}
+
+/* Debug files as distributions have them: what they share is beside them, not beside the program.
+ */
+static void debug_files_shared_by_dwz(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t place;
+
+	if (!make_two_libraries(f, "") ||
+	    !run(f, "mkdir .debug && for l in a b; do "
+	            "objcopy --only-keep-debug $l.so .debug/$l.debug || exit; done &&"
+	            "cd .debug && dwz -m common a.debug b.debug && objcopy -g "
+	            "--add-gnu-debuglink=a.debug ../a.so ../1.so && cp ../1.so ../alone.so"))
+		skip();
+	place = place_of(f);
+	check_shared(f, "1.so", place, true);
+	assert_true(run(f, "mv .debug/common common"));
+	check_shared(f, "alone.so", place, false);
 }
 
 static void no_lines_no_harm(void **state)
@@ -549,6 +606,7 @@ int main(void)
 		TEST(pieces_in_version_2),
 		TEST(separate_file),
 		TEST(shared_by_dwz),
+		TEST(debug_files_shared_by_dwz),
 		TEST(no_lines_no_harm),
 		TEST(damaged),
 	};
