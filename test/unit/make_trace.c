@@ -4,6 +4,7 @@
  *     make_trace plain|reduced FILE     the same run in a large and in a small buffer
  *     make_trace hostile FILE           names that want to be something else
  *     make_trace big FILE SAMPLES       of 8 threads
+ *     make_trace pairs FILE             a bin with more pairs than are numbered
  *     make_trace sums FILE              as JSON, on standard output
  */
 #include <stdio.h>
@@ -218,6 +219,52 @@ static void make_hostile(struct run *run)
 	run_write(run);
 }
 
+/* Its bytes are few where it comes in time, and its leaf is near that of the one before. */
+static void put_pair(struct run *run, uint32_t number, bool called)
+{
+	uint64_t caller = frame_make(2, 0x10 + 16 * (number % 32));
+	struct hmb_sample sample = {
+		.time = (20000000 + run->n * 1600) << TIME_SHIFT,
+		.step = 1600 << TIME_SHIFT,
+		.leaf = frame_make(1, 8 * number),
+		.path = &caller,
+		.path_size = called,
+	};
+
+	hmb_put(run->hmb, &sample);
+	run->n++;
+}
+
+/*
+ * The first bin of a list is a small one; in the one behind it pairs are numbered from 0 on. The
+ * last of those that are numbered, and the first of the others, have contexts that are new.
+ */
+static void make_pairs(struct run *run)
+{
+	static const char *const names[] = {"main", "half", "third"};
+	static const char *const comms[] = {"app"};
+	enum { FIRST_CALLED = 4096 - 16, LAST_CALLED = 4096 + 8, NR = 4096 + 32, MET_AGAIN = 3960 };
+	const struct hmb_level *level;
+	uint32_t before = 0;
+
+	run->names = names;
+	run->nr_names = 3;
+	run->comms = comms;
+	run->nr_comms = run->nr_threads = 1;
+	run_open(run, 4 << 20);
+	level = &run->hmb->kinds[0].levels[0];
+	while (!level->open || bin_size(level->open) < (size_t)1 << run->hmb->arena.bin_shift)
+		put_pair(run, before++, false);
+	for (uint32_t i = level->open->nr_records; i < NR; i++)
+		put_pair(run, before + i, i >= FIRST_CALLED && i < LAST_CALLED);
+	for (unsigned round = 0; round < 2; round++)
+		for (uint32_t i = MET_AGAIN; i < NR; i++)
+			put_pair(run, before + i, i >= FIRST_CALLED && i < LAST_CALLED);
+	if (level->open->nr_records != NR + 2 * (NR - MET_AGAIN))
+		die("the pairs need more than one bin");
+	run_write(run);
+}
+
 /* --- what is in one --------------------------------------------------------------------------- */
 
 struct function {
@@ -339,7 +386,7 @@ int main(int argc, char **argv)
 	struct run run = {.path = argc > 2 ? argv[2] : NULL, .seed = 7};
 
 	if (argc < 3)
-		die("usage: make_trace plain|reduced|hostile|big|sums FILE [SAMPLES]");
+		die("usage: make_trace plain|reduced|hostile|big|pairs|sums FILE [SAMPLES]");
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&run, 64 << 20);
 	else if (!strcmp(argv[1], "reduced"))
@@ -348,6 +395,8 @@ int main(int argc, char **argv)
 		make_hostile(&run);
 	else if (!strcmp(argv[1], "big") && argc > 3)
 		make_big(&run, strtoull(argv[3], NULL, 10));
+	else if (!strcmp(argv[1], "pairs"))
+		make_pairs(&run);
 	else if (!strcmp(argv[1], "sums"))
 		print_sums(argv[2]);
 	else

@@ -312,6 +312,43 @@ static void pairs_that_are_met_again_take_a_byte(void **state)
 	free(encoder);
 }
 
+static void read_on(struct code_cursor *cursor, uint32_t context, uint64_t leaf)
+{
+	struct code_sample got;
+
+	assert_int_equal(code_next(cursor, &got), 1);
+	assert_int_equal(got.context, context);
+	assert_int_equal(got.leaf, leaf);
+}
+
+/* 4096 pairs have a number, of two bytes; the next one is written out whenever it is met. */
+static void as_many_pairs_are_known_as_the_page_says(void **state)
+{
+	enum { NR = 4096 };
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct code_cursor *cursor = malloc(sizeof(*cursor));
+	struct bin *bin = new_bin(15, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6);
+	for (unsigned i = 0; i <= NR; i++)
+		size_of(encoder, bin, 1000 + i % 2, 16 * i);
+	assert_int_equal(size_of(encoder, bin, 1001, 16 * (NR - 1)), 1 + 2);
+	assert_int_equal(size_of(encoder, bin, 1001, 16 * (NR - 1)), 1 + 1);
+	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 3);
+	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 4);
+	assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
+	for (unsigned i = 0; i <= NR; i++)
+		read_on(cursor, 1000 + i % 2, 16 * i);
+	read_on(cursor, 1001, 16 * (NR - 1));
+	read_on(cursor, 1001, 16 * (NR - 1));
+	read_on(cursor, 1000, 16 * NR);
+	read_on(cursor, 1000, 16 * NR);
+	free(bin);
+	free(cursor);
+	free(encoder);
+}
+
 /* What a time takes that is so many units late, of 64 ns. */
 static void each_time_takes_its_bytes(void **state)
 {
@@ -483,6 +520,7 @@ int main(void)
 		cmocka_unit_test(contexts_on_two_trails_take_a_byte),
 		cmocka_unit_test(blocks_of_four_modules_take_a_byte_less),
 		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
+		cmocka_unit_test(as_many_pairs_are_known_as_the_page_says),
 		cmocka_unit_test(each_time_takes_its_bytes),
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
