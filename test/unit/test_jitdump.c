@@ -317,6 +317,66 @@ static void whose_file(void **state)
 	rmdir(dir);
 }
 
+/* -- what the symbolizer makes of it ----------------------------------------------------------- */
+
+static void write_bytes(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+static struct answers ask(struct symbolizer *symbolizer, struct module *module)
+{
+	static const uint32_t offsets[] = {0x1005, 0x1100};
+	struct answers answers = {0};
+
+	assert_int_equal(symbolizer_module(symbolizer, module, offsets, 2, tell, &answers), 0);
+	return answers;
+}
+
+/* It goes before a perf map, which has no lines; one that names no code leaves that to the map. */
+static void code_has_its_names(void **state)
+{
+	struct module_table *table = module_table_new();
+	struct symbolizer *symbolizer = symbolizer_new(table);
+	struct module *module = module_table_anon(table, getpid(), BASE | 0x1000);
+	char dir[] = "/tmp/test_jitdump.XXXXXX", path[64], map[64];
+	static const char names[] = "7f3b00001000 20 mapped\n7f3b00001100 20 other\n";
+	struct answers answers;
+	struct dump dump;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/jit-12.dump", dir);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
+	write_bytes(map, names, strlen(names));
+	head(&dump);
+	write_bytes(path, dump.bytes, dump.size);
+	add(module_table_jitdumps(table), path);
+	answers = ask(symbolizer, module);
+	assert_int_equal(answers.nr, 2);
+	assert_string_equal(answers.answers[0].name, "mapped");
+	debug(&dump, 0x1000, 0, "a.js");
+	load(&dump, 0x1000, 0x20, 1, "_ZN1a1bEi");
+	write_bytes(path, dump.bytes, dump.size);
+	answers = ask(symbolizer, module);
+	assert_int_equal(answers.nr, 1);
+	assert_string_equal(answers.answers[0].name, "a::b(int)");
+	assert_string_equal(answers.answers[0].file, "a.js");
+	assert_int_equal(answers.answers[0].line, 11);
+	/* That of another process, or of the other half of memory. */
+	assert_int_equal(ask(symbolizer, module_table_anon(table, getpid(), 0x1000)).nr, 0);
+	assert_int_equal(ask(symbolizer, module_table_anon(table, 1, BASE | 0x1000)).nr, 0);
+	unlink(map);
+	unlink(path);
+	rmdir(dir);
+	symbolizer_free(symbolizer);
+	module_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +387,7 @@ int main(void)
 		cmocka_unit_test(other_windows),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(whose_file),
+		cmocka_unit_test(code_has_its_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
