@@ -14,19 +14,12 @@ struct job {
 static void job_open(struct job *job)
 {
 	static const uint32_t members[] = {0, 1, 2, 5};
-	struct hmb_config config = {.size = 1 << 20,
-	                            .nr_kinds = CALLS + 1,
-	                            .max_path = MAX_DEPTH,
-	                            .truncated_frame = 1};
 	struct tables *t;
 
-	*job = (struct job){.w.seed = 3};
-	strcpy(job->w.folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(job->w.folder));
-	snprintf(job->w.path, sizeof(job->w.path), "%s/x.atr", job->w.folder);
-	job->w.tables = t = tables_new(config.size, job->w.path);
-	assert_non_null(t);
+	*job = (struct job){0};
+	world_make_tables(&job->w, 1 << 20);
 	describe(&job->w);
+	t = job->w.tables;
 	*tables_add_event(t) =
 		(struct trace_event){.name = tables_string(t, "calls"), .unit = TRACE_CALLS};
 	for (uint32_t i = 0; i < 3; i++)
@@ -41,11 +34,9 @@ static void job_open(struct job *job)
 	assert_int_equal(
 		tables_add_instrument(t, &(struct trace_instrument){.event = CALLS, .share = 77}),
 		0);
-	config.memory = tables_arena(t);
-	config.ledger = tables_ledger(t);
-	config.kinds[CALLS] = (struct hmb_kind_config){.shape = HMB_CALLS};
-	job->w.hmb = hmb_new(&config);
-	assert_non_null(job->w.hmb);
+	world_make_buffer(&job->w, (struct hmb_config){.nr_kinds = CALLS + 1,
+	                                               .max_path = MAX_DEPTH,
+	                                               .kinds[CALLS].shape = HMB_CALLS});
 }
 
 /* A thread's calls: three of MPI, then the region around them. */
@@ -122,8 +113,7 @@ static void test_trace(void **state)
 	job_open(&job);
 	for (uint32_t n = 0; n < NR_CALLS; n++)
 		put_call(&job, n);
-	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(job.w.path);
+	trace = world_written(&job.w);
 	check_trace(trace);
 	trace_close(trace);
 	world_close(&job.w);
@@ -222,8 +212,7 @@ static void test_stream(void **state)
 	job_open(&job);
 	for (uint32_t n = 0; n < NR_CALLS / 12 * 12; n++)
 		put_call(&job, n);
-	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(job.w.path);
+	trace = world_written(&job.w);
 	index = call_index_new(trace);
 	assert_non_null(index);
 	for (uint32_t thread = 0; thread < NR_THREADS; thread++)
@@ -255,8 +244,7 @@ static void test_crossing(void **state)
 
 		hmb_put_call(job.w.hmb, CALLS, 0, &call);
 	}
-	assert_int_equal(trace_write(job.w.path, job.w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(job.w.path);
+	trace = world_written(&job.w);
 	index = call_index_new(trace);
 	stream = call_stream_new(index, 0);
 	while (call_stream_next(stream, &moment) == 1) {

@@ -47,32 +47,11 @@ static void describe_run(struct run *r)
 
 static void run_open(struct run *r, size_t budget)
 {
-	struct hmb_config config = {
-		.size = budget,
-		.nr_kinds = 1,
-		.max_path = MAX_DEPTH,
-		.truncated_frame = 1,
-		.kinds = {{.nr_counters = 1 + r->nr}},
-	};
-	struct world *w = &r->w;
-
-	*w = (struct world){.seed = 7};
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
-	w->tables = tables_new(budget, w->path);
-	assert_non_null(w->tables);
+	world_make_tables(&r->w, budget);
 	describe_run(r);
-	config.memory = tables_arena(w->tables);
-	config.ledger = tables_ledger(w->tables);
-	w->hmb = hmb_new(&config);
-	assert_non_null(w->hmb);
-}
-
-static struct trace *run_written(struct run *r)
-{
-	assert_int_equal(trace_write(r->w.path, r->w.tables, NULL, NULL, NULL), 0);
-	return open_good(r->w.path);
+	world_make_buffer(&r->w, (struct hmb_config){.nr_kinds = 1,
+	                                             .max_path = MAX_DEPTH,
+	                                             .kinds = {{.nr_counters = 1 + r->nr}}});
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -85,7 +64,7 @@ static void check_columns(const char *leader, enum trace_unit unit, const char *
 	struct trace *trace;
 
 	run_open(&r, 64 << 10);
-	trace = run_written(&r);
+	trace = world_written(&r.w);
 	counter_columns_init(&columns, trace, 0);
 	assert_int_equal(columns.nr_sums, nr);
 	for (unsigned i = 0; i < nr; i++)
@@ -161,7 +140,7 @@ static void what_is_not_known_is_never_zero(void **state)
 
 	(void)state;
 	run_open(&r, 64 << 10);
-	trace = run_written(&r);
+	trace = world_written(&r.w);
 	counter_columns_init(&columns, trace, 0);
 	check_text(&columns.columns[0], counters, "~12000");
 	check_text(&columns.columns[1], counters, "-");
@@ -210,7 +189,7 @@ static void ratios_are_of_what_they_are_called(void **state)
 
 	(void)state;
 	run_open(&r, 64 << 10);
-	trace = run_written(&r);
+	trace = world_written(&r.w);
 	counter_columns_init(&columns, trace, 0);
 	assert_int_equal(columns.nr, 5 + 6);
 	for (unsigned i = 0; i < 6; i++) {
@@ -344,7 +323,7 @@ static void functions_have_what_was_counted_in_them(void **state)
 	(void)state;
 	run_open(&r, 1 << 20);
 	put_counted(&r, &sums, 20000);
-	trace = run_written(&r);
+	trace = world_written(&r.w);
 	profile = profile_new(trace, &config);
 	assert_non_null(profile);
 	check_rows(profile, &sums);
@@ -369,7 +348,7 @@ static struct trace *two_functions(struct run *r)
 
 		assert_true(hmb_put(r->w.hmb, &sample));
 	}
-	return run_written(r);
+	return world_written(&r->w);
 }
 
 static const char *const told_names[] = {"instructions", "branch-misses"};

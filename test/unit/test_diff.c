@@ -1,5 +1,4 @@
 /* What became of functions from one run to another. */
-#include "trace_symbols.h"
 #include "trace_world.h"
 
 #include "output/report_diff.h"
@@ -34,24 +33,18 @@ static void record_as(struct run *run, const char *functions, unsigned nr_of_eac
 	events[0].name = tables_string(w->tables, event);
 	events[1].name = tables_string(w->tables, other);
 	for (const char *f = functions; *f; f++) {
-		for (unsigned i = 0; i < nr_of_each; i++) {
-			struct hmb_sample sample = {
-				.leaf = (uint64_t)2 << 32 | (unsigned)(*f - 'a') * 16,
-				.time = (1000 + w->nr++ * 300) << TIME_SHIFT,
-				.step = 97081,
-			};
-
-			hmb_put(w->hmb, &sample);
-		}
+		for (unsigned i = 0; i < nr_of_each; i++)
+			put_next(w, (struct hmb_sample){
+					    .leaf = (uint64_t)2 << 32 | (unsigned)(*f - 'a') * 16,
+					    .step = 97081,
+				    });
 	}
 	for (unsigned i = 0; i < 26; i++) {
 		names[i][0] = (char)('a' + i);
 		names[i][1] = 0;
 		ranges[i] = (struct named_range){2, 16 * i, 16 * i + 16, names[i]};
 	}
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, 26));
-	run->trace = open_good(w->path);
+	run->trace = world_named(w, ranges, 26);
 }
 
 static void record(struct run *run, const char *functions, unsigned nr_of_each)

@@ -1,4 +1,5 @@
 /* All that info says of a run in which everything happened, and of one in which little did. */
+#include "page.h"
 #include "trace_world.h"
 
 #include <json-c/json.h>
@@ -8,32 +9,24 @@
 
 static char *text_of(struct world *w)
 {
-	struct trace *trace;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct trace *trace = world_written(w);
+	struct page page;
 
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	trace = open_good(w->path);
-	assert_int_equal(info_text(file, trace, "x.atr"), 0);
-	fclose(file);
+	assert_int_equal(info_text(page_open(&page), trace, "x.atr"), 0);
 	trace_close(trace);
-	return text;
+	return page_close(&page);
 }
 
 static struct json_object *json_of(struct world *w)
 {
-	struct trace *trace;
+	struct trace *trace = world_written(w);
 	struct json_object *object;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
+	char *text;
 
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	trace = open_good(w->path);
-	assert_int_equal(info_json(file, trace), 0);
-	fclose(file);
+	assert_int_equal(info_json(page_open(&page), trace), 0);
 	trace_close(trace);
+	text = page_close(&page);
 	object = json_tokener_parse(text);
 	assert_non_null(object);
 	free(text);
@@ -130,14 +123,12 @@ static void describe_counters(struct tables *t)
 	}
 }
 
-static void describe_tasks(struct tables *t)
+static void describe_tasks(struct world *w)
 {
-	struct trace_command *command = tables_command(t, tables_string(t, "sh"));
+	struct tables *t = w->tables;
 	struct trace_thread *thread = tables_thread(t, 1);
 
-	command->tasks = 1;
-	command->exact = 50000000;
-	command->flags = TRACE_THREAD_EXACT;
+	set_exact(w, "sh", 50000000)->tasks = 1;
 	thread->exact = 3000000;
 	thread->flags = TRACE_THREAD_EXACT;
 	tables_command(t, tables_string(t, "gone"))->exact = 1;
@@ -165,7 +156,7 @@ static void describe_all(struct world *w)
 	describe_costs(w->tables);
 	describe_loss(w->tables);
 	describe_counters(w->tables);
-	describe_tasks(w->tables);
+	describe_tasks(w);
 }
 
 static const char all_of_it[] =
@@ -423,18 +414,13 @@ static void properties_tell_all(void **state)
 {
 	struct trace *trace;
 	struct world w;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
 
 	(void)state;
 	describe_all(&w);
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
-	assert_int_equal(run_properties(trace, keep, file), 0);
-	fclose(file);
-	assert_string_equal(text, all_properties);
-	free(text);
+	trace = world_written(&w);
+	assert_int_equal(run_properties(trace, keep, page_open(&page)), 0);
+	page_expect(&page, all_properties);
 	trace_close(trace);
 	world_close(&w);
 }

@@ -1,5 +1,4 @@
 /* Lines and inlined functions in traces: written, read, reported, and lied about. */
-#include "trace_symbols.h"
 #include "trace_world.h"
 
 #include <json-c/json.h>

@@ -1,5 +1,5 @@
 /* What report --mpi says of samples alone. */
-#include "trace_symbols.h"
+#include "page.h"
 #include "trace_world.h"
 
 #include "output/report_job.h"
@@ -30,10 +30,8 @@ static void put_stack(struct world *w, unsigned nr, const unsigned *functions, u
 
 	for (unsigned i = 1; i < depth; i++)
 		path[i - 1] = frame_of(functions[i]);
-	for (; nr; nr--) {
-		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
-		hmb_put(w->hmb, &sample);
-	}
+	while (nr--)
+		put_next(w, sample);
 }
 
 #define PUT(w, nr, ...)                                   \
@@ -43,20 +41,15 @@ static void put_stack(struct world *w, unsigned nr, const unsigned *functions, u
 static struct trace *write_named(struct world *w)
 {
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP | TRACE_RUN_USER_ONLY;
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, sizeof(ranges) / sizeof(*ranges)));
-	return open_good(w->path);
+	return world_named(w, ranges, sizeof(ranges) / sizeof(*ranges));
 }
 
 static char *told(const struct trace *trace, const struct report_options *options, int expected)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
 
-	assert_int_equal(report_mpi_text(file, trace, "x.atr", options), expected);
-	fclose(file);
-	return text;
+	assert_int_equal(report_mpi_text(page_open(&page), trace, "x.atr", options), expected);
+	return page_close(&page);
 }
 
 /* Where calls are not recorded any more, they go past the library that did. */

@@ -1,5 +1,5 @@
 /* What is told of a job, word for word: ranks, calls, who called them, who sent to whom. */
-#include "trace_symbols.h"
+#include "page.h"
 #include "trace_world.h"
 
 #include "output/dump.h"
@@ -62,24 +62,13 @@ static void describe_calls(struct made_job *job, unsigned nr_ranks)
 
 static void job_open(struct made_job *job, unsigned nr_ranks)
 {
-	struct hmb_config config = {.size = 1 << 20,
-	                            .nr_kinds = CALLS + 1,
-	                            .max_path = MAX_DEPTH,
-	                            .truncated_frame = 1};
-
 	*job = (struct made_job){.time = 2000};
-	strcpy(job->w.folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(job->w.folder));
-	snprintf(job->w.path, sizeof(job->w.path), "%s/x.atr", job->w.folder);
-	job->w.tables = tables_new(config.size, job->w.path);
-	assert_non_null(job->w.tables);
+	world_make_tables(&job->w, 1 << 20);
 	describe(&job->w);
 	describe_calls(job, nr_ranks);
-	config.memory = tables_arena(job->w.tables);
-	config.ledger = tables_ledger(job->w.tables);
-	config.kinds[CALLS] = (struct hmb_kind_config){.shape = HMB_CALLS};
-	job->w.hmb = hmb_new(&config);
-	assert_non_null(job->w.hmb);
+	world_make_buffer(&job->w, (struct hmb_config){.nr_kinds = CALLS + 1,
+	                                               .max_path = MAX_DEPTH,
+	                                               .kinds[CALLS].shape = HMB_CALLS});
 }
 
 static void put_samples(struct made_job *job, unsigned nr, uint32_t thread, uint32_t leaf)
@@ -152,18 +141,11 @@ typedef int told_fn(FILE *to, const struct trace *trace, const char *name,
 static void expect(struct made_job *job, told_fn *fn, const struct report_options *options,
                    const char *text)
 {
-	struct trace *trace;
-	char *said = NULL;
-	size_t size;
-	FILE *file = open_memstream(&said, &size);
+	struct trace *trace = world_named(&job->w, names, sizeof(names) / sizeof(*names));
+	struct page page;
 
-	assert_int_equal(trace_write(job->w.path, job->w.tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(job->w.path, names, sizeof(names) / sizeof(*names)));
-	trace = open_good(job->w.path);
-	assert_int_equal(fn(file, trace, "x.atr", options), 0);
-	fclose(file);
-	assert_string_equal(said, text);
-	free(said);
+	assert_int_equal(fn(page_open(&page), trace, "x.atr", options), 0);
+	page_expect(&page, text);
 	trace_close(trace);
 }
 
@@ -362,8 +344,7 @@ static void recursion_counts_once(void **state)
 	job_open(&made, 2);
 	sample.thread = made.thread[1];
 	hmb_put(made.w.hmb, &sample);
-	assert_int_equal(trace_write(made.w.path, made.w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(made.w.path);
+	trace = world_written(&made.w);
 	assert_int_equal(job_init(&job, trace, &as_asked), 0);
 	assert_int_equal(job.samples.functions[0].self.sum, WEIGHT);
 	assert_int_equal(job.samples.functions[0].total.sum, WEIGHT);

@@ -1,5 +1,5 @@
 /* What modules are called: as much of their paths as tells them apart. */
-#include "trace_symbols.h"
+#include "page.h"
 #include "trace_world.h"
 
 #include "output/report.h"
@@ -19,19 +19,12 @@ static void record(struct run *run, const char *const *paths)
 
 	world_open(w, 64 << 10);
 	for (; paths[n]; n++) {
-		struct hmb_sample sample = {
-			.time = (1000 + n * 300) << TIME_SHIFT,
-			.leaf = (uint64_t)(n + 1) << 32 | 0x20,
-			.step = 97081,
-		};
-
 		tables_module(w->tables, n + 1)->path = tables_string(w->tables, paths[n]);
-		hmb_put(w->hmb, &sample);
+		put_next(w, (struct hmb_sample){.leaf = (uint64_t)(n + 1) << 32 | 0x20,
+		                                .step = 97081});
 		ranges[n] = (struct named_range){n + 1U, 0x20, 0x40, "f"};
 	}
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, n - 1U)); /* of the last one nothing is known */
-	run->trace = open_good(w->path);
+	run->trace = world_named(w, ranges, n - 1U); /* of the last one nothing is known */
 }
 
 static void end(struct run *run)
@@ -90,24 +83,20 @@ static void reports_tell_them_apart(void **state)
 	static const char *const paths[] = {"/a/libx.so", "/b/libx.so", "/c/libx.so", NULL};
 	struct report_options options = by_function;
 	struct run run;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
 
 	(void)state;
 	record(&run, paths);
-	assert_int_equal(report_text(file, run.trace, "x.atr", &options), 0);
+	page_open(&page);
+	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
 	options.tree = true;
-	assert_int_equal(report_text(file, run.trace, "x.atr", &options), 0);
-	fclose(file);
-	assert_string_equal(text,
-	                    "  33.33% ±  92.40%    33.33%         1  f               a/libx.so\n"
-	                    "  33.33% ±  92.40%    33.33%         1  f               b/libx.so\n"
-	                    "  33.33% ±  92.40%    33.33%         1  c/libx.so+0x20  c/libx.so\n"
-	                    "  33.33%    33.33%  ├ f (a/libx.so)\n"
-	                    "  33.33%    33.33%  ├ f (b/libx.so)\n"
-	                    "  33.33%    33.33%  └ c/libx.so+0x20\n");
-	free(text);
+	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
+	page_expect(&page, "  33.33% ±  92.40%    33.33%         1  f               a/libx.so\n"
+	                   "  33.33% ±  92.40%    33.33%         1  f               b/libx.so\n"
+	                   "  33.33% ±  92.40%    33.33%         1  c/libx.so+0x20  c/libx.so\n"
+	                   "  33.33%    33.33%  ├ f (a/libx.so)\n"
+	                   "  33.33%    33.33%  ├ f (b/libx.so)\n"
+	                   "  33.33%    33.33%  └ c/libx.so+0x20\n");
 	end(&run);
 }
 
@@ -119,9 +108,7 @@ static void differences_are_of_like_names(void **state)
 	struct report_options options = by_function;
 	struct run before, after;
 	struct diff_report report = {.options = &options};
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
 
 	(void)state;
 	record(&before, old);
@@ -131,14 +118,12 @@ static void differences_are_of_like_names(void **state)
 	options.all = true;
 	assert_int_equal(trace_tell_modules_apart((struct trace *[]){before.trace, after.trace}, 2),
 	                 0);
-	assert_int_equal(report_diff_text(file, &report), 0);
-	fclose(file);
-	assert_string_equal(
-		text, "  -97.081 µs ±  329.572 µs     97.081 µs      0.000 µs  1/x+0x20  1/x\n"
-		      "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  2/x+0x20  2/x\n"
-		      "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  f         1/x\n"
-		      "   +0.000 µs ±  380.558 µs     97.081 µs     97.081 µs  f         app\n");
-	free(text);
+	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
+	page_expect(&page,
+	            "  -97.081 µs ±  329.572 µs     97.081 µs      0.000 µs  1/x+0x20  1/x\n"
+	            "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  2/x+0x20  2/x\n"
+	            "  +97.081 µs ±  329.572 µs      0.000 µs     97.081 µs  f         1/x\n"
+	            "   +0.000 µs ±  380.558 µs     97.081 µs     97.081 µs  f         app\n");
 	end(&before);
 	end(&after);
 }

@@ -446,7 +446,6 @@ static void what_was_not_sampled_is_a_row(void **state)
 {
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
 	                                .to = UINT64_MAX};
-	struct trace_command *command;
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
@@ -457,15 +456,9 @@ static void what_was_not_sampled_is_a_row(void **state)
 	for (unsigned n = 0; n < 10; n++)
 		put_one(&w, 5, 0, 0); /* thread 0 is "sh" */
 	w.nr = 0;
-	command = tables_command(w.tables, tables_string(w.tables, "sh"));
-	command->exact = 13 * base_periods[0];
-	command->flags = TRACE_THREAD_EXACT;
-	command = tables_command(w.tables, tables_string(w.tables, "fork"));
-	command->exact = 7 * base_periods[0];
-	command->flags = TRACE_THREAD_EXACT;
-	command = tables_command(w.tables, tables_string(w.tables, "app"));
-	command->exact = base_periods[0];
-	command->flags = TRACE_THREAD_EXACT;
+	set_exact(&w, "sh", 13 * base_periods[0]);
+	set_exact(&w, "fork", 7 * base_periods[0]);
+	set_exact(&w, "app", base_periods[0]);
 	trace = written(&w, 0, 0, false);
 	profile = profile_new(trace, &config);
 	assert_int_equal(profile->sampled, 10 * base_periods[0]);
@@ -495,16 +488,13 @@ static struct profile *profile_of_coverage(struct world *w, struct trace **trace
 {
 	struct profile_config config = {
 		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = scale};
-	struct trace_command *command;
 	struct profile *profile;
 
 	world_open(w, 64 << 10);
 	for (unsigned n = 0; n < nr; n++)
 		put_one(w, 5, 0, 0);
 	w->nr = 0;
-	command = tables_command(w->tables, tables_string(w->tables, "sh"));
-	command->exact = exact * base_periods[0];
-	command->flags = TRACE_THREAD_EXACT;
+	set_exact(w, "sh", exact * base_periods[0]);
 	*trace = written(w, 0, 0, false);
 	profile = profile_new(*trace, &config);
 	assert_int_equal(profile->sampled, nr * base_periods[0]);

@@ -1,3 +1,4 @@
+#include "page.h"
 #include "trace_world.h"
 #include "lies.h"
 
@@ -14,18 +15,6 @@ static const struct report_options by_function = {
 	.to = UINT64_MAX,
 	.limit = UINT32_MAX,
 };
-
-struct page {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-
-static void page_open(struct page *page)
-{
-	page->file = open_memstream(&page->text, &page->size);
-	assert_non_null(page->file);
-}
 
 static struct json_object *page_parse(struct page *page)
 {
@@ -47,8 +36,7 @@ static struct trace *record(struct world *w, size_t budget, size_t nr)
 	put_many(w, nr);
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
 	tables_run(w->tables)->end = 1000 + (nr * 300 << TIME_SHIFT);
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	return open_good(w->path);
+	return world_written(w);
 }
 
 static struct json_object *member(struct json_object *object, const char *key)
@@ -245,8 +233,7 @@ static void long_commands_stay_in_info(void **state)
 	world_open(&w, 64 << 10);
 	put_many(&w, 10);
 	tables_run(w.tables)->command = tables_string(w.tables, command);
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	page_report(&page, trace, &by_function);
 	assert_in_range(strcspn(page.text, "\n"), 200, 300);
 	free(page.text);
@@ -373,8 +360,7 @@ static void addresses_are_whole(void **state)
 	put_many(&w, 100);
 	tables_module(w.tables, 2)->kind = MODULE_KERNEL;
 	tables_module(w.tables, 2)->window = 0xffffffff;
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	page_open(&page);
 	assert_int_equal(dump_json(page.file, trace), 0);
 	fclose(page.file);
@@ -409,8 +395,7 @@ static bool warns_of(uint8_t kind, const char *words)
 	put_many(&w, 300);
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
 	tables_module(w.tables, 2)->kind = kind;
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	object = report(trace, &by_function);
 	warnings = member(object, "warnings");
 	for (size_t i = 0; i < json_object_array_length(warnings); i++)

@@ -34,9 +34,7 @@ static struct trace *record(struct world *w, size_t nr)
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
 	for (uint16_t i = 1; i < 4; i++)
 		tables_module(w->tables, i)->kind = MODULE_FILE;
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, sizeof(ranges) / sizeof(*ranges)));
-	return open_good(w->path);
+	return world_named(w, ranges, sizeof(ranges) / sizeof(*ranges));
 }
 
 /* --- the oracle ------------------------------------------------------------------------------- */

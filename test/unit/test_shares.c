@@ -12,28 +12,13 @@ static struct trace_event *clock_of(struct world *w)
 	return tables_event(w->tables, 0);
 }
 
-static struct trace *written(struct world *w)
-{
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	return open_good(w->path);
-}
-
 /* Samples of thread 0, which is "sh", and its exact total in hundredths of a sample. */
 static void run_open(struct world *w, unsigned nr, uint64_t exact)
 {
-	struct trace_command *command;
-
 	world_open(w, 64 << 10);
-	for (unsigned n = 0; n < nr; n++) {
-		struct hmb_sample sample = {.time = (uint64_t)(1000 + n) << TIME_SHIFT,
-		                            .step = WEIGHT,
-		                            .leaf = 2ULL << 32};
-
-		hmb_put(w->hmb, &sample);
-	}
-	command = tables_command(w->tables, tables_string(w->tables, "sh"));
-	command->exact = exact * WEIGHT / 100;
-	command->flags = TRACE_THREAD_EXACT;
+	while (nr--)
+		put_next(w, (struct hmb_sample){.step = WEIGHT, .leaf = 2ULL << 32});
+	set_exact(w, "sh", exact * WEIGHT / 100);
 }
 
 static void names_tell_whose_time_a_clock_counts(void **state)
@@ -58,16 +43,16 @@ static void names_tell_whose_time_a_clock_counts(void **state)
 	run_open(&w, 1, 0);
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		clock_of(&w)->name = tables_string(w.tables, clocks[i].name);
-		trace = written(&w);
+		trace = world_written(&w);
 		assert_int_equal(clock_sides(trace, trace_event(trace, 0)), clocks[i].sides);
 		trace_close(trace);
 	}
 	tables_run(w.tables)->flags = TRACE_RUN_USER_ONLY;
-	trace = written(&w);
+	trace = world_written(&w);
 	assert_int_equal(clock_sides(trace, trace_event(trace, 0)), CLOCK_USER);
 	trace_close(trace);
 	clock_of(&w)->unit = TRACE_COUNT;
-	trace = written(&w);
+	trace = world_written(&w);
 	assert_int_equal(clock_sides(trace, trace_event(trace, 0)), CLOCK_BOTH);
 	trace_close(trace);
 	world_close(&w);
@@ -81,7 +66,7 @@ static bool lacks(unsigned nr, uint64_t exact, const char *clock, struct coverag
 
 	run_open(&w, nr, exact);
 	clock_of(&w)->name = tables_string(w.tables, clock);
-	trace = written(&w);
+	trace = world_written(&w);
 	lack = shares_lack_samples(trace, coverage);
 	trace_close(trace);
 	world_close(&w);
@@ -114,7 +99,7 @@ static void too_many_samples_cover_no_more_than_all(void **state)
 	other = tables_command(w.tables, tables_string(w.tables, "fork"));
 	other->exact = 50 * WEIGHT;
 	other->flags = TRACE_THREAD_EXACT;
-	trace = written(&w);
+	trace = world_written(&w);
 	assert_true(shares_lack_samples(trace, &coverage));
 	assert_int_equal(coverage.sampled, 50 * WEIGHT);
 	assert_int_equal(coverage.exact, 100 * WEIGHT);
@@ -132,7 +117,7 @@ static void expect_unsampled(const char *clock, uint32_t event, const char *name
 
 	run_open(&w, 10, 10000);
 	clock_of(&w)->name = tables_string(w.tables, clock);
-	trace = written(&w);
+	trace = world_written(&w);
 	profile = profile_new(trace, &config);
 	assert_int_equal(profile->nr_unsampled, name != NULL);
 	if (name)

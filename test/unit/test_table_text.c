@@ -1,5 +1,5 @@
 /* Reports as text, word for word: what stands above tables, in them and below. */
-#include "trace_symbols.h"
+#include "page.h"
 #include "trace_world.h"
 
 #include <json-c/json.h>
@@ -23,36 +23,27 @@ static const struct named_range names[] = {
 
 static void put_samples(struct world *w, unsigned nr, uint32_t thread, uint32_t leaf)
 {
-	for (unsigned n = 0; n < nr; n++) {
-		uint64_t path[] = {2ULL << 32};
-		struct hmb_sample sample = {
-			.time = (1000 + w->nr++ * 300) << TIME_SHIFT,
-			.thread = thread,
-			.leaf = 2ULL << 32 | leaf,
-			.path = path,
-			.path_size = 1,
-			.level = 1,
-			.step = WEIGHT,
-		};
+	const uint64_t path[] = {2ULL << 32};
 
-		hmb_put(w->hmb, &sample);
-	}
+	while (nr--)
+		put_next(w, (struct hmb_sample){
+				    .thread = thread,
+				    .leaf = 2ULL << 32 | leaf,
+				    .path = path,
+				    .path_size = 1,
+				    .level = 1,
+				    .step = WEIGHT,
+			    });
 }
 
 static char *text_of(struct world *w, const struct report_options *options)
 {
-	struct trace *trace;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct trace *trace = world_named(w, names, sizeof(names) / sizeof(*names));
+	struct page page;
 
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, names, sizeof(names) / sizeof(*names)));
-	trace = open_good(w->path);
-	assert_int_equal(report_text(file, trace, "x.atr", options), 0);
-	fclose(file);
+	assert_int_equal(report_text(page_open(&page), trace, "x.atr", options), 0);
 	trace_close(trace);
-	return text;
+	return page_close(&page);
 }
 
 static void expect(struct world *w, const struct report_options *options, const char *text)
@@ -66,17 +57,13 @@ static void expect(struct world *w, const struct report_options *options, const 
 /* Of "sh" 100/100 and "app" 100/101, two functions each, and of "fork" no sample at all. */
 static void run_open(struct world *w)
 {
-	struct trace_command *command;
-
 	world_open(w, 64 << 10);
 	tables_event(w->tables, 1)->unit = TRACE_COUNT;
 	put_samples(w, 10, 0, 16);
 	put_samples(w, 5, 0, 32);
 	put_samples(w, 3, 1, 16);
 	put_samples(w, 2, 1, 32);
-	command = tables_command(w->tables, tables_string(w->tables, "fork"));
-	command->exact = 20 * WEIGHT;
-	command->flags = TRACE_THREAD_EXACT;
+	set_exact(w, "fork", 20 * WEIGHT);
 }
 
 static void tables_of_functions(void **state)
@@ -108,7 +95,6 @@ static void tables_of_functions(void **state)
 static void tables_of_threads(void **state)
 {
 	struct report_options options = by_function;
-	struct trace_command *fork;
 	struct world w;
 	char *said;
 
@@ -143,12 +129,11 @@ static void tables_of_threads(void **state)
 		strstr(said, "row; --all shows them\n\n1 more command; --all shows them\n"));
 	free(said);
 	options.limit = 1;
-	fork = tables_command(w.tables, tables_string(w.tables, "fork"));
-	fork->flags = 0;
+	set_exact(&w, "fork", 0)->flags = 0;
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "\n\n1 more thread; --all shows them\n"));
 	free(said);
-	fork->flags = TRACE_THREAD_EXACT;
+	set_exact(&w, "fork", 20 * WEIGHT);
 	/* One that stands for all others of its command. */
 	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
 	options.quiet = true;
@@ -257,25 +242,18 @@ static void dump_tells_of_every_sample(void **state)
 {
 	struct trace *trace;
 	struct world w;
-	char *said = NULL;
-	size_t size;
-	FILE *file = open_memstream(&said, &size);
+	struct page page;
 
 	(void)state;
 	world_open(&w, 64 << 10);
 	w.nr = 52083333; /* 1000 s after the machine's start */
 	put_samples(&w, 2, 0, 16);
 	put_samples(&w, 1, 1, 32);
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w.path, names, sizeof(names) / sizeof(*names)));
-	trace = open_good(w.path);
-	assert_int_equal(dump_text(file, trace), 0);
-	fclose(file);
-	assert_string_equal(said,
-	                    "1000.000057600  sh 100/100  [0]  cpu-clock 97081  work < main\n"
-	                    "1000.000076800  sh 100/100  [0]  cpu-clock 97081  work < main\n"
-	                    "1000.000096000  app 100/101  [0]  cpu-clock 97081  rest < main\n");
-	free(said);
+	trace = world_named(&w, names, sizeof(names) / sizeof(*names));
+	assert_int_equal(dump_text(page_open(&page), trace), 0);
+	page_expect(&page, "1000.000057600  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                   "1000.000076800  sh 100/100  [0]  cpu-clock 97081  work < main\n"
+	                   "1000.000096000  app 100/101  [0]  cpu-clock 97081  rest < main\n");
 	trace_close(trace);
 	world_close(&w);
 }
@@ -286,9 +264,8 @@ static void json_tells_who(void **state)
 	struct json_object *object, *functions, *expected;
 	struct trace *trace;
 	struct world w;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
+	char *text;
 
 	(void)state;
 	run_open(&w);
@@ -297,10 +274,9 @@ static void json_tells_who(void **state)
 	                             PROFILE_BY_CPU},
 	       4 * sizeof(*options.keys));
 	options.nr_keys = 4;
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
-	assert_int_equal(report_json(file, trace, &options), 0);
-	fclose(file);
+	trace = world_written(&w);
+	assert_int_equal(report_json(page_open(&page), trace, &options), 0);
+	text = page_close(&page);
 	object = json_tokener_parse(text);
 	assert_true(json_object_object_get_ex(object, "functions", &functions));
 	expected = json_tokener_parse(

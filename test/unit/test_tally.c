@@ -18,9 +18,7 @@ static struct trace *record(struct world *w)
 
 	world_open(w, 256 << 10);
 	put_many(w, NR_SAMPLES);
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, sizeof(ranges) / sizeof(*ranges)));
-	trace = open_good(w->path);
+	trace = world_named(w, ranges, sizeof(ranges) / sizeof(*ranges));
 	{
 		uint32_t a_c = trace_symbol(trace, 6)->name, inner = trace_symbol(trace, 7)->name;
 		const struct trace_source sources[] = {

@@ -1,33 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "page.h"
+
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "output/json_text.h"
 #include "output/text.h"
-
-struct page {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-
-static void page_open(struct page *page)
-{
-	page->file = open_memstream(&page->text, &page->size);
-	assert_non_null(page->file);
-}
-
-static void page_expect(struct page *page, const char *expected)
-{
-	fclose(page->file);
-	assert_string_equal(page->text, expected);
-	free(page->text);
-}
 
 static void expect_put(const char *name, unsigned width, const char *expected, unsigned columns)
 {

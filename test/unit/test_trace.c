@@ -1,3 +1,4 @@
+#include "seal.h"
 #include "trace_world.h"
 
 #include <errno.h>
@@ -188,16 +189,14 @@ static void events_are_found(void **state)
 	world_open(&w, 64 << 10);
 	events = tables_event(w.tables, 0);
 	events[0].name = tables_string(w.tables, "cycles:u");
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	assert_int_equal(trace_find_event(trace, "cycles"), 0);
 	assert_int_equal(trace_find_event(trace, "cycle"), TRACE_ALL_EVENTS);
 	assert_int_equal(trace_find_event(trace, "branch"), TRACE_ALL_EVENTS);
 	assert_int_equal(trace_find_event(trace, "page-faults"), 1);
 	trace_close(trace);
 	events[1].name = tables_string(w.tables, "cycles:k");
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	assert_int_equal(trace_find_event(trace, "cycles"), TRACE_ALL_EVENTS);
 	assert_int_equal(trace_find_event(trace, "cycles:k"), 1);
 	trace_close(trace);
@@ -286,8 +285,7 @@ static void torn_bins_are_repaired(void **state)
 			bin->record_bytes--;
 	}
 	assert_true(torn > 2);
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	assert_int_equal(trace_event(trace, 0)->stored, stored - (torn + 1) / 2);
 	assert_int_equal(trace_run(trace)->malformed, (torn + 1) / 2);
 	trace_close(trace);
@@ -452,21 +450,6 @@ static void every_length(void **state)
 	world_close(&w);
 }
 
-static void fix_checksums(struct bytes bytes)
-{
-	struct trace_header *header = (void *)bytes.at;
-	struct trace_entry *entries = (void *)(header + 1);
-
-	for (uint32_t i = 0; i < header->nr_sections; i++)
-		if (entries[i].offset < bytes.size &&
-		    entries[i].size <= bytes.size - entries[i].offset)
-			entries[i].checksum =
-				XXH3_64bits(bytes.at + entries[i].offset, entries[i].size);
-	header->checksum = 0;
-	header->checksum =
-		XXH3_64bits(header, sizeof(*header) + header->nr_sections * sizeof(*entries));
-}
-
 /* A run that does not say yet what later ones do. */
 static void shorter_runs_are_read(void **state)
 {
@@ -481,22 +464,21 @@ static void shorter_runs_are_read(void **state)
 	world_open(&w, 64 << 10);
 	tables_run(w.tables)->unobserved = 3;
 	tables_run(w.tables)->delay = 5;
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	assert_int_equal(trace_run(trace)->delay, 5);
 	trace_close(trace);
 	bytes = read_file(w.path);
 	entries = (void *)(bytes.at + sizeof(struct trace_header));
 	assert_int_equal(entries[0].section, TRACE_RUN);
 	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST;
-	fix_checksums(bytes);
+	seal(bytes.at, bytes.size);
 	scratch_open(&scratch, &bytes);
 	trace = open_good(scratch.path);
 	assert_int_equal(trace_run(trace)->unobserved, 3);
 	assert_int_equal(trace_run(trace)->delay, 0);
 	trace_close(trace);
 	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST - 8;
-	fix_checksums(bytes);
+	seal(bytes.at, bytes.size);
 	scratch_put(&scratch, 0, bytes.at, bytes.size);
 	assert_null(trace_open(scratch.path, why));
 	assert_non_null(strstr(why, "does not say what was run"));
@@ -554,7 +536,7 @@ static void mutate(struct world *w, struct bytes bytes)
 		else
 			bytes.at[at] = values[rnd(w, sizeof(values))];
 	}
-	fix_checksums(bytes);
+	seal(bytes.at, bytes.size);
 }
 
 /* The checksums are right and the rest is anything. */
@@ -614,8 +596,7 @@ static void endless_stacks_end(void **state)
 				(uint32_t)((size_t)(at - w.hmb->arena.memory) / NODE_UNIT);
 		}
 	}
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	trace = open_good(w.path);
+	trace = world_written(&w);
 	walk = trace_walk_new(trace, 0);
 	while (trace_walk_next(walk, &sample) == 1) {
 		size_t depth = trace_stack(trace, &sample, frames, 2);

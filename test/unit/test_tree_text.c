@@ -1,5 +1,5 @@
 /* The text of trees: what stands below what, and that chains do not run away to the right. */
-#include "trace_symbols.h"
+#include "page.h"
 #include "trace_world.h"
 
 #include "output/report.h"
@@ -15,19 +15,7 @@ static uint64_t frame_of(char function)
 /* A buffer for deeper stacks than those of other tests. */
 static void open_deep(struct world *w)
 {
-	struct hmb_config config = {.size = 256 << 10,
-	                            .nr_kinds = NR_EVENTS,
-	                            .max_path = DEEPEST,
-	                            .truncated_frame = 1};
-
-	world_open(w, config.size);
-	hmb_free(w->hmb);
-	config.memory = tables_arena(w->tables);
-	config.ledger = tables_ledger(w->tables);
-	for (unsigned k = 0; k < NR_EVENTS; k++)
-		config.kinds[k].time_shift = TIME_SHIFT;
-	w->hmb = hmb_new(&config);
-	assert_non_null(w->hmb);
+	world_open_deep(w, 256 << 10, DEEPEST);
 }
 
 /* A stack from its root on. */
@@ -42,10 +30,8 @@ static void put_stack(struct world *w, const char *stack, unsigned nr)
 	sample.path_size = depth - 1;
 	for (unsigned i = 0; i + 1 < depth; i++)
 		path[i] = frame_of(stack[depth - 2 - i]);
-	for (; nr; nr--) {
-		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
-		hmb_put(w->hmb, &sample);
-	}
+	while (nr--)
+		put_next(w, sample);
 }
 
 static struct trace *write_named(struct world *w)
@@ -59,26 +45,20 @@ static struct trace *write_named(struct world *w)
 		ranges[i] = (struct named_range){2, 16 * i, 16 * i + 16, names[i]};
 	}
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w->path, ranges, 26));
-	return open_good(w->path);
+	return world_named(w, ranges, 26);
 }
 
 static void expect(const struct trace *trace, const struct report_options *more,
                    const char *expected)
 {
 	struct report_options options = *more;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct page page;
 
 	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
 	options.to = UINT64_MAX;
 	options.no_header = true;
-	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
-	fclose(file);
-	assert_string_equal(text, expected);
-	free(text);
+	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
+	page_expect(&page, expected);
 }
 
 static void only_children_stay_below_their_parents(void **state)
@@ -167,8 +147,7 @@ static void small_trees_are_told(void **state)
 	(void)state;
 	open_deep(&w);
 	put_stack(&w, "ab", 999);
-	sample.time = (1000 + w.nr * 300) << TIME_SHIFT;
-	hmb_put(w.hmb, &sample);
+	put_next(&w, sample);
 	trace = write_named(&w);
 	expect(trace, &(struct report_options){.tree = true, .per_thread = true},
 	       "   total      self  call path\n"
@@ -185,10 +164,8 @@ static void put_pair(struct world *w, uint64_t leaf, uint64_t caller, unsigned n
 {
 	struct hmb_sample sample = {.leaf = leaf, .path = &caller, .path_size = 1, .step = 97081};
 
-	for (; nr; nr--) {
-		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
-		hmb_put(w->hmb, &sample);
-	}
+	while (nr--)
+		put_next(w, sample);
 }
 
 /* Every program has a start: which one it is must be seen where there are several. */
@@ -207,9 +184,7 @@ static void namesakes_are_told_apart(void **state)
 	put_pair(&w, program + 16, program, 60);
 	put_pair(&w, program + 16, library, 40);
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
-	assert_int_equal(trace_write(w.path, w.tables, NULL, NULL, NULL), 0);
-	assert_true(name_ranges(w.path, ranges, 3));
-	trace = open_good(w.path);
+	trace = world_named(&w, ranges, 3);
 	expect(trace, &options,
 	       "  60.00%     0.00%  ├ start (app)\n"
 	       "  60.00%    60.00%  │ work\n"
@@ -221,14 +196,6 @@ static void namesakes_are_told_apart(void **state)
 	world_close(&w);
 }
 
-static void set_exact(struct world *w, const char *comm, unsigned samples)
-{
-	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
-
-	command->exact = samples * base_periods[0];
-	command->flags = TRACE_THREAD_EXACT;
-}
-
 /* Of commands there are only totals: they stand among the trees, or behind those of classes. */
 static void what_was_not_sampled_is_a_branch(void **state)
 {
@@ -238,10 +205,10 @@ static void what_was_not_sampled_is_a_branch(void **state)
 	(void)state;
 	open_deep(&w);
 	put_stack(&w, "ab", 100); /* of sh */
-	set_exact(&w, "sh", 250);
-	set_exact(&w, "seq", 3);
-	set_exact(&w, "fork", 644);
-	set_exact(&w, "true", 3);
+	set_exact(&w, "sh", 250 * base_periods[0]);
+	set_exact(&w, "seq", 3 * base_periods[0]);
+	set_exact(&w, "fork", 644 * base_periods[0]);
+	set_exact(&w, "true", 3 * base_periods[0]);
 	trace = write_named(&w);
 	expect(trace, &(struct report_options){.tree = true},
 	       "   total      self  call path\n"

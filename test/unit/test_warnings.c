@@ -1,6 +1,5 @@
 /* What a reader is told before he believes a report: each warning, its numbers, and when it stays
  * away. */
-#include "trace_symbols.h"
 #include "trace_world.h"
 
 #include "output/warnings.h"
@@ -25,10 +24,8 @@ static void keep(void *arg, const char *text)
 static void put_samples(struct world *w, unsigned nr, struct hmb_sample sample)
 {
 	sample.step = WEIGHT;
-	for (unsigned n = 0; n < nr; n++) {
-		sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
-		hmb_put(w->hmb, &sample);
-	}
+	while (nr--)
+		put_next(w, sample);
 }
 
 /* There is nothing to warn of in it. */
@@ -51,24 +48,9 @@ static struct trace_stream *stream_of(struct world *w, unsigned event)
 	return tables_stream(w->tables, event * NR_CPUS);
 }
 
-static struct trace_command *command_add(struct world *w, const char *comm, unsigned exact)
-{
-	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
-
-	command->exact = (uint64_t)exact * WEIGHT;
-	command->flags = TRACE_THREAD_EXACT;
-	return command;
-}
-
-static struct trace *run_written(struct world *w)
-{
-	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
-	return open_good(w->path);
-}
-
 static void expect_of_run(struct world *w, const char *text)
 {
-	struct trace *trace = run_written(w);
+	struct trace *trace = world_written(w);
 	struct said said = {""};
 
 	warnings_of_run(trace, keep, &said);
@@ -78,7 +60,7 @@ static void expect_of_run(struct world *w, const char *text)
 
 static void expect_of_part(struct world *w, const struct profile_config *config, const char *text)
 {
-	struct trace *trace = run_written(w);
+	struct trace *trace = world_written(w);
 	struct profile *profile = profile_new(trace, config);
 	struct said said = {""};
 
@@ -276,10 +258,10 @@ static void commands_that_samples_miss_are_told(void **state)
 
 	(void)state;
 	run_open(&w);
-	command_add(&w, "sh", 4 * NR_SAMPLES);
+	set_exact(&w, "sh", 4 * NR_SAMPLES * WEIGHT);
 	expect_of_clock(&w, "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
 	                    "[unsampled]\n");
-	command_add(&w, "app", 0)->unobserved = 2000000;
+	set_exact(&w, "app", 0)->unobserved = 2000000;
 	expect_of_clock(&w,
 	                "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
 	                "[unsampled]\n"
@@ -296,7 +278,7 @@ static void at_most_three_commands_are_named(void **state)
 	(void)state;
 	run_open(&w);
 	for (unsigned i = 0; i < 4; i++)
-		command_add(&w, comms[i], 10);
+		set_exact(&w, comms[i], 10 * WEIGHT);
 	expect_of_clock(&w,
 	                "samples of a cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
 	                "samples of b cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
@@ -317,7 +299,7 @@ static void scaled_commands_are_told(void **state)
 		uint32_t thread = tables_add_thread(w.tables, 200, 200 + (int)i, comm, 0);
 
 		put_samples(&w, 80, (struct hmb_sample){.thread = thread, .leaf = NAMED});
-		command_add(&w, comms[i], 100);
+		set_exact(&w, comms[i], 100 * WEIGHT);
 	}
 	expect_of_clock(&w, "samples of a cover 80.0 % of its exact 9.708 ms; its functions are "
 	                    "shown times 1.250\n"
@@ -348,7 +330,7 @@ static void at_most_three_functions_are_blamed_for_lockstep(void **state)
 
 		put_samples(&w, 1, (struct hmb_sample){.level = level, .leaf = NAMED | level});
 	}
-	trace_close(run_written(&w));
+	trace_close(world_written(&w));
 	assert_true(name_ranges(w.path, levels, 4));
 	trace = open_good(w.path);
 	profile = profile_new(trace, &config);

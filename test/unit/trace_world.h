@@ -14,6 +14,7 @@
 
 #include "output/trace.h"
 #include "output/trace_write.h"
+#include "trace_symbols.h"
 
 enum { MAX_DEPTH = 30, NR_EVENTS = 2, NR_CPUS = 3, TIME_SHIFT = 6 };
 
@@ -69,24 +70,40 @@ static inline void describe(struct world *w)
 	tables_command(t, tables_string(t, "app"))->tasks = 6;
 }
 
-static inline void world_open(struct world *w, size_t budget)
+static inline void world_make_tables(struct world *w, size_t budget)
 {
-	struct hmb_config config = {
-		.size = budget, .nr_kinds = NR_EVENTS, .max_path = MAX_DEPTH, .truncated_frame = 1};
-
 	*w = (struct world){.seed = 7};
 	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
 	w->tables = tables_new(budget, w->path);
 	assert_non_null(w->tables);
-	describe(w);
-	for (unsigned k = 0; k < NR_EVENTS; k++)
-		config.kinds[k].time_shift = TIME_SHIFT;
+}
+
+/* Of the tables' budget. */
+static inline void world_make_buffer(struct world *w, struct hmb_config config)
+{
+	config.size = tables_budget(w->tables);
 	config.memory = tables_arena(w->tables);
 	config.ledger = tables_ledger(w->tables);
+	config.truncated_frame = 1;
 	w->hmb = hmb_new(&config);
 	assert_non_null(w->hmb);
+}
+
+static inline void world_open_deep(struct world *w, size_t budget, unsigned max_path)
+{
+	world_make_tables(w, budget);
+	describe(w);
+	world_make_buffer(w, (struct hmb_config){.nr_kinds = NR_EVENTS,
+	                                         .max_path = max_path,
+	                                         .kinds = {{.time_shift = TIME_SHIFT},
+	                                                   {.time_shift = TIME_SHIFT}}});
+}
+
+static inline void world_open(struct world *w, size_t budget)
+{
+	world_open_deep(w, budget, MAX_DEPTH);
 }
 
 static inline void world_close(struct world *w)
@@ -100,6 +117,13 @@ static inline void world_close(struct world *w)
 	hmb_free(w->hmb);
 	tables_free(w->tables);
 	free(w->all);
+}
+
+/* One behind all others in time; nothing of it is kept. */
+static inline void put_next(struct world *w, struct hmb_sample sample)
+{
+	sample.time = (1000 + w->nr++ * 300) << TIME_SHIFT;
+	hmb_put(w->hmb, &sample);
 }
 
 static inline void put(struct world *w)
@@ -151,6 +175,32 @@ static inline struct trace *open_good(const char *path)
 		fail_msg("%s", why);
 	assert_string_equal(why, "");
 	return trace;
+}
+
+/* All so far, as a trace. */
+static inline struct trace *world_written(const struct world *w)
+{
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	return open_good(w->path);
+}
+
+static inline struct trace *world_named(const struct world *w, const struct named_range *ranges,
+                                        size_t nr)
+{
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, ranges, nr));
+	return open_good(w->path);
+}
+
+/* What the kernel counted of a command. */
+static inline struct trace_command *set_exact(const struct world *w, const char *comm,
+                                              uint64_t exact)
+{
+	struct trace_command *command = tables_command(w->tables, tables_string(w->tables, comm));
+
+	command->exact = exact;
+	command->flags = TRACE_THREAD_EXACT;
+	return command;
 }
 
 #endif
