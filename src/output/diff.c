@@ -69,6 +69,8 @@ static int add_rows(struct diff *diff, unsigned side, const struct report_option
 		row->cells = row_cells(profile, from, options, text);
 		if (!row->cells)
 			return -ENOMEM;
+		row->side = side;
+		row->number = i;
 		row->value[side] = (double)from->self;
 		row->samples[side] = from->samples;
 		row->variance[side] = from->variance;

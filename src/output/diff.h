@@ -13,6 +13,7 @@ extern const char *const diff_side_names[DIFF_SIDES]; /* "before", "after" */
 
 struct diff_row {
 	char *cells;              /* by key, each with its NUL */
+	unsigned side, number;    /* a row of a profile that says so */
 	double value[DIFF_SIDES]; /* of self; 0 where the function was not met */
 	double variance[DIFF_SIDES];
 	uint64_t samples[DIFF_SIDES];

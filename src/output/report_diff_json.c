@@ -1,10 +1,10 @@
 #include "output/json_text.h"
-#include "output/report_columns.h"
 #include "output/report_diff.h"
+#include "output/report_row_json.h"
+#include "output/text.h"
 #include "output/warnings.h"
 
 #include <math.h>
-#include <string.h>
 
 struct diff_json {
 	const struct diff_report *report;
@@ -29,16 +29,26 @@ static struct json_object *number(const struct diff_report *report, double value
 	return report->shares ? json_real(value) : json_int(llround(value));
 }
 
-static struct json_object *row_object(const struct diff_row *row, const struct diff_report *report)
+/* Without a column of its own a file is compared by its name alone. */
+static void name_file(const struct profile *profile, const struct profile_row *row,
+                      struct json_object *object)
 {
-	const struct report_options *options = report->options;
-	struct json_object *object = json_new();
-	const char *cell = row->cells;
+	const struct frame_name *name = &profile->names.names[row->name];
 
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		json_add(object, report_key_title(options->keys[k]), json_text(cell));
-		cell += strlen(cell) + 1;
-	}
+	if (profile->config.keys & PROFILE_BY_LINE && !(profile->config.keys & PROFILE_BY_FILE) &&
+	    row->name != PROFILE_NONE && name->file)
+		json_add(object, "file",
+		         json_text(text_file_name(trace_string(profile->trace, name->file))));
+}
+
+static struct json_object *row_object(const struct diff *diff, const struct diff_row *row,
+                                      const struct diff_report *report)
+{
+	const struct profile *profile = diff->profiles[row->side];
+	struct json_object *object = json_new();
+
+	report_row_json(profile, &profile->rows[row->number], report->options, object);
+	name_file(profile, &profile->rows[row->number], object);
 	json_add(object, "change", number(report, row->change));
 	json_add(object, "error", number(report, row->error));
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
@@ -66,7 +76,7 @@ static int add_event(void *arg, const struct diff *diff)
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		json_add(object, diff_side_names[side], side_object(diff, side));
 	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
-		json_append(rows, row_object(&diff->rows[i], out->report));
+		json_append(rows, row_object(diff, &diff->rows[i], out->report));
 	json_add(object, "functions", rows);
 	json_append(out->events, object);
 	return 0;

@@ -3,6 +3,7 @@
 #include "output/report_annotation.h"
 #include "output/report_counters.h"
 #include "output/report_profile.h"
+#include "output/report_row_json.h"
 #include "output/report_rows.h"
 #include "output/report_tree.h"
 #include "output/warnings.h"
@@ -18,67 +19,9 @@ struct report_out {
 	struct profile_view view;
 	struct report_rows rows;
 	struct counter_columns counters;
-	char text[CELL_SIZE];
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-static void add_thread(const struct trace *trace, uint32_t thread, struct json_object *object)
-{
-	const struct trace_thread *entry = trace_thread(trace, thread);
-
-	json_add(object, "pid", json_int(entry ? entry->pid : 0));
-	json_add(object, "tid", json_int(entry ? entry->tid : 0));
-	json_add(object, "comm", json_text(entry ? trace_string(trace, entry->comm) : ""));
-}
-
-/* What was not sampled has a command alone. */
-static void add_process(const struct trace *trace, const struct profile_class *class,
-                        struct json_object *object)
-{
-	const struct trace_thread *entry = trace_thread(trace, class->process);
-
-	json_add(object, "pid", json_int(entry ? entry->pid : 0));
-	json_add(object, "process",
-	         json_text(trace_string(trace, entry ? entry->comm : class->comm)));
-}
-
-static void add_source(struct report_out *out, const struct profile_row *row, enum profile_keys key,
-                       struct json_object *object)
-{
-	static const struct frame_name none;
-	const struct frame_name *name =
-		row->name == PROFILE_NONE ? &none : &out->profile->names.names[row->name];
-
-	json_add(object, "file",
-	         name->file ? json_text(trace_string(out->trace, name->file)) : NULL);
-	if (key == PROFILE_BY_LINE)
-		json_add(object, "line", name->line ? json_number(name->line) : NULL);
-}
-
-static void add_key(struct report_out *out, const struct profile_row *row, enum profile_keys key,
-                    struct json_object *object)
-{
-	const struct profile_class *class = &out->profile->classes[row->class];
-
-	report_cell(out->profile, row, key, out->text);
-	if (key == PROFILE_BY_SYMBOL)
-		json_add(object, "symbol", json_text(out->text));
-	else if (key == PROFILE_BY_MODULE)
-		json_add(object, "module", json_text(out->text));
-	else if (key == PROFILE_BY_COMM)
-		json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
-	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
-		add_source(out, row, key, object);
-	else if (key == PROFILE_BY_THREAD)
-		add_thread(out->trace, class->thread, object);
-	else if (key == PROFILE_BY_PROCESS)
-		add_process(out->trace, class, object);
-	else if (key & PROFILE_MEMORY_KEYS)
-		json_add(object, report_memory_key(key), json_text(out->text));
-	else if (class->cpu != PROFILE_NONE)
-		json_add_number(object, "cpu", class->cpu);
-}
 
 /* "counters", and "ratios" where there are any. */
 static void add_counters(const struct report_out *out, const uint64_t *counters,
@@ -95,8 +38,7 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	const struct profile_unsampled *unsampled = report_unsampled(out->profile, row);
 	struct json_object *object = json_new();
 
-	for (unsigned k = 0; k < out->options->nr_keys; k++)
-		add_key(out, row, out->options->keys[k], object);
+	report_row_json(out->profile, row, out->options, object);
 	json_add_number(object, "self", row->self);
 	json_add_number(object, "total", row->total);
 	json_add_number(object, "samples", row->samples);
@@ -104,8 +46,6 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	if (!unsampled)
 		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
-		json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
-		         json_flag(true));
 		json_add_number(object, "sampled", unsampled->sampled);
 		json_add_number(object, "exact", unsampled->exact);
 	}
@@ -172,7 +112,7 @@ static struct json_object *name_object(struct report_out *out, const struct prof
 
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		if (!(out->options->keys[k] & PROFILE_CLASS_KEYS))
-			add_key(out, row, out->options->keys[k], object);
+			report_key_json(out->profile, row, out->options->keys[k], object);
 	return object;
 }
 
@@ -183,12 +123,12 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 
 	if (out->profile->config.keys & PROFILE_BY_THREAD) {
 		thread = json_new();
-		add_thread(out->trace, out->profile->classes[class].thread, thread);
+		report_key_json(out->profile, &row, PROFILE_BY_THREAD, thread);
 		json_add(object, "thread", thread);
 	}
 	for (unsigned k = 0; k < out->options->nr_keys; k++)
 		if (out->options->keys[k] & PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
-			add_key(out, &row, out->options->keys[k], object);
+			report_key_json(out->profile, &row, out->options->keys[k], object);
 	return object;
 }
 

@@ -1,5 +1,8 @@
 /* What became of functions from one run to another. */
+#include "page.h"
 #include "trace_world.h"
+
+#include <json-c/json.h>
 
 #include "output/report_diff.h"
 
@@ -14,6 +17,11 @@ static const struct report_options by_symbol = {
 	.quiet = true,
 };
 
+/* The functions, 16 bytes each. */
+static const struct named_range letters[] = {{2, 0, 16, "a"},    {2, 16, 32, "b"},
+                                             {2, 32, 48, "c"},   {2, 48, 64, "d"},
+                                             {2, 384, 400, "y"}, {2, 400, 416, "z"}};
+
 /* A run: so many samples of each function, which are letters, in the order of their first ones. */
 struct run {
 	struct world world;
@@ -25,9 +33,6 @@ static void record_as(struct run *run, const char *functions, unsigned nr_of_eac
 {
 	struct world *w = &run->world;
 	struct trace_event *events;
-	struct named_range ranges[26];
-	char names[26][2];
-
 	world_open(w, 256 << 10);
 	events = tables_event(w->tables, 0);
 	events[0].name = tables_string(w->tables, event);
@@ -39,12 +44,7 @@ static void record_as(struct run *run, const char *functions, unsigned nr_of_eac
 					    .step = 97081,
 				    });
 	}
-	for (unsigned i = 0; i < 26; i++) {
-		names[i][0] = (char)('a' + i);
-		names[i][1] = 0;
-		ranges[i] = (struct named_range){2, 16 * i, 16 * i + 16, names[i]};
-	}
-	run->trace = world_named(w, ranges, 26);
+	run->trace = world_named(w, letters, sizeof(letters) / sizeof(*letters));
 }
 
 static void record(struct run *run, const char *functions, unsigned nr_of_each)
@@ -187,6 +187,93 @@ static char *text_of(struct run *before, struct run *after, const struct report_
 	return text;
 }
 
+/* Lines 7 and 8 of two files that are called alike, in functions a and b. */
+static struct trace *with_lines(struct run *run, const char *folder)
+{
+	struct world *w = &run->world;
+	struct trace_source sources[2] = {{.line = 7}, {.line = 8}};
+	const struct trace_line lines[2] = {{2, 0, 1}, {2, 16, 2}};
+	char path[64];
+
+	snprintf(path, sizeof(path), "/%s/x.c", folder);
+	sources[0].file = sources[1].file = tables_string(w->tables, path);
+	set_exact(w, "fork", 50 * base_periods[0]);
+	set_exact(w, "sh", 400 * base_periods[0]);
+	trace_close(run->trace);
+	run->trace = NULL;
+	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
+	assert_true(name_ranges(w->path, letters, sizeof(letters) / sizeof(*letters)));
+	assert_true(add_sections(w->path, sources, 2, lines, 2));
+	return run->trace = open_good(w->path);
+}
+
+static struct json_object *functions_of(const struct diff_report *report)
+{
+	struct json_object *whole, *events, *functions;
+	struct page page;
+	char *text;
+
+	assert_int_equal(report_diff_json(page_open(&page), report), 0);
+	text = page_close(&page);
+	whole = json_tokener_parse(text);
+	free(text);
+	assert_true(json_object_object_get_ex(whole, "events", &events));
+	functions = json_object_array_get_idx(events, 0);
+	assert_true(json_object_object_get_ex(functions, "functions", &functions));
+	functions = json_object_get(functions);
+	json_object_put(whole);
+	return functions;
+}
+
+/* What tells rows apart, up to the numbers. */
+static void expect_keys(const struct diff_report *report, const char *expected)
+{
+	struct json_object *functions = functions_of(report),
+			   *wanted = json_tokener_parse(expected);
+
+	for (size_t i = 0; i < json_object_array_length(functions); i++) {
+		struct json_object *row = json_object_array_get_idx(functions, i);
+
+		assert_true(json_object_object_get_ex(row, "before", NULL));
+		json_object_object_del(row, "before");
+		json_object_object_del(row, "after");
+		json_object_object_del(row, "change");
+		json_object_object_del(row, "error");
+	}
+	if (!json_object_equal(functions, wanted))
+		fail_msg("%s", json_object_to_json_string(functions));
+	json_object_put(functions);
+	json_object_put(wanted);
+}
+
+static void programs_get_fields(void **state)
+{
+	struct report_options options = by_symbol;
+	struct diff_report report = {.names = {"x", "y"}, .options = &options};
+	struct run before, after;
+
+	(void)state;
+	record(&before, "abc", 100);
+	record(&after, "aab", 100);
+	report.traces[DIFF_BEFORE] = with_lines(&before, "one");
+	report.traces[DIFF_AFTER] = with_lines(&after, "two");
+	options.event = 0;
+	options.keys[0] = PROFILE_BY_LINE;
+	expect_keys(&report,
+	            "[{'file': null, 'line': null}, {'file': 'x.c', 'line': 7}, "
+	            "{'file': null, 'line': null, 'unsampled': true}, {'file': 'x.c', 'line': 8}]");
+	options.keys[0] = PROFILE_BY_FILE;
+	expect_keys(&report, "[{'file': '/two/x.c'}, {'file': '/one/x.c'}, {'file': null}, "
+	                     "{'file': null, 'unsampled': true}]");
+	options.keys[0] = PROFILE_BY_COMM;
+	options.keys[1] = PROFILE_BY_CPU;
+	options.nr_keys = 2;
+	expect_keys(&report, "[{'comm': 'fork', 'unsampled': true}, {'comm': 'sh', 'cpu': 0}, "
+	                     "{'comm': 'sh', 'unsampled': true}]");
+	end(&before);
+	end(&after);
+}
+
 static void changes_within_their_errors_are_summed_up(void **state)
 {
 	struct report_options options = by_symbol;
@@ -292,6 +379,7 @@ int main(void)
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(shares_are_of_their_own_run),
+		cmocka_unit_test(programs_get_fields),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
 		cmocka_unit_test(both_runs_stand_above),
 		cmocka_unit_test(only_events_of_both_runs_compare),

@@ -1,0 +1,72 @@
+#include "output/report_row_json.h"
+#include "output/report_rows.h"
+
+static void add_thread(const struct trace *trace, uint32_t thread, struct json_object *object)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	json_add(object, "pid", json_int(entry ? entry->pid : 0));
+	json_add(object, "tid", json_int(entry ? entry->tid : 0));
+	json_add(object, "comm", json_text(entry ? trace_string(trace, entry->comm) : ""));
+}
+
+/* What was not sampled has a command alone. */
+static void add_process(const struct trace *trace, const struct profile_class *class,
+                        struct json_object *object)
+{
+	const struct trace_thread *entry = trace_thread(trace, class->process);
+
+	json_add(object, "pid", json_int(entry ? entry->pid : 0));
+	json_add(object, "process",
+	         json_text(trace_string(trace, entry ? entry->comm : class->comm)));
+}
+
+static void add_source(const struct profile *profile, const struct profile_row *row,
+                       enum profile_keys key, struct json_object *object)
+{
+	static const struct frame_name none;
+	const struct frame_name *name =
+		row->name == PROFILE_NONE ? &none : &profile->names.names[row->name];
+
+	json_add(object, "file",
+	         name->file ? json_text(trace_string(profile->trace, name->file)) : NULL);
+	if (key == PROFILE_BY_LINE)
+		json_add(object, "line", name->line ? json_number(name->line) : NULL);
+}
+
+void report_key_json(const struct profile *profile, const struct profile_row *row,
+                     enum profile_keys key, struct json_object *object)
+{
+	const struct profile_class *class = &profile->classes[row->class];
+	char text[CELL_SIZE];
+
+	report_cell(profile, row, key, text);
+	if (key == PROFILE_BY_SYMBOL)
+		json_add(object, "symbol", json_text(text));
+	else if (key == PROFILE_BY_MODULE)
+		json_add(object, "module", json_text(text));
+	else if (key == PROFILE_BY_COMM)
+		json_add(object, "comm", json_text(trace_string(profile->trace, class->comm)));
+	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
+		add_source(profile, row, key, object);
+	else if (key == PROFILE_BY_THREAD)
+		add_thread(profile->trace, class->thread, object);
+	else if (key == PROFILE_BY_PROCESS)
+		add_process(profile->trace, class, object);
+	else if (key & PROFILE_MEMORY_KEYS)
+		json_add(object, report_memory_key(key), json_text(text));
+	else if (class->cpu != PROFILE_NONE)
+		json_add_number(object, "cpu", class->cpu);
+}
+
+void report_row_json(const struct profile *profile, const struct profile_row *row,
+                     const struct report_options *options, struct json_object *object)
+{
+	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		report_key_json(profile, row, options->keys[k], object);
+	if (unsampled)
+		json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+		         json_flag(true));
+}
