@@ -3,9 +3,11 @@
 #include <time.h>
 
 #define WINDOW_NS 1000000000
+#define LEAST_NS  100000000 /* of a window that ends early */
 /* More than taking in and unwinding a sample ever costs for long. */
 #define MOST_SAMPLE_NS 50000
 #define MOST_LOST      100 /* one in so many */
+#define MANY_LOST      256 /* no stall of a moment */
 
 uint64_t guard_cpu_time(void)
 {
@@ -57,22 +59,44 @@ static bool has_trouble(const struct guard *guard)
 	return guard->throttled || guard->lost > guard->samples / MOST_LOST;
 }
 
+/* What the samples of counters took, by what one more of a clock would: their rate has no bound. */
+static double counters_price(const struct guard *guard)
+{
+	return 2.0 * (double)guard->price * (double)guard->unbounded;
+}
+
+/* The window need not be over: what it may cost is used up, or most samples are lost. */
+static bool is_evident(const struct guard *guard, uint64_t elapsed, double target)
+{
+	double whole = target / (double)elapsed * WINDOW_NS;
+
+	return elapsed >= LEAST_NS && (counters_price(guard) > guard->max_overhead * whole ||
+	                               guard->lost >= guard->samples + MANY_LOST);
+}
+
+/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
+static bool is_too_much(const struct guard *guard, uint64_t cpu, uint64_t elapsed, double target)
+{
+	double allowed = guard->max_overhead * target;
+
+	return has_trouble(guard) ||
+	       (target > 0.1 * (double)elapsed &&
+	        (own_cost(guard, cpu) > allowed || counters_price(guard) > allowed));
+}
+
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 {
-	uint64_t cpu = guard_cpu_time();
-	double target, price;
+	uint64_t cpu = guard_cpu_time(), elapsed = now - guard->since;
+	double target = (double)guard->target_ns;
 	bool exceeded;
 
-	if (guard->max_overhead <= 0 || now - guard->since < WINDOW_NS)
-		return false;
 	/* Where no clock tells the target's time, the machine's stands for it. */
-	target = guard->target_ns ? (double)guard->target_ns
-	                          : (double)(now - guard->since) * nr_cpus;
-	price = 2.0 * (double)guard->price * (double)guard->unbounded;
-	/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-	exceeded = has_trouble(guard) || (target > 0.1 * WINDOW_NS &&
-	                                  (own_cost(guard, cpu) > guard->max_overhead * target ||
-	                                   price > guard->max_overhead * target));
+	if (!guard->target_ns)
+		target = (double)elapsed * nr_cpus;
+	if (guard->max_overhead <= 0 ||
+	    (elapsed < WINDOW_NS && !is_evident(guard, elapsed, target)))
+		return false;
+	exceeded = is_too_much(guard, cpu, elapsed, target);
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,

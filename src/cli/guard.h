@@ -6,8 +6,10 @@
  * loop pays), times the frequency; of counters the same while running, for their frequency is not
  * known before. While running: the recorder's own CPU time over the target's, as far as samples can
  * have caused it, whether the kernel throttles, and whether it loses more samples than one in a
- * hundred. Whatever exceeds its share slows sampling down by one doubling of the period, by the
- * same means as a full buffer does.
+ * hundred. Whatever exceeds its share in a window of a second slows sampling down by one doubling
+ * of the period, by the same means as a full buffer does. A window ends early, after a tenth of a
+ * second at least, once samples of counters have used up what a whole one may cost, or most are
+ * lost.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H

@@ -153,6 +153,36 @@ static void test_lost(void **state)
 	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
 }
 
+/* What a whole window may cost is used up in a part of it. */
+static void test_evident_price(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.target_ns = SECOND / 5;
+	guard.samples = guard.unbounded = 2500; /* of 20 us each: as much as a second may cost */
+	assert_false(guard_exceeded(&guard, SECOND / 5 + 1, 1));
+	guard.samples = ++guard.unbounded;
+	assert_true(guard_exceeded(&guard, SECOND / 5 + 1, 1));
+	assert_int_equal(guard.since, SECOND / 5 + 1);
+	assert_int_equal(guard.unbounded, 0);
+}
+
+/* Most samples are lost, and no stall of a moment did it. */
+static void test_evident_loss(void **state)
+{
+	struct guard guard = window(0);
+
+	(void)state;
+	guard.samples = 1000;
+	guard.lost = 1255;
+	assert_false(guard_exceeded(&guard, SECOND / 10 + 1, 1));
+	guard.lost++;
+	assert_false(guard_exceeded(&guard, SECOND / 10, 1));
+	assert_true(guard_exceeded(&guard, SECOND / 10 + 1, 1));
+	assert_int_equal(guard.lost, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +196,8 @@ int main(void)
 		cmocka_unit_test(test_waiting_target),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_told_time),
+		cmocka_unit_test(test_evident_price),
+		cmocka_unit_test(test_evident_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
