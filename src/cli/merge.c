@@ -6,105 +6,32 @@
 #include "cli/reading.h"
 #include "cli/record_options.h"
 #include "cli/say.h"
+#include "cli/trace_list.h"
 #include "hmb/arena.h"
 #include "output/merge.h"
 #include "output/text.h"
 
 #include <argp.h>
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct merge_command {
 	const char *output;
-	char **paths;
-	size_t nr, room;
+	struct trace_list traces;
 	size_t budget;
 };
-
-/* The path is the command's from now on. */
-static int add_path(struct merge_command *command, char *path)
-{
-	size_t room = command->room ? 2 * command->room : 64;
-	char **grown;
-
-	if (!path)
-		return -ENOMEM;
-	if (command->nr == MERGE_MAX_TRACES) {
-		free(path);
-		return -E2BIG;
-	}
-	if (command->nr == command->room) {
-		grown = reallocarray(command->paths, room, sizeof(*grown));
-		if (!grown) {
-			free(path);
-			return -ENOMEM;
-		}
-		command->paths = grown;
-		command->room = room;
-	}
-	command->paths[command->nr++] = path;
-	return 0;
-}
-
-static bool is_output(const struct merge_command *command, const char *path)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(command->output, &b) && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
-static int is_trace(const struct dirent *entry)
-{
-	size_t size = strlen(entry->d_name);
-
-	return size > 4 && !strcmp(entry->d_name + size - 4, ".atr");
-}
-
-/* All traces in a folder but the one that is to be written. */
-static int add_folder(struct merge_command *command, const char *folder)
-{
-	struct dirent **entries;
-	int nr = scandir(folder, &entries, is_trace, alphasort), err = 0;
-
-	if (nr < 0)
-		return -errno;
-	for (int i = 0; i < nr; i++) {
-		char *path = NULL;
-
-		if (!err && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			err = -ENOMEM;
-		if (!err && is_output(command, path))
-			free(path);
-		else if (!err)
-			err = add_path(command, path);
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
-}
 
 /* The arguments become the traces that they stand for. */
 static int find_traces(struct merge_command *command, char *const *arguments, int nr)
 {
 	for (int i = 0; i < nr; i++) {
-		struct stat stat_of;
-		int err;
+		int err = trace_list_add(&command->traces, arguments[i], command->output);
 
-		if (!stat(arguments[i], &stat_of) && S_ISDIR(stat_of.st_mode))
-			err = add_folder(command, arguments[i]);
-		else
-			err = add_path(command, strdup(arguments[i]));
 		if (err) {
 			say("cannot read '%s': %s", arguments[i], strerror(-err));
 			return 1;
 		}
 	}
-	if (command->nr)
+	if (command->traces.nr)
 		return 0;
 	say("no trace to merge: no file there ends in .atr; name the traces of the ranks");
 	return 1;
@@ -159,8 +86,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 
 	text_bytes(size, result->bytes);
 	text_quantity(error, (double)result->clock_error, TRACE_NS);
-	say("merged %zu trace%s, %u rank%s on %u host%s: %s → %s", command->nr,
-	    command->nr == 1 ? "" : "s", result->nr_ranks, result->nr_ranks == 1 ? "" : "s",
+	say("merged %zu trace%s, %u rank%s on %u host%s: %s → %s", command->traces.nr,
+	    command->traces.nr == 1 ? "" : "s", result->nr_ranks, result->nr_ranks == 1 ? "" : "s",
 	    result->nr_hosts, result->nr_hosts == 1 ? "" : "s", size, command->output);
 	if (result->clock_error == UINT64_MAX)
 		say("no messages tell how the hosts' clocks differ: they are as good as their "
@@ -176,7 +103,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 
 static int merge(struct merge_command *command)
 {
-	const struct merge_config config = {command->paths, command->nr, command->budget};
+	const struct merge_config config = {command->traces.paths, command->traces.nr,
+	                                    command->budget};
 	char why[MERGE_WHY_SIZE];
 	struct merge_result result;
 
@@ -212,8 +140,6 @@ int cmd_merge(int argc, char **argv)
 	status = find_traces(command, arguments.arguments, arguments.nr);
 	if (!status)
 		status = merge(command);
-	while (command->nr)
-		free(command->paths[--command->nr]);
-	free(command->paths);
+	trace_list_fini(&command->traces);
 	return status;
 }

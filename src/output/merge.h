@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #define MERGE_WHY_SIZE    1024
-#define MERGE_MAX_TRACES  16384
 #define MERGE_MAX_DEFAULT ((size_t)1 << 30) /* bytes of the buffer where nothing is said */
 
 struct merge_config {
