@@ -5,12 +5,14 @@
 #include "cli/reading.h"
 #include "cli/row_options.h"
 #include "cli/say.h"
+#include "cli/trace_list.h"
 #include "output/report_diff.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OPT_SHARES = OPT_OTHERS };
 
@@ -33,6 +35,9 @@ static const struct argp_option options_known[] = {
 struct diff_command {
 	const char *paths[DIFF_SIDES];
 	char *old; /* a path that was made up */
+	struct trace_list lists[DIFF_SIDES];
+	struct trace **traces; /* of one side behind those of the other */
+	unsigned nr_traces;
 	bool shares;
 	struct row_options rows;
 };
@@ -42,7 +47,7 @@ static void take_path(struct argp_state *state, struct diff_command *command, co
 	unsigned side = command->paths[DIFF_BEFORE] ? DIFF_AFTER : DIFF_BEFORE;
 
 	if (command->paths[side])
-		argp_error(state, "two traces; '%s' is the third", path);
+		argp_error(state, "two traces, or folders of them; '%s' is the third", path);
 	command->paths[side] = path;
 }
 
@@ -90,43 +95,95 @@ static int complete_paths(struct diff_command *command)
 
 static int put_diff(struct diff_command *command, struct diff_report *report)
 {
+	const char *const *paths = command->paths;
 	struct row_options *rows = &command->rows;
 	int err;
 
-	if (rows->event &&
-	    reading_find_event(report->traces[DIFF_BEFORE], report->names[DIFF_BEFORE], rows->event,
-	                       &rows->report.event))
+	if (rows->event && reading_find_event(report->sides[DIFF_BEFORE].traces[0],
+	                                      report->sides[DIFF_BEFORE].names[0], rows->event,
+	                                      &rows->report.event))
 		return 1;
 	if (!report_diff_any(report)) {
 		say("no event was sampled in both '%s' and '%s'; adaptrace info shows those that "
 		    "were, and record -e chooses",
-		    report->names[DIFF_BEFORE], report->names[DIFF_AFTER]);
+		    paths[DIFF_BEFORE], paths[DIFF_AFTER]);
 		return 1;
 	}
 	err = rows->json ? report_diff_json(stdout, report) : report_diff_text(stdout, report);
-	return reading_done(report->names[DIFF_AFTER], err);
+	return reading_done(paths[DIFF_AFTER], err);
+}
+
+/* A trace, or all of a folder. What is wrong was told. */
+static bool list_traces(struct trace_list *list, const char *path)
+{
+	int err = trace_list_add(list, path, NULL);
+
+	if (err)
+		say("cannot read '%s': %s", path, strerror(-err));
+	else if (!list->nr)
+		say("no trace in '%s': no file there ends in .atr", path);
+	return !err && list->nr;
+}
+
+static bool open_traces(struct diff_command *command)
+{
+	const struct trace_list *lists = command->lists;
+	size_t nr = lists[DIFF_BEFORE].nr + lists[DIFF_AFTER].nr;
+
+	command->traces = calloc(nr, sizeof(struct trace *));
+	if (!command->traces) {
+		reading_done(command->paths[DIFF_AFTER], -ENOMEM);
+		return false;
+	}
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		for (size_t i = 0; i < lists[side].nr; i++) {
+			struct trace *trace = reading_open(lists[side].paths[i]);
+
+			if (!trace)
+				return false;
+			command->traces[command->nr_traces++] = trace;
+		}
+	}
+	return true;
+}
+
+static struct diff_traces side_of(const struct diff_command *command, unsigned side)
+{
+	return (struct diff_traces){
+		.traces = command->traces +
+	                  (side == DIFF_BEFORE ? 0 : command->lists[DIFF_BEFORE].nr),
+		.names = command->lists[side].paths,
+		.nr = (unsigned)command->lists[side].nr,
+	};
 }
 
 static int diff(struct diff_command *command)
 {
-	struct trace *before = reading_open(command->paths[DIFF_BEFORE]);
-	struct trace *after = before ? reading_open(command->paths[DIFF_AFTER]) : NULL;
 	struct diff_report report = {
-		.traces = {before, after},
-		.names = {command->paths[DIFF_BEFORE], command->paths[DIFF_AFTER]},
 		.options = &command->rows.report,
 		.shares = command->shares,
 	};
-	int status = 1;
 
-	if (after && trace_tell_modules_apart((struct trace *[]){before, after}, DIFF_SIDES))
-		reading_done(command->paths[DIFF_AFTER], -ENOMEM);
-	else if (after)
-		status = put_diff(command, &report);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		if (!list_traces(&command->lists[side], command->paths[side]))
+			return 1;
+	if (!open_traces(command))
+		return 1;
+	if (trace_tell_modules_apart(command->traces, command->nr_traces))
+		return reading_done(command->paths[DIFF_AFTER], -ENOMEM);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		report.sides[side] = side_of(command, side);
+	return put_diff(command, &report);
+}
 
-	trace_close(before);
-	trace_close(after);
-	return status;
+static void fini(struct diff_command *command)
+{
+	while (command->nr_traces)
+		trace_close(command->traces[--command->nr_traces]);
+	free(command->traces);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		trace_list_fini(&command->lists[side]);
+	free(command->old);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -137,11 +194,13 @@ int cmd_diff(int argc, char **argv)
 		parse_option,
 		"[[BEFORE] AFTER]",
 		"Shows what became of each function from one run to another: what it spent itself, "
-		"and how sure the samples are of that.\v"
+		"and how sure that is.\v"
 		"AFTER is adaptrace.atr if not given, and BEFORE what AFTER was before it was "
-		"recorded again: AFTER.old.\n\n"
+		"recorded again: AFTER.old. A folder stands for the traces in it, of several runs, "
+		"which tell how much runs differ.\n\n"
 		"  adaptrace diff\n"
-		"  adaptrace diff monday.atr tuesday.atr --shares",
+		"  adaptrace diff monday.atr tuesday.atr --shares\n"
+		"  adaptrace diff gcc/ clang/",
 		NULL,
 		NULL,
 		NULL,
@@ -157,6 +216,6 @@ int cmd_diff(int argc, char **argv)
 		status = complete_paths(&command) ? reading_done(DEFAULT_TRACE, -ENOMEM)
 		                                  : diff(&command);
 	}
-	free(command.old);
+	fini(&command);
 	return status;
 }

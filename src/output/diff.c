@@ -8,6 +8,21 @@
 
 const char *const diff_side_names[DIFF_SIDES] = {"before", "after"};
 
+/* A row of one run's profile. */
+struct sighting {
+	char *cells;
+	unsigned side, run;
+	uint32_t number;
+};
+
+struct sightings {
+	struct sighting *rows;
+	size_t nr;
+	unsigned nr_keys;
+};
+
+/* --- what rows say ---------------------------------------------------------------------------- */
+
 /* What all cells of a row say; NULL: no memory. */
 static char *row_cells(const struct profile *profile, const struct profile_row *row,
                        const struct report_options *options, char *text)
@@ -33,13 +48,11 @@ static char *row_cells(const struct profile *profile, const struct profile_row *
 	return cells;
 }
 
-static int compare_cells(const void *a, const void *b, void *arg)
+static int compare_cells(const char *p, const char *q, unsigned nr)
 {
-	const struct diff_row *x = a, *y = b;
-	const char *p = x->cells, *q = y->cells;
 	int order = 0;
 
-	for (unsigned nr = *(const unsigned *)arg; nr && !order; nr--) {
+	for (; nr && !order; nr--) {
 		order = strcmp(p, q);
 		p += strlen(p) + 1;
 		q += strlen(q) + 1;
@@ -47,60 +60,161 @@ static int compare_cells(const void *a, const void *b, void *arg)
 	return order;
 }
 
-static int compare_changes(const void *a, const void *b, void *arg)
+/* Those that say the same together, each side's and each run's of them, too. */
+static int compare_sightings(const void *a, const void *b, void *nr_keys)
+{
+	const struct sighting *x = a, *y = b;
+	int order = compare_cells(x->cells, y->cells, *(const unsigned *)nr_keys);
+
+	if (order)
+		return order;
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	return x->run < y->run ? -1 : x->run > y->run;
+}
+
+static int compare_changes(const void *a, const void *b, void *nr_keys)
 {
 	const struct diff_row *x = a, *y = b;
 	double p = fabs(x->change), q = fabs(y->change);
 
-	return p > q ? -1 : p < q ? 1 : compare_cells(a, b, arg);
+	if (p != q)
+		return p > q ? -1 : 1;
+	return compare_cells(x->cells, y->cells, *(const unsigned *)nr_keys);
 }
 
-static int add_rows(struct diff *diff, unsigned side, const struct report_options *options,
-                    char *text)
+static int see_run(struct sightings *seen, const struct diff *diff, unsigned side, unsigned run,
+                   const struct report_options *options, char *text)
 {
-	const struct profile *profile = diff->profiles[side];
+	const struct profile *profile = diff->runs[side].profiles[run];
 
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		const struct profile_row *from = &profile->rows[i];
-		struct diff_row *row = &diff->rows[diff->nr];
+		char *cells;
 
-		if (!from->self)
+		if (!profile->rows[i].self)
 			continue;
-		row->cells = row_cells(profile, from, options, text);
-		if (!row->cells)
+		cells = row_cells(profile, &profile->rows[i], options, text);
+		if (!cells)
 			return -ENOMEM;
-		row->side = side;
-		row->number = i;
-		row->value[side] = (double)from->self;
-		row->samples[side] = from->samples;
-		row->variance[side] = from->variance;
-		diff->nr++;
+		seen->rows[seen->nr++] = (struct sighting){cells, side, run, i};
 	}
 	return 0;
 }
 
-/* Rows that say the same become one. */
-static void match_rows(struct diff *diff, unsigned nr_keys)
+static size_t most_rows(const struct diff *diff)
 {
-	size_t nr = 0;
+	size_t sum = 1;
 
-	if (diff->nr)
-		qsort_r(diff->rows, diff->nr, sizeof(*diff->rows), compare_cells, &nr_keys);
-	for (size_t i = 0; i < diff->nr; i++) {
-		struct diff_row *row = &diff->rows[i], *last = nr ? &diff->rows[nr - 1] : NULL;
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (unsigned run = 0; run < diff->runs[side].nr; run++)
+			sum += diff->runs[side].profiles[run]->nr_rows;
+	return sum;
+}
 
-		if (!last || compare_cells(last, row, &nr_keys)) {
-			diff->rows[nr++] = *row;
-			continue;
-		}
-		for (unsigned side = 0; side < DIFF_SIDES; side++) {
-			last->value[side] += row->value[side];
-			last->variance[side] += row->variance[side];
-			last->samples[side] += row->samples[side];
-		}
-		free(row->cells);
+static int see_all(struct sightings *seen, const struct diff *diff,
+                   const struct report_options *options)
+{
+	char *text = malloc(CELL_SIZE);
+	int err = 0;
+
+	*seen = (struct sightings){
+		.rows = calloc(most_rows(diff), sizeof(*seen->rows)),
+		.nr_keys = options->nr_keys,
+	};
+	if (!text || !seen->rows)
+		err = -ENOMEM;
+	for (unsigned side = 0; side < DIFF_SIDES && !err; side++)
+		for (unsigned run = 0; run < diff->runs[side].nr && !err; run++)
+			err = see_run(seen, diff, side, run, options, text);
+	free(text);
+	if (!err && seen->nr)
+		qsort_r(seen->rows, seen->nr, sizeof(*seen->rows), compare_sightings,
+		        &seen->nr_keys);
+	return err;
+}
+
+static void forget_all(struct sightings *seen)
+{
+	for (size_t i = 0; i < seen->nr; i++)
+		free(seen->rows[i].cells);
+	free(seen->rows);
+}
+
+/* --- values and their errors ------------------------------------------------------------------ */
+
+/* Where 95 % of Student's distribution ends, both tails cut; never below it. */
+static double student(double freedom)
+{
+	static const double whole[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+	                               2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+	                               2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+	                               2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+	size_t nr = sizeof(whole) / sizeof(*whole);
+
+	if (freedom < 2)
+		return whole[0];
+	return freedom < (double)nr + 1 ? whole[(size_t)freedom - 1] : 1.96 + 2.5 / freedom;
+}
+
+/* One run more; the scatter is a sum of squares until the last one. */
+static void add_run(struct diff_value *value, unsigned nth, double x, double variance)
+{
+	double off = x - value->mean;
+
+	value->mean += off / nth;
+	value->scatter += off * (x - value->mean);
+	value->sampling += (variance - value->sampling) / nth;
+}
+
+static void end_runs(struct diff_value *value, unsigned nr)
+{
+	value->scatter = nr > 1 ? value->scatter / (nr - 1) : 0;
+}
+
+static double error_of_runs(const struct diff *diff, const struct diff_value of[DIFF_SIDES])
+{
+	double sum = 0, squares = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		unsigned nr = diff->runs[side].nr;
+		double scatter = of[nr > 1 ? side : !side].scatter;
+		double variance = fmax(scatter, of[side].sampling) / nr;
+
+		sum += variance;
+		if (nr == 1)
+			squares = INFINITY;
+		else
+			squares += variance * variance / (nr - 1);
 	}
-	diff->nr = nr;
+	if (isinf(squares))
+		return student(fmax(diff->runs[DIFF_BEFORE].nr, diff->runs[DIFF_AFTER].nr) - 1) *
+		       sqrt(sum);
+	return squares > 0 ? student(sum * sum / squares) * sqrt(sum) : 0;
+}
+
+static void compare_sides(const struct diff *diff, struct diff_row *row)
+{
+	const struct diff_value *of = row->of;
+
+	row->change = of[DIFF_AFTER].mean - of[DIFF_BEFORE].mean;
+	row->error = diff_has_one_run_each(diff)
+	                     ? 1.96 * sqrt(of[DIFF_BEFORE].sampling + of[DIFF_AFTER].sampling)
+	                     : error_of_runs(diff, of);
+}
+
+static void sum_whole(struct diff *diff)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct diff_runs *runs = &diff->runs[side];
+		struct diff_value *value = &diff->whole.of[side];
+
+		for (unsigned run = 0; run < runs->nr; run++) {
+			add_run(value, run + 1, (double)runs->profiles[run]->total, 0);
+			value->samples += runs->profiles[run]->samples;
+		}
+		end_runs(value, runs->nr);
+	}
+	compare_sides(diff, &diff->whole);
 }
 
 /* The largest weight of one sample: a function that was not met may have had less than that. */
@@ -109,53 +223,83 @@ static double unmet_variance(const struct profile *profile)
 	return (double)profile->max_weight * (double)profile->max_weight;
 }
 
-static void compare_sides(struct diff *diff, struct diff_row *row, bool shares)
+/* Of a function in one run, of whose rows so many from the first one on say so. */
+static void add_sightings(struct diff_value *value, const struct profile *profile, unsigned nth,
+                          const struct sighting *rows, size_t nr, bool shares)
 {
-	double variance = 0;
+	double unit = shares ? (double)profile->total / 100 : 1, x = 0, variance = 0;
 
-	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		double unit = shares ? diff->whole[side] / 100 : 1;
+	for (size_t i = 0; i < nr; i++) {
+		const struct profile_row *row = &profile->rows[rows[i].number];
 
-		if (!row->value[side])
-			row->variance[side] = unmet_variance(diff->profiles[side]);
-		row->value[side] = unit ? row->value[side] / unit : 0;
-		row->variance[side] = unit ? row->variance[side] / unit / unit : 0;
-		variance += row->variance[side];
+		x += (double)row->self;
+		variance += row->variance;
+		value->samples += row->samples;
 	}
-	row->change = row->value[DIFF_AFTER] - row->value[DIFF_BEFORE];
-	row->error = 1.96 * sqrt(variance);
+	if (!nr)
+		variance = unmet_variance(profile);
+	add_run(value, nth, unit ? x / unit : 0, unit ? variance / unit / unit : 0);
 }
 
-static int fill(struct diff *diff, const struct report_options *options, bool shares, char *text)
+/* A side of a function; the first of its sightings that are left is moved behind them. */
+static void sum_side(const struct diff *diff, struct diff_row *row, unsigned side,
+                     const struct sighting **at, const struct sighting *end, bool shares)
 {
-	unsigned nr_keys = options->nr_keys;
+	const struct diff_runs *runs = &diff->runs[side];
 
-	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		diff->whole[side] = (double)diff->profiles[side]->total;
-		if (add_rows(diff, side, options, text))
-			return -ENOMEM;
+	for (unsigned run = 0; run < runs->nr; run++) {
+		const struct sighting *first = *at;
+
+		while (*at < end && (*at)->side == side && (*at)->run == run)
+			++*at;
+		add_sightings(&row->of[side], runs->profiles[run], run + 1, first,
+		              (size_t)(*at - first), shares);
 	}
-	match_rows(diff, nr_keys);
-	for (size_t i = 0; i < diff->nr; i++)
-		compare_sides(diff, &diff->rows[i], shares);
+	end_runs(&row->of[side], runs->nr);
+}
+
+/* Rows that say the same become one. */
+static void match(struct diff *diff, struct sightings *seen, bool shares)
+{
+	struct sighting *end = seen->rows + seen->nr;
+
+	for (struct sighting *first = seen->rows, *next; first < end; first = next) {
+		const struct sighting *at = first;
+		struct diff_row *row = &diff->rows[diff->nr++];
+
+		for (next = first; next < end; next++)
+			if (compare_cells(first->cells, next->cells, seen->nr_keys))
+				break;
+		*row = (struct diff_row){
+			.cells = first->cells,
+			.profile = diff->runs[first->side].profiles[first->run],
+			.number = first->number,
+		};
+		first->cells = NULL;
+		for (unsigned side = 0; side < DIFF_SIDES; side++)
+			sum_side(diff, row, side, &at, next, shares);
+		compare_sides(diff, row);
+	}
 	if (diff->nr)
-		qsort_r(diff->rows, diff->nr, sizeof(*diff->rows), compare_changes, &nr_keys);
-	return 0;
+		qsort_r(diff->rows, diff->nr, sizeof(*diff->rows), compare_changes, &seen->nr_keys);
 }
 
-int diff_init(struct diff *diff, const struct profile *before, const struct profile *after,
+int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
               const struct report_options *options, bool shares)
 {
-	char *text = malloc(CELL_SIZE);
-	int err = -ENOMEM;
+	struct sightings seen;
+	int err;
 
-	*diff = (struct diff){
-		.profiles = {before, after},
-		.rows = calloc((size_t)before->nr_rows + after->nr_rows + 1, sizeof(*diff->rows)),
-	};
-	if (text && diff->rows)
-		err = fill(diff, options, shares, text);
-	free(text);
+	*diff = (struct diff){.runs = {runs[DIFF_BEFORE], runs[DIFF_AFTER]}};
+	err = see_all(&seen, diff, options);
+	diff->rows = calloc(seen.nr + 1, sizeof(*diff->rows));
+	if (!diff->rows)
+		err = -ENOMEM;
+	if (!err) {
+		sum_whole(diff);
+		match(diff, &seen, shares);
+	}
+	forget_all(&seen);
 	return err;
 }
 

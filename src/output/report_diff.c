@@ -2,6 +2,7 @@
 #include "output/report_profile.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The event that was sampled there by the same name; TRACE_ALL_EVENTS: none. */
@@ -15,49 +16,92 @@ static uint32_t same_event(const struct trace *trace, const char *name, unsigned
 	return TRACE_ALL_EVENTS;
 }
 
-static int put_event(const struct diff_report *report, const uint32_t events[DIFF_SIDES],
-                     int (*put)(void *arg, const struct diff *diff), void *arg)
+static const struct trace *first_trace(const struct diff_report *report)
 {
-	struct profile *profiles[DIFF_SIDES] = {NULL};
-	struct profile_view view;
-	struct diff diff = {0};
-	int err = 0;
-
-	for (unsigned side = 0; side < DIFF_SIDES && !err; side++) {
-		profiles[side] =
-			report_profile(report->traces[side], events[side], report->options, &view);
-		if (!profiles[side])
-			err = -errno;
-	}
-	if (!err)
-		err = diff_init(&diff, profiles[DIFF_BEFORE], profiles[DIFF_AFTER], report->options,
-		                report->shares);
-	if (!err)
-		err = put(arg, &diff);
-	diff_fini(&diff);
-	profile_free(profiles[DIFF_BEFORE]);
-	profile_free(profiles[DIFF_AFTER]);
-	return err;
+	return report->sides[DIFF_BEFORE].traces[0];
 }
 
-/* The event of the other run that belongs to this one of the first; TRACE_ALL_EVENTS: none. */
-static uint32_t other_event(const struct diff_report *report, uint32_t i)
+/* What another run calls event i of the first one; TRACE_ALL_EVENTS: it has none. */
+static uint32_t other_event(const struct diff_report *report, const struct trace *trace, uint32_t i)
 {
-	const struct trace *before = report->traces[DIFF_BEFORE];
-	const struct trace_event *event = trace_event(before, i);
+	const struct trace_event *event = trace_event(first_trace(report), i);
 
+	return trace == first_trace(report)
+	               ? i
+	               : same_event(trace, trace_string(first_trace(report), event->name),
+	                            event->unit);
+}
+
+/* Whether event i of the first run is to be compared. */
+static bool is_common(const struct diff_report *report, uint32_t i)
+{
 	if (report->options->event != TRACE_ALL_EVENTS && report->options->event != i)
-		return TRACE_ALL_EVENTS;
-	return same_event(report->traces[DIFF_AFTER], trace_string(before, event->name),
-	                  event->unit);
+		return false;
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (unsigned run = 0; run < report->sides[side].nr; run++)
+			if (other_event(report, report->sides[side].traces[run], i) ==
+			    TRACE_ALL_EVENTS)
+				return false;
+	return true;
 }
 
 bool report_diff_any(const struct diff_report *report)
 {
-	for (uint32_t i = 0; trace_event(report->traces[DIFF_BEFORE], i); i++)
-		if (other_event(report, i) != TRACE_ALL_EVENTS)
+	for (uint32_t i = 0; trace_event(first_trace(report), i); i++)
+		if (is_common(report, i))
 			return true;
 	return false;
+}
+
+/* Of all runs of a side; *profiles is to be freed by free_profiles() in either case. */
+static int make_profiles(const struct diff_report *report, unsigned side, uint32_t event,
+                         struct profile ***profiles)
+{
+	const struct diff_traces *runs = &report->sides[side];
+	struct profile_view view;
+
+	*profiles = calloc(runs->nr, sizeof(struct profile *));
+	if (!*profiles)
+		return -ENOMEM;
+	for (unsigned run = 0; run < runs->nr; run++) {
+		const struct trace *trace = runs->traces[run];
+
+		(*profiles)[run] = report_profile(trace, other_event(report, trace, event),
+		                                  report->options, &view);
+		if (!(*profiles)[run])
+			return -errno;
+	}
+	return 0;
+}
+
+static void free_profiles(const struct diff_traces *runs, struct profile **profiles)
+{
+	for (unsigned run = 0; profiles && run < runs->nr; run++)
+		profile_free(profiles[run]);
+	free(profiles);
+}
+
+static int put_event(const struct diff_report *report, uint32_t event,
+                     int (*put)(void *arg, const struct diff *diff), void *arg)
+{
+	struct profile **profiles[DIFF_SIDES] = {NULL};
+	struct diff_runs runs[DIFF_SIDES];
+	struct diff diff = {0};
+	int err = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES && !err; side++) {
+		err = make_profiles(report, side, event, &profiles[side]);
+		runs[side] = (struct diff_runs){(const struct profile *const *)profiles[side],
+		                                report->sides[side].nr};
+	}
+	if (!err)
+		err = diff_init(&diff, runs, report->options, report->shares);
+	if (!err)
+		err = put(arg, &diff);
+	diff_fini(&diff);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		free_profiles(&report->sides[side], profiles[side]);
+	return err;
 }
 
 int report_diff_walk(const struct diff_report *report,
@@ -65,11 +109,8 @@ int report_diff_walk(const struct diff_report *report,
 {
 	int err = 0;
 
-	for (uint32_t i = 0; trace_event(report->traces[DIFF_BEFORE], i) && !err; i++) {
-		uint32_t other = other_event(report, i);
-
-		if (other != TRACE_ALL_EVENTS)
-			err = put_event(report, (uint32_t[]){i, other}, put, arg);
-	}
+	for (uint32_t i = 0; trace_event(first_trace(report), i) && !err; i++)
+		if (is_common(report, i))
+			err = put_event(report, i, put, arg);
 	return err;
 }

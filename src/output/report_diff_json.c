@@ -14,11 +14,11 @@ struct diff_json {
 static struct json_object *side_object(const struct diff *diff, unsigned side)
 {
 	struct json_object *object = json_new(), *warnings = json_list();
-	const struct profile *profile = diff->profiles[side];
 
-	json_add_number(object, "total_weight", profile->total);
-	json_add_number(object, "samples", profile->samples);
-	warnings_of_profile(profile, json_append_text, warnings);
+	json_add(object, "total_weight", json_int(llround(diff->whole.of[side].mean)));
+	json_add_number(object, "samples", diff->whole.of[side].samples);
+	for (unsigned run = 0; run < diff->runs[side].nr; run++)
+		warnings_of_profile(diff->runs[side].profiles[run], json_append_text, warnings);
 	json_add(object, "warnings", warnings);
 	return object;
 }
@@ -41,21 +41,19 @@ static void name_file(const struct profile *profile, const struct profile_row *r
 		         json_text(text_file_name(trace_string(profile->trace, name->file))));
 }
 
-static struct json_object *row_object(const struct diff *diff, const struct diff_row *row,
-                                      const struct diff_report *report)
+static struct json_object *row_object(const struct diff_row *row, const struct diff_report *report)
 {
-	const struct profile *profile = diff->profiles[row->side];
 	struct json_object *object = json_new();
 
-	report_row_json(profile, &profile->rows[row->number], report->options, object);
-	name_file(profile, &profile->rows[row->number], object);
+	report_row_json(row->profile, &row->profile->rows[row->number], report->options, object);
+	name_file(row->profile, &row->profile->rows[row->number], object);
 	json_add(object, "change", number(report, row->change));
 	json_add(object, "error", number(report, row->error));
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		struct json_object *of = json_new();
 
-		json_add(of, "self", number(report, row->value[side]));
-		json_add_number(of, "samples", row->samples[side]);
+		json_add(of, "self", number(report, row->of[side].mean));
+		json_add_number(of, "samples", row->of[side].samples);
 		json_add(object, diff_side_names[side], of);
 	}
 	return object;
@@ -64,7 +62,7 @@ static struct json_object *row_object(const struct diff *diff, const struct diff
 static int add_event(void *arg, const struct diff *diff)
 {
 	struct diff_json *out = arg;
-	const struct profile *profile = diff->profiles[DIFF_BEFORE];
+	const struct profile *profile = diff->runs[DIFF_BEFORE].profiles[0];
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	struct json_object *object = json_new(), *rows = json_list();
 
@@ -75,23 +73,36 @@ static int add_event(void *arg, const struct diff *diff)
 	                                             : "count"));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		json_add(object, diff_side_names[side], side_object(diff, side));
+	if (!diff_has_one_run_each(diff)) {
+		json_add(object, "change", json_int(llround(diff->whole.change)));
+		json_add(object, "error", json_int(llround(diff->whole.error)));
+	}
 	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
-		json_append(rows, row_object(diff, &diff->rows[i], out->report));
+		json_append(rows, row_object(&diff->rows[i], out->report));
 	json_add(object, "functions", rows);
 	json_append(out->events, object);
 	return 0;
 }
 
-static struct json_object *run_object(const struct diff_report *report, unsigned side)
+static struct json_object *run_object(const struct diff_traces *runs, unsigned run)
 {
 	struct json_object *object = json_new(), *warnings = json_list();
-	const struct trace_run *run = trace_run(report->traces[side]);
+	const struct trace_run *of = trace_run(runs->traces[run]);
 
-	json_add(object, "file", json_text(report->names[side]));
-	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
-	warnings_of_run(report->traces[side], json_append_text, warnings);
+	json_add(object, "file", json_text(runs->names[run]));
+	json_add_number(object, "wall_ns", of->end > of->start ? of->end - of->start : 0);
+	warnings_of_run(runs->traces[run], json_append_text, warnings);
 	json_add(object, "warnings", warnings);
 	return object;
+}
+
+static struct json_object *runs_list(const struct diff_traces *runs)
+{
+	struct json_object *list = json_list();
+
+	for (unsigned run = 0; run < runs->nr; run++)
+		json_append(list, run_object(runs, run));
+	return list;
 }
 
 int report_diff_json(FILE *to, const struct diff_report *report)
@@ -102,7 +113,7 @@ int report_diff_json(FILE *to, const struct diff_report *report)
 	int err = report_diff_walk(report, add_event, &out);
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		json_add(whole, diff_side_names[side], run_object(report, side));
+		json_add(whole, diff_side_names[side], runs_list(&report->sides[side]));
 	json_add(whole, "events", out.events);
 	if (err)
 		json_free(whole);

@@ -30,45 +30,83 @@ struct diff_text {
 
 /* --- above the table -------------------------------------------------------------------------- */
 
-static struct warning_text warning_of(const struct diff_text *out, unsigned side)
+/* Warnings begin with the side they are about, or with the run where a side has several. */
+static struct warning_text warning_of(const struct diff_text *out, unsigned side, unsigned run)
 {
-	return (struct warning_text){out->to, out->report->options, diff_side_names[side]};
+	const struct diff_traces *runs = &out->report->sides[side];
+
+	return (struct warning_text){out->to, out->report->options,
+	                             runs->nr > 1 ? runs->names[run] : diff_side_names[side]};
+}
+
+static void put_side(const struct diff_text *out, unsigned side)
+{
+	const struct diff_traces *runs = &out->report->sides[side];
+
+	fprintf(out->to, "%s: ", diff_side_names[side]);
+	if (runs->nr > 1)
+		fprintf(out->to, "%u runs, the first ", runs->nr);
+	report_head_run(out->to, runs->traces[0], runs->names[0]);
+	for (unsigned run = 0; run < runs->nr; run++) {
+		struct warning_text warning = warning_of(out, side, run);
+
+		warnings_of_run(runs->traces[run], report_warning_text, &warning);
+	}
 }
 
 static void put_runs(const struct diff_text *out)
 {
-	const struct diff_report *report = out->report;
+	const struct diff_traces *sides = out->report->sides;
 
-	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		struct warning_text warning = warning_of(out, side);
-
-		fprintf(out->to, "%s: ", diff_side_names[side]);
-		report_head_run(out->to, report->traces[side], report->names[side]);
-		warnings_of_run(report->traces[side], report_warning_text, &warning);
-	}
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		put_side(out, side);
+	if (sides[DIFF_BEFORE].nr == 1 && sides[DIFF_AFTER].nr == 1)
+		fputs("one run each: errors are of sampling alone; folders with traces of more "
+		      "runs tell how runs differ\n",
+		      out->to);
 }
 
 static const struct trace_event *event_of(const struct diff *diff)
 {
-	const struct profile *profile = diff->profiles[DIFF_BEFORE];
+	const struct profile *profile = diff->runs[DIFF_BEFORE].profiles[0];
 
 	return trace_event(profile->trace, profile->config.event);
 }
 
-/* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %" */
+/* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %", of several runs with " ± 1.2 %, on average"
+ */
 static void put_wholes(const struct diff_text *out)
 {
 	const struct diff *diff = out->diff;
+	const struct trace *trace = diff->runs[DIFF_BEFORE].profiles[0]->trace;
 	const struct trace_event *event = event_of(diff);
-	double before = diff->whole[DIFF_BEFORE], after = diff->whole[DIFF_AFTER];
+	double before = diff->whole.of[DIFF_BEFORE].mean;
 	char texts[DIFF_SIDES][TEXT_SIZE];
 
-	text_quantity(texts[DIFF_BEFORE], before, event->unit);
-	text_quantity(texts[DIFF_AFTER], after, event->unit);
-	text_put(out->to, trace_string(diff->profiles[DIFF_BEFORE]->trace, event->name), 0);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		text_quantity(texts[side], diff->whole.of[side].mean, event->unit);
+	text_put(out->to, trace_string(trace, event->name), 0);
 	fprintf(out->to, ": %s before, %s after", texts[DIFF_BEFORE], texts[DIFF_AFTER]);
 	if (before > 0)
-		fprintf(out->to, ": %+.1f %%", 100 * (after - before) / before);
+		fprintf(out->to, ": %+.1f %%", 100 * diff->whole.change / before);
+	if (before > 0 && !diff_has_one_run_each(diff))
+		fprintf(out->to, " ± %.1f %%, on average", 100 * diff->whole.error / before);
+	fputc('\n', out->to);
+}
+
+static void put_head(const struct diff_text *out)
+{
+	const struct diff *diff = out->diff;
+
+	put_wholes(out);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		for (unsigned run = 0; run < diff->runs[side].nr; run++) {
+			struct warning_text warning = warning_of(out, side, run);
+
+			warnings_of_profile(diff->runs[side].profiles[run], report_warning_text,
+			                    &warning);
+		}
+	}
 	fputc('\n', out->to);
 }
 
@@ -84,7 +122,8 @@ static void choose_unit(struct diff_text *out)
 		{1e9, " bn", 3}, {1e6, " mn", 3}, {1, "", 0}};
 	static const struct value_unit percent = {1, "%", 2};
 	const struct value_unit *units = event_of(out->diff)->unit == TRACE_NS ? times : counts;
-	double largest = fmax(out->diff->whole[DIFF_BEFORE], out->diff->whole[DIFF_AFTER]);
+	double largest =
+		fmax(out->diff->whole.of[DIFF_BEFORE].mean, out->diff->whole.of[DIFF_AFTER].mean);
 	unsigned i = 0;
 
 	while (i + 1 < NR_UNITS && largest < units[i].size)
@@ -146,8 +185,8 @@ static void put_row(const struct diff_text *out, const struct diff_row *row)
 	put_change(out, row->change);
 	fprintf(out->to, " ±%*.*f%s", VALUE_WIDTH, out->unit->digits, row->error / out->unit->size,
 	        out->unit->name);
-	put_value(out, row->value[DIFF_BEFORE]);
-	put_value(out, row->value[DIFF_AFTER]);
+	put_value(out, row->of[DIFF_BEFORE].mean);
+	put_value(out, row->of[DIFF_AFTER].mean);
 	for (unsigned k = 0; k < out->report->options->nr_keys; k++)
 		report_columns_put(out->to, &out->columns, k, cell(row, k));
 	fputc('\n', out->to);
@@ -186,15 +225,8 @@ static int put_table(void *arg, const struct diff *diff)
 	out->diff = diff;
 	if (out->nr_tables++)
 		fputc('\n', out->to);
-	if (!options->quiet && !options->no_header) {
-		put_wholes(out);
-		for (unsigned side = 0; side < DIFF_SIDES; side++) {
-			struct warning_text warning = warning_of(out, side);
-
-			warnings_of_profile(diff->profiles[side], report_warning_text, &warning);
-		}
-		fputc('\n', out->to);
-	}
+	if (!options->quiet && !options->no_header)
+		put_head(out);
 	choose_unit(out);
 	measure(out);
 	if (!options->quiet)

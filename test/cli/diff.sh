@@ -13,7 +13,8 @@ import json
 import recording
 
 said = json.loads(recording.output_of("diff", "--json", "--no-inline"))
-assert said["before"]["file"] == "adaptrace.atr.old" and said["after"]["file"] == "adaptrace.atr"
+assert [run["file"] for run in said["before"]] == ["adaptrace.atr.old"]
+assert [run["file"] for run in said["after"]] == ["adaptrace.atr"]
 (event,) = said["events"]
 before = recording.report("adaptrace.atr.old", "--no-inline")
 after = recording.report("adaptrace.atr", "--no-inline")
@@ -49,6 +50,7 @@ END
 
 echo "-- tables"
 "$ADAPTRACE" diff --no-inline >out || fail "of the last two"
+grep -q '^one run each: errors are of sampling alone' out || fail "$(cat out)"
 grep -q '^before: adaptrace.atr.old: ./app 12$' out && grep -q '^after: adaptrace.atr: ./app 36$' out || fail "$(cat out)"
 grep -q '^ *+[0-9.]* m*s ± *[0-9.]* m*s .* six  *app$' out || fail "$(cat out)"
 "$ADAPTRACE" diff adaptrace.atr adaptrace.atr -q >out || fail "with itself"
@@ -56,6 +58,30 @@ grep -q '^ *+[0-9.]* m*s ± *[0-9.]* m*s .* six  *app$' out || fail "$(cat out)"
 "$ADAPTRACE" diff adaptrace.atr adaptrace.atr --no-inline -q --all >out || fail "all of it"
 grep -q ' six  *app$' out || fail "not all: $(cat out)"
 "$ADAPTRACE" diff --sort comm -q --all | grep -q '  app$' || fail "by command"
+
+echo "-- several runs a side"
+mkdir one three none
+cp adaptrace.atr.old one/1.atr
+for i in 1 2; do recorded -F 5000 -e cpu-clock -o one/$((i + 1)).atr ./app 12 >said; done
+cp adaptrace.atr three/1.atr
+touch three/notes
+check <<'END'
+import json
+import recording
+
+said = json.loads(recording.output_of("diff", "--json", "--no-inline", "one", "three"))
+assert [run["file"] for run in said["before"]] == ["one/1.atr", "one/2.atr", "one/3.atr"]
+assert [run["file"] for run in said["after"]] == ["three/1.atr"]
+(event,) = said["events"]
+totals = [recording.report(f"one/{i}.atr")["total_weight"] for i in (1, 2, 3)]
+assert abs(event["before"]["total_weight"] - sum(totals) / 3) <= 1
+assert event["change"] > event["error"] > 0, event
+rows = {row["symbol"]: row for row in event["functions"]}
+assert rows["six"]["change"] > rows["six"]["error"] > 0, rows["six"]
+END
+"$ADAPTRACE" diff one three >out || fail "of folders"
+grep -q '^before: 3 runs, the first one/1.atr: ./app 12$' out || fail "$(cat out)"
+grep -q '^one run each' out && fail "one run each: $(cat out)"
 
 echo "-- refusals"
 refused() { # STATUS WORDS OPTIONS...
@@ -70,6 +96,8 @@ refused 1 "'none.atr.old'" none.atr
 refused 1 "'none.atr'" adaptrace.atr none.atr
 refused 1 "event 'cycles' is not in" -e cycles
 refused 2 'two traces' a b c
+refused 1 "no trace in 'none'" none adaptrace.atr
+refused 1 "'gone.atr'" one gone.atr
 refused 2 'never the same' --sort thread
 refused 2 'never the same' --sort symbol,process
 refused 2 'exclude each other' --all --limit 3

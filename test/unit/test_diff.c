@@ -71,16 +71,36 @@ static int keep(void *arg, const struct diff *diff)
 	return 0;
 }
 
+/* Of one run a side. */
+static struct diff_report report_of(struct run *before, struct run *after,
+                                    const struct report_options *options)
+{
+	static char *const names[] = {"x", "y"};
+
+	return (struct diff_report){
+		.sides = {{&before->trace, &names[0], 1}, {&after->trace, &names[1], 1}},
+		.options = options,
+	};
+}
+
 /* Rows of the first event, up to one without cells. */
-static struct diff_row *compare(struct run *before, struct run *after, bool shares)
+static struct diff_row *rows_of(struct diff_report *report)
 {
 	struct report_options options = by_symbol;
-	struct diff_report report = {{before->trace, after->trace}, {"x", "y"}, &options, shares};
 	struct diff_row *rows = NULL;
 
 	options.event = 0;
-	assert_int_equal(report_diff_walk(&report, keep, &rows), 0);
+	report->options = &options;
+	assert_int_equal(report_diff_walk(report, keep, &rows), 0);
 	return rows;
+}
+
+static struct diff_row *compare(struct run *before, struct run *after, bool shares)
+{
+	struct diff_report report = report_of(before, after, NULL);
+
+	report.shares = shares;
+	return rows_of(&report);
 }
 
 static void free_rows(struct diff_row *rows)
@@ -93,8 +113,8 @@ static void free_rows(struct diff_row *rows)
 static void expect(const struct diff_row *row, const char *function, double before, double after)
 {
 	assert_string_equal(row->cells, function);
-	assert_true(fabs(row->value[DIFF_BEFORE] - (before)) < 1e-6);
-	assert_true(fabs(row->value[DIFF_AFTER] - (after)) < 1e-6);
+	assert_true(fabs(row->of[DIFF_BEFORE].mean - (before)) < 1e-6);
+	assert_true(fabs(row->of[DIFF_AFTER].mean - (after)) < 1e-6);
 	assert_true(fabs(row->change - (after - before)) < 1e-6);
 }
 
@@ -175,9 +195,154 @@ static void shares_are_of_their_own_run(void **state)
 	end(&after);
 }
 
+enum { MANY = 3 };
+
+/* Several runs of a side; as often as said, each of these functions was met in each. */
+struct runs {
+	struct run runs[MANY];
+	struct trace *traces[MANY];
+	char *names[MANY];
+	unsigned nr;
+};
+
+static struct diff_traces record_runs(struct runs *runs, const char *functions,
+                                      const unsigned *nr_of_each, unsigned nr)
+{
+	runs->nr = nr;
+	for (unsigned i = 0; i < nr; i++) {
+		record(&runs->runs[i], functions, nr_of_each[i]);
+		runs->traces[i] = runs->runs[i].trace;
+		runs->names[i] = (char *[]){"r1", "r2", "r3"}[i];
+	}
+	return (struct diff_traces){runs->traces, runs->names, nr};
+}
+
+static void end_all(struct runs *runs)
+{
+	for (unsigned i = 0; i < runs->nr; i++)
+		end(&runs->runs[i]);
+}
+
+static bool is_near(double value, double expected)
+{
+	return fabs(value - expected) < expected * 1e-3;
+}
+
+/* 90, 100 and 110 samples against 180, 200 and 220: variances of 100 and 400, by Welch 2.94 degrees
+ * of freedom, of which the 2 are taken. */
+static void runs_differ_by_how_they_lie_apart(void **state)
+{
+	struct runs before, after;
+	struct diff_report report = {0};
+	struct diff_row *rows;
+
+	(void)state;
+	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110, 100}, 3);
+	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){220, 180, 200}, 3);
+	rows = rows_of(&report);
+	expect(&rows[0], "a", weight(100), weight(200));
+	assert_int_equal(rows[0].of[DIFF_BEFORE].samples, 300);
+	assert_true(is_near(rows[0].error, 4.303 * sqrt(100 / 3.0 + 400 / 3.0) * weight(1)));
+	assert_true(diff_is_clear(&rows[0]));
+	free_rows(rows);
+	end_all(&before);
+	end_all(&after);
+}
+
+static void one_run_scatters_as_those_of_the_other_side(void **state)
+{
+	struct runs before, after;
+	struct diff_report report = {0};
+	struct diff_row *rows;
+
+	(void)state;
+	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){100}, 1);
+	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){220, 180, 200}, 3);
+	rows = rows_of(&report);
+	expect(&rows[0], "a", weight(100), weight(200));
+	assert_true(is_near(rows[0].error, 4.303 * sqrt(400 + 400 / 3.0) * weight(1)));
+	free_rows(rows);
+	end_all(&before);
+	end_all(&after);
+}
+
+/* Runs that agree to the sample are as uncertain as their samples. */
+static void runs_are_no_surer_than_their_samples(void **state)
+{
+	struct runs before, after;
+	struct diff_report report = {0};
+	struct diff_row *rows;
+
+	(void)state;
+	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){1, 1}, 2);
+	report.sides[DIFF_AFTER] = record_runs(&after, "b", (unsigned[]){1, 1}, 2);
+	rows = rows_of(&report);
+	expect(&rows[0], "a", weight(1), 0);
+	assert_true(rows[0].of[DIFF_BEFORE].scatter == 0);
+	assert_true(rows[0].error > weight(1) && !diff_is_clear(&rows[0]));
+	expect(&rows[1], "b", 0, weight(1));
+	free_rows(rows);
+	end_all(&before);
+	end_all(&after);
+}
+
+/* Each by what its own run spent, and a run without the function says 0. */
+static void shares_of_several_runs(void **state)
+{
+	struct diff_report report = {.shares = true};
+	struct run runs[4];
+	struct trace *traces[4];
+	char *names[] = {"r1", "r2", "r3", "r4"};
+	struct diff_row *rows;
+
+	(void)state;
+	record(&runs[0], "ab", 100);
+	record(&runs[1], "aaab", 200);
+	record(&runs[2], "a", 100);
+	record(&runs[3], "b", 300);
+	for (unsigned i = 0; i < 4; i++)
+		traces[i] = runs[i].trace;
+	report.sides[DIFF_BEFORE] = (struct diff_traces){traces, names, 2};
+	report.sides[DIFF_AFTER] = (struct diff_traces){traces + 2, names + 2, 2};
+	rows = rows_of(&report);
+	expect(&rows[0], "a", 62.5, 50);
+	expect(&rows[1], "b", 37.5, 50);
+	assert_true(is_near(rows[0].of[DIFF_AFTER].scatter, 5000));
+	assert_true(is_near(rows[0].error, 12.706 * sqrt(312.5 / 2 + 5000 / 2.0)));
+	free_rows(rows);
+	for (unsigned i = 0; i < 4; i++)
+		end(&runs[i]);
+}
+
+static void several_runs_are_counted_above(void **state)
+{
+	struct report_options options = by_symbol;
+	struct diff_report report = {.options = &options};
+	struct runs before, after;
+	struct page page;
+	char *text;
+
+	(void)state;
+	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110}, 2);
+	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){100}, 1);
+	options.event = 0;
+	options.quiet = false;
+	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
+	text = page_close(&page);
+	assert_non_null(strstr(text, "before: 2 runs, the first r1: ./app"));
+	assert_non_null(strstr(text, "\nwarning: r2: no samples of page-faults"));
+	assert_non_null(strstr(text, "\nafter: r1: ./app"));
+	assert_non_null(strstr(text, "\ncpu-clock: 9.708 ms before, 9.708 ms after: +0.0 % ± "
+	                             "220.1 %, on average\n"));
+	assert_null(strstr(text, "one run each"));
+	free(text);
+	end_all(&before);
+	end_all(&after);
+}
+
 static char *text_of(struct run *before, struct run *after, const struct report_options *options)
 {
-	struct diff_report report = {{before->trace, after->trace}, {"x", "y"}, options, false};
+	struct diff_report report = report_of(before, after, options);
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -188,7 +353,7 @@ static char *text_of(struct run *before, struct run *after, const struct report_
 }
 
 /* Lines 7 and 8 of two files that are called alike, in functions a and b. */
-static struct trace *with_lines(struct run *run, const char *folder)
+static void with_lines(struct run *run, const char *folder)
 {
 	struct world *w = &run->world;
 	struct trace_source sources[2] = {{.line = 7}, {.line = 8}};
@@ -204,7 +369,7 @@ static struct trace *with_lines(struct run *run, const char *folder)
 	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
 	assert_true(name_ranges(w->path, letters, sizeof(letters) / sizeof(*letters)));
 	assert_true(add_sections(w->path, sources, 2, lines, 2));
-	return run->trace = open_good(w->path);
+	run->trace = open_good(w->path);
 }
 
 static struct json_object *functions_of(const struct diff_report *report)
@@ -249,14 +414,14 @@ static void expect_keys(const struct diff_report *report, const char *expected)
 static void programs_get_fields(void **state)
 {
 	struct report_options options = by_symbol;
-	struct diff_report report = {.names = {"x", "y"}, .options = &options};
 	struct run before, after;
+	struct diff_report report = report_of(&before, &after, &options);
 
 	(void)state;
 	record(&before, "abc", 100);
 	record(&after, "aab", 100);
-	report.traces[DIFF_BEFORE] = with_lines(&before, "one");
-	report.traces[DIFF_AFTER] = with_lines(&after, "two");
+	with_lines(&before, "one");
+	with_lines(&after, "two");
 	options.event = 0;
 	options.keys[0] = PROFILE_BY_LINE;
 	expect_keys(&report,
@@ -320,6 +485,8 @@ static void both_runs_stand_above(void **state)
 		"5.804 ms on , 3 CPUs\n"
 		"warning: after: no samples of page-faults: one is taken every 1.009 µs, and no "
 		"thread ran as long\n"
+		"one run each: errors are of sampling alone; folders with traces of more runs tell "
+		"how runs differ\n"
 		"cpu-clock: 38.83 ms before, 29.12 ms after: -25.0 %\n"
 		"\n"
 		"      change       ± error        before         after  symbol\n"
@@ -333,14 +500,12 @@ static void both_runs_stand_above(void **state)
 static void only_events_of_both_runs_compare(void **state)
 {
 	struct report_options options = by_symbol;
-	struct diff_report report = {.names = {"x", "y"}, .options = &options};
 	struct run before, after;
+	struct diff_report report = report_of(&before, &after, &options);
 
 	(void)state;
 	record(&before, "a", 1);
 	record(&after, "a", 1);
-	report.traces[DIFF_BEFORE] = before.trace;
-	report.traces[DIFF_AFTER] = after.trace;
 	assert_true(report_diff_any(&report));
 	options.event = 1;
 	assert_true(report_diff_any(&report));
@@ -354,15 +519,13 @@ static void only_events_of_both_runs_compare(void **state)
 static void events_compare_by_name(void **state)
 {
 	struct report_options options = by_symbol;
-	struct diff_report report = {.names = {"x", "y"}, .options = &options};
 	struct diff_row *rows = NULL;
 	struct run before, after;
+	struct diff_report report = report_of(&before, &after, &options);
 
 	(void)state;
 	record(&before, "a", 1);
 	record_as(&after, "aa", 1, "page-faults", "cpu-clock");
-	report.traces[DIFF_BEFORE] = before.trace;
-	report.traces[DIFF_AFTER] = after.trace;
 	options.event = 0;
 	assert_int_equal(report_diff_walk(&report, keep, &rows), 0);
 	expect(&rows[0], "a", weight(1), 0);
@@ -384,6 +547,11 @@ int main(void)
 		cmocka_unit_test(both_runs_stand_above),
 		cmocka_unit_test(only_events_of_both_runs_compare),
 		cmocka_unit_test(events_compare_by_name),
+		cmocka_unit_test(runs_differ_by_how_they_lie_apart),
+		cmocka_unit_test(one_run_scatters_as_those_of_the_other_side),
+		cmocka_unit_test(runs_are_no_surer_than_their_samples),
+		cmocka_unit_test(shares_of_several_runs),
+		cmocka_unit_test(several_runs_are_counted_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

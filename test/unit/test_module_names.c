@@ -107,14 +107,15 @@ static void differences_are_of_like_names(void **state)
 	static const char *const new[] = {"/2/bin/app", "/1/x", "/2/x", NULL};
 	struct report_options options = by_function;
 	struct run before, after;
-	struct diff_report report = {.options = &options};
+	struct diff_report report = {
+		.sides = {{.traces = &before.trace, .nr = 1}, {.traces = &after.trace, .nr = 1}},
+		.options = &options,
+	};
 	struct page page;
 
 	(void)state;
 	record(&before, old);
 	record(&after, new);
-	report.traces[DIFF_BEFORE] = before.trace;
-	report.traces[DIFF_AFTER] = after.trace;
 	options.all = true;
 	assert_int_equal(trace_tell_modules_apart((struct trace *[]){before.trace, after.trace}, 2),
 	                 0);
