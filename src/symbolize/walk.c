@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define ROOT_WORDS 64 /* above an outermost frame, that are looked at */
+
 struct state {
 	struct walk *walk;
 	struct rule_cache *rules;
@@ -336,13 +338,30 @@ static bool guess_near(struct state *state, const struct unwind_rule *rule)
 	return false;
 }
 
+/*
+ * The ABI marks the outermost frame by a frame pointer of 0. Code that has no use for the register
+ * may find 0 there, too, as it was when the program began: then return addresses are not far.
+ */
+static bool is_outermost(const struct state *state)
+{
+	uint64_t at = state->regs[RULE_SP] - state->base, word;
+
+	if (state->inner || state->regs[RULE_FP] != 0)
+		return false;
+	for (unsigned n = 0; n < ROOT_WORDS && at < state->words_end; n++, at += sizeof(word)) {
+		memcpy(&word, state->walk->sample->stack + at, sizeof(word));
+		if (is_return(state, word & ARCH_CODE_MASK))
+			return false;
+	}
+	return true;
+}
+
 static bool step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
 	struct walk *walk = state->walk;
 
-	/* The ABI marks the outermost frame by a frame pointer of 0. */
-	if (!state->inner && state->regs[RULE_FP] == 0) {
+	if (is_outermost(state)) {
 		walk->complete = true;
 		return false;
 	}

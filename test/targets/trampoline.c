@@ -2,8 +2,8 @@
  * trampoline SECONDS [FP [lie]]: computes in burn_step(), called by code made at run time as
  * CPython makes it for each of its functions: without a frame pointer, and named "made" by a perf
  * map. FP is what the frame pointer's register holds meanwhile. With "lie" the code is other code,
- * which has a return address of never() where CPython's has its own. Elsewhere than on x86-64 it
- * only says "unsupported".
+ * which has a return address of never() where CPython's has its own, or 0 if that is FP. Elsewhere
+ * than on x86-64 it only says "unsupported".
  */
 #include "burn.h"
 
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	memcpy(code, instructions, sizeof(instructions));
 	if (argc > 3) {
 		memcpy(code, lies, sizeof(lies));
-		fp = (uint64_t)never_called;
+		fp = fp ? (uint64_t)never_called : 0;
 	}
 	if (mprotect(code, 4096, PROT_READ | PROT_EXEC) || name_code(code))
 		return 1;
