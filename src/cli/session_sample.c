@@ -120,7 +120,7 @@ static unsigned build_stack(struct session *s, const struct space *space,
 	if (!nr)
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
 	s->unknown_abi += record->sample.regs_32;
-	return nr;
+	return record->sample.regs_32 ? add_truncated(s, nr) : nr;
 }
 
 /* What the address of a memory access belongs to, as far as is known without a look at the target.

@@ -269,6 +269,7 @@ void status_warnings(const struct session *s)
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
 	if (s->unknown_abi)
-		say("the callers in %llu samples of 32-bit programs are not known",
-		    (unsigned long long)s->unknown_abi);
+		say("the callers in %llu sample%s of 32-bit programs are not known; -g fp finds "
+		    "those with frame pointers",
+		    (unsigned long long)s->unknown_abi, s->unknown_abi == 1 ? "" : "s");
 }
