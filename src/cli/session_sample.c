@@ -251,6 +251,13 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 	return in_units(s, counter_sums_add(task->counters, nr, record, source));
 }
 
+/* Units of event 0. */
+static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
+{
+	return (sampler_base_period(s->sampler, 0, source->cpu) << source->shift) *
+	       s->options->events[0].scale;
+}
+
 static bool is_each_sampled(const struct session *s, const struct sampler_source *source)
 {
 	return source->shift == 0 &&
@@ -283,6 +290,8 @@ void session_sample(struct session *s, const struct record *record,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
 	tell_guard(s, source);
+	if (!source->event)
+		task->sampled += stands_for(s, source);
 	if (s->nr_counters && !source->event)
 		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);

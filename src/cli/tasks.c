@@ -249,6 +249,21 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 }
 
 /*
+ * The kernel will tell one total of all programs that a thread has executed. What the samples of
+ * the earlier ones stand for belongs to these.
+ */
+static void leave_program(struct tasks *tasks, struct task *from, struct task *to)
+{
+	uint64_t sampled = from->sampled, earlier = from->earlier;
+
+	if (!tasks->inherited)
+		return;
+	tables_command(tasks->tables, from->comm)->exact += sampled;
+	from->sampled = from->earlier = 0;
+	to->earlier += earlier + sampled;
+}
+
+/*
  * All other threads of the process are gone. One that executed, not being the first, has taken the
  * first's number: the first said EXIT, and its own old number never will.
  */
@@ -257,12 +272,18 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	struct task *other, *next;
 
 	task->process->awaits_exec = false;
+	if (task->ended)
+		task->sampled = task->earlier = 0;
+	leave_program(tasks, task, task);
 	unlist_ended(tasks, task);
 	if (task->process->nr_tasks > 1) {
 		HASH_ITER(hh, tasks->tasks, other, next)
 		{
-			if (other->process == task->process && other != task)
-				end_task(tasks, other, time);
+			if (other->process != task->process || other == task)
+				continue;
+			if (!other->ended)
+				leave_program(tasks, other, task);
+			end_task(tasks, other, time);
 		}
 	}
 	if (tasks->forget)
@@ -314,12 +335,15 @@ static void on_read(struct tasks *tasks, const struct record *record)
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 	struct trace_command *command;
 	struct trace_thread *thread;
-	uint64_t units = record->read.value * tasks->scale;
+	uint64_t units = record->read.value * tasks->scale, earlier;
 
 	if (!task)
 		return;
 	task->observed += units;
 	task->told_exact = true;
+	earlier = units < task->earlier ? units : task->earlier;
+	task->earlier -= earlier;
+	units -= earlier;
 	command = tables_command(tasks->tables, task->comm);
 	command->exact += units;
 	command->flags |= TRACE_THREAD_EXACT;

@@ -32,6 +32,8 @@ struct task {
 	uint64_t ended;    /* ns; 0: lives */
 	uint64_t gone;     /* the same, once it was looked for in vain; 0: not yet */
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
+	uint64_t sampled;  /* the same that samples stood for, of the program it executes now */
+	uint64_t earlier;  /* and of those before, which the total will have in it, too */
 	struct task *next_ended;
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that the counters' totals are of */

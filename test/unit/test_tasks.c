@@ -248,6 +248,50 @@ static void exec_begins_a_new_thread_entry(void **state)
 	assert_int_equal(tables_thread(w->tables, after)->comm, tables_string(w->tables, "next"));
 }
 
+/* The kernel's total of a thread is of all that it executed: no time is told twice. */
+static void each_program_of_a_task_has_its_own_time(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(w, PID(0), PID(1), PID(1), 10);
+	task(w, PID(1), PID(1))->sampled = 100;
+	say_comm(w, PID(1), PID(1), "second", true, 20);
+	task(w, PID(1), PID(1))->sampled = 30;
+	say_comm(w, PID(1), PID(1), "third", true, 30);
+	task(w, PID(1), PID(1))->sampled = 5;
+	say_exit(w, PID(1), PID(1), 40);
+	say_read(w, PID(1), PID(1), 200, 40);
+	assert_int_equal(command(w, "app")->exact, 100);
+	assert_int_equal(command(w, "second")->exact, 30);
+	assert_int_equal(command(w, "third")->exact, 70);
+	assert_true(command(w, "third")->flags & TRACE_THREAD_EXACT);
+	assert_false(command(w, "second")->flags & TRACE_THREAD_EXACT); /* nothing was told of it */
+}
+
+/* A thread that executes takes its time along, and the first's has been told. */
+static void a_thread_that_executes_has_its_own_time(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(w, PID(0), PID(1), PID(1), 10);
+	say_fork(w, PID(1), PID(1), PID(2), 11);
+	say_fork(w, PID(1), PID(1), PID(3), 11);
+	task(w, PID(1), PID(1))->sampled = 1000;
+	task(w, PID(1), PID(2))->sampled = 100;
+	task(w, PID(1), PID(3))->sampled = 10;
+	say_exit(w, PID(1), PID(3), 19);
+	say_read(w, PID(1), PID(3), 12, 19);
+	say_exit(w, PID(1), PID(1), 19);
+	say_read(w, PID(1), PID(1), 1002, 19);
+	say_comm(w, PID(1), PID(1), "next", true, 20);
+	say_exit(w, PID(1), PID(1), 40);
+	say_read(w, PID(1), PID(1), 150, 40);
+	assert_int_equal(command(w, "app")->exact, 1002 + 12 + 100);
+	assert_int_equal(command(w, "next")->exact, 50);
+}
+
 /* With lost records a sample may be the first that is heard of a task. */
 static void samples_of_strangers(void **state)
 {
@@ -546,6 +590,8 @@ int main(void)
 		CGROUP(a_reused_number_is_a_new_task),
 		LADDER(a_reused_number_is_a_new_task),
 		CGROUP(exec_begins_a_new_thread_entry),
+		LADDER(each_program_of_a_task_has_its_own_time),
+		LADDER(a_thread_that_executes_has_its_own_time),
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
