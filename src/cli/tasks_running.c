@@ -118,10 +118,12 @@ void tasks_begin(struct tasks *tasks)
 
 unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
 {
+	uint64_t own, children;
 	unsigned nr = 0;
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->ended || task->tid != task->process->pid || tasks_gone(task->tid))
+		if (task->ended || task->tid != task->process->pid ||
+		    !unobserved_cpu_time(task->tid, tasks->now, &own, &children))
 			continue;
 		*one = task->tid;
 		nr++;

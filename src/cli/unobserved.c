@@ -52,16 +52,17 @@ static bool read_times(pid_t pid, struct times *times)
 {
 	const uint64_t tick_ns = NS / (uint64_t)sysconf(_SC_CLK_TCK);
 	unsigned long long user, system, child_user, child_system, started;
-	char path[32], line[1024], *behind = NULL;
+	char path[32], text[1024], *behind;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fgets(line, sizeof(line), f))
-		behind = strrchr(line, ')');
+	/* A name may have anything in it, ends of lines included. */
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
+	behind = strrchr(text, ')');
 	if (!behind || sscanf(behind,
 	                      ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d "
 	                      "%*d %*d %*d %llu",

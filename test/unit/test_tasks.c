@@ -383,6 +383,23 @@ static void what_was_before_is_of_no_account(void **state)
 	assert_int_equal(command(w, "renamed")->tasks, 1);
 }
 
+/* What is dead runs on no more, whether anybody reaps it or not. */
+static void the_dead_do_not_run_on(void **state)
+{
+	struct world *w = *state;
+	pid_t pid = start_stopped(), one = 0;
+	siginfo_t info;
+
+	start(w);
+	say_birth(w, (uint32_t)pid, "daemon", sampler_now());
+	assert_int_equal(tasks_running_on(&w->tasks, &one), 1);
+	assert_int_equal(one, pid);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(tasks_running_on(&w->tasks, &one), 0);
+	end_stopped(pid);
+}
+
 /* Nor does what a process used before that the kernel stops observing later. */
 static void what_was_used_before_is_not_unobserved(void **state)
 {
@@ -597,6 +614,7 @@ int main(void)
 		LADDER(exit_of_the_living_is_unobserved),
 		CGROUP(what_was_before_is_of_no_account),
 		LADDER(what_was_before_is_of_no_account),
+		CGROUP(the_dead_do_not_run_on),
 		LADDER(what_was_used_before_is_not_unobserved),
 		CGROUP(a_number_that_came_back_is_observed),
 		LADDER(a_number_that_came_back_is_observed),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,6 +143,20 @@ static void nothing_is_counted_twice(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* A process may call itself what it likes. */
+static void a_name_hides_nobody(void **state)
+{
+	uint64_t own, children;
+	char before[16];
+
+	(void)state;
+	assert_int_equal(prctl(PR_GET_NAME, before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "a\n) b\\ (c"), 0);
+	assert_true(unobserved_is_there(getpid(), UINT64_MAX));
+	assert_true(unobserved_cpu_time(getpid(), UINT64_MAX, &own, &children));
+	assert_int_equal(prctl(PR_SET_NAME, before), 0);
+}
+
 static void what_was_waited_for_may_be_missing(void **state)
 {
 	struct world *w = *state;
@@ -162,6 +177,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_ended_is_counted_to_the_nanosecond, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_counted_twice, setup, teardown),
+		cmocka_unit_test(a_name_hides_nobody),
 		cmocka_unit_test_setup_teardown(what_was_waited_for_may_be_missing, setup,
 	                                        teardown),
 	};
