@@ -15,12 +15,14 @@
 static uint32_t comm_of(struct tasks *tasks, pid_t pid, pid_t tid)
 {
 	char path[64], comm[64] = "";
+	size_t size;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
 	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
+	/* The last end of line is /proc's; others are the name's. */
+	size = f ? fread(comm, 1, sizeof(comm) - 1, f) : 0;
+	comm[size ? size - 1 : 0] = '\0';
 	if (f)
 		fclose(f);
 	return tables_comm(tasks->tables, comm);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -550,9 +551,11 @@ static void running_processes_are_read_from_proc(void **state)
 	struct task *self;
 	const struct mapping *mapping;
 
+	assert_int_equal(prctl(PR_SET_NAME, "two\nlines"), 0);
 	assert_int_equal(tasks_add_running(&w->tasks, getpid()), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "test_tasks"), 0);
 	self = task(w, (uint32_t)getpid(), (uint32_t)getpid());
-	assert_string_equal(tables_string_at(w->tables, self->comm), "test_tasks");
+	assert_string_equal(tables_string_at(w->tables, self->comm), "two\nlines");
 	assert_false(self->process->awaits_exec);
 	mapping = space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped);
 	assert_non_null(mapping);
