@@ -4,6 +4,7 @@
 #include "perf/text_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,17 @@ bool machine_has_proc(void)
 	char pid[16] = "";
 
 	return readlink("/proc/self", pid, sizeof(pid) - 1) > 0 && atol(pid) == getpid();
+}
+
+uint64_t machine_clock_shift(void)
+{
+	char text[128];
+	int64_t seconds, ns;
+
+	if (text_file_read("/proc/self/timens_offsets", text, sizeof(text)) ||
+	    sscanf(text, "monotonic %" SCNd64 " %" SCNd64, &seconds, &ns) != 2)
+		return 0;
+	return (uint64_t)seconds * 1000000000 + (uint64_t)ns;
 }
 
 void machine_read(struct machine *machine)

@@ -35,6 +35,12 @@ void machine_read(struct machine *machine);
  */
 bool machine_has_proc(void);
 
+/*
+ * What separates CLOCK_MONOTONIC here from that of the kernel, whose records know nothing of time
+ * namespaces, ns; modulo 2^64, for clocks go either way.
+ */
+uint64_t machine_clock_shift(void);
+
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);
 /* How many drivers of counters there are, each for CPUs of its own. */

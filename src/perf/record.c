@@ -129,7 +129,7 @@ static void decode_sample(struct record *record, struct words *words, uint16_t m
 		record->tid = high_half(pair);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		record->time = word(words);
+		record->time = word(words) + format->clock_shift;
 	if (type & PERF_SAMPLE_ADDR)
 		record->sample.address = word(words);
 	if (type & PERF_SAMPLE_CPU)
@@ -215,16 +215,17 @@ static void decode_read(struct record *record, struct words *words)
 }
 
 /* The trailer that sample_id_all appends, read backwards from its fixed fields. */
-static void decode_trailer(struct record *record, struct words *words, uint64_t type)
+static void decode_trailer(struct record *record, struct words *words,
+                           const struct record_format *format)
 {
-	uint64_t pair;
+	uint64_t type = format->sample_type, pair;
 
 	if (type & PERF_SAMPLE_IDENTIFIER && words->end > words->at)
 		record->id = *--words->end;
 	if (type & PERF_SAMPLE_CPU && words->end > words->at)
 		record->cpu = low_half(*--words->end);
 	if (type & PERF_SAMPLE_TIME && words->end > words->at)
-		record->time = *--words->end;
+		record->time = *--words->end + format->clock_shift;
 	if (type & PERF_SAMPLE_TID && words->end > words->at) {
 		pair = *--words->end;
 		record->pid = low_half(pair);
@@ -246,7 +247,7 @@ int record_decode(struct record *record, const void *raw, size_t size,
 		decode_sample(record, &words, header->misc, format);
 		return words.overrun ? -EBADMSG : 0;
 	}
-	decode_trailer(record, &words, format->sample_type);
+	decode_trailer(record, &words, format);
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
 		decode_mmap(record, &words, header->misc);
@@ -293,5 +294,5 @@ uint64_t record_time(const void *raw, size_t size, const struct record_format *f
 		     !!(type & PERF_SAMPLE_TID);
 	else
 		at = nr - 1 - !!(type & PERF_SAMPLE_CPU) - !!(type & PERF_SAMPLE_IDENTIFIER);
-	return at < nr ? words[at] : 0;
+	return at < nr ? words[at] + format->clock_shift : 0;
 }

@@ -81,6 +81,7 @@ struct record_format {
 	                       */
 	unsigned nr_regs;     /* popcount of sample_regs_user */
 	uint64_t read_format; /* with PERF_SAMPLE_READ; has PERF_FORMAT_GROUP */
+	uint64_t clock_shift; /* added to all times, modulo 2^64: see machine_clock_shift() */
 };
 
 /*

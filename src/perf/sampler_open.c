@@ -1,4 +1,5 @@
 #include "perf/advice.h"
+#include "perf/machine.h"
 #include "perf/sampler_state.h"
 #include "perf/text_file.h"
 
@@ -188,6 +189,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		.sample_type = attr->sample_type,
 		.read_format = attr->read_format | (s->counts_lost ? PERF_FORMAT_LOST : 0),
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
+		.clock_shift = s->side_format.clock_shift,
 	};
 }
 
@@ -412,7 +414,10 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
-	s->side_format.sample_type = SAMPLER_TRAILER;
+	s->side_format = (struct record_format){
+		.sample_type = SAMPLER_TRAILER,
+		.clock_shift = machine_clock_shift(),
+	};
 	error = s->tasks ? find_cpus(s) : -ENOMEM;
 	if (error == -ENOENT)
 		snprintf(why, WHY_SIZE,
