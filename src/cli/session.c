@@ -94,6 +94,13 @@ static void look_for_target(struct session *s)
 	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
 }
 
+/* At the end: the same of what it started, as far as no records of that were lost. */
+static void look_for_others(struct session *s)
+{
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !sampler_lost_records(s->sampler))
+		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
+}
+
 static bool has_expired(int timer_fd)
 {
 	uint64_t expirations;
@@ -167,7 +174,9 @@ static void run(struct session *s)
 	}
 	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
+	tasks_note_dead(&s->tasks);
 	session_drain(s, true);
+	look_for_others(s);
 	if (s->calls)
 		calls_end(s->calls);
 }

@@ -264,7 +264,7 @@ void status_warnings(const struct session *s)
 	warn_of_counters(s);
 	warn_of_silence(s);
 	if (s->left_cgroup)
-		say("the target moved itself to another cgroup: it was not sampled there; "
+		say("a process moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);

@@ -9,6 +9,7 @@
 #include "cli/unobserved.h"
 #include "hmb/lambda.h"
 #include "output/tables.h"
+#include "perf/cgroup.h"
 #include "perf/sampler.h"
 #include "symbolize/space.h"
 
@@ -40,6 +41,7 @@ struct task {
 	bool streams_started;
 	bool told_exact; /* a READ record said its exact total */
 	bool unobserved; /* no more records of it come, nor of its end */
+	bool dead;       /* by the time of tasks_note_dead() */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one an event, where streams are threads */
 };
@@ -95,6 +97,14 @@ bool tasks_gone(pid_t tid);
 
 /* How many processes run on, as far as their first threads tell, and one of them. */
 unsigned tasks_running_on(const struct tasks *tasks, pid_t *one);
+
+/*
+ * Who moved itself to another cgroup is not observed there, and does not say when it ends. To be
+ * called before the last records are read; and then, whether a process was dead by that time that
+ * never said so, or lives elsewhere.
+ */
+void tasks_note_dead(struct tasks *tasks);
+bool tasks_left(const struct tasks *tasks, const struct cgroup *cgroup);
 
 /* At the end: no more records come. */
 void tasks_end(struct tasks *tasks);

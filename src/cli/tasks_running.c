@@ -118,17 +118,50 @@ void tasks_begin(struct tasks *tasks)
 	tasks->unobserved_list.missed = 0;
 }
 
-unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
+/* Whether it is a process that has not said that it ended. */
+static bool is_running_process(const struct task *task)
+{
+	return !task->ended && task->tid == task->process->pid;
+}
+
+static bool lives(const struct tasks *tasks, pid_t pid)
 {
 	uint64_t own, children;
+
+	return unobserved_cpu_time(pid, tasks->now, &own, &children);
+}
+
+unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
+{
 	unsigned nr = 0;
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->ended || task->tid != task->process->pid ||
-		    !unobserved_cpu_time(task->tid, tasks->now, &own, &children))
+		if (!is_running_process(task) || !lives(tasks, task->tid))
 			continue;
 		*one = task->tid;
 		nr++;
 	}
 	return nr;
+}
+
+void tasks_note_dead(struct tasks *tasks)
+{
+	for (struct task *task = tasks->tasks; task; task = task->hh.next)
+		task->dead =
+			is_running_process(task) && !unobserved_is_there(task->tid, tasks->now);
+}
+
+/* What dies leaves its cgroup, too. */
+static bool lives_elsewhere(const struct tasks *tasks, pid_t pid, const struct cgroup *cgroup)
+{
+	return lives(tasks, pid) && !cgroup_holds(cgroup, pid) && lives(tasks, pid);
+}
+
+bool tasks_left(const struct tasks *tasks, const struct cgroup *cgroup)
+{
+	for (const struct task *task = tasks->tasks; task; task = task->hh.next)
+		if (is_running_process(task) &&
+		    (task->dead || lives_elsewhere(tasks, task->tid, cgroup)))
+			return true;
+	return false;
 }

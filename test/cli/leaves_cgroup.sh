@@ -1,5 +1,6 @@
 #!/bin/sh
-# A target that moves itself to another cgroup is no longer observed there: it is said.
+# What moves itself to another cgroup is no longer observed there, be it the target or what that
+# started: it is said. Who just ends has left nothing.
 . "$(dirname "$0")/scenario"
 need_sampling
 need_root "move processes between cgroups"
@@ -7,12 +8,33 @@ need_cgroup
 
 mount=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -1)
 [ -w "$mount/cgroup.procs" ] || skip "the root cgroup cannot be written"
-recorded sh -c "echo \$\$ >$mount/cgroup.procs && exec $TARGETS/burn 0.5"
-check <<'END'
+cat >leave <<END
+#!/bin/sh
+echo \$\$ >$mount/cgroup.procs && exec "\$@"
+END
+chmod 755 leave
+
+left() { # EXPECTED COMMAND...
+	echo "-- $*"
+	expected=$1; shift
+	recorded "$@" >said 2>errors
+	grep -v "runs on unrecorded" errors | grep . && [ "$expected" = no ] && fail "$(cat errors)"
+	[ "$expected" = no ] || grep -q "^adaptrace: a process moved itself to another cgroup" errors ||
+		fail "nobody is told of it: $(cat errors)"
+	check $expected <<'END'
+import sys
 import recording
 info = recording.info()
 if info["counting"] == "cgroup":
-    assert info["left_cgroup"]
-    assert any("cgroup" in warning for warning in recording.report()["warnings"])
+    assert info["left_cgroup"] == (sys.argv[1] == "yes")
+    assert any("cgroup" in w for w in recording.report()["warnings"]) == info["left_cgroup"]
 END
+}
+
+left yes ./leave "$TARGETS/burn" 0.5
+left yes sh -c "./leave $TARGETS/burn 0.1; true"
+left yes sh -c "./leave sleep 1 & sleep 0.3"
+left no sh -c "$TARGETS/burn 0.1; sleep 1 & sleep 0.1"
+left no sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & done; wait'
+left no sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & done; sleep 0.1'
 pass
