@@ -5,17 +5,46 @@
 
 /* A walk over the 64-bit words of a record. Behind the end it reads 0 and remembers. */
 struct words {
-	const uint64_t *at, *end;
+	const unsigned char *at, *end;
 	bool overrun;
 };
 
+/* What is aligned, up to the first stack of an odd size, may also be read in place. */
+static const void *skip_bytes(struct words *words, uint64_t size)
+{
+	const unsigned char *at = words->at;
+
+	if (size > (uint64_t)(words->end - words->at)) {
+		words->overrun = true;
+		return NULL;
+	}
+	words->at += size;
+	return at;
+}
+
 static uint64_t word(struct words *words)
 {
-	if (words->at == words->end) {
-		words->overrun = true;
-		return 0;
-	}
-	return *words->at++;
+	const void *at = skip_bytes(words, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* The last one; how many there are is the caller's to know. */
+static uint64_t word_back(struct words *words)
+{
+	uint64_t value;
+
+	words->end -= sizeof(value);
+	memcpy(&value, words->end, sizeof(value));
+	return value;
+}
+
+static uint64_t words_left(const struct words *words)
+{
+	return (uint64_t)(words->end - words->at) / sizeof(uint64_t);
 }
 
 static uint32_t low_half(uint64_t value)
@@ -30,20 +59,13 @@ static uint32_t high_half(uint64_t value)
 
 static const uint64_t *skip(struct words *words, uint64_t nr)
 {
-	const uint64_t *at = words->at;
-
-	if (nr > (uint64_t)(words->end - words->at)) {
-		words->overrun = true;
-		return NULL;
-	}
-	words->at += nr;
-	return at;
+	return skip_bytes(words, nr > words_left(words) ? UINT64_MAX : nr * sizeof(uint64_t));
 }
 
 static const char *text(struct words *words)
 {
 	const char *start = (const char *)words->at;
-	size_t room = (size_t)(words->end - words->at) * sizeof(uint64_t);
+	size_t room = (size_t)(words->end - words->at);
 
 	if (!room || !memchr(start, '\0', room)) {
 		words->overrun = true;
@@ -71,9 +93,9 @@ static void decode_stack(struct record *record, struct words *words)
 	record->sample.stack_size = 0;
 	if (!size)
 		return;
-	record->sample.stack = (const unsigned char *)skip(words, size / sizeof(uint64_t));
+	record->sample.stack = skip_bytes(words, size);
 	copied = word(words);
-	if (size % sizeof(uint64_t) || copied > size)
+	if (copied > size)
 		words->overrun = true;
 	record->sample.stack_size = copied;
 	record->sample.stack_cut = copied == size;
@@ -84,7 +106,7 @@ static void decode_branches(struct record *record, struct words *words)
 	const size_t entry = sizeof(*record->sample.branches) / sizeof(uint64_t);
 	uint64_t nr = word(words);
 
-	if (nr > (uint64_t)(words->end - words->at) / entry) {
+	if (nr > words_left(words) / entry) {
 		words->overrun = true;
 		return;
 	}
@@ -102,7 +124,7 @@ static void decode_counts(struct record *record, struct words *words, uint64_t f
 		record->sample.enabled = word(words);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		record->sample.running = word(words);
-	if (nr > (uint64_t)(words->end - words->at) / stride) {
+	if (nr > words_left(words) / stride) {
 		words->overrun = true;
 		return;
 	}
@@ -220,14 +242,14 @@ static void decode_trailer(struct record *record, struct words *words,
 {
 	uint64_t type = format->sample_type, pair;
 
-	if (type & PERF_SAMPLE_IDENTIFIER && words->end > words->at)
-		record->id = *--words->end;
-	if (type & PERF_SAMPLE_CPU && words->end > words->at)
-		record->cpu = low_half(*--words->end);
-	if (type & PERF_SAMPLE_TIME && words->end > words->at)
-		record->time = *--words->end + format->clock_shift;
-	if (type & PERF_SAMPLE_TID && words->end > words->at) {
-		pair = *--words->end;
+	if (type & PERF_SAMPLE_IDENTIFIER && words_left(words))
+		record->id = word_back(words);
+	if (type & PERF_SAMPLE_CPU && words_left(words))
+		record->cpu = low_half(word_back(words));
+	if (type & PERF_SAMPLE_TIME && words_left(words))
+		record->time = word_back(words) + format->clock_shift;
+	if (type & PERF_SAMPLE_TID && words_left(words)) {
+		pair = word_back(words);
 		record->pid = low_half(pair);
 		record->tid = high_half(pair);
 	}
@@ -237,16 +259,18 @@ int record_decode(struct record *record, const void *raw, size_t size,
                   const struct record_format *format)
 {
 	const struct perf_event_header *header = raw;
-	struct words words = {.at = (const uint64_t *)raw + 1,
-	                      .end = (const uint64_t *)raw + size / sizeof(uint64_t)};
+	struct words words = {.at = (const unsigned char *)raw + sizeof(*header),
+	                      .end = (const unsigned char *)raw + size};
 
 	*record = (struct record){.type = RECORD_OTHER};
-	if (size < sizeof(*header) || size % sizeof(uint64_t))
+	if (size < sizeof(*header))
 		return -EBADMSG;
 	if (header->type == PERF_RECORD_SAMPLE) {
 		decode_sample(record, &words, header->misc, format);
 		return words.overrun ? -EBADMSG : 0;
 	}
+	if (size % sizeof(uint64_t))
+		return -EBADMSG;
 	decode_trailer(record, &words, format);
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:

@@ -54,10 +54,9 @@ void ring_refresh(struct ring *ring)
 {
 	/* Pairs with the kernel's release in perf_output_put_handle(). */
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	/* More than fits, or between records: nothing that is there can be trusted. */
-	if (ring_fill(ring) > ring->size || ring->head % 8) {
+	/* More than fits: nothing that is there can be trusted. */
+	if (ring_fill(ring) > ring->size) {
 		ring->broken = true;
-		ring->head &= ~(uint64_t)7;
 		ring->tail = ring->head;
 	}
 }
@@ -82,26 +81,34 @@ static void ring_prefetch(const struct ring *ring, size_t size)
 		prefetch_at(ring, 2 * size - 1);
 }
 
-const void *ring_peek(struct ring *ring, size_t *size)
+static void copy_out(const struct ring *ring, void *to, size_t size)
 {
 	size_t offset = (size_t)(ring->tail & (ring->size - 1)), to_end = ring->size - offset;
-	size_t fill = ring_fill(ring);
+
+	if (to_end > size)
+		to_end = size;
+	memcpy(to, ring->data + offset, to_end);
+	memcpy((unsigned char *)to + to_end, ring->data, size - to_end);
+}
+
+const void *ring_peek(struct ring *ring, size_t *size)
+{
+	size_t offset = (size_t)(ring->tail & (ring->size - 1)), fill = ring_fill(ring);
 	struct perf_event_header header;
 
 	if (fill < sizeof(header))
 		return NULL;
-	memcpy(&header, ring->data + offset, sizeof(header)); /* 8 bytes: they never wrap */
-	if (header.size < sizeof(header) || header.size % 8 || header.size > fill) {
+	copy_out(ring, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > fill) {
 		ring->broken = true;
 		ring->tail = ring->head;
 		return NULL;
 	}
 	*size = header.size;
 	ring_prefetch(ring, header.size);
-	if (header.size <= to_end)
+	if (header.size <= ring->size - offset && offset % 8 == 0)
 		return ring->data + offset;
-	memcpy(ring->wrapped, ring->data + offset, to_end);
-	memcpy(ring->wrapped + to_end, ring->data, header.size - to_end);
+	copy_out(ring, ring->wrapped, header.size);
 	return ring->wrapped;
 }
 

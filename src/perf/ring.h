@@ -3,7 +3,9 @@
  *
  * The reader works on any memory of that form, so it can be tested without the kernel. The kernel
  * is trusted to follow the protocol, not to be free of errors: a record's size is checked against
- * the bytes that are there before anything in it is read.
+ * the bytes that are there before anything in it is read. Sizes are multiples of 8, but for samples
+ * whose stack ends where the address space does, if a target's stack pointer is no such multiple;
+ * then the records behind them lie badly, too.
  */
 #ifndef PERF_RING_H
 #define PERF_RING_H
@@ -19,7 +21,7 @@ struct ring {
 	size_t size;            /* of data, a power of two */
 	uint64_t tail;          /* consumed up to here */
 	uint64_t head;          /* the kernel's, as of ring_refresh() */
-	unsigned char *wrapped; /* room for a record that wraps around, 64 KiB; 8-byte aligned */
+	unsigned char *wrapped; /* room for a record that lies badly, 64 KiB; 8-byte aligned */
 	bool broken;            /* a size made no sense: what was there is skipped */
 };
 
@@ -38,8 +40,8 @@ void ring_attach(struct ring *ring, struct perf_event_mmap_page *page, unsigned 
 void ring_refresh(struct ring *ring);
 
 /*
- * The oldest record that is there, in one piece, and its size. NULL: none up to the last refresh.
- * Valid until ring_consume() and until another record of this ring is looked at.
+ * The oldest record that is there, in one piece, 8-byte aligned, and its size. NULL: none up to the
+ * last refresh. Valid until ring_consume() and until another record of this ring is looked at.
  */
 const void *ring_peek(struct ring *ring, size_t *size);
 

@@ -159,6 +159,41 @@ static void stack_sizes(void **state)
 	free(copy);
 }
 
+/* Where the stack ends with the address space, its size is what the stack pointer makes of it. */
+static void stacks_of_odd_sizes(void **state)
+{
+	static const struct record_format more = {
+		.sample_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER |
+	                       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT,
+		.nr_regs = NR_REGS,
+	};
+	struct record record;
+	struct raw raw;
+
+	(void)state;
+	for (size_t size = STACK_SIZE - 7; size < STACK_SIZE; size++) {
+		uint64_t behind[] = {size - 1, 4711};
+		unsigned char *stack, *copy;
+		size_t at;
+
+		raw_sample(&raw, &more, STACK_SIZE, 0);
+		at = (raw.nr - 1) * 8 - STACK_SIZE;
+		stack = (unsigned char *)raw.words + at;
+		memcpy(stack - 8, &size, 8);
+		copy = malloc(at + size + sizeof(behind));
+		assert_non_null(copy);
+		memcpy(copy, raw.words, at + size);
+		memcpy(copy + at + size, behind, sizeof(behind));
+		assert_int_equal(record_decode(&record, copy, at + size + sizeof(behind), &more),
+		                 0);
+		assert_int_equal(record.sample.stack_size, size - 1);
+		assert_memory_equal(record.sample.stack, stack, size);
+		assert_int_equal(record.sample.latency, 4711);
+		assert_int_equal(record_decode(&record, copy, at + size + 15, &more), -EBADMSG);
+		free(copy);
+	}
+}
+
 static const struct record_format access = {
 	.sample_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK |
                        PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC,
@@ -530,6 +565,7 @@ int main(void)
 		cmocka_unit_test(samples),
 		cmocka_unit_test(samples_without_a_user_stack),
 		cmocka_unit_test(stack_sizes),
+		cmocka_unit_test(stacks_of_odd_sizes),
 		cmocka_unit_test(memory_accesses_and_branches),
 		cmocka_unit_test(impossible_branches),
 		cmocka_unit_test(mappings),
