@@ -22,8 +22,8 @@ static void replace(int failure)
 	_exit(write(failure, &sibling, sizeof(sibling)) != sizeof(sibling));
 }
 
-static _Noreturn void child(char **argv, char **environment, const sigset_t *mask, int barrier,
-                            int failure)
+static _Noreturn void child(char **argv, char **environment, const sigset_t *mask,
+                            sighandler_t on_child, int barrier, int failure)
 {
 	char order = REPLACE;
 	int error;
@@ -34,6 +34,7 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
 		if (order == REPLACE)
 			replace(failure);
 	}
+	signal(SIGCHLD, on_child);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvpe(argv[0], argv, environment);
 	error = errno;
@@ -45,18 +46,21 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
 int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask)
 {
 	int barrier[2], failure[2], error;
+	sighandler_t on_child;
 	pid_t pid;
 
 	if (pipe2(barrier, O_CLOEXEC))
 		return -errno;
 	if (pipe2(failure, O_CLOEXEC))
 		goto out_barrier;
+	/* Where whoever started us ignores it, the kernel would throw exit statuses away. */
+	on_child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid < 0)
 		goto out_failure;
 	if (!pid) {
 		close(barrier[1]);
-		child(argv, environment, mask, barrier[0], failure[1]);
+		child(argv, environment, mask, on_child, barrier[0], failure[1]);
 	}
 	close(barrier[0]);
 	close(failure[1]);

@@ -25,6 +25,14 @@ printf '#!/no/such/shell\n' >script && chmod +x script && expect 127 ./script
 expect 125 --no-such-option true
 expect 125 -e no-such-event true
 expect 125
+# Daemons ignore that children end, and whom they start inherits it: then these have no status.
+for way in '' --inherit; do
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$ADAPTRACE" record -q $way sh -c 'exit 7' 2>said
+	status=$?
+	[ $status = 7 ] || fail "of daemons: $status, not 7: $(cat said)"
+done
 # What could not be executed leaves no trace of it.
 rm -f adaptrace.atr
 expect 127 no-such-command

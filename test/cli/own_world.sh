@@ -13,6 +13,7 @@ if way == "unusual":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGUSR2, signal.SIGRTMIN])
     os.dup2(os.open("/dev/null", os.O_RDWR), 7, inheritable=True)
     os.dup2(os.open("/dev/zero", os.O_RDONLY | os.O_NONBLOCK), 9, inheritable=True)
