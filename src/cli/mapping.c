@@ -1,19 +1,42 @@
 #include "cli/mapping.h"
 
 #include "symbolize/jitdump.h"
+#include "symbolize/mapped_file.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
-static bool is_file(const struct record *record)
+/* Where code lies that was made at run time and is shared, and seldom programs. */
+static bool is_memory(const char *path)
 {
-	const char *path = record->mmap.path;
+	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5) ||
+	       !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/dev/shm/", 9);
+}
 
-	/* What has a build-id is an ELF file wherever it lies, else code made at run time. */
-	return path[0] == '/' && path[1] != '/' &&
-	       (record->mmap.build_id_size ||
-	        (strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
-	         strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/dev/shm/", 9) != 0));
+static bool is_elf(const struct module_file *file)
+{
+	struct mapped_identity identity = {
+		.path = file->path,
+		.pid = file->pid,
+		.start = file->start,
+		.end = file->end,
+		.dev = file->dev,
+		.ino = file->ino,
+	};
+	struct mapped_file found;
+
+	if (mapped_file_open(&found, &identity))
+		return false;
+	close(found.fd);
+	return true;
+}
+
+/* What has a build-id is an ELF file wherever it lies. */
+static bool is_file(const struct module_file *file)
+{
+	return file->path[0] == '/' && file->path[1] != '/' &&
+	       (file->build_id.size || !is_memory(file->path) || is_elf(file));
 }
 
 /* NULL: code without a file, or a table that is full. */
@@ -34,7 +57,7 @@ static struct module *module_of(struct module_table *modules, const struct recor
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return module_table_vdso(modules);
 	jitdump_files_add(module_table_jitdumps(modules), &file);
-	return is_file(record) ? module_table_file(modules, &file) : NULL;
+	return is_file(&file) ? module_table_file(modules, &file) : NULL;
 }
 
 /* Windows of code without a file are 4 GiB: what lies across two is two mappings. */
