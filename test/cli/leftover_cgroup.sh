@@ -53,4 +53,5 @@ stay recover
 kill -TERM $living
 wait $living
 [ -s living.atr ] || fail "the living recorder wrote nothing"
+"$ADAPTRACE" recover one.atr 2>errors || fail "recover: $(cat errors)"
 pass
