@@ -11,7 +11,8 @@
 static bool is_memory(const char *path)
 {
 	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5) ||
-	       !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/dev/shm/", 9);
+	       !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/dev/shm/", 9) ||
+	       !strncmp(path, "/anon_hugepage", 14);
 }
 
 static bool is_elf(const struct module_file *file)

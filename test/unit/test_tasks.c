@@ -191,6 +191,24 @@ static void children_inherit_mappings_until_exec(void **state)
 	assert_non_null(space_lookup(space, 0x10000));
 }
 
+/* Some memory has what looks like the name of a file. */
+static void code_in_memory_has_no_file(void **state)
+{
+	static const char *const paths[] = {"//anon", "/memfd:jit (deleted)", "/SYSV00000000",
+	                                    "/dev/zero (deleted)", "/anon_hugepage (deleted)"};
+	struct world *w = *state;
+	const struct mapping *mapping;
+
+	start(w);
+	for (unsigned i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		say_mmap(w, PID(0), 0x10000 + i * 0x1000, 0x11000 + i * 0x1000, paths[i]);
+		mapping =
+			space_lookup(task(w, PID(0), PID(0))->process->space, 0x10000 + i * 0x1000);
+		assert_non_null(mapping);
+		assert_int_equal(mapping->module->kind, MODULE_ANON);
+	}
+}
+
 /* READ comes after EXIT, and late records later still: then a task is gone. */
 static void ended_tasks_stay_for_a_moment(void **state)
 {
@@ -606,6 +624,7 @@ int main(void)
 		CGROUP(nothing_counts_before_exec),
 		CGROUP(threads_share_their_process),
 		CGROUP(children_inherit_mappings_until_exec),
+		CGROUP(code_in_memory_has_no_file),
 		LADDER(ended_tasks_stay_for_a_moment),
 		CGROUP(a_reused_number_is_a_new_task),
 		LADDER(a_reused_number_is_a_new_task),
