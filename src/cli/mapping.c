@@ -2,6 +2,7 @@
 
 #include "symbolize/jitdump.h"
 #include "symbolize/mapped_file.h"
+#include "symbolize/moved_code.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -76,19 +77,43 @@ static void map_anonymous(struct module_table *modules, struct space *space, str
 	}
 }
 
+static void enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
+{
+	if (mapping->start >= mapping->end)
+		return;
+	if (mapping->module)
+		space_map(space, mapping);
+	else
+		map_anonymous(modules, space, *mapping);
+}
+
+/* Memory, or a file that is no program: unless code was moved there. */
+static void enter_other(struct module_table *modules, struct space *space, struct mapping mapping)
+{
+	struct mapping part, behind = mapping;
+
+	if (moved_code_find(modules, space, mapping.start, mapping.end, &part)) {
+		enter(modules, space, &part);
+		mapping.end = part.start;
+		behind.start = part.end;
+		enter(modules, space, &behind);
+	}
+	enter(modules, space, &mapping);
+}
+
 void mapping_enter(struct module_table *modules, struct space *space, const struct record *record)
 {
 	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
+	const struct module *module;
 
 	if (mapping.start >= mapping.end || mapping.end >> 63)
 		return;
-	mapping.module = module_of(modules, record);
-	if (!mapping.module) {
-		map_anonymous(modules, space, mapping);
-		return;
-	}
+	module = mapping.module = module_of(modules, record);
 	mapping.bias = mapping.start;
-	if (mapping.module->kind == MODULE_FILE)
-		mapping.bias -= module_vaddr(mapping.module, record->mmap.pgoff);
-	space_map(space, &mapping);
+	if (module && module->kind == MODULE_FILE)
+		mapping.bias -= module_vaddr(module, record->mmap.pgoff);
+	if (!module || (module->kind == MODULE_FILE && !module->nr_segments))
+		enter_other(modules, space, mapping);
+	else
+		enter(modules, space, &mapping);
 }
