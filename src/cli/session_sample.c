@@ -54,8 +54,19 @@ static unsigned add_truncated(struct session *s, unsigned nr)
 /* An exec under way: the user's registers are of the old program, of which nothing is mapped. */
 static bool between_programs(const struct space *space, const struct record *record)
 {
-	return record->sample.in_kernel &&
-	       !space_lookup(space, arch_sample_reg(record->sample.regs, ARCH_PC));
+	uint64_t pc = arch_sample_reg(record->sample.regs, ARCH_PC);
+
+	return record->sample.in_kernel && !(pc >> 63) && !space_lookup(space, pc);
+}
+
+/* What calls the vsyscall page comes to the kernel, which tells that page as a part of its side. */
+static unsigned join_vsyscall(struct session *s, const struct record *record, unsigned first,
+                              unsigned nr)
+{
+	if (!first || !(arch_sample_reg(record->sample.regs, ARCH_PC) >> 63))
+		return nr;
+	memmove(&s->frames[first], &s->frames[first + 1], (nr - first - 1) * sizeof(s->frames[0]));
+	return nr - 1;
 }
 
 static unsigned add_unwound(struct session *s, const struct space *space,
@@ -69,11 +80,13 @@ static unsigned add_unwound(struct session *s, const struct space *space,
 		.time = record->time,
 	};
 	enum unwind_end end;
-	unsigned max = s->options->max_stack;
+	unsigned max = s->options->max_stack, first;
 
 	if (nr && between_programs(space, record))
 		return nr;
+	first = nr;
 	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
+	nr = join_vsyscall(s, record, first, nr);
 	s->stitched += end == UNWIND_STITCHED;
 	/* Not those that were copied before larger copies were asked for. */
 	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && record->sample.stack_cut &&

@@ -26,6 +26,7 @@ enum { ARCH_RESULT = 0 };      /* of a system call */
 #define ARCH_TRAMPOLINE_STEP 7 /* the offset of its second instruction */
 #define ARCH_CALL_MAX        7
 #define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_VSYSCALL        0xffffffffff600000 /* a page of the kernel's half that programs call */
 #define ARCH_FRAME_RECORD    0 /* from the frame pointer to the caller's, and the return address */
 #define ARCH_RECORD_BELOW    false /* the caller's frame does not begin behind that record */
 #define ARCH_CODE_STEP       1     /* instructions begin at multiples */
@@ -40,6 +41,7 @@ enum { ARCH_RESULT = 0 };
 #define ARCH_CALL_MAX        4
 /* A signed return address carries its signature above the 48 bits of the address. */
 #define ARCH_CODE_MASK       0x0000ffffffffffffull
+#define ARCH_VSYSCALL        0 /* there is none */
 #define ARCH_FRAME_RECORD    0
 #define ARCH_RECORD_BELOW    true
 #define ARCH_CODE_STEP       4
@@ -53,6 +55,7 @@ enum { ARCH_RESULT = 10 };
 #define ARCH_TRAMPOLINE_STEP 4
 #define ARCH_CALL_MAX        4
 #define ARCH_CODE_MASK       UINT64_MAX
+#define ARCH_VSYSCALL        0 /* there is none */
 #define ARCH_FRAME_RECORD    (-16)
 #define ARCH_RECORD_BELOW    false
 #define ARCH_CODE_STEP       2

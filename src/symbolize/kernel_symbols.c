@@ -1,4 +1,5 @@
 #include "symbolize/kernel_symbols.h"
+#include "symbolize/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +42,21 @@ static uint64_t line_parse(char *line, const char **name, unsigned *rank)
 	return addr;
 }
 
+/* What the kernel has no symbol for, and would be taken for the end of the one before. */
+static int add_vsyscall(struct symbol_table *table, uint32_t window)
+{
+	const struct table_symbol symbol = {
+		.name = "[vsyscall]",
+		.lo = (uint32_t)ARCH_VSYSCALL,
+		.hi = (uint32_t)ARCH_VSYSCALL + 4096,
+		.rank = SYMBOL_SIZED | SYMBOL_FUNCTION,
+	};
+
+	return ARCH_VSYSCALL && (uint64_t)ARCH_VSYSCALL >> 32 == window
+	               ? symbol_table_add(table, &symbol)
+	               : 0;
+}
+
 int kernel_symbols_add(struct symbol_table *table, char *text, uint32_t window, bool *hidden)
 {
 	struct table_symbol symbol = {.hi = UINT32_MAX};
@@ -66,5 +82,5 @@ int kernel_symbols_add(struct symbol_table *table, char *text, uint32_t window, 
 		err = symbol_table_add(table, &symbol);
 	}
 	*hidden = functions && !addresses;
-	return err;
+	return err || !addresses ? err : add_vsyscall(table, window);
 }

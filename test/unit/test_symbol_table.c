@@ -1,4 +1,5 @@
 /* Symbol tables, and the two texts that fill them: kallsyms and perf maps. */
+#include "symbolize/arch.h"
 #include "symbolize/symbol_table.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
@@ -150,12 +151,16 @@ static void kallsyms(void **state)
 	assert_int_equal(kernel_symbols_add(&table, text, 0xffffffff, &hidden), 0);
 	symbol_table_seal(&table);
 	assert_false(hidden);
-	assert_int_equal(table.nr, 5);
+	assert_int_equal(table.nr, 5 + !!ARCH_VSYSCALL);
 	is_at(&sweep, 0x80fffffe, NULL);
 	is_at(&sweep, 0x8100003f, "_text");
 	is_at(&sweep, 0x81000041, "weak_one");
 	is_at(&sweep, 0xc03210ff, "nft_do_chain [nf_tables]");
 	is_at(&sweep, 0xc0321100, "last");
+	if (ARCH_VSYSCALL) {
+		is_at(&sweep, 0xff5fffff, "last");
+		is_at(&sweep, 0xff600400, "[vsyscall]");
+	}
 	symbol_table_fini(&table);
 }
 
