@@ -4,6 +4,7 @@
 #include "symbolize/mapped_file.h"
 #include "symbolize/moved_code.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -63,57 +64,57 @@ static struct module *module_of(struct module_table *modules, const struct recor
 }
 
 /* Windows of code without a file are 4 GiB: what lies across two is two mappings. */
-static void map_anonymous(struct module_table *modules, struct space *space, struct mapping mapping)
+static int map_anonymous(struct module_table *modules, struct space *space, struct mapping mapping)
 {
 	uint64_t end = mapping.end;
+	int error = 0;
 
-	while (mapping.start < end) {
+	while (mapping.start < end && !error) {
 		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
 		mapping.end = end - mapping.bias > UINT32_MAX ? mapping.bias + UINT32_MAX + 1 : end;
 		mapping.module = module_table_anon(modules, space_pid(space), mapping.start);
-		if (!mapping.module || space_map(space, &mapping))
-			return;
+		error = mapping.module ? space_map(space, &mapping) : -ENOMEM;
 		mapping.start = mapping.end;
 	}
+	return error;
 }
 
-static void enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
+static int enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
 {
 	if (mapping->start >= mapping->end)
-		return;
-	if (mapping->module)
-		space_map(space, mapping);
-	else
-		map_anonymous(modules, space, *mapping);
+		return 0;
+	return mapping->module ? space_map(space, mapping)
+	                       : map_anonymous(modules, space, *mapping);
 }
 
 /* Memory, or a file that is no program: unless code was moved there. */
-static void enter_other(struct module_table *modules, struct space *space, struct mapping mapping)
+static int enter_other(struct module_table *modules, struct space *space, struct mapping mapping)
 {
 	struct mapping part, behind = mapping;
+	int error;
 
-	if (moved_code_find(modules, space, mapping.start, mapping.end, &part)) {
-		enter(modules, space, &part);
-		mapping.end = part.start;
-		behind.start = part.end;
-		enter(modules, space, &behind);
-	}
-	enter(modules, space, &mapping);
+	if (!moved_code_find(modules, space, mapping.start, mapping.end, &part))
+		return enter(modules, space, &mapping);
+	mapping.end = part.start;
+	behind.start = part.end;
+	error = enter(modules, space, &part);
+	if (!error)
+		error = enter(modules, space, &mapping);
+	return error ? error : enter(modules, space, &behind);
 }
 
-void mapping_enter(struct module_table *modules, struct space *space, const struct record *record)
+int mapping_enter(struct module_table *modules, struct space *space, const struct record *record)
 {
 	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
 	const struct module *module;
 
 	if (mapping.start >= mapping.end || mapping.end >> 63)
-		return;
+		return 0;
 	module = mapping.module = module_of(modules, record);
 	mapping.bias = mapping.start;
 	if (module && module->kind == MODULE_FILE)
 		mapping.bias -= module_vaddr(module, record->mmap.pgoff);
 	if (!module || (module->kind == MODULE_FILE && !module->nr_segments))
-		enter_other(modules, space, mapping);
-	else
-		enter(modules, space, &mapping);
+		return enter_other(modules, space, mapping);
+	return enter(modules, space, &mapping);
 }

@@ -5,7 +5,7 @@
 #include "perf/record.h"
 #include "symbolize/space.h"
 
-/* Enters a RECORD_MMAP. What makes no sense, or finds no room, is left out. */
-void mapping_enter(struct module_table *modules, struct space *space, const struct record *record);
+/* Enters a RECORD_MMAP. What makes no sense is left out. 0, -ENOSPC: the space is full; -ENOMEM. */
+int mapping_enter(struct module_table *modules, struct space *space, const struct record *record);
 
 #endif

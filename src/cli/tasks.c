@@ -325,9 +325,15 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 static void on_mmap(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
+	struct process *process = task ? task->process : NULL;
 
-	if (task)
-		mapping_enter(tasks->modules, task->process->space, record);
+	if (!process)
+		return;
+	process->mapped++;
+	if (mapping_enter(tasks->modules, process->space, record) != -ENOSPC)
+		return;
+	if (!process->rereads && process->mapped > SPACE_MAX_MAPPINGS / 2)
+		tasks_reread_maps(tasks, process);
 }
 
 static void on_read(struct tasks *tasks, const struct record *record)

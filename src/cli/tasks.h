@@ -22,6 +22,8 @@ struct process {
 	struct space *space;
 	unsigned nr_tasks;
 	bool awaits_exec; /* still the recorder's own image */
+	bool rereads;     /* tasks_reread_maps() is at work, or of no use */
+	unsigned mapped;  /* pieces of code, since it was */
 	UT_hash_handle hh;
 };
 
@@ -76,6 +78,12 @@ void tasks_fini(struct tasks *tasks);
 int tasks_add_forked(struct tasks *tasks, pid_t pid);
 /* A process that runs already: its threads, names and mappings, from /proc. */
 int tasks_add_running(struct tasks *tasks, pid_t pid);
+
+/*
+ * Nobody tells what is unmapped. Where there is no more room for a process's mappings, those that
+ * /proc knows now are all that is remembered, unless they are so many themselves.
+ */
+void tasks_reread_maps(struct tasks *tasks, struct process *process);
 
 /*
  * Sampling starts now: who is there is known and stays so, but who has ended, and what all used

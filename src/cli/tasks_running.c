@@ -46,19 +46,55 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 	tasks_record(tasks, &record);
 }
 
-static void add_maps(struct tasks *tasks, pid_t pid)
+static FILE *open_maps(pid_t pid)
 {
-	char path[32], *line = NULL;
-	size_t size = 0;
-	FILE *f;
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
+	return fopen(path, "re");
+}
+
+static void add_maps(struct tasks *tasks, pid_t pid, FILE *f)
+{
+	char *line = NULL;
+	size_t size = 0;
+
 	while (f && getline(&line, &size, f) > 0)
 		map_line(tasks, pid, line);
 	free(line);
 	if (f)
 		fclose(f);
+}
+
+/* How many pieces of code are mapped. */
+static unsigned count_maps(FILE *f)
+{
+	char *line = NULL;
+	size_t size = 0;
+	unsigned nr = 0;
+
+	while (getline(&line, &size, f) > 0)
+		nr += strcspn(line, "x") < strcspn(line, "/[\n");
+	free(line);
+	rewind(f);
+	return nr;
+}
+
+void tasks_reread_maps(struct tasks *tasks, struct process *process)
+{
+	FILE *f = open_maps(process->pid);
+
+	if (!f)
+		return;
+	process->rereads = true;
+	if (count_maps(f) > SPACE_MAX_MAPPINGS / 2) {
+		fclose(f);
+		return;
+	}
+	space_clear(process->space);
+	add_maps(tasks, process->pid, f);
+	process->rereads = false;
+	process->mapped = 0;
 }
 
 int tasks_add_running(struct tasks *tasks, pid_t pid)
@@ -82,7 +118,7 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 		tables_command(tasks->tables, task->comm)->tasks++;
 	}
 	closedir(dir);
-	add_maps(tasks, pid);
+	add_maps(tasks, pid, open_maps(pid));
 	return 0;
 }
 

@@ -581,6 +581,27 @@ static void running_processes_are_read_from_proc(void **state)
 	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
 }
 
+/* A full space is made anew of what is still mapped, where that is known. */
+static void what_was_unmapped_makes_room(void **state)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)&wait_until_stopped;
+	struct world *w = *state;
+	const uint32_t pids[] = {(uint32_t)getpid(), PID(0)};
+
+	for (unsigned p = 0; p < 2; p++) {
+		bool known = p == 0;
+		const struct space *space;
+
+		for (uint64_t i = 0; i <= SPACE_MAX_MAPPINGS; i++)
+			say_mmap(w, pids[p], 0x10000 + i * 0x2000, 0x11000 + i * 0x2000, "//anon");
+		space = task(w, pids[p], pids[p])->process->space;
+		assert_int_equal(!!space_lookup(space, 0x10000), !known);
+		assert_int_equal(!!space_lookup(space, here), known);
+		say_mmap(w, pids[p], 0x1000, 0x2000, "//anon");
+		assert_int_equal(!!space_lookup(space, 0x1000), known);
+	}
+}
+
 /* Where whoever runs is the target, nobody is a stranger, and an idle CPU is somebody. */
 static void everyone_is_known(void **state)
 {
@@ -646,6 +667,7 @@ int main(void)
 		CGROUP(any_order_is_survived),
 		LADDER(any_order_is_survived),
 		CGROUP(running_processes_are_read_from_proc),
+		CGROUP(what_was_unmapped_makes_room),
 		CGROUP(everyone_is_known),
 	};
 
