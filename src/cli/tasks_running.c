@@ -46,12 +46,41 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 	tasks_record(tasks, &record);
 }
 
+/* NULL: it has nothing there. */
+static FILE *open_maps_of(pid_t pid, const char *tid)
+{
+	char path[64];
+	int first;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/maps", (int)pid, tid);
+	f = fopen(path, "re");
+	first = f ? fgetc(f) : EOF;
+	if (first != EOF) {
+		ungetc(first, f);
+		return f;
+	}
+	if (f)
+		fclose(f);
+	return NULL;
+}
+
+/* The first thread may have ended: then others know what it knew. */
 static FILE *open_maps(pid_t pid)
 {
+	struct dirent *entry;
+	FILE *f = NULL;
 	char path[32];
+	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	return fopen(path, "re");
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !f && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			f = open_maps_of(pid, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return f;
 }
 
 static void add_maps(struct tasks *tasks, pid_t pid, FILE *f)

@@ -3,11 +3,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -581,6 +583,37 @@ static void running_processes_are_read_from_proc(void **state)
 	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
 }
 
+static void *wait_to_be_killed(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* What a process has mapped is known as long as one of its threads lives. */
+static void the_first_thread_may_have_ended(void **state)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)&wait_until_stopped;
+	struct world *w = *state;
+	pid_t pid = fork();
+	siginfo_t info;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, wait_to_be_killed, NULL))
+			_exit(1);
+		syscall(SYS_exit, 0);
+	}
+	while (unobserved_is_there(pid, UINT64_MAX))
+		usleep(1000);
+	assert_int_equal(tasks_add_running(&w->tasks, pid), 0);
+	assert_non_null(space_lookup(task(w, (uint32_t)pid, (uint32_t)pid)->process->space, here));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED), 0);
+}
+
 /* A full space is made anew of what is still mapped, where that is known. */
 static void what_was_unmapped_makes_room(void **state)
 {
@@ -667,6 +700,7 @@ int main(void)
 		CGROUP(any_order_is_survived),
 		LADDER(any_order_is_survived),
 		CGROUP(running_processes_are_read_from_proc),
+		CGROUP(the_first_thread_may_have_ended),
 		CGROUP(what_was_unmapped_makes_room),
 		CGROUP(everyone_is_known),
 	};
