@@ -250,17 +250,25 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 
 /*
  * The kernel will tell one total of all programs that a thread has executed. What the samples of
- * the earlier ones stand for belongs to these.
+ * the earlier ones stand for belongs to these; where samples see user code alone, at least what the
+ * thread's clock shows, less the time that has passed since.
  */
-static void leave_program(struct tasks *tasks, struct task *from, struct task *to)
+static void leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time)
 {
-	uint64_t sampled = from->sampled, earlier = from->earlier;
+	struct trace_command *command = tables_command(tasks->tables, from->comm);
+	uint64_t own = from->sampled, earlier = from->earlier, used = 0;
 
 	if (!tasks->inherited)
 		return;
-	tables_command(tasks->tables, from->comm)->exact += sampled;
+	if (tasks->user_only)
+		used = unobserved_used_by(to->tid, time);
+	if (used > earlier + own) {
+		own = used - earlier;
+		command->flags |= TRACE_THREAD_EXACT;
+	}
+	command->exact += own;
 	from->sampled = from->earlier = 0;
-	to->earlier += earlier + sampled;
+	to->earlier += earlier + own;
 }
 
 /*
@@ -274,7 +282,8 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	task->process->awaits_exec = false;
 	if (task->ended)
 		task->sampled = task->earlier = 0;
-	leave_program(tasks, task, task);
+	else
+		leave_program(tasks, task, task, time);
 	unlist_ended(tasks, task);
 	if (task->process->nr_tasks > 1) {
 		HASH_ITER(hh, tasks->tasks, other, next)
@@ -282,7 +291,7 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 			if (other->process != task->process || other == task)
 				continue;
 			if (!other->ended)
-				leave_program(tasks, other, task);
+				leave_program(tasks, other, task, time);
 			end_task(tasks, other, time);
 		}
 	}

@@ -54,6 +54,7 @@ struct tasks {
 	unsigned nr_streams; /* in each task */
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
+	bool user_only;      /* event 0 is a clock, of which the kernel's side is not sampled */
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;

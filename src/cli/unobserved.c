@@ -104,6 +104,24 @@ uint64_t unobserved_used(pid_t pid)
 	return process_ns(pid, 0);
 }
 
+uint64_t unobserved_used_by(pid_t tid, uint64_t time)
+{
+	unsigned long long used = 0;
+	uint64_t since;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)tid, (int)tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu", &used) != 1)
+		used = 0;
+	fclose(f);
+	since = clock_ns(CLOCK_MONOTONIC) - time;
+	return used > since ? used - since : 0;
+}
+
 /* --- the list --------------------------------------------------------------------------------- */
 
 static void watch(const struct unobserved_list *list, int fd)

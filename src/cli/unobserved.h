@@ -38,6 +38,9 @@ bool unobserved_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *chil
 /* CPU time of a process, its threads that ended included, ns; 0: it has ended. */
 uint64_t unobserved_used(pid_t pid);
 
+/* That of a thread until a time, ns, as far as it surely was before; 0: it has ended. */
+uint64_t unobserved_used_by(pid_t tid, uint64_t time);
+
 void unobserved_init(struct unobserved_list *list);
 void unobserved_fini(struct unobserved_list *list);
 

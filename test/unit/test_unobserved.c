@@ -143,6 +143,25 @@ static void nothing_is_counted_twice(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* A thread's clock is read later than asked for. */
+static void what_a_thread_used_by_some_time(void **state)
+{
+	uint64_t before = clock_of(getpid()), now;
+	struct timespec time;
+
+	(void)state;
+	for (clock_t until = clock() + BURN_NS / 1000; clock() < until;)
+		continue;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	assert_true(unobserved_used_by(getpid(), now) <= clock_of(getpid()));
+	assert_true(unobserved_used_by(getpid(), now - BURN_NS / 2) <=
+	            clock_of(getpid()) - BURN_NS / 2);
+	assert_int_equal(unobserved_used_by(getpid(), now - clock_of(getpid()) - BURN_NS), 0);
+	assert_int_equal(unobserved_used_by(0x40000000, now), 0);
+	assert_true(clock_of(getpid()) >= before + BURN_NS / 2);
+}
+
 /* A process may call itself what it likes. */
 static void a_name_hides_nobody(void **state)
 {
@@ -177,6 +196,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_ended_is_counted_to_the_nanosecond, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_counted_twice, setup, teardown),
+		cmocka_unit_test(what_a_thread_used_by_some_time),
 		cmocka_unit_test(a_name_hides_nobody),
 		cmocka_unit_test_setup_teardown(what_was_waited_for_may_be_missing, setup,
 	                                        teardown),
