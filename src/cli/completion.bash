@@ -9,7 +9,7 @@ _adaptrace()
 		words="help $("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')"
 	elif [[ $word == -* ]]; then
 		words=$("$program" help "$command" 2>/dev/null |
-			sed -n 's/^ \{2,6\}\(-., \)\{0,1\}\(--[a-z-]*\[\{0,1\}=\{0,1\}\).*/\2/p' | tr -d '[')
+			sed -n 's/^ \{2,6\}\(-., \)\{0,1\}\(--[a-z0-9-]*\[\{0,1\}=\{0,1\}\).*/\2/p' | tr -d '[')
 	elif [[ $command == record && $before == @(-e|--event|--counters) ]]; then
 		words=$("$program" list --available --json 2>/dev/null |
 			grep -o '"name":"[^"]*"' | cut -d '"' -f 4)

@@ -25,6 +25,8 @@ offers --limit= report --limit
 offers --debuginfod report --deb
 offers --counters= record --cou
 offers --delay= record --del
+offers --otf2 convert --otf
+offers --otf2-events= convert --otf2-
 offers job.atr report jo
 offers folder report f
 completed report jo | grep -q txt && fail "a text is no trace"
