@@ -152,6 +152,13 @@ static int to_named_folder(struct conversion *conversion, const struct converter
 	return new_folder_close(&folder, finished(conversion, err));
 }
 
+static bool is_same_file(const char *path, const struct stat *other)
+{
+	struct stat file;
+
+	return !stat(path, &file) && file.st_dev == other->st_dev && file.st_ino == other->st_ino;
+}
+
 /* Before a long conversion; what appears meanwhile is found when the result gets its name. */
 static int check_output(const struct convert_options *options, const char *output)
 {
@@ -169,7 +176,13 @@ static int check_output(const struct convert_options *options, const char *outpu
 			return 0;
 		return -EINVAL;
 	}
-	if (options->force || stat(output, &stat_now))
+	if (stat(output, &stat_now))
+		return 0;
+	if (is_same_file(options->file, &stat_now)) {
+		say("'%s' is the trace itself; name another output with -o", output);
+		return -EEXIST;
+	}
+	if (options->force)
 		return 0;
 	if (!S_ISREG(stat_now.st_mode) && !S_ISDIR(stat_now.st_mode))
 		return 0; /* a device or pipe */

@@ -20,6 +20,11 @@ convert --folded plain.json; expect 1 'not a trace'
 convert --folded -o nowhere/x plain.atr; expect 1 'No such file'
 convert --folded -o . plain.atr; expect 1 'exists'
 convert --folded --force -o . plain.atr; expect 1 'directory'
+cp plain.atr itself.atr
+ln itself.atr twin.atr
+convert --folded --force -o ./itself.atr itself.atr; expect 1 'is the trace itself'
+convert --folded --force -o itself.atr twin.atr; expect 1 'is the trace itself'
+cmp plain.atr itself.atr || fail "a trace was replaced by what was made of it"
 "$ADAPTRACE" convert --help | grep -q -- --callgrind || fail "no help"
 
 # No progress where nobody looks; the default trace; a device is written to as it is.
