@@ -25,7 +25,7 @@ static const struct argp_option options_known[] = {
 	{"shares", OPT_SHARES, NULL, 0, "compare shares of each run, not what was spent", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, those whose change is within its error, too", 0},
-	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
 	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "rows alone", 0},

@@ -38,7 +38,7 @@ static const struct argp_option options_known[] = {
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
-	{"json", OPT_JSON, NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
 	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
 	{"symbols", OPT_SYMBOLS, "DIR", OPTION_ARG_OPTIONAL,
          "look names up again, with the files of this machine and those in DIR", 0},

@@ -102,7 +102,7 @@ int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_
 	case OPT_ALL:
 		rows->report.all = true;
 		return 0;
-	case OPT_JSON:
+	case 'j':
 		rows->json = true;
 		return 0;
 	case OPT_LIMIT:

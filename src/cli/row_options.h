@@ -8,7 +8,6 @@ struct argp_state;
 
 enum row_option {
 	OPT_ALL = 256,
-	OPT_JSON,
 	OPT_LIMIT,
 	OPT_NO_HEADER,
 	OPT_NO_INLINE,
@@ -25,8 +24,8 @@ struct row_options {
 /* Functions and their modules, of all of a run. */
 void row_options_init(struct row_options *rows);
 /*
- * Takes an option that they have in common: 'e', 's', 'q' and those above; else ARGP_ERR_UNKNOWN.
- * Nonsense is told, and ends the program.
+ * Takes an option that they have in common: 'e', 'j', 's', 'q' and those above; else
+ * ARGP_ERR_UNKNOWN. Nonsense is told, and ends the program.
  */
 int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state);
 /* A number of rows or levels, likewise. */

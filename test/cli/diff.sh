@@ -12,7 +12,7 @@ check <<'END'
 import json
 import recording
 
-said = json.loads(recording.output_of("diff", "--json", "--no-inline"))
+said = json.loads(recording.output_of("diff", "-j", "--no-inline"))
 assert [run["file"] for run in said["before"]] == ["adaptrace.atr.old"]
 assert [run["file"] for run in said["after"]] == ["adaptrace.atr"]
 (event,) = said["events"]
