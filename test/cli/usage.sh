@@ -41,6 +41,17 @@ for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); 
 		grep -q "unrecognized option '$option'" &&
 		fail "$option is in the help alone"
 done
+# Help and manual page have the same options, by letters and by names.
+helped() { sed -n 's/^ \{2,6\}\(\(-.\), \)\{0,1\}--\([a-z0-9-]*\).*/\2 \3/p' | grep -v usage; }
+manual() { # .It Fl o , Fl -output Ns = Ns Ar FILE
+	sed -n 's/^\.It Fl \\\{0,1\}&\{0,1\}\([^ -]\) , \(Fl \)\{0,1\}-\([a-z0-9-]*\).*/-\1 \3/p
+		s/^\.It Fl -\([a-z0-9-]*\).*/ \1/p'
+}
+for command in $commands; do
+	"$ADAPTRACE" help $command | helped | sort >helped
+	manual <"$here/../../man/adaptrace-$command.1" | sort >manual
+	diff helped manual >differences || fail "options of $command, < help, > manual: $(cat differences)"
+done
 # A trace is no stream, and a file named - is what nobody meant.
 for command in snapshot recover merge; do
 	for name in - ''; do
