@@ -75,12 +75,14 @@ int size_parse(const char *text, size_t *size)
 	unsigned long long value;
 	unsigned shift;
 	char *end;
+	int letter;
 
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;
 	value = strtoull(text, &end, 10);
-	shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	letter = toupper((unsigned char)*end);
+	shift = letter == 'K' ? 10 : letter == 'M' ? 20 : letter == 'G' ? 30 : 0;
 	end += shift > 0;
 	if (*end && strcmp(end, "B") != 0 && !(shift && !strcmp(end, "iB")))
 		return -EINVAL;

@@ -27,7 +27,9 @@ static void sizes(void **state)
 	assert_int_equal(size_of("64K"), 65536);
 	assert_int_equal(size_of("64k"), 65536);
 	assert_int_equal(size_of("100M"), (size_t)100 << 20);
+	assert_int_equal(size_of("100m"), (size_t)100 << 20);
 	assert_int_equal(size_of("1G"), (size_t)1 << 30);
+	assert_int_equal(size_of("1g"), (size_t)1 << 30);
 	assert_int_equal(size_of("2GiB"), (size_t)2 << 30);
 	assert_int_equal(size_of("2MB"), (size_t)2 << 20);
 	assert_int_equal(size_of("512B"), 512);
