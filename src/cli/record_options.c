@@ -425,6 +425,7 @@ int record_options(struct options *options, int argc, char **argv)
 	};
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();
+	options->seed >>= 11; /* readers of JSON have 53 bits */
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		return EXIT_USAGE;

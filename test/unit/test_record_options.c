@@ -105,6 +105,8 @@ static void defaults(void **state)
 	assert_string_equal(options.command[0], "true");
 	assert_null(options.command[1]);
 	assert_int_equal(options.nr_attach, 0);
+	/* as --seed takes it back from what jq shows of info --json */
+	assert_int_equal((uint64_t)(double)options.seed, options.seed);
 }
 
 /* The command's options are its own. */
