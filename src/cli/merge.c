@@ -97,8 +97,12 @@ static void tell(const struct merge_command *command, const struct merge_result 
 	if (result->uncounted)
 		say("what counters counted is left out: not all traces have the same counters");
 	if (result->thinned)
-		say("%llu sample%s left out, so that those of all ranks weigh the same",
-		    (unsigned long long)result->thinned, result->thinned == 1 ? " was" : "s were");
+		say("%llu sample%s left out%s", (unsigned long long)result->thinned,
+		    result->thinned == 1 ? " was" : "s were",
+		    result->uneven ? "" : ", so that those of all ranks weigh the same");
+	if (result->uneven)
+		say("not all ranks began with the same period, by -c or -F: the one that reports "
+		    "show is of some alone");
 }
 
 static int merge(struct merge_command *command)

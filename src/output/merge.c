@@ -73,6 +73,7 @@ static int add_events(struct merge *merge, struct merge_input *input)
 			                            .initial_shift = event->initial_shift,
 			                            .time_shift = CODE_MAX_TIME_SHIFT};
 		}
+		merge->result->uneven |= event->base_period != to->base_period;
 		widen_event(to, input, i, event);
 		input->kinds[i] = (uint8_t)(to - merge->events);
 	}

@@ -2,9 +2,10 @@
  * The traces of all ranks of a job as one.
  *
  * What comes out is a trace like any other, in a buffer of its own: events that ran at different
- * periods are thinned to the longest one, so that a sample of any rank weighs the same, and where
- * the buffer is too small for everything, levels are closed as while recording. Samples are gone
- * through by time, all traces at once, so that memory does not grow with their lengths.
+ * periods are thinned to the one that doubled most often, so that a sample of any rank weighs the
+ * same where all began with one period, and where the buffer is too small for everything, levels
+ * are closed as while recording. Samples are gone through by time, all traces at once, so that
+ * memory does not grow with their lengths.
  */
 #ifndef OUTPUT_MERGE_H
 #define OUTPUT_MERGE_H
@@ -28,6 +29,7 @@ struct merge_result {
 	uint64_t clock_error; /* ns, of the worst host; UINT64_MAX: no messages told, real time did
 	                       */
 	bool uncounted;   /* there were counters, but not the same everywhere: they are left out */
+	bool uneven;      /* an event began with other periods in other traces: weights differ */
 	uint64_t thinned; /* samples left out, because another rank's had a longer period */
 };
 

@@ -94,6 +94,24 @@ static void what_ranks_counted_adds_up(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* Their weights are right, but there is no one period of all. */
+static void ranks_that_began_unevenly_are_told(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (unsigned uneven = 0; uneven < 2; uneven++) {
+		rank_open(&ranks[0], 0);
+		rank_open(&ranks[1], 1);
+		tables_event(ranks[1].tables, 1)->base_period += uneven;
+		trace = merged(ranks, path);
+		assert_int_equal(result.uneven, uneven);
+		merged_close(ranks, trace, path);
+	}
+}
+
 /* What is doubtful of one rank is of the job. */
 static void doubts_of_one_are_of_all(void **state)
 {
@@ -223,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ranks_counted_adds_up),
+		cmocka_unit_test(ranks_that_began_unevenly_are_told),
 		cmocka_unit_test(doubts_of_one_are_of_all),
 		cmocka_unit_test(exact_totals_are_of_all),
 		cmocka_unit_test(losses_count_once),
