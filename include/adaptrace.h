@@ -80,7 +80,7 @@ static __attribute__((unused, noinline, cold)) int adaptrace_seek_(void)
 }
 
 /* Whether there is a recorder. */
-static inline int adaptrace_on(void)
+static __inline int adaptrace_on(void)
 {
 	if (__builtin_expect(__atomic_load_n(&adaptrace_absent_, __ATOMIC_RELAXED), 1))
 		return 0;
@@ -94,13 +94,13 @@ static inline int adaptrace_on(void)
 			adaptrace_hooks_->hook args;                            \
 	} while (0)
 
-static inline void adaptrace_end_scope_(struct adaptrace_site *const *site)
+static __inline void adaptrace_end_scope_(struct adaptrace_site *const *site)
 {
 	if (*site)
 		adaptrace_hooks_->end(*site);
 }
 
-static inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_site *site)
+static __inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_site *site)
 {
 	if (!adaptrace_on())
 		return 0;
@@ -128,7 +128,7 @@ static inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_sit
 /* --- names that are made at run time ---------------------------------------------------------- */
 
 #ifdef ADAPTRACE_NO_RECORDER
-static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
+static __inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
 {
 	(void)name;
 	(void)kind;
@@ -136,7 +136,7 @@ static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned 
 }
 #define ADAPTRACE_NAMED_(hook, args) ((void)0)
 #else
-static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
+static __inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned kind)
 {
 	return adaptrace_on() && name
 	               ? adaptrace_hooks_->site(name, (unsigned)__builtin_strlen(name), kind)
@@ -145,7 +145,7 @@ static inline struct adaptrace_site *adaptrace_name_(const char *name, unsigned 
 #define ADAPTRACE_NAMED_(hook, args) (adaptrace_hooks_->hook args)
 #endif
 
-static inline void adaptrace_begin(const char *name)
+static __inline void adaptrace_begin(const char *name)
 {
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
 
@@ -153,7 +153,7 @@ static inline void adaptrace_begin(const char *name)
 		ADAPTRACE_NAMED_(begin, (site));
 }
 
-static inline void adaptrace_end(const char *name)
+static __inline void adaptrace_end(const char *name)
 {
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_REGION);
 
@@ -161,7 +161,7 @@ static inline void adaptrace_end(const char *name)
 		ADAPTRACE_NAMED_(end, (site));
 }
 
-static inline void adaptrace_mark(const char *name)
+static __inline void adaptrace_mark(const char *name)
 {
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_MARKER);
 
@@ -169,7 +169,7 @@ static inline void adaptrace_mark(const char *name)
 		ADAPTRACE_NAMED_(mark, (site));
 }
 
-static inline void adaptrace_value(const char *name, double value)
+static __inline void adaptrace_value(const char *name, double value)
 {
 	struct adaptrace_site *site = adaptrace_name_(name, ADAPTRACE_VALUE_);
 

@@ -40,6 +40,8 @@ for c in calls:
              c['time_ns'] <= d['time_ns'] and d['end_ns'] <= c['end_ns']]
     assert c['call'] != 'outer' or len(inner) == 2, inner
 E
+printf '#include <adaptrace.h>\nvoid solve(void)\n{\n\tADAPTRACE_SCOPE("solve");\n}\n' |
+	gcc -std=c89 -Wall -Wextra -Werror -I"$include" -fsyntax-only -x c - || fail "C of 1989"
 build c99 gcc -std=c99 -Wall -Wextra -pedantic -O2
 check c <expected.py
 "$ADAPTRACE" report --mpi >report || fail "report"
