@@ -6,6 +6,7 @@
 #include "perf/pmu.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -89,12 +90,13 @@ static void explain_probe(const struct event *event, int error, char *line, size
 			event->probe);
 }
 
-static void explain_breakpoint(int error, char *line, size_t size)
+static void explain_breakpoint(const struct event *event, int error, char *line, size_t size)
 {
 	if (error == -ENOSPC)
 		snprintf(line, size, "all breakpoint registers are in use; try fewer");
 	else
-		snprintf(line, size, "this processor has no such breakpoint; try another length");
+		snprintf(line, size, "this processor has no such breakpoint; try %sanother length",
+		         event->attr.bp_type == HW_BREAKPOINT_R ? ":rw, or " : "");
 }
 
 static void explain_missing(const struct event *event, char *line, size_t size)
@@ -265,7 +267,7 @@ void event_explain(const struct event *event, int error, char why[WHY_SIZE])
 	if (event->probe[0] && error != -ENOSYS && error != -EMFILE)
 		explain_probe(event, error, why + used, WHY_SIZE - used);
 	else if (place && (error == -ENOSPC || error == -EINVAL || error == -EOPNOTSUPP))
-		explain_breakpoint(error, why + used, WHY_SIZE - used);
+		explain_breakpoint(event, error, why + used, WHY_SIZE - used);
 	else
 		explain_error(event, error, why + used, WHY_SIZE - used);
 }

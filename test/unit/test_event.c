@@ -324,6 +324,20 @@ static void test_explain(void **state)
 	}
 }
 
+/* Not every processor tells reads from writes. */
+static void test_explain_breakpoint(void **state)
+{
+	struct event event = parse("mem:0x1000/8:r");
+	char why[WHY_SIZE];
+
+	(void)state;
+	event_explain(&event, -EINVAL, why);
+	assert_non_null(strstr(why, "try :rw"));
+	event = parse("mem:0x1000/8:rw");
+	event_explain(&event, -EINVAL, why);
+	assert_null(strstr(why, "try :rw"));
+}
+
 static void test_explain_missing_counter(void **state)
 {
 	struct event event = parse("cycles:u");
@@ -749,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_explain_breakpoint),
 		cmocka_unit_test(test_explain_missing_counter),
 		cmocka_unit_test(test_ordinary_user),
 		cmocka_unit_test(test_suggest),
