@@ -6,16 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What launchers tell a rank before it calls MPI_Init. */
+/*
+ * What launchers tell a rank before it calls MPI_Init. Slurm gives numbers to its batch scripts and
+ * shells, too; srun makes steps.
+ */
 static const char *mpi_rank(void)
 {
-	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-	                                    "SLURM_PROCID"};
+	static const struct {
+		const char *name, *beside;
+	} known[] = {
+		{"OMPI_COMM_WORLD_RANK"},
+		{"PMIX_RANK"},
+		{"PMI_RANK"},
+		{"SLURM_PROCID", "SLURM_STEP_ID"},
+	};
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *rank = getenv(names[i]);
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const char *rank = getenv(known[i].name);
 
-		if (rank && *rank)
+		if (rank && *rank && (!known[i].beside || getenv(known[i].beside)))
 			return rank;
 	}
 	return NULL;
