@@ -5,6 +5,12 @@ _adaptrace()
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	local words
 
+	# bash takes the = of --event=NAME for a word
+	if [[ $word == = ]]; then
+		word=
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
 	if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
 		words="help $("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')"
 	elif [[ $word == -* ]]; then
@@ -21,6 +27,7 @@ _adaptrace()
 		return
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	compopt +o filenames 2>/dev/null # whose = would be quoted
 	[[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
 	return 0
 }

@@ -33,6 +33,30 @@ completed report jo | grep -q txt && fail "a text is no trace"
 offers sh record s
 if "$ADAPTRACE" list --available | grep -q cpu-clock; then
 	offers cpu-clock record -e cpu-cl
+	offers cpu-clock record --event = cpu-cl
+	offers cpu-clock record --event =
+fi
+# As it is seen: the name of an option is written as it is, and its value can follow.
+if python3 -c 'import os; os.openpty()' 2>/dev/null; then
+	check "$ADAPTRACE" "$source" <<'P'
+import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.environ["PATH"] = os.path.dirname(sys.argv[1]) + ":" + os.environ["PATH"]
+    os.execlp("bash", "bash", "--norc", "--noprofile", "-i")
+os.write(terminal, b"source %s\nadaptrace report --lim\t3 --no-such-option; exit\n" % sys.argv[2].encode())
+said = b""
+while True:
+    try:
+        read = os.read(terminal, 4096)
+    except OSError: # bash has gone
+        break
+    if not read:
+        break
+    said += read
+os.waitpid(pid, 0)
+assert b" --limit=3 --no" in said, said
+P
 fi
 "$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p' >commands
 [ "$(wc -l <commands)" -gt 5 ] || fail "commands: $(cat commands)"
