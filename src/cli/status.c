@@ -33,7 +33,7 @@ static void print_rate(char *text, size_t size, const struct session *s, unsigne
 
 	if (s->options->events[event].unit == EVENT_COUNT)
 		snprintf(text, size, "1 in %llu", (unsigned long long)period);
-	else if (hz >= 1000)
+	else if (hz >= 999.5)
 		snprintf(text, size, "%.3g kHz", hz / 1000);
 	else
 		snprintf(text, size, "%.3g Hz", hz);
