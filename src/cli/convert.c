@@ -71,15 +71,24 @@ static char *scratch_folder(const char *output)
 
 /* --- which event ------------------------------------------------------------------------------ */
 
-static void complain_event(const struct trace *trace, const char *wanted)
+static void add_known(char known[512], const struct trace *trace, uint32_t name)
+{
+	size_t size = strlen(known);
+
+	snprintf(known + size, 512 - size, "%s%s", size ? ", " : "", trace_string(trace, name));
+}
+
+static void complain_event(const struct trace *trace, const struct converter *converter,
+                           const char *wanted)
 {
 	const struct trace_event *event;
+	const struct trace_counter *counter;
 	char known[512] = "";
-	size_t size = 0;
 
-	for (uint32_t i = 0; (event = trace_event(trace, i)) && size < sizeof(known); i++)
-		size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s", i ? ", " : "",
-		                         trace_string(trace, event->name));
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		add_known(known, trace, event->name);
+	for (uint32_t i = 0; converter->one_counter && (counter = trace_counter(trace, i)); i++)
+		add_known(known, trace, counter->name);
 	say("the trace has no event '%s'; it has: %s", wanted, known);
 }
 
@@ -103,7 +112,7 @@ static int find_event(const struct trace *trace, const struct converter *convert
 		    wanted, converter->name);
 		return -EINVAL;
 	}
-	complain_event(trace, wanted);
+	complain_event(trace, converter, wanted);
 	return -EINVAL;
 }
 

@@ -45,6 +45,8 @@ totals = [line for line in lines if line.startswith("totals:")][0].split()[1:]
 assert [int(n) for n in totals[2:]] == [expected[name] for name in names], totals
 END
 # Where it happened, as a flame graph and as lines.
+"$ADAPTRACE" convert --flamegraph -e no-such-event adaptrace.atr 2>said && fail "there is no such event"
+grep -q 'task-clock:u, page-faults:u, minor-faults:u' said || fail "it names $(cat said)"
 "$ADAPTRACE" convert --flamegraph -e page-faults:u adaptrace.atr || fail "no flame graph"
 grep -q 'id="head".*>page-faults:u: ' adaptrace.svg || fail "not its name"
 "$ADAPTRACE" convert --folded -e page-faults:u adaptrace.atr || fail "no lines"
