@@ -15,9 +15,8 @@ static const char *mpi_rank(void)
 	static const struct {
 		const char *name, *beside;
 	} known[] = {
-		{"OMPI_COMM_WORLD_RANK"},
-		{"PMIX_RANK"},
-		{"PMI_RANK"},
+		{"OMPI_COMM_WORLD_RANK"},          {"PMIX_RANK"},   {"PMI_RANK"},
+		{"MV2_COMM_WORLD_RANK"},           {"PALS_RANKID"}, {"FLUX_TASK_RANK"},
 		{"SLURM_PROCID", "SLURM_STEP_ID"},
 	};
 

@@ -76,6 +76,8 @@ OMPI_COMM_WORLD_RANK=3 recorded -o 'rank.%r' true
 [ -s rank.3 ] || fail "$(ls)"
 OMPI_COMM_WORLD_RANK=5 recorded true
 [ -s adaptrace.5.atr ] || fail "$(ls)"
+PALS_RANKID=7 recorded true
+[ -s adaptrace.7.atr ] || fail "$(ls)"
 # A batch script of Slurm's has a number, and is no rank; what srun starts is.
 SLURM_PROCID=0 recorded true
 [ -s adaptrace.atr ] && [ ! -e adaptrace.0.atr ] || fail "$(ls)"
