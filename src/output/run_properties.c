@@ -210,6 +210,8 @@ static void tell_task_totals(struct teller *teller, uint32_t number,
 {
 	char name[64];
 
+	if (!command->tasks && !command->exact && !command->unobserved)
+		return;
 	snprintf(name, sizeof(name), "COMMAND_%u::NAME", number);
 	tell(teller, name, trace_string(teller->trace, command->comm));
 	snprintf(name, sizeof(name), "COMMAND_%u::TASKS", number);
