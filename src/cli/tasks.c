@@ -341,8 +341,9 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 	process->mapped++;
 	if (mapping_enter(tasks->modules, process->space, record) != -ENOSPC)
 		return;
-	if (!process->rereads && process->mapped > SPACE_MAX_MAPPINGS / 2)
-		tasks_reread_maps(tasks, process);
+	if (process->rereads || process->mapped <= SPACE_MAX_MAPPINGS / 2 ||
+	    !tasks_reread_maps(tasks, process))
+		tables_run(tasks->tables)->refused_mappings++;
 }
 
 static void on_read(struct tasks *tasks, const struct record *record)

@@ -82,9 +82,9 @@ int tasks_add_running(struct tasks *tasks, pid_t pid);
 
 /*
  * Nobody tells what is unmapped. Where there is no more room for a process's mappings, those that
- * /proc knows now are all that is remembered, unless they are so many themselves.
+ * /proc knows now are all that is remembered; false: they are so many themselves, or it is gone.
  */
-void tasks_reread_maps(struct tasks *tasks, struct process *process);
+bool tasks_reread_maps(struct tasks *tasks, struct process *process);
 
 /*
  * Sampling starts now: who is there is known and stays so, but who has ended, and what all used

@@ -109,21 +109,22 @@ static unsigned count_maps(FILE *f)
 	return nr;
 }
 
-void tasks_reread_maps(struct tasks *tasks, struct process *process)
+bool tasks_reread_maps(struct tasks *tasks, struct process *process)
 {
 	FILE *f = open_maps(process->pid);
 
 	if (!f)
-		return;
+		return false;
 	process->rereads = true;
 	if (count_maps(f) > SPACE_MAX_MAPPINGS / 2) {
 		fclose(f);
-		return;
+		return false;
 	}
 	space_clear(process->space);
 	add_maps(tasks, process->pid, f);
 	process->rereads = false;
 	process->mapped = 0;
+	return true;
 }
 
 int tasks_add_running(struct tasks *tasks, pid_t pid)

@@ -141,6 +141,7 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	to->folded_contexts += from->folded_contexts;
 	to->refused_modules += from->refused_modules;
 	to->refused_strings += from->refused_strings;
+	to->refused_mappings += from->refused_mappings;
 	to->folded_threads += from->folded_threads;
 	to->unobserved += from->unobserved;
 	if (from->delay > to->delay)

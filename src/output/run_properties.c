@@ -123,6 +123,7 @@ static void tell_numbers(struct teller *teller)
 		{"SEED", run->seed},
 		{"UNOBSERVED", run->unobserved},
 		{"DELAY_NS", run->delay},
+		{"REFUSED_MAPPINGS", run->refused_mappings},
 	};
 
 	tell_value(teller, "PID", "%d", run->pid);

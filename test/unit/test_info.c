@@ -88,6 +88,7 @@ static void describe_costs(struct tables *t)
 	run->folded_contexts = 15;
 	run->refused_strings = 16;
 	run->refused_modules = 17;
+	run->refused_mappings = 27;
 	run->folded_threads = 18;
 	run->malformed = 19;
 	run->unobserved = 20;
@@ -202,6 +203,7 @@ static const char all_of_it[] =
 	"  late           11 records came behind their turn\n"
 	"  names          16 found no room\n"
 	"  modules        17 found no room\n"
+	"  mappings       27 of code found no room; it is [unknown]\n"
 	"  threads        18 share a line with others of their command\n"
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
 	"  recorder used  100.0 µs of CPU time (2.50 % of one CPU)\n"
@@ -271,7 +273,8 @@ static const char all_as_json[] =
 	"'drain_latency_ns': 7000, 'seed': 42, 'attached': true, 'data': false, 'recovered': "
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, "
 	"'lines_packed': false, 'lines_refused': false, 'user_only': false, 'one_kind': "
-	"false, 'left_cgroup': false, 'refused_modules': 17, 'folded_threads': 18, "
+	"false, 'left_cgroup': false, 'refused_modules': 17, 'refused_mappings': 27, "
+	"'folded_threads': 18, "
 	"'refused_strings': 16, 'events': [{'name': 'cpu-clock', 'unit': 'ns', 'base_period': "
 	"97081, 'initial_period': 97081, 'final_period': 388324, 'taken': 32, 'exact': null, "
 	"'stored': 8}, {'name': 'page-faults', 'unit': 'count', 'base_period': 1009, "
@@ -365,6 +368,7 @@ static const char all_properties[] =
 	"SEED=42\n"
 	"UNOBSERVED=20\n"
 	"DELAY_NS=5000000000\n"
+	"REFUSED_MAPPINGS=27\n"
 	"EVENT_0::NAME=cpu-clock\n"
 	"EVENT_0::UNIT=ns\n"
 	"EVENT_0::BASE_PERIOD=97081\n"

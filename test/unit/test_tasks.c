@@ -620,6 +620,7 @@ static void what_was_unmapped_makes_room(void **state)
 	const uint64_t here = (uint64_t)(uintptr_t)&wait_until_stopped;
 	struct world *w = *state;
 	const uint32_t pids[] = {(uint32_t)getpid(), PID(0)};
+	const struct trace_run *run = tables_run(w->tables);
 
 	for (unsigned p = 0; p < 2; p++) {
 		bool known = p == 0;
@@ -632,6 +633,7 @@ static void what_was_unmapped_makes_room(void **state)
 		assert_int_equal(!!space_lookup(space, here), known);
 		say_mmap(w, pids[p], 0x1000, 0x2000, "//anon");
 		assert_int_equal(!!space_lookup(space, 0x1000), known);
+		assert_int_equal(run->refused_mappings, known ? 0 : 2);
 	}
 }
 
