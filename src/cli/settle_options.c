@@ -195,6 +195,17 @@ static int find_place(const char *path, char place[PATH_MAX])
 	                                                                              : 0;
 }
 
+/* What is there is kept, under a name that is longer. */
+static bool old_name_fits(const char *path)
+{
+	char old[PATH_MAX];
+	struct stat there;
+
+	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+		return false;
+	return !lstat(old, &there) || errno != ENAMETOOLONG;
+}
+
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
 static int check_place(const char *path, char place[PATH_MAX])
 {
@@ -202,8 +213,10 @@ static int check_place(const char *path, char place[PATH_MAX])
 
 	if (new_file_is_trap(path))
 		return EACCES;
-	if (stat(path, &there) || S_ISREG(there.st_mode))
-		return find_place(path, place);
+	if (stat(path, &there))
+		return errno == ENAMETOOLONG ? errno : find_place(path, place);
+	if (S_ISREG(there.st_mode))
+		return old_name_fits(path) ? find_place(path, place) : ENAMETOOLONG;
 	snprintf(place, PATH_MAX, "%s", path);
 	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
 }

@@ -19,6 +19,16 @@ refuse -
 refuse %q.atr
 mkfifo pipe
 refuse pipe
+# A name too long, or one that leaves no room for the old trace's.
+long=$(printf '%0251d' 0)
+for name in "$long.trace" "$long.atr"; do
+	: >"$long.atr"
+	refuse "$name"
+	grep -q 'File name too long; -o names another place$' errors || fail "said: $(cat errors)"
+	[ ! -s "$long.atr" ] || fail "the old file is gone"
+done
+rm "$long.atr"
+recorded -o "$long.atr" true
 # What is said of a name does not act on the terminal.
 record -o "$(printf 'no/\033[31mx')" true 2>errors
 grep -qF 'no/\x1b[31mx' errors || fail "said: $(cat -v errors)"
