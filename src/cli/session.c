@@ -220,6 +220,22 @@ static int finish(struct session *s)
 	return s->exit_status;
 }
 
+/* The kernel itself refuses nothing of what is left to who may sample. */
+static const char *setup_way_out(int error)
+{
+	switch (error) {
+	case -ENOMEM:
+		return "; try a smaller -m, or: ulimit -v unlimited";
+	case -EPERM:
+	case -ENOSYS:
+		return "; a filter of system calls (a container's?) or an old kernel refuses one "
+		       "that recording takes, such as pidfd_open; start the container with "
+		       "--security-opt seccomp=unconfined";
+	default:
+		return "";
+	}
+}
+
 static int setup_failed(int error)
 {
 	struct advice advice = {ADVICE_NONE};
@@ -234,8 +250,7 @@ static int setup_failed(int error)
 			NULL,
 		};
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-error),
-	    error == -ENOMEM ? "; try a smaller -m, or: ulimit -v unlimited" : "");
+	say("cannot start recording: %s%s", *line ? line : strerror(-error), setup_way_out(error));
 	return EXIT_ADAPTRACE;
 }
 

@@ -20,13 +20,13 @@ END
 }
 
 for error in 1 38; do # EPERM, ENOSYS
-	"$TARGETS/filter" $error "$ADAPTRACE" record -q true 2>errors
+	"$TARGETS/filter" perf_event_open $error "$ADAPTRACE" record -q true 2>errors
 	status=$?
 	[ $status = 77 ] && continue
 	[ $status = 125 ] || fail "record behind a filter ended with $status"
 	cat errors
-	same_sentence perf_event_open "$TARGETS/filter" $error
-	"$TARGETS/filter" $error "$ADAPTRACE" doctor >text && fail "doctor: all is well"
+	same_sentence perf_event_open "$TARGETS/filter" perf_event_open $error
+	"$TARGETS/filter" perf_event_open $error "$ADAPTRACE" doctor >text && fail "doctor: all is well"
 	grep -q '^missing  perf_event_open: .* E[NP].*--cap-add=PERFMON' text || fail "$(cat text)"
 done
 
