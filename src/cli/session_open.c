@@ -153,15 +153,20 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	return -errno;
 }
 
-static void say_unrecoverable(const struct options *options)
+static void say_unrecoverable(const struct session *s)
 {
-	struct advice advice = room_advise(options->budget);
+	struct advice advice = room_advise(s->options->budget);
 	char line[WHY_SIZE];
 
 	advice_line(&advice, line, sizeof(line));
-	say("%s", *line ? line
-	                : "another recorder writes this trace: a killed one would leave nothing to "
-	                  "recover");
+	if (tables_name_taken(s->tables))
+		say("another recorder writes '%s': this one would leave nothing to recover if it "
+		    "was killed; -o names another place",
+		    s->options->output);
+	else
+		say("%s", *line ? line
+		                : "no file can be made in /dev/shm: a killed recorder would leave "
+		                  "nothing to recover");
 }
 
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
@@ -224,7 +229,7 @@ static int open_buffer(struct session *s)
 		    "saved by: adaptrace recover '%s'",
 		    options->output, options->output);
 	if (!tables_recoverable(s->tables))
-		say_unrecoverable(options);
+		say_unrecoverable(s);
 	config.memory = tables_arena(s->tables);
 	config.reserve = tables_reserve_arena;
 	config.reserve_arg = s->tables;

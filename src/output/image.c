@@ -212,6 +212,7 @@ void image_publish(struct image *image)
 	}
 	if (!err)
 		return;
+	image->name_taken = err == -EBUSY;
 	free(image->name);
 	image->name = NULL;
 }

@@ -242,6 +242,11 @@ bool tables_recoverable(const struct tables *tables)
 	return tables->image.name != NULL;
 }
 
+bool tables_name_taken(const struct tables *tables)
+{
+	return tables->image.name_taken;
+}
+
 bool tables_kept_leftover(const struct tables *tables)
 {
 	return tables->image.kept_leftover;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Where a filter of system calls forbids what recording takes, one line says that it may be a filter.
+# Where a filter of system calls forbids what recording takes, one line says that it may be a filter;
+# where only the recovery of a killed recorder takes it, the recording goes on.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -11,4 +12,14 @@ for error in 1 38; do # EPERM, ENOSYS
 		fail "without pidfd_open: $(cat errors)"
 	[ ! -e ran ] || fail "the target ran"
 done
+"$TARGETS/filter" linkat 1 "$ADAPTRACE" record -q -e cpu-clock:u true 2>errors ||
+	fail "without linkat: $(cat errors)"
+one_complaint errors "/dev/shm.*nothing to recover" || fail "without linkat: $(cat errors)"
+grep "another recorder" errors && fail "there is no other recorder"
+
+# There is one, and both traces can be had.
+"$ADAPTRACE" record -q -e cpu-clock:u sh -c \
+	"$ADAPTRACE record -q -e cpu-clock:u true 2>inner" 2>errors || fail "record: $(cat errors)"
+one_complaint inner "another recorder writes .*-o names another" || fail "said: $(cat inner)"
+[ -s adaptrace.atr ] && [ -s adaptrace.atr.old ] || fail "$(ls)"
 pass
