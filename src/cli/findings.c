@@ -68,11 +68,11 @@ static const struct advice no_obstacle = {ADVICE_NONE};
 /* Most of what follows is read there; nobody needs to hear that it is mounted. */
 static bool look_at_proc(const struct look *look)
 {
-	const struct advice missing = {ADVICE_NO_PROC};
+	const struct advice proc = look->machine.proc;
 
-	if (!look->machine.has_proc)
-		found(look, "/proc", missing, FINDING_MISSING, "is mounted");
-	return look->machine.has_proc;
+	if (proc.topic != ADVICE_NONE)
+		found(look, "/proc", proc, FINDING_MISSING, "is mounted");
+	return proc.topic == ADVICE_NONE;
 }
 
 /* What needs the call is looked at only where there is one. */

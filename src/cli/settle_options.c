@@ -261,9 +261,9 @@ static void say_cannot(const char *what, const struct advice *advice)
 /* Without it the kernel's answers would be taken for what they are not. */
 static int settle_proc(void)
 {
-	const struct advice advice = {ADVICE_NO_PROC};
+	const struct advice advice = machine_advise_proc();
 
-	if (machine_has_proc())
+	if (advice.topic == ADVICE_NONE)
 		return 0;
 	say_cannot("record", &advice);
 	return -ENOENT;

@@ -33,8 +33,9 @@ enum advice_topic {
 	ADVICE_FILTER,   /* subject: the error that a filter of system calls answers with */
 	ADVICE_SECURITY, /* every right, and refused all the same */
 	ADVICE_NO_PERF,
-	ADVICE_NO_PROC, /* /proc is not mounted, or that of another PID namespace */
-	ADVICE_NO_SYS,  /* nor /sys */
+	ADVICE_NO_PROC,     /* /proc is not mounted, or that of another PID namespace */
+	ADVICE_PROC_SUBSET, /* it is, but shows nothing but processes */
+	ADVICE_NO_SYS,      /* /sys is not mounted */
 
 	ADVICE_VIRTUAL,     /* a virtual machine without counters */
 	ADVICE_NO_COUNTERS, /* another machine without */

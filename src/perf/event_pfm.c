@@ -1,6 +1,7 @@
 #include "perf/event_pfm.h"
 
 #include "perf/event_modifiers.h"
+#include "perf/machine.h"
 
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -99,6 +100,16 @@ static int refuse(const char *name, const char *reason, char why[WHY_SIZE])
 	return -EINVAL;
 }
 
+/* The library looks for the kernel's events below /proc/sys. */
+static int refuse_all(const char *name, char why[WHY_SIZE])
+{
+	const struct advice advice = machine_advise_proc();
+	char line[WHY_SIZE - 128];
+
+	advice_line(&advice, line, sizeof(line));
+	return refuse(name, *line ? line : pfm_strerror(PFM_ERR_NOTSUPP), why);
+}
+
 /* libpfm4 leaves sampling to attr; here it is the event's, as are the sides of what has none. */
 static int take_attr(struct event *event, const struct perf_event_attr *attr, bool is_present)
 {
@@ -143,6 +154,8 @@ int pfm_encode(const char *name, struct event *event, char why[WHY_SIZE])
 		return refuse(name, "a CPU is not chosen with an event", why);
 	if (err == PFM_SUCCESS && pmu_of(arg.idx, &pmu))
 		return take_attr(event, &attr, pmu.is_present);
+	if (err == PFM_ERR_NOTSUPP)
+		return refuse_all(name, why);
 	explain_attributes(name, err, why);
 	return -EINVAL;
 }

@@ -87,11 +87,13 @@ unsigned machine_core_kinds(void)
 	return found.core_kinds;
 }
 
-bool machine_has_proc(void)
+struct advice machine_advise_proc(void)
 {
 	char pid[16] = "";
 
-	return readlink("/proc/self", pid, sizeof(pid) - 1) > 0 && atol(pid) == getpid();
+	if (readlink("/proc/self", pid, sizeof(pid) - 1) <= 0 || atol(pid) != getpid())
+		return (struct advice){ADVICE_NO_PROC};
+	return (struct advice){access("/proc/sys", F_OK) ? ADVICE_PROC_SUBSET : ADVICE_NONE};
 }
 
 uint64_t machine_clock_shift(void)
@@ -112,7 +114,7 @@ void machine_read(struct machine *machine)
 
 	pmu_walk_names(PMU_ROOT, note_pmu, &found);
 	*machine = (struct machine){
-		.has_proc = machine_has_proc(),
+		.proc = machine_advise_proc(),
 		.has_sys = !access(PMU_ROOT, F_OK),
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),
@@ -155,8 +157,8 @@ struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const
 
 struct advice machine_advise_call(const struct machine *machine)
 {
-	if (!machine->has_proc)
-		return (struct advice){ADVICE_NO_PROC};
+	if (machine->proc.topic != ADVICE_NONE)
+		return machine->proc;
 	if (!machine->has_perf)
 		return (struct advice){ADVICE_NO_PERF};
 	if (machine->filter)

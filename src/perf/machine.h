@@ -13,7 +13,8 @@
 #define MACHINE_UNKNOWN (-1)
 
 struct machine {
-	bool has_proc, has_sys;  /* as machine_has_proc() says; and is mounted */
+	struct advice proc;      /* as machine_advise_proc() says */
+	bool has_sys;            /* /sys is mounted */
 	bool has_perf;           /* the kernel was built with perf events */
 	int filter;              /* what a filter of system calls answers perf_event_open with,
 	                            -errno; 0: it reaches the kernel */
@@ -30,10 +31,10 @@ struct machine {
 void machine_read(struct machine *machine);
 
 /*
- * Whether /proc is mounted, and of this PID namespace: that of another one would take other
+ * Whether /proc is mounted, whole, and of this PID namespace: that of another one would take other
  * processes for the targets.
  */
-bool machine_has_proc(void);
+struct advice machine_advise_proc(void);
 
 /*
  * What separates CLOCK_MONOTONIC here from that of the kernel, whose records know nothing of time

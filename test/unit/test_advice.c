@@ -66,7 +66,7 @@ static void short_of_room(void **state)
 
 static void machines(void **state)
 {
-	struct machine machine = {.has_proc = true, .has_sys = true, .has_perf = true};
+	struct machine machine = {.has_sys = true, .has_perf = true};
 
 	(void)state;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NONE);
@@ -86,7 +86,7 @@ static void machines(void **state)
 	assert_string_equal(machine_advise_call(&machine).subject, "EPERM");
 	machine.has_perf = false;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NO_PERF);
-	machine.has_proc = false;
+	machine.proc.topic = ADVICE_NO_PROC;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_NO_PROC);
 	machine_read(&machine);
 	assert_true(machine.precise >= 0 && machine.precise <= 3);
