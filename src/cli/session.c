@@ -101,6 +101,14 @@ static void look_for_others(struct session *s)
 		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
 }
 
+static void look_for_cpus(struct session *s)
+{
+	const struct options *options = s->options;
+
+	s->missed_cpu = s->missed_cpu ||
+	                sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL);
+}
+
 static bool has_expired(int timer_fd)
 {
 	uint64_t expirations;
@@ -123,6 +131,7 @@ static void on_tick(struct session *s)
 	if (s->sampling)
 		look_at_cost(s);
 	look_for_target(s);
+	look_for_cpus(s);
 	session_pace(s);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);

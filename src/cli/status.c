@@ -266,6 +266,8 @@ void status_warnings(const struct session *s)
 	if (s->left_cgroup)
 		say("a process moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
+	if (s->missed_cpu)
+		say("a CPU was switched off or on: what ran on it from then on was not sampled");
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
 	if (s->unknown_abi)

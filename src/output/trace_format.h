@@ -77,6 +77,7 @@ enum trace_run_flags {
 	TRACE_RUN_SNAPSHOT = 1024,      /* of a recorder that went on */
 	TRACE_RUN_LINES_PACKED = 2048,  /* no lines of files that libelf could not unpack */
 	TRACE_RUN_LINES_REFUSED = 4096, /* no lines of files that are damaged or too large */
+	TRACE_RUN_MISSED_CPU = 8192,    /* one was switched off or on: not observed from then on */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 

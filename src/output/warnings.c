@@ -48,6 +48,9 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 		     "the end is not known");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
+	if (run->flags & TRACE_RUN_MISSED_CPU)
+		warn(warner, "a CPU was switched off or on: what ran on it from then on was not "
+		             "sampled");
 	if (run->flags & TRACE_RUN_USER_ONLY)
 		warn(warner, "the kernel was not sampled, for want of permission");
 	if (run->flags & TRACE_RUN_ONE_KIND)

@@ -34,6 +34,22 @@ uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsi
 	return sampler->events[event].base_period[cpu_index];
 }
 
+bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of)
+{
+	struct cpu_list online, known = {{0}};
+
+	if (cpu_list_online(&online))
+		return false;
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		known.bits[sampler->cpus[c] / 8] |= (uint8_t)(1U << sampler->cpus[c] % 8);
+	for (unsigned i = 0; of && i < sizeof(of->bits); i++) {
+		online.bits[i] &= of->bits[i];
+		known.bits[i] &= of->bits[i];
+	}
+	return cpu_list_beyond(&online, &known) >= 0 ||
+	       (sampler->way == SAMPLER_CGROUP && cpu_list_beyond(&known, &online) >= 0);
+}
+
 unsigned sampler_max_chain(const struct sampler *sampler)
 {
 	return sampler->max_chain;

@@ -106,6 +106,13 @@ uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsi
 /* Call chains end after so many addresses, the kernel's own limit considered. */
 unsigned sampler_max_chain(const struct sampler *sampler);
 
+/*
+ * Whether what runs on a CPU now is not sampled, or was not for a while, as far as can be seen at
+ * this moment: a CPU that was switched on has no events, and with one that is switched off the
+ * kernel ends those of a cgroup for good. of: only these are of interest; NULL: all.
+ */
+bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of);
+
 /* The clock of all records: CLOCK_MONOTONIC, ns. */
 uint64_t sampler_now(void);
 

@@ -104,6 +104,8 @@ static void flags_have_a_sentence_each(void **state)
 	                             "kernel says at the end is not known\n"},
 		{TRACE_RUN_LEFT_CGROUP,
 	         "a process moved itself to another cgroup and was not sampled there\n"},
+		{TRACE_RUN_MISSED_CPU,
+	         "a CPU was switched off or on: what ran on it from then on was not sampled\n"},
 		{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission\n"},
 		{TRACE_RUN_ONE_KIND,
 	         "the machine has several kinds of cores, and hardware events counted on one of "
