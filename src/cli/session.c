@@ -235,6 +235,9 @@ static const char *setup_way_out(int error)
 	switch (error) {
 	case -ENOMEM:
 		return "; try a smaller -m, or: ulimit -v unlimited";
+	case -EAGAIN:
+		return "; this user or container may have no more processes; raise "
+		       "ulimit -u, or the limit of pids of its cgroup";
 	case -EPERM:
 	case -ENOSYS:
 		return "; a filter of system calls (a container's?) or an old kernel refuses one "
