@@ -177,6 +177,8 @@ static bool know_open_mpi(void)
 	abi.in_place = 1;
 	abi.status_ignore = 0;
 	abi.proc_null = -2;
+	abi.in_status = 18;
+	abi.pending = 19;
 	abi.source_at = 0;
 	abi.status_size = 24;
 	abi.cart = 1;
@@ -198,6 +200,8 @@ static bool know_mpich(void)
 	abi.in_place = UINTPTR_MAX;
 	abi.status_ignore = 1;
 	abi.proc_null = -1;
+	abi.in_status = 17;
+	abi.pending = 18;
 	abi.source_at = 8;
 	abi.status_size = 20;
 	abi.graph = 1;

@@ -36,6 +36,7 @@ struct abi {
 	uintptr_t request_done, request_done_mask;
 	uintptr_t status_ignore;
 	int proc_null, undefined;
+	int in_status, pending; /* errors: MPI_ERR_IN_STATUS, MPI_ERR_PENDING */
 	unsigned source_at, status_size; /* bytes; the tag follows the source */
 	int graph, cart, dist_graph;     /* what MPI_Topo_test says */
 	char version[256];
@@ -105,6 +106,11 @@ static inline int status_source(const unsigned char *status)
 static inline int status_tag(const unsigned char *status)
 {
 	return *(const int *)(const void *)(status + abi.source_at + sizeof(int));
+}
+
+static inline int status_error(const unsigned char *status)
+{
+	return *(const int *)(const void *)(status + abi.source_at + 2 * sizeof(int));
 }
 
 /*

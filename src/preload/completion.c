@@ -175,7 +175,7 @@ static void waitall_before(struct visit *visit, uintptr_t *a)
 		copy_handles(visit, a[0], a[1], &a[2], true);
 }
 
-/* On failure, some may not have ended; only what the library has set to null has. */
+/* Of a failure that the statuses do not tell of: what the library has set to null has ended. */
 static void complete_failed(struct visit *visit, uintptr_t array)
 {
 	for (size_t i = 0; i < visit->nr_saved; i++)
@@ -183,15 +183,35 @@ static void complete_failed(struct visit *visit, uintptr_t array)
 			complete_saved(visit, i, NULL);
 }
 
+/* One of those that ended together; each tells for itself whether it failed, where any has. */
+static void complete_told(struct visit *visit, size_t i, const unsigned char *status)
+{
+	int error = visit->result ? status_error(status) : 0;
+
+	if (error != abi.pending)
+		complete_saved(visit, i, error ? NULL : status);
+}
+
+static bool statuses_tell(const struct visit *visit)
+{
+	return !visit->result || visit->result == abi.in_status;
+}
+
+static void complete_all(struct visit *visit, uintptr_t array)
+{
+	if (!statuses_tell(visit)) {
+		complete_failed(visit, array);
+		return;
+	}
+	for (size_t i = 0; i < visit->nr_saved; i++)
+		complete_told(visit, i, visit->status + i * abi.status_size);
+}
+
 static void waitall_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
-	if (!abi.known)
-		return;
-	if (visit->result)
-		complete_failed(visit, a[1]);
-	for (size_t i = 0; !visit->result && i < visit->nr_saved; i++)
-		complete_saved(visit, i, visit->status + i * abi.status_size);
+	if (abi.known)
+		complete_all(visit, a[1]);
 }
 
 const struct handler handler_WAITALL = {waitall_before, waitall_after, true};
@@ -207,14 +227,23 @@ static void testall_after(struct visit *visit, const uintptr_t *a, bool large)
 	(void)large;
 	if (!abi.known)
 		return;
-	if (visit->result)
-		complete_failed(visit, a[1]);
 	visit->thread->idle = !visit->result && !*(const int *)a[2];
-	for (size_t i = 0; !visit->result && *(const int *)a[2] && i < visit->nr_saved; i++)
-		complete_saved(visit, i, visit->status + i * abi.status_size);
+	if (!visit->thread->idle)
+		complete_all(visit, a[1]);
 }
 
 const struct handler handler_TESTALL = {testall_before, testall_after, true};
+
+/* The index counts where the call succeeded; negative: there was no request. */
+static void complete_any(struct visit *visit, const uintptr_t *a)
+{
+	const int *index = (const int *)a[2];
+
+	if (visit->result)
+		complete_failed(visit, a[1]);
+	else if (*index >= 0)
+		complete_saved(visit, (size_t)*index, visit->status);
+}
 
 static void waitany_before(struct visit *visit, uintptr_t *a)
 {
@@ -224,14 +253,12 @@ static void waitany_before(struct visit *visit, uintptr_t *a)
 
 static void waitany_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	int index = *(const int *)a[2];
-
 	(void)large;
-	if (abi.known && index >= 0)
-		complete_saved(visit, (size_t)index, visit->result ? NULL : visit->status);
+	if (abi.known)
+		complete_any(visit, a);
 }
 
-const struct handler handler_WAITANY = {waitany_before, waitany_after, false};
+const struct handler handler_WAITANY = {waitany_before, waitany_after, true};
 
 static void testany_before(struct visit *visit, uintptr_t *a)
 {
@@ -241,15 +268,13 @@ static void testany_before(struct visit *visit, uintptr_t *a)
 
 static void testany_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	int index = *(const int *)a[2];
-
 	(void)large;
-	visit->thread->idle = !*(const int *)a[3];
-	if (abi.known && *(const int *)a[3] && index >= 0)
-		complete_saved(visit, (size_t)index, visit->result ? NULL : visit->status);
+	visit->thread->idle = !visit->result && !*(const int *)a[3];
+	if (abi.known && !visit->thread->idle)
+		complete_any(visit, a);
 }
 
-const struct handler handler_TESTANY = {testany_before, testany_after, false};
+const struct handler handler_TESTANY = {testany_before, testany_after, true};
 
 static void some_before(struct visit *visit, uintptr_t *a)
 {
@@ -259,19 +284,24 @@ static void some_before(struct visit *visit, uintptr_t *a)
 
 static void some_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	int nr = *(const int *)a[2];
+	int nr;
 
 	(void)large;
 	if (!abi.known)
 		return;
+	if (!statuses_tell(visit)) {
+		complete_failed(visit, a[1]);
+		return;
+	}
+	nr = *(const int *)a[2];
 	visit->thread->idle = !nr;
 	for (int i = 0; i < nr && (size_t)i < visit->nr_saved; i++)
-		complete_saved(visit, (size_t)((const int *)a[3])[i],
-		               visit->status + (size_t)i * abi.status_size);
+		complete_told(visit, (size_t)((const int *)a[3])[i],
+		              visit->status + (size_t)i * abi.status_size);
 }
 
-const struct handler handler_WAITSOME = {some_before, some_after, false};
-const struct handler handler_TESTSOME = {some_before, some_after, false};
+const struct handler handler_WAITSOME = {some_before, some_after, true};
+const struct handler handler_TESTSOME = {some_before, some_after, true};
 
 /* --- without completion ----------------------------------------------------------------------- */
 
