@@ -93,6 +93,7 @@ static void find_functions(void)
 		{"PMPI_Group_translate_ranks", &mpi.group_translate_ranks},
 		{"PMPI_Topo_test", &mpi.topo_test},
 		{"PMPI_Type_size", &mpi.type_size},
+		{"PMPI_Type_size_x", &mpi.type_size_x},
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -117,11 +118,22 @@ static bool lasts(uintptr_t object)
 	       (object >= lasting[1].begin && object < lasting[1].end);
 }
 
+/* What does not fit into an int has no size there. */
+static int type_size_int(uintptr_t type, int64_t *size)
+{
+	int found = 0, error = mpi.type_size ? mpi.type_size(type, &found) : -1;
+
+	*size = found;
+	return error;
+}
+
 uint64_t abi_type_size(uintptr_t type)
 {
-	int size = 0;
+	int64_t size = 0;
 
-	if (!mpi.type_size || mpi.type_size(type, &size) || size < 0)
+	if (mpi.type_size_x ? mpi.type_size_x(type, &size) : type_size_int(type, &size))
+		return 0;
+	if (size < 0)
 		return 0;
 	if (abi.open_mpi && lasts(type) && size <= UINT16_MAX)
 		__atomic_store_n(&abi_known_types[type >> 9 & (KNOWN_TYPES - 1)],

@@ -24,6 +24,7 @@ struct mpi {
 	                             int *translated);
 	int (*topo_test)(uintptr_t comm, int *kind);
 	int (*type_size)(uintptr_t type, int *size);
+	int (*type_size_x)(uintptr_t type, int64_t *size);
 };
 
 struct abi {
