@@ -181,6 +181,30 @@ static struct comm *new_comm(uint64_t handle)
 	return comm;
 }
 
+static bool is_taken(uint64_t id)
+{
+	for (size_t i = 0; i < NR_SLOTS; i++) {
+		const struct comm *comm = comms.slots[i];
+
+		if (comm && comm->handle && comm->id == id)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The same group may make several with the same tag. As long as they are alive they differ in which
+ * came first, and for that all members have the same order.
+ */
+static uint64_t id_of(uint64_t seed, const struct members *members)
+{
+	uint64_t id = comm_mix(seed, hash_members(members)) | 2;
+
+	while (is_taken(id))
+		id = comm_mix(id, 1) | 2;
+	return id;
+}
+
 static void fill_in(struct comm *comm, uint64_t seed)
 {
 	struct members members = {0};
@@ -193,7 +217,7 @@ static void fill_in(struct comm *comm, uint64_t seed)
 	if (!find_members(comm, &members))
 		goto out;
 	comm->peers = (int)(comm->inter ? members.nr_remote : members.nr_local);
-	comm->id = is_job(comm) ? RING_COMM_WORLD_ID : comm_mix(seed, hash_members(&members)) | 2;
+	comm->id = is_job(comm) ? RING_COMM_WORLD_ID : id_of(seed, &members);
 	define(comm, &members);
 out:
 	free(members.ranks);
@@ -209,8 +233,10 @@ static struct comm *add_comm(uint64_t handle, uint64_t seed)
 	comm = new_comm(handle);
 	if (!comm)
 		return NULL;
-	fill_in(comm, seed);
 	old = *slot;
+	if (old)
+		old->handle = 0; /* gone without a word */
+	fill_in(comm, seed);
 	__atomic_store_n(slot, comm, __ATOMIC_RELEASE);
 	if (old) {
 		old->next_free = comms.free;

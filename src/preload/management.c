@@ -154,7 +154,6 @@ COMM_HANDLER(0, 4)
 COMM_HANDLER(0, 5)
 COMM_HANDLER(0, 8)
 COMM_HANDLER(0, 9)
-COMM_HANDLER(3, 4)
 COMM_HANDLER(5, 6)
 COMM_HANDLER(6, 7)
 
@@ -209,16 +208,36 @@ static void from_group_after(struct visit *visit, const uintptr_t *a, bool large
 
 const struct handler handler_COMM_FROM_GROUP = {NULL, from_group_after, false};
 
-/* Its two sides have different parents. */
+/* Two sides of one have different parents: what they share is at most a tag. */
+static void put_sides(struct visit *visit, uintptr_t made, uint64_t seed)
+{
+	if (abi.known)
+		put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(made, 0), seed));
+}
+
 static void intercomm_create_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
-	if (abi.known)
-		put_comm(visit, CALL_COMM_CREATED,
-		         comm_create(handle_at(a[5], 0), comm_mix(1, (uint64_t)(int)a[4])));
+	put_sides(visit, a[5], comm_mix(1, (uint64_t)(int)a[4]));
 }
 
 const struct handler handler_INTERCOMM_CREATE = {NULL, intercomm_create_after, false};
+
+static void comm_connect_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_sides(visit, a[4], 2);
+}
+
+const struct handler handler_COMM_CONNECT = {NULL, comm_connect_after, false};
+
+static void comm_join_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_sides(visit, a[1], 3);
+}
+
+const struct handler handler_COMM_JOIN = {NULL, comm_join_after, false};
 
 static void comm_free_before(struct visit *visit, uintptr_t *a)
 {
