@@ -138,6 +138,7 @@ static void write_comm_groups(struct archive *archive)
 	const struct otf2_plan *plan = &archive->plan;
 	uint64_t *members = calloc(plan->nr_ranks + 1UL, sizeof(*members));
 	const struct trace_comm *comm;
+	uint32_t next = 0;
 
 	if (otf2_failed(archive, members))
 		goto out;
@@ -154,8 +155,11 @@ static void write_comm_groups(struct archive *archive)
 	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->error; i++) {
 		uint32_t group = plan->comms[i].group;
 
-		if (plan->comms[i].number == PLAN_NONE || comm->flags & TRACE_COMM_SELF)
+		/* The second side of an intercommunicator has those of the first. */
+		if (plan->comms[i].number == PLAN_NONE || comm->flags & TRACE_COMM_SELF ||
+		    group < next)
 			continue;
+		next = group + 1;
 		write_group(archive, group, i, comm->nr_members, false);
 		if (comm->flags & TRACE_COMM_INTER)
 			write_group(archive, group + 1, i, comm->nr_remote, true);

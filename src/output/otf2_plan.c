@@ -182,11 +182,31 @@ static bool members_known(const struct otf2_plan *plan, const struct trace *trac
 	return nr;
 }
 
+/*
+ * A trace has one for each side of an intercommunicator, with its groups the other way round; for
+ * OTF2 they are one, whose other group each side's peers are of.
+ */
+static int join_sides(struct otf2_plan *plan, struct map64 *by_id, const struct trace_comm *comm,
+                      uint32_t i)
+{
+	uint32_t first = comm->id ? map64_get(by_id, comm->id) : UINT32_MAX;
+
+	if (first != UINT32_MAX) {
+		plan->comms[i] = plan->comms[first];
+		return 0;
+	}
+	plan->comms[i] = (struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups};
+	plan->nr_comm_groups += 2;
+	return comm->id ? map64_add(by_id, comm->id, i) : 0;
+}
+
 /* All MPI_COMM_SELF are one, of which each process sees its own. */
 static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 {
 	const struct trace_comm *comm;
+	struct map64 by_id = {0};
 	uint32_t self = PLAN_NONE;
+	int err = 0;
 
 	while (trace_comm(trace, plan->nr_trace_comms)) {
 		comm = trace_comm(trace, plan->nr_trace_comms++);
@@ -196,7 +216,7 @@ static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 	if (!plan->comms)
 		return -ENOMEM;
 	plan->nr_comm_groups = plan->nr_ranks ? otf2_plan_first_group(plan) : 0;
-	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++) {
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)) && !err; i++) {
 		bool inter = comm->flags & TRACE_COMM_INTER;
 
 		plan->comms[i].number = PLAN_NONE;
@@ -210,10 +230,14 @@ static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 		if (!members_known(plan, trace, i, comm->nr_members, false) ||
 		    (inter && !members_known(plan, trace, i, comm->nr_remote, true)))
 			continue;
-		plan->comms[i] = (struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups};
-		plan->nr_comm_groups += 1U + inter;
+		if (inter)
+			err = join_sides(plan, &by_id, comm, i);
+		else
+			plan->comms[i] =
+				(struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups++};
 	}
-	return 0;
+	map64_fini(&by_id);
+	return err;
 }
 
 /* --- periods ---------------------------------------------------------------------------------- */
