@@ -8,8 +8,9 @@
  *     ADAPTRACE_SCOPE("solve");           a region from here to the end of the block
  *
  * Names given to these are constant strings. adaptrace_begin(name) and so on do the same for names
- * that are made at run time, a little slower. ADAPTRACE_END also ends what was begun inside and not
- * ended. In C++ there is adaptrace::region, whose life is the region.
+ * that are made at run time, a little slower. A process may have 2048 names; what has another one
+ * is lost, and counted. ADAPTRACE_END also ends what was begun inside and not ended. In C++ there
+ * is adaptrace::region, whose life is the region.
  *
  * There is nothing to link. Without a recorder each of these is a comparison. With
  * -DADAPTRACE_OFF there is nothing at all. For Fortran see adaptrace.f90 beside this file.

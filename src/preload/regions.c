@@ -23,6 +23,8 @@ static struct {
 	uint32_t nr;
 	uint32_t numbers[NR_NAMES]; /* of slots, in this process; 0: not defined yet */
 	uint32_t generation;
+	struct adaptrace_site
+		surplus; /* for names that there is no room for: what it does is lost */
 } names;
 
 static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
@@ -93,6 +95,8 @@ static uint32_t number_of(struct adaptrace_site *site)
 	if (likely(number && number >> 16 == (names.generation & 0xffff)))
 		return number & 0xffff;
 	number = 0;
+	if (site == &names.surplus)
+		return 0;
 	pthread_mutex_lock(&process.lock);
 	slot = slot_of(site->name, strnlen(site->name, RING_MAX_NAME), site->kind);
 	if (slot < NR_NAMES)
@@ -112,7 +116,7 @@ static struct adaptrace_site *find_site(const char *text, unsigned length, unsig
 	pthread_mutex_lock(&process.lock);
 	slot = slot_of(text, length, kind);
 	pthread_mutex_unlock(&process.lock);
-	return slot < NR_NAMES ? &names.slots[slot]->site : NULL;
+	return slot < NR_NAMES ? &names.slots[slot]->site : &names.surplus;
 }
 
 void regions_forked(void)
@@ -123,7 +127,10 @@ void regions_forked(void)
 
 /* --- what the macros do ----------------------------------------------------------------------- */
 
-/* Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. */
+/*
+ * Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. What
+ * there are too many names for is lost.
+ */
 static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 {
 	struct thread *thread = &this_thread;
@@ -131,9 +138,12 @@ static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 	if (!site || thread->inside)
 		return NULL;
 	thread->inside = true;
-	*region = visit_wanted(thread, CLASS_USER) ? number_of(site) : 0;
-	if (*region)
-		return thread;
+	if (visit_wanted(thread, CLASS_USER)) {
+		*region = number_of(site);
+		if (*region)
+			return thread;
+		thread->ring->lost++;
+	}
 	thread->inside = false;
 	return NULL;
 }
@@ -177,11 +187,11 @@ static void end(struct adaptrace_site *site)
 		return;
 	thread->inside = true;
 	region = number_of(site);
-	if (thread->nr_open > RING_MAX_OPEN) {
+	if (region && thread->nr_open > RING_MAX_OPEN) {
 		thread_pop(thread);
 		thread->ring->lost++;
 	} else {
-		for (unsigned n = thread->nr_open; n > 0; n--)
+		for (unsigned n = region ? thread->nr_open : 0; n > 0; n--)
 			if (thread->open[n - 1].region == region) {
 				end_inner(thread, n - 1, ticks);
 				break;

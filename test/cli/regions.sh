@@ -53,6 +53,22 @@ if command -v g++ >/dev/null; then
 	build c++ g++ -std=c++11 -Wall -Wextra -O2 -x c++
 	check c++ <expected.py
 fi
+# More names than there is room for are lost, and counted. What is no number is none in JSON.
+gcc -std=gnu11 -Wall -Wextra -I"$include" -o names "$here/../regions/names.c" || fail names
+recorded -m 1M --mpi -F 100 -g none ./names 3000
+"$ADAPTRACE" dump --json adaptrace.atr >dump && "$ADAPTRACE" info --json adaptrace.atr >info || fail dump
+check <<'E'
+import json
+def strictly(word):
+    raise ValueError(word)
+calls = [c for c in (json.loads(line, parse_constant=strictly) for line in open('dump')) if 'call' in c]
+values = [p['value'] for c in calls for p in c['parts']]
+assert values == [None, None, None, 1.5], values
+told = sum(c['call'].startswith('name ') for c in calls)
+assert told == 2046 and sum(c['call'] == 'mark' for c in calls) == 3001, told
+lost = [k['lost'] for k in json.load(open('info'))['calls']['kinds']]
+assert lost == [3000 - told + 1], lost
+E
 # A process with which no memory can be shared is missing, and not one without calls.
 if command -v prlimit >/dev/null; then
 	mkfifo go
