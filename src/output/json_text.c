@@ -2,6 +2,7 @@
 #include "output/text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ struct json_object *json_int(int64_t value)
 
 struct json_object *json_real(double value)
 {
-	return made(json_object_new_double(value));
+	return isfinite(value) ? made(json_object_new_double(value)) : NULL;
 }
 
 struct json_object *json_flag(bool value)

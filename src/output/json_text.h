@@ -22,6 +22,7 @@ struct json_object *json_text(const char *text);
 struct json_object *json_text_part(const char *text, size_t size);
 struct json_object *json_number(uint64_t value);
 struct json_object *json_int(int64_t value);
+/* null where it is not finite: JSON has no such numbers. */
 struct json_object *json_real(double value);
 struct json_object *json_flag(bool value);
 
