@@ -172,6 +172,21 @@ static void warn_of_silence(const struct trace *trace, const struct warner *warn
 	}
 }
 
+static void warn_of_lost_calls(const struct trace *trace, const struct warner *warner)
+{
+	const struct trace_instrument *instrument;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		lost += instrument->lost;
+	if (lost)
+		warn(warner,
+		     "%llu call%s lost on the way to the recorder, and no sum here has %s; where "
+		     "that could not keep up, --events-wait lets the program wait",
+		     (unsigned long long)lost, lost == 1 ? " was" : "s were",
+		     lost == 1 ? "it" : "them");
+}
+
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -183,6 +198,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	if (!trace_is_renamed(trace))
 		warnings_of_lines(run->flags, fn, arg);
 	warn_of_counters(trace, &warner);
+	warn_of_lost_calls(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,
 		     "the kernel dropped %llu records of mappings and tasks: some code and "

@@ -69,6 +69,8 @@ assert told == 2046 and sum(c['call'] == 'mark' for c in calls) == 3001, told
 lost = [k['lost'] for k in json.load(open('info'))['calls']['kinds']]
 assert lost == [3000 - told + 1], lost
 E
+"$ADAPTRACE" report --mpi >report || fail report
+grep -q '^warning: 955 calls were lost on the way' report || fail "no losses: $(cat report)"
 # A process with which no memory can be shared is missing, and not one without calls.
 if command -v prlimit >/dev/null; then
 	mkfifo go
