@@ -91,6 +91,7 @@ static void find_functions(void)
 		{"PMPI_Group_rank", &mpi.group_rank},
 		{"PMPI_Group_size", &mpi.group_size},
 		{"PMPI_Group_translate_ranks", &mpi.group_translate_ranks},
+		{"PMPI_Query_thread", &mpi.query_thread},
 		{"PMPI_Topo_test", &mpi.topo_test},
 		{"PMPI_Type_size", &mpi.type_size},
 		{"PMPI_Type_size_x", &mpi.type_size_x},

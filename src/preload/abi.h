@@ -22,6 +22,7 @@ struct mpi {
 	int (*group_size)(uintptr_t group, int *size);
 	int (*group_translate_ranks)(uintptr_t from, int nr, const int *ranks, uintptr_t to,
 	                             int *translated);
+	int (*query_thread)(int *level);
 	int (*topo_test)(uintptr_t comm, int *kind);
 	int (*type_size)(uintptr_t type, int *size);
 	int (*type_size_x)(uintptr_t type, int64_t *size);
@@ -37,7 +38,7 @@ struct abi {
 	uintptr_t request_done, request_done_mask;
 	uintptr_t status_ignore;
 	int proc_null, undefined;
-	int in_status, pending; /* errors: MPI_ERR_IN_STATUS, MPI_ERR_PENDING */
+	int in_status, pending;          /* errors: MPI_ERR_IN_STATUS, MPI_ERR_PENDING */
 	unsigned source_at, status_size; /* bytes; the tag follows the source */
 	int graph, cart, dist_graph;     /* what MPI_Topo_test says */
 	char version[256];

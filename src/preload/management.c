@@ -28,15 +28,18 @@ static void job_begins(int level, int rank, int size, uintptr_t job)
 	pthread_mutex_unlock(&process.lock);
 }
 
-static void world_begins(int level)
+static void world_begins(void)
 {
 	uintptr_t world = 0;
-	int rank, size;
+	int rank, size, level = 0;
 
 	abi_learn();
 	if (!abi.known || mpi.comm_rank(abi.comm_world, &rank) ||
 	    mpi.comm_size(abi.comm_world, &size))
 		return;
+	/* Variables of the environment may give more than MPI_Init asks for. */
+	if (mpi.query_thread && mpi.query_thread(&level))
+		level = 0;
 	process.session = 0;
 	if (is_spawned())
 		rank = -1;
@@ -51,21 +54,10 @@ static void init_after(struct visit *visit, const uintptr_t *a, bool large)
 	(void)visit;
 	(void)a;
 	(void)large;
-	world_begins(0);
+	world_begins();
 }
 
 const struct handler handler_INIT = {NULL, init_after, false};
-
-static void init_thread_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	const int *provided = (const int *)a[3];
-
-	(void)visit;
-	(void)large;
-	world_begins(*provided);
-}
-
-const struct handler handler_INIT_THREAD = {NULL, init_thread_after, false};
 
 static void finalize_before(struct visit *visit, uintptr_t *a)
 {
