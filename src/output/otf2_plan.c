@@ -82,18 +82,28 @@ static int add_ranks(struct otf2_plan *plan, const struct trace *trace)
 	return 0;
 }
 
-/* Of a rank's threads the one that calls MPI stands for it, its first one if that does. */
+static bool is_first(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_thread *entry = thread == PLAN_NONE ? NULL : trace_thread(trace, thread);
+
+	return entry && entry->pid == entry->tid;
+}
+
+/*
+ * Of a rank's threads the one that calls MPI stands for it, its first one if that does. A process
+ * that executed another program has several first ones: the one that calls most.
+ */
 static void place_rank(struct otf2_plan *plan, const struct trace *trace,
                        const struct call_index *calls, uint32_t thread)
 {
-	const struct trace_thread *entry = trace_thread(trace, thread);
 	uint32_t *best = &plan->thread_of_location[plan->group_of_thread[thread]];
-	bool first = entry && entry->pid == entry->tid;
-	uint64_t now, before;
+	uint64_t now = thread < calls->nr_threads ? calls->nr[thread] : 0;
+	uint64_t before = *best < calls->nr_threads ? calls->nr[*best] : 0;
+	bool better = now && !before;
 
-	now = thread < calls->nr_threads ? calls->nr[thread] : 0;
-	before = *best < calls->nr_threads ? calls->nr[*best] : 0;
-	if (*best == PLAN_NONE || (now && (!before || first)) || (first && !before))
+	if (is_first(trace, thread))
+		better = is_first(trace, *best) ? now > before : now || !before;
+	if (*best == PLAN_NONE || better)
 		*best = thread;
 }
 
