@@ -125,7 +125,7 @@ struct ring_process {
 	uint32_t pid;       /* as the target's PID namespace knows it */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
-	uint64_t untracked; /* requests that found no place */
+	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
 	struct ring definitions;
 	struct ring threads[RING_MAX_THREADS];
 	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
