@@ -50,6 +50,8 @@ static int setup(void **state)
 		.request_done = NULL_HANDLE,
 		.request_done_mask = UINTPTR_MAX,
 		.proc_null = -2,
+		.in_status = 18,
+		.pending = 19,
 		.status_size = sizeof(struct status),
 	};
 	mpi.type_size = fake_type_size;
