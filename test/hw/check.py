@@ -29,14 +29,17 @@ def taken_is_count_by_period(trace, name):
 
 
 def shares_are_right(trace, name):
-    """What each function and what is inlined into it took, of all that the three took."""
-    took = collections.Counter()
+    """What each function and what is inlined into it took, of all that the three took; and what
+    chance makes of so few samples."""
+    took, nr = collections.Counter(), 0
     for sample in recording.samples(COUNTERS + trace):
         for frame in sample["stack"] if sample["event"] == name else []:
             if frame["symbol"] in ("one", "three", "six"):
                 took[frame["symbol"]] += sample["weight"]
+                nr += 1
     for function, share in (("one", 0.1), ("three", 0.3), ("six", 0.6)):
-        assert recording.close(took[function] / sum(took.values()), share, 0, 0.03), function
+        chance = 3 * (share * (1 - share) / nr) ** 0.5
+        assert recording.close(took[function] / sum(took.values()), share, 0, chance), function
 
 
 def cycles():
