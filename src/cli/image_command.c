@@ -11,9 +11,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		if (output_name_wrong(arg))
-			argp_error(state, "cannot write to '%s': %s", arg, output_name_wrong(arg));
-		command->output = arg;
+		output_name_take(state, &command->output, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		reading_take(state, &command->path, arg);

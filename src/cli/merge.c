@@ -58,9 +58,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		if (output_name_wrong(arg))
-			argp_error(state, "cannot write to '%s': %s", arg, output_name_wrong(arg));
-		arguments->command.output = arg;
+		output_name_take(state, &arguments->command.output, arg);
 		return 0;
 	case 'm':
 		if (size_parse(arg, &arguments->command.budget) ||

@@ -1,5 +1,6 @@
 #include "cli/output_name.h"
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,21 @@ static const char *expansion(char letter, char buffer[HOST_NAME_MAX + 1])
 	}
 }
 
-const char *output_name_wrong(const char *name)
+/* In words for a user why no trace can be written to a file of this name; NULL: it may. */
+static const char *what_is_wrong(const char *name)
 {
 	if (!*name)
 		return "a file needs a name";
 	return strcmp(name, "-") ? NULL : "a trace is a file, with a name; './-' is one";
+}
+
+void output_name_take(struct argp_state *state, const char **output, const char *arg)
+{
+	const char *why = what_is_wrong(arg);
+
+	if (why)
+		argp_error(state, "cannot write to '%s': %s", arg, why);
+	*output = arg;
 }
 
 const char *output_name(const char *pattern, char name[PATH_MAX])
@@ -73,8 +84,8 @@ const char *output_name(const char *pattern, char name[PATH_MAX])
 	*name = '\0';
 	if (!pattern)
 		pattern = mpi_rank() ? "adaptrace.%r.atr" : "adaptrace.atr";
-	if (output_name_wrong(pattern))
-		return output_name_wrong(pattern);
+	if (what_is_wrong(pattern))
+		return what_is_wrong(pattern);
 	for (; *pattern; pattern++) {
 		letter[0] = *pattern;
 		text = *pattern == '%' ? expansion(*++pattern, buffer) : letter;

@@ -4,8 +4,10 @@
 
 #include <limits.h>
 
-/* In words for a user why no trace can be written to a file of this name; NULL: it may. */
-const char *output_name_wrong(const char *name);
+struct argp_state;
+
+/* Takes an argument as the file to write a trace to. What can be none is told, as wrong usage. */
+void output_name_take(struct argp_state *state, const char **output, const char *arg);
 
 /*
  * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means
