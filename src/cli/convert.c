@@ -161,13 +161,6 @@ static int to_named_folder(struct conversion *conversion, const struct converter
 	return new_folder_close(&folder, finished(conversion, err));
 }
 
-static bool is_same_file(const char *path, const struct stat *other)
-{
-	struct stat file;
-
-	return !stat(path, &file) && file.st_dev == other->st_dev && file.st_ino == other->st_ino;
-}
-
 /* Before a long conversion; what appears meanwhile is found when the result gets its name. */
 static int check_output(const struct convert_options *options, const char *output)
 {
@@ -187,7 +180,7 @@ static int check_output(const struct convert_options *options, const char *outpu
 	}
 	if (stat(output, &stat_now))
 		return 0;
-	if (is_same_file(options->file, &stat_now)) {
+	if (new_file_is_same(options->file, output)) {
 		say("'%s' is the trace itself; name another output with -o", output);
 		return -EEXIST;
 	}

@@ -1,8 +1,8 @@
 #include "cli/trace_list.h"
+#include "output/new_file.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +33,6 @@ static int add(struct trace_list *list, char *path)
 	return 0;
 }
 
-static bool is_same(const char *path, const char *other)
-{
-	struct stat a, b;
-
-	return other && !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 static int is_trace(const struct dirent *entry)
 {
 	size_t size = strlen(entry->d_name);
@@ -60,7 +52,7 @@ static int add_folder(struct trace_list *list, const char *folder, const char *s
 
 		if (!err && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			err = -ENOMEM;
-		if (!err && is_same(path, spared))
+		if (!err && spared && new_file_is_same(path, spared))
 			free(path);
 		else if (!err)
 			err = add(list, path);

@@ -61,6 +61,13 @@ bool new_file_is_trap(const char *path)
 	return trap;
 }
 
+bool new_file_is_same(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int new_file_open(struct new_file *file, const char *path)
 {
 	struct stat stat_now;

@@ -29,6 +29,9 @@ struct new_file {
  */
 bool new_file_is_trap(const char *path);
 
+/* Whether both paths lead to one file, that is there. */
+bool new_file_is_same(const char *path, const char *other);
+
 /* 0 or -errno: -EACCES for a trap. The file is readable by its user alone. */
 int new_file_open(struct new_file *file, const char *path);
 /* Closes the file and gives it its name; or, after an error or if refused, leaves all as it was. */
