@@ -1,4 +1,5 @@
 #include "cli/unobserved.h"
+#include "perf/text_file.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -53,15 +54,11 @@ static bool read_times(pid_t pid, struct times *times)
 	const uint64_t tick_ns = NS / (uint64_t)sysconf(_SC_CLK_TCK);
 	unsigned long long user, system, child_user, child_system, started;
 	char path[32], text[1024], *behind;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (text_file_read(path, text, sizeof(text)))
 		return false;
 	/* A name may have anything in it, ends of lines included. */
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-	fclose(f);
 	behind = strrchr(text, ')');
 	if (!behind || sscanf(behind,
 	                      ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d "
@@ -106,20 +103,15 @@ uint64_t unobserved_used(pid_t pid)
 
 uint64_t unobserved_used_by(pid_t tid, uint64_t time)
 {
-	unsigned long long used = 0;
+	int64_t used;
 	uint64_t since;
 	char path[64];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)tid, (int)tid);
-	f = fopen(path, "re");
-	if (!f)
+	if (text_file_number(path, &used) || used < 0)
 		return 0;
-	if (fscanf(f, "%llu", &used) != 1)
-		used = 0;
-	fclose(f);
 	since = clock_ns(CLOCK_MONOTONIC) - time;
-	return used > since ? used - since : 0;
+	return (uint64_t)used > since ? (uint64_t)used - since : 0;
 }
 
 /* --- the list --------------------------------------------------------------------------------- */
