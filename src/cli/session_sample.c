@@ -215,6 +215,13 @@ static void follow_floor(struct session *s, unsigned event)
 	sampler_slow(s->sampler, event, floor, &time);
 }
 
+/* Occurrences of its event. */
+static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
+{
+	return sampler_base_period(s->sampler, (unsigned)source->event, source->cpu)
+	       << source->shift;
+}
+
 /* The first clock, if there is one, tells the target's time. */
 static void tell_guard(struct session *s, const struct sampler_source *source)
 {
@@ -229,7 +236,7 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	for (unsigned e = 0; e < event; e++)
 		if (events[e].unit == EVENT_NS)
 			return;
-	s->guard.target_ns += sampler_base_period(s->sampler, event, source->cpu) << source->shift;
+	s->guard.target_ns += stands_for(s, source);
 }
 
 /* An occurrence may stand for several units of what it is called. */
@@ -262,13 +269,6 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 		counter_sums_restart(task->counters);
 	task->counted_thread = task->thread;
 	return in_units(s, counter_sums_add(task->counters, nr, record, source));
-}
-
-/* Units of event 0. */
-static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
-{
-	return (sampler_base_period(s->sampler, 0, source->cpu) << source->shift) *
-	       s->options->events[0].scale;
 }
 
 static bool is_each_sampled(const struct session *s, const struct sampler_source *source)
@@ -304,7 +304,7 @@ void session_sample(struct session *s, const struct record *record,
 	};
 	tell_guard(s, source);
 	if (!source->event)
-		task->sampled += stands_for(s, source);
+		task->sampled += stands_for(s, source) * s->options->events[0].scale;
 	if (s->nr_counters && !source->event)
 		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);
