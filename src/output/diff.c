@@ -171,25 +171,33 @@ static void end_runs(struct diff_value *value, unsigned nr)
 	value->scatter = nr > 1 ? value->scatter / (nr - 1) : 0;
 }
 
+/* Welch's, of the variances of the means; a side of one run has the other's. */
+static double freedom_of(const struct diff *diff, const double variance[DIFF_SIDES])
+{
+	double sum = variance[DIFF_BEFORE] + variance[DIFF_AFTER], squares = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		unsigned nr = diff->runs[side].nr;
+
+		if (nr == 1)
+			return diff->runs[!side].nr - 1;
+		squares += variance[side] * variance[side] / (nr - 1);
+	}
+	return squares > 0 ? sum * sum / squares : 1;
+}
+
 static double error_of_runs(const struct diff *diff, const struct diff_value of[DIFF_SIDES])
 {
-	double sum = 0, squares = 0;
+	double variance[DIFF_SIDES];
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		unsigned nr = diff->runs[side].nr;
 		double scatter = of[nr > 1 ? side : !side].scatter;
-		double variance = fmax(scatter, of[side].sampling) / nr;
 
-		sum += variance;
-		if (nr == 1)
-			squares = INFINITY;
-		else
-			squares += variance * variance / (nr - 1);
+		variance[side] = fmax(scatter, of[side].sampling) / nr;
 	}
-	if (isinf(squares))
-		return student(fmax(diff->runs[DIFF_BEFORE].nr, diff->runs[DIFF_AFTER].nr) - 1) *
-		       sqrt(sum);
-	return squares > 0 ? student(sum * sum / squares) * sqrt(sum) : 0;
+	return student(freedom_of(diff, variance)) *
+	       sqrt(variance[DIFF_BEFORE] + variance[DIFF_AFTER]);
 }
 
 static void compare_sides(const struct diff *diff, struct diff_row *row)
