@@ -33,7 +33,7 @@ int cpu_list_parse(struct cpu_list *list, const char *text)
 		if (!text || last < first)
 			return -EINVAL;
 		for (; first <= last; first++)
-			list->bits[first / 8] |= (uint8_t)(1U << first % 8);
+			cpu_list_add(list, first);
 		if (*text != ',')
 			return *text ? -EINVAL : 0;
 	}

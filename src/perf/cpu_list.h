@@ -22,6 +22,12 @@ static inline bool cpu_list_has(const struct cpu_list *list, unsigned cpu)
 	return cpu < CPU_LIST_MAX && list->bits[cpu / 8] >> cpu % 8 & 1;
 }
 
+static inline void cpu_list_add(struct cpu_list *list, unsigned cpu)
+{
+	if (cpu < CPU_LIST_MAX)
+		list->bits[cpu / 8] |= (uint8_t)(1U << cpu % 8);
+}
+
 /* The first CPU of a that is not in b; -1: none. */
 int cpu_list_beyond(const struct cpu_list *a, const struct cpu_list *b);
 

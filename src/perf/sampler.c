@@ -41,7 +41,7 @@ bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of
 	if (cpu_list_online(&online))
 		return false;
 	for (unsigned c = 0; c < sampler->nr_cpus; c++)
-		known.bits[sampler->cpus[c] / 8] |= (uint8_t)(1U << sampler->cpus[c] % 8);
+		cpu_list_add(&known, (unsigned)sampler->cpus[c]);
 	for (unsigned i = 0; of && i < sizeof(of->bits); i++) {
 		online.bits[i] &= of->bits[i];
 		known.bits[i] &= of->bits[i];
