@@ -280,7 +280,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
                           const struct cfi_source *source)
 {
 	size_t room = INDEX_MAX_TOTAL - reader->indexed, most = section->size / 16;
-	struct cfi_index *index;
+	struct cfi_index *index, *shrunk;
 
 	section->scanned = false;
 	reader->parent.section = NULL; /* the scan takes the buffer */
@@ -294,9 +294,8 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	section->nr = section_scan(reader, source, index, (uint32_t)most);
 	reader->indexed += section->nr;
 	qsort(index, section->nr, sizeof(*index), index_compare);
-	section->index = realloc(index, (section->nr + 1) * sizeof(*index));
-	if (!section->index)
-		section->index = index;
+	shrunk = realloc(index, (section->nr + 1) * sizeof(*index));
+	section->index = shrunk ? shrunk : index;
 }
 
 /* The CIE of an entry; NULL: there is none that makes sense. Valid until the next call. */
