@@ -37,9 +37,9 @@ __attribute__((noinline)) void fail(int how)
 	if (how == 1)
 		throw how;
 	if (how == 2)
-		std::vector<int>(3).at(7);
+		(void)std::vector<int>(3).at(7);
 	if (how == 3)
-		std::stoi("no number");
+		(void)std::stoi("no number");
 	throw std::string(40, 'x');
 }
 
