@@ -110,24 +110,20 @@ static struct json_object *memory(const struct trace_run *run)
 static struct json_object *samples(const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
+	const struct trace_losses losses = trace_losses(trace, TRACE_ALL_EVENTS);
 	struct json_object *object = json_new();
-	uint64_t taken = 0, stored = 0, lost = 0, throttled = 0;
+	uint64_t taken = 0, stored = 0;
 	const struct trace_event *event;
-	const struct trace_stream *stream;
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
 		taken += event->taken;
 		stored += event->stored;
 	}
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
-		lost += stream->lost;
-		throttled += stream->throttled;
-	}
 	json_add_number(object, "taken", taken);
 	json_add_number(object, "stored", stored);
 	json_add_number(object, "reduced", taken - stored);
-	json_add_number(object, "lost", lost);
-	json_add_number(object, "throttled", throttled);
+	json_add_number(object, "lost", losses.lost);
+	json_add_number(object, "throttled", losses.throttled);
 	json_add_number(object, "truncated_stacks", run->truncated_stacks);
 	json_add_number(object, "stitched_stacks", run->stitched_stacks);
 	json_add_number(object, "folded_contexts", run->folded_contexts);

@@ -275,18 +275,13 @@ static void put_warning(void *arg, const char *text)
 static void put_quality(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
-	uint64_t lost = 0, throttled = 0;
-	const struct trace_stream *stream;
+	const struct trace_losses losses = trace_losses(trace, TRACE_ALL_EVENTS);
 
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
-		lost += stream->lost;
-		throttled += stream->throttled;
-	}
 	fputs("\nhow well\n", to);
 	fprintf(to, LABEL "%llu sample%s, %llu other record%s; throttled %llu time%s\n", "lost",
-	        (unsigned long long)lost, lost == 1 ? "" : "s",
+	        (unsigned long long)losses.lost, losses.lost == 1 ? "" : "s",
 	        (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
-	        (unsigned long long)throttled, throttled == 1 ? "" : "s");
+	        (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
 	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
 	put_count(to, "", run->stitched_stacks, "were completed from the stack before");
 	put_count(to, "", run->folded_contexts, "found no room for their whole path");

@@ -134,24 +134,6 @@ static void tell_numbers(struct teller *teller)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-struct losses {
-	uint64_t lost, throttled;
-};
-
-static struct losses losses_of(const struct trace *trace, uint32_t event)
-{
-	const struct trace_stream *stream;
-	struct losses losses = {0};
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
-		if (stream->event != event)
-			continue;
-		losses.lost += stream->lost;
-		losses.throttled += stream->throttled;
-	}
-	return losses;
-}
-
 static void tell_of_event(struct teller *teller, uint32_t number, const char *what, uint64_t value)
 {
 	char name[64];
@@ -162,7 +144,7 @@ static void tell_of_event(struct teller *teller, uint32_t number, const char *wh
 
 static void tell_event(struct teller *teller, uint32_t number, const struct trace_event *event)
 {
-	struct losses losses = losses_of(teller->trace, number);
+	const struct trace_losses losses = trace_losses(teller->trace, number);
 	char name[64];
 
 	snprintf(name, sizeof(name), "EVENT_%u::NAME", number);

@@ -65,6 +65,20 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 	return trace_scaled(event->base_period, shift);
 }
 
+struct trace_losses trace_losses(const struct trace *trace, uint32_t event)
+{
+	const struct trace_stream *stream;
+	struct trace_losses losses = {0};
+
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++) {
+		if (event != TRACE_ALL_EVENTS && stream->event != event)
+			continue;
+		losses.lost += stream->lost;
+		losses.throttled += stream->throttled;
+	}
+	return losses;
+}
+
 uint32_t trace_nr_cpus(const struct trace *trace)
 {
 	const struct trace_stream *stream;

@@ -37,6 +37,11 @@ const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
  */
 uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+/* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
+struct trace_losses {
+	uint64_t lost, throttled;
+};
+struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
 /* Of all streams on a CPU of their own: the highest number and one. */
 uint32_t trace_nr_cpus(const struct trace *trace);
 const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);

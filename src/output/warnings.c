@@ -224,32 +224,20 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-static uint64_t samples_lost(const struct profile *profile)
-{
-	const struct trace_stream *stream;
-	uint64_t lost = 0;
-
-	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++)
-		lost += stream->event == profile->config.event ? stream->lost : 0;
-	return lost;
-}
-
 static void warn_of_losses(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	const char *name = trace_string(profile->trace, event->name);
-	uint64_t lost = samples_lost(profile), throttled = 0;
-	const struct trace_stream *stream;
+	const struct trace_losses losses = trace_losses(profile->trace, profile->config.event);
+	uint64_t lost = losses.lost;
 
-	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++)
-		throttled += stream->event == profile->config.event ? stream->throttled : 0;
 	if (lost)
 		warn(warner, "%llu sample%s of %s %s lost (%.2f %%)", (unsigned long long)lost,
 		     lost == 1 ? "" : "s", name, lost == 1 ? "was" : "were",
 		     100 * share(lost, lost + event->taken));
-	if (throttled)
+	if (losses.throttled)
 		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
-		     (unsigned long long)throttled, throttled == 1 ? "" : "s");
+		     (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
 }
 
 /* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
@@ -269,7 +257,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s",
 	     100 * share(profile->sampled, event->exact), exact,
 	     trace_string(profile->trace, event->name),
-	     samples_lost(profile) ? ", or it was lost" : "");
+	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "");
 }
 
 /* The part of what a counter, or the event itself, had in all that is told of functions. */
