@@ -296,25 +296,13 @@ static int record_launched(struct session *s)
 	return finish(s);
 }
 
-static int record_wide(struct session *s)
+/* What runs already. */
+static int record_running(struct session *s)
 {
 	int error;
 
 	s->target_fd = -1;
-	if (session_open_wide(s))
-		return EXIT_ADAPTRACE;
-	error = session_start(s);
-	if (error)
-		return setup_failed(error);
-	run(s);
-	return finish(s);
-}
-
-static int record_attached(struct session *s)
-{
-	int error;
-
-	if (session_attach(s))
+	if (s->options->wide ? session_open_wide(s) : session_attach(s))
 		return EXIT_ADAPTRACE;
 	error = session_start(s);
 	if (error)
@@ -342,23 +330,27 @@ static void close_session(struct session *s)
 	free(s);
 }
 
-/* Forks the target, in an environment that brings it to us where its calls are wanted. */
-static int prepare_target(struct session *s)
+/* Says why where it cannot be had. */
+static bool find_library(char library[PATH_MAX])
 {
-	char library[PATH_MAX], **environment = environ;
-	int error;
+	int error = preload_path(library);
+
+	if (error == -EINVAL)
+		say("cannot preload '%s': its path has a blank or a colon; install "
+		    "adaptrace elsewhere, or record without --mpi",
+		    library);
+	else if (error)
+		say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
+		    "installed; install it, or record without --mpi");
+	return !error;
+}
+
+/* Forks the target, in an environment that brings it to us where its calls are wanted. */
+static int prepare_target(struct session *s, const char *library)
+{
+	char **environment = environ;
 
 	if (s->options->calls) {
-		error = preload_path(library);
-		if (error == -ENOENT)
-			say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
-			    "installed; install it, or record without --mpi");
-		if (error == -EINVAL)
-			say("cannot preload '%s': its path has a blank or a colon; install "
-			    "adaptrace elsewhere, or record without --mpi",
-			    library);
-		if (error)
-			return error;
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, library) : NULL;
 		if (!environment)
@@ -369,16 +361,20 @@ static int prepare_target(struct session *s)
 
 int session_run(const struct options *options)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	char library[PATH_MAX];
+	struct session *s;
 	int error, status;
 
+	if (options->calls && !find_library(library))
+		return EXIT_ADAPTRACE;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return setup_failed(-ENOMEM);
 	s->options = options;
 	s->cgroup.fd = -1;
 	error = open_signals(s);
 	if (!error && options->command)
-		error = prepare_target(s);
+		error = prepare_target(s, library);
 	if (!error) {
 		session_choose_way(s);
 		session_note_cores(s);
@@ -387,10 +383,8 @@ int session_run(const struct options *options)
 	}
 	if (error)
 		status = setup_failed(error);
-	else if (options->command)
-		status = record_launched(s);
 	else
-		status = options->wide ? record_wide(s) : record_attached(s);
+		status = options->command ? record_launched(s) : record_running(s);
 	close_session(s);
 	return status;
 }

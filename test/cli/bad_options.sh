@@ -49,4 +49,11 @@ expect "no process 4194303" -p $$,4194303
 if ! "$ADAPTRACE" record -q -o probe.atr -e cycles:u true 2>/dev/null; then
 	expect "'cycles:u'" -e cycles:u true
 fi
+# Without the library for MPI beside it, or where it could not be preloaded from.
+mkdir apart 'a blank' && cp "$ADAPTRACE" apart && cp "$ADAPTRACE" 'a blank' &&
+	touch 'a blank/libadaptrace-mpi.so' || fail copies
+ADAPTRACE=apart/adaptrace
+expect "libadaptrace-mpi.so.*install it" -e page-faults --mpi true
+ADAPTRACE='a blank/adaptrace'
+expect "blank.*elsewhere" -e page-faults --mpi true
 pass
