@@ -374,7 +374,7 @@ const char *tables_string_at(const struct tables *tables, uint32_t offset)
 	return offset < tables->header->nr[TRACE_STRINGS] ? strings + offset : "";
 }
 
-static void *add_entry(struct tables *tables, enum trace_section section)
+static void *add_empty(struct tables *tables, enum trace_section section)
 {
 	void *entry = table_grow(tables, section);
 
@@ -385,17 +385,17 @@ static void *add_entry(struct tables *tables, enum trace_section section)
 
 struct trace_event *tables_add_event(struct tables *tables)
 {
-	return add_entry(tables, TRACE_EVENTS);
+	return add_empty(tables, TRACE_EVENTS);
 }
 
 struct trace_counter *tables_add_counter(struct tables *tables)
 {
-	return add_entry(tables, TRACE_COUNTERS);
+	return add_empty(tables, TRACE_COUNTERS);
 }
 
 struct trace_stream *tables_add_stream(struct tables *tables)
 {
-	return add_entry(tables, TRACE_STREAMS);
+	return add_empty(tables, TRACE_STREAMS);
 }
 
 struct trace_event *tables_event(const struct tables *tables, uint32_t event)
@@ -415,11 +415,9 @@ struct trace_stream *tables_stream(const struct tables *tables, uint32_t stream)
 
 struct trace_module *tables_module(struct tables *tables, uint16_t id)
 {
-	for (uint32_t nr = tables->header->nr[TRACE_MODULES]; nr <= id; nr++) {
-		if (!table_grow(tables, TRACE_MODULES))
+	while (tables->header->nr[TRACE_MODULES] <= id)
+		if (!add_empty(tables, TRACE_MODULES))
 			return NULL;
-		table_publish(tables, TRACE_MODULES, nr + 1);
-	}
 	return table_entry(tables, TRACE_MODULES, id);
 }
 

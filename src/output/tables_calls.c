@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The index of a copy of the entry; UINT32_MAX: refused. */
-static uint32_t add_entry(struct tables *tables, enum trace_section section, const void *entry)
+/* The index of a copy, which is whole when it is counted; UINT32_MAX: refused. */
+static uint32_t add_copy(struct tables *tables, enum trace_section section, const void *entry)
 {
 	uint32_t nr = tables->header->nr[section];
 	void *to = table_grow(tables, section);
@@ -17,7 +17,7 @@ static uint32_t add_entry(struct tables *tables, enum trace_section section, con
 
 uint32_t tables_add_region(struct tables *tables, const struct trace_region *region)
 {
-	return add_entry(tables, TRACE_REGIONS, region);
+	return add_copy(tables, TRACE_REGIONS, region);
 }
 
 uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
@@ -34,17 +34,17 @@ uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
 	memcpy(table_entry(tables, TRACE_MEMBERS, first), members, nr * sizeof(*members));
 	table_publish(tables, TRACE_MEMBERS, first + (uint32_t)nr);
 	entry.first_member = first;
-	return add_entry(tables, TRACE_COMMS, &entry);
+	return add_copy(tables, TRACE_COMMS, &entry);
 }
 
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process)
 {
-	return add_entry(tables, TRACE_PROCESSES, process);
+	return add_copy(tables, TRACE_PROCESSES, process);
 }
 
 uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument)
 {
-	return add_entry(tables, TRACE_INSTRUMENTS, instrument);
+	return add_copy(tables, TRACE_INSTRUMENTS, instrument);
 }
 
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm)
@@ -67,7 +67,7 @@ bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process)
 	const uint32_t none = 0;
 
 	while (tables->header->nr[TRACE_OWNERS] <= thread)
-		if (add_entry(tables, TRACE_OWNERS, &none) == UINT32_MAX)
+		if (add_copy(tables, TRACE_OWNERS, &none) == UINT32_MAX)
 			return false;
 	*(uint32_t *)table_entry(tables, TRACE_OWNERS, thread) = process + 1;
 	return true;
