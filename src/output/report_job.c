@@ -1,5 +1,7 @@
 #include "output/report_job.h"
 
+#include <errno.h>
+
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options)
 {
 	int err;
@@ -13,14 +15,20 @@ int job_init(struct job *job, const struct trace *trace, const struct report_opt
 	return err;
 }
 
+int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options)
+{
+	int err = job_init(job, trace, options);
+
+	if (!err && !job->rows.nr && !job->samples.nr_contexts && !trace_has_calls(trace))
+		err = -ENODATA;
+	if (!err)
+		err = call_callers_find(&job->callers, &job->samples);
+	return err;
+}
+
 void job_fini(struct job *job)
 {
 	rank_sums_fini(&job->samples);
 	call_sums_fini(&job->calls);
 	rank_rows_fini(&job->rows);
-}
-
-bool job_has_mpi(const struct job *job)
-{
-	return job->rows.nr || job->samples.nr_contexts || trace_has_calls(job->trace);
 }

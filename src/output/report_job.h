@@ -19,14 +19,14 @@ struct job {
 	struct rank_rows rows;
 	struct rank_sums samples; /* of the options' event, or the first one */
 	struct call_sums calls;
-	struct call_callers callers;
+	struct call_callers callers; /* of reports on MPI alone */
 };
 
 /* 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
+/* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
+int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
 void job_fini(struct job *job);
-/* Whether there is anything to say of MPI: ranks, calls, or samples in functions of MPI. */
-bool job_has_mpi(const struct job *job);
 
 /* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,

@@ -198,12 +198,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 {
 	struct json_out out = {.to = to};
 	struct job job;
-	int err = job_init(&job, trace, options);
+	int err = job_init_mpi(&job, trace, options);
 
-	if (!err && !job_has_mpi(&job))
-		err = -ENODATA;
-	if (!err)
-		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
 		struct json_object *object = head(&job), *array = json_list();
 

@@ -412,12 +412,8 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options)
 {
 	struct job job;
-	int err = job_init(&job, trace, options);
+	int err = job_init_mpi(&job, trace, options);
 
-	if (!err && !job_has_mpi(&job))
-		err = -ENODATA;
-	if (!err)
-		err = call_callers_find(&job.callers, &job.samples);
 	if (!err) {
 		put_head(to, &job, name);
 		if (job.rows.nr)
