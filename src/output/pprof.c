@@ -92,32 +92,22 @@ static int64_t find_string(struct pprof *pprof, uint32_t offset)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void put_event(struct pprof *pprof, const struct trace_event *event, bool first)
+/* default_event: what viewers show first; NULL: this is another one. */
+static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
+                           const struct trace_event *default_event)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT, *types = &type;
 
-	type.type = find_string(pprof, event->name);
-	type.unit = add_string(pprof, event->unit == TRACE_NS ? "nanoseconds" : "count");
+	type.type = find_string(pprof, name);
+	type.unit = add_string(pprof, unit == TRACE_NS ? "nanoseconds" : "count");
 	part.n_sample_type = 1;
 	part.sample_type = &types;
-	if (first) {
+	if (default_event) {
 		part.period_type = &type;
-		part.period = (int64_t)trace_period(event, trace_shift(event));
+		part.period = (int64_t)trace_period(default_event, trace_shift(default_event));
 		part.default_sample_type = type.type;
 	}
-	put(pprof, &part);
-}
-
-static void put_counter(struct pprof *pprof, const struct trace_counter *counter)
-{
-	Pprof__Profile part = PPROF__PROFILE__INIT;
-	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT, *types = &type;
-
-	type.type = find_string(pprof, counter->name);
-	type.unit = add_string(pprof, counter->unit == TRACE_NS ? "nanoseconds" : "count");
-	part.n_sample_type = 1;
-	part.sample_type = &types;
 	put(pprof, &part);
 }
 
@@ -132,9 +122,9 @@ static void put_run(struct pprof *pprof)
 
 	add_string(pprof, "");
 	for (uint32_t i = 0; (event = trace_event(pprof->trace, i)); i++)
-		put_event(pprof, event, i == 0);
+		put_value_type(pprof, event->name, event->unit, i ? NULL : event);
 	for (uint32_t i = 0; (counter = trace_counter(pprof->trace, i)); i++)
-		put_counter(pprof, counter);
+		put_value_type(pprof, counter->name, counter->unit, NULL);
 	comment = add_string(pprof, command ? command : "");
 	free(command);
 	part.time_nanos = (int64_t)run->real_start;
