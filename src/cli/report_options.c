@@ -1,11 +1,8 @@
 #include "cli/report_options.h"
 
-#include "cli/commands.h"
 #include "cli/reading.h"
 
 #include <argp.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	OPT_TREE = OPT_OTHERS,

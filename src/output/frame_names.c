@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys)
 {

@@ -2,7 +2,6 @@
 
 #include "output/read_ahead.h"
 #include "symbolize/memory.h"
-#include "symbolize/module.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A command's functions are scaled to its exact total where samples cover enough of it. */
 #define SCALE_LEAST_SAMPLES 30

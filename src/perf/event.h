@@ -20,7 +20,6 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum event_unit {

@@ -7,6 +7,8 @@
 
 #include "perf/event.h"
 
+#include <stddef.h>
+
 #define PMU_ROOT "/sys/bus/event_source/devices"
 
 /* Terms in one event, its alias included. */

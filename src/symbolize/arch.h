@@ -13,7 +13,6 @@
 
 #include <elf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Numbers of registers as DWARF counts them; ARCH_REGS of them are in a sample. */

@@ -7,7 +7,6 @@
 #ifndef SYMBOLIZE_DEMANGLE_H
 #define SYMBOLIZE_DEMANGLE_H
 
-#include <stddef.h>
 
 #define DEMANGLED_MAX 16384
 

@@ -4,7 +4,6 @@
 #include "symbolize/module.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

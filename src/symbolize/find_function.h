@@ -2,7 +2,6 @@
 #ifndef SYMBOLIZE_FIND_FUNCTION_H
 #define SYMBOLIZE_FIND_FUNCTION_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /*

@@ -1,7 +1,6 @@
 #include "symbolize/symbol_table.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

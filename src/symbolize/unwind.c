@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define LIVE_EVERY 16 /* cut stacks that match nothing */
