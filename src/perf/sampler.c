@@ -204,7 +204,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 {
 	struct sampler_event *event = &sampler->events[e];
 	struct sampler_step *last = &event->steps[event->nr_steps - 1];
-	struct sampler_step next = {.shift = clamp_shift(event, shift)};
+	struct sampler_step next = {.shift = clamp_shift(event, shift), .rung = event->rung};
 
 	if (sampler->way == SAMPLER_LADDER && next.shift > event->first_shift) {
 		next.rung = (next.shift - event->first_shift) / 2;

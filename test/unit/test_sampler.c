@@ -233,6 +233,25 @@ static void periods_stay_below_the_sign(void **state)
 	assert_int_equal(sampler_slow(&w->sampler, 0, 0, &time), 0);
 }
 
+/* Larger copies of stacks are a rung of their own, which changed periods must reach ever after. */
+static void a_change_of_period_keeps_the_rung(void **state)
+{
+	struct world *w = *state;
+	struct sampler_event *event = &w->sampler.events[0];
+	uint64_t base[NR_CPUS] = {97081, 97081}, time;
+	int fds[2 * NR_CPUS] = {-1, -1, -1, -1};
+
+	w->sampler.way = SAMPLER_CGROUP;
+	event->base_period = base;
+	event->fds = fds;
+	event->rung = 1;
+	for (unsigned shift = 1; shift < 4; shift++) {
+		assert_int_equal(sampler_slow(&w->sampler, 0, shift, &time), shift);
+		assert_int_equal(event->rung, 1);
+		assert_int_equal(event->steps[shift].rung, 1);
+	}
+}
+
 static void what_makes_no_sense_is_skipped(void **state)
 {
 	struct world *w = *state;
@@ -264,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(losses_belong_to_their_event_and_cpu, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(periods_stay_below_the_sign, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_of_period_keeps_the_rung, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense_is_skipped, setup, teardown),
 	};
 
