@@ -352,11 +352,16 @@ uint64_t cgroup_cpu_time(const struct cgroup *cgroup)
 	return us * 1000;
 }
 
+static void move_up(void *arg, pid_t pid)
+{
+	const struct cgroup *cgroup = arg;
+
+	move_to(cgroup->parent, pid);
+}
+
 void cgroup_remove(struct cgroup *cgroup)
 {
-	char file[PATH_MAX + 16];
-	FILE *procs;
-	int pid;
+	const struct cgroup_walk walk = {move_up, cgroup};
 
 	if (cgroup->fd < 0)
 		return;
@@ -364,14 +369,9 @@ void cgroup_remove(struct cgroup *cgroup)
 	cgroup->fd = -1;
 	if (cgroup->existed)
 		return;
-	snprintf(file, sizeof(file), "%s/cgroup.procs", cgroup->path);
 	/* What forks meanwhile is found by another look; what is just dying needs a moment. */
 	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {
-		procs = fopen(file, "re");
-		while (procs && fscanf(procs, "%d", &pid) == 1)
-			move_to(cgroup->parent, pid);
-		if (procs)
-			fclose(procs);
+		walk_processes(cgroup->path, &walk);
 		if (tries >= 10)
 			usleep(1000);
 	}

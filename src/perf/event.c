@@ -157,7 +157,6 @@ static int parse_name(char *name, struct event_modifiers *modifiers, struct even
 	return err ? err : encode_name(name, event, why);
 }
 
-/* "cpu/event=1/u" as well as "cpu/event=1/:u". */
 /* Modifiers behind a name of which nothing else is known. */
 static int take_all_modifiers(struct event_modifiers *modifiers, const char *name, char *parts,
                               char why[WHY_SIZE])
@@ -171,6 +170,7 @@ static int take_all_modifiers(struct event_modifiers *modifiers, const char *nam
 	return -EINVAL;
 }
 
+/* "cpu/event=1/u" as well as "cpu/event=1/:u". */
 static int parse_pmu(char *name, struct event_modifiers *modifiers, struct event *event,
                      char why[WHY_SIZE])
 {

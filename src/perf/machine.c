@@ -13,13 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int64_t number_or(const char *path, int64_t otherwise)
-{
-	int64_t value;
-
-	return text_file_number(path, &value) ? otherwise : value;
-}
-
 /*
  * The kernel refuses flags that do not exist before it looks at anything else, a filter never gets
  * to see more than the call: so whatever is not EINVAL did not come from the kernel. One built
@@ -73,9 +66,9 @@ static int note_pmu(void *arg, const char *name)
 		return 0;
 	found->core_kinds++;
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/branches", name);
-	found->branches = number_or(path, 0);
+	found->branches = text_file_number_or(path, 0);
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/max_precise", name);
-	found->precise = number_or(path, 0);
+	found->precise = text_file_number_or(path, 0);
 	return 0;
 }
 
@@ -120,14 +113,16 @@ void machine_read(struct machine *machine)
 		.filter = filter_answer(has_perf),
 		.counts = found.core_kinds,
 		.is_virtual = is_virtual(),
-		.watchdog = found.core_kinds && number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
+		.watchdog = found.core_kinds &&
+	                    text_file_number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.precise = found.precise,
 		.branches = found.branches,
-		.max_stack = number_or("/proc/sys/kernel/perf_event_max_stack", MACHINE_UNKNOWN),
-		.max_sample_rate =
-			number_or("/proc/sys/kernel/perf_event_max_sample_rate", MACHINE_UNKNOWN),
-		.cpu_time_max =
-			number_or("/proc/sys/kernel/perf_cpu_time_max_percent", MACHINE_UNKNOWN),
+		.max_stack = text_file_number_or("/proc/sys/kernel/perf_event_max_stack",
+	                                         MACHINE_UNKNOWN),
+		.max_sample_rate = text_file_number_or(
+			"/proc/sys/kernel/perf_event_max_sample_rate", MACHINE_UNKNOWN),
+		.cpu_time_max = text_file_number_or("/proc/sys/kernel/perf_cpu_time_max_percent",
+	                                            MACHINE_UNKNOWN),
 	};
 }
 

@@ -42,13 +42,6 @@ static bool has_capability(uint64_t set, unsigned number)
 	return set >> number & 1;
 }
 
-static int64_t number_or(const char *path, int64_t otherwise)
-{
-	int64_t value;
-
-	return text_file_number(path, &value) ? otherwise : value;
-}
-
 static uint64_t soft_limit(int resource)
 {
 	struct rlimit limit;
@@ -61,13 +54,13 @@ static uint64_t soft_limit(int resource)
 void permission_read(struct permission *p)
 {
 	uint64_t set = capabilities();
-	int64_t ring_kb = number_or("/proc/sys/kernel/perf_event_mlock_kb", 0);
+	int64_t ring_kb = text_file_number_or("/proc/sys/kernel/perf_event_mlock_kb", 0);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	*p = (struct permission){
-		.paranoid = number_or("/proc/sys/kernel/perf_event_paranoid",
-	                              PERMISSION_PARANOID_UNKNOWN),
-		.kptr_restrict = number_or("/proc/sys/kernel/kptr_restrict", 0),
+		.paranoid = text_file_number_or("/proc/sys/kernel/perf_event_paranoid",
+	                                        PERMISSION_PARANOID_UNKNOWN),
+		.kptr_restrict = text_file_number_or("/proc/sys/kernel/kptr_restrict", 0),
 		.ring_bytes = ring_kb > 0 && cpus > 0 ? 1024ull * ring_kb * cpus : 0,
 		.memlock = soft_limit(RLIMIT_MEMLOCK),
 		.nofile = soft_limit(RLIMIT_NOFILE),

@@ -145,8 +145,6 @@ int sampler_enable(struct sampler *sampler)
 	/* Who forked meanwhile may have handed down what was not enabled yet. */
 	if (!sampler->on_exec && sampler->way == SAMPLER_LADDER && !error)
 		error = enable_all(sampler);
-	for (unsigned e = 0; e < sampler->nr_events; e++)
-		sampler->events[e].steps[0].time = 0;
 	return error;
 }
 

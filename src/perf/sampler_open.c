@@ -97,19 +97,13 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 	return redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
 
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static int open_sides(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
 	struct perf_event_attr attr = sampler_dummy();
 	int error = 0;
 
 	/* A clock is a PMU of its own, and each PMU costs the target 0.08 us a switch. */
-	if (is_clock(&config->events[0].attr))
+	if (config->events[0].unit == EVENT_NS)
 		attr.config = config->events[0].attr.config;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;

@@ -49,6 +49,13 @@ int text_file_number(const char *path, int64_t *value)
 	return end == text || errno ? -EINVAL : 0;
 }
 
+int64_t text_file_number_or(const char *path, int64_t otherwise)
+{
+	int64_t value;
+
+	return text_file_number(path, &value) ? otherwise : value;
+}
+
 bool text_number(const char *text, uint64_t *value)
 {
 	char *end;

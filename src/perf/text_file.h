@@ -14,6 +14,9 @@ int text_file_read(const char *path, char *buf, size_t size);
 /* A file that starts with a decimal number. 0 or -errno; -EINVAL: it does not. */
 int text_file_number(const char *path, int64_t *value);
 
+/* The same; `otherwise` where there is none. */
+int64_t text_file_number_or(const char *path, int64_t otherwise);
+
 /* Text that is one number, as C writes them, and nothing else; no sign. */
 bool text_number(const char *text, uint64_t *value);
 
