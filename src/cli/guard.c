@@ -1,6 +1,6 @@
 #include "cli/guard.h"
 
-#include <time.h>
+#include "perf/clock.h"
 
 #define WINDOW_NS 1000000000
 #define LEAST_NS  100000000 /* of a window that ends early */
@@ -11,10 +11,7 @@
 
 uint64_t guard_cpu_time(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void guard_init(struct guard *guard, double max_overhead, uint64_t price)

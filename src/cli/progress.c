@@ -1,24 +1,16 @@
 #include "cli/progress.h"
 
 #include "cli/terminal.h"
+#include "perf/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIRST_NS 1000000000 /* shorter work shows nothing */
 #define EVERY_NS 200000000
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* A blocked signal waits even if it is ignored, as under nohup. */
 static bool would_end(int signal)
@@ -31,7 +23,9 @@ static bool would_end(int signal)
 void progress_begin(struct progress *progress, bool hold, bool quiet)
 {
 	*progress = (struct progress){.hold = hold};
-	progress->next = !quiet && terminal_obeys(STDERR_FILENO) ? now_ns() + FIRST_NS : UINT64_MAX;
+	progress->next = !quiet && terminal_obeys(STDERR_FILENO)
+	                         ? clock_ns(CLOCK_MONOTONIC) + FIRST_NS
+	                         : UINT64_MAX;
 	sigemptyset(&progress->held);
 	for (unsigned i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (would_end(ending[i]))
@@ -63,7 +57,7 @@ static bool signal_waits(const struct progress *progress)
 int progress_tick(void *arg, double share)
 {
 	struct progress *progress = arg;
-	uint64_t now = progress->next == UINT64_MAX ? 0 : now_ns();
+	uint64_t now = progress->next == UINT64_MAX ? 0 : clock_ns(CLOCK_MONOTONIC);
 
 	if (progress->hold && signal_waits(progress))
 		return -EINTR;

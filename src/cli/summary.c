@@ -1,6 +1,7 @@
 #include "cli/summary.h"
 #include "cli/exact.h"
 #include "cli/output_name.h"
+#include "perf/clock.h"
 #include "perf/text_file.h"
 
 #include <stdio.h>
@@ -8,16 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 #define COMM_SIZE 32
 

@@ -1,4 +1,5 @@
 #include "cli/unobserved.h"
+#include "perf/clock.h"
 #include "perf/text_file.h"
 
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS 1000000000ULL
@@ -22,15 +22,6 @@ struct times {
 	unsigned flags;
 	char state;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	if (clock_gettime(clock, &time))
-		return 0;
-	return (uint64_t)time.tv_sec * NS + (uint64_t)time.tv_nsec;
-}
 
 /* In full, where /proc has it in ticks; that of children is there alone. */
 static uint64_t process_ns(pid_t pid, uint64_t otherwise)

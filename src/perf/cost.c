@@ -1,6 +1,6 @@
 #include "perf/cost.h"
 
-#include "perf/sampler.h"
+#include "perf/clock.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -67,7 +67,7 @@ static void put_slice(uint64_t *slices, uint32_t *nr, uint64_t ns)
 
 static __attribute__((noinline)) void spin_run(struct spin *spin)
 {
-	uint64_t before = sampler_now(), end = before + TRY_NS;
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), end = before + TRY_NS;
 	/* asking for its frame makes the compiler build one, for the kernel's walk to begin at */
 	volatile uint64_t x = (uintptr_t)__builtin_frame_address(0);
 
@@ -78,7 +78,7 @@ static __attribute__((noinline)) void spin_run(struct spin *spin)
 
 		x = work(x);
 		nr = drain(spin);
-		after = sampler_now();
+		after = clock_ns(CLOCK_MONOTONIC);
 		if (nr == 1)
 			put_slice(spin->hit, &spin->nr_hit, after - before);
 		else if (nr == 0)

@@ -1,6 +1,6 @@
 #include "perf/counters.h"
 
-#include "perf/sampler.h"
+#include "perf/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -85,11 +85,11 @@ static int group_add(struct group *group, const struct event *event)
 /* Whether the group gets to run on the hardware within some turns. */
 static bool group_runs(const struct group *group)
 {
-	uint64_t start = sampler_now(), now, words[3 + 1 + COUNTERS_MAX];
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), now, words[3 + 1 + COUNTERS_MAX];
 	ssize_t size = (ssize_t)((3 + group->nr) * sizeof(*words));
 
 	do {
-		now = sampler_now();
+		now = clock_ns(CLOCK_MONOTONIC);
 		if (now - start < PROBE_LEAST_NS)
 			continue;
 		if (read(group->fds[0], words, sizeof(words)) != size)

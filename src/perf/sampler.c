@@ -1,17 +1,14 @@
+#include "perf/clock.h"
 #include "perf/sampler_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 uint64_t sampler_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 const char *sampler_shortage(const struct sampler *sampler)
