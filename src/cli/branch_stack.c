@@ -1,11 +1,5 @@
 #include "cli/branch_stack.h"
 
-/* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
-static bool is_mark(uint64_t address)
-{
-	return address >= PERF_CONTEXT_MAX;
-}
-
 unsigned branch_stack(const struct record *record, unsigned remembered, uint64_t *addresses,
                       unsigned max, bool *cut)
 {
@@ -17,7 +11,7 @@ unsigned branch_stack(const struct record *record, unsigned remembered, uint64_t
 	for (size_t i = 0; i < record->sample.chain_size && nr < max && !user; i++) {
 		uint64_t address = record->sample.chain[i];
 
-		if (is_mark(address))
+		if (record_is_mark(address))
 			continue;
 		user = !(address >> 63);
 		addresses[nr++] = address;

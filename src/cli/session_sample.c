@@ -8,12 +8,6 @@
 #define RED_ZONE  256
 #define STACK_MAX ((uint64_t)8 << 20) /* the usual limit of a thread's stack */
 
-/* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
-static bool is_mark(uint64_t address)
-{
-	return address >= PERF_CONTEXT_MAX;
-}
-
 static uint64_t frame_of(struct session *s, const struct space *space, uint64_t address)
 {
 	struct module *kernel;
@@ -34,7 +28,7 @@ static unsigned add_chain(struct session *s, const struct space *space, const st
 	for (size_t i = 0; i < record->sample.chain_size && nr < max; i++) {
 		uint64_t address = record->sample.chain[i];
 
-		if (is_mark(address)) {
+		if (record_is_mark(address)) {
 			exact = true;
 			continue;
 		}

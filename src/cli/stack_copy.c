@@ -109,14 +109,11 @@ static bool is_affordable(const struct session *s, uint32_t size, double rate)
 /* More than one in a thousand. */
 static bool loses(const struct session *s)
 {
-	uint64_t lost = 0, taken = 0;
+	uint64_t taken = 0;
 
-	for (unsigned e = 0; e < s->options->nr_events; e++) {
+	for (unsigned e = 0; e < s->options->nr_events; e++)
 		taken += tables_ledger(s->tables)->taken[e];
-		for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
-			lost += sampler_lost(s->sampler, e, c);
-	}
-	return lost > taken / 1000;
+	return sampler_all_lost(s->sampler) > taken / 1000;
 }
 
 static bool may_grow(const struct session *s)

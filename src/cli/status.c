@@ -117,16 +117,6 @@ void status_clear(struct session *s)
 	remove_line(s);
 }
 
-static uint64_t lost(const struct session *s)
-{
-	uint64_t sum = 0;
-
-	for (unsigned e = 0; e < s->options->nr_events; e++)
-		for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
-			sum += sampler_lost(s->sampler, e, c);
-	return sum;
-}
-
 void status_final(const struct session *s, uint64_t bytes)
 {
 	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE];
@@ -136,7 +126,7 @@ void status_final(const struct session *s, uint64_t bytes)
 	text_bytes(budget, s->options->budget);
 	text_bytes(size, bytes);
 	say("%s of %s, kept 1 of %llu, %s now, %llu lost \u2192 %s (%s)", used, budget,
-	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)lost(s),
+	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)sampler_all_lost(s->sampler),
 	    s->options->output, size);
 }
 

@@ -33,7 +33,7 @@ struct record {
 		struct {
 			uint64_t ip;
 			bool in_kernel;
-			const uint64_t *chain; /* call chain with PERF_CONTEXT_* markers */
+			const uint64_t *chain; /* call chain with marks, see record_is_mark() */
 			size_t chain_size;
 			const uint64_t *regs; /* NULL: no user registers */
 			bool regs_32;         /* of a 32-bit program */
@@ -74,6 +74,12 @@ struct record {
 		} lost;
 	};
 };
+
+/* The kernel's marks inside a call chain are "negative" numbers, not addresses. */
+static inline bool record_is_mark(uint64_t address)
+{
+	return address >= PERF_CONTEXT_MAX;
+}
 
 /* How the records of a ring were asked for. */
 struct record_format {

@@ -343,6 +343,16 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 	return lost;
 }
 
+uint64_t sampler_all_lost(const struct sampler *sampler)
+{
+	uint64_t lost = 0;
+
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		for (unsigned c = 0; c < sampler->nr_cpus; c++)
+			lost += sampler_lost(sampler, e, c);
+	return lost;
+}
+
 uint64_t sampler_lost_records(const struct sampler *sampler)
 {
 	uint64_t lost = 0;

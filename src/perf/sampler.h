@@ -156,6 +156,8 @@ uint64_t sampler_latency(const struct sampler *sampler);
 
 /* Samples of an event on a CPU that found no room in the ring, exact where the kernel counts. */
 uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/* The same of all events on all CPUs. */
+uint64_t sampler_all_lost(const struct sampler *sampler);
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
