@@ -109,14 +109,14 @@ static __inline struct adaptrace_site *adaptrace_begin_scope_(struct adaptrace_s
 	return site;
 }
 
-#define ADAPTRACE_JOIN_(a, b) a##b
-#define ADAPTRACE_LINE_(a, b) ADAPTRACE_JOIN_(a, b)
-#define ADAPTRACE_SCOPE(name)                                                                 \
-	static struct adaptrace_site ADAPTRACE_LINE_(adaptrace_site_,                         \
-	                                             __LINE__) = {name, ADAPTRACE_REGION, 0}; \
-	__attribute__((cleanup(adaptrace_end_scope_), unused)) struct adaptrace_site *const   \
-	ADAPTRACE_LINE_(adaptrace_scope_, __LINE__) =                                         \
-		adaptrace_begin_scope_(&ADAPTRACE_LINE_(adaptrace_site_, __LINE__))
+/* Its arguments are expanded before they are joined only on the way through another macro. */
+#define ADAPTRACE_SCOPE(name)     ADAPTRACE_SCOPE_(name, __COUNTER__)
+#define ADAPTRACE_SCOPE_(name, n) ADAPTRACE_SCOPE_N_(name, n)
+#define ADAPTRACE_SCOPE_N_(name, n)                                                    \
+	static struct adaptrace_site adaptrace_site_##n = {name, ADAPTRACE_REGION, 0}; \
+	__attribute__((cleanup(adaptrace_end_scope_),                                  \
+	               unused)) struct adaptrace_site *const adaptrace_scope_##n =     \
+		adaptrace_begin_scope_(&adaptrace_site_##n)
 
 #endif
 

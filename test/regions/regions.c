@@ -7,10 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PHASES(outer, inner)    \
+	ADAPTRACE_SCOPE(outer); \
+	ADAPTRACE_SCOPE(inner)
+
 static void scoped(void)
 {
-	ADAPTRACE_SCOPE("scoped");
-	ADAPTRACE_MARK("inside");
+	static const char name[] = "inside";
+
+	PHASES("scoped", "within");
+	ADAPTRACE_MARK(name);
 }
 
 /* Two names, one line apart, and one that is made up here. */
