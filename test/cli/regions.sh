@@ -81,7 +81,7 @@ if command -v prlimit >/dev/null; then
 	grep -q 'calls of . process.* are missing: .*File too large' errors || fail "$(cat errors)"
 fi
 for off in -static -DADAPTRACE_OFF; do
-	build off gcc -Wall -Wextra $off
+	build off gcc -std=c99 -Wall -Wextra -pedantic $off
 	check <<'E'
 from counts import *
 assert not calls

@@ -22,12 +22,13 @@ static void scoped(void)
 /* Two names, one line apart, and one that is made up here. */
 static void nested(int n)
 {
+	const double half = n + 0.5; /* for nothing else */
 	char name[32];
 
 	ADAPTRACE_BEGIN("outer");
 	snprintf(name, sizeof(name), "inner %d", n % 2);
 	adaptrace_begin(name);
-	ADAPTRACE_VALUE("number", n + 0.5);
+	ADAPTRACE_VALUE("number", half);
 	adaptrace_end(name);
 	ADAPTRACE_BEGIN("left open");
 	ADAPTRACE_END("outer");
