@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DESCRIPTOR_SIZE 32
+
 static void new_file_fini(struct new_file *file)
 {
 	free(file->path);
@@ -34,6 +36,61 @@ static int open_in_place(const struct new_file *file)
 	return fd < 0 ? -errno : fd;
 }
 
+static void name_descriptor(char text[DESCRIPTOR_SIZE], int fd)
+{
+	snprintf(text, DESCRIPTOR_SIZE, "/proc/self/fd/%d", fd);
+}
+
+int new_file_nameless(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Without /proc it cannot, nor where a filter of system calls forbids it. */
+static bool may_have_name(int fd, const char *folder)
+{
+	char self[DESCRIPTOR_SIZE];
+
+	name_descriptor(self, fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, folder, AT_SYMLINK_FOLLOW) && errno == EEXIST;
+}
+
+/* A temporary one, of those that mkostemp() gives: until the true one, it takes a moment. */
+static int end_nameless(struct new_file *file)
+{
+	char self[DESCRIPTOR_SIZE], *end = file->temporary + strlen(file->temporary) - 6;
+	unsigned number = (unsigned)getpid();
+
+	name_descriptor(self, fileno(file->file));
+	for (unsigned tries = 0; tries < 100; tries++) {
+		snprintf(end, 7, "%06u", (number + tries) % 1000000);
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW)) {
+			file->nameless = false;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+/* To which a name can be given later. */
+static int open_nameless(const char *path)
+{
+	char *copy = strdup(path), *folder = copy ? dirname(copy) : NULL;
+	int fd = folder ? new_file_nameless(folder) : -ENOMEM;
+
+	if (fd >= 0 && !may_have_name(fd, folder)) {
+		close(fd);
+		fd = -ENOSYS;
+	}
+	free(copy);
+	return fd;
+}
+
+/* Without a name where that is possible: who is killed then leaves nothing behind. */
 static int open_temporary(struct new_file *file)
 {
 	int fd;
@@ -41,6 +98,10 @@ static int open_temporary(struct new_file *file)
 	file->temporary = new_file_temporary(file->path);
 	if (!file->temporary)
 		return -ENOMEM;
+	fd = open_nameless(file->path);
+	file->nameless = fd >= 0;
+	if (file->nameless)
+		return fd;
 	fd = mkostemp(file->temporary, O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -90,7 +151,7 @@ int new_file_open(struct new_file *file, const char *path)
 		if (file->file)
 			return 0;
 		close(fd);
-		if (file->temporary)
+		if (file->temporary && !file->nameless)
 			unlink(file->temporary);
 		fd = -ENOMEM;
 	}
@@ -165,12 +226,14 @@ int new_file_close(struct new_file *file, int err)
 {
 	if (!err)
 		err = new_file_flush(file->file);
+	if (!err && file->nameless)
+		err = end_nameless(file);
 	if (fclose(file->file) && !err)
 		err = -errno;
 	if (file->temporary) {
 		if (!err)
 			err = give_name(file);
-		if (err)
+		if (err && !file->nameless)
 			unlink(file->temporary);
 	}
 	new_file_fini(file);

@@ -20,6 +20,7 @@ struct new_file {
 	enum new_file_existing existing; /* may be changed while the file is open */
 	char *path;                      /* links resolved */
 	char *temporary;                 /* NULL: a device or pipe, written to as it is */
+	bool nameless;                   /* so far: who is killed leaves nothing of it */
 };
 
 /*
@@ -39,6 +40,9 @@ int new_file_close(struct new_file *file, int err);
 
 /* Writes out what a stream holds: 0, or -errno, of earlier writes as well. */
 int new_file_flush(FILE *file);
+
+/* A file to write and to read that has no name; -errno where the file system has no such files. */
+int new_file_nameless(const char *folder);
 
 /* A name for a file or folder in the same folder as path, for mkstemp(); NULL: no memory. */
 char *new_file_temporary(const char *path);

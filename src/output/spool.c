@@ -1,5 +1,6 @@
 #include "output/spool.h"
 
+#include "output/new_file.h"
 #include "output/read_ahead.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 static int open_nameless(const char *folder)
 {
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = new_file_nameless(folder);
 	char *name;
 
 	if (fd >= 0)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "output/convert.h"
 #include "output/new_file.h"
@@ -250,6 +251,32 @@ static void files_that_exist(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* Its writer dies half-way. */
+static void files_of_the_killed(void **state)
+{
+	char folder[] = "/tmp/adaptrace-test-XXXXXX", path[64];
+	struct new_file file;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	fd = new_file_nameless(folder);
+	if (fd < 0) {
+		rmdir(folder);
+		skip();
+	}
+	close(fd);
+	snprintf(path, sizeof(path), "%s/x", folder);
+	if (!fork()) {
+		if (!new_file_open(&file, path))
+			fputs("half", file.file);
+		fflush(NULL);
+		_exit(0);
+	}
+	wait(NULL);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 static bool known_a(const char *path)
 {
 	return !strcmp(path, "a") || !strcmp(path, "sub/a");
@@ -312,6 +339,7 @@ int main(void)
 		cmocka_unit_test(no_scratch_folder),
 		cmocka_unit_test(lies_are_survived),
 		cmocka_unit_test(files_that_exist),
+		cmocka_unit_test(files_of_the_killed),
 		cmocka_unit_test(folders_that_exist),
 	};
 
