@@ -25,6 +25,11 @@ static void say_why_not(const char *path, int error)
 		    "adaptrace snapshot makes a trace of what it has so far",
 		    path);
 		break;
+	case EALREADY:
+		say("cannot recover '%s': another adaptrace recover is at work on it, and will "
+		    "write it",
+		    path);
+		break;
 	case EBADMSG:
 		say("cannot recover '%s': what its recorder left makes no sense; was it another "
 		    "version of adaptrace?",

@@ -160,7 +160,8 @@ static void say_unrecoverable(const struct session *s)
 
 	advice_line(&advice, line, sizeof(line));
 	if (tables_name_taken(s->tables))
-		say("another recorder writes '%s': this one would leave nothing to recover if it "
+		say("another recorder, or recover, writes '%s': this one would leave nothing to "
+		    "recover if it "
 		    "was killed; -o names another place",
 		    s->options->output);
 	else

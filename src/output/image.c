@@ -44,14 +44,29 @@ static char *image_name(const char *trace_path, const char *suffix)
 	return name;
 }
 
-/* Locks belong to the open file, so that they are seen within one process, too. */
-static int image_lock(int fd)
+/*
+ * Who holds the lock: a recorder all of the file, and who has to do with a leftover all but the
+ * first byte.
+ */
+enum holder { RECORDER, RECOVERY };
+
+/*
+ * Locks belong to the open file, so that they are seen within one process, too. -EBUSY: a recorder
+ * has it, -EALREADY: a recovery.
+ */
+static int image_lock(int fd, enum holder holder)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = holder};
+	int err;
 
 	if (!fcntl(fd, F_OFD_SETLK, &lock))
 		return 0;
-	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+	err = -errno;
+	if (err != -EAGAIN && err != -EACCES)
+		return err;
+	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_start == RECOVERY)
+		return -EALREADY;
+	return -EBUSY;
 }
 
 /* A file of that name which is the user's own and nobody else's to read. */
@@ -72,6 +87,16 @@ static int own_open(const char *name, int flags)
 	return err;
 }
 
+/* Not if it was recovered or put aside before we had the lock: the name is another's then. */
+static int check_name(const char *name, int fd)
+{
+	struct stat named, open;
+
+	if (stat(name, &named) || fstat(fd, &open))
+		return -errno;
+	return named.st_dev == open.st_dev && named.st_ino == open.st_ino ? 0 : -ENOENT;
+}
+
 /* One whose recorder is dead; locked. */
 static int leftover_open(const char *name)
 {
@@ -79,7 +104,9 @@ static int leftover_open(const char *name)
 
 	if (fd < 0)
 		return fd;
-	err = image_lock(fd);
+	err = image_lock(fd, RECOVERY);
+	if (!err)
+		err = check_name(name, fd);
 	if (!err)
 		return fd;
 	close(fd);
@@ -89,7 +116,7 @@ static int leftover_open(const char *name)
 /* One whose recorder lives. */
 static int living_open(const char *name)
 {
-	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = RECOVERY};
 	int fd = own_open(name, O_RDONLY);
 
 	if (fd < 0 || (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK))
@@ -117,7 +144,7 @@ static int image_create_file(struct image *image)
 	fd = open(IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	err = image_lock(fd);
+	err = image_lock(fd, RECORDER);
 	if (err || ftruncate(fd, (off_t)image->size))
 		goto out;
 	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -212,7 +239,7 @@ void image_publish(struct image *image)
 	}
 	if (!err)
 		return;
-	image->name_taken = err == -EBUSY;
+	image->name_taken = err == -EBUSY || err == -EALREADY;
 	free(image->name);
 	image->name = NULL;
 }

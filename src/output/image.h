@@ -20,7 +20,7 @@ struct image {
 	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
 	char *name;         /* of the file; NULL: it has none */
 	bool kept_leftover; /* an earlier recorder's file was put aside */
-	bool name_taken;    /* by a recorder that lives */
+	bool name_taken;    /* by a recorder that lives, or a leftover that is being recovered */
 };
 
 /*
@@ -40,7 +40,8 @@ void image_publish(struct image *image);
 
 /*
  * The leftover for this trace path, mapped privately: writes stay in this process. 0, -ENOENT,
- * -EBUSY: its recorder lives, -EACCES: another user's or open to others, -errno.
+ * -EBUSY: its recorder lives, -EALREADY: somebody else has it open like this, -EACCES: another
+ * user's or open to others, -errno.
  */
 int image_open(struct image *image, const char *trace_path);
 

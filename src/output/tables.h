@@ -51,7 +51,7 @@ void tables_keep(struct tables *tables);
  * another recorder that lives writes the same trace.
  */
 bool tables_recoverable(const struct tables *tables);
-/* Whether it is not because a recorder at work has the trace's name. */
+/* Whether it is not because a recorder or a recovery at work has the trace's name. */
 bool tables_name_taken(const struct tables *tables);
 /*
  * Whether an earlier recorder of this trace was killed and its image was put aside;
@@ -140,9 +140,9 @@ struct table tables_section(const struct tables *tables, enum trace_section sect
 
 /*
  * The image that a killed recorder left for this trace path, mapped privately; NULL with errno:
- * ENOENT none, EBUSY its recorder still lives, EBADMSG it makes no sense, EACCES not the user's
- * own. *budget is the size of its arena. It is unlinked by tables_free() only after
- * tables_recovered().
+ * ENOENT none, EBUSY its recorder still lives, EALREADY it is being recovered, EBADMSG it makes no
+ * sense, EACCES not the user's own. *budget is the size of its arena. It is unlinked by
+ * tables_free() only after tables_recovered().
  */
 struct tables *tables_recover(const char *trace_path, size_t *budget);
 void tables_recovered(struct tables *tables);

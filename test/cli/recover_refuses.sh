@@ -1,5 +1,6 @@
 #!/bin/sh
-# While the recorder lives there is nothing to recover; afterwards neither.
+# While the recorder lives there is nothing to recover, afterwards neither; and who recovers what a
+# killed one left does so alone.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -15,5 +16,29 @@ wait $recorder
 [ $? = 143 ] || fail "record ended with $?"
 [ -s x.atr ] || fail "no trace"
 "$ADAPTRACE" recover x.atr 2>errors && fail "recovered what was written"
+one_complaint errors 'nothing to recover' || fail "$(cat errors)"
+
+start_recording -m 256K -o y.atr "$TARGETS/burn" 20 >said
+await pgrep -P $recorder >target
+background="$background $(cat target)"
+sleep 0.3
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+kill -KILL "$(cat target)"
+mkfifo slow
+"$ADAPTRACE" recover -o slow y.atr 2>first & # waits for who reads
+first=$!
+background="$background $first"
+await sh -c "ls -l /proc/$first/fd | grep -q /dev/shm/adaptrace-"
+"$ADAPTRACE" recover y.atr 2>errors && fail "recovered by two at once"
+one_complaint errors 'another adaptrace recover' || fail "$(cat errors)"
+"$ADAPTRACE" snapshot -o y.atr y.atr 2>errors && fail "a snapshot of the dead"
+one_complaint errors 'no recorder' || fail "$(cat errors)"
+recorded -m 256K -o y.atr true 2>errors
+grep -q 'another recorder, or recover,' errors || fail "$(cat errors)"
+cat slow >recovered.atr
+wait $first || fail "$(cat first)"
+"$ADAPTRACE" info recovered.atr | grep -q 'was recovered' || fail "not recovered"
+"$ADAPTRACE" recover y.atr 2>errors && fail "recovered twice"
 one_complaint errors 'nothing to recover' || fail "$(cat errors)"
 pass
