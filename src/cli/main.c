@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "cli/stack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +80,7 @@ static int run(int argc, char **argv)
 	sigaddset(&beyond, SIGXFSZ);
 	if (command->run != cmd_record)
 		sigprocmask(SIG_BLOCK, &beyond, NULL);
-	return command->run(argc, argv);
+	return stack_call(command->run, argc, argv);
 }
 
 int main(int argc, char **argv)
