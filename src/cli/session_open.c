@@ -277,8 +277,8 @@ static int open_names(struct session *s)
 	tasks_init(&s->tasks, s->tables, s->modules,
 	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
 	s->tasks.scale = s->options->events[0].scale;
-	s->tasks.user_only =
-		s->options->events[0].unit == EVENT_NS && s->options->events[0].attr.exclude_kernel;
+	s->tasks.user_only = s->tasks.inherited && s->options->events[0].unit == EVENT_NS &&
+	                     s->options->events[0].attr.exclude_kernel;
 	if (s->options->stacks != TRACE_STACKS_DWARF)
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);

@@ -262,13 +262,22 @@ static void leave_program(struct tasks *tasks, struct task *from, struct task *t
 		return;
 	if (tasks->user_only)
 		used = unobserved_used_by(to->tid, time);
-	if (used > earlier + own) {
-		own = used - earlier;
+	if (used > from->before + earlier + own) {
+		own = used - from->before - earlier;
 		command->flags |= TRACE_THREAD_EXACT;
 	}
 	command->exact += own;
 	from->sampled = from->earlier = 0;
 	to->earlier += earlier + own;
+	to->before = from->before;
+}
+
+/* The target is no more ours: what it has used until now no event has counted. */
+static void begin_target(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	task->process->awaits_exec = false;
+	if (tasks->user_only)
+		task->before = unobserved_used_by(task->tid, time);
 }
 
 /*
@@ -279,8 +288,9 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	struct task *other, *next;
 
-	task->process->awaits_exec = false;
-	if (task->ended)
+	if (task->process->awaits_exec)
+		begin_target(tasks, task, time);
+	else if (task->ended)
 		task->sampled = task->earlier = 0;
 	else
 		leave_program(tasks, task, task, time);

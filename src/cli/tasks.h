@@ -37,6 +37,7 @@ struct task {
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	uint64_t sampled;  /* the same that samples stood for, of the program it executes now */
 	uint64_t earlier;  /* and of those before, which the total will have in it, too */
+	uint64_t before;   /* what the thread's clock showed when all this began, ns */
 	struct task *next_ended;
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that the counters' totals are of */
@@ -54,7 +55,7 @@ struct tasks {
 	unsigned nr_streams; /* in each task */
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
-	bool user_only;      /* event 0 is a clock, of which the kernel's side is not sampled */
+	bool user_only;      /* they are, and event 0 is a clock that samples user code alone */
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;

@@ -177,6 +177,8 @@ void tasks_begin(struct tasks *tasks)
 		if (task->unobserved && tasks_gone(task->tid))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
+		if (tasks->user_only)
+			task->before = unobserved_used_by(task->tid, sampler_now());
 		if (tasks->inherited && task->tid == task->process->pid)
 			task->observed = unobserved_used(task->tid);
 	}

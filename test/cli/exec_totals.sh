@@ -7,7 +7,7 @@ need_sampling
 cat >first.py <<'END'
 import os, sys, threading, time
 def burn():
-    end = time.thread_time() + 0.3
+    end = time.thread_time() + (1 if sys.argv[1] == "late" else 0.3)
     while time.thread_time() < end:
         pass
 def leave():
@@ -19,8 +19,18 @@ if sys.argv[1] == "thread":
 leave()
 END
 
-for who in first thread; do
-	recorded --inherit -m 1M python3 first.py $who "$TARGETS/burn" 0.6 >said
+# What was used before sampling started, late or not, is of no program.
+for who in first thread late user; do
+	until=0.6
+	case $who in
+	late)
+		set -- -e cpu-clock:u --delay 0.5
+		until=1.3
+		;;
+	user) set -- -e cpu-clock:u ;;
+	*) set -- ;;
+	esac
+	recorded --inherit -m 1M "$@" python3 first.py $who "$TARGETS/burn" $until >said
 	"$ADAPTRACE" report | head -12
 	measure <<'END'
 import recording
@@ -30,6 +40,7 @@ stood = recording.allowance(info) * 1e9
 assert recording.close(report["total_weight"], exact, 0.05, stood)
 burn, = [command for command in info["commands"] if command["comm"] == "burn"]
 assert burn["weight"] > 0.1e9
+assert all(command["comm"] for command in info["commands"]), info["commands"]
 assert recording.close(burn["exact"], burn["weight"], 0.1, stood + info["drain_latency_ns"])
 END
 done
