@@ -141,20 +141,39 @@ static struct json_object *counts_object(const struct report_out *out, uint32_t 
 	return object;
 }
 
+static struct json_object *sum_object(const struct report_branch *branch)
+{
+	struct json_object *object = json_new();
+
+	json_add_number(object, "others", branch->nr);
+	json_add_number(object, "total", branch->total);
+	return object;
+}
+
+static struct json_object *unsampled_object(struct report_out *out, uint32_t number)
+{
+	const struct profile_row *row = &out->profile->rows[out->profile->unsampled[number].row];
+	struct json_object *object = json_new();
+
+	report_row_json(out->profile, row, out->options, object);
+	json_add_number(object, "self", row->self);
+	json_add_number(object, "total", row->total);
+	json_add(object, "children", json_list());
+	return object;
+}
+
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
 	const struct profile *profile = out->profile;
 	const struct profile_node *node;
 
-	fputc('{', out->json.to);
 	if (branch->node == PROFILE_NONE) {
-		json_put_member(&out->json, "others", json_number(branch->nr));
-		fputc(',', out->json.to);
-		json_put_member(&out->json, "total", json_number(branch->total));
-		fputc('}', out->json.to);
+		json_put(&out->json, branch->nr ? sum_object(branch)
+		                                : unsampled_object(out, branch->unsampled));
 		return;
 	}
+	fputc('{', out->json.to);
 	node = &profile->nodes[branch->node];
 	json_put_members(&out->json, name_object(out, &profile->rows[node->row]));
 	if (out->view.direction != PROFILE_CALLERS) {
@@ -182,25 +201,49 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 	fputc(']', out->json.to);
 }
 
+static void put_class(struct report_out *out, const struct report_tree *tree, uint32_t class)
+{
+	fputc('{', out->json.to);
+	json_put_members(&out->json, class_object(out, class));
+	put_children(out, tree, out->profile->classes[class].root);
+	fputc('}', out->json.to);
+}
+
+/* What was not sampled of a command, beside the trees of classes. */
+static void put_unsampled_class(struct report_out *out, uint32_t number)
+{
+	const struct profile_unsampled *unsampled = &out->profile->unsampled[number];
+	struct json_object *object = class_object(out, out->profile->rows[unsampled->row].class);
+	struct json_object *children = json_list();
+
+	json_append(children, unsampled_object(out, number));
+	json_add(object, "children", children);
+	json_put(&out->json, object);
+}
+
 static int put_trees(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
+	bool classes = profile->config.keys & PROFILE_CLASS_KEYS, first = true;
+	bool whole = out->view.direction == PROFILE_ALL;
 	struct report_tree tree;
-	bool first = true;
+	size_t nr;
 
 	if (report_tree_init(&tree, profile, report_least(profile, out->options, &out->view),
-	                     out->options->max_depth, PROFILE_NONE))
+	                     out->options->max_depth, whole))
 		return -ENOMEM;
 	fputs("\"trees\":[", out->json.to);
 	for (uint32_t i = 0; i < profile->nr_classes; i++) {
-		const struct profile_class *class = &profile->classes[i];
-
-		if (!profile->nodes[class->root].total)
+		report_tree_children(&tree, profile->classes[i].root, &nr);
+		if (!nr)
 			continue;
-		fputs(first ? "{" : ",{", out->json.to);
-		json_put_members(&out->json, class_object(out, i));
-		put_children(out, &tree, class->root);
-		fputc('}', out->json.to);
+		fputs(first ? "" : ",", out->json.to);
+		put_class(out, &tree, i);
+		first = false;
+	}
+	for (uint32_t i = 0; i < profile->nr_unsampled && whole && classes; i++) {
+		fputs(first ? "" : ",", out->json.to);
+		put_unsampled_class(out, i);
 		first = false;
 	}
 	fputc(']', out->json.to);

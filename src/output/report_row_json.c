@@ -1,16 +1,17 @@
 #include "output/report_row_json.h"
 #include "output/report_rows.h"
 
-static void add_thread(const struct trace *trace, uint32_t thread, struct json_object *object)
+/* What was not sampled has a command alone. */
+static void add_thread(const struct trace *trace, const struct profile_class *class,
+                       struct json_object *object)
 {
-	const struct trace_thread *entry = trace_thread(trace, thread);
+	const struct trace_thread *entry = trace_thread(trace, class->thread);
 
 	json_add(object, "pid", json_int(entry ? entry->pid : 0));
 	json_add(object, "tid", json_int(entry ? entry->tid : 0));
-	json_add(object, "comm", json_text(entry ? trace_string(trace, entry->comm) : ""));
+	json_add(object, "comm", json_text(trace_string(trace, entry ? entry->comm : class->comm)));
 }
 
-/* What was not sampled has a command alone. */
 static void add_process(const struct trace *trace, const struct profile_class *class,
                         struct json_object *object)
 {
@@ -50,7 +51,7 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
 		add_source(profile, row, key, object);
 	else if (key == PROFILE_BY_THREAD)
-		add_thread(profile->trace, class->thread, object);
+		add_thread(profile->trace, class, object);
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(profile->trace, class, object);
 	else if (key & PROFILE_MEMORY_KEYS)
@@ -66,7 +67,9 @@ void report_row_json(const struct profile *profile, const struct profile_row *ro
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		report_key_json(profile, row, options->keys[k], object);
-	if (unsampled)
-		json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
-		         json_flag(true));
+	if (!unsampled)
+		return;
+	json_add(object, "comm", json_text(trace_string(profile->trace, unsampled->comm)));
+	json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+	         json_flag(true));
 }

@@ -108,31 +108,29 @@ static void thread_text(const struct trace *trace, uint32_t thread, char text[CE
 		snprintf(text, CELL_SIZE, "%s %d/%d", comm, entry->pid, entry->tid);
 }
 
-/* What was not sampled has a command, and nothing more is known. */
+/* Columns in which the command is told of what was not sampled; it has one, and no more is known.
+ */
+#define COMMAND_KEYS \
+	((unsigned)(PROFILE_BY_MODULE | PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM))
+
 static void unsampled_cell(const struct profile *profile, const struct profile_row *row,
                            enum profile_keys key, char text[CELL_SIZE])
 {
-	const char *comm = trace_string(profile->trace, profile->classes[row->class].comm);
-	const char *what = profile_unsampled_name(report_unsampled(profile, row));
-	bool named = profile->config.keys & PROFILE_BY_SYMBOL;
+	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
+	const char *comm = trace_string(profile->trace, unsampled->comm);
+	const char *what = profile_unsampled_name(unsampled);
+	unsigned keys = profile->config.keys;
 
-	switch (key) {
-	case PROFILE_BY_SYMBOL:
+	if (key == PROFILE_BY_SYMBOL && keys & COMMAND_KEYS)
 		snprintf(text, CELL_SIZE, "%s", what);
-		break;
-	case PROFILE_BY_MEM:
-	case PROFILE_BY_TLB:
-	case PROFILE_BY_SNOOP:
-	case PROFILE_BY_LATENCY:
-	case PROFILE_BY_OPERATION:
-	case PROFILE_BY_CPU:
-	case PROFILE_BY_FILE:
-	case PROFILE_BY_LINE:
+	else if (key == PROFILE_BY_SYMBOL)
+		snprintf(text, CELL_SIZE, "%s %s", what, comm);
+	else if (!(key & COMMAND_KEYS) && keys & (COMMAND_KEYS | PROFILE_BY_SYMBOL))
 		snprintf(text, CELL_SIZE, "-");
-		break;
-	default:
-		snprintf(text, CELL_SIZE, "%s%s%s", comm, named ? "" : " ", named ? "" : what);
-	}
+	else if (keys & PROFILE_BY_SYMBOL)
+		snprintf(text, CELL_SIZE, "%s", comm);
+	else
+		snprintf(text, CELL_SIZE, "%s %s", comm, what);
 }
 
 /* "comm 17" */

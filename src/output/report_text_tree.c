@@ -278,13 +278,6 @@ static bool has_classes(const struct profile *profile)
 	return profile->config.keys & PROFILE_CLASS_KEYS;
 }
 
-/* Without classes all trees, and all that was not sampled, are branches of one root. */
-static uint32_t only_root(const struct profile *profile)
-{
-	return !has_classes(profile) && profile->nr_classes ? profile->classes[0].root
-	                                                    : PROFILE_NONE;
-}
-
 static void put_all(const struct tree_text *tree, const uint32_t *order)
 {
 	const struct profile *profile = tree->tree->profile;
@@ -293,7 +286,7 @@ static void put_all(const struct tree_text *tree, const uint32_t *order)
 	if (has_classes(profile))
 		put_classes(tree, order);
 	else if (profile->nr_classes)
-		put_branches(tree, only_root(profile), 0);
+		put_branches(tree, profile->classes[0].root, 0);
 }
 
 /* "callers of f: 12.34% of all; in f itself 1.23% ±0.12%, 123 samples" */
@@ -340,8 +333,7 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 
 	if (order && tree.text)
 		err = report_tree_init(&branches, profile, tree.least, options->max_depth,
-		                       view->direction == PROFILE_ALL ? only_root(profile)
-		                                                      : PROFILE_NONE);
+		                       view->direction == PROFILE_ALL);
 	if (!err) {
 		if (view->direction != PROFILE_ALL)
 			put_view(&tree);

@@ -42,11 +42,14 @@ static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent,
 	sum->total += total;
 }
 
-static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t *sums,
-                              uint32_t below)
+/* Without classes all trees, and all that was not sampled, are branches of one root. */
+static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t *sums)
 {
 	const struct profile *profile = tree->profile;
+	uint32_t below = profile->nr_classes ? profile->classes[0].root : PROFILE_NONE;
 
+	if (profile->config.keys & PROFILE_CLASS_KEYS)
+		return;
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 
@@ -161,7 +164,7 @@ static uint32_t *find_depths(const struct profile *profile)
 }
 
 int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
-                     uint32_t max_depth, uint32_t unsampled_below)
+                     uint32_t max_depth, bool whole)
 {
 	uint32_t *sums = calloc(profile->nr_nodes + 1UL, sizeof(*sums));
 	uint32_t *depths = find_depths(profile);
@@ -173,8 +176,8 @@ int report_tree_init(struct report_tree *tree, const struct profile *profile, ui
 	};
 	if (sums && depths && tree->branches) {
 		collect(tree, least, sums, depths, max_depth);
-		if (unsampled_below != PROFILE_NONE)
-			collect_unsampled(tree, least, sums, unsampled_below);
+		if (whole)
+			collect_unsampled(tree, least, sums);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
 		err = find_namesakes(tree);
 	}

@@ -21,11 +21,11 @@ struct report_tree {
 };
 
 /*
- * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves). What
- * was not sampled is below a node, where one is given. 0 or -ENOMEM.
+ * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves).
+ * whole: what was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
  */
 int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
-                     uint32_t max_depth, uint32_t unsampled_below);
+                     uint32_t max_depth, bool whole);
 void report_tree_fini(struct report_tree *tree);
 
 /* The branches below a node (its children): the first, and how many. */

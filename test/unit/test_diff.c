@@ -418,12 +418,14 @@ static void programs_get_fields(void **state)
 	with_lines(&after, "two");
 	options.event = 0;
 	options.keys[0] = PROFILE_BY_LINE;
-	expect_keys(&report,
-	            "[{'file': null, 'line': null}, {'file': 'x.c', 'line': 7}, "
-	            "{'file': null, 'line': null, 'unsampled': true}, {'file': 'x.c', 'line': 8}]");
+	expect_keys(&report, "[{'file': null, 'line': null}, {'file': 'x.c', 'line': 7}, "
+	                     "{'file': null, 'line': null, 'comm': 'fork', 'unsampled': true}, "
+	                     "{'file': null, 'line': null, 'comm': 'sh', 'unsampled': true}, "
+	                     "{'file': 'x.c', 'line': 8}]");
 	options.keys[0] = PROFILE_BY_FILE;
 	expect_keys(&report, "[{'file': '/two/x.c'}, {'file': '/one/x.c'}, {'file': null}, "
-	                     "{'file': null, 'unsampled': true}]");
+	                     "{'file': null, 'comm': 'fork', 'unsampled': true}, "
+	                     "{'file': null, 'comm': 'sh', 'unsampled': true}]");
 	options.keys[0] = PROFILE_BY_COMM;
 	options.keys[1] = PROFILE_BY_CPU;
 	options.nr_keys = 2;

@@ -181,6 +181,51 @@ static void trees_add_up(void **state)
 	world_close(&w);
 }
 
+/* What was not sampled is a part of the total, and so of the trees. */
+static void trees_hold_what_was_not_sampled(void **state)
+{
+	static const enum profile_keys keys[] = {0, PROFILE_BY_COMM, PROFILE_BY_THREAD};
+	struct json_object *object, *trees, *children;
+	struct trace *trace;
+	uint64_t sum;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 1000);
+	tables_run(w.tables)->flags = 0;
+	set_exact(&w, "fork", 3000 * base_periods[0])->tasks = 1;
+	set_exact(&w, "true", 1)->tasks = 1;
+	trace = world_written(&w);
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		struct report_options options = by_function;
+
+		options.event = 0;
+		options.tree = true;
+		if (keys[k])
+			options.keys[options.nr_keys++] = keys[k];
+		object = report(trace, &options);
+		trees = member(object, "trees");
+		sum = 0;
+		for (size_t i = 0; i < json_object_array_length(trees); i++)
+			sum += check_branch(json_object_array_get_idx(trees, i));
+		assert_int_equal(sum, number(object, "total_weight"));
+		assert_int_not_equal(sum, number(object, "sampled_weight"));
+		children = member(json_object_array_get_idx(trees, 0), "children");
+		if (!keys[k]) {
+			struct json_object *first = json_object_array_get_idx(children, 0);
+
+			assert_string_equal(json_object_get_string(member(first, "symbol")),
+			                    "[unsampled]");
+			assert_string_equal(json_object_get_string(member(first, "comm")), "fork");
+			assert_true(json_object_get_boolean(member(first, "unsampled")));
+		}
+		json_object_put(object);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void page_report(struct page *page, const struct trace *trace,
                         const struct report_options *options)
 {
@@ -464,6 +509,7 @@ int main(void)
 		cmocka_unit_test(functions_add_up),
 		cmocka_unit_test(threads_add_up),
 		cmocka_unit_test(trees_add_up),
+		cmocka_unit_test(trees_hold_what_was_not_sampled),
 		cmocka_unit_test(text_shows_all),
 		cmocka_unit_test(long_commands_stay_in_info),
 		cmocka_unit_test(one_sample_says_little),
