@@ -33,13 +33,15 @@ static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t b
 static int add_message(struct call_sums *sums, int32_t rank, const struct call_part *part)
 {
 	const struct trace_comm *comm = trace_comm(sums->trace, part->comm);
-	int32_t peer;
+	int32_t peer = comm ? trace_member(sums->trace, part->comm, part->peer,
+	                                   comm->flags & TRACE_COMM_INTER)
+	                    : -1;
 
-	if (!comm || rank < 0)
+	if (rank < 0 || peer < 0) {
+		sums->messages_elsewhere++;
+		sums->bytes_elsewhere += part->bytes;
 		return 0;
-	peer = trace_member(sums->trace, part->comm, part->peer, comm->flags & TRACE_COMM_INTER);
-	if (peer < 0)
-		return 0;
+	}
 	return part->kind == CALL_GET ? add_link(sums, peer, rank, part->bytes)
 	                              : add_link(sums, rank, peer, part->bytes);
 }
@@ -110,12 +112,14 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 	if (!region || call->enter < sums->from || call->enter >= sums->to)
 		return 0;
 	add_call(&sums->regions[call->region], call);
-	if (row == RANK_NONE || !trace_region_is_mpi(region->region_class))
+	if (!trace_region_is_mpi(region->region_class))
 		return 0;
-	add_call(&sums->ranks[row], call);
+	if (row != RANK_NONE)
+		add_call(&sums->ranks[row], call);
 	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
 		if (is_message(call->parts[i].kind))
-			err = add_message(sums, rows->rows[row].rank, &call->parts[i]);
+			err = add_message(sums, row == RANK_NONE ? -1 : rows->rows[row].rank,
+			                  &call->parts[i]);
 	return err;
 }
 

@@ -210,6 +210,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 			json_add(object, "callers", callers_object(&job.callers));
 		json_add(object, "calls", calls_array(&job.calls, options));
 		json_add(object, "matrix", matrix_array(&job.calls));
+		json_add_number(object, "messages_elsewhere", job.calls.messages_elsewhere);
+		json_add_number(object, "bytes_elsewhere", job.calls.bytes_elsewhere);
 		json_put(&out, object);
 		fputc('\n', to);
 		err = out.err;

@@ -392,14 +392,31 @@ static int put_pairs(FILE *to, const struct call_sums *sums, const struct report
 	return 0;
 }
 
+/* Of processes that were spawned, or in communicators that there was no room for. */
+static void put_elsewhere(FILE *to, const struct job *job)
+{
+	uint64_t nr = job->calls.messages_elsewhere;
+	char bytes[TEXT_SIZE];
+
+	text_bytes(bytes, job->calls.bytes_elsewhere);
+	if (nr)
+		fprintf(to,
+		        "(%" PRIu64 " message%s, of %s, not known to be between two of the job's "
+		        "ranks, %s in no matrix)\n",
+		        nr, nr == 1 ? "" : "s", bytes, nr == 1 ? "is" : "are");
+}
+
 static int put_links(FILE *to, const struct job *job)
 {
 	int32_t highest = highest_rank(&job->calls);
 
-	if (highest < 0)
+	if (highest < 0 && !job->calls.messages_elsewhere)
 		return 0;
 	put_title(to, job->options,
 	          "messages between ranks, one-sided ones too, from calls: from a row to a column");
+	put_elsewhere(to, job);
+	if (highest < 0)
+		return 0;
 	if (highest >= MATRIX_RANKS)
 		return put_pairs(to, &job->calls, job->options);
 	put_matrix(to, &job->calls, highest + 1, false);
