@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_SLOTS 4096 /* communicators alive at once; more find no number */
+#define NR_CHAINS 4096
 
 struct members {
 	uint32_t nr_local, nr_remote;
 	uint32_t *ranks; /* in the world, or UINT32_MAX */
 };
 
+/* Those that are alive, in chains: by what they are called here, and in the job. */
 static struct {
-	struct comm *slots[NR_SLOTS]; /* by handle */
+	struct comm *by_handle[NR_CHAINS], *by_id[NR_CHAINS];
 	struct comm *free;
 	uint32_t nr;
 	uintptr_t job; /* a group */
@@ -31,30 +32,57 @@ uint64_t comm_mix(uint64_t a, uint64_t b)
 	return z ^ z >> 32;
 }
 
-static size_t slot_of(uint64_t handle)
+static size_t chain_of(uint64_t key)
 {
-	return handle * 0x9e3779b97f4a7c15 >> 52;
+	return key * 0x9e3779b97f4a7c15 >> 52;
 }
 
-static_assert(NR_SLOTS == 1 << 12, "slot_of() gives 12 bits");
+static_assert(NR_CHAINS == 1 << 12, "chain_of() gives 12 bits");
 
-/* Freed ones leave no hole: a slot keeps what it had, with handle 0. */
-static struct comm **find_slot(uint64_t handle)
+static struct comm *find_alive(uint64_t handle)
 {
-	struct comm **empty = NULL;
+	struct comm *comm = comms.by_handle[chain_of(handle)];
 
-	for (size_t i = 0; i < NR_SLOTS; i++) {
-		struct comm **slot = &comms.slots[(slot_of(handle) + i) % NR_SLOTS];
-		struct comm *comm = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	while (comm && comm->handle != handle)
+		comm = comm->next_handle;
+	return comm;
+}
 
-		if (comm && comm->handle == handle)
-			return slot;
-		if (!empty && (!comm || !comm->handle))
-			empty = slot;
-		if (!comm)
-			break;
-	}
-	return empty;
+static bool is_taken(uint64_t id)
+{
+	const struct comm *comm = comms.by_id[chain_of(id)];
+
+	while (comm && comm->id != id)
+		comm = comm->next_id;
+	return comm;
+}
+
+static void link_comm(struct comm *comm)
+{
+	struct comm **handles = &comms.by_handle[chain_of(comm->handle)];
+	struct comm **ids = &comms.by_id[chain_of(comm->id)];
+
+	comm->next_handle = *handles;
+	*handles = comm;
+	comm->next_id = *ids;
+	*ids = comm;
+	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
+}
+
+/* Threads may have it as their last one, so its memory stays a communicator. */
+static void unlink_comm(struct comm *comm)
+{
+	struct comm **at = &comms.by_handle[chain_of(comm->handle)];
+
+	while (*at != comm)
+		at = &(*at)->next_handle;
+	*at = comm->next_handle;
+	for (at = &comms.by_id[chain_of(comm->id)]; *at != comm;)
+		at = &(*at)->next_id;
+	*at = comm->next_id;
+	comm->next_handle = comms.free;
+	comms.free = comm;
+	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -172,24 +200,13 @@ static struct comm *new_comm(uint64_t handle)
 	struct comm *comm = comms.free;
 
 	if (comm)
-		comms.free = comm->next_free;
+		comms.free = comm->next_handle;
 	else
 		comm = malloc(sizeof(*comm));
 	if (!comm)
 		return NULL;
 	*comm = (struct comm){.handle = handle};
 	return comm;
-}
-
-static bool is_taken(uint64_t id)
-{
-	for (size_t i = 0; i < NR_SLOTS; i++) {
-		const struct comm *comm = comms.slots[i];
-
-		if (comm && comm->handle && comm->id == id)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -226,23 +243,15 @@ out:
 /* The lock is held. */
 static struct comm *add_comm(uint64_t handle, uint64_t seed)
 {
-	struct comm **slot = find_slot(handle), *comm, *old;
+	struct comm *old = find_alive(handle), *comm;
 
-	if (!slot)
-		return NULL;
+	if (old)
+		unlink_comm(old); /* gone without a word */
 	comm = new_comm(handle);
 	if (!comm)
 		return NULL;
-	old = *slot;
-	if (old)
-		old->handle = 0; /* gone without a word */
 	fill_in(comm, seed);
-	__atomic_store_n(slot, comm, __ATOMIC_RELEASE);
-	if (old) {
-		old->next_free = comms.free;
-		comms.free = old;
-	}
-	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
+	link_comm(comm);
 	return comm;
 }
 
@@ -266,15 +275,14 @@ static uint64_t kept_seed(uint64_t handle)
 
 struct comm *comm_find(struct thread *thread, uint64_t handle)
 {
-	struct comm **slot, *comm = NULL;
+	struct comm *comm;
 
 	if (!process.in_world || is_null(handle))
 		return NULL;
 	pthread_mutex_lock(&process.lock);
-	slot = find_slot(handle);
-	if (slot)
-		comm = *slot && (*slot)->handle == handle ? *slot
-		                                          : add_comm(handle, kept_seed(handle));
+	comm = find_alive(handle);
+	if (!comm)
+		comm = add_comm(handle, kept_seed(handle));
 	thread->comm_generation = comm_generation;
 	thread->comm_handle = handle;
 	thread->comm = comm;
@@ -309,13 +317,12 @@ uint32_t comm_open_file(struct comm *comm, const char *name)
 
 void comm_forget(uint64_t handle)
 {
-	struct comm **slot;
+	struct comm *comm;
 
 	pthread_mutex_lock(&process.lock);
-	slot = find_slot(handle);
-	if (slot && *slot && (*slot)->handle == handle)
-		(*slot)->handle = 0;
-	__atomic_fetch_add(&comm_generation, 1, __ATOMIC_RELEASE);
+	comm = find_alive(handle);
+	if (comm)
+		unlink_comm(comm);
 	pthread_mutex_unlock(&process.lock);
 }
 

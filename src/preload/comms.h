@@ -18,9 +18,9 @@ struct comm {
 	int peers;       /* size of the group that peers are of: the remote one, if there is one */
 	bool inter;
 	bool has_neighbors;
-	int in_degree, out_degree; /* valid with has_neighbors */
-	uint64_t children;         /* communicators made of it, and files opened, so far */
-	struct comm *next_free;
+	int in_degree, out_degree;          /* valid with has_neighbors */
+	uint64_t children;                  /* communicators made of it, and files opened, so far */
+	struct comm *next_handle, *next_id; /* in its chains; free ones are one by the first */
 };
 
 /* By handle; one that was not seen before is made known. NULL: no memory, or MPI is not up. */
