@@ -126,8 +126,8 @@ void status_final(const struct session *s, uint64_t bytes)
 	text_bytes(budget, s->options->budget);
 	text_bytes(size, bytes);
 	say("%s of %s, kept 1 of %llu, %s now, %llu lost \u2192 %s (%s)", used, budget,
-	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate, (unsigned long long)sampler_all_lost(s->sampler),
-	    s->options->output, size);
+	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate,
+	    (unsigned long long)sampler_all_lost(s->sampler), s->options->output, size);
 }
 
 static void warn_of_delay(const struct session *s)

@@ -7,7 +7,6 @@
 #ifndef SYMBOLIZE_DEMANGLE_H
 #define SYMBOLIZE_DEMANGLE_H
 
-
 #define DEMANGLED_MAX 16384
 
 /* The name in text, or NULL where it is not mangled, or too long by either count. */

@@ -14,7 +14,6 @@
 
 #include "symbolize/space.h"
 
-
 /* Deeper stacks are cut there, whatever room a caller has. */
 #define UNWIND_MAX_FRAMES 1024
 
