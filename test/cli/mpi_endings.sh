@@ -15,6 +15,8 @@ def messages(way):
     assert parts.count(('send', 1)) == 100 and parts.count(('receive', 1)) == 100, (way, len(parts))
     # Initialised long ago, or not: Finalize was never called.
     assert not any(c['call'] == 'MPI_Finalize' for c in calls)
+    # MPICH's returns, from 4.2 on, and the process is killed a little later.
+    assert (way == 'abort') == any((c['rank'], c['call']) == (1, 'MPI_Abort') for c in calls)
     return sorted((c['rank'], c['call']) for c in calls if not c['finished'])
 E
 for mpi in $mpis; do
@@ -27,8 +29,6 @@ for mpi in $mpis; do
 from endings import *
 open_calls = messages(sys.argv[1])
 print(open_calls)
-if sys.argv[1] == 'abort':
-    assert (1, 'MPI_Abort') in open_calls
 if sys.argv[1] == 'kill':
     assert open_calls == [(0, 'MPI_Recv')]
 E

@@ -76,7 +76,7 @@ assert head.endswith(f" of the run, {samples} samples"), (head, samples)
 for span in "0.1,0.2", "0.1s,0.2s":
     head = recording.output_of("report", "--time", span, "adaptrace.atr").decode()
     assert "\nshown: from 100.0 ms to 200.0 ms of the run, " in head, head
-assert "shown" not in recording.output_of("report", "adaptrace.atr").decode().split("\n\n")[0]
+assert "\nshown:" not in recording.output_of("report", "adaptrace.atr").decode().split("\n\n")[0]
 END
 
 "$ADAPTRACE" report --time 150%, >said 2>errors

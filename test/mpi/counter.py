@@ -20,7 +20,8 @@ for name, args in re.findall(r"\bint\s+MPI_([A-Z]\w*)\s*\(([^;{]*?)\)\s*(?:__att
                              header):
     parameters = [] if args.strip() in ("", "void") else [a.strip() for a in args.split(",")]
     names = [re.search(r"(\w+)\s*(?:\[[^]]*\])*$", p) for p in parameters]
-    if all(names) and "(" not in args: # no functions as arguments, and as many as it says
+    # No functions as arguments, as many as it says, and nothing of the library for Fortran.
+    if all(names) and "(" not in args and "f08" not in name:
         found[name] = args, [n.group(1) for n in names]
 print("""#include <dlfcn.h>
 #include <mpi.h>
