@@ -70,8 +70,9 @@ static int load_add(struct jitdump *dump, const struct code_load *load, uint64_t
 	struct jitdump_code code = {
 		.addr = load->addr,
 		.size = load->size,
-		.index = load->index,
 		.name_at = at + sizeof(*load),
+		.index = load->index,
+		.load = (uint32_t)dump->nr,
 	};
 
 	if (dump->debug_at && dump->debug_addr == load->addr)
@@ -95,11 +96,11 @@ static int move_add(struct jitdump *dump, const struct code_move *move)
 	}
 	if (!from || dump->codes[from - 1].index != move->index)
 		return 0;
-	code = dump->codes[from - 1];
+	code = dump->codes[dump->nr - 1];
 	code.addr = move->addr;
 	code.size = move->size;
+	code.name_at = dump->codes[dump->codes[from - 1].load].name_at;
 	code.debug_at = 0; /* its lines are of the old address */
-	code.index = UINT64_MAX;
 	return code_add(dump, &code);
 }
 

@@ -24,7 +24,9 @@ const char *jitdump_string(struct jitdump_reader *reader, uint64_t at);
 
 /* A piece of code, and where in the file it is described; debug_at 0: it has no lines. */
 struct jitdump_code {
-	uint64_t addr, size, index, name_at, debug_at;
+	uint64_t addr, size, name_at, debug_at;
+	uint64_t index; /* ascending: moved code has that of the latest load before it, … */
+	uint32_t load;  /* … which is code number */
 };
 
 struct jitdump_line {

@@ -182,6 +182,30 @@ static void moved_code(void **state)
 	assert_string_equal(answers.answers[1].name, "g");
 }
 
+/* Code that was loaded after other code had moved, and code that moves again. */
+static void later_moves(void **state)
+{
+	static const uint32_t offsets[] = {0x3010, 0x5010, 0x6010, 0x7010};
+	struct answers answers;
+	struct dump dump;
+
+	(void)state;
+	head(&dump);
+	load(&dump, 0x1000, 0x100, 1, "f");
+	load(&dump, 0x2000, 0x100, 2, "g");
+	move(&dump, 0x1000, 0x3000, 0x100, 1);
+	load(&dump, 0x4000, 0x100, 3, "h");
+	move(&dump, 0x4000, 0x5000, 0x100, 3);
+	move(&dump, 0x3000, 0x6000, 0x100, 1);
+	move(&dump, 0x2000, 0x7000, 0x100, 2);
+	assert_int_equal(lookup(&dump, offsets, 4, &answers), 0);
+	assert_int_equal(answers.nr, 4);
+	assert_string_equal(answers.answers[0].name, "f");
+	assert_string_equal(answers.answers[1].name, "h");
+	assert_string_equal(answers.answers[2].name, "f");
+	assert_string_equal(answers.answers[3].name, "g");
+}
+
 static void check_lines(uint32_t shift)
 {
 	static const uint32_t offsets[] = {0x1000, 0x1003, 0x1004, 0x1009, 0x2000};
@@ -382,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_load_wins),
 		cmocka_unit_test(moved_code),
+		cmocka_unit_test(later_moves),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(nonsense_for_lines),
 		cmocka_unit_test(other_windows),
