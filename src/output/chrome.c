@@ -273,7 +273,7 @@ static int print_all(struct chrome *chrome)
 static int prepare(struct chrome *chrome)
 {
 	const struct trace_event *event = trace_event(chrome->trace, chrome->conversion->event);
-	uint32_t deepest = 0;
+	uint32_t deepest;
 
 	if (paths_init(&chrome->paths, chrome->trace, PATHS_BY_FUNCTION))
 		return -ENOMEM;
@@ -288,15 +288,10 @@ static int prepare(struct chrome *chrome)
 		chrome->start = chrome->spool->first_time;
 	if (chrome->calls->last_time && chrome->calls->first_time < chrome->start)
 		chrome->start = chrome->calls->first_time;
-	chrome->depths = paths_depths(&chrome->paths);
-	if (!chrome->depths)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < chrome->paths.nr_paths; i++)
-		if (chrome->depths[i] > deepest)
-			deepest = chrome->depths[i];
+	chrome->depths = paths_depths(&chrome->paths, &deepest);
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
 	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
-	return chrome->chain && chrome->open ? 0 : -ENOMEM;
+	return chrome->depths && chrome->chain && chrome->open ? 0 : -ENOMEM;
 }
 
 int chrome_write(struct conversion *conversion, FILE *file)

@@ -202,7 +202,7 @@ static void write_archive(struct archive *archive)
 
 static int archive_init(struct archive *archive)
 {
-	uint32_t nr_comms = 0;
+	uint32_t nr_comms = 0, deepest;
 
 	if (paths_init(&archive->paths, archive->trace, PATHS_BY_LINE))
 		return -ENOMEM;
@@ -215,7 +215,7 @@ static int archive_init(struct archive *archive)
 	while (trace_comm(archive->trace, nr_comms))
 		nr_comms++;
 	archive->counters = archive->nr_regions;
-	archive->depths = paths_depths(&archive->paths);
+	archive->depths = paths_depths(&archive->paths, &deepest);
 	archive->mpi = mpi_paths_functions(&archive->paths);
 	archive->source_of_place =
 		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));

@@ -308,14 +308,17 @@ uint32_t paths_find(struct paths *paths, const struct trace_sample *sample)
 	return path;
 }
 
-uint32_t *paths_depths(const struct paths *paths)
+uint32_t *paths_depths(const struct paths *paths, uint32_t *deepest)
 {
 	uint32_t *depths = calloc((size_t)paths->nr_paths + 1, sizeof(*depths));
 
+	*deepest = 0;
 	for (uint32_t i = 0; depths && i < paths->nr_paths; i++) {
 		uint32_t caller = paths->paths[i].caller;
 
 		depths[i] = caller == PATH_NONE ? 1 : depths[caller] + 1;
+		if (depths[i] > *deepest)
+			*deepest = depths[i];
 	}
 	return depths;
 }

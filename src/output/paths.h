@@ -69,8 +69,10 @@ uint32_t paths_find(struct paths *paths, const struct trace_sample *sample);
 #define PATHS_BATCH 64
 void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr);
 
-/* How many functions a path has, for all of them; NULL: no memory. To be freed. */
-uint32_t *paths_depths(const struct paths *paths);
+/*
+ * How many functions a path has, for all of them, and at most; NULL: no memory. To be freed.
+ */
+uint32_t *paths_depths(const struct paths *paths, uint32_t *deepest);
 
 /* A function's name, in the file or in text. */
 static inline const char *paths_function(const struct paths *paths, uint32_t function,

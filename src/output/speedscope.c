@@ -242,7 +242,7 @@ static int print_all(struct speedscope *speedscope)
 
 static int prepare(struct speedscope *speedscope)
 {
-	uint32_t deepest = 0;
+	uint32_t deepest;
 
 	if (paths_init(&speedscope->paths, speedscope->conversion->trace, PATHS_BY_FUNCTION))
 		return -ENOMEM;
@@ -257,14 +257,9 @@ static int prepare(struct speedscope *speedscope)
 	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
 		speedscope->nr_events++;
 	speedscope->seen = calloc(nr_profiles(speedscope) + 1UL, sizeof(*speedscope->seen));
-	speedscope->depths = paths_depths(&speedscope->paths);
-	if (!speedscope->seen || !speedscope->depths)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < speedscope->paths.nr_paths; i++)
-		if (speedscope->depths[i] > deepest)
-			deepest = speedscope->depths[i];
+	speedscope->depths = paths_depths(&speedscope->paths, &deepest);
 	speedscope->chain = calloc(deepest + 1, sizeof(*speedscope->chain));
-	return speedscope->chain ? 0 : -ENOMEM;
+	return speedscope->seen && speedscope->depths && speedscope->chain ? 0 : -ENOMEM;
 }
 
 int speedscope_write(struct conversion *conversion, FILE *file)
