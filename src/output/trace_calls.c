@@ -120,41 +120,37 @@ static int open_lists(struct call_walk *walk, const struct filter *filter)
 	return err;
 }
 
-struct call_walk *call_walk_new(const struct trace *trace)
+/* The walk with its lists open, unless there was an error; else NULL with errno. */
+static struct call_walk *walk_begin(struct call_walk *walk, int err, const struct filter *filter)
 {
-	struct call_walk *walk = calloc(1, sizeof(*walk));
-	int err = -ENOMEM;
-
-	if (!walk)
-		goto out;
-	walk->places = &walk->own;
-	err = places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
 	if (!err)
-		err = open_lists(walk, NULL);
+		err = open_lists(walk, filter);
 	if (!err)
 		return walk;
-out:
 	call_walk_free(walk);
 	errno = -err;
 	return NULL;
 }
 
+struct call_walk *call_walk_new(const struct trace *trace)
+{
+	struct call_walk *walk = calloc(1, sizeof(*walk));
+
+	if (!walk)
+		return NULL;
+	walk->places = &walk->own;
+	return walk_begin(walk, places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS), NULL);
+}
+
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread)
 {
 	struct call_walk *walk = calloc(1, sizeof(*walk));
-	int err = -ENOMEM;
 
 	if (!walk)
-		goto out;
+		return NULL;
 	walk->places = index->places;
 	walk->filter = (struct filter){index, thread};
-	err = open_lists(walk, &walk->filter);
-	if (!err)
-		return walk;
-out:
-	call_walk_free(walk);
-	errno = -err;
-	return NULL;
+	return walk_begin(walk, 0, &walk->filter);
 }
 
 void call_walk_free(struct call_walk *walk)
