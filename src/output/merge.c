@@ -310,27 +310,21 @@ static int merge_all(struct merge *merge, const char *path)
 int merge_write(const char *path, const struct merge_config *config, struct merge_result *result,
                 char why[MERGE_WHY_SIZE])
 {
-	struct merge *merge = calloc(1, sizeof(*merge));
+	struct merge merge = {.config = config, .result = result, .why = why};
 	int err;
 
 	*why = '\0';
 	*result = (struct merge_result){0};
-	if (!merge)
-		return -ENOMEM;
-	merge->config = config;
-	merge->result = result;
-	merge->why = why;
-	err = merge_all(merge, path);
-	hmb_free(merge->hmb);
-	merge_counters_fini(&merge->counters);
-	merge_map_fini(&merge->map);
-	for (uint32_t i = 0; i < merge->nr; i++)
-		merge_input_fini(&merge->inputs[i]);
-	tables_free(merge->tables);
-	clocks_fini(&merge->clocks);
-	free(merge->inputs);
-	free(merge->path);
-	free(merge);
+	err = merge_all(&merge, path);
+	hmb_free(merge.hmb);
+	merge_counters_fini(&merge.counters);
+	merge_map_fini(&merge.map);
+	for (uint32_t i = 0; i < merge.nr; i++)
+		merge_input_fini(&merge.inputs[i]);
+	tables_free(merge.tables);
+	clocks_fini(&merge.clocks);
+	free(merge.inputs);
+	free(merge.path);
 	if (err && !*why)
 		snprintf(why, MERGE_WHY_SIZE, "cannot write '%s': %s", path,
 		         err == -EBADMSG ? "the records of a trace make no sense" : strerror(-err));

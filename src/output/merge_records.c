@@ -15,6 +15,8 @@ static int make_buffer(struct merge *merge)
 	struct hmb_config config = {
 		.memory = tables_arena(merge->tables),
 		.size = tables_budget(merge->tables),
+		.reserve = tables_reserve_arena,
+		.reserve_arg = merge->tables,
 		.ledger = tables_ledger(merge->tables),
 		.nr_kinds = merge->nr_events,
 		.max_path = MAX_PATH,
