@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "hmb/call_put.h"
-#include "hmb/hmb.h"
 #include "random_bins.h"
 
 enum { MAX_CALLS = 4096, TIME_SHIFT = 4, NR_LIKES = 40 };
@@ -282,20 +282,13 @@ static void test_bytes(void **state)
 
 /* --- in the buffer ---------------------------------------------------------------------------- */
 
-static struct hmb *make_hmb(size_t share, void **memory)
+static struct hmb *make_buffer(size_t share)
 {
-	struct hmb_config config = {
+	return buffer_new((struct hmb_config){
 		.size = 64 << 10,
 		.nr_kinds = 2,
 		.kinds[1] = {.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = share},
-		.max_path = 4};
-	struct hmb *hmb;
-
-	*memory = config.memory = aligned_alloc(4096, config.size);
-	memset(config.memory, 0, config.size);
-	hmb = hmb_new(&config);
-	assert_non_null(hmb);
-	return hmb;
+		.max_path = 4});
 }
 
 static void see_parts(struct call_cursor *cursor, const struct bin *bin, uint32_t *seen)
@@ -319,8 +312,7 @@ static void test_many_parts(void **state)
 	struct call call = {.enter = 1600, .leave = 3200, .parts = parts, .nr_parts = 100};
 	struct call_cursor *cursor = malloc(sizeof(*cursor));
 	uint32_t seen = 0;
-	void *memory;
-	struct hmb *hmb = make_hmb(0, &memory);
+	struct hmb *hmb = make_buffer(0);
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
@@ -332,16 +324,14 @@ static void test_many_parts(void **state)
 	see_parts(cursor, hmb->kinds[1].levels[0].open, &seen);
 	assert_int_equal(seen, 100);
 	free(cursor);
-	hmb_free(hmb);
-	free(memory);
+	buffer_free(hmb);
 }
 
 static void test_share(void **state)
 {
 	struct kept kept;
 	uint64_t time = 0, stored = 0;
-	void *memory;
-	struct hmb *hmb = make_hmb(32 << 10, &memory);
+	struct hmb *hmb = make_buffer(32 << 10);
 
 	(void)state;
 	for (size_t n = 0; n < 20000; n++) {
@@ -355,8 +345,7 @@ static void test_share(void **state)
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 20000);
 	assert_int_equal(hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
-	hmb_free(hmb);
-	free(memory);
+	buffer_free(hmb);
 }
 
 /* --- bytes from anywhere ---------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/hmb.h"
+#include "buffer.h"
 #include "raw_records.h"
 
 /*
@@ -31,7 +31,6 @@ static uint64_t rnd(uint64_t below)
 
 struct world {
 	struct hmb *hmb;
-	void *memory;
 	struct kept *all;
 	size_t nr;
 	struct stream streams[8];
@@ -44,10 +43,7 @@ static void world_open(struct world *w, size_t size, unsigned nr_kinds)
 
 	for (unsigned k = 0; k < nr_kinds; k++)
 		config.kinds[k].time_shift = 6;
-	w->memory = config.memory = aligned_alloc(4096, size);
-	memset(w->memory, 0, size);
-	w->hmb = hmb_new(&config);
-	assert_non_null(w->hmb);
+	w->hmb = buffer_new(config);
 	w->all = malloc(MAX_SAMPLES * sizeof(*w->all));
 	w->nr = 0;
 	for (unsigned i = 0; i < 8; i++)
@@ -56,8 +52,7 @@ static void world_open(struct world *w, size_t size, unsigned nr_kinds)
 
 static void world_close(struct world *w)
 {
-	hmb_free(w->hmb);
-	free(w->memory);
+	buffer_free(w->hmb);
 	free(w->all);
 }
 
@@ -283,12 +278,9 @@ static void a_share_that_is_passed_removes_all(void **state)
 	struct hmb_config config = {
 		.size = size, .nr_kinds = 2, .max_path = 1, .kinds = {{0}, {.share = 1 << 19}}};
 	char record[48] = {0};
-	struct hmb *hmb;
+	struct hmb *hmb = buffer_new(config);
 
 	(void)state;
-	config.memory = aligned_alloc(4096, size);
-	memset(config.memory, 0, size);
-	hmb = hmb_new(&config);
 	for (unsigned i = 1; i < 10000; i++) {
 		put_raw(hmb, 0, lambda(i), i, record, sizeof(record));
 		put_raw(hmb, 1, 0, i, record, 40);
@@ -300,8 +292,7 @@ static void a_share_that_is_passed_removes_all(void **state)
 	assert_int_equal(hmb_stored(hmb, 1), 0);
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 19999);
-	hmb_free(hmb);
-	free(config.memory);
+	buffer_free(hmb);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/hmb.h"
+#include "buffer.h"
 #include "counter_series.h"
 
 /*
@@ -27,7 +27,6 @@ struct kept {
 
 struct world {
 	struct hmb *hmb;
-	void *memory;
 	struct series *series[NR_STREAMS];
 	struct stream streams[NR_STREAMS];
 	struct kept *all[NR_STREAMS];
@@ -46,10 +45,7 @@ static void world_open(struct world *w, size_t size, enum counter_owner owner)
 	};
 
 	w->owner = owner;
-	w->memory = config.memory = aligned_alloc(4096, size);
-	memset(w->memory, 0, size);
-	w->hmb = hmb_new(&config);
-	assert_non_null(w->hmb);
+	w->hmb = buffer_new(config);
 	for (unsigned i = 0; i < NR_STREAMS; i++) {
 		w->series[i] = series_new(i + 1);
 		w->streams[i] = stream_start(7, i, 0);
@@ -60,8 +56,7 @@ static void world_open(struct world *w, size_t size, enum counter_owner owner)
 
 static void world_close(struct world *w)
 {
-	hmb_free(w->hmb);
-	free(w->memory);
+	buffer_free(w->hmb);
 	for (unsigned i = 0; i < NR_STREAMS; i++) {
 		free(w->series[i]);
 		free(w->all[i]);
@@ -208,20 +203,16 @@ static size_t counter_bytes(unsigned nr_counters)
 	struct series *series = series_new(1);
 	uint64_t totals[COUNTER_MAX];
 	struct hmb_sample sample = {.leaf = 1ULL << 32 | 7, .counters = totals};
-	struct hmb *hmb;
+	struct hmb *hmb = buffer_new(config);
 	size_t bytes;
 
-	config.memory = aligned_alloc(4096, config.size);
-	memset(config.memory, 0, config.size);
-	hmb = hmb_new(&config);
 	for (unsigned i = 0; i < 40000; i++) {
 		series_step(series, PERIOD, totals);
 		sample.time += PERIOD;
 		hmb_put(hmb, &sample);
 	}
 	bytes = hmb_record_bytes(hmb);
-	hmb_free(hmb);
-	free(config.memory);
+	buffer_free(hmb);
 	free(series);
 	return bytes;
 }

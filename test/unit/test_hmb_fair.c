@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/hmb.h"
+#include "buffer.h"
 #include "random_bins.h"
 
 /*
@@ -19,27 +19,14 @@ enum { MAX_TALLY = 4 };
 
 static const uint64_t BASE = 97081; /* ns */
 
-static struct hmb *buffer_new(size_t size, unsigned nr_kinds)
+static struct hmb *make_buffer(size_t size, unsigned nr_kinds)
 {
 	struct hmb_config config = {
 		.size = size, .nr_kinds = nr_kinds, .max_path = 20, .truncated_frame = 1};
-	struct hmb *hmb;
 
 	for (unsigned k = 0; k < nr_kinds; k++)
 		config.kinds[k].time_shift = 6;
-	config.memory = aligned_alloc(4096, size);
-	memset(config.memory, 0, size);
-	hmb = hmb_new(&config);
-	assert_non_null(hmb);
-	return hmb;
-}
-
-static void buffer_free(struct hmb *hmb)
-{
-	void *memory = hmb->arena.memory;
-
-	hmb_free(hmb);
-	free(memory);
+	return buffer_new(config);
 }
 
 /* A sample of somebody (its leaf) by a stream. */
@@ -106,7 +93,7 @@ static void assert_fair(uint64_t stored, unsigned floor, uint64_t truth)
 /* The kernel goes on at the old period; streams of 3 samples beside one that lives for ever. */
 static void short_streams_keep_their_share(void **state)
 {
-	struct hmb *hmb = buffer_new(64 << 10, 1);
+	struct hmb *hmb = make_buffer(64 << 10, 1);
 	struct stream longest = stream_start(7, 0, 0);
 	enum { STREAMS = 100000 };
 	struct tally tally;
@@ -136,7 +123,7 @@ static void short_streams_keep_their_share(void **state)
 static void processes_of_any_length_keep_their_share(void **state)
 {
 	static const unsigned lives[] = {3, 40};
-	struct hmb *hmb = buffer_new(64 << 10, 1);
+	struct hmb *hmb = make_buffer(64 << 10, 1);
 	uint64_t time = 0, lived[2] = {0};
 	struct tally tally;
 	unsigned floor;
@@ -162,7 +149,7 @@ static void processes_of_any_length_keep_their_share(void **state)
 
 static void assert_even(size_t budget, uint64_t periods, unsigned lag)
 {
-	struct hmb *hmb = buffer_new(budget, 1);
+	struct hmb *hmb = make_buffer(budget, 1);
 	struct stream stream = stream_start(5, lag, 0);
 	uint64_t time = 0, late = 0;
 	struct tally tally;
@@ -195,7 +182,7 @@ static void the_whole_run_is_covered_evenly(void **state)
 
 static void rare_events_stay_whole(void **state)
 {
-	struct hmb *hmb = buffer_new(256 << 10, 3);
+	struct hmb *hmb = make_buffer(256 << 10, 3);
 	struct stream streams[] = {stream_start(1, 0, 0), stream_start(1, 1, 0),
 	                           stream_start(1, 2, 0)};
 
@@ -218,7 +205,7 @@ static void rare_events_stay_whole(void **state)
 
 static void a_burst_thins_its_own_event_alone(void **state)
 {
-	struct hmb *hmb = buffer_new(256 << 10, 2);
+	struct hmb *hmb = make_buffer(256 << 10, 2);
 	struct stream steady = stream_start(2, 0, 0), burst = stream_start(2, 1, 0);
 	unsigned floor;
 
@@ -276,7 +263,7 @@ static void source_step(struct hmb *hmb, struct source *source, unsigned kind)
  */
 static void bursts_leave_the_rare_alone(void **state)
 {
-	struct hmb *hmb = buffer_new(256 << 10, 3);
+	struct hmb *hmb = make_buffer(256 << 10, 3);
 	struct source sources[] = {{stream_start(3, 0, 0), 100000},
 	                           {stream_start(3, 1, 0), 1000000},
 	                           {stream_start(3, 2, 0), 100000000}};
@@ -307,7 +294,7 @@ static void bursts_leave_the_rare_alone(void **state)
 /* Where several events hold the same, the first one makes room. */
 static void of_equals_the_first_is_thinned(void **state)
 {
-	struct hmb *hmb = buffer_new(64 << 10, 3);
+	struct hmb *hmb = make_buffer(64 << 10, 3);
 	struct hmb_sample sample = {.step = BASE};
 
 	(void)state;

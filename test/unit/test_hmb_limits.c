@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/hmb.h"
+#include "buffer.h"
 
 /* The buffer at its edges: the smallest budgets, the longest paths, far too many of them. */
 
@@ -21,27 +21,12 @@ static uint64_t rnd(uint64_t below)
 	return (seed >> 33) % below;
 }
 
-static struct hmb *buffer_new(size_t size, unsigned nr_kinds, unsigned max_path)
+static struct hmb *make_buffer(size_t size, unsigned nr_kinds, unsigned max_path)
 {
-	struct hmb_config config = {.size = size,
-	                            .nr_kinds = nr_kinds,
-	                            .max_path = max_path,
-	                            .truncated_frame = TRUNCATED};
-	struct hmb *hmb;
-
-	config.memory = aligned_alloc(4096, size);
-	memset(config.memory, 0, size);
-	hmb = hmb_new(&config);
-	assert_non_null(hmb);
-	return hmb;
-}
-
-static void buffer_free(struct hmb *hmb)
-{
-	void *memory = hmb->arena.memory;
-
-	hmb_free(hmb);
-	free(memory);
+	return buffer_new((struct hmb_config){.size = size,
+	                                      .nr_kinds = nr_kinds,
+	                                      .max_path = max_path,
+	                                      .truncated_frame = TRUNCATED});
 }
 
 struct census {
@@ -133,7 +118,7 @@ static void the_longest_paths_fit_the_smallest_budget(void **state)
 
 	(void)state;
 	for (unsigned way = 0; way < 4; way++) {
-		struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 1, DEPTH);
+		struct hmb *hmb = make_buffer(ARENA_MIN_SIZE, 1, DEPTH);
 
 		for (uint64_t n = 1; n <= 3000; n++) {
 			struct hmb_sample s = {.level = lambda(n),
@@ -164,7 +149,7 @@ static void the_longest_paths_fit_the_smallest_budget(void **state)
 /* What is longer than a path may be ends in [truncated] below its outermost frames. */
 static void a_path_that_is_too_long_keeps_its_root(void **state)
 {
-	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 1, 3);
+	struct hmb *hmb = make_buffer(ARENA_MIN_SIZE, 1, 3);
 	static const uint64_t path[] = {15, 14, 13, 12, 11};
 	struct hmb_sample s = {.path = path};
 
@@ -195,7 +180,7 @@ static void too_many_contexts_are_folded_visibly(void **state)
 {
 	enum { DEPTH = 200, CONTEXTS = 100000 };
 	size_t size = 1 << 20, most = 0;
-	struct hmb *hmb = buffer_new(size, 1, DEPTH);
+	struct hmb *hmb = make_buffer(size, 1, DEPTH);
 	struct stream stream = stream_start(3, 4, 0);
 	uint64_t path[DEPTH];
 
@@ -243,7 +228,7 @@ static bool is_folded(const struct hmb *hmb, uint32_t node)
 static void known_paths_outlive_a_full_tree(void **state)
 {
 	const size_t size = 1 << 20, half = size / 2, most = half + size / 8 + size / 32;
-	struct hmb *hmb = buffer_new(size, 1, 4);
+	struct hmb *hmb = make_buffer(size, 1, 4);
 	uint64_t nr = 0, copied = 0;
 
 	(void)state;
@@ -266,7 +251,7 @@ static void known_paths_outlive_a_full_tree(void **state)
  */
 static void all_kinds_live_in_the_smallest_budget(void **state)
 {
-	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, HMB_MAX_KINDS, 30);
+	struct hmb *hmb = make_buffer(ARENA_MIN_SIZE, HMB_MAX_KINDS, 30);
 	uint64_t path[30], taken = 0;
 
 	(void)state;
@@ -296,7 +281,7 @@ static void all_kinds_live_in_the_smallest_budget(void **state)
 /* Closing goes on to the last level, and what is closed stays closed. */
 static void everything_can_be_closed(void **state)
 {
-	struct hmb *hmb = buffer_new(ARENA_MIN_SIZE, 2, 4);
+	struct hmb *hmb = make_buffer(ARENA_MIN_SIZE, 2, 4);
 	struct hmb_sample s = {.path = (const uint64_t[]){5, 6, 7}, .path_size = 3};
 
 	(void)state;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hmb/hmb.h"
+#include "buffer.h"
 
 /* What a kind of calls keeps when its share of the buffer is used up. */
 
@@ -14,31 +14,18 @@ enum { SIZE = 1 << 20, SHARE = 300 << 10, NR = 300000 };
 
 struct buffer {
 	struct hmb *hmb;
-	void *memory;
 	uint32_t next; /* of the calls */
 };
 
 static void buffer_open(struct buffer *buffer, size_t share, bool by_level)
 {
-	struct hmb_config config = {
+	buffer->hmb = buffer_new((struct hmb_config){
 		.size = SIZE,
 		.nr_kinds = 2,
 		.max_path = 8,
 		.kinds[1] = {.shape = HMB_CALLS, .share = share, .by_level = by_level},
-	};
-
-	buffer->memory = aligned_alloc(4096, SIZE);
-	memset(buffer->memory, 0, SIZE);
-	config.memory = buffer->memory;
-	buffer->hmb = hmb_new(&config);
+	});
 	buffer->next = 0;
-	assert_non_null(buffer->hmb);
-}
-
-static void buffer_close(struct buffer *buffer)
-{
-	hmb_free(buffer->hmb);
-	free(buffer->memory);
 }
 
 /* The call tells its number by its tag, and takes a byte or two more for its odd duration. */
@@ -110,7 +97,7 @@ static void test_all_at_once(void **state)
 	assert_int_equal(buffer.hmb->ledger->taken[1], buffer.next);
 	assert_int_equal(hmb_stored(buffer.hmb, 1), 0);
 	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
-	buffer_close(&buffer);
+	buffer_free(buffer.hmb);
 	free(there);
 }
 
@@ -147,7 +134,7 @@ static void test_lowest_level_first(void **state)
 	read_back(&buffer, there);
 	for (uint32_t i = 0; i < NR; i++)
 		assert_int_equal(there[i], level_of[i] >= floor);
-	buffer_close(&buffer);
+	buffer_free(buffer.hmb);
 	free(level_of);
 	free(there);
 }
@@ -172,7 +159,7 @@ static void test_whole_calls(void **state)
 	assert_int_equal(hmb_stored(buffer.hmb, 1), 2);
 	hmb_close_lowest(buffer.hmb, 1, 10, HMB_CAUSE_SHARE);
 	assert_int_equal(hmb_stored(buffer.hmb, 1), 1);
-	buffer_close(&buffer);
+	buffer_free(buffer.hmb);
 }
 
 /* Below its share a kind of calls is no victim, however much it holds: samples make room for
@@ -197,7 +184,7 @@ static void test_spared(void **state)
 	}
 	assert_true(hmb_floor(buffer.hmb, 0) > 0);
 	assert_int_equal(read_back(&buffer, there), nr);
-	buffer_close(&buffer);
+	buffer_free(buffer.hmb);
 	free(there);
 }
 
