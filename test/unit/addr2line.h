@@ -145,4 +145,23 @@ static inline void check_against(struct fixture *f, const char *path, const char
 	assert_true(oracle.nr - oracle.equal <= oracle.nr / 1000);
 }
 
+/* deep.h: level<N>::f() calls those below, and all of that is inlined. */
+static inline void write_levels(struct fixture *f)
+{
+	static const char text[] =
+		"template <int N> struct level {\n"
+		"	template <class T> static inline T f(T x)\n"
+		"	{\n"
+		"		if (x > N * 7)\n"
+		"			return level<N - 1>::f(x * 3) ^ N;\n"
+		"		return level<N - 1>::f(x + N) + x % (N + 1);\n"
+		"	}\n"
+		"};\n"
+		"template <> struct level<0> {\n"
+		"	template <class T> static inline T f(T x) { return x * x; }\n"
+		"};\n";
+
+	write_file(f, "deep.h", text);
+}
+
 #endif

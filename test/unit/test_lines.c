@@ -25,17 +25,6 @@ static void own_program(void **state)
 }
 
 /* Calls in calls, over two files: each level of the template is inlined into the one above. */
-static const char deep_h[] = "template <int N> struct level {\n"
-			     "	template <class T> static inline T f(T x)\n"
-			     "	{\n"
-			     "		if (x > N * 7)\n"
-			     "			return level<N - 1>::f(x * 3) ^ N;\n"
-			     "		return level<N - 1>::f(x + N) + x % (N + 1);\n"
-			     "	}\n"
-			     "};\n"
-			     "template <> struct level<0> {\n"
-			     "	template <class T> static inline T f(T x) { return x * x; }\n"
-			     "};\n";
 static const char deep_cc[] = "#include \"deep.h\"\n"
 			      "namespace ns {\n"
 			      "struct thing {\n"
@@ -62,7 +51,7 @@ static bool make_deep(struct fixture *f, const char *options)
 {
 	char command[512];
 
-	write_file(f, "deep.h", deep_h);
+	write_levels(f);
 	write_file(f, "deep.cc", deep_cc);
 	snprintf(command, sizeof(command), "%s deep.cc -o deep", options);
 	return run(f, command);
@@ -98,7 +87,7 @@ static void caller_without_addresses(void **state)
 {
 	struct fixture *f = *state;
 
-	write_file(f, "deep.h", deep_h);
+	write_levels(f);
 	write_file(f, "other.cc",
 	           "#include \"deep.h\"\n"
 	           "static inline int quiet(int x) { return level<2>::f(x); }\n"

@@ -5,17 +5,6 @@
 #include <sys/stat.h>
 
 /* Two units with chains of inlined calls; the first has functions in pieces, and so ranges. */
-static const char deep_h[] = "template <int N> struct level {\n"
-			     "	template <class T> static inline T f(T x)\n"
-			     "	{\n"
-			     "		if (x > N * 7)\n"
-			     "			return level<N - 1>::f(x * 3) ^ N;\n"
-			     "		return level<N - 1>::f(x + N) + x % (N + 1);\n"
-			     "	}\n"
-			     "};\n"
-			     "template <> struct level<0> {\n"
-			     "	template <class T> static inline T f(T x) { return x * x; }\n"
-			     "};\n";
 static const char main_cc[] = "#include \"deep.h\"\n"
 			      "int other(int);\n"
 			      "static int a[64];\n"
@@ -40,7 +29,7 @@ static bool make_program(struct fixture *f, const char *compiler)
 	const char *whole = *compiler == 'c' ? "clang++ -gdwarf-4" : compiler;
 	char command[1024];
 
-	write_file(f, "deep.h", deep_h);
+	write_levels(f);
 	write_file(f, "main.cc", main_cc);
 	write_file(f, "other.cc", other_cc);
 	snprintf(command, sizeof(command),
