@@ -254,11 +254,7 @@ static int setup_failed(int error)
 
 	permission_read(&permission);
 	if (error == -EMFILE)
-		advice = (struct advice){
-			ADVICE_FILES,
-			{(int64_t)permission.nofile, 2 * (int64_t)permission.nofile},
-			NULL,
-		};
+		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, sizeof(line));
 	say("cannot start recording: %s%s", *line ? line : strerror(-error), setup_way_out(error));
 	return EXIT_ADAPTRACE;

@@ -205,8 +205,7 @@ static void explain_files(char *line, size_t size)
 	struct advice advice;
 
 	permission_read(&permission);
-	advice = (struct advice){
-		ADVICE_FILES, {(int64_t)permission.nofile, 2 * (int64_t)permission.nofile}, NULL};
+	advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, size);
 }
 

@@ -246,7 +246,6 @@ void abi_learn(void)
 		return;
 	abi.tried = true;
 	find_functions();
-	abi.undefined = -32766;
 	if (!mpi.get_library_version || mpi.get_library_version(version, &length))
 		return;
 	tidy(version);

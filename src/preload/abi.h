@@ -37,7 +37,7 @@ struct abi {
 	/* Of what is complete when it begins: all that have the mask's bits like this. */
 	uintptr_t request_done, request_done_mask;
 	uintptr_t status_ignore;
-	int proc_null, undefined;
+	int proc_null;
 	int in_status, pending;          /* errors: MPI_ERR_IN_STATUS, MPI_ERR_PENDING */
 	unsigned source_at, status_size; /* bytes; the tag follows the source */
 	int graph, cart, dist_graph;     /* what MPI_Topo_test says */
