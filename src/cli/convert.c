@@ -268,7 +268,7 @@ static int convert_trace(const struct convert_options *options, const struct tra
 	int err = -ENOMEM;
 
 	if (!scratch)
-		say("no memory");
+		say("cannot convert '%s': %s", options->file, strerror(ENOMEM));
 	else
 		err = find_event(trace, options->converter, options->event, &conversion);
 	if (!err && options->enter_leave && !trace_has_calls(trace)) {
@@ -414,7 +414,7 @@ int cmd_convert(int argc, char **argv)
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
-		return 1;
+		return 2;
 	if (!options.file)
 		options.file = DEFAULT_TRACE;
 	return convert_file(&options);

@@ -2,13 +2,13 @@
  * adaptrace list: the events that -e takes, and whether they can be opened now.
  */
 #include "cli/commands.h"
+#include "cli/reading.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "output/json_text.h"
 #include "perf/event.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,11 +252,7 @@ static int list_events(const struct list_options *options)
 		complain_empty(&list);
 	err = err || !list.nr_rows;
 	listing_fini(&list);
-	if (fflush(stdout) || ferror(stdout)) {
-		say("cannot write the list: %s", strerror(errno));
-		return 1;
-	}
-	return err;
+	return reading_done(NULL, 0) ? 1 : err;
 }
 
 static const struct argp_option options_known[] = {
@@ -314,6 +310,6 @@ int cmd_list(int argc, char **argv)
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
-		return 1;
+		return 2;
 	return list_events(&options);
 }

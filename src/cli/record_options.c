@@ -4,6 +4,7 @@
 #include "cli/period.h"
 #include "cli/say.h"
 #include "cli/settle_options.h"
+#include "output/trace_calls.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -184,15 +185,8 @@ static int parse_share(struct options *options, const char *arg)
 
 static int parse_policy(struct options *options, const char *arg)
 {
-	static const char *const names[] = {
-		[TRACE_POLICY_ALL] = "all",
-		[TRACE_POLICY_CLASS] = "class",
-		[TRACE_POLICY_DEPTH] = "depth",
-		[TRACE_POLICY_DURATION] = "duration",
-	};
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(arg, names[i])) {
+	for (unsigned i = 0; i < NR_TRACE_POLICIES; i++)
+		if (!strcmp(arg, policy_name(i))) {
 			options->calls_policy = i;
 			return 0;
 		}

@@ -355,14 +355,14 @@ const char *part_kind_name(unsigned kind)
 
 const char *policy_name(uint32_t policy)
 {
-	static const char *const names[] = {
+	static const char *const names[NR_TRACE_POLICIES] = {
 		[TRACE_POLICY_ALL] = "all",
 		[TRACE_POLICY_CLASS] = "class",
 		[TRACE_POLICY_DEPTH] = "depth",
 		[TRACE_POLICY_DURATION] = "duration",
 	};
 
-	return policy < sizeof(names) / sizeof(*names) ? names[policy] : "unknown";
+	return policy < NR_TRACE_POLICIES ? names[policy] : "unknown";
 }
 
 const char *trace_region_name(const struct trace *trace, uint32_t region)

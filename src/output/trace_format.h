@@ -318,7 +318,8 @@ enum trace_policy {
 	TRACE_POLICY_ALL,
 	TRACE_POLICY_CLASS,
 	TRACE_POLICY_DEPTH,
-	TRACE_POLICY_DURATION
+	TRACE_POLICY_DURATION,
+	NR_TRACE_POLICIES
 };
 
 /* How a kind of calls was kept. */
