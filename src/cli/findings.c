@@ -17,8 +17,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define DEFAULT_BUDGET ((size_t)100 << 20)
-#define STACK_SIZE     16384
 /* Descriptors of a recording: those on each CPU, and the rest. */
 #define CPU_FILES  10
 #define MISC_FILES 64
@@ -207,7 +205,7 @@ static void look_at_limits(const struct look *look)
 		hard.nofile = limit.rlim_max;
 	found(look, "open files", permission_advise(&hard, PERMISSION_FILES, files),
 	      FINDING_LIMITED, "%" PRIu64 " are enough", files);
-	found(look, "recovery", room_advise(DEFAULT_BUDGET), FINDING_LIMITED,
+	found(look, "recovery", room_advise(SESSION_BUDGET), FINDING_LIMITED,
 	      "/dev/shm has room for the default budget");
 }
 
@@ -236,7 +234,7 @@ static void look_at_price(const struct look *look)
 
 	if (cost_measure(&question, &bare))
 		return;
-	question.stack_size = STACK_SIZE;
+	question.stack_size = SESSION_STACK_SIZE;
 	question.regs = unwind_regs_mask();
 	if (cost_measure(&question, &stack) || !stack)
 		return;

@@ -15,10 +15,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define EXIT_USAGE         125
-#define DEFAULT_BUDGET     ((size_t)100 << 20)
-#define DEFAULT_STACK_SIZE 16384
-#define MOST_STACK_SIZE    65528
+#define EXIT_USAGE 125
 
 enum {
 	OPT_OVERHEAD = 256,
@@ -135,7 +132,7 @@ static int parse_call_graph(struct options *options, const char *arg)
 		options->stacks = TRACE_STACKS_DWARF;
 	} else if (!strncmp(arg, "dwarf,", 6)) {
 		options->stacks = TRACE_STACKS_DWARF;
-		if (size_parse(arg + 6, &size) || size < 1024 || size > MOST_STACK_SIZE)
+		if (size_parse(arg + 6, &size) || size < 1024 || size > EVENT_STACK_MAX)
 			return wrong("cannot copy this much stack:", arg + 6,
 			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
 		options->stack_size = (uint32_t)(size & ~(size_t)7);
@@ -410,9 +407,9 @@ int record_options(struct options *options, int argc, char **argv)
 
 	argv[0] = "adaptrace record";
 	*options = (struct options){
-		.budget = DEFAULT_BUDGET,
+		.budget = SESSION_BUDGET,
 		.stacks = TRACE_STACKS_DWARF,
-		.stack_size = DEFAULT_STACK_SIZE,
+		.stack_size = SESSION_STACK_SIZE,
 		.max_stack = SESSION_MAX_STACK,
 		.max_overhead = 0.05,
 		.calls_share = 0.5,

@@ -22,6 +22,10 @@
 #define SESSION_MAX_STACK     1024
 #define SESSION_MAX_PROCESSES 1024
 
+/* Where nothing else is asked for: bytes of the buffer, and of stack in a sample. */
+#define SESSION_BUDGET     ((size_t)100 << 20)
+#define SESSION_STACK_SIZE 16384
+
 struct options {
 	char **command;                      /* NULL: attach */
 	pid_t attach[SESSION_MAX_PROCESSES]; /* each once */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#define MOST      65528
 #define LEAST     1024 /* samples that are worth a judgement */
 #define CUT_SHARE 256  /* one in so many may be cut */
 #define CUT_SURE  8    /* cut at once: that is no chance any more */
@@ -49,7 +48,8 @@ static double largest_affordable(const struct session *s, double period)
 {
 	double left = s->options->max_overhead * period - (double)s->guard.price;
 
-	return s->options->max_overhead > 0 ? s->options->stack_size + left / KIB_NS * 1024 : MOST;
+	return s->options->max_overhead > 0 ? s->options->stack_size + left / KIB_NS * 1024
+	                                    : EVENT_STACK_MAX;
 }
 
 static bool has_known_rates(const struct options *options)
@@ -70,7 +70,7 @@ uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
 
 	if (options->stack_fixed || can_grow(s) || !has_known_rates(options))
 		return options->stack_size;
-	return (uint32_t)fmin(fmax(size, options->stack_size), MOST) & ~(uint32_t)7;
+	return (uint32_t)fmin(fmax(size, options->stack_size), EVENT_STACK_MAX) & ~(uint32_t)7;
 }
 
 /* --- while sampling --------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static bool loses(const struct session *s)
 static bool may_grow(const struct session *s)
 {
 	return can_grow(s) && s->unwinder && !s->options->stack_fixed && !s->stack_copy.done &&
-	       sampler_copied(s->sampler) < MOST;
+	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
 }
 
 /* Where one in CUT_SHARE is cut, so many of fewer than LEAST are once in 100,000 times. */
@@ -138,7 +138,7 @@ void stack_copy_follow(struct session *s)
 	if (!is_clear(copy) || !may_grow(s))
 		return;
 	size = 2 * sampler_copied(s->sampler);
-	size = size < MOST ? size : MOST;
+	size = size < EVENT_STACK_MAX ? size : EVENT_STACK_MAX;
 	rate = rate_of(s, now - (copy->since ? copy->since : s->start));
 	if (copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
 	    is_affordable(s, size, rate) && !loses(s))

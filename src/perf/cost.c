@@ -1,9 +1,9 @@
 #include "perf/cost.h"
 
 #include "perf/clock.h"
+#include "perf/event.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -172,7 +172,7 @@ static int event_open(const struct cost_question *q)
 	};
 	int fd;
 
-	if (q->stack_size > COST_STACK_MAX || q->stack_size % 8)
+	if (q->stack_size > EVENT_STACK_MAX || q->stack_size % 8)
 		return -EINVAL;
 	if (q->callchain)
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;

@@ -9,15 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COST_STACK_MAX 65528 /* the kernel's limit as well */
-
 /* A sample as it will be taken. */
 struct cost_question {
 	bool task_clock;     /* by task-clock; else by cpu-clock */
 	bool exclude_kernel; /* for users who may sample their own side only */
 	bool callchain;      /* the kernel walks the frame pointers; 32 frames here */
-	uint32_t stack_size; /* bytes of user stack to copy, a multiple of 8 up to COST_STACK_MAX */
-	uint64_t regs;       /* user registers, as in sample_regs_user; 0: none */
+	uint32_t
+		stack_size; /* bytes of user stack to copy, a multiple of 8 up to EVENT_STACK_MAX */
+	uint64_t regs;      /* user registers, as in sample_regs_user; 0: none */
 };
 
 /*

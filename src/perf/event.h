@@ -29,6 +29,10 @@ enum event_unit {
 
 #define EVENT_NAME_MAX 128
 
+/* Bytes of user stack that the kernel copies into a sample at most; all sizes are multiples of 8.
+ */
+#define EVENT_STACK_MAX 65528
+
 /*
  * An event as asked for. attr holds type, config*, exclude_* and precise_ip, and pinned or
  * exclusive where the name asks for them; nothing else is set, attr.size included.

@@ -2,6 +2,7 @@
  * The price of one sample, several times over: how well does it repeat, and what does it grow with?
  */
 #include "perf/cost.h"
+#include "perf/event.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,5 +54,5 @@ int main(void)
 	       run("16 KiB of stack",
 	           (struct cost_question){.stack_size = 16384, .regs = ip_and_sp}) |
 	       run("64 KiB of stack",
-	           (struct cost_question){.stack_size = COST_STACK_MAX, .regs = ip_and_sp});
+	           (struct cost_question){.stack_size = EVENT_STACK_MAX, .regs = ip_and_sp});
 }

@@ -1,4 +1,5 @@
 #include "perf/cost.h"
+#include "perf/event.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +30,7 @@ static void test_prices(void **state)
 		{.exclude_kernel = true, .task_clock = true},
 		{.exclude_kernel = true, .callchain = true},
 		{.exclude_kernel = true, .stack_size = 16384, .regs = 0x180},
-		{.exclude_kernel = true, .stack_size = COST_STACK_MAX},
+		{.exclude_kernel = true, .stack_size = EVENT_STACK_MAX},
 		{.exclude_kernel = false},
 	};
 
@@ -44,7 +45,7 @@ static void test_bad_questions(void **state)
 
 	(void)state;
 	assert_int_equal(
-		cost_measure(&(struct cost_question){.stack_size = COST_STACK_MAX + 8}, &price),
+		cost_measure(&(struct cost_question){.stack_size = EVENT_STACK_MAX + 8}, &price),
 		-EINVAL);
 	assert_int_equal(cost_measure(&(struct cost_question){.stack_size = 12}, &price), -EINVAL);
 }
