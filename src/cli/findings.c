@@ -216,7 +216,7 @@ static void look_at_rates(const struct look *look)
 	struct advice rate = {.numbers = {machine->max_sample_rate}};
 
 	if (machine->max_stack >= 0 && machine->max_stack < SESSION_MAX_STACK)
-		depth.topic = ADVICE_MAX_STACK;
+		depth.topic = machine->max_stack ? ADVICE_MAX_STACK : ADVICE_NO_CALLERS;
 	found(look, "stack depth", depth, FINDING_LIMITED, "stacks of any depth");
 	/* what starts at 10 kHz is 3 % above it */
 	if (machine->max_sample_rate >= 0 && machine->max_sample_rate < 10301)

@@ -117,6 +117,8 @@ static const struct sentence {
                  "try: ulimit -f unlimited, or without --mpi"},
 	[ADVICE_MAX_STACK] = {"perf_event_max_stack is {0}: deeper stacks are cut by -g fp",
                               "as root: sysctl kernel.perf_event_max_stack=1024"},
+	[ADVICE_NO_CALLERS] = {"perf_event_max_stack is {0}: the kernel finds no callers",
+                               "as root: sysctl kernel.perf_event_max_stack=127, or try -g none"},
 	[ADVICE_THROTTLED] = {"perf_event_max_sample_rate is {0}: what comes faster is throttled",
                               "as root: sysctl kernel.perf_event_max_sample_rate=100000"},
 	[ADVICE_NO_TRACEFS] = {"tracefs is not mounted",

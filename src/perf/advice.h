@@ -57,6 +57,7 @@ enum advice_topic {
 	ADVICE_FILE_SIZE,  /* KiB that a file may have */
 	ADVICE_CALLS_SIZE, /* the same, KiB that a process's calls need */
 	ADVICE_MAX_STACK,  /* numbers[0]: kernel.perf_event_max_stack */
+	ADVICE_NO_CALLERS, /* the same, too small for any */
 	ADVICE_THROTTLED,  /* Hz: kernel.perf_event_max_sample_rate */
 	ADVICE_NO_TRACEFS, /* not mounted */
 	ADVICE_TRACEFS,    /* numbers[0]: the user's group, who may not read it */

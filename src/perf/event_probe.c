@@ -209,6 +209,17 @@ static void explain_files(char *line, size_t size)
 	advice_line(&advice, line, size);
 }
 
+/* Of a stack, no more addresses are asked for than the kernel has to give: it gives none. */
+static void explain_no_callers(char *line, size_t size)
+{
+	struct advice advice = {ADVICE_NO_CALLERS};
+	struct machine machine;
+
+	machine_read(&machine);
+	advice.numbers[0] = machine.max_stack;
+	advice_line(&advice, line, size);
+}
+
 static void explain_no_call(char *line, size_t size)
 {
 	struct machine machine;
@@ -249,6 +260,9 @@ static void explain_error(const struct event *event, int error, char *line, size
 		return;
 	case EMFILE:
 		explain_files(line, size);
+		return;
+	case EOVERFLOW:
+		explain_no_callers(line, size);
 		return;
 	case ENOSYS:
 		explain_no_call(line, size);

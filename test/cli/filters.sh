@@ -12,6 +12,10 @@ for error in 1 38; do # EPERM, ENOSYS
 		fail "without pidfd_open: $(cat errors)"
 	[ ! -e ran ] || fail "the target ran"
 done
+"$TARGETS/filter" perf_event_open 75 "$ADAPTRACE" record -q -e cpu-clock:u touch ran 2>errors
+[ $? = 125 ] && one_complaint errors "perf_event_max_stack is .*-g none" ||
+	fail "without callers: $(cat errors)" # EOVERFLOW
+[ ! -e ran ] || fail "the target ran"
 "$TARGETS/filter" linkat 1 "$ADAPTRACE" record -q -e cpu-clock:u true 2>errors ||
 	fail "without linkat: $(cat errors)"
 one_complaint errors "/dev/shm.*nothing to recover" || fail "without linkat: $(cat errors)"
