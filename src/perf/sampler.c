@@ -285,6 +285,8 @@ static void find_source(const struct sampler *s, const struct record *record, un
 static void count_losses(struct sampler *s, const struct record *record,
                          const struct sampler_source *source, bool side)
 {
+	if (record->type == RECORD_THROTTLE && source->event >= 0)
+		s->events[source->event].throttled = true;
 	if (record->type != RECORD_LOST)
 		return;
 	if (side)
@@ -375,8 +377,10 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 
 	if (!sampler->started)
 		return 0;
-	if (sampler->way == SAMPLER_LADDER && event->is_clock)
+	if (event->is_clock && (event->throttled || sampler->way == SAMPLER_LADDER))
 		return time_ran(sampler) - sampler->ran_before;
+	if (event->throttled)
+		return 0;
 	/* The rungs of a ladder take turns, and count twice while they do. */
 	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP ? event_total(sampler, event)
 	                                                              : 0;

@@ -161,7 +161,10 @@ uint64_t sampler_all_lost(const struct sampler *sampler);
 /* The same for mmap, comm, fork and exit records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
-/* The kernel's own total of an event over all tasks, whatever it sampled of it. */
+/*
+ * The kernel's own total of an event over all tasks, whatever it sampled of it; 0: unknown. While
+ * it throttles an event it does not count either; how long tasks ran it knows all the same.
+ */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
 /*

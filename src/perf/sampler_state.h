@@ -37,6 +37,7 @@ struct sampler_event {
 		unsigned shift, rung;
 	} steps[SAMPLER_MAX_STEPS];
 	uint64_t *lost; /* per CPU, from LOST records */
+	bool throttled; /* ever */
 };
 
 struct sampler_id {

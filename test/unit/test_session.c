@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -131,6 +132,53 @@ static void write_trouble(struct world *w, enum sampler_ring ring, unsigned cpu,
 	raw_trailer(&raw, 10, 10, 1000, cpu, id);
 	size = raw_end(&raw);
 	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, ring, cpu)], raw.words, size));
+}
+
+/* What the kernel answers to who reads an event that counted this. */
+static int counted(uint64_t value, uint64_t running)
+{
+	const uint64_t values[3] = {value, running};
+	int fd = memfd_create("count", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, values, sizeof(values), 0), sizeof(values));
+	return fd;
+}
+
+static uint64_t total_of(struct world *w, unsigned e, bool is_clock, enum sampler_way way)
+{
+	struct sampler *s = &w->sampler;
+	int fds[NR_CPUS] = {counted(10, 0), counted(20, 0)};
+	int sides[NR_CPUS] = {counted(0, 50), counted(0, 51)};
+	uint64_t total;
+
+	s->way = way;
+	s->started = true;
+	s->nr_targets = 1;
+	s->ran_before = 1;
+	s->side_fds = sides;
+	s->events[e].fds = fds;
+	s->events[e].is_clock = is_clock;
+	total = sampler_total(s, e);
+	for (unsigned c = 0; c < NR_CPUS; c++) {
+		close(fds[c]);
+		close(sides[c]);
+	}
+	return total;
+}
+
+/* What was not counted meanwhile is missing in a total. */
+static void throttling_stops_counting(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(total_of(w, 1, true, SAMPLER_CGROUP), 30);
+	assert_int_equal(total_of(w, 1, false, SAMPLER_CGROUP), 30);
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, ID + 1, 0);
+	session_drain(&w->session, true);
+	assert_int_equal(total_of(w, 1, true, SAMPLER_CGROUP), 100);
+	assert_int_equal(total_of(w, 1, false, SAMPLER_CGROUP), 0);
+	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 0);
+	assert_int_equal(total_of(w, 0, false, SAMPLER_CGROUP), 30);
 }
 
 static void throttling_is_counted_where_it_was(void **state)
@@ -280,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(throttling_is_counted_where_it_was, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(throttling_stops_counting, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
