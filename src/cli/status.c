@@ -117,17 +117,30 @@ void status_clear(struct session *s)
 	remove_line(s);
 }
 
+static uint64_t throttled(const struct session *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler); i++)
+		sum += s->throttled[i];
+	return sum;
+}
+
 void status_final(const struct session *s, uint64_t bytes)
 {
-	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE];
+	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], more[64] = "";
+	uint64_t times = throttled(s);
 
 	print_rate(rate, sizeof(rate), s, 0);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
 	text_bytes(size, bytes);
-	say("%s of %s, kept 1 of %llu, %s now, %llu lost \u2192 %s (%s)", used, budget,
+	if (times)
+		snprintf(more, sizeof(more), ", throttled %llu time%s", (unsigned long long)times,
+		         times == 1 ? "" : "s");
+	say("%s of %s, kept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)", used, budget,
 	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate,
-	    (unsigned long long)sampler_all_lost(s->sampler), s->options->output, size);
+	    (unsigned long long)sampler_all_lost(s->sampler), more, s->options->output, size);
 }
 
 static void warn_of_delay(const struct session *s)

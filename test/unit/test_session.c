@@ -10,6 +10,7 @@
 /* That of calls has the name of that of the kernel, which nothing but this test looks into. */
 #define ring call_ring
 #include "cli/session.h"
+#include "cli/status.h"
 #undef ring
 #include "perf/sampler_state.h"
 
@@ -227,6 +228,43 @@ static void nonsense_is_counted(void **state)
 	assert_int_equal(w->throttled[0], 1);
 }
 
+/* --- the last line ---------------------------------------------------------------------------- */
+
+static void last_line(struct world *w, char line[200])
+{
+	int here = dup(STDERR_FILENO), fd = memfd_create("line", MFD_CLOEXEC);
+
+	dup2(fd, STDERR_FILENO);
+	status_final(&w->session, 1000);
+	dup2(here, STDERR_FILENO);
+	line[pread(fd, line, 199, 0)] = '\0';
+	close(here);
+	close(fd);
+}
+
+static void the_last_line_tells_of_losses(void **state)
+{
+	struct world *w = *state;
+	uint64_t period = 1000000;
+	struct hmb_ledger ledger = {0};
+	struct hmb hmb = {.ledger = &ledger};
+	char line[200];
+
+	w->session.hmb = &hmb;
+	w->options.events[0].unit = EVENT_NS;
+	w->options.events[0].scale = 1;
+	w->sampler.events[0].base_period = &period;
+	last_line(w, line);
+	assert_non_null(strstr(line, "1 kHz now, 0 lost \u2192"));
+	w->lost[1][1] = 2;
+	w->throttled[2] = 1;
+	last_line(w, line);
+	assert_non_null(strstr(line, " 2 lost, throttled 1 time \u2192"));
+	w->throttled[0] = 6;
+	last_line(w, line);
+	assert_non_null(strstr(line, " 2 lost, throttled 7 times \u2192"));
+}
+
 /* --- what wakes it ---------------------------------------------------------------------------- */
 
 static bool wakes(struct world *w, unsigned ring)
@@ -332,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_line_tells_of_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(naps_replace_rings_while_many_tasks_end, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(a_crowded_ring_ends_naps, setup, teardown),
