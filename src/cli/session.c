@@ -22,24 +22,26 @@
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-/* A blocked signal arrives even where it is ignored: what nohup asks for must be looked at. */
-static bool under_nohup(void)
+/* A blocked signal arrives even so, as where nohup asked not to be hung up on. */
+static bool is_ignored(int signal)
 {
 	struct sigaction action;
 
-	return !sigaction(SIGHUP, NULL, &action) && action.sa_handler == SIG_IGN;
+	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
 static int open_signals(struct session *s)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ};
+	static const int unless_ignored[] = {SIGHUP, SIGTSTP};
 	sigset_t mask;
 
 	sigemptyset(&mask);
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaddset(&mask, signals[i]);
-	if (!under_nohup())
-		sigaddset(&mask, SIGHUP);
+	for (unsigned i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++)
+		if (!is_ignored(unless_ignored[i]))
+			sigaddset(&mask, unless_ignored[i]);
 	if (sigprocmask(SIG_BLOCK, &mask, &s->old_mask))
 		return -errno;
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -67,6 +69,24 @@ static void slow_down(struct session *s)
 		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }
 
+static void allow_stop(int how)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTSTP);
+	sigprocmask(how, &mask, NULL);
+}
+
+/* As we are asked to, but not before the terminal is whole again: others have it meanwhile. */
+static void stop(struct session *s)
+{
+	status_clear(s);
+	raise(SIGTSTP);
+	allow_stop(SIG_UNBLOCK);
+	allow_stop(SIG_BLOCK);
+}
+
 static void on_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -74,7 +94,9 @@ static void on_signals(struct session *s)
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
 			continue;
-		if (!s->options->command)
+		if (info.ssi_signo == SIGTSTP)
+			stop(s);
+		else if (!s->options->command)
 			s->interrupted = true;
 		else if (info.ssi_code != SI_KERNEL) /* the terminal's go to the target as well */
 			syscall(SYS_pidfd_send_signal, s->target_fd, (int)info.ssi_signo, NULL, 0);
@@ -216,6 +238,7 @@ static int finish(struct session *s)
 
 	s->exit_status = reap_target(s);
 	status_clear(s);
+	allow_stop(SIG_UNBLOCK);
 	if (!s->sampling)
 		session_note_early_end(s);
 	summary_totals(s);
