@@ -32,7 +32,8 @@ static bool is_ignored(int signal)
 
 static int open_signals(struct session *s)
 {
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ};
+	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGALRM, SIGUSR1,
+	                              SIGUSR2, SIGPIPE, SIGXFSZ, SIGXCPU};
 	static const int unless_ignored[] = {SIGHUP, SIGTSTP};
 	sigset_t mask;
 
@@ -87,18 +88,30 @@ static void stop(struct session *s)
 	allow_stop(SIG_BLOCK);
 }
 
+/* What the kernel says of what the recorder did itself: it goes on, and fails where it has to. */
+static bool is_ours(uint32_t signal)
+{
+	return signal == SIGPIPE || signal == SIGXFSZ || signal == SIGXCPU;
+}
+
+/* As it has the terminal's; an alarm that was set before we were started is for us alone. */
+static bool target_has(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
+}
+
 static void on_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
+		if (is_ours(info.ssi_signo))
 			continue;
 		if (info.ssi_signo == SIGTSTP)
 			stop(s);
 		else if (!s->options->command)
 			s->interrupted = true;
-		else if (info.ssi_code != SI_KERNEL) /* the terminal's go to the target as well */
+		else if (!target_has(&info))
 			syscall(SYS_pidfd_send_signal, s->target_fd, (int)info.ssi_signo, NULL, 0);
 	}
 }
