@@ -225,10 +225,17 @@ static void sum_whole(struct diff *diff)
 	compare_sides(diff, &diff->whole);
 }
 
-/* The largest weight of one sample: a function that was not met may have had less than that. */
+/* A function that was not met may have had less than one sample stands for, the largest. */
 static double unmet_variance(const struct profile *profile)
 {
-	return (double)profile->max_weight * (double)profile->max_weight;
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	double weight = (double)profile->max_weight;
+
+	if (profile->has_all)
+		return 0;
+	if (!profile->samples)
+		weight = (double)trace_period(event, trace_shift(event));
+	return weight * weight;
 }
 
 /* Of a function in one run, of whose rows so many from the first one on say so. */

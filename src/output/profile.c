@@ -250,15 +250,27 @@ static int add_samples(struct builder *builder)
 	return err;
 }
 
+/* The kernel's own total has no occurrence that is no sample. */
+static bool has_all(const struct profile *profile)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+
+	return profile->max_weight == 1 && event->stored == event->exact;
+}
+
 static void end_streams(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
+	profile->has_all = has_all(profile);
 	for (uint32_t i = 0; i < builder->nr_streams; i++)
 		stream_step(profile, &builder->streams[i], PROFILE_NONE, 0);
-	for (uint32_t i = 0; i < profile->nr_rows; i++)
-		if (profile->rows[i].samples)
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		if (profile->has_all)
+			profile->rows[i].variance = 0;
+		else if (profile->rows[i].samples)
 			profile->rows[i].variance += square((double)profile->max_weight);
+	}
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -14,7 +14,8 @@
  * where y_i says whether sample i is in the row, and is 0 beyond both ends. With one weight w in a
  * stream the inner sum adds w² wherever y changes. y starts and ends as 0, so it changes twice for
  * every run of successive samples in the row: Var = w² + Σ over streams of w² · runs. The leading
- * w² is of the event's largest weight; it keeps a single sample from looking certain.
+ * w² is of the event's largest weight; it keeps a single sample from looking certain. Where every
+ * occurrence of an event was a sample, and is one still, all is certain: Var = 0.
  */
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
@@ -151,6 +152,7 @@ struct profile {
 	uint64_t total;                       /* weight, what was not sampled included */
 	uint64_t max_weight;                  /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
+	bool has_all;                         /* every occurrence of the event is a sample */
 };
 
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */

@@ -38,7 +38,7 @@ bool profile_in_lockstep(const struct profile *profile, const struct profile_row
 	double share = (double)row->samples / (double)profile->samples, spread, deviation;
 	struct evidence evidence = {0};
 
-	if (row->name == PROFILE_NONE || !profile->samples || share < MIN_SHARE)
+	if (profile->has_all || row->name == PROFILE_NONE || !profile->samples || share < MIN_SHARE)
 		return false;
 	for (unsigned i = 0; i < PROFILE_NR_BUCKETS; i++)
 		if (profile->buckets[i])

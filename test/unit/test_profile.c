@@ -440,6 +440,42 @@ static void chance_and_phases_are_no_lockstep(void **state)
 	}
 }
 
+/* Every second occurrence is of the same function, as switches to a thread and back are. */
+static void what_was_counted_in_full_is_certain(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+
+	(void)state;
+	for (unsigned missed = 0; missed < 2; missed++) {
+		struct trace_event *event;
+		struct profile *profile;
+		struct trace *trace;
+		struct world w;
+
+		world_open(&w, 1 << 20);
+		for (unsigned n = 1; n <= 4000; n++)
+			put_one(&w, n % 2 ? 1 : 2, lambda(n), 0);
+		w.nr = 0;
+		event = tables_event(w.tables, 0);
+		event->base_period = 1;
+		event->unit = TRACE_COUNT;
+		event->exact = 4000 + missed;
+		for (uint32_t i = 0; i < NR_CPUS; i++)
+			tables_stream(w.tables, i)->base_period = 1;
+		trace = written(&w, 0, TRACE_RUN_CGROUP, false);
+		profile = profile_new(trace, &config);
+		assert_int_equal(profile->nr_rows, 2);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(profile->rows[i].self, 2000);
+			assert_true(missed == (profile_error(&profile->rows[i]) > 0));
+			assert_true(missed == profile_in_lockstep(profile, &profile->rows[i]));
+		}
+		profile_free(profile);
+		trace_close(trace);
+		world_close(&w);
+	}
+}
+
 /* --- exact totals ----------------------------------------------------------------------------- */
 
 static void what_was_not_sampled_is_a_row(void **state)
@@ -539,6 +575,7 @@ int main(void)
 		cmocka_unit_test(uniform_weights_count_runs),
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
+		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
 		cmocka_unit_test(what_is_mostly_covered_is_scaled),
 	};
