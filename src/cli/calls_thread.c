@@ -209,7 +209,9 @@ static void read_whole(const struct reader *reader, const uint64_t *record, size
 	int nr_parts = nr >= 3 ? decode_parts(reader->process, record, nr, parts) : -1;
 	struct call call = {
 		.region = region_entry(reader->process, number),
-		.flags = ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED : 0,
+		.flags = ring_head_record(record[0]) == RING_LEFT      ? CALL_UNFINISHED
+	                 : ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED
+	                                                               : 0,
 		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
 		.nr_parts = (uint32_t)nr_parts,
 		.parts = parts,
@@ -263,7 +265,7 @@ static inline void read_short(const struct reader *reader, uint64_t word)
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
 {
-	if (ring_head_record(record[0]) == RING_CALL)
+	if (ring_head_record(record[0]) == RING_CALL || ring_head_record(record[0]) == RING_LEFT)
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);

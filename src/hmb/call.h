@@ -53,7 +53,8 @@ struct call_part {
 };
 
 enum call_flags {
-	CALL_UNFINISHED = 1, /* never returned: leave is when the process ended */
+	CALL_UNFINISHED = 1, /* never returned: leave is when the process ended, or when it was seen
+	                        that the program had left it */
 	CALL_CONTINUED =
 		2, /* more parts follow in the next call of this thread, same enter, leave */
 };

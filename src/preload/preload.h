@@ -3,7 +3,8 @@
  *
  * A call goes visit_enter(), the real function, visit_leave(). Only the outermost counts, because
  * MPI libraries call themselves: Open MPI's Fortran calls PMPI_X, MPICH's calls MPI_X, and both
- * names are defined here. Nothing happens before a process's first call, so that programs without
+ * names are defined here. An error handler may leave a call by a jump or an exception; the next one
+ * sees it. Nothing happens before a process's first call, so that programs without
  * MPI, launchers and shells are left alone.
  *
  * No MPI header is used: arguments are passed on as machine words, and what differs between Open
@@ -67,13 +68,17 @@ struct thread {
 	uint64_t *words;
 	uint64_t mask, head;
 	uint64_t look;    /* a head from which on it is looked where the recorder is */
-	bool inside;      /* an outer call is being recorded, or passed through */
+	uintptr_t inside; /* the struct visit of the outer call, or INSIDE_OWN; 0: none */
+	uintptr_t frame;  /* of its wrapper: all that is its own, and all that it calls, is below */
+	uintptr_t returns;
+	bool recorded;    /* it stands in the list of open ones; else it is only passed through */
 	bool refused;     /* no ring for this thread */
 	bool idle;        /* the call asked, and there was nothing */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint64_t last;    /* ticks, the leave of the last record */
 
 	struct known_calls *known;     /* with a ring */
+	uintptr_t stack, stack_end;    /* its own; those of fibers and signals are elsewhere */
 	struct ring_requests requests; /* with the record that is being made */
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
@@ -104,7 +109,6 @@ struct visit {
 	struct thread *thread;
 	const struct call_info *info;
 	uint64_t enter, leave;
-	bool recorded; /* false: only passed through */
 	int result;
 	/* From before the call to behind it, as its shape needs. */
 	const unsigned char *status;
@@ -208,20 +212,32 @@ static inline unsigned thread_depth(const struct thread *thread)
 
 /* --- visits ----------------------------------------------------------------------------------- */
 
-/* Whether a call is nobody's concern, now: another one is around it, or none are wanted. */
+/* Where this function's caller has called it: above all that is its own. */
+#define OWN_FRAME ((uintptr_t)__builtin_dwarf_cfa())
+
+/* A thread is busy with records, and in no call. */
+#define INSIDE_OWN 1
+
+/* Whether calls are nobody's concern, now. */
 static inline bool visit_passes(void)
 {
 	const struct ring_process *shared = process.shared;
 
-	return this_thread.inside ||
-	       (shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES);
+	return shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES;
 }
 
 /*
- * Before the real function, of a call that does not pass; false: call that function, and nothing
- * more.
+ * Whether the outer call that the thread is in was left without a return, as far as can be told in
+ * this frame; then it is recorded as such, and the thread is in none. Never true of one that is
+ * still to return, on whatever stack it is.
  */
-bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a);
+RARE bool visit_was_left(struct thread *thread, uintptr_t frame);
+
+/*
+ * Before the real function, of a call that does not pass; false: call that function, and nothing
+ * more, because another call is around this one, or there is no recorder.
+ */
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame);
 /* Records the call and returns its result. */
 int visit_leave(struct visit *visit, const uintptr_t *a, int result);
 

@@ -127,24 +127,27 @@ void regions_forked(void)
 
 /* --- what the macros do ----------------------------------------------------------------------- */
 
-/*
- * Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. What
- * there are too many names for is lost.
- */
+/* Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. */
+static inline bool is_inside(struct thread *thread)
+{
+	return unlikely(thread->inside) && !visit_was_left(thread, OWN_FRAME);
+}
+
+/* What there are too many names for is lost. */
 static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 {
 	struct thread *thread = &this_thread;
 
-	if (!site || thread->inside)
+	if (!site || is_inside(thread))
 		return NULL;
-	thread->inside = true;
+	thread->inside = INSIDE_OWN;
 	if (visit_wanted(thread, CLASS_USER)) {
 		*region = number_of(site);
 		if (*region)
 			return thread;
 		thread->ring->lost++;
 	}
-	thread->inside = false;
+	thread->inside = 0;
 	return NULL;
 }
 
@@ -156,7 +159,7 @@ static void begin(struct adaptrace_site *site)
 	if (!thread)
 		return;
 	thread_push(thread, region, ring_ticks(process.clock));
-	thread->inside = false;
+	thread->inside = 0;
 }
 
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
@@ -183,9 +186,9 @@ static void end(struct adaptrace_site *site)
 	struct thread *thread = &this_thread;
 	uint32_t region;
 
-	if (!site || thread->inside || !thread->ring || !thread->nr_open)
+	if (!site || is_inside(thread) || !thread->ring || !thread->nr_open)
 		return;
-	thread->inside = true;
+	thread->inside = INSIDE_OWN;
 	region = number_of(site);
 	if (region && thread->nr_open > RING_MAX_OPEN) {
 		thread_pop(thread);
@@ -197,7 +200,7 @@ static void end(struct adaptrace_site *site)
 				break;
 			}
 	}
-	thread->inside = false;
+	thread->inside = 0;
 }
 
 static void mark(struct adaptrace_site *site)
@@ -210,7 +213,7 @@ static void mark(struct adaptrace_site *site)
 		return;
 	ticks = ring_ticks(process.clock);
 	write_call(thread, region, ticks, ticks);
-	thread->inside = false;
+	thread->inside = 0;
 }
 
 static void value(struct adaptrace_site *site, double number)
@@ -227,7 +230,7 @@ static void value(struct adaptrace_site *site, double number)
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
 	thread_write(thread, ticks, ticks);
-	thread->inside = false;
+	thread->inside = 0;
 }
 
 extern const struct adaptrace_hooks adaptrace_hooks_1;

@@ -30,6 +30,11 @@
  * So that requests do not differ for ever, they are written as differences to the ones that are
  * expected: see struct ring_requests.
  *
+ * A call that the program left by a jump or an exception is written when that is seen, without
+ * parts and with that time as its return:
+ *
+ *     RING_LEFT      head word | ticks at entry | ticks when it was seen
+ *
  * The definitions ring, which all threads share under a lock of the process, says what the numbers
  * in records mean. A definition is there before the first record that uses it.
  *
@@ -53,7 +58,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  3
+#define RING_VERSION  4
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* the socket's name, without the leading NUL */
 
 #define RING_MAX_THREADS      128
@@ -88,6 +93,7 @@ enum ring_record {
 	RING_PROCESS,
 	RING_FILE,
 	RING_AGAIN,
+	RING_LEFT,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };

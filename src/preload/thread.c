@@ -45,6 +45,21 @@ static bool take_ring(struct thread *thread, unsigned number)
 	return true;
 }
 
+static void find_stack(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	void *stack;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attributes))
+		return;
+	if (!pthread_attr_getstack(&attributes, &stack, &size)) {
+		thread->stack = (uintptr_t)stack;
+		thread->stack_end = (uintptr_t)stack + size;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
 bool thread_start(struct thread *thread)
 {
 	int error = errno;
@@ -59,6 +74,8 @@ bool thread_start(struct thread *thread)
 	if (process.have_key)
 		pthread_setspecific(process.key, thread);
 	thread->refused = !thread->ring;
+	if (thread->ring)
+		find_stack(thread);
 	errno = error;
 	return thread->ring;
 }

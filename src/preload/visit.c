@@ -55,23 +55,88 @@ static inline uint64_t read_clock(void)
 	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : read_slow_clock();
 }
 
-bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a)
+/* --- calls that were left --------------------------------------------------------------------- */
+
+static bool on_stack(const struct thread *thread, uintptr_t address)
+{
+	return address >= thread->stack && address < thread->stack_end;
+}
+
+/* Where a call returns to, as far as the machine has a place for that. */
+static uintptr_t return_address(uintptr_t frame)
+{
+#ifdef __x86_64__
+	return ((const uintptr_t *)frame)[-1];
+#else
+	(void)frame;
+	return 0;
+#endif
+}
+
+/* What nobody changes while the call is open. When it was left, others write over it. */
+static bool is_intact(const struct thread *thread)
+{
+	const struct visit *visit = (const struct visit *)thread->inside;
+	bool listed = thread->recorded && thread->nr_open <= RING_MAX_OPEN;
+
+	return visit->thread == thread && return_address(thread->frame) == thread->returns &&
+	       (!listed || visit->enter == thread->open[thread->nr_open - 1].enter);
+}
+
+static void end_left(struct thread *thread)
+{
+	unsigned n = thread->nr_open;
+	struct ring_open open;
+
+	if (!thread->recorded)
+		return;
+	thread_pop(thread);
+	if (n > RING_MAX_OPEN) {
+		thread->ring->lost++;
+		return;
+	}
+	open = thread->open[n - 1];
+	thread->idle = false;
+	thread_write_left(thread, (uint32_t)open.region, open.enter, ring_ticks(process.clock));
+}
+
+bool visit_was_left(struct thread *thread, uintptr_t frame)
+{
+	uintptr_t outer = thread->inside;
+
+	/* On one stack, what an open call calls is below its visit. */
+	if (!on_stack(thread, outer) || !on_stack(thread, frame) ||
+	    (frame < outer && is_intact(thread)))
+		return false;
+	thread->inside = INSIDE_OWN;
+	end_left(thread);
+	thread->inside = 0;
+	return true;
+}
+
+/* --- the two sides of a call ------------------------------------------------------------------ */
+
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame)
 {
 	struct thread *thread = &this_thread;
 
+	if (unlikely(thread->inside) && !visit_was_left(thread, frame))
+		return false;
 	if (unlikely(!have_ring(thread)))
 		return false;
 	visit->thread = thread;
 	visit->info = info;
-	visit->recorded = false;
-	thread->inside = true;
+	thread->inside = (uintptr_t)visit;
+	thread->frame = frame;
+	thread->returns = return_address(frame);
+	thread->recorded = false;
 	if (unlikely(is_closed(info->class)))
 		return true;
-	visit->recorded = true;
 	if (info->handler->before)
 		info->handler->before(visit, a);
 	visit->enter = read_clock();
 	thread_push(thread, info->region, visit->enter);
+	thread->recorded = true;
 	return true;
 }
 
@@ -89,8 +154,10 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	const struct call_info *info = visit->info;
 	struct thread *thread = visit->thread;
 
-	if (unlikely(!visit->recorded || !thread->ring)) { /* no ring: forked meanwhile */
-		thread->inside = false;
+	if (unlikely(thread->inside != (uintptr_t)visit)) /* forked meanwhile */
+		return result;
+	if (unlikely(!thread->recorded)) {
+		thread->inside = 0;
 		return result;
 	}
 	visit->leave = read_clock();
@@ -101,6 +168,6 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	if (info->handler->after && (likely(!result) || info->handler->always))
 		info->handler->after(visit, a, info->large);
 	thread_write(thread, visit->enter, visit->leave);
-	thread->inside = false;
+	thread->inside = 0;
 	return result;
 }

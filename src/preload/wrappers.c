@@ -81,7 +81,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 			if (visit_passes())                                                        \
 				return real(ARGS_##nr);                                            \
 		}                                                                                  \
-		if (!visit_enter(&visit, &call_infos[CALL_##name], a))                             \
+		if (!visit_enter(&visit, &call_infos[CALL_##name], a, OWN_FRAME))                  \
 			return real(ARGS_##nr);                                                    \
 		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
 	}                                                                                          \

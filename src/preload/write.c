@@ -175,3 +175,9 @@ void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, u
 	if (!written)
 		undo_requests(thread);
 }
+
+void thread_write_left(struct thread *thread, uint32_t region, uint64_t enter, uint64_t seen)
+{
+	thread->made = ring_head(RING_LEFT, 3, 0, thread_depth(thread), region);
+	write_whole(thread, 0, enter, seen);
+}

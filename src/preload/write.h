@@ -81,6 +81,9 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 
 RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
 
+/* A call that was left: the record has no more than its times. */
+RARE void thread_write_left(struct thread *thread, uint32_t region, uint64_t enter, uint64_t seen);
+
 /* Writes the record that was made, or counts it as lost. */
 static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t leave)
 {
