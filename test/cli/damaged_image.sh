@@ -1,0 +1,38 @@
+#!/bin/sh
+# What a recorder left that died of a damage to its own memory is kept, where no trace that can be
+# read is made of it.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+start_recording -m 64K -o killed.atr "$TARGETS/burn" 20 >said 2>errors
+target=$(pgrep -P $recorder) || fail "no target"
+background="$background $target"
+! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
+sleep 0.3
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+kill -KILL $target
+# The first of the strings, which begin a page, is the empty one.
+cat >damage.py <<'END_OF_PROGRAM'
+import glob, os, sys
+
+for path in glob.glob("/dev/shm/adaptrace-%d-*" % os.geteuid()):
+    with open(path, "r+b") as image:
+        start = image.read(1 << 20)
+        named = start.find(sys.argv[1].encode() + b"\x1f20\0")
+        if named < 0:
+            continue
+        image.seek(named // 4096 * 4096)
+        image.write(bytes([start[named // 4096 * 4096] ^ 1]))
+        sys.exit(0)
+sys.exit("no image")
+END_OF_PROGRAM
+python3 damage.py "$TARGETS/burn" || fail "cannot damage it"
+"$ADAPTRACE" recover killed.atr 2>errors && fail "recovered what is damaged"
+one_complaint errors "what its recorder had in /dev/shm is damaged, and stays there" ||
+	fail "$(cat errors)"
+[ ! -e killed.atr ] || fail "it left a trace that nobody can read"
+python3 damage.py "$TARGETS/burn" || fail "the image is gone"
+"$ADAPTRACE" recover killed.atr 2>errors || fail "$(cat errors)"
+[ "$("$ADAPTRACE" dump killed.atr | wc -l)" -gt 50 ] || fail "samples are missing"
+pass
