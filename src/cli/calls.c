@@ -17,12 +17,13 @@
 #define MIN_ROUND_NS  2500000
 #define MAX_ROUND_NS  20000000
 #define IDLE_ROUND_NS 100000000
-#define MAX_ACCEPTED  64 /* at once */
+#define MAX_ASKING    64 /* at once */
 
 struct calls {
 	struct calls_put put;
-	int listen_fd, timer_fd, poll_fd;
-	char name[40]; /* of the socket */
+	int socket_fd, timer_fd, poll_fd;
+	char name[RING_KEY_SIZE + 1]; /* of the socket */
+	char key[RING_KEY_SIZE + 1];
 	char **environment;
 	char *preload, *variable; /* the strings in it that are ours */
 	struct calls_clock clock;
@@ -40,22 +41,33 @@ struct calls {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The name is the key: who does not know it has no business here. */
-static int listen_at(struct calls *calls)
+static int make_key(char key[RING_KEY_SIZE + 1])
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	snprintf(key, RING_KEY_SIZE + 1, "%016llx%016llx", (unsigned long long)random[0],
+	         (unsigned long long)random[1]);
+	return 0;
+}
+
+static int socket_open(struct calls *calls)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	uint64_t key[2];
+	socklen_t size = offsetof(struct sockaddr_un, sun_path) + 1 + RING_KEY_SIZE;
+	const int yes = 1;
+	int err = make_key(calls->name);
 
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return -errno;
-	snprintf(calls->name, sizeof(calls->name), "at%016llx%016llx", (unsigned long long)key[0],
-	         (unsigned long long)key[1]);
-	memcpy(address.sun_path + 1, calls->name, strlen(calls->name));
-	calls->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (calls->listen_fd < 0 ||
-	    bind(calls->listen_fd, (struct sockaddr *)&address,
-	         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(calls->name))) ||
-	    listen(calls->listen_fd, 1024))
+	if (!err)
+		err = make_key(calls->key);
+	if (err)
+		return err;
+	memcpy(address.sun_path + 1, calls->name, RING_KEY_SIZE);
+	calls->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (calls->socket_fd < 0 ||
+	    setsockopt(calls->socket_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) ||
+	    bind(calls->socket_fd, (struct sockaddr *)&address, size))
 		return -errno;
 	return 0;
 }
@@ -74,16 +86,16 @@ struct calls *calls_open(void)
 
 	if (!calls)
 		return NULL;
-	calls->listen_fd = calls->timer_fd = -1;
+	calls->socket_fd = calls->timer_fd = -1;
 	calls->round_ns = ROUND_NS;
 	calls->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	error = calls->poll_fd < 0 ? -errno : listen_at(calls);
+	error = calls->poll_fd < 0 ? -errno : socket_open(calls);
 	if (!error) {
 		calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		error = calls->timer_fd < 0 ? -errno : watch(calls, calls->timer_fd, calls);
 	}
 	if (!error)
-		error = watch(calls, calls->listen_fd, NULL);
+		error = watch(calls, calls->socket_fd, NULL);
 	if (!error) {
 		calls_clock_init(&calls->clock);
 		return calls;
@@ -107,7 +119,7 @@ void calls_close(struct calls *calls)
 		calls_process_free(calls->processes[i]);
 	if (calls->begun)
 		calls_names_fini(&calls->names);
-	close_if_open(calls->listen_fd);
+	close_if_open(calls->socket_fd);
 	close_if_open(calls->timer_fd);
 	close_if_open(calls->poll_fd);
 	free(calls->environment);
@@ -153,7 +165,7 @@ char **calls_environment(struct calls *calls, const char *library)
 		nr++;
 	calls->environment = calloc(nr + 3, sizeof(*calls->environment));
 	calls->preload = preload_string(library);
-	if (asprintf(&calls->variable, RING_VARIABLE "=%s", calls->name) < 0)
+	if (asprintf(&calls->variable, RING_VARIABLE "=%s:%s", calls->name, calls->key) < 0)
 		calls->variable = NULL;
 	if (!calls->environment || !calls->preload || !calls->variable) {
 		errno = ENOMEM;
@@ -180,7 +192,15 @@ static void set_timer(struct calls *calls)
 	timerfd_settime(calls->timer_fd, 0, &time, NULL);
 }
 
-static bool send_descriptor(int to, int fd)
+/* Who asks. */
+struct asker {
+	struct ucred who;
+	struct sockaddr_un address;
+	socklen_t address_size;
+};
+
+/* fd: -1: it is refused. */
+static bool answer(const struct calls *calls, struct asker *asker, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -188,18 +208,19 @@ static bool send_descriptor(int to, int fd)
 	} control = {0};
 	struct iovec iov = {"", 1};
 	struct msghdr message = {
+		.msg_name = &asker->address,
+		.msg_namelen = asker->address_size,
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
+		.msg_control = fd < 0 ? NULL : &control,
+		.msg_controllen = fd < 0 ? 0 : sizeof(control),
 	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	return sendmsg(calls->socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 static void end_process(struct calls *calls, unsigned i)
@@ -225,59 +246,83 @@ static void end_earlier(struct calls *calls, pid_t pid)
 		}
 }
 
-static void refuse(struct calls *calls, int error)
+static void refuse(struct calls *calls, struct asker *asker, int error)
 {
 	calls->refused++;
 	calls->refused_error = error;
+	answer(calls, asker, -1);
 }
 
-static void welcome(struct calls *calls, int fd, pid_t pid)
+static void welcome(struct calls *calls, struct asker *asker)
 {
 	struct calls_process *process;
+	pid_t pid = asker->who.pid;
 	int memory = -1;
 
 	end_earlier(calls, pid);
 	if (calls->nr_alive == CALLS_MAX_PROCESSES) {
-		refuse(calls, 0);
+		refuse(calls, asker, 0);
 		return;
 	}
 	process = calls_process_new(pid, &calls->names, &calls->clock, &memory);
 	if (!process) {
-		refuse(calls, -errno);
+		refuse(calls, asker, -errno);
 		return;
 	}
 	calls_process_close(process, calls->closed);
 	process->shared->patience = calls->put.config.patience;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
-	    send_descriptor(fd, memory)) {
+	    answer(calls, asker, memory)) {
 		calls->processes[calls->nr_alive++] = process;
 		calls->nr_processes++;
 		set_timer(calls);
 	} else {
-		refuse(calls, -errno);
+		refuse(calls, asker, -errno);
 		calls_process_free(process);
 	}
 	close(memory);
 }
 
-static bool may_come(const struct ucred *peer)
+/* The next who asks. 1, 0: it has no business here, -1: there is none. */
+static int next_asker(const struct calls *calls, struct asker *asker)
 {
-	return peer->pid > 0 && (peer->uid == geteuid() || geteuid() == 0);
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(struct ucred))];
+	} control = {0};
+	char key[RING_KEY_SIZE + 1];
+	struct iovec iov = {key, sizeof(key)};
+	struct msghdr message = {
+		.msg_name = &asker->address,
+		.msg_namelen = sizeof(asker->address),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t size = recvmsg(calls->socket_fd, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = size < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+	if (size < 0)
+		return -1;
+	if (size != RING_KEY_SIZE || memcmp(key, calls->key, RING_KEY_SIZE) || !header ||
+	    header->cmsg_type != SCM_CREDENTIALS)
+		return 0;
+	memcpy(&asker->who, CMSG_DATA(header), sizeof(asker->who));
+	asker->address_size = message.msg_namelen;
+	return asker->who.pid > 0 && (asker->who.uid == geteuid() || geteuid() == 0);
 }
 
-static void accept_processes(struct calls *calls)
+static void take_processes(struct calls *calls)
 {
-	for (unsigned i = 0; i < MAX_ACCEPTED; i++) {
-		int fd = accept4(calls->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct ucred peer = {0};
-		socklen_t size = sizeof(peer);
+	struct asker asker;
+	int got = 0;
 
-		if (fd < 0)
-			return;
-		if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && may_come(&peer))
-			welcome(calls, fd, peer.pid);
-		close(fd);
+	for (unsigned i = 0; i < MAX_ASKING && got >= 0; i++) {
+		got = next_asker(calls, &asker);
+		if (got > 0)
+			welcome(calls, &asker);
 	}
 }
 
@@ -363,7 +408,7 @@ void calls_drain(struct calls *calls, bool all)
 			read_now = true;
 	}
 	if (knock)
-		accept_processes(calls);
+		take_processes(calls);
 	if (read_now)
 		read_all(calls);
 }

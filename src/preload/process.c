@@ -20,23 +20,38 @@ struct process process = {
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
-static int connect_recorder(const char *name)
+/* Once connected, the socket takes from the recorder alone; then it gets a name to be answered at.
+ */
+static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const char *key)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	const struct sockaddr any = {.sa_family = AF_UNIX};
+	ssize_t sent, size = (ssize_t)strlen(key);
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (const struct sockaddr *)recorder,
+	            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
+	    bind(fd, &any, sizeof(any.sa_family)))
+		return false;
+	do
+		sent = send(fd, key, (size_t)size, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == size;
+}
+
+static int ask_recorder(const char *name_and_key)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	size_t length = strlen(name);
+	const char *colon = name_and_key ? strchr(name_and_key, ':') : NULL;
+	size_t length = colon ? (size_t)(colon - name_and_key) : 0;
 	int fd;
 
 	if (!length || length > sizeof(address.sun_path) - 1)
 		return -1;
-	memcpy(address.sun_path + 1, name, length);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!connect(fd, (struct sockaddr *)&address,
-	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)))
+	memcpy(address.sun_path + 1, name_and_key, length);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || ask(fd, &address, length, colon + 1))
 		return fd;
 	close(fd);
 	return -1;
@@ -83,12 +98,12 @@ static struct ring_process *map_memory(int fd)
 	return NULL;
 }
 
-static struct ring_process *meet_recorder(const char *name)
+static struct ring_process *meet_recorder(const char *name_and_key)
 {
 	struct ring_process *shared = NULL;
 	int socket_fd, memory_fd;
 
-	socket_fd = name ? connect_recorder(name) : -1;
+	socket_fd = ask_recorder(name_and_key);
 	if (socket_fd < 0)
 		return NULL;
 	memory_fd = receive_descriptor(socket_fd);

@@ -5,8 +5,10 @@
  *
  * Every process that makes instrumented calls has one, made by the recorder and sealed at its size,
  * so that nothing the target does can take it away under the recorder's hands. The target asks for
- * it over the abstract socket whose name stands in $ADAPTRACE_CALLS: it connects, and is sent the
- * descriptor. Nothing else is said over the socket, and neither side keeps a descriptor open in the
+ * it at an abstract socket for datagrams: $ADAPTRACE_CALLS has the socket's name, a colon and a
+ * key. It sends the key, and is sent the descriptor, or none where it is refused. Who does not send
+ * the key gets no answer: anybody may read the names of sockets, but the environment of a process
+ * only who may trace it. Nothing else is said, and neither side keeps a descriptor open in the
  * target.
  *
  * A ring holds 64-bit words. Its one producer, a thread, advances head after it has written a
@@ -59,7 +61,8 @@
 #include <time.h>
 
 #define RING_VERSION  4
-#define RING_VARIABLE "ADAPTRACE_CALLS" /* the socket's name, without the leading NUL */
+#define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
+#define RING_KEY_SIZE 32
 
 #define RING_MAX_THREADS      128
 #define RING_LARGE_THREADS    8 /* the first threads of a process have large rings */
