@@ -23,6 +23,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define PID_LIMIT (1 << 22) /* of the kernel */
 
 struct slice {
 	uint32_t path;
@@ -36,6 +39,7 @@ struct chrome {
 	struct paths paths;
 	struct spool *spool;
 	struct call_index *calls;
+	int32_t *pids; /* of threads, in the file: no two processes have the same */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -63,7 +67,7 @@ static void print_task(const struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 
-	fprintf(chrome->file, "\"pid\":%d,\"tid\":%d", entry ? entry->pid : 0,
+	fprintf(chrome->file, "\"pid\":%d,\"tid\":%d", chrome->pids[thread],
 	        entry ? entry->tid : 0);
 }
 
@@ -203,20 +207,31 @@ static int print_thread(struct chrome *chrome, uint32_t thread)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+static void print_name(struct chrome *chrome, uint32_t thread, const char *what, const char *name)
+{
+	print_separator(chrome);
+	fprintf(chrome->file, "{\"ph\":\"M\",\"name\":\"%s\",", what);
+	print_task(chrome, thread);
+	fputs(",\"args\":{\"name\":", chrome->file);
+	escape_json(chrome->file, name);
+	fputs("}}", chrome->file);
+}
+
 static void print_names(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
-	const char *comm = trace_string(chrome->trace, entry ? entry->comm : 0);
-	static const char *const names[] = {"process_name", "thread_name"};
+	uint32_t comm = entry ? entry->comm : 0;
+	char text[CONVERT_TEXT_SIZE];
+	size_t size;
 
-	for (unsigned i = entry && entry->pid == entry->tid ? 0 : 1; i < 2; i++) {
-		print_separator(chrome);
-		fprintf(chrome->file, "{\"ph\":\"M\",\"name\":\"%s\",", names[i]);
-		print_task(chrome, thread);
-		fputs(",\"args\":{\"name\":", chrome->file);
-		escape_json(chrome->file, comm);
-		fputs("}}", chrome->file);
+	if (entry && entry->pid == entry->tid) {
+		convert_process_text(chrome->trace, thread, comm, text);
+		size = strlen(text);
+		if (chrome->pids[thread] != entry->pid)
+			snprintf(text + size, sizeof(text) - size, ", PID %d", entry->pid);
+		print_name(chrome, thread, "process_name", text);
 	}
+	print_name(chrome, thread, "thread_name", trace_string(chrome->trace, comm));
 }
 
 static void print_reductions(struct chrome *chrome)
@@ -262,11 +277,52 @@ static int print_all(struct chrome *chrome)
 		print_names(chrome, i);
 		err = print_thread(chrome, i);
 		if (!err)
-			err = chrome_calls(chrome->file, chrome->calls, i, chrome->start,
-			                   &chrome->separator);
+			err = chrome_calls(chrome->file, chrome->calls, i, chrome->pids[i],
+			                   chrome->start, &chrome->separator);
 	}
 	print_reductions(chrome);
 	fputs("]}\n", chrome->file);
+	return err;
+}
+
+/*
+ * A process has its PID, unless one of another rank had it before: then a number above all that the
+ * kernel gives.
+ */
+static int find_pid(struct chrome *chrome, struct map64 *owners, struct map64 *others,
+                    uint32_t thread)
+{
+	uint64_t process = convert_process(chrome->trace, thread);
+	uint32_t owner = map64_get(owners, (uint32_t)process), number;
+
+	chrome->pids[thread] = (int32_t)(uint32_t)process;
+	if (owner == UINT32_MAX)
+		return map64_add(owners, (uint32_t)process, thread);
+	if (convert_process(chrome->trace, owner) == process)
+		return 0;
+	number = map64_get(others, process);
+	if (number == UINT32_MAX) {
+		number = others->nr;
+		if (map64_add(others, process, number))
+			return -ENOMEM;
+	}
+	chrome->pids[thread] = PID_LIMIT + (int32_t)number;
+	return 0;
+}
+
+static int find_pids(struct chrome *chrome)
+{
+	struct map64 owners = {0}, others = {0};
+	uint32_t nr = chrome->spool->nr_threads;
+	int err = 0;
+
+	chrome->pids = calloc(nr + 1UL, sizeof(*chrome->pids));
+	if (!chrome->pids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = find_pid(chrome, &owners, &others, i);
+	map64_fini(&owners);
+	map64_fini(&others);
 	return err;
 }
 
@@ -289,9 +345,11 @@ static int prepare(struct chrome *chrome)
 	if (chrome->calls->last_time && chrome->calls->first_time < chrome->start)
 		chrome->start = chrome->calls->first_time;
 	chrome->depths = paths_depths(&chrome->paths, &deepest);
+	if (!chrome->depths || find_pids(chrome))
+		return -ENOMEM;
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
 	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
-	return chrome->depths && chrome->chain && chrome->open ? 0 : -ENOMEM;
+	return chrome->chain && chrome->open ? 0 : -ENOMEM;
 }
 
 int chrome_write(struct conversion *conversion, FILE *file)
@@ -311,6 +369,7 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	paths_fini(&chrome.paths);
 	spool_free(chrome.spool);
 	call_index_free(chrome.calls);
+	free(chrome.pids);
 	free(chrome.depths);
 	free(chrome.chain);
 	free(chrome.open);

@@ -13,6 +13,7 @@ struct teller {
 	FILE *file;
 	const struct trace *trace;
 	uint32_t thread;
+	int32_t pid;
 	uint64_t start;
 	const char **separator;
 };
@@ -27,8 +28,7 @@ static void print_head(struct teller *teller, const char *phase, uint64_t time, 
 	fprintf(teller->file,
 	        "{\"ph\":\"%s\",\"cat\":\"calls\",\"id\":%u,\"pid\":%d,\"tid\":%d,"
 	        "\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":",
-	        phase, teller->thread, thread ? thread->pid : 0, thread ? thread->tid : 0,
-	        at / 1000, at % 1000);
+	        phase, teller->thread, teller->pid, thread ? thread->tid : 0, at / 1000, at % 1000);
 	escape_json(teller->file, name);
 }
 
@@ -86,10 +86,10 @@ static void print_moment(struct teller *teller, const struct call_moment *moment
 		fputc('}', teller->file);
 }
 
-int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, uint64_t start,
-                 const char **separator)
+int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, int32_t pid,
+                 uint64_t start, const char **separator)
 {
-	struct teller teller = {file, calls->trace, thread, start, separator};
+	struct teller teller = {file, calls->trace, thread, pid, start, separator};
 	struct call_stream *stream;
 	struct call_moment moment;
 	int got;

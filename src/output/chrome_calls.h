@@ -6,8 +6,11 @@
 
 #include <stdio.h>
 
-/* Prints those of a thread, each with a separator before it. time 0 is `start`. 0 or -errno. */
-int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, uint64_t start,
-                 const char **separator);
+/*
+ * Prints those of a thread, each with a separator before it, as of process `pid`. time 0 is
+ * `start`. 0 or -errno.
+ */
+int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, int32_t pid,
+                 uint64_t start, const char **separator);
 
 #endif

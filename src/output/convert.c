@@ -90,14 +90,42 @@ int convert_tick(struct conversion *conversion)
 	return conversion->tick(conversion->arg, share < 1 ? share : 1);
 }
 
+int32_t convert_rank(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_process *process = trace_process(trace, trace_owner(trace, thread));
+
+	return process ? process->rank : -1;
+}
+
+uint64_t convert_process(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	return (uint64_t)(uint32_t)convert_rank(trace, thread) << 32 |
+	       (entry ? (uint32_t)entry->pid : 0);
+}
+
+void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t comm,
+                          char text[CONVERT_TEXT_SIZE])
+{
+	int32_t rank = convert_rank(trace, thread);
+	char known[32] = "";
+
+	if (rank >= 0)
+		snprintf(known, sizeof(known), "rank %d: ", rank);
+	snprintf(text, CONVERT_TEXT_SIZE, "%s%.64s", known, trace_string(trace, comm));
+}
+
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
                          char text[CONVERT_TEXT_SIZE])
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
 	const struct trace_event *name = event ? trace_event(trace, event) : NULL;
+	char process[CONVERT_TEXT_SIZE] = "[unknown]";
 
-	snprintf(text, CONVERT_TEXT_SIZE, "%.64s %d%s%.64s",
-	         entry ? trace_string(trace, entry->comm) : "[unknown]", entry ? entry->tid : 0,
+	if (entry)
+		convert_process_text(trace, thread, entry->comm, process);
+	snprintf(text, CONVERT_TEXT_SIZE, "%.96s %d%s%.64s", process, entry ? entry->tid : 0,
 	         name ? ": " : "", name ? trace_string(trace, name->name) : "");
 }
 

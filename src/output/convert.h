@@ -55,8 +55,15 @@ static inline int convert_step(struct conversion *conversion)
 	return ++conversion->steps % (1 << 16) ? 0 : convert_tick(conversion);
 }
 
-/* "app 1234", and ": page-faults" if the event is not the first; any bytes. */
 #define CONVERT_TEXT_SIZE 256
+/* Of a job the rank that a thread belongs to; -1: none. */
+int32_t convert_rank(const struct trace *trace, uint32_t thread);
+/* The same number for all threads of a process: PIDs repeat where a job's ranks have hosts. */
+uint64_t convert_process(const struct trace *trace, uint32_t thread);
+/* "app", or in a job "rank 3: app". */
+void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t comm,
+                          char text[CONVERT_TEXT_SIZE]);
+/* The same and "1234", and ": page-faults" if the event is not the first; any bytes. */
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
                          char text[CONVERT_TEXT_SIZE]);
 /* The profile of the event or counter, by function and command; NULL with errno. */

@@ -183,23 +183,43 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 static int find_process_names(struct firefox *firefox)
 {
 	const struct trace_thread *thread;
+	uint64_t process;
 	int err = 0;
 
 	for (uint32_t i = trace_nr_threads(firefox->trace); i-- > 0 && !err;) {
 		thread = trace_thread(firefox->trace, i);
+		process = convert_process(firefox->trace, i);
 		if (thread->pid == thread->tid &&
-		    map64_get(&firefox->process_names, (uint32_t)thread->pid) == UINT32_MAX)
-			err = map64_add(&firefox->process_names, (uint32_t)thread->pid,
-			                thread->comm);
+		    map64_get(&firefox->process_names, process) == UINT32_MAX)
+			err = map64_add(&firefox->process_names, process, thread->comm);
 	}
 	return err;
 }
 
-static uint32_t process_name(const struct firefox *firefox, const struct trace_thread *thread)
+static uint32_t process_name(const struct firefox *firefox, uint32_t thread)
 {
-	uint32_t name = map64_get(&firefox->process_names, (uint32_t)thread->pid);
+	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
+	uint32_t name = map64_get(&firefox->process_names, convert_process(firefox->trace, thread));
 
-	return name == UINT32_MAX ? thread->comm : name;
+	return !entry ? 0 : name == UINT32_MAX ? entry->comm : name;
+}
+
+/*
+ * Threads with one "pid" are of one process, and processes of ranks that ran on different hosts may
+ * have the same.
+ */
+static void print_process(const struct firefox *firefox, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
+	int32_t rank = convert_rank(firefox->trace, thread);
+	char text[CONVERT_TEXT_SIZE];
+
+	fprintf(firefox->file, ",\"pid\":\"%d", entry ? entry->pid : 0);
+	if (rank >= 0)
+		fprintf(firefox->file, " of rank %d", rank);
+	convert_process_text(firefox->trace, thread, process_name(firefox, thread), text);
+	fputs("\",\"processName\":", firefox->file);
+	escape_json(firefox->file, text);
 }
 
 static void print_thread_head(const struct firefox *firefox, uint32_t thread)
@@ -216,10 +236,10 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 		firefox_print_ms(file, firefox_since_start(firefox, entry->end));
 	else
 		fputs("null", file);
-	fprintf(file, ",\"pid\":\"%d\",\"tid\":%d,\"isMainThread\":%s", entry ? entry->pid : 0,
-	        entry ? entry->tid : 0, entry && entry->pid == entry->tid ? "true" : "false");
+	print_process(firefox, thread);
+	fprintf(file, ",\"tid\":%d,\"isMainThread\":%s", entry ? entry->tid : 0,
+	        entry && entry->pid == entry->tid ? "true" : "false");
 	print_member(firefox, "name", entry ? entry->comm : 0);
-	print_member(firefox, "processName", entry ? process_name(firefox, entry) : 0);
 	fputs(",\n\"samples\":{", file);
 }
 

@@ -31,12 +31,13 @@ struct pprof {
 	struct paths paths;
 	struct mapping *mappings; /* by module */
 	uint32_t nr_mappings;
-	Pprof__Label labels[3];
+	Pprof__Label labels[4];
 	uint64_t *locations; /* of the sample at hand */
 	size_t locations_room;
 	FILE *file;
 	struct map64 strings;   /* by the trace's */
 	struct map64 functions; /* by name and file */
+	struct map64 processes; /* strings, by rank and the trace's string */
 	uint64_t nr_functions;
 	int64_t nr_strings;
 	int error; /* the first one */
@@ -271,9 +272,9 @@ static void put_locations(struct pprof *pprof)
 /* What all samples have in common. */
 static void find_labels(struct pprof *pprof)
 {
-	static const char *const keys[] = {"thread", "pid", "tid"};
+	static const char *const keys[] = {"thread", "pid", "tid", "process"};
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		pprof__label__init(&pprof->labels[i]);
 		pprof->labels[i].key = add_string(pprof, keys[i]);
 	}
@@ -301,18 +302,36 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 	return nr;
 }
 
+static int64_t find_process(struct pprof *pprof, uint32_t thread, uint32_t comm)
+{
+	uint64_t key = (uint64_t)(uint32_t)convert_rank(pprof->trace, thread) << 32 | comm;
+	uint32_t string = map64_get(&pprof->processes, key);
+	char text[CONVERT_TEXT_SIZE];
+
+	if (string != UINT32_MAX)
+		return string;
+	convert_process_text(pprof->trace, thread, comm, text);
+	string = (uint32_t)add_string(pprof, text);
+	if (map64_add(&pprof->processes, key, string))
+		pprof->error = -ENOMEM;
+	return string;
+}
+
 static void put_sample(struct pprof *pprof, const struct tally *tally, uint32_t number)
 {
 	const struct tally_entry *entry = &tally->entries[number];
 	const struct trace_thread *thread = trace_thread(pprof->trace, entry->thread);
-	Pprof__Label *labels[3] = {&pprof->labels[0], &pprof->labels[1], &pprof->labels[2]};
+	Pprof__Label *labels[4] = {&pprof->labels[0], &pprof->labels[1], &pprof->labels[2],
+	                           &pprof->labels[3]};
+	bool job = convert_rank(pprof->trace, entry->thread) >= 0;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 
 	labels[0]->str = thread ? find_string(pprof, thread->comm) : 0;
 	labels[1]->num = thread ? thread->pid : 0;
 	labels[2]->num = thread ? thread->tid : 0;
-	sample.n_label = thread ? 3 : 0;
+	labels[3]->str = thread && job ? find_process(pprof, entry->thread, thread->comm) : 0;
+	sample.n_label = !thread ? 0 : job ? 4 : 3;
 	sample.label = labels;
 	sample.n_location_id = find_locations(pprof, entry->path);
 	sample.location_id = pprof->locations;
@@ -374,6 +393,7 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	paths_fini(&pprof.paths);
 	map64_fini(&pprof.strings);
 	map64_fini(&pprof.functions);
+	map64_fini(&pprof.processes);
 	free(pprof.mappings);
 	free(pprof.locations);
 	return pprof.error;

@@ -3,7 +3,8 @@
  * them:
  *
  *     make_job FOLDER RANKS STEPS           writes FOLDER/job.RANK.atr
- *     make_job FOLDER RANKS STEPS nompi       samples alone, as without MPI
+ *     make_job FOLDER RANKS STEPS nompi       samples alone, as without MPI, and all hosts give the
+ *                                           same PIDs
  *
  * In every step a rank computes, exchanges messages with both neighbours in a ring, and takes part
  * in a sum. Two ranks share a host; every host's clock has an offset and a drift of its own, and
@@ -149,7 +150,7 @@ static void describe(struct fake_job *job, struct rank *rank)
 	run->start = local(rank, TRUE_START);
 	run->real_start = 1700000000000000000 + (uint64_t)(rank->number / 2) * 3 * MS;
 	run->nr_cpus = 2;
-	run->pid = 100 + rank->number;
+	run->pid = 100 + (job->no_mpi ? rank->number % 2 : rank->number);
 	run->budget = tables_budget(t);
 	*event = (struct trace_event){.name = tables_string(t, "cpu-clock"), .base_period = PERIOD};
 	rank->program = rank->number % 2 ? 2 : 1;
