@@ -252,15 +252,15 @@ static void print_head(const struct flame *flame)
 	fputs(": ", flame->file);
 	escape_xml(flame->file, command ? command : "");
 	free(command);
-	fputs("</text>\n<text id=\"what\" x=\"10\" y=\"44\"> </text>\n"
-	      "<text id=\"reset\" class=\"button\" x=\"1000\" y=\"44\">reset zoom</text>\n"
+	fputs("</text>\n<text id=\"what\" x=\"10\" y=\"44\">", flame->file);
+	if (flame->nr_left_out)
+		fprintf(flame->file, "%" PRIu64 " call paths are too narrow to be drawn",
+		        flame->nr_left_out);
+	fputs(" </text>\n<text id=\"reset\" class=\"button\" x=\"1000\" y=\"44\">reset "
+	      "zoom</text>\n"
 	      "<text id=\"search\" class=\"button\" x=\"1120\" y=\"44\">search</text>\n"
 	      "<text id=\"matched\" x=\"700\" y=\"44\"> </text>\n",
 	      flame->file);
-	if (flame->nr_left_out)
-		fprintf(flame->file,
-		        "<desc>%" PRIu64 " call paths are too narrow to be seen</desc>\n",
-		        flame->nr_left_out);
 }
 
 static void print_picture(const struct flame *flame)
@@ -268,7 +268,8 @@ static void print_picture(const struct flame *flame)
 	struct box all = {.name = "all", .total = flame->profile->total};
 
 	print_head(flame);
-	fputs("<g id=\"frames\">\n", flame->file);
+	fprintf(flame->file, "<g id=\"frames\" data-left-out=\"%" PRIu64 "\">\n",
+	        flame->nr_left_out);
 	print_box(flame, &all);
 	for (uint32_t i = 0; i < flame->profile->nr_nodes; i++)
 		if (drawn(flame, i))

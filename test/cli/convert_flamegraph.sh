@@ -6,6 +6,10 @@ if command -v xmllint >/dev/null; then
 	for kind in plain hostile; do xmllint --noout $kind.svg || fail "not well-formed"; done
 fi
 grep -q '<script' hostile.svg && [ "$(grep -c '<script' hostile.svg)" = 1 ] || fail "one script"
+# What is not drawn is counted, where it is to be seen.
+"$build/unit/make_trace" big big.atr 100000
+"$ADAPTRACE" convert -q --flamegraph big.atr
+grep -q 'id="what".*>[1-9][0-9]* call paths are too narrow to be drawn' big.svg || fail "all is drawn"
 if [ -z "$browser" ]; then
 	echo "no chromium: its script was not run"
 	pass
@@ -22,6 +26,8 @@ grep -q 'class="f below"' zoomed || fail "no caller is left"
 [ "$(grep -o 'width="1200"' zoomed | wc -l)" -ge 2 ] || fail "the box does not span the picture"
 in_browser "file://$work/plain.svg#search=(" >searched
 grep -q 'not a regular expression' searched || fail "an expression that is none"
+in_browser "file://$work/big.svg#search=function_number_19" >searched
+grep -q 'matched: at least [1-9][0-9.]* %' searched || fail "what is not drawn cannot match"
 in_browser "file://$work/hostile.svg#search=semi" >searched
 grep -aq 'matched: ' searched || fail "the script does not survive the names"
 grep -aq '<title>owned' searched && fail "a name was executed"
