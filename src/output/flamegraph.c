@@ -167,7 +167,8 @@ static void print_label(const struct flame *flame, const struct box *box, double
 static void print_box(const struct flame *flame, const struct box *box)
 {
 	double scale = flame->profile->total ? WIDTH / (double)flame->profile->total : 0;
-	double x = (double)box->left * scale, width = (double)box->total * scale;
+	double x = (double)box->left * scale;
+	double width = box->depth ? (double)box->total * scale : WIDTH;
 	uint32_t y = HEAD + (flame->deepest - box->depth) * ROW;
 
 	fprintf(flame->file,

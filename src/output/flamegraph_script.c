@@ -57,7 +57,7 @@ const char flamegraph_script[] =
 	"    if (box.x >= end - 1e-3) { sum += box.total; end = box.x + box.w; }\n"
 	"  at('matched').textContent = expression === null ? ' ' :\n"
 	"    'matched: ' + (+at('frames').dataset.leftOut ? 'at least ' : '') +\n"
-	"    (100 * sum / boxes[0].total).toFixed(2) + ' %';\n"
+	"    (100 * sum / (boxes[0].total || 1)).toFixed(2) + ' %';\n"
 	"}\n"
 	"boxes.forEach(box => {\n"
 	"  box.g.addEventListener('click', () => zoom(box));\n"

@@ -8,7 +8,8 @@ fi
 grep -q '<script' hostile.svg && [ "$(grep -c '<script' hostile.svg)" = 1 ] || fail "one script"
 # What is not drawn is counted, where it is to be seen.
 "$build/unit/make_trace" big big.atr 100000
-"$ADAPTRACE" convert -q --flamegraph big.atr
+"$build/unit/make_trace" big none.atr 0
+for kind in big none; do "$ADAPTRACE" convert -q --flamegraph $kind.atr; done
 grep -q 'id="what".*>[1-9][0-9]* call paths are too narrow to be drawn' big.svg || fail "all is drawn"
 if [ -z "$browser" ]; then
 	echo "no chromium: its script was not run"
@@ -28,6 +29,9 @@ in_browser "file://$work/plain.svg#search=(" >searched
 grep -q 'not a regular expression' searched || fail "an expression that is none"
 in_browser "file://$work/big.svg#search=function_number_19" >searched
 grep -q 'matched: at least [1-9][0-9.]* %' searched || fail "what is not drawn cannot match"
+in_browser "file://$work/none.svg#search=main&zoom=0" >searched
+grep -q 'matched: 0.00 %' searched || fail "a share of nothing"
+grep -q 'NaN' searched && fail "a picture of nothing is none"
 in_browser "file://$work/hostile.svg#search=semi" >searched
 grep -aq 'matched: ' searched || fail "the script does not survive the names"
 grep -aq '<title>owned' searched && fail "a name was executed"
