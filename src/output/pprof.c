@@ -137,13 +137,17 @@ static void put_run(struct pprof *pprof)
 
 /* --- functions, mappings, locations ----------------------------------------------------------- */
 
+/*
+ * There is no other name that the system knows a function by: given the same one twice pprof takes
+ * it to be mangled, cuts what is in brackets, and makes one of all functions that are then alike.
+ */
 static uint64_t add_function(struct pprof *pprof, int64_t name, uint32_t file)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
 
 	function.id = ++pprof->nr_functions;
-	function.name = function.system_name = name;
+	function.name = name;
 	function.filename = find_string(pprof, file);
 	part.n_function = 1;
 	part.function = &functions;

@@ -15,5 +15,8 @@ zcat plain.pb.gz | python3 -c 'import sys; data = sys.stdin.buffer.read()
 assert data.index(b"cpu-clock") < data.index(b"nanoseconds") < data.index(b"page-faults") < data.index(b"count")'
 if command -v go >/dev/null && [ -s "$(go env GOROOT 2>/dev/null)/pkg/tool/$(go env GOOS GOARCH | paste -sd_)/pprof" ]; then
 	go tool pprof -top -unit=ns plain.pb.gz | grep -q half || fail "pprof does not read it"
+	# By their whole names: those of templates, overloads and Rust's methods differ in brackets.
+	go tool pprof -top hostile.pb.gz | grep -qF '{lambda(auto:1&&)#1}<T[3], std::map<int, char>>' ||
+		fail "pprof shortens the names of functions"
 fi
 pass
