@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The caller that is made up where a function is called and is also the first one of a stack. */
+#define ROOT (PATH_NONE - 1)
+
 /* Something that costs: a place itself, or calls from there to a function. */
 struct cost {
-	uint32_t place;
+	uint32_t place;   /* PATH_NONE: in ROOT */
 	uint32_t callee;  /* function; PATH_NONE: itself */
 	uint32_t weights; /* its number in callgrind.weights */
 };
@@ -82,17 +85,30 @@ static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee
 	return 0;
 }
 
-/* Whether the call that a path ends with is within another one of the same two functions. */
-static bool call_repeats(const struct paths *paths, uint32_t path)
+/*
+ * Whether the function that a path ends with is called within itself. What it costs there is in its
+ * outermost call already, and the inclusive cost of a function is to readers what all calls of it
+ * cost together.
+ */
+static bool is_inner_call(const struct paths *paths, uint32_t path)
 {
-	uint32_t callee = paths_leaf(paths, path), at = paths->paths[path].caller;
-	uint32_t caller = paths_leaf(paths, at);
+	uint32_t function = paths_leaf(paths, path);
 
-	for (; paths->paths[at].caller != PATH_NONE; at = paths->paths[at].caller)
-		if (paths_leaf(paths, at) == callee &&
-		    paths_leaf(paths, paths->paths[at].caller) == caller)
+	while ((path = paths->paths[path].caller) != PATH_NONE)
+		if (paths_leaf(paths, path) == function)
 			return true;
 	return false;
+}
+
+/* The functions that have a caller somewhere; NULL: no memory. */
+static bool *find_called(const struct paths *paths)
+{
+	bool *called = calloc((size_t)paths->names.nr + 1, sizeof(*called));
+
+	for (uint32_t i = 0; called && i < paths->nr_paths; i++)
+		if (paths->paths[i].caller != PATH_NONE && !is_inner_call(paths, i))
+			called[paths_leaf(paths, i)] = true;
+	return called;
 }
 
 static bool is_zero(const uint64_t *weights, uint32_t nr)
@@ -103,18 +119,25 @@ static bool is_zero(const uint64_t *weights, uint32_t nr)
 	return true;
 }
 
-static int add_path(struct callgrind *callgrind, uint32_t path)
+/*
+ * To readers the inclusive cost of a function is what its calls cost, if there are any: those that
+ * were not sampled must be calls as well.
+ */
+static int add_path(struct callgrind *callgrind, uint32_t path, const bool *called)
 {
 	const struct path *entry = &callgrind->paths.paths[path];
+	uint32_t function = paths_leaf(&callgrind->paths, path);
 	const uint64_t *self = &callgrind->self[(size_t)path * callgrind->nr_events];
 	const uint64_t *total = &callgrind->total[(size_t)path * callgrind->nr_events];
 	int err = 0;
 
 	if (!is_zero(self, callgrind->nr_events))
 		err = add_cost(callgrind, entry->place, PATH_NONE, self);
-	if (!err && entry->caller != PATH_NONE && !call_repeats(&callgrind->paths, path))
-		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place,
-		               paths_leaf(&callgrind->paths, path), total);
+	if (!err && entry->caller == PATH_NONE && called[function])
+		err = add_cost(callgrind, PATH_NONE, function, total);
+	if (!err && entry->caller != PATH_NONE && !is_inner_call(&callgrind->paths, path))
+		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place, function,
+		               total);
 	return err;
 }
 
@@ -145,12 +168,16 @@ static int sum_paths(struct callgrind *callgrind)
 	return 0;
 }
 
+static uint32_t function_of(const struct paths *paths, const struct cost *cost)
+{
+	return cost->place == PATH_NONE ? ROOT : paths->places[cost->place].function;
+}
+
 static int compare_costs(const void *a, const void *b, void *arg)
 {
 	const struct paths *paths = arg;
 	const struct cost *x = a, *y = b;
-	uint32_t x_function = paths->places[x->place].function;
-	uint32_t y_function = paths->places[y->place].function;
+	uint32_t x_function = function_of(paths, x), y_function = function_of(paths, y);
 
 	if (x_function != y_function)
 		return x_function < y_function ? -1 : 1;
@@ -196,8 +223,10 @@ static void print_function(struct callgrind *callgrind, const char *key, uint32_
 
 	fprintf(callgrind->file, "%s=", key);
 	if (name_is_new(callgrind, NAME_FUNCTION, function))
-		escape_line(callgrind->file, paths_function(&callgrind->paths, function, text), "",
-		            0);
+		escape_line(callgrind->file,
+		            function == ROOT ? "[root]"
+		                             : paths_function(&callgrind->paths, function, text),
+		            "", 0);
 	putc('\n', callgrind->file);
 }
 
@@ -211,15 +240,16 @@ static void print_weights(const struct callgrind *callgrind, const uint64_t *wei
 /* The file that a function is said to be in: that of its first place in the trace. */
 static uint32_t file_of(const uint32_t *files, uint32_t function)
 {
-	return files[function] ? files[function] - 1 : 0;
+	return function != ROOT && files[function] ? files[function] - 1 : 0;
 }
 
 static void print_cost(struct callgrind *callgrind, const struct cost *cost, const uint32_t *files)
 {
-	const struct place *place = &callgrind->paths.places[cost->place];
+	const struct place *place =
+		cost->place == PATH_NONE ? NULL : &callgrind->paths.places[cost->place];
 	const uint64_t *weights = &callgrind->weights[(size_t)cost->weights * callgrind->nr_events];
 
-	print_string(callgrind, "fi", NAME_FILE, place->file);
+	print_string(callgrind, "fi", NAME_FILE, place ? place->file : 0);
 	if (cost->callee != PATH_NONE) {
 		print_string(callgrind, "cob", NAME_OBJECT,
 		             callgrind->paths.names.names[cost->callee].module);
@@ -227,7 +257,7 @@ static void print_cost(struct callgrind *callgrind, const struct cost *cost, con
 		print_function(callgrind, "cfn", cost->callee);
 		fputs("calls=1 0\n", callgrind->file);
 	}
-	fprintf(callgrind->file, "%" PRIu32, place->line);
+	fprintf(callgrind->file, "%" PRIu32, place ? place->line : 0);
 	print_weights(callgrind, weights);
 }
 
@@ -237,12 +267,12 @@ static void print_costs(struct callgrind *callgrind, const uint32_t *files)
 
 	for (uint32_t i = 0; i < callgrind->nr_costs; i++) {
 		const struct cost *cost = &callgrind->costs[i];
-		uint32_t now = callgrind->paths.places[cost->place].function;
+		uint32_t now = function_of(&callgrind->paths, cost);
 
 		if (now != function) {
 			putc('\n', callgrind->file);
 			print_string(callgrind, "ob", NAME_OBJECT,
-			             callgrind->paths.names.names[now].module);
+			             now == ROOT ? 0 : callgrind->paths.names.names[now].module);
 			print_string(callgrind, "fl", NAME_FILE, file_of(files, now));
 			print_function(callgrind, "fn", now);
 			function = now;
@@ -335,6 +365,20 @@ static int print_all(struct callgrind *callgrind)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+static int add_paths(struct callgrind *callgrind)
+{
+	bool *called = find_called(&callgrind->paths);
+	int err = called ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
+		err = add_path(callgrind, i, called);
+		if (!err && i % 4096 == 0)
+			err = convert_tick(callgrind->conversion);
+	}
+	free(called);
+	return err;
+}
+
 static int prepare(struct callgrind *callgrind)
 {
 	int err;
@@ -347,11 +391,8 @@ static int prepare(struct callgrind *callgrind)
 		return err;
 	callgrind->nr_events = callgrind->tally.nr_weights;
 	err = sum_paths(callgrind);
-	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
-		err = add_path(callgrind, i);
-		if (!err && i % 4096 == 0)
-			err = convert_tick(callgrind->conversion);
-	}
+	if (!err)
+		err = add_paths(callgrind);
 	if (callgrind->nr_costs)
 		qsort_r(callgrind->costs, callgrind->nr_costs, sizeof(*callgrind->costs),
 		        compare_costs, &callgrind->paths);

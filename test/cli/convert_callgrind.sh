@@ -5,4 +5,9 @@ command -v callgrind_annotate >/dev/null || skip "no callgrind_annotate (valgrin
 check_format callgrind .callgrind.out
 callgrind_annotate --inclusive=yes plain.callgrind.out >inclusive || fail "no inclusive costs"
 grep -q 'main' inclusive || fail "callers cost nothing"
+# Functions that call themselves and each other, and that are called and begin stacks.
+for kind in plain reduced; do
+	"$ADAPTRACE" report --json $kind.atr >report.json
+	python3 "$here/convert_check.py" inclusive $kind.callgrind.out report.json
+done
 pass

@@ -5,6 +5,8 @@ report --json says.
 convert_check.py places FORMAT OUTPUT DUMP: the same by source file and line, and by thread and time,
 as far as the format has them, against dump --json.
 
+convert_check.py inclusive CALLGRIND REPORT: inclusive costs, as KCachegrind understands them.
+
 convert_check.py shares FORMAT OUTPUT REDUCED: whether a trace whose period doubled again and again
 shows the same shares as one that was never reduced, within what its number of samples allows."""
 import collections
@@ -192,7 +194,7 @@ def read_pprof_functions(path):
 
 
 def read_callgrind(path):
-    """As callgrind_annotate understands it; inclusive costs of recursive functions it counts twice."""
+    """As callgrind_annotate understands it; functions of one name are one to it, in all modules."""
     functions = {}
     for event in ("cpu_clock", "page_faults"):
         out = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show=" + event,
@@ -397,15 +399,46 @@ def callgrind_places(path, edges=None):
 
 
 def callgrind_calls(path, dump):
-    """Whether what a function cost its callers is what samples with both in their stacks weigh."""
-    got, want = collections.Counter(), collections.Counter()
+    """Whether what a function cost its callers is what samples with both in their stacks weigh, where
+    it was not called by itself; [root] calls what is called elsewhere."""
+    got, want, roots = collections.Counter(), collections.Counter(), collections.Counter()
     list(callgrind_places(path, got))
     for sample in map(json.loads, open(dump, encoding="utf-8")):
         names = [frame["symbol"] for frame in sample["stack"]]
-        for callee, caller in set(zip(names, names[1:])):  # recursion counts once
-            want[caller, callee] += sample["weight"] if sample["event"] == "cpu-clock" else 0
+        weight = sample["weight"] if sample["event"] == "cpu-clock" else 0
+        for i, (callee, caller) in enumerate(zip(names, names[1:])):
+            if callee not in names[i + 1:]:
+                want[caller, callee] += weight
+        roots[names[-1]] += weight
+    for name in {callee for _, callee in want} & roots.keys():
+        want["[root]", name] = roots[name]
     assert +got == +want, (list((got - want).items())[:3], list((want - got).items())[:3])
     print("callgrind: %d calls" % len(want))
+
+
+def callgrind_inclusive(path, report):
+    """Whether inclusive costs, as KCachegrind adds them up, are what report --json says: of what is
+    called the calls of it, else itself and the calls from it, without calls of itself."""
+    calls, out, names, now, callee = collections.Counter(), collections.Counter(), {}, {}, None
+    for line in open(path, encoding="utf-8"):
+        match = re.match(r"(c?(?:fn|ob))=(\(\d+\))(?: (.*))?\n", line)
+        if match:
+            names.setdefault((match.group(1)[-2:], match.group(2)), match.group(3))
+            now[match.group(1)] = names[match.group(1)[-2:], match.group(2)]
+        elif line.startswith("calls="):
+            callee = now["cfn"], base(now.get("cob", now["ob"]))
+        elif line[0].isdigit():
+            caller = now["fn"], base(now["ob"])
+            if caller != callee:
+                out[caller] += int(line.split()[1])
+                calls[callee] += int(line.split()[1]) if callee else 0
+            callee = None
+    got = {name: calls.get(name, out[name]) for name in out.keys() | calls.keys() if name}
+    got.pop(("[root]", "???"), None)
+    want = {(f["symbol"], f["module"]): f["total"] for f in json.load(open(report))["functions"]}
+    assert got == want, [(name, got.get(name), want.get(name)) for name in got.keys() | want.keys()
+                         if got.get(name) != want.get(name)]
+    print("callgrind: inclusive costs of %d functions" % len(want))
 
 
 def perf_script_places(path):
@@ -444,5 +477,7 @@ if __name__ == "__main__":
         shares(*sys.argv[2:])
     elif sys.argv[1] == "places":
         places(*sys.argv[2:])
+    elif sys.argv[1] == "inclusive":
+        callgrind_inclusive(*sys.argv[2:])
     else:
         compare(*sys.argv[1:])
