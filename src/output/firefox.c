@@ -315,6 +315,8 @@ int firefox_write(struct conversion *conversion, FILE *file)
 		return -errno;
 	convert_plan(conversion, SPOOL_WALKS + 4, conversion->event);
 	err = prepare(&firefox);
+	if (!err && !firefox.spool->last_time && !firefox.calls->last_time)
+		err = -ENODATA; /* the viewer refuses a profile without threads */
 	if (!err)
 		err = print_all(&firefox);
 	err = gzip_close(firefox.file, err);

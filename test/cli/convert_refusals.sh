@@ -20,6 +20,12 @@ convert --folded plain.json; expect 1 'not a trace'
 convert --folded -o nowhere/x plain.atr; expect 1 'No such file'
 convert --folded -o . plain.atr; expect 1 'exists'
 convert --folded --force -o . plain.atr; expect 1 'directory'
+# What the viewers of a format would refuse.
+"$build/unit/make_trace" big none.atr 0
+for format in firefox speedscope; do
+	convert --$format -o none none.atr; expect 1 'needs a sample or a call'
+	[ ! -e none ] || fail "a profile of nothing is left"
+done
 cp plain.atr itself.atr
 ln itself.atr twin.atr
 convert --folded --force -o ./itself.atr itself.atr; expect 1 'is the trace itself'
