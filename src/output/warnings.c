@@ -17,6 +17,8 @@
 #define COUNTED_SHARE  0.9
 #define MANY_COUNTED   1000 /* of few a share says little */
 #define NAMELESS_SHARE 0.05
+/* CPUs of one recording have periods up to 2 % apart. */
+#define SAME_PERIOD 1.05
 
 struct warner {
 	warning_fn *fn;
@@ -240,6 +242,34 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 		     (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
 }
 
+static void period_with_base(char text[TEXT_SIZE], struct trace_event event, uint64_t base)
+{
+	event.base_period = base;
+	text_period(text, trace_period(&event, trace_shift(&event)), event.unit);
+}
+
+/* Ranks that were recorded with other options than the rest. */
+static void warn_of_periods(const struct profile *profile, const struct warner *warner)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	uint64_t least = UINT64_MAX, most = 0;
+	const struct trace_stream *stream;
+	char first[TEXT_SIZE], last[TEXT_SIZE];
+
+	for (uint32_t i = 0; (stream = trace_stream(profile->trace, i)); i++) {
+		if (stream->event != profile->config.event)
+			continue;
+		least = stream->base_period < least ? stream->base_period : least;
+		most = stream->base_period > most ? stream->base_period : most;
+	}
+	if ((double)most <= (double)least * SAME_PERIOD)
+		return;
+	period_with_base(first, *event, least);
+	period_with_base(last, *event, most);
+	warn(warner, "%s was not sampled with one period: one sample every %s to %s",
+	     trace_string(profile->trace, event->name), first, last);
+}
+
 /* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
 static void warn_of_coverage(const struct profile *profile, const struct warner *warner)
 {
@@ -388,6 +418,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	const struct warner warner = {fn, arg};
 
 	warn_of_losses(profile, &warner);
+	warn_of_periods(profile, &warner);
 	warn_of_coverage(profile, &warner);
 	warn_of_uncounted(profile, &warner);
 	warn_of_lockstep(profile, &warner);

@@ -232,6 +232,20 @@ static void losses_are_of_their_event(void **state)
 
 /* One sample on each CPU and one more are what sampling rounds off, and 2 % are not worth a word.
  */
+static void different_periods_are_told(void **state)
+{
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	stream_of(&w, 0)->base_period = base_periods[0] * 50 / 51;
+	expect_of_clock(&w, "");
+	stream_of(&w, 0)->base_period = 1000000;
+	expect_of_clock(&w, "cpu-clock was not sampled with one period: one sample every 97.08 µs "
+	                    "to 1.000 ms\n");
+	world_close(&w);
+}
+
 static void ticks_that_the_kernel_skipped_are_told(void **state)
 {
 	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .from = 1, .to = UINT64_MAX};
@@ -378,6 +392,7 @@ int main(void)
 		cmocka_unit_test(silent_events_are_told),
 		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
 		cmocka_unit_test(losses_are_of_their_event),
+		cmocka_unit_test(different_periods_are_told),
 		cmocka_unit_test(ticks_that_the_kernel_skipped_are_told),
 		cmocka_unit_test(commands_that_samples_miss_are_told),
 		cmocka_unit_test(at_most_three_commands_are_named),
