@@ -1,6 +1,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "perf/text_file.h"
+#include "symbolize/array.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 struct threads {
 	pid_t *tids;
-	size_t nr, room;
+	size_t nr;
 };
 
 static int compare_tids(const void *a, const void *b)
@@ -29,16 +30,11 @@ static int compare_tids(const void *a, const void *b)
 
 static int put_thread(struct threads *threads, pid_t tid)
 {
-	size_t room = 2 * threads->room + 16;
-	pid_t *more;
+	pid_t *more = array_grow(threads->tids, threads->nr, sizeof(*more));
 
-	if (!threads->tids || threads->nr == threads->room) {
-		more = realloc(threads->tids, room * sizeof(pid_t));
-		if (!more)
-			return -ENOMEM;
-		threads->tids = more;
-		threads->room = room;
-	}
+	if (!more)
+		return -ENOMEM;
+	threads->tids = more;
 	threads->tids[threads->nr++] = tid;
 	return 0;
 }

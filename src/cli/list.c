@@ -7,6 +7,7 @@
 #include "cli/terminal.h"
 #include "output/json_text.h"
 #include "perf/event.h"
+#include "symbolize/array.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct list_options {
 struct listing {
 	const struct list_options *options;
 	struct row *rows;
-	size_t nr_rows, size;
+	size_t nr_rows;
 	size_t nr_hidden; /* matched, but cannot be opened, and only such were asked for */
 };
 
@@ -41,15 +42,11 @@ struct listing {
 
 static struct row *row_new(struct listing *list)
 {
-	if (list->nr_rows == list->size) {
-		size_t size = list->size ? 2 * list->size : 64;
-		struct row *rows = reallocarray(list->rows, size, sizeof(*rows));
+	struct row *rows = array_grow(list->rows, list->nr_rows, sizeof(*rows));
 
-		if (!rows)
-			return NULL;
-		list->rows = rows;
-		list->size = size;
-	}
+	if (!rows)
+		return NULL;
+	list->rows = rows;
 	return &list->rows[list->nr_rows];
 }
 

@@ -1,5 +1,7 @@
 #include "cli/trace_list.h"
+
 #include "output/new_file.h"
+#include "symbolize/array.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +13,6 @@
 /* The path is the list's from now on. */
 static int add(struct trace_list *list, char *path)
 {
-	size_t room = list->room ? 2 * list->room : 64;
 	char **grown;
 
 	if (!path)
@@ -20,15 +21,12 @@ static int add(struct trace_list *list, char *path)
 		free(path);
 		return -E2BIG;
 	}
-	if (list->nr == list->room) {
-		grown = reallocarray(list->paths, room, sizeof(*grown));
-		if (!grown) {
-			free(path);
-			return -ENOMEM;
-		}
-		list->paths = grown;
-		list->room = room;
+	grown = array_grow(list->paths, list->nr, sizeof(*grown));
+	if (!grown) {
+		free(path);
+		return -ENOMEM;
 	}
+	list->paths = grown;
 	list->paths[list->nr++] = path;
 	return 0;
 }

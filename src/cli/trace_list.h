@@ -8,7 +8,7 @@
 
 struct trace_list {
 	char **paths;
-	size_t nr, room;
+	size_t nr;
 };
 
 /*

@@ -1,6 +1,7 @@
 #include "output/annotation.h"
-#include "output/frame_names.h"
 
+#include "output/frame_names.h"
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -42,16 +43,12 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
 
 static struct hot_place *add_place(struct annotation *annotation)
 {
-	uint32_t room = annotation->places_room ? 2 * annotation->places_room : 256;
-	struct hot_place *grown;
+	struct hot_place *grown =
+		array_grow(annotation->places, annotation->nr_places, sizeof(*grown));
 
-	if (annotation->nr_places == annotation->places_room) {
-		grown = reallocarray(annotation->places, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		annotation->places = grown;
-		annotation->places_room = room;
-	}
+	if (!grown)
+		return NULL;
+	annotation->places = grown;
 	return &annotation->places[annotation->nr_places++];
 }
 

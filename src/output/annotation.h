@@ -42,7 +42,7 @@ struct annotation {
 	struct hot_place *places; /* ascending by frame */
 	struct hot_line *lines; /* files by what was spent in them, most first, and then by line */
 	struct hot_code *codes; /* by what was spent in them, most first */
-	uint32_t nr_places, places_room, nr_lines, nr_codes;
+	uint32_t nr_places, nr_lines, nr_codes;
 	uint32_t nr_more; /* functions that are not among codes */
 	uint64_t more_self;
 };

@@ -1,5 +1,7 @@
 #include "output/call_stream.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ struct call_stream {
 	struct call next;       /* of these */
 	bool more;
 	struct call *regions; /* by time of enter, outer ones first */
-	size_t nr_regions, regions_room, at;
+	size_t nr_regions, at;
 	struct map64 unfinished; /* requests that were posted and not completed */
 	struct open_call *stack;
 	unsigned depth, room;
@@ -47,16 +49,11 @@ static bool is_point(const struct call_stream *stream, const struct call *call)
 
 static int add_region(struct call_stream *stream, const struct call *call)
 {
-	size_t room = stream->regions_room ? 2 * stream->regions_room : 64;
-	struct call *grown;
+	struct call *grown = array_grow(stream->regions, stream->nr_regions, sizeof(*grown));
 
-	if (stream->nr_regions == stream->regions_room) {
-		grown = reallocarray(stream->regions, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		stream->regions = grown;
-		stream->regions_room = room;
-	}
+	if (!grown)
+		return -ENOMEM;
+	stream->regions = grown;
 	stream->regions[stream->nr_regions] = *call;
 	stream->regions[stream->nr_regions].parts = NULL;
 	stream->regions[stream->nr_regions++].nr_parts = 0;

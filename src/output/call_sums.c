@@ -1,5 +1,7 @@
 #include "output/call_sums.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,17 +11,13 @@ static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t b
 {
 	uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
 	uint32_t found = map64_get(&sums->link_by_ranks, key);
-	uint32_t room = sums->links_room ? 2 * sums->links_room : 64;
 	struct call_link *grown;
 
 	if (found == UINT32_MAX) {
-		if (sums->nr_links == sums->links_room) {
-			grown = reallocarray(sums->links, room, sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			sums->links = grown;
-			sums->links_room = room;
-		}
+		grown = array_grow(sums->links, sums->nr_links, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		sums->links = grown;
 		found = sums->nr_links;
 		if (map64_add(&sums->link_by_ranks, key, found))
 			return -ENOMEM;

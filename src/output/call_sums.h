@@ -26,7 +26,7 @@ struct call_sums {
 	struct call_sum *ranks; /* by row, of MPI alone */
 	struct call_link *links;
 	uint64_t messages_elsewhere, bytes_elsewhere; /* of no two ranks, as far as is known */
-	uint32_t nr_regions, nr_links, links_room;
+	uint32_t nr_regions, nr_links;
 	struct map64 link_by_ranks;
 	uint64_t from, to; /* calls that were entered in between */
 };

@@ -1,6 +1,7 @@
 #include "output/function_choice.h"
-#include "output/frame_names.h"
 
+#include "output/frame_names.h"
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <ctype.h>
@@ -42,7 +43,6 @@ static void forget(struct function_choice *choice)
 static int add_name(struct function_choice *choice, const char *name, const char *wanted)
 {
 	enum rank rank = rank_of(name, wanted);
-	size_t room = choice->room ? 2 * choice->room : 64;
 	char **grown;
 
 	if (rank == NOT_AT_ALL || rank < choice->rank)
@@ -50,13 +50,10 @@ static int add_name(struct function_choice *choice, const char *name, const char
 	if (rank > choice->rank)
 		forget(choice);
 	choice->rank = rank;
-	if (choice->nr == choice->room) {
-		grown = reallocarray(choice->names, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		choice->names = grown;
-		choice->room = room;
-	}
+	grown = array_grow(choice->names, choice->nr, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	choice->names = grown;
 	choice->names[choice->nr] = strdup(name);
 	return choice->names[choice->nr++] ? 0 : -ENOMEM;
 }

@@ -12,7 +12,6 @@
 struct function_choice {
 	char **names; /* those that fit best, in alphabetical order */
 	size_t nr;    /* 1: chosen; 0: no function has such a name */
-	size_t room;
 	unsigned rank;
 };
 

@@ -1,5 +1,7 @@
 #include "output/merge_clock.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +39,6 @@ void clocks_fini(struct clocks *clocks)
 int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_t real_start)
 {
 	int64_t boot = (int64_t)(real_start - start);
-	uint32_t room = clocks->room ? 2 * clocks->room : 8;
 	struct clock_host *grown;
 
 	for (uint32_t i = 0; i < clocks->nr; i++) {
@@ -49,13 +50,10 @@ int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_
 	}
 	if (clocks->nr == CLOCK_MAX_HOSTS)
 		return -E2BIG;
-	if (clocks->nr == clocks->room) {
-		grown = reallocarray(clocks->hosts, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		clocks->hosts = grown;
-		clocks->room = room;
-	}
+	grown = array_grow(clocks->hosts, clocks->nr, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	clocks->hosts = grown;
 	clocks->hosts[clocks->nr] = (struct clock_host){
 		.name = name,
 		.boot = boot,
@@ -82,19 +80,15 @@ void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t 
 static struct clock_bounds *bounds_of(struct clocks *clocks, uint32_t a, uint32_t b)
 {
 	uint64_t key = (uint64_t)a << 32 | b;
-	uint32_t found = map64_get(&clocks->pairs, key), room;
+	uint32_t found = map64_get(&clocks->pairs, key);
 	struct clock_bounds *grown;
 
 	if (found != UINT32_MAX)
 		return &clocks->bounds[found];
-	if (clocks->nr_bounds == clocks->bounds_room) {
-		room = clocks->bounds_room ? 2 * clocks->bounds_room : 4;
-		grown = reallocarray(clocks->bounds, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		clocks->bounds = grown;
-		clocks->bounds_room = room;
-	}
+	grown = array_grow(clocks->bounds, clocks->nr_bounds, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	clocks->bounds = grown;
 	if (map64_add(&clocks->pairs, key, clocks->nr_bounds))
 		return NULL;
 	grown = &clocks->bounds[clocks->nr_bounds++];

@@ -34,11 +34,11 @@ struct clock_bounds;
 
 struct clocks {
 	struct clock_host *hosts;
-	uint32_t nr, room;
+	uint32_t nr;
 	uint64_t start, end; /* of the run, in guessed time */
 	struct map64 pairs;  /* bounds by pair of hosts */
 	struct clock_bounds *bounds;
-	uint32_t nr_bounds, bounds_room;
+	uint32_t nr_bounds;
 };
 
 void clocks_fini(struct clocks *clocks);

@@ -1,5 +1,7 @@
 #include "output/merge_match.h"
+
 #include "output/mpi_names.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,11 +39,11 @@ struct matcher {
 	uint32_t nr_ranks;
 	struct map64 queue_by_key, sequence_by_key;
 	struct queue *queues;
-	uint32_t nr_queues, queues_room;
+	uint32_t nr_queues;
 	struct end *ends;
 	uint32_t nr_ends, unused; /* unused: list of ends given back, + 1 */
 	uint64_t *sequences;
-	uint32_t nr_sequences, sequences_room;
+	uint32_t nr_sequences;
 	struct meeting *meetings;
 };
 
@@ -86,19 +88,6 @@ static uint32_t host_of(const struct matcher *matcher, int32_t rank)
 	                                                       : UINT32_MAX;
 }
 
-/* Room for one more; NULL: no memory. */
-static void *grow(void *array, uint32_t nr, uint32_t *room, size_t size)
-{
-	void *grown = array;
-
-	if (nr < *room)
-		return array;
-	grown = reallocarray(array, *room ? 2UL * *room : 64, size);
-	if (grown)
-		*room = *room ? 2 * *room : 64;
-	return grown;
-}
-
 /* --- messages --------------------------------------------------------------------------------- */
 
 static struct queue *find_queue(struct matcher *matcher, uint64_t key)
@@ -108,7 +97,7 @@ static struct queue *find_queue(struct matcher *matcher, uint64_t key)
 
 	if (found != UINT32_MAX)
 		return &matcher->queues[found];
-	grown = grow(matcher->queues, matcher->nr_queues, &matcher->queues_room, sizeof(*grown));
+	grown = array_grow(matcher->queues, matcher->nr_queues, sizeof(*grown));
 	if (!grown)
 		return NULL;
 	matcher->queues = grown;
@@ -189,8 +178,7 @@ static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t ra
 
 	if (found != UINT32_MAX)
 		return matcher->sequences[found]++;
-	grown = grow(matcher->sequences, matcher->nr_sequences, &matcher->sequences_room,
-	             sizeof(*grown));
+	grown = array_grow(matcher->sequences, matcher->nr_sequences, sizeof(*grown));
 	if (!grown)
 		return UINT64_MAX;
 	matcher->sequences = grown;

@@ -1,5 +1,7 @@
 #include "output/names.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -29,16 +31,11 @@ static uint32_t name_offset(struct names *names, const char *name)
 
 static struct trace_symbol *names_add(struct names *names)
 {
-	size_t room = names->room ? 2 * names->room : 1024;
-	struct trace_symbol *symbols = names->symbols;
+	struct trace_symbol *symbols = array_grow(names->symbols, names->nr, sizeof(*symbols));
 
-	if (names->nr == names->room) {
-		symbols = reallocarray(symbols, room, sizeof(*symbols));
-		if (!symbols)
-			return NULL;
-		names->symbols = symbols;
-		names->room = room;
-	}
+	if (!symbols)
+		return NULL;
+	names->symbols = symbols;
 	return &symbols[names->nr++];
 }
 

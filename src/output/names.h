@@ -19,7 +19,7 @@ struct name_source {
 
 struct names {
 	struct trace_symbol *symbols;
-	size_t nr, room;
+	size_t nr;
 	struct source_table lines;
 	struct string_pool strings; /* of the names; empty at first */
 	uint32_t string_base;       /* added to their offsets */

@@ -40,7 +40,7 @@ struct archive {
 	struct otf2_calls *nr_calls;
 	uint32_t nr_regions; /* of the trace */
 	struct otf2_context *contexts;
-	uint32_t nr_contexts, contexts_room;
+	uint32_t nr_contexts;
 	struct map64 context_by_key, moved;   /* by caller and region; by context and path */
 	struct otf2_numbers metrics, windows; /* of regions; of communicators */
 	struct otf2_numbers handles;          /* of files, which stand among the communicators */

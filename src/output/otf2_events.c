@@ -11,6 +11,7 @@
 
 #include "output/escape.h"
 #include "output/mpi_paths.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,18 +25,14 @@ static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t regi
 {
 	uint64_t key = (uint64_t)caller << 32 | region;
 	uint32_t known = map64_get(&archive->context_by_key, key), number;
-	uint32_t room = archive->contexts_room ? 2 * archive->contexts_room : 64;
 	struct otf2_context *grown;
 
 	if (known != UINT32_MAX)
 		return known;
-	if (archive->nr_contexts == archive->contexts_room) {
-		grown = reallocarray(archive->contexts, room, sizeof(*grown));
-		if (otf2_failed(archive, grown))
-			return 0;
-		archive->contexts = grown;
-		archive->contexts_room = room;
-	}
+	grown = array_grow(archive->contexts, archive->nr_contexts, sizeof(*grown));
+	if (otf2_failed(archive, grown))
+		return 0;
+	archive->contexts = grown;
 	number = archive->paths.nr_paths + archive->nr_contexts;
 	if (map64_add(&archive->context_by_key, key, number)) {
 		archive->error = -ENOMEM;

@@ -1,6 +1,7 @@
 #include "output/rank_sums.h"
 
 #include "output/mpi_paths.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,18 +13,14 @@ static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32
 {
 	uint64_t key = (uint64_t)path << 32 | row;
 	uint32_t found = map64_get(&sums->cell_by_key, key);
-	uint32_t room = sums->cells_room ? 2 * sums->cells_room : 1024;
 	struct rank_cell *grown;
 
 	if (found != UINT32_MAX)
 		return &sums->cells[found];
-	if (sums->nr_cells == sums->cells_room) {
-		grown = reallocarray(sums->cells, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		sums->cells = grown;
-		sums->cells_room = room;
-	}
+	grown = array_grow(sums->cells, sums->nr_cells, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	sums->cells = grown;
 	if (map64_add(&sums->cell_by_key, key, sums->nr_cells))
 		return NULL;
 	sums->cells[sums->nr_cells] = (struct rank_cell){.path = path, .row = row};

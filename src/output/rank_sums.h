@@ -37,7 +37,7 @@ struct rank_sums {
 		uint32_t path, row;
 		uint64_t weight, samples;
 	} * cells;
-	uint32_t nr_cells, cells_room;
+	uint32_t nr_cells;
 	uint64_t total, others; /* weights of all samples; of those without a rank */
 	uint64_t nr_samples;
 	uint64_t *weights, *mpi;         /* by row: all, and in MPI */

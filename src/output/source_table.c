@@ -1,5 +1,7 @@
 #include "output/source_table.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,16 +72,11 @@ int source_table_put(struct source_table *table, const struct trace_source *sour
 
 static struct trace_line *lines_add(struct source_table *table)
 {
-	size_t room = table->lines_room ? 2 * table->lines_room : FIRST_ROOM;
-	struct trace_line *lines = table->lines;
+	struct trace_line *lines = array_grow(table->lines, table->nr_lines, sizeof(*lines));
 
-	if (table->nr_lines == table->lines_room) {
-		lines = reallocarray(lines, room, sizeof(*lines));
-		if (!lines)
-			return NULL;
-		table->lines = lines;
-		table->lines_room = room;
-	}
+	if (!lines)
+		return NULL;
+	table->lines = lines;
 	return &lines[table->nr_lines++];
 }
 

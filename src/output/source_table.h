@@ -15,7 +15,7 @@
 struct source_table {
 	struct trace_source *sources;
 	struct trace_line *lines;
-	size_t nr_sources, nr_lines, lines_room;
+	size_t nr_sources, nr_lines;
 	uint32_t *slots; /* sources + 1 by hash, open addressing; 0: free */
 	size_t nr_slots;
 	uint64_t refused; /* sources or lines that found no room */

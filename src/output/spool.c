@@ -2,6 +2,7 @@
 
 #include "output/new_file.h"
 #include "output/read_ahead.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,18 +113,14 @@ static uint32_t find_source(struct spool *spool, const struct trace_sample *samp
 {
 	uint64_t key = (uint64_t)sample->event << 32 | sample->cpu;
 	uint32_t source = map64_get(&spool->source_by_key, key);
-	uint32_t room = spool->sources_room ? 2 * spool->sources_room : 64;
 	struct spool_source *grown;
 
 	if (source != UINT32_MAX)
 		return source;
-	if (spool->nr_sources == spool->sources_room) {
-		grown = reallocarray(spool->sources, room, sizeof(*grown));
-		if (!grown)
-			return UINT32_MAX;
-		spool->sources = grown;
-		spool->sources_room = room;
-	}
+	grown = array_grow(spool->sources, spool->nr_sources, sizeof(*grown));
+	if (!grown)
+		return UINT32_MAX;
+	spool->sources = grown;
 	if (map64_add(&spool->source_by_key, key, spool->nr_sources))
 		return UINT32_MAX;
 	spool->sources[spool->nr_sources] = (struct spool_source){

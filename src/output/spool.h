@@ -34,7 +34,7 @@ struct spool_thread {
 struct spool {
 	struct spool_thread *threads; /* as in the trace, and a last one for numbers made up */
 	struct spool_source *sources;
-	uint32_t nr_threads, nr_sources, sources_room;
+	uint32_t nr_threads, nr_sources;
 	uint64_t first_time, last_time; /* of all samples; 0: there are none */
 	struct map64 source_by_key;
 	unsigned nr_counters; /* of every sample; where they are not known they are 0 */

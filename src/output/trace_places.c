@@ -1,5 +1,7 @@
 #include "output/trace_places.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,16 +14,11 @@ struct search {
 
 static int add_place(struct places *places, const struct bin *bin)
 {
-	size_t room = places->room ? 2 * places->room : 256;
-	struct place *grown;
+	struct place *grown = array_grow(places->places, places->nr, sizeof(*grown));
 
-	if (places->nr == places->room) {
-		grown = reallocarray(places->places, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		places->places = grown;
-		places->room = room;
-	}
+	if (!grown)
+		return -ENOMEM;
+	places->places = grown;
 	places->places[places->nr++] = (struct place){
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,

@@ -13,7 +13,7 @@ struct place {
 
 struct places {
 	struct place *places;
-	size_t nr, room;
+	size_t nr;
 };
 
 /* kind: or TRACE_ALL_EVENTS. 0 or -ENOMEM; to be given to places_fini() in either case. */

@@ -1,4 +1,6 @@
 #include "symbolize/dwarf.h"
+
+#include "symbolize/array.h"
 #include "symbolize/dwarf_unit.h"
 #include "symbolize/elf_image.h"
 
@@ -148,18 +150,13 @@ static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section sectio
 	return 0;
 }
 
-static int unit_add(struct dwarf *dwarf, size_t *room, uint64_t offset)
+static int unit_add(struct dwarf *dwarf, uint64_t offset)
 {
-	size_t wanted = *room ? 2 * *room : 64;
-	uint64_t *units;
+	uint64_t *units = array_grow(dwarf->units, dwarf->nr_units, sizeof(*units));
 
-	if (dwarf->nr_units == *room) {
-		units = reallocarray(dwarf->units, wanted, sizeof(*units));
-		if (!units)
-			return -ENOMEM;
-		dwarf->units = units;
-		*room = wanted;
-	}
+	if (!units)
+		return -ENOMEM;
+	dwarf->units = units;
 	dwarf->units[dwarf->nr_units++] = offset;
 	return 0;
 }
@@ -170,14 +167,13 @@ int dwarf_units_find(struct dwarf *dwarf)
 	const uint8_t *info = dwarf->sections[DWARF_INFO].data;
 	struct cursor cursor = dwarf_cursor(dwarf, DWARF_INFO, 0);
 	uint64_t offset = 0;
-	size_t room = 0;
 	int err = 0;
 
 	free(dwarf->units);
 	dwarf->units = NULL;
 	dwarf->nr_units = 0;
 	while (!err && dwarf_length(&cursor, NULL) && dwarf_step(dwarf, 1)) {
-		err = unit_add(dwarf, &room, offset);
+		err = unit_add(dwarf, offset);
 		offset = (uint64_t)(cursor.end - info);
 		cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
 	}

@@ -1,5 +1,7 @@
 #include "symbolize/dwarf_abbrev.h"
 
+#include "symbolize/array.h"
+
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -116,36 +118,28 @@ static uint8_t attr_find(uint64_t name)
 
 static int spec_add(struct dwarf_abbrevs *abbrevs, const struct dwarf_spec *spec)
 {
-	size_t room = abbrevs->specs_room ? 2 * abbrevs->specs_room : 512;
 	struct dwarf_spec *specs;
 
 	if (abbrevs->nr_specs == MAX_SPECS)
 		return -EBADMSG;
-	if (abbrevs->nr_specs == abbrevs->specs_room) {
-		specs = reallocarray(abbrevs->specs, room, sizeof(*specs));
-		if (!specs)
-			return -ENOMEM;
-		abbrevs->specs = specs;
-		abbrevs->specs_room = room;
-	}
+	specs = array_grow(abbrevs->specs, abbrevs->nr_specs, sizeof(*specs));
+	if (!specs)
+		return -ENOMEM;
+	abbrevs->specs = specs;
 	abbrevs->specs[abbrevs->nr_specs++] = *spec;
 	return 0;
 }
 
 static int abbrev_add(struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *abbrev)
 {
-	size_t room = abbrevs->room ? 2 * abbrevs->room : 128;
 	struct dwarf_abbrev *more;
 
 	if (abbrevs->nr == MAX_SPECS)
 		return -EBADMSG;
-	if (abbrevs->nr == abbrevs->room) {
-		more = reallocarray(abbrevs->abbrevs, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		abbrevs->abbrevs = more;
-		abbrevs->room = room;
-	}
+	more = array_grow(abbrevs->abbrevs, abbrevs->nr, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	abbrevs->abbrevs = more;
 	abbrevs->abbrevs[abbrevs->nr++] = *abbrev;
 	return 0;
 }

@@ -59,7 +59,7 @@ struct dwarf_abbrevs {
 	bool dense;                   /* codes are 1, 2, 3 ... */
 	struct dwarf_abbrev *abbrevs; /* by ascending code */
 	struct dwarf_spec *specs;
-	size_t nr, room, nr_specs, specs_room;
+	size_t nr, nr_specs;
 };
 
 /* As units with these sizes read them. NULL with errno. */

@@ -1,4 +1,6 @@
 #include "symbolize/jitdump.h"
+
+#include "symbolize/array.h"
 #include "symbolize/claims.h"
 #include "symbolize/jitdump_lines.h"
 
@@ -39,7 +41,7 @@ struct code_move {
 struct jitdump {
 	struct jitdump_reader reader;
 	struct jitdump_code *codes;
-	size_t nr, room;
+	size_t nr;
 	uint64_t debug_at, debug_addr; /* a record that the next load may be of */
 	uint64_t base;                 /* of the window */
 	struct jitdump_lines lines;    /* of the code told last */
@@ -49,18 +51,14 @@ struct jitdump {
 
 static int code_add(struct jitdump *dump, const struct jitdump_code *code)
 {
-	size_t room = dump->room ? 2 * dump->room : 1024;
 	struct jitdump_code *codes;
 
 	if (dump->nr == MAX_CODES)
 		return 0;
-	if (dump->nr == dump->room) {
-		codes = reallocarray(dump->codes, room, sizeof(*codes));
-		if (!codes)
-			return -ENOMEM;
-		dump->codes = codes;
-		dump->room = room;
-	}
+	codes = array_grow(dump->codes, dump->nr, sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	dump->codes = codes;
 	dump->codes[dump->nr++] = *code;
 	return 0;
 }

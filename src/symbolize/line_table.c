@@ -1,4 +1,6 @@
 #include "symbolize/line_table.h"
+
+#include "symbolize/array.h"
 #include "symbolize/dwarf_abbrev.h"
 
 #include <dwarf.h>
@@ -33,36 +35,28 @@ struct line_state {
 
 static int folder_add(struct line_table *table, const char *name)
 {
-	size_t room = table->folders_room ? 2 * table->folders_room : 16;
 	const char **folders;
 
 	if (table->nr_folders == MAX_FILES)
 		return -EBADMSG;
-	if (table->nr_folders == table->folders_room) {
-		folders = reallocarray(table->folders, room, sizeof(*folders));
-		if (!folders)
-			return -ENOMEM;
-		table->folders = folders;
-		table->folders_room = room;
-	}
+	folders = array_grow(table->folders, table->nr_folders, sizeof(*folders));
+	if (!folders)
+		return -ENOMEM;
+	table->folders = folders;
 	table->folders[table->nr_folders++] = name;
 	return 0;
 }
 
 static int file_add(struct line_table *table, const char *name, uint64_t folder)
 {
-	size_t room = table->files_room ? 2 * table->files_room : 64;
 	struct line_file *files;
 
 	if (table->nr_files == MAX_FILES)
 		return -EBADMSG;
-	if (table->nr_files == table->files_room) {
-		files = reallocarray(table->files, room, sizeof(*files));
-		if (!files)
-			return -ENOMEM;
-		table->files = files;
-		table->files_room = room;
-	}
+	files = array_grow(table->files, table->nr_files, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	table->files = files;
 	table->files[table->nr_files++] = (struct line_file){.name = name, .folder = folder};
 	return 0;
 }

@@ -22,9 +22,9 @@ struct line_table {
 	uint8_t version;
 	const char *directory; /* in which the compiler ran; NULL: not known */
 	const char **folders;
-	size_t nr_folders, folders_room;
+	size_t nr_folders;
 	struct line_file *files;
-	size_t nr_files, files_room;
+	size_t nr_files;
 };
 
 /* The addresses [lo, hi), lo < hi, are of this line; 0: of none in particular. */

@@ -1,4 +1,6 @@
 #include "symbolize/lines.h"
+
+#include "symbolize/array.h"
 #include "symbolize/dwarf_walk.h"
 #include "symbolize/line_table.h"
 #include "symbolize/scope_names.h"
@@ -46,7 +48,7 @@ struct lines {
 	size_t n;
 	struct place *places; /* one an offset */
 	struct scope *scopes;
-	size_t nr_scopes, room;
+	size_t nr_scopes;
 	struct body bodies[MAX_DEPTH]; /* in each other, of the unit that is read */
 	struct text_pool text;
 	bool no_memory;
@@ -138,20 +140,16 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 /* Index + 1; 0: there is no room. */
 static uint32_t scope_add(struct lines *lines, const struct scope *scope)
 {
-	size_t room = lines->room ? 2 * lines->room : 1024;
 	struct scope *scopes;
 
 	if (lines->nr_scopes == MAX_SCOPES)
 		return 0;
-	if (lines->nr_scopes == lines->room) {
-		scopes = reallocarray(lines->scopes, room, sizeof(*scopes));
-		if (!scopes) {
-			lines->no_memory = true;
-			return 0;
-		}
-		lines->scopes = scopes;
-		lines->room = room;
+	scopes = array_grow(lines->scopes, lines->nr_scopes, sizeof(*scopes));
+	if (!scopes) {
+		lines->no_memory = true;
+		return 0;
 	}
+	lines->scopes = scopes;
 	lines->scopes[lines->nr_scopes++] = *scope;
 	return (uint32_t)lines->nr_scopes;
 }

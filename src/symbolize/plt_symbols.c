@@ -1,3 +1,4 @@
+#include "symbolize/array.h"
 #include "symbolize/elf_symbols.h"
 
 #include <errno.h>
@@ -18,22 +19,17 @@ struct got_slot {
 
 struct got {
 	struct got_slot *slots;
-	size_t nr, room;
+	size_t nr;
 	uint64_t relocations; /* bytes left to read */
 };
 
 static int got_add(struct got *got, const struct got_slot *slot)
 {
-	size_t room = got->room ? 2 * got->room : 256;
-	struct got_slot *slots;
+	struct got_slot *slots = array_grow(got->slots, got->nr, sizeof(*slots));
 
-	if (got->nr == got->room) {
-		slots = reallocarray(got->slots, room, sizeof(*slots));
-		if (!slots)
-			return -ENOMEM;
-		got->slots = slots;
-		got->room = room;
-	}
+	if (!slots)
+		return -ENOMEM;
+	got->slots = slots;
 	got->slots[got->nr++] = *slot;
 	return 0;
 }

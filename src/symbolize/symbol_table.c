@@ -1,23 +1,21 @@
 #include "symbolize/symbol_table.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int symbol_table_add(struct symbol_table *table, const struct table_symbol *symbol)
 {
-	size_t room = table->room ? 2 * table->room : 1024;
 	struct table_symbol *symbols;
 
 	if (symbol->lo >= symbol->hi || table->nr == SYMBOL_TABLE_MAX)
 		return 0;
-	if (table->nr == table->room) {
-		symbols = reallocarray(table->symbols, room, sizeof(*symbols));
-		if (!symbols)
-			return -ENOMEM;
-		table->symbols = symbols;
-		table->room = room;
-	}
+	symbols = array_grow(table->symbols, table->nr, sizeof(*symbols));
+	if (!symbols)
+		return -ENOMEM;
+	table->symbols = symbols;
 	table->symbols[table->nr++] = *symbol;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct table_symbol {
 
 struct symbol_table {
 	struct table_symbol *symbols;
-	size_t nr, room;
+	size_t nr;
 };
 
 #define SYMBOL_TABLE_MAX (16u << 20) /* what comes later is left out */

@@ -1,0 +1,21 @@
+/* Arrays that grow entry by entry: the number of entries says how many there is room for. */
+#ifndef SYMBOLIZE_ARRAY_H
+#define SYMBOLIZE_ARRAY_H
+
+#include <stdlib.h>
+
+#define ARRAY_LEAST 16 /* a power of two, as is all room */
+
+/*
+ * An array of nr entries of a size (NULL: of none yet) with room for one more: it may have moved.
+ * NULL: no memory, and the array is as it was. To be asked before each entry is added, the first
+ * one included; the last ones may be dropped without asking.
+ */
+static inline void *array_grow(void *array, size_t nr, size_t size)
+{
+	if (nr < ARRAY_LEAST ? nr : nr & (nr - 1))
+		return array;
+	return reallocarray(array, nr < ARRAY_LEAST ? ARRAY_LEAST : 2 * nr, size);
+}
+
+#endif
