@@ -43,22 +43,11 @@ static void entries_are_dropped(void **state)
 	free(array);
 }
 
-static void no_memory_leaves_the_array(void **state)
-{
-	uint32_t *array = add(NULL, 0);
-
-	(void)state;
-	assert_null(array_grow(array, (size_t)1 << 62, sizeof(*array)));
-	assert_int_equal(array[0], 0);
-	free(array);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_added),
 		cmocka_unit_test(entries_are_dropped),
-		cmocka_unit_test(no_memory_leaves_the_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
