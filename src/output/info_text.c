@@ -40,8 +40,8 @@ static void put_exit(FILE *to, const struct trace_run *run)
 	fprintf(to, LABEL, "exit");
 	if (run->exit_status < 0)
 		fputs("unknown\n", to);
-	else if (run->exit_status > 128)
-		fprintf(to, "killed by signal %d\n", run->exit_status - 128);
+	else if (trace_exit_signal(run))
+		fprintf(to, "killed by signal %d\n", trace_exit_signal(run));
 	else
 		fprintf(to, "status %d\n", run->exit_status);
 }

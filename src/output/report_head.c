@@ -7,8 +7,8 @@
 
 static void put_exit(FILE *to, const struct trace_run *run)
 {
-	if (run->exit_status > 128)
-		fprintf(to, " (killed by signal %d)", run->exit_status - 128);
+	if (trace_exit_signal(run))
+		fprintf(to, " (killed by signal %d)", trace_exit_signal(run));
 	else if (run->exit_status > 0)
 		fprintf(to, " (exit status %d)", run->exit_status);
 	else if (run->flags & TRACE_RUN_ATTACHED && run->pid)

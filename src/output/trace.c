@@ -1,8 +1,9 @@
 #include "output/trace_file.h"
 
-#include <string.h>
-
 #include "symbolize/module.h"
+
+#include <signal.h>
+#include <string.h>
 
 #define MAX_DEPTH  (1 << 16) /* of a stack; a file may pretend that one is endless */
 #define NODE_SHIFT 4         /* NODE_UNIT */
@@ -63,6 +64,11 @@ const struct trace_counter *trace_counter(const struct trace *trace, uint32_t in
 uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 {
 	return trace_scaled(event->base_period, shift);
+}
+
+int trace_exit_signal(const struct trace_run *run)
+{
+	return run->exit_status > 128 && run->exit_status < 128 + NSIG ? run->exit_status - 128 : 0;
 }
 
 struct trace_losses trace_losses(const struct trace *trace, uint32_t event)

@@ -461,6 +461,8 @@ static void ends_and_ways_have_words(void **state)
 	run->flags = TRACE_RUN_CGROUP | TRACE_RUN_WIDE;
 	run->stacks = TRACE_STACKS_NONE;
 	expect_words(&w, "\n  exit           status 128\n");
+	run->exit_status = 255; /* there is no signal 127 */
+	expect_words(&w, "\n  exit           status 255\n");
 	expect_words(&w, "\n  counting       per CPU, whoever runs there: ");
 	expect_words(&w, "\n  stacks         none\n");
 	run->stacks = TRACE_STACKS_FP;
