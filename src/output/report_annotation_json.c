@@ -65,28 +65,25 @@ static uint64_t address_in(const struct annotation *annotation, const struct hot
 	return frame_address(annotation->trace, frame_make((uint16_t)symbol->module, offset));
 }
 
-static void put_code_head(struct json_out *out, const struct annotation *annotation,
-                          const struct hot_code *code, const struct disassembler *disassembler)
+static struct json_object *code_object(const struct annotation *annotation,
+                                       const struct hot_code *code,
+                                       const struct disassembler *disassembler)
 {
 	const struct trace *trace = annotation->trace;
 	const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
 	const struct trace_module *module = trace_module(trace, symbol->module);
+	const uint64_t frame = frame_make((uint16_t)symbol->module, symbol->lo);
 	const char *problem = annotation_problem(code, disassembler);
+	struct json_object *object = json_new();
 	char text[FRAME_TEXT_SIZE];
 
-	json_put_member(out, "symbol",
-	                json_text(frame_symbol(
-				trace, frame_make((uint16_t)symbol->module, symbol->lo), text)));
-	fputs(",", out->to);
-	json_put_member(out, "module", json_text(module ? trace_string(trace, module->path) : ""));
-	fputs(",", out->to);
-	json_put_member(out, "begin", json_number(address_in(annotation, code, symbol->lo)));
-	fputs(",", out->to);
-	json_put_member(out, "end", json_number(address_in(annotation, code, symbol->hi)));
-	fputs(",", out->to);
-	json_put_member(out, "self", json_number(code->self));
-	fputs(",", out->to);
-	json_put_member(out, "problem", problem ? json_text(problem) : NULL);
+	json_add(object, "symbol", json_text(frame_symbol(trace, frame, text)));
+	json_add(object, "module", json_text(module ? trace_string(trace, module->path) : ""));
+	json_add_number(object, "begin", address_in(annotation, code, symbol->lo));
+	json_add_number(object, "end", address_in(annotation, code, symbol->hi));
+	json_add_number(object, "self", code->self);
+	json_add(object, "problem", problem ? json_text(problem) : NULL);
+	return object;
 }
 
 static int put_code(struct json_out *out, const struct annotation *annotation,
@@ -102,8 +99,8 @@ static int put_code(struct json_out *out, const struct annotation *annotation,
 	if (!rows)
 		return -ENOMEM;
 	fputc('{', out->to);
-	put_code_head(out, annotation, code, disassembler);
-	fputs(",\"instructions\":[", out->to);
+	json_put_members(out, code_object(annotation, code, disassembler));
+	fputs("\"instructions\":[", out->to);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct json_object *object;
 

@@ -63,27 +63,30 @@ static void put_rows(struct report_out *out, uint32_t first, uint32_t end)
 	fputc(']', out->json.to);
 }
 
+static struct json_object *thread_object(const struct report_out *out,
+                                         const struct profile_row *row)
+{
+	const struct profile_class *class = &out->profile->classes[row->class];
+	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
+	const bool sampled = row->name != PROFILE_NONE;
+	struct json_object *object = json_new();
+
+	if (sampled) {
+		json_add(object, "pid", json_int(entry ? entry->pid : 0));
+		json_add(object, "tid", json_int(entry ? entry->tid : 0));
+	}
+	json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
+	json_add_number(object, "total_weight",
+	                sampled ? out->profile->nodes[class->root].total : row->self);
+	return object;
+}
+
 static void put_thread(struct report_out *out, uint32_t first, uint32_t end)
 {
-	const struct profile *profile = out->profile;
-	const struct profile_row *row = &profile->rows[out->rows.rows[first]];
-	const struct profile_class *class = &profile->classes[row->class];
-	bool sampled = row->name != PROFILE_NONE;
+	const struct profile_row *row = &out->profile->rows[out->rows.rows[first]];
 
 	fputc('{', out->json.to);
-	if (sampled) {
-		const struct trace_thread *entry = trace_thread(out->trace, class->thread);
-
-		json_put_member(&out->json, "pid", json_int(entry ? entry->pid : 0));
-		fputc(',', out->json.to);
-		json_put_member(&out->json, "tid", json_int(entry ? entry->tid : 0));
-		fputc(',', out->json.to);
-	}
-	json_put_member(&out->json, "comm", json_text(trace_string(out->trace, class->comm)));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "total_weight",
-	                json_number(sampled ? profile->nodes[class->root].total : row->self));
-	fputc(',', out->json.to);
+	json_put_members(&out->json, thread_object(out, row));
 	put_rows(out, first, end);
 	fputc('}', out->json.to);
 }
@@ -265,60 +268,50 @@ static struct json_object *scaled_object(const struct report_out *out,
 	return object;
 }
 
-static void put_scaled(struct report_out *out)
+static struct json_object *scaled_list(const struct report_out *out)
 {
 	struct json_object *array = json_list();
 
 	for (uint32_t i = 0; i < out->profile->nr_scaled; i++)
 		json_append(array, scaled_object(out, &out->profile->scaled[i]));
-	json_put_member(&out->json, "scaled", array);
-	fputc(',', out->json.to);
+	return array;
 }
 
-static void put_event_head(struct report_out *out)
+static struct json_object *event_object(const struct report_out *out)
 {
 	const struct profile *profile = out->profile;
 	const struct trace_event *event = trace_event(out->trace, profile->config.event);
-	struct json_object *warnings = json_list(), *counted;
+	struct json_object *object = json_new(), *warnings = json_list();
 
 	warnings_of_run(out->trace, json_append_text, warnings);
 	warnings_of_profile(profile, json_append_text, warnings);
-	json_put_member(&out->json, "event", json_text(trace_string(out->trace, event->name)));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "total_weight", json_number(profile->total));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "sampled_weight", json_number(profile->sampled));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "samples", json_number(profile->samples));
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "warnings", warnings);
-	fputc(',', out->json.to);
-	put_scaled(out);
-	if (!out->counters.nr)
-		return;
-	counted = json_new();
-	json_add_number(counted, "counted", profile->counted[0]);
-	add_counters(out, profile->counted, counted);
-	json_put_members(&out->json, counted);
+	json_add(object, "event", json_text(trace_string(out->trace, event->name)));
+	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add_number(object, "total_weight", profile->total);
+	json_add_number(object, "sampled_weight", profile->sampled);
+	json_add_number(object, "samples", profile->samples);
+	json_add(object, "warnings", warnings);
+	json_add(object, "scaled", scaled_list(out));
+	if (out->counters.nr)
+		json_add_number(object, "counted", profile->counted[0]);
+	add_counters(out, profile->counted, object);
+	return object;
 }
 
 /* Callers or callees: the function, and its trees. */
 static int put_view(struct report_out *out)
 {
 	const struct profile_view *view = &out->view;
-	struct json_object *function = json_new();
+	struct json_object *object = json_new(), *function = json_new();
 	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
 
 	json_add(function, "symbol", json_text(view->function));
 	json_add_number(function, "self", view->self);
 	json_add_number(function, "total", view->total);
 	json_add_number(function, "samples", view->samples);
-	json_put_member(&out->json, "function", function);
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "direction", json_text(which));
-	fputc(',', out->json.to);
+	json_add(object, "function", function);
+	json_add(object, "direction", json_text(which));
+	json_put_members(&out->json, object);
 	return put_trees(out);
 }
 
@@ -348,7 +341,7 @@ static int put_event(struct report_out *out, uint32_t event)
 		return -errno;
 	out->profile = profile;
 	counter_columns_init(&out->counters, out->trace, event);
-	put_event_head(out);
+	json_put_members(&out->json, event_object(out));
 	if (out->options->annotate)
 		err = report_annotation_json(&out->json, profile, out->options);
 	else
