@@ -118,6 +118,15 @@ int launch_go(struct launch *launch)
 	return -error;
 }
 
+void launch_reap_others(const struct launch *launch)
+{
+	siginfo_t info = {0};
+
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid &&
+	       info.si_pid != launch->pid)
+		waitpid(info.si_pid, NULL, 0);
+}
+
 void launch_cancel(struct launch *launch)
 {
 	close(launch->barrier);

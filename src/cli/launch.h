@@ -28,6 +28,12 @@ int launch_replace(struct launch *launch);
 /* Lets it go. 0, or the -errno of exec: then the process is gone. */
 int launch_go(struct launch *launch);
 
+/*
+ * Reaps what ended of our children but for that process: as the first process of a container we are
+ * the parent of all who lost theirs.
+ */
+void launch_reap_others(const struct launch *launch);
+
 /* Ends a process that was never let go. */
 void launch_cancel(struct launch *launch);
 

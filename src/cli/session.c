@@ -166,6 +166,7 @@ static void on_tick(struct session *s)
 	look_for_target(s);
 	look_for_cpus(s);
 	session_pace(s);
+	launch_reap_others(&s->launch);
 	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
 	summary_progress(s);
 	status_show(s);
