@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -264,12 +265,20 @@ static int finish(struct session *s)
 	return s->exit_status;
 }
 
+static bool is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
 /* The kernel itself refuses nothing of what is left to who may sample. */
 static const char *setup_way_out(int error)
 {
 	switch (error) {
 	case -ENOMEM:
-		return "; try a smaller -m, or: ulimit -v unlimited";
+		return is_limited(RLIMIT_DATA) ? "; try a smaller -m, or: ulimit -d unlimited"
+		                               : "; try a smaller -m, or: ulimit -v unlimited";
 	case -EAGAIN:
 		return "; this user or container may have no more processes; raise "
 		       "ulimit -u, or the limit of pids of its cgroup";

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Where memory is refused to a reader, wherever that is, it says so and fails: there is no JSON that
-# is not whole and yet passes for it.
+# is not whole and yet passes for it. A recorder names the limit.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -33,4 +33,6 @@ for what in "dump --json" "report --json --tree" "info --json"; do
 	done
 	[ $refused -gt 10 ] || fail "$what was refused memory $refused times"
 done
+(ulimit -d 20000; "$ADAPTRACE" record -q -e cpu-clock:u -o y.atr -m 256K true 2>said)
+[ $? = 125 ] && grep -q "Cannot allocate memory.* ulimit -d unlimited" said || fail "$(cat said)"
 pass
