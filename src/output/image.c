@@ -144,6 +144,7 @@ static int image_create_file(struct image *image)
 	fd = open(IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
+	fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask is: recover asks for that */
 	err = image_lock(fd, RECORDER);
 	if (err || ftruncate(fd, (off_t)image->size))
 		goto out;

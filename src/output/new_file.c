@@ -100,10 +100,12 @@ static int open_temporary(struct new_file *file)
 		return -ENOMEM;
 	fd = open_nameless(file->path);
 	file->nameless = fd >= 0;
-	if (file->nameless)
-		return fd;
-	fd = mkostemp(file->temporary, O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (!file->nameless)
+		fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask is */
+	return fd;
 }
 
 bool new_file_is_trap(const char *path)

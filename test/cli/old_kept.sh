@@ -21,4 +21,13 @@ errors
 stat" ] || fail "left behind: $(ls)"
 # A trace tells of people's programs: it is for its owner alone.
 [ "$(stat -c %a adaptrace.atr)" = 600 ] || fail "permissions $(stat -c %a adaptrace.atr)"
+# Who takes all rights from new files is to read it all the same, and what a killed recorder leaves.
+cat >modes <<'END'
+for fd in /proc/$PPID/fd/*; do
+	case $(readlink "$fd") in /dev/shm/*) stat -L -c %a "$fd" ;; esac
+done
+END
+(umask 777; record -o narrow.atr sh ./modes) >image || fail "with umask 777"
+[ "$(stat -c %a narrow.atr)" = 600 ] || fail "permissions $(stat -c %a narrow.atr)"
+grep -vx 600 image && fail "the image has other permissions"
 pass
