@@ -99,7 +99,7 @@ struct session {
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* of sampling, ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
-	unsigned first_shift, ticks, looks;
+	unsigned ticks, looks;
 	uint64_t *throttled; /* [event][cpu] */
 	/* What the target's process did before it was the target, of events that are all sampled:
 	   of others nobody knows exactly. */

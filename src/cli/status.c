@@ -126,21 +126,41 @@ static uint64_t throttled(const struct session *s)
 	return sum;
 }
 
+/* How many levels of an event were closed since the start. */
+static unsigned levels_closed(const struct session *s, unsigned event)
+{
+	return hmb_floor(s->hmb, event) - tables_event(s->tables, event)->initial_shift;
+}
+
+/* The event that speaks for all; the line has room for one. */
+static unsigned most_thinned(const struct session *s)
+{
+	unsigned most = 0;
+
+	for (unsigned e = 1; e < s->options->nr_events; e++)
+		if (levels_closed(s, e) > levels_closed(s, most))
+			most = e;
+	return most;
+}
+
 void status_final(const struct session *s, uint64_t bytes)
 {
 	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], more[64] = "";
+	bool several = s->options->nr_events > 1;
+	unsigned event = most_thinned(s);
 	uint64_t times = throttled(s);
 
-	print_rate(rate, sizeof(rate), s, 0);
+	print_rate(rate, sizeof(rate), s, event);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
 	text_bytes(size, bytes);
 	if (times)
 		snprintf(more, sizeof(more), ", throttled %llu time%s", (unsigned long long)times,
 		         times == 1 ? "" : "s");
-	say("%s of %s, kept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)", used, budget,
-	    1ULL << (hmb_floor(s->hmb, 0) - s->first_shift), rate,
-	    (unsigned long long)sampler_all_lost(s->sampler), more, s->options->output, size);
+	say("%s of %s, %s%skept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)", used, budget,
+	    several ? s->options->events[event].name : "", several ? " " : "",
+	    1ULL << levels_closed(s, event), rate, (unsigned long long)sampler_all_lost(s->sampler),
+	    more, s->options->output, size);
 }
 
 static void warn_of_delay(const struct session *s)

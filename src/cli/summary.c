@@ -207,7 +207,6 @@ void summary_start(struct session *s)
 	const struct options *options = s->options;
 	struct trace_run *run = tables_run(s->tables);
 
-	s->first_shift = s->shift[0];
 	if (s->way == SAMPLER_CGROUP)
 		run->flags |= TRACE_RUN_CGROUP;
 	if (options->data)

@@ -390,6 +390,18 @@ static int put_threads(FILE *to, const struct trace *trace, const struct shares 
 	return 0;
 }
 
+static void put_who_of_what(FILE *to, const struct trace *trace)
+{
+	const struct trace_event *second = trace_event(trace, 1);
+
+	fputs("\nwho\n", to);
+	if (!second || second->unit == TRACE_CALLS)
+		return;
+	fputs("  samples are of all events, sampled and exact of ", to);
+	text_put(to, trace_string(trace, trace_event(trace, 0)->name), 0);
+	fputc('\n', to);
+}
+
 int info_text(FILE *to, const struct trace *trace, const char *name)
 {
 	struct shares shares;
@@ -405,7 +417,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
 	put_quality(to, trace);
-	fputs("\nwho\n", to);
+	put_who_of_what(to, trace);
 	err = put_commands(to, trace, &shares);
 	if (!err)
 		err = put_threads(to, trace, &shares);

@@ -5,8 +5,9 @@
 need_sampling
 
 for way in '' --inherit; do
-	recorded $way -m 64K -g none -e page-faults:u -e task-clock:u:freq=1000 -e cpu-clock:u:freq=10 \
-		"$TARGETS/bursts" 3 700 >said
+	"$ADAPTRACE" record --max-overhead 0 $way -m 64K -g none -e page-faults:u \
+		-e task-clock:u:freq=1000 -e cpu-clock:u:freq=10 \
+		"$TARGETS/bursts" 3 700 >said 2>line || fail "record ended with $?"
 	check <<'END'
 import recording
 info, samples = recording.info(), recording.samples()
@@ -19,6 +20,10 @@ assert rare["name"] not in thinned
 # Of its 30 and more there is none where the kernel was at work just then: 5 are there by all odds.
 assert rare["stored"] == rare["taken"] >= 5, rare
 assert rare["final_period"] == rare["initial_period"]
+# The line at the end tells of the one that was thinned most.
+most = max(info["events"], key=lambda e: e["final_period"] / e["initial_period"])
+said = f"{most['name']} kept 1 of {most['final_period'] // most['initial_period']},"
+assert said in open("line").read(), said
 # Who brought the flood has paid for it, most of all.
 assert faults["name"] in thinned
 assert faults["final_period"] >= 4 * faults["initial_period"], faults

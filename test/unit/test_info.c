@@ -221,6 +221,7 @@ static const char all_of_it[] =
 	"budget (-m) keeps them\n"
 	"\n"
 	"who\n"
+	"  samples are of all events, sampled and exact of cpu-clock\n"
 	"\n"
 	"     samples     sampled       exact  command\n"
 	"          14    2.330 ms    50.00 ms  sh, 1 task\n"
