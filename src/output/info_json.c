@@ -95,14 +95,16 @@ static struct json_object *all_counters(const struct trace *trace, const struct 
 	return array;
 }
 
+/* What is added up at a recorder's end is not known of one that did not come to it. */
 static struct json_object *memory(const struct trace_run *run)
 {
+	bool ended = !(run->flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));
 	struct json_object *object = json_new();
 
 	json_add_number(object, "budget", run->budget);
 	json_add_number(object, "used", run->used);
 	json_add_number(object, "contexts", run->contexts);
-	json_add_number(object, "records", run->records);
+	json_add(object, "records", ended ? json_number(run->records) : NULL);
 	json_add_number(object, "peak_rss", run->peak_rss);
 	return object;
 }

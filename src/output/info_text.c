@@ -261,8 +261,10 @@ static void put_cost(FILE *to, const struct trace_run *run)
 		fprintf(to, LABEL "%s of CPU time (%.2f %% of one CPU)\n", "recorder used", price,
 		        100 * (double)run->recorder_cpu / wall);
 	}
-	if (run->drain_latency)
-		put_time(to, "longest wait", run->drain_latency);
+	if (run->drain_latency) {
+		text_quantity(price, (double)run->drain_latency, TRACE_NS);
+		fprintf(to, LABEL "%s of a sample for the recorder\n", "longest wait", price);
+	}
 }
 
 static void put_warning(void *arg, const char *text)

@@ -26,6 +26,7 @@ for name in ("s1.atr", "s2.atr", "s3.atr", "s4.atr", "s5.atr"):
     info = recording.info(name)
     samples = recording.samples(name)
     assert info["snapshot"] and not info["recovered"] and info["exit_status"] is None, info
+    assert info["memory"]["records"] is None, info["memory"]
     assert info["samples"]["malformed"] == 0, info["samples"]
     assert len(samples) == info["samples"]["stored"] <= info["samples"]["taken"]
     end = info["start_ns"] + info["wall_ns"]
