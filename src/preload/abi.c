@@ -237,14 +237,11 @@ static void tidy(char *version)
 	version[strlen("MPICH")] = ' ';
 }
 
-void abi_learn(void)
+static void find_library(void)
 {
 	char version[8192] = "";
 	int length = 0;
 
-	if (abi.tried)
-		return;
-	abi.tried = true;
 	find_functions();
 	if (!mpi.get_library_version || mpi.get_library_version(version, &length))
 		return;
@@ -252,7 +249,15 @@ void abi_learn(void)
 	snprintf(abi.version, sizeof(abi.version), "%.255s", version);
 	abi.open_mpi = strstr(version, "Open MPI");
 	if (abi.open_mpi)
-		abi.known = know_open_mpi();
+		abi.found = know_open_mpi();
 	else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH"))
-		abi.known = know_mpich();
+		abi.found = know_mpich();
+}
+
+void abi_learn(void)
+{
+	if (!abi.tried)
+		find_library();
+	abi.tried = true;
+	abi.known = abi.found;
 }

@@ -30,7 +30,8 @@ struct mpi {
 
 struct abi {
 	bool tried;
-	bool known; /* else only times are recorded */
+	bool found;
+	bool known; /* found, and MPI may be asked, now; else only times are recorded */
 	bool open_mpi;
 	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */
 	uintptr_t comm_world, comm_self, comm_null, request_null, in_place;
@@ -47,7 +48,7 @@ struct abi {
 extern struct mpi mpi;
 extern struct abi abi;
 
-/* Learns which library it is, at the first call after which it may be asked. */
+/* MPI may be asked from now on; at the first time, learns which library it is. */
 void abi_learn(void);
 
 /*

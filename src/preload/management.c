@@ -20,7 +20,7 @@ static void job_begins(int level, int rank, int size, uintptr_t job)
 {
 	uint64_t words[2] = {(uint64_t)level, (uint32_t)rank | (uint64_t)(uint32_t)size << 32};
 
-	process.threaded = level >= THREAD_MULTIPLE;
+	process.threaded = level >= THREAD_MULTIPLE || process.nr_sessions;
 	process.in_world = true;
 	comm_start(job);
 	pthread_mutex_lock(&process.lock);
@@ -40,7 +40,7 @@ static void world_begins(void)
 	/* Variables of the environment may give more than MPI_Init asks for. */
 	if (mpi.query_thread && mpi.query_thread(&level))
 		level = 0;
-	process.session = 0;
+	process.world = true;
 	if (is_spawned())
 		rank = -1;
 	else if (mpi.comm_group(abi.comm_world, &world))
@@ -59,19 +59,26 @@ static void init_after(struct visit *visit, const uintptr_t *a, bool large)
 
 const struct handler handler_INIT = {NULL, init_after, false};
 
+static void mpi_ends(void)
+{
+	process.in_world = false;
+	abi.known = false;
+}
+
 static void finalize_before(struct visit *visit, uintptr_t *a)
 {
 	(void)visit;
 	(void)a;
-	process.in_world = false;
-	abi.known = false;
+	process.world = false;
+	if (!process.nr_sessions)
+		mpi_ends();
 }
 
 const struct handler handler_FINALIZE = {finalize_before, NULL, false};
 
 /*
  * Without MPI_Init, the first session tells what the job is. Its thread level may be any. A group
- * that it gives must not outlive it.
+ * that it gives must not outlive it. Sessions may outlive MPI_Finalize.
  */
 static void session_init_after(struct visit *visit, const uintptr_t *a, bool large)
 {
@@ -81,6 +88,7 @@ static void session_init_after(struct visit *visit, const uintptr_t *a, bool lar
 	(void)visit;
 	(void)large;
 	abi_learn();
+	process.nr_sessions++;
 	if (!abi.known || process.in_world || !mpi.group_from_session_pset || !mpi.group_rank)
 		return;
 	session = handle_at(a[2], 0);
@@ -100,12 +108,15 @@ const struct handler handler_SESSION_INIT = {NULL, session_init_after, false};
 static void session_finalize_before(struct visit *visit, uintptr_t *a)
 {
 	(void)visit;
-	if (!process.session || handle_at(a[0], 0) != process.session)
-		return;
-	process.session = 0;
-	process.in_world = false;
-	comm_start(0);
-	mpi.group_free(&process.session_group);
+	if (process.session && handle_at(a[0], 0) == process.session) {
+		process.session = 0;
+		if (!process.world)
+			comm_start(0);
+		mpi.group_free(&process.session_group);
+	}
+	process.nr_sessions -= process.nr_sessions > 0;
+	if (!process.nr_sessions && !process.world)
+		mpi_ends();
 }
 
 const struct handler handler_SESSION_FINALIZE = {session_finalize_before, NULL, false};

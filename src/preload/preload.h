@@ -34,7 +34,9 @@ struct process {
 	bool started;  /* connecting was tried */
 	bool threaded; /* MPI_THREAD_MULTIPLE: threads call MPI at the same time */
 	bool in_world; /* between MPI_Init and MPI_Finalize, or in a session */
-	uintptr_t session, session_group; /* that in_world is about, and its group; 0: MPI_Init's */
+	bool world;    /* MPI_Init's, not of a session alone */
+	unsigned nr_sessions;
+	uintptr_t session, session_group; /* that tells what the job is, and its group; 0: none */
 	uint64_t next_request;
 	pthread_mutex_t lock; /* definitions, communicators, rings being taken */
 	pthread_key_t key;    /* its destructor gives the ring of an ending thread back */

@@ -69,6 +69,16 @@ for rank in 0, 1:
 matrix = {(m['from'], m['to']): m['messages'] for m in json.load(open('report'))['matrix']}
 assert matrix == {(0, 1): 1, (1, 0): 1}, matrix
 E
+		if timeout 20 mpirun.$mpi -n 2 ./sessions.$mpi world >/dev/null 2>&1; then
+			echo "$mpi: a session that outlives the world"
+			recorded_job $mpi 2 ./sessions.$mpi world
+			"$ADAPTRACE" report --mpi --json job.atr >report || fail report
+			check <<'E'
+import json
+matrix = {(m['from'], m['to']): m['messages'] for m in json.load(open('report'))['matrix']}
+assert matrix == {(0, 1): 2, (1, 0): 2}, matrix
+E
+		fi
 	fi
 	echo "$mpi: opened locally"
 	compile $mpi plugin -shared -fPIC
