@@ -8,8 +8,8 @@
 #include "preload/requests.h"
 
 extern const struct handler handler_PLAIN, handler_SEND, handler_RECV, handler_MPROBE,
-	handler_IPROBE, handler_IMPROBE, handler_MRECV, handler_IMRECV, handler_SENDRECV,
-	handler_SENDRECV_REPLACE, handler_ISEND, handler_IRECV, handler_ISENDRECV,
+	handler_ASK_1, handler_ASK_2, handler_ASK_3, handler_IMPROBE, handler_MRECV, handler_IMRECV,
+	handler_SENDRECV, handler_SENDRECV_REPLACE, handler_ISEND, handler_IRECV, handler_ISENDRECV,
 	handler_ISENDRECV_REPLACE, handler_SEND_INIT, handler_RECV_INIT, handler_PSEND_INIT,
 	handler_PRECV_INIT, handler_START, handler_STARTALL, handler_WAIT, handler_WAITALL,
 	handler_WAITANY, handler_WAITSOME, handler_TEST, handler_TESTALL, handler_TESTANY,

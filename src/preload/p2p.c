@@ -108,13 +108,18 @@ static void improbe_after(struct visit *visit, const uintptr_t *a, bool large)
 		keep_message(visit, a[4], a[2]);
 }
 
-static void iprobe_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	(void)large;
-	visit->thread->idle = !*(const int *)a[3];
-}
+/* The answer comes through an argument. */
+#define ASK_HANDLER(answer)                                                                   \
+	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a, bool large) \
+	{                                                                                     \
+		(void)large;                                                                  \
+		visit->thread->idle = !*(const int *)a[answer];                               \
+	}                                                                                     \
+	const struct handler handler_ASK_##answer = {NULL, ask_##answer##_after, false};
 
-const struct handler handler_IPROBE = {NULL, iprobe_after, false};
+ASK_HANDLER(1)
+ASK_HANDLER(2)
+ASK_HANDLER(3)
 
 const struct handler handler_IMPROBE = {NULL, improbe_after, false};
 
