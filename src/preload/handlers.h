@@ -22,8 +22,9 @@ extern const struct handler handler_PLAIN, handler_SEND, handler_RECV, handler_M
 	handler_SPLIT_END, handler_INIT, handler_FINALIZE, handler_COMM_0_1, handler_COMM_0_2,
 	handler_COMM_0_3, handler_COMM_0_4, handler_COMM_0_5, handler_COMM_0_8, handler_COMM_0_9,
 	handler_COMM_CONNECT, handler_COMM_5_6, handler_COMM_6_7, handler_COMM_CREATE_GROUP,
-	handler_COMM_FROM_GROUP, handler_COMM_IDUP, handler_COMM_IDUP_INFO, handler_COMM_JOIN,
-	handler_COMM_FREE, handler_INTERCOMM_CREATE, handler_SESSION_INIT, handler_SESSION_FINALIZE;
+	handler_COMM_FROM_GROUP, handler_COMM_FROM_GROUPS, handler_COMM_IDUP,
+	handler_COMM_IDUP_INFO, handler_COMM_JOIN, handler_COMM_FREE, handler_INTERCOMM_CREATE,
+	handler_SESSION_INIT, handler_SESSION_FINALIZE;
 
 /* The shapes of collectives have three forms. */
 #define COLLECTIVE_HANDLERS(shape)                              \

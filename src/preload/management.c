@@ -198,18 +198,31 @@ static void create_group_after(struct visit *visit, const uintptr_t *a, bool lar
 
 const struct handler handler_COMM_CREATE_GROUP = {NULL, create_group_after, false};
 
-static void from_group_after(struct visit *visit, const uintptr_t *a, bool large)
+static void put_named(struct visit *visit, uintptr_t made, uintptr_t name)
 {
 	uint64_t seed = 0;
 
-	(void)large;
-	for (const char *tag = (const char *)a[1]; tag && *tag; tag++)
+	for (const char *tag = (const char *)name; tag && *tag; tag++)
 		seed = comm_mix(seed, (unsigned char)*tag);
 	if (abi.known)
-		put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(a[4], 0), seed));
+		put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(made, 0), seed));
+}
+
+static void from_group_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_named(visit, a[4], a[1]);
 }
 
 const struct handler handler_COMM_FROM_GROUP = {NULL, from_group_after, false};
+
+static void from_groups_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	(void)large;
+	put_named(visit, a[7], a[4]);
+}
+
+const struct handler handler_COMM_FROM_GROUPS = {NULL, from_groups_after, false};
 
 /* Two sides of one have different parents: what they share is at most a tag. */
 static void put_sides(struct visit *visit, uintptr_t made, uint64_t seed)

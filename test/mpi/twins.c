@@ -1,9 +1,11 @@
 /*
  * twins [PORT]: two communicators of the same processes, made with the same tag, and then two
- * between the processes. On both of a pair there is a message with the same tag, and they are
+ * between the processes, and two more where a library makes them of groups. It says how many pairs
+ * these are. On both of a pair there is a message with the same tag, and they are
  * received the other way round. Then a type of 4 GiB, and with PORT two that connect.
  */
 #include <mpi.h>
+#include <stdio.h>
 
 static int rank, buffer[64];
 
@@ -42,8 +44,28 @@ static void connect(void)
 	MPI_Comm_disconnect(&other);
 }
 
+static int cross_groups(MPI_Group group)
+{
+#if MPI_VERSION >= 4
+	MPI_Group own, others;
+	MPI_Comm made[2];
+	int other = 1 - rank;
+
+	MPI_Group_incl(group, 1, &rank, &own);
+	MPI_Group_incl(group, 1, &other, &others);
+	for (int i = 0; i < 2; i++)
+		MPI_Intercomm_create_from_groups(own, 0, others, 0, "twins", MPI_INFO_NULL,
+		                                 MPI_ERRORS_ARE_FATAL, &made[i]);
+	cross(made[0], made[1], 0);
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 int main(int argc, char **argv)
 {
+	int pairs = 2;
 	MPI_Comm a, b;
 	MPI_Group group;
 	MPI_Datatype large;
@@ -57,6 +79,9 @@ int main(int argc, char **argv)
 	MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 3, &a);
 	MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 3, &b);
 	cross(a, b, 0);
+	pairs += cross_groups(group);
+	if (!rank)
+		printf("%d\n", pairs);
 	MPI_Type_contiguous(1 << 30, MPI_INT, &large);
 	MPI_Type_commit(&large);
 	MPI_Bcast(buffer, 1, large, 0, MPI_COMM_SELF);
