@@ -1,7 +1,7 @@
 /*
  * Reading a trace. A file is checked as a whole when it is opened (sizes, references between
- * sections, checksums), mapped, and then read in place; whatever its bytes are, nothing here reads
- * outside it.
+ * sections, checksums), mapped, or copied if others may write to it, and then read in place;
+ * whatever its bytes are or become, nothing here reads outside it.
  */
 #ifndef OUTPUT_TRACE_H
 #define OUTPUT_TRACE_H

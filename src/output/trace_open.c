@@ -47,6 +47,31 @@ static int complain_errno(const struct complaint *complaint, int error)
 	return complain(complaint, "%s", strerror(error));
 }
 
+static void *copy_file(int fd, size_t size)
+{
+	unsigned char *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t got = memory == MAP_FAILED ? 0 : 1;
+
+	for (size_t at = 0; got > 0 && at < size; at += (size_t)got)
+		got = read(fd, memory + at, size - at);
+	if (got >= 0)
+		return memory;
+	munmap(memory, size);
+	return MAP_FAILED;
+}
+
+/* What was checked must not change any more, be it that others may write to the file. */
+static void *file_memory(int fd, const struct stat *stat)
+{
+	size_t size = (size_t)stat->st_size;
+	bool own = stat->st_uid == geteuid() || !stat->st_uid;
+
+	if (own && !(stat->st_mode & (S_IWGRP | S_IWOTH)))
+		return mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	return copy_file(fd, size);
+}
+
 static int map_descriptor(struct trace *trace, int fd, const struct complaint *complaint)
 {
 	struct stat stat;
@@ -58,8 +83,7 @@ static int map_descriptor(struct trace *trace, int fd, const struct complaint *c
 		complain(complaint, "not a regular file; name a trace of adaptrace record");
 	else if (!stat.st_size)
 		complain(complaint, "it is empty; record again");
-	else if ((memory = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
-	         MAP_FAILED)
+	else if ((memory = file_memory(fd, &stat)) == MAP_FAILED)
 		complain_errno(complaint, errno);
 	if (memory == MAP_FAILED)
 		return -EBADMSG;

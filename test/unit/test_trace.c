@@ -394,6 +394,31 @@ static void small_trace(struct world *w)
 	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
 }
 
+/* After it was checked. */
+static void what_others_write_is_not_seen(void **state)
+{
+	struct trace *trace;
+	struct world w;
+	uint64_t hash;
+	FILE *file;
+
+	(void)state;
+	small_trace(&w);
+	assert_int_equal(chmod(w.path, 0606), 0);
+	trace = open_good(w.path);
+	hash = digest(trace);
+	file = fopen(w.path, "r+");
+	assert_non_null(file);
+	for (uint64_t at = 0; at < trace_run(trace)->budget; at++)
+		fputc(0xff, file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(digest(trace), hash);
+	assert_int_equal(truncate(w.path, 0), 0);
+	assert_int_equal(digest(trace), hash);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void every_byte_flipped(void **state)
 {
 	char why[TRACE_WHY_SIZE];
@@ -613,14 +638,22 @@ static void endless_stacks_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_run),           cmocka_unit_test(a_short_run),
-		cmocka_unit_test(a_run_with_reductions),  cmocka_unit_test(the_page_is_right),
-		cmocka_unit_test(names_are_found),        cmocka_unit_test(events_are_found),
-		cmocka_unit_test(an_older_trace_is_kept), cmocka_unit_test(failures_leave_no_trace),
-		cmocka_unit_test(torn_bins_are_repaired), cmocka_unit_test(every_byte_flipped),
-		cmocka_unit_test(every_length),           cmocka_unit_test(other_files_are_named),
-		cmocka_unit_test(lies_do_no_harm),        cmocka_unit_test(endless_stacks_end),
+		cmocka_unit_test(an_empty_run),
+		cmocka_unit_test(a_short_run),
+		cmocka_unit_test(a_run_with_reductions),
+		cmocka_unit_test(the_page_is_right),
+		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(events_are_found),
+		cmocka_unit_test(an_older_trace_is_kept),
+		cmocka_unit_test(failures_leave_no_trace),
+		cmocka_unit_test(torn_bins_are_repaired),
+		cmocka_unit_test(every_byte_flipped),
+		cmocka_unit_test(every_length),
+		cmocka_unit_test(other_files_are_named),
+		cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(endless_stacks_end),
 		cmocka_unit_test(shorter_runs_are_read),
+		cmocka_unit_test(what_others_write_is_not_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
