@@ -78,7 +78,7 @@ static uint64_t comm_key(const struct trace_comm *comm, const uint32_t *members)
 	const uint64_t what[] = {
 		comm->id,
 		comm->nr_members,
-		XXH3_64bits(members, nr * sizeof(*members)),
+		members ? XXH3_64bits(members, nr * sizeof(*members)) : nr,
 	};
 
 	return XXH3_64bits(what, sizeof(what));

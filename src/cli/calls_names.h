@@ -27,7 +27,10 @@ uint32_t calls_names_mpi(struct calls_names *names, unsigned call);
 enum call_class calls_names_class(unsigned call);
 /* The same of a region that a program named. */
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class);
-/* 0 where there is no room: the first entry stands for communicators that are not known. */
+/*
+ * members: as for tables_add_comm(). 0 where there is no room: the first entry stands for
+ * communicators that are not known.
+ */
 uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
                           const uint32_t *members);
 

@@ -166,6 +166,10 @@ static void comm_complete(struct calls_process *process)
 	memset(&process->coming, 0, sizeof(process->coming));
 }
 
+/*
+ * Nobody sends the members of the world. They are not made here: a few words could say that there
+ * are millions, again and again.
+ */
 static void define_comm(struct calls_process *process, const uint64_t *record, size_t nr)
 {
 	uint32_t number = ring_head_number(record[0]), local, remote;
@@ -175,9 +179,6 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 	local = nr == 4 ? (uint32_t)record[3] : UINT32_MAX;
 	remote = nr == 4 ? (uint32_t)(record[3] >> 32) : 0;
 	if (!number || number >= RING_MAX_COMMS || local > MOST_MEMBERS || remote > MOST_MEMBERS)
-		goto bad;
-	process->coming.members = calloc((size_t)local + remote + 1, sizeof(uint32_t));
-	if (!process->coming.members)
 		goto bad;
 	process->coming.number = number;
 	process->coming.nr = local + remote;
@@ -192,13 +193,18 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 		process->coming.comm.name = tables_string(
 			process->names->tables,
 			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-	if (record[2] & RING_COMM_WORLD)
-		for (; process->coming.filled < process->coming.nr; process->coming.filled++)
-			process->coming.members[process->coming.filled] = process->coming.filled;
-	if (process->coming.filled == process->coming.nr)
+	if (record[2] & RING_COMM_WORLD) {
+		comm_complete(process);
+		return;
+	}
+	process->coming.members = calloc(process->coming.nr + 1UL, sizeof(uint32_t));
+	if (!process->coming.members)
+		goto bad;
+	if (!process->coming.nr)
 		comm_complete(process);
 	return;
 bad:
+	memset(&process->coming, 0, sizeof(process->coming));
 	process->malformed++;
 }
 

@@ -118,7 +118,10 @@ struct trace_command *tables_command_at(const struct tables *tables, uint32_t in
  * what becomes known later may be written into them.
  */
 uint32_t tables_add_region(struct tables *tables, const struct trace_region *region);
-/* members: nr_members + nr_remote ranks of MPI_COMM_WORLD; first_member is filled in. */
+/*
+ * members: nr_members + nr_remote ranks of MPI_COMM_WORLD; NULL: they are counted from 0 on.
+ * first_member is filled in.
+ */
 uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
                          const uint32_t *members);
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);

@@ -20,6 +20,14 @@ uint32_t tables_add_region(struct tables *tables, const struct trace_region *reg
 	return add_copy(tables, TRACE_REGIONS, region);
 }
 
+static void put_members(uint32_t *to, const uint32_t *members, size_t nr)
+{
+	if (members)
+		memcpy(to, members, nr * sizeof(*members));
+	for (size_t i = 0; !members && i < nr; i++)
+		to[i] = (uint32_t)i;
+}
+
 uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
                          const uint32_t *members)
 {
@@ -31,7 +39,7 @@ uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
 	    nr > TABLES_MAX_MEMBERS - first ||
 	    table_reserve(tables, TRACE_MEMBERS, (first + nr) * sizeof(*members)))
 		return UINT32_MAX;
-	memcpy(table_entry(tables, TRACE_MEMBERS, first), members, nr * sizeof(*members));
+	put_members(table_entry(tables, TRACE_MEMBERS, first), members, nr);
 	table_publish(tables, TRACE_MEMBERS, first + (uint32_t)nr);
 	entry.first_member = first;
 	return add_copy(tables, TRACE_COMMS, &entry);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/calls_process.h"
@@ -269,6 +270,41 @@ static void test_world_is_one(void **state)
 	assert_int_equal(tables_section(w->tables, TRACE_MEMBERS).nr, 8);
 }
 
+static long nr_faults(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_minflt;
+}
+
+/* Four words that speak of millions of members are no work for megabytes when said again. */
+static void test_large_worlds_are_cheap(void **state)
+{
+	struct world *w = *state;
+	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 1), RING_COMM_WORLD_ID, RING_COMM_WORLD,
+	                    TABLES_MAX_MEMBERS / 2};
+	const uint32_t *members;
+	long before;
+
+	produce(w, RING_MAX_THREADS, comm, 4);
+	consume(w);
+	assert_int_equal(w->process->comms[1], 1);
+	assert_int_equal(tables_section(w->tables, TRACE_MEMBERS).nr, TABLES_MAX_MEMBERS / 2);
+	members = tables_section(w->tables, TRACE_MEMBERS).entries;
+	assert_int_equal(members[TABLES_MAX_MEMBERS / 2 - 1], TABLES_MAX_MEMBERS / 2 - 1);
+	before = nr_faults();
+	for (unsigned i = 0; i < 100; i++) {
+		comm[0] = ring_head(RING_COMM, 4, 0, 0, 2 + i);
+		comm[3] = i % 2 ? TABLES_MAX_MEMBERS / 2 : TABLES_MAX_MEMBERS / 2 + i + 1;
+		produce(w, RING_MAX_THREADS, comm, 4);
+		consume(w);
+		assert_int_equal(w->process->comms[2 + i], i % 2);
+	}
+	assert_true(nr_faults() - before < 200);
+	assert_int_equal(w->process->malformed, 0);
+}
+
 static void test_rounds_wrap(void **state)
 {
 	struct world *w = *state;
@@ -393,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(test_definitions_and_calls),
 		WORLD_TEST(test_world_is_one),
+		WORLD_TEST(test_large_worlds_are_cheap),
 		WORLD_TEST(test_rounds_wrap),
 		WORLD_TEST(test_open_calls_end),
 		WORLD_TEST(test_rings_are_given_back),
