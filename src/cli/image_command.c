@@ -2,8 +2,11 @@
 
 #include "cli/output_name.h"
 #include "cli/reading.h"
+#include "cli/say.h"
+#include "output/image.h"
 
 #include <argp.h>
+#include <stdlib.h>
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -38,4 +41,13 @@ bool image_command_parse(struct image_command *command, int argc, char **argv, c
 	if (!command->path)
 		command->path = DEFAULT_TRACE;
 	return true;
+}
+
+void image_command_say_foreign(const char *path)
+{
+	char *name = image_found(path);
+
+	say("'%s', where the recorder of '%s' has its memory, is not yours alone; remove it",
+	    name ? name : "/dev/shm", path);
+	free(name);
 }

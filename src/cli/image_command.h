@@ -16,4 +16,7 @@ struct image_command {
 bool image_command_parse(struct image_command *command, int argc, char **argv, char *name,
                          const char *output_help, const char *doc);
 
+/* That what the recorder of this trace has is not the user's alone: which file, and what to do. */
+void image_command_say_foreign(const char *path);
+
 #endif

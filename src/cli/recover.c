@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static void say_why_not(const char *path, int error)
 {
@@ -36,9 +35,7 @@ static void say_why_not(const char *path, int error)
 		    path);
 		break;
 	case EACCES:
-		say("cannot recover '%s': what its recorder left is not yours alone; remove "
-		    "/dev/shm/adaptrace-%u-*",
-		    path, geteuid());
+		image_command_say_foreign(path);
 		break;
 	default:
 		say("cannot recover '%s': %s", path, strerror(error));

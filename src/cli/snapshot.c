@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DEFAULT_SNAPSHOT "snapshot.atr"
 
@@ -27,9 +26,7 @@ static void say_why_not(const char *path, int error)
 		    path);
 		break;
 	case EACCES:
-		say("cannot copy what the recorder of '%s' holds: /dev/shm/adaptrace-%u-* is not "
-		    "yours alone",
-		    path, geteuid());
+		image_command_say_foreign(path);
 		break;
 	default:
 		say("cannot copy what the recorder of '%s' holds: %s", path, strerror(error));

@@ -76,7 +76,7 @@ static int own_open(const char *name, int flags)
 	struct stat stat;
 
 	if (fd < 0)
-		return errno == ELOOP ? -EACCES : -errno;
+		return errno == ELOOP || errno == EISDIR || errno == ENXIO ? -EACCES : -errno;
 	if (fstat(fd, &stat))
 		err = -errno;
 	else if (!S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_mode & 077)
@@ -262,9 +262,24 @@ static int image_map(struct image *image, int protection, int flags)
 	return 0;
 }
 
+static const char *const suffixes[] = {"", ".old"};
+
+char *image_found(const char *trace_path)
+{
+	struct stat stat;
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *name = image_name(trace_path, suffixes[i]);
+
+		if (name && !lstat(name, &stat))
+			return name;
+		free(name);
+	}
+	return NULL;
+}
+
 int image_open(struct image *image, const char *trace_path)
 {
-	static const char *const suffixes[] = {"", ".old"};
 	int err = -ENOENT, first = 0;
 
 	*image = (struct image){.fd = -1};

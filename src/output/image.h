@@ -46,6 +46,12 @@ void image_publish(struct image *image);
 int image_open(struct image *image, const char *trace_path);
 
 /*
+ * What has the name of a file for this trace path, whoever it belongs to; to be freed. NULL:
+ * nothing, or no memory.
+ */
+char *image_found(const char *trace_path);
+
+/*
  * The file of a recorder at work, to be read alone, as it changes. 0, -ENOENT: there is none at
  * work, -EACCES as above, -errno.
  */

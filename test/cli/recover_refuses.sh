@@ -41,4 +41,26 @@ wait $first || fail "$(cat first)"
 "$ADAPTRACE" info recovered.atr | grep -q 'was recovered' || fail "not recovered"
 "$ADAPTRACE" recover y.atr 2>errors && fail "recovered twice"
 one_complaint errors 'nothing to recover' || fail "$(cat errors)"
+
+# What somebody else put there is named, alone: all of /dev/shm is not to be removed.
+start_recording -m 256K -o x.atr sleep 60 2>errors
+image=
+for file in /dev/shm/adaptrace-*; do
+	for fd in /proc/$recorder/fd/*; do [ "$file" -ef "$fd" ] && image=$file; done
+done
+kill -TERM $recorder
+wait $recorder
+[ -n "$image" ] || fail "no image"
+for kind in mkdir mkfifo "ln -s /etc/passwd" "cp x.atr"; do
+	$kind "$image"
+	[ -L "$image" ] || chmod 755 "$image"
+	wrong=
+	for command in recover snapshot; do
+		timeout 10 "$ADAPTRACE" $command x.atr 2>errors && wrong="$command worked"
+		one_complaint errors "'$image', .* is not yours alone; remove it" ||
+			wrong="$command said $(cat errors)"
+	done
+	rm -r "$image"
+	[ -z "$wrong" ] || fail "$kind: $wrong"
+done
 pass
