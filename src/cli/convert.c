@@ -99,6 +99,7 @@ static int find_event(const struct trace *trace, const struct converter *convert
 	const struct trace_counter *counter;
 
 	conversion->event = wanted ? trace_find_event(trace, wanted) : 0;
+	conversion->event_alone = wanted && !converter->one_event;
 	if (conversion->event != TRACE_ALL_EVENTS)
 		return 0;
 	conversion->event = 0;
@@ -338,7 +339,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (options->enter_leave && options->converter &&
 		    strcmp(options->converter->name, "otf2") != 0)
 			argp_error(state, "--otf2-events is for --otf2");
-		if (options->event && options->converter && !options->converter->one_event)
+		if (options->event && options->converter && !options->converter->one_event &&
+		    !options->converter->event_alone)
 			argp_error(state, "--%s writes all events: --event does not apply",
 			           options->converter->name);
 		return 0;

@@ -56,6 +56,7 @@ static const struct converter converters[] = {
          .what = "the text of perf script, which other programs parse",
          .suffix = ".perf.txt",
          .text = true,
+         .event_alone = true,
          .to_file = perf_script_write},
 	{.name = "callgrind",
          .what = "costs by line and call: for KCachegrind and callgrind_annotate",

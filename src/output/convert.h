@@ -17,6 +17,7 @@
 struct conversion {
 	const struct trace *trace;
 	uint32_t event;      /* of formats for one event */
+	bool event_alone;    /* of formats for all that can be of one: no other */
 	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
 	const char *scratch; /* a folder with room for 16 bytes a sample */
 	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
@@ -32,6 +33,7 @@ struct converter {
 	const char *suffix; /* of its file or folder, instead of the trace's .atr */
 	bool text;          /* may go to a terminal */
 	bool one_event;     /* writes conversion.event only */
+	bool event_alone;   /* obeys conversion.event_alone */
 	bool one_counter;   /* or conversion.counter */
 	bool unsampled;     /* has what no sample stands for, too */
 	/* One of the two; neither: this program was built without `missing`. 0 or -errno. */

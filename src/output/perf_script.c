@@ -122,7 +122,7 @@ static int print_sample(struct script *script, const struct trace_sample *sample
 	print_head(script, sample, event ? trace_string(script->trace, event->name) : "[unknown]",
 	           sample->weight);
 	err = print_stack(script, frames, depth);
-	if (!err)
+	if (!err && !script->conversion->event_alone)
 		err = print_counters(script, sample, frames, depth);
 	if (!err && ferror(script->file))
 		err = new_file_flush(script->file);
@@ -143,14 +143,15 @@ static int print_samples(struct script *script, struct trace_walk *walk)
 
 int perf_script_write(struct conversion *conversion, FILE *file)
 {
-	struct trace_walk *walk = trace_walk_new(conversion->trace, TRACE_ALL_EVENTS);
+	uint32_t event = conversion->event_alone ? conversion->event : TRACE_ALL_EVENTS;
+	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
 	struct script script = {.conversion = conversion, .trace = conversion->trace, .file = file};
 	int err;
 
 	if (!walk)
 		return -errno;
 	frame_names_init(&script.names, conversion->trace, FRAME_BY_SYMBOL | FRAME_INLINED);
-	convert_plan(conversion, 1, TRACE_ALL_EVENTS);
+	convert_plan(conversion, 1, event);
 	err = print_samples(&script, walk);
 	frame_names_fini(&script.names);
 	trace_walk_free(walk);
