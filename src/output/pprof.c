@@ -10,11 +10,13 @@
 #include "output/escape.h"
 #include "output/gzip.h"
 #include "output/tally.h"
+#include "output/text.h"
 
 #include "symbolize/module.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pprof.pb-c.h"
 
@@ -202,28 +204,68 @@ static int64_t add_build_id(struct pprof *pprof, const struct trace_module *modu
 	return add_string(pprof, text);
 }
 
+static void put_mapping(struct pprof *pprof, uint32_t number)
+{
+	const struct trace_module *module = trace_module(pprof->trace, number);
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+
+	mapping.id = number;
+	mapping.memory_start = frame_address(pprof->trace, frame_make((uint16_t)number, 0));
+	mapping.memory_limit = pprof->mappings[number].end;
+	mapping.filename = find_string(pprof, module->path);
+	mapping.build_id = add_build_id(pprof, module);
+	mapping.has_functions = true;
+	mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
+		pprof->mappings[number].lines;
+	part.n_mapping = 1;
+	part.mapping = &mappings;
+	put(pprof, &part);
+}
+
+/* Whether a file is called as the command, or "python3.11" where that is "python3". */
+static bool is_command(const struct pprof *pprof, const struct trace_module *module)
+{
+	const char *command = trace_string(pprof->trace, trace_run(pprof->trace)->command);
+	const char *file = text_file_name(trace_string(pprof->trace, module->path));
+	char *program = strndup(command, strcspn(command, "\x1f"));
+	const char *name = text_file_name(program ? program : "");
+	bool is = *name && !strncmp(file, name, strlen(name));
+
+	free(program);
+	return is;
+}
+
+/* The number of what pprof calls the profile by; 0: there is none. */
+static uint32_t find_program(const struct pprof *pprof)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < pprof->nr_mappings; i++) {
+		const struct trace_module *module = trace_module(pprof->trace, i);
+
+		if (!pprof->mappings[i].used || module->kind != MODULE_FILE)
+			continue;
+		if (is_command(pprof, module))
+			return i;
+		if (!first)
+			first = i;
+	}
+	return first;
+}
+
+/* The program's comes first, by which it is known. */
 static void put_mappings(struct pprof *pprof)
 {
-	note_mappings(pprof);
-	for (uint32_t i = 1; i < pprof->nr_mappings && !pprof->error; i++) {
-		const struct trace_module *module = trace_module(pprof->trace, i);
-		Pprof__Profile part = PPROF__PROFILE__INIT;
-		Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+	uint32_t program;
 
-		if (!pprof->mappings[i].used)
-			continue;
-		mapping.id = i;
-		mapping.memory_start = frame_address(pprof->trace, frame_make((uint16_t)i, 0));
-		mapping.memory_limit = pprof->mappings[i].end;
-		mapping.filename = find_string(pprof, module->path);
-		mapping.build_id = add_build_id(pprof, module);
-		mapping.has_functions = true;
-		mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
-			pprof->mappings[i].lines;
-		part.n_mapping = 1;
-		part.mapping = &mappings;
-		put(pprof, &part);
-	}
+	note_mappings(pprof);
+	program = find_program(pprof);
+	if (program)
+		put_mapping(pprof, program);
+	for (uint32_t i = 1; i < pprof->nr_mappings && !pprof->error; i++)
+		if (pprof->mappings[i].used && i != program)
+			put_mapping(pprof, i);
 }
 
 /* The lines of a place, innermost first; the last one is of its own function. */

@@ -3,6 +3,13 @@
 . "$(dirname "$0")/convert_traces"
 command -v protoc >/dev/null || skip "no protoc (protobuf-compiler)"
 check_format pprof .pb.gz
+# The first mapping is the program's, whatever was sampled first.
+python3 - <<'EOF'
+from convert_check import read_pprof
+profile = read_pprof("plain.pb.gz")
+files = [profile["string_table"][m["filename"][0]] for m in profile["mapping"]]
+assert files == ["/opt/app", "/usr/lib/libx.so"], files
+EOF
 # Mappings with their build-ids, and the period of the first event.
 zcat reduced.pb.gz | protoc --decode=pprof.Profile -I "$here/../../src/output" pprof.proto >text
 grep -q 'a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1' text || fail "no build-id"

@@ -25,6 +25,7 @@ static const uint64_t base_periods[NR_EVENTS] = {97081, 1009};
 struct run {
 	const char *path, *const *names; /* of functions, by number */
 	const char *const *comms;
+	const char *command; /* NULL: the first name */
 	unsigned nr_names, nr_comms, nr_threads;
 	struct tables *tables;
 	struct hmb *hmb;
@@ -53,7 +54,7 @@ static void describe(struct run *run)
 	struct trace_run *entry = tables_run(t);
 
 	entry->flags = TRACE_RUN_CGROUP;
-	entry->command = tables_string(t, run->names[0]);
+	entry->command = tables_string(t, run->command ? run->command : run->names[0]);
 	entry->host = tables_string(t, run->comms[0]);
 	entry->start = 1000000000;
 	entry->real_start = 1700000000000000000;
@@ -145,6 +146,7 @@ static void make_plain(struct run *run, size_t budget)
 	static const char *const names[] = {"main", "half", "third", "sixth", "solve", "helper"};
 	static const char *const comms[] = {"app", "tool"};
 
+	run->command = "./app";
 	run->names = names;
 	run->nr_names = 6;
 	run->comms = comms;
