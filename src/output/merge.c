@@ -247,6 +247,7 @@ static int write_trace(struct merge *merge, const char *path)
 	/* What the kernel delivered, not what was put into this buffer. */
 	for (uint32_t i = 0; i < merge->nr_events; i++)
 		tables_ledger(merge->tables)->taken[i] = merge->events[i].taken;
+	run->folded_contexts += merge->hmb->truncated;
 	run->used = hmb_used(merge->hmb);
 	run->contexts = hmb_context_bytes(merge->hmb);
 	run->records = hmb_record_bytes(merge->hmb);

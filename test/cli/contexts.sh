@@ -24,4 +24,11 @@ assert recording.close(total / 1e9, used, 0.03, recording.allowance(info))
 END
 "$ADAPTRACE" report | grep -q '\[truncated\]' || fail "the report does not show it"
 "$ADAPTRACE" report --tree | grep -q '\[truncated\]' || fail "the tree does not show it"
+
+# Nor when it is the buffer of a merged trace that has no room.
+recorded -m 16M -F 20000 -o roomy.atr "$TARGETS/contexts" 100000 0.7 >said
+"$ADAPTRACE" report roomy.atr | grep -q '\[truncated\]' && fail "no room in 16 MiB"
+"$ADAPTRACE" merge -m 64K -o narrow.atr roomy.atr
+"$ADAPTRACE" report narrow.atr | grep -q 'warning: .*found no room and end in \[truncated\]' ||
+	fail "merging cut call paths in silence"
 pass
