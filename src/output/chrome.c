@@ -39,7 +39,9 @@ struct chrome {
 	struct paths paths;
 	struct spool *spool;
 	struct call_index *calls;
-	int32_t *pids; /* of threads, in the file: no two processes have the same */
+	int32_t *pids;     /* of threads, in the file: no two processes have the same */
+	struct map64 last; /* threads by PID and TID: whose slices came last on that track */
+	uint64_t *ends;    /* of threads: where theirs ended */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -175,14 +177,36 @@ static uint64_t usual_distance(struct chrome *chrome, uint32_t thread)
 	return (chrome->spool->threads[thread].last_time - first.time) / (nr - 1) + 1;
 }
 
-/* No slice begins before its thread, which took over the track of another where it was executed. */
+static uint64_t track_of(const struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+
+	return (uint64_t)(uint32_t)chrome->pids[thread] << 32 | (entry ? (uint32_t)entry->tid : 0);
+}
+
+/*
+ * No slice begins before its thread, which took over the track of another where it was executed,
+ * nor before what there is on that track.
+ */
 static uint64_t first_start(const struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
-	bool known = entry && entry->start > chrome->start &&
-	             entry->start < chrome->spool->threads[thread].last_time;
+	uint64_t last_time = chrome->spool->threads[thread].last_time, start = chrome->start;
+	uint32_t before = map64_get(&chrome->last, track_of(chrome, thread));
 
-	return known ? entry->start : chrome->start;
+	if (entry && entry->start > start && entry->start < last_time)
+		start = entry->start;
+	if (before != UINT32_MAX && chrome->ends[before] > start &&
+	    chrome->ends[before] < last_time)
+		start = chrome->ends[before];
+	return start;
+}
+
+static int note_end(struct chrome *chrome, uint32_t thread)
+{
+	chrome->ends[thread] = chrome->until;
+	map64_remove(&chrome->last, track_of(chrome, thread));
+	return map64_add(&chrome->last, track_of(chrome, thread), thread);
 }
 
 static int print_thread(struct chrome *chrome, uint32_t thread)
@@ -191,6 +215,8 @@ static int print_thread(struct chrome *chrome, uint32_t thread)
 	struct spool_sample sample;
 	int got, err = 0;
 
+	if (!chrome->spool->threads[thread].nr) /* it has calls */
+		return 0;
 	chrome->until = first_start(chrome, thread);
 	spool_open(chrome->spool, thread);
 	while ((got = spool_next(chrome->spool, &sample)) == 1) {
@@ -202,7 +228,7 @@ static int print_thread(struct chrome *chrome, uint32_t thread)
 			return err;
 	}
 	close_slices(chrome, thread, 0);
-	return got;
+	return got ? got : note_end(chrome, thread);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -317,7 +343,8 @@ static int find_pids(struct chrome *chrome)
 	int err = 0;
 
 	chrome->pids = calloc(nr + 1UL, sizeof(*chrome->pids));
-	if (!chrome->pids)
+	chrome->ends = calloc(nr + 1UL, sizeof(*chrome->ends));
+	if (!chrome->pids || !chrome->ends)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !err; i++)
 		err = find_pid(chrome, &owners, &others, i);
@@ -369,7 +396,9 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	paths_fini(&chrome.paths);
 	spool_free(chrome.spool);
 	call_index_free(chrome.calls);
+	map64_fini(&chrome.last);
 	free(chrome.pids);
+	free(chrome.ends);
 	free(chrome.depths);
 	free(chrome.chain);
 	free(chrome.open);

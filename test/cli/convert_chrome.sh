@@ -2,6 +2,11 @@
 # Trace Event JSON: slices nest, and hold what their functions took.
 . "$(dirname "$0")/convert_traces"
 check_format chrome .trace.json
+# A track that a program takes over from another: its slices begin where the others ended.
+"$build/unit/make_trace" exec exec.atr
+"$build/unit/make_trace" sums exec.atr >exec.json
+"$ADAPTRACE" convert -q --chrome exec.atr
+python3 "$here/convert_check.py" chrome exec.trace.json exec.json
 grep -q '"since then":"cpu-clock: period 194162, memory"' reduced.trace.json || fail "no reductions"
 "$ADAPTRACE" info --json reduced.atr >info.json
 python3 - <<'EOF'

@@ -2,6 +2,7 @@
  * Makes traces for the tests of converters, and says what is in one by looking at every sample.
  *
  *     make_trace plain|reduced FILE     the same run in a large and in a small buffer
+ *     make_trace exec FILE              a process that executes a program between two samples
  *     make_trace hostile FILE           names that want to be something else
  *     make_trace big FILE SAMPLES       of 8 threads
  *     make_trace pairs FILE             a bin with more pairs than are numbered
@@ -27,6 +28,7 @@ struct run {
 	const char *const *comms;
 	const char *command; /* NULL: the first name */
 	unsigned nr_names, nr_comms, nr_threads;
+	unsigned nr_tids; /* 0: as many */
 	struct tables *tables;
 	struct hmb *hmb;
 	uint64_t seed, n;
@@ -79,7 +81,8 @@ static void describe(struct run *run)
 		memset(module->build_id, 0xa0 + i, module->build_id_size);
 	}
 	for (unsigned i = 0; i < run->nr_threads; i++)
-		tables_add_thread(t, 100 + (int)(i % 2), 100 + (int)i,
+		tables_add_thread(t, 100 + (int)(i % 2 % run->nr_tids),
+		                  100 + (int)(i % run->nr_tids),
 		                  tables_string(t, run->comms[i % run->nr_comms]), 1000000000);
 }
 
@@ -88,6 +91,8 @@ static void run_open(struct run *run, size_t budget)
 	struct hmb_config config = {
 		.size = budget, .nr_kinds = NR_EVENTS, .max_path = MAX_PATH, .truncated_frame = 1};
 
+	if (!run->nr_tids)
+		run->nr_tids = run->nr_threads;
 	run->tables = tables_new(budget, run->path);
 	if (!run->tables)
 		die("no memory for the tables");
@@ -267,6 +272,37 @@ static void make_pairs(struct run *run)
 	run_write(run);
 }
 
+/* The first sample of the program comes half a period after the last one before it. */
+static void make_exec(struct run *run)
+{
+	static const char *const names[] = {"main", "half", "third"};
+	static const char *const comms[] = {"sh", "app"};
+	enum { EACH = 20 };
+
+	run->names = names;
+	run->nr_names = 3;
+	run->comms = comms;
+	run->nr_comms = run->nr_threads = 2;
+	run->nr_tids = 1;
+	run_open(run, 1 << 20);
+	for (uint32_t i = 0; i < 2 * EACH; i++) {
+		uint64_t caller = frame_make(1, i / EACH * SIZE + 0x10);
+		struct hmb_sample sample = {
+			.time = (20000000 + i * 1500 - (i < EACH ? 0 : 750)) << TIME_SHIFT,
+			.step = 1500 << TIME_SHIFT,
+			.thread = i / EACH,
+			.leaf = frame_make(1, 2 * SIZE),
+			.path = &caller,
+			.path_size = 1,
+			.level = lambda(i + 1),
+		};
+
+		hmb_put(run->hmb, &sample);
+	}
+	run->n = 2 * EACH;
+	run_write(run);
+}
+
 /* --- what is in one --------------------------------------------------------------------------- */
 
 struct function {
@@ -388,11 +424,13 @@ int main(int argc, char **argv)
 	struct run run = {.path = argc > 2 ? argv[2] : NULL, .seed = 7};
 
 	if (argc < 3)
-		die("usage: make_trace plain|reduced|hostile|big|pairs|sums FILE [SAMPLES]");
+		die("usage: make_trace plain|reduced|exec|hostile|big|pairs|sums FILE [SAMPLES]");
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&run, 64 << 20);
 	else if (!strcmp(argv[1], "reduced"))
 		make_plain(&run, 64 << 10);
+	else if (!strcmp(argv[1], "exec"))
+		make_exec(&run);
 	else if (!strcmp(argv[1], "hostile"))
 		make_hostile(&run);
 	else if (!strcmp(argv[1], "big") && argc > 3)
