@@ -24,7 +24,7 @@ static char *slurp(FILE *file)
 
 	assert_non_null(text);
 	rewind(file);
-	fread(text, 1, OUTPUT_SIZE - 1, file);
+	assert_true(fread(text, 1, OUTPUT_SIZE - 1, file) < OUTPUT_SIZE - 1);
 	fclose(file);
 	return text;
 }

@@ -305,7 +305,7 @@ static void overwritten_file_is_noticed(void **state)
 	assert_true(module_fd(f->table, module) >= 0);
 	tiny.code[0] = 1;
 	file_write(f->path, &tiny, sizeof(tiny)); /* the same inode */
-	truncate(f->path, sizeof(tiny) + 1);
+	assert_int_equal(truncate(f->path, sizeof(tiny) + 1), 0);
 	assert_int_equal(module_fd(f->table, module), -1);
 	assert_int_equal(errno, ESTALE);
 }
