@@ -404,12 +404,13 @@ def callgrind_calls(path, dump):
     got, want, roots = collections.Counter(), collections.Counter(), collections.Counter()
     list(callgrind_places(path, got))
     for sample in map(json.loads, open(dump, encoding="utf-8")):
+        if sample["event"] != "cpu-clock":
+            continue
         names = [frame["symbol"] for frame in sample["stack"]]
-        weight = sample["weight"] if sample["event"] == "cpu-clock" else 0
         for i, (callee, caller) in enumerate(zip(names, names[1:])):
             if callee not in names[i + 1:]:
-                want[caller, callee] += weight
-        roots[names[-1]] += weight
+                want[caller, callee] += sample["weight"]
+        roots[names[-1]] += sample["weight"]
     for name in {callee for _, callee in want} & roots.keys():
         want["[root]", name] = roots[name]
     assert +got == +want, (list((got - want).items())[:3], list((want - got).items())[:3])

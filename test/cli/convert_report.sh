@@ -40,7 +40,7 @@ done
 	echo "nothing was inlined in this recording"
 # Of a storm of short processes much is [unsampled], beside what was sampled.
 recorded --inherit -F 100 -e cpu-clock -e page-faults -o storm.atr \
-	sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done' >/dev/null
+	sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done; "$0" 0.2' "$TARGETS/burn" >/dev/null
 all storm
 "$ADAPTRACE" convert --chrome --force storm.atr 2>&1 | grep -q 'as \[unsampled\], --chrome has no' ||
 	fail "nothing was said of what --chrome cannot show"
