@@ -50,7 +50,6 @@ enum module_kind {
 	MODULE_VDSO,
 	MODULE_KERNEL, /* one window of the kernel's half, its loadable modules included */
 	MODULE_ANON,   /* one window of one process: JIT code and the like */
-	NR_MODULE_KINDS
 };
 
 #define BUILD_ID_MAX 20

@@ -19,7 +19,6 @@ enum rule_base {
 	RULE_FP,
 	RULE_EXTRA,
 	RULE_REG, /* another register, whose value only the innermost frame knows for sure */
-	NR_RULE_BASES
 };
 
 enum rule_kind {
