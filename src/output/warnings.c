@@ -203,17 +203,18 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	warn_of_lost_calls(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,
-		     "the kernel dropped %llu records of mappings and tasks: some code and "
+		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
 		     "threads may have wrong names",
-		     (unsigned long long)run->lost_records);
+		     (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s");
 	if (run->unobserved)
 		warn(&warner,
 		     "the kernel stopped observing %llu process%s that executed a setuid program "
 		     "or an unreadable one",
 		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
 	if (run->malformed)
-		warn(&warner, "%llu records made no sense and were left out",
-		     (unsigned long long)run->malformed);
+		warn(&warner, "%llu record%s made no sense and %s left out",
+		     (unsigned long long)run->malformed, run->malformed == 1 ? "" : "s",
+		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
 		warn(&warner, "%.1f %% of the stacks do not reach their root",
 		     100 * share(run->truncated_stacks, taken));
@@ -351,8 +352,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		if (u->why == PROFILE_UNOBSERVED) {
 			warn(warner,
 			     "%s executed a setuid or unreadable program, which the kernel does "
-			     "not "
-			     "let inherited events observe: %s are [unobserved]",
+			     "not let inherited events observe: %s are [unobserved]",
 			     trace_string(profile->trace, u->comm), exact);
 			continue;
 		}
