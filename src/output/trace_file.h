@@ -6,6 +6,7 @@
 
 #define TRACE_MAX_CPUS   (1 << 16) /* whose own periods are looked up */
 #define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
+#define NR_TRACE_RENAMED 4 /* sections that trace_rename() makes anew */
 
 struct section {
 	const unsigned char *at;
@@ -43,7 +44,7 @@ struct trace {
 	uint32_t nr_homes;
 	uint16_t *folders; /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
-	void *renamed[4]; /* sections that are not in the file: see trace_rename.h */
+	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)

@@ -338,7 +338,7 @@ void trace_close(struct trace *trace)
 	free(trace->weights);
 	free(trace->homes);
 	free(trace->folders);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++)
 		free(trace->renamed[i]);
 	if (trace->memory)
 		munmap((void *)(uintptr_t)trace->memory, trace->size);

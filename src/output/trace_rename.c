@@ -193,23 +193,28 @@ static bool strings_join(struct joined *joined, const struct renaming *renaming)
 
 static int renew(struct renaming *renaming)
 {
-	static const enum trace_section which[] = {TRACE_STRINGS, TRACE_SOURCES, TRACE_SYMBOLS,
-	                                           TRACE_LINES};
-	static const size_t sizes[] = {1, sizeof(struct trace_source), sizeof(struct trace_symbol),
-	                               sizeof(struct trace_line)};
+	static const struct {
+		enum trace_section section;
+		size_t size; /* of an entry */
+	} which[NR_TRACE_RENAMED] = {
+		{TRACE_STRINGS, 1},
+		{TRACE_SOURCES, sizeof(struct trace_source)},
+		{TRACE_SYMBOLS, sizeof(struct trace_symbol)},
+		{TRACE_LINES, sizeof(struct trace_line)},
+	};
 	struct section *sections = renaming->trace->sections;
 	const struct names *names = &renaming->names;
-	struct joined joined[4] = {{0}};
+	struct joined joined[NR_TRACE_RENAMED] = {{0}};
 	bool whole = strings_join(&joined[0], renaming) && sources_join(&joined[1], renaming) &&
 	             join(&joined[2], renaming, &sections[TRACE_SYMBOLS], names->symbols, names->nr,
-	                  sizes[2]) &&
+	                  which[2].size) &&
 	             join(&joined[3], renaming, &sections[TRACE_LINES], names->lines.lines,
-	                  names->lines.nr_lines, sizes[3]);
+	                  names->lines.nr_lines, which[3].size);
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++) {
 		if (whole) {
 			renaming->trace->renamed[i] = joined[i].at;
-			section_take(&sections[which[i]], &joined[i], sizes[i]);
+			section_take(&sections[which[i].section], &joined[i], which[i].size);
 		}
 		free(joined[i].at);
 	}
