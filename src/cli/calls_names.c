@@ -71,6 +71,8 @@ uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_
 	return index;
 }
 
+static_assert(RING_COMM_WORLD_ID == TRACE_COMM_WORLD_ID, "ids are stored as processes tell them");
+
 /* The two sides of an intercommunicator have one id, and see different groups. */
 static uint64_t comm_key(const struct trace_comm *comm, const uint32_t *members)
 {
