@@ -89,13 +89,10 @@ static void stop(struct session *s)
 	allow_stop(SIG_BLOCK);
 }
 
-/* What the kernel says of what the recorder did itself: it goes on, and fails where it has to. */
-static bool is_ours(uint32_t signal)
-{
-	return signal == SIGPIPE || signal == SIGXFSZ || signal == SIGXCPU;
-}
-
-/* As it has the terminal's; an alarm that was set before we were started is for us alone. */
+/*
+ * As it has the terminal's. Of its CPU time it is told for itself; an alarm that was set before we
+ * were started is not.
+ */
 static bool target_has(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
@@ -106,7 +103,7 @@ static void on_signals(struct session *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (is_ours(info.ssi_signo))
+		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
 			continue;
 		if (info.ssi_signo == SIGTSTP)
 			stop(s);

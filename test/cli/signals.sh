@@ -98,13 +98,6 @@ assert not rest, rest
 recorder = start(*SIMPLE, setup=lambda: (as_from_a_shell(), signal.alarm(1)))
 ended(recorder, 128 + signal.SIGALRM)
 
-# What the recorder itself uses is no reason to leave the target alone.
-recorder = start("python3", "-c", HANDLER)
-recorder.send_signal(signal.SIGXCPU)
-time.sleep(0.2)
-recorder.send_signal(signal.SIGTERM)
-ended(recorder, 7)
-
 # Stopped and continued, as by Ctrl-Z and fg.
 recorder = start("python3", "-c", HANDLER)
 os.killpg(recorder.pid, signal.SIGSTOP)
