@@ -230,7 +230,8 @@ static int reap_target(struct session *s)
 		return 0;
 	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	s->killed = WIFSIGNALED(status);
+	return s->killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* --- one recording ---------------------------------------------------------------------------- */

@@ -112,6 +112,7 @@ struct session {
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, missed_cpu;
 	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;
+	bool killed; /* by a signal, which the status tells */
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];
 };

@@ -290,6 +290,8 @@ void summary_progress(struct session *s)
 		run->flags |= TRACE_RUN_LEFT_CGROUP;
 	if (s->missed_cpu)
 		run->flags |= TRACE_RUN_MISSED_CPU;
+	if (s->killed)
+		run->flags |= TRACE_RUN_KILLED;
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
 }

@@ -263,6 +263,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
 	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
 	add_flag(object, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
+	add_flag(object, "killed", run->flags & TRACE_RUN_KILLED);
 	json_add_number(object, "refused_modules", run->refused_modules);
 	json_add_number(object, "refused_mappings", run->refused_mappings);
 	json_add_number(object, "folded_threads", run->folded_threads);

@@ -162,6 +162,7 @@ static void add_run(struct merge *merge, const struct merge_input *input)
 	struct trace_run *to = tables_run(merge->tables);
 	uint64_t start = merge_time(merge, input, from->start);
 	uint64_t end = merge_time(merge, input, from->end);
+	uint32_t killed;
 
 	if (!to->start || start < to->start) {
 		to->real_start += start - to->start;
@@ -169,9 +170,11 @@ static void add_run(struct merge *merge, const struct merge_input *input)
 	}
 	if (end > to->end)
 		to->end = end;
+	killed = (from->exit_status > to->exit_status ? from : to)->flags & TRACE_RUN_KILLED;
 	if (from->exit_status > to->exit_status)
 		to->exit_status = from->exit_status;
 	to->flags |= from->flags;
+	to->flags = (to->flags & ~(uint32_t)TRACE_RUN_KILLED) | killed;
 	if (!(from->flags & TRACE_RUN_CGROUP)) /* one way of counting, the more doubtful one */
 		to->flags &= ~(uint32_t)TRACE_RUN_CGROUP;
 	add_counts(to, from);

@@ -2,7 +2,6 @@
 
 #include "symbolize/module.h"
 
-#include <signal.h>
 #include <string.h>
 
 #define MAX_DEPTH  (1 << 16) /* of a stack; a file may pretend that one is endless */
@@ -68,7 +67,7 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 
 int trace_exit_signal(const struct trace_run *run)
 {
-	return run->exit_status > 128 && run->exit_status < 128 + NSIG ? run->exit_status - 128 : 0;
+	return run->flags & TRACE_RUN_KILLED ? run->exit_status - 128 : 0;
 }
 
 struct trace_losses trace_losses(const struct trace *trace, uint32_t event)

@@ -78,6 +78,7 @@ enum trace_run_flags {
 	TRACE_RUN_LINES_PACKED = 2048,  /* no lines of files that libelf could not unpack */
 	TRACE_RUN_LINES_REFUSED = 4096, /* no lines of files that are damaged or too large */
 	TRACE_RUN_MISSED_CPU = 8192,    /* one was switched off or on: not observed from then on */
+	TRACE_RUN_KILLED = 16384,       /* a signal ended the command */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
 

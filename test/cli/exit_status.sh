@@ -14,6 +14,9 @@ expect 0 true
 expect 3 sh -c 'exit 3'
 expect 255 sh -c 'exit 255'
 expect 143 sh -c 'kill -TERM $$'
+"$ADAPTRACE" report | grep -q '(killed by signal 15)$' || fail "$("$ADAPTRACE" report)"
+expect 143 sh -c 'exit 143'
+"$ADAPTRACE" report | grep -q '(exit status 143)$' || fail "$("$ADAPTRACE" report)"
 expect 137 sh -c 'kill -KILL $$'
 expect 139 sh -c 'ulimit -c 0; kill -SEGV $$'
 expect 0 -- true

@@ -56,7 +56,7 @@ static void describe_machine(struct tables *t)
 {
 	struct trace_run *run = tables_run(t);
 
-	run->flags = TRACE_RUN_ATTACHED | TRACE_RUN_CGROUP;
+	run->flags = TRACE_RUN_ATTACHED | TRACE_RUN_CGROUP | TRACE_RUN_KILLED;
 	run->pid = 77;
 	run->exit_status = 128 + 9;
 	run->directory = tables_string(t, "/here");
@@ -274,7 +274,7 @@ static const char all_as_json[] =
 	"'drain_latency_ns': 7000, 'seed': 42, 'attached': true, 'data': false, 'recovered': "
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, "
 	"'lines_packed': false, 'lines_refused': false, 'user_only': false, 'one_kind': "
-	"false, 'left_cgroup': false, 'missed_cpu': false, 'refused_modules': 17, "
+	"false, 'left_cgroup': false, 'missed_cpu': false, 'killed': true, 'refused_modules': 17, "
 	"'refused_mappings': 27, "
 	"'folded_threads': 18, "
 	"'refused_strings': 16, 'events': [{'name': 'cpu-clock', 'unit': 'ns', 'base_period': "
@@ -344,7 +344,7 @@ static const char all_properties[] =
 	"RECORDED_BY=0.1.0\n"
 	"PID=77\n"
 	"EXIT_STATUS=137\n"
-	"FLAGS=3\n"
+	"FLAGS=16387\n"
 	"STACKS=2\n"
 	"CPUS=3\n"
 	"MAX_OVERHEAD_PERMILLE=50\n"
@@ -458,12 +458,10 @@ static void ends_and_ways_have_words(void **state)
 	object = json_of(&w);
 	assert_true(json_object_object_get_ex(object, "exit_status", &status) && status);
 	json_object_put(object);
-	run->exit_status = 128;
+	run->exit_status = 200;
 	run->flags = TRACE_RUN_CGROUP | TRACE_RUN_WIDE;
 	run->stacks = TRACE_STACKS_NONE;
-	expect_words(&w, "\n  exit           status 128\n");
-	run->exit_status = 255; /* there is no signal 127 */
-	expect_words(&w, "\n  exit           status 255\n");
+	expect_words(&w, "\n  exit           status 200\n");
 	expect_words(&w, "\n  counting       per CPU, whoever runs there: ");
 	expect_words(&w, "\n  stacks         none\n");
 	run->stacks = TRACE_STACKS_FP;

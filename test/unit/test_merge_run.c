@@ -61,6 +61,27 @@ static void merged_close(struct world ranks[2], struct trace *trace, const char 
 	world_close(&ranks[1]);
 }
 
+static void one_rank_tells_how_it_ended(void **state)
+{
+	(void)state;
+	for (unsigned killed = 0; killed < 2; killed++) {
+		struct world ranks[2];
+		struct trace *trace;
+		char path[128];
+
+		rank_open(&ranks[0], 0);
+		rank_open(&ranks[1], 1);
+		tables_run(ranks[killed].tables)->flags |= TRACE_RUN_KILLED;
+		tables_run(ranks[0].tables)->exit_status = 137;
+		tables_run(ranks[1].tables)->exit_status = 138;
+		trace = merged(ranks, path);
+		assert_int_equal(trace_run(trace)->exit_status, 138);
+		assert_int_equal(trace_run(trace)->flags,
+		                 TRACE_RUN_CGROUP | (killed ? TRACE_RUN_KILLED : 0));
+		merged_close(ranks, trace, path);
+	}
+}
+
 static void what_ranks_counted_adds_up(void **state)
 {
 	struct world ranks[2];
@@ -242,6 +263,7 @@ static void ranks_are_thinned_alike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_rank_tells_how_it_ended),
 		cmocka_unit_test(what_ranks_counted_adds_up),
 		cmocka_unit_test(ranks_that_began_unevenly_are_told),
 		cmocka_unit_test(doubts_of_one_are_of_all),

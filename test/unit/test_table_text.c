@@ -206,6 +206,7 @@ static void heads_tell_of_the_run(void **state)
 	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
 	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
 	run->exit_status = 128 + 15;
+	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
 	hmb_close_lowest(w.hmb, 0, 2001000, HMB_CAUSE_MEMORY);
 	options.from = run->start + WEIGHT;
