@@ -235,9 +235,11 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 	uint64_t lost = losses.lost;
 
 	if (lost)
-		warn(warner, "%llu sample%s of %s %s lost (%.2f %%)", (unsigned long long)lost,
-		     lost == 1 ? "" : "s", name, lost == 1 ? "was" : "were",
-		     100 * share(lost, lost + event->taken));
+		warn(warner,
+		     "%llu sample%s of %s %s lost (%.2f %%): shares may be wrong by as much "
+		     "beyond their errors",
+		     (unsigned long long)lost, lost == 1 ? "" : "s", name,
+		     lost == 1 ? "was" : "were", 100 * share(lost, lost + event->taken));
 	if (losses.throttled)
 		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
 		     (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");

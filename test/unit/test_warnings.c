@@ -221,12 +221,16 @@ static void losses_are_of_their_event(void **state)
 	expect_of_clock(&w, "");
 	stream_of(&w, CPU_CLOCK)[0].lost = 1;
 	stream_of(&w, CPU_CLOCK)[1].throttled = 1;
-	expect_of_clock(&w, "1 sample of cpu-clock was lost (0.10 %)\n"
-	                    "the kernel throttled cpu-clock 1 time: bursts are under-sampled\n");
+	expect_of_clock(&w,
+	                "1 sample of cpu-clock was lost (0.10 %): shares may be wrong by as much "
+	                "beyond their errors\n"
+	                "the kernel throttled cpu-clock 1 time: bursts are under-sampled\n");
 	stream_of(&w, CPU_CLOCK)[1].lost = 999;
 	stream_of(&w, CPU_CLOCK)[2].throttled = 3;
-	expect_of_clock(&w, "1000 samples of cpu-clock were lost (50.00 %)\n"
-	                    "the kernel throttled cpu-clock 4 times: bursts are under-sampled\n");
+	expect_of_clock(
+		&w, "1000 samples of cpu-clock were lost (50.00 %): shares may be wrong by as much "
+		    "beyond their errors\n"
+		    "the kernel throttled cpu-clock 4 times: bursts are under-sampled\n");
 	world_close(&w);
 }
 
@@ -262,9 +266,11 @@ static void ticks_that_the_kernel_skipped_are_told(void **state)
 	                    "kernel skipped the rest\n");
 	expect_of_part(&w, &part, "");
 	stream_of(&w, CPU_CLOCK)->lost = 50;
-	expect_of_clock(&w, "50 samples of cpu-clock were lost (4.76 %)\n"
-	                    "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
-	                    "kernel skipped the rest, or it was lost\n");
+	expect_of_clock(
+		&w, "50 samples of cpu-clock were lost (4.76 %): shares may be wrong by as much "
+		    "beyond their errors\n"
+		    "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
+		    "kernel skipped the rest, or it was lost\n");
 	world_close(&w);
 }
 
