@@ -1,5 +1,7 @@
 #include "preload/write.h"
 
+#include <signal.h>
+
 void thread_push(struct thread *thread, uint32_t region, uint64_t ticks)
 {
 	unsigned n = thread->nr_open++;
@@ -57,6 +59,14 @@ static inline uint64_t read_clock(void)
 
 /* --- calls that were left --------------------------------------------------------------------- */
 
+/* Its memory may be anywhere, the thread's stack included. */
+static bool on_signal_stack(void)
+{
+	stack_t stack;
+
+	return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK;
+}
+
 static bool on_stack(const struct thread *thread, uintptr_t address)
 {
 	return address >= thread->stack && address < thread->stack_end;
@@ -106,7 +116,7 @@ bool visit_was_left(struct thread *thread, uintptr_t frame)
 
 	/* On one stack, what an open call calls is below its visit. */
 	if (!on_stack(thread, outer) || !on_stack(thread, frame) ||
-	    (frame < outer && is_intact(thread)))
+	    (frame < outer ? is_intact(thread) : on_signal_stack()))
 		return false;
 	thread->inside = INSIDE_OWN;
 	end_left(thread);

@@ -1,9 +1,13 @@
-/* left: an error handler that leaves calls by a jump, or an exception where this is C++; then
+/*
+ * left: an error handler that leaves calls by a jump, or an exception where this is C++; then
  * others by who called the one that was left, by who called that one, by functions below, and in
- * regions. */
+ * regions. Before them, a signal that has a stack of its own.
+ */
 #include <adaptrace.h>
 #include <mpi.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #ifdef __cplusplus
 #define LEAVE() throw 1
@@ -57,6 +61,36 @@ __attribute__((noinline)) static void talk(int depth)
 	room[1] = room[0];
 }
 
+static void mark(int signal)
+{
+	ADAPTRACE_MARK("signal");
+}
+
+static void interrupted(void *in, void *out, int *nr, MPI_Datatype *type)
+{
+	raise(SIGUSR1);
+}
+
+/* A signal comes on a stack above that of a call which is still open. */
+__attribute__((noinline)) static void reduce(void)
+{
+	char room[1 << 16];
+	stack_t stack = {};
+	struct sigaction action = {};
+	MPI_Op op;
+
+	stack.ss_sp = room;
+	stack.ss_size = sizeof(room);
+	action.sa_handler = mark;
+	action.sa_flags = SA_ONSTACK;
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	MPI_Op_create(interrupted, 1, &op);
+	MPI_Reduce_local(&x, &y, 1, MPI_INT, op);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Errhandler handler;
@@ -65,6 +99,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_create_errhandler(handle, &handler);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+	reduce();
 	/* Again and again at the same place. */
 	for (int i = 0; i < 10; i++)
 		TRY(fail());
