@@ -75,6 +75,7 @@ struct thread {
 	uintptr_t returns;
 	bool recorded;    /* it stands in the list of open ones; else it is only passed through */
 	bool refused;     /* no ring for this thread */
+	uint8_t turns;    /* that its destructor had */
 	bool idle;        /* the call asked, and there was nothing */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint64_t last;    /* ticks, the leave of the last record */

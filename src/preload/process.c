@@ -3,6 +3,7 @@
 #include "preload/requests.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -132,10 +133,17 @@ static void forked(void)
 	memset(&this_thread, 0, sizeof(this_thread));
 }
 
+/*
+ * Other destructors may make calls as well. Those that ask for it have another turn, so often; in
+ * the last one the thread's calls have been made, but for those of others who wait as long.
+ */
 static void thread_ended(void *arg)
 {
 	struct thread *thread = arg;
 
+	if (++thread->turns < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    !pthread_setspecific(process.key, thread))
+		return;
 	thread_stop(thread);
 	if (thread->ring)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);

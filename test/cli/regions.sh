@@ -25,7 +25,8 @@ from counts import *
 assert not any(p['kind'] != 'value' for c in calls for p in c['parts'])
 assert values == sorted([n + .5 for n in range(10)] * 2 + [.5]), values
 expected = {'outer': 21, 'inner 0': 11, 'inner 1': 10, 'left open': 21, 'number': 21, 'scoped': 1,
-            'within': 1, 'inside': 1, 'recursion': 64, 'never ended': 1, 'child': 1, 'to the end': 1}
+            'within': 1, 'inside': 1, 'recursion': 64, 'never ended': 1, 'child': 1, 'to the end': 1,
+            'destroyed': 1}
 if sys.argv[1] == 'c++':
     expected.update(unwound=1, caught=1)
 assert count == expected, count

@@ -42,10 +42,20 @@ static void recurse(int depth)
 	ADAPTRACE_END("recursion");
 }
 
+static pthread_key_t key;
+
+/* Its turn is behind that of keys which were there before. */
+static void destroy(void *arg)
+{
+	(void)arg;
+	ADAPTRACE_MARK("destroyed");
+}
+
 static void *thread(void *arg)
 {
 	int n = *(int *)arg;
 
+	pthread_setspecific(key, arg);
 	for (int i = 0; i < n; i++)
 		nested(i);
 	ADAPTRACE_BEGIN("never ended");
@@ -62,6 +72,7 @@ int main(int argc, char **argv)
 		nested(i);
 	scoped();
 	recurse(80); /* deeper than what is followed */
+	pthread_key_create(&key, destroy);
 	pthread_create(&other, NULL, thread, &n);
 	pthread_join(other, NULL);
 	if (!fork()) {
