@@ -71,9 +71,7 @@ struct thread {
 	uint64_t mask, head;
 	uint64_t look;    /* a head from which on it is looked where the recorder is */
 	uintptr_t inside; /* the struct visit of the outer call, or INSIDE_OWN; 0: none */
-	uintptr_t frame;  /* of its wrapper: all that is its own, and all that it calls, is below */
-	uintptr_t returns;
-	bool recorded;    /* it stands in the list of open ones; else it is only passed through */
+	bool recorded;    /* it is the last in the list of open ones; else it is passed through */
 	bool refused;     /* no ring for this thread */
 	uint8_t turns;    /* that its destructor had */
 	bool idle;        /* the call asked, and there was nothing */
@@ -81,7 +79,6 @@ struct thread {
 	uint64_t last;    /* ticks, the leave of the last record */
 
 	struct known_calls *known;     /* with a ring */
-	uintptr_t stack, stack_end;    /* its own; those of fibers and signals are elsewhere */
 	struct ring_requests requests; /* with the record that is being made */
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
@@ -92,6 +89,7 @@ struct thread {
 	unsigned char status[64]; /* for programs that ignore it */
 	void *scratch;            /* see thread_scratch() */
 	size_t scratch_size;
+	uintptr_t stack, stack_end; /* its own; those of fibers and signals are elsewhere */
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
@@ -111,6 +109,8 @@ struct call_info;
 struct visit {
 	struct thread *thread;
 	const struct call_info *info;
+	uintptr_t frame; /* of its wrapper: all that is its own, and all that it calls, is below */
+	uintptr_t returns;
 	uint64_t enter, leave;
 	int result;
 	/* From before the call to behind it, as its shape needs. */

@@ -84,13 +84,15 @@ static uintptr_t return_address(uintptr_t frame)
 }
 
 /* What nobody changes while the call is open. When it was left, others write over it. */
-static bool is_intact(const struct thread *thread)
+static bool is_intact(const struct visit *visit, const struct thread *thread)
 {
-	const struct visit *visit = (const struct visit *)thread->inside;
-	bool listed = thread->recorded && thread->nr_open <= RING_MAX_OPEN;
+	const struct ring_open *open = NULL;
 
-	return visit->thread == thread && return_address(thread->frame) == thread->returns &&
-	       (!listed || visit->enter == thread->open[thread->nr_open - 1].enter);
+	if (thread->recorded && thread->nr_open <= RING_MAX_OPEN)
+		open = &thread->open[thread->nr_open - 1];
+	return visit->thread == thread && on_stack(thread, visit->frame) &&
+	       visit->frame > (uintptr_t)visit && return_address(visit->frame) == visit->returns &&
+	       (!open || (visit->info == &call_infos[open->region] && visit->enter == open->enter));
 }
 
 static void end_left(struct thread *thread)
@@ -100,6 +102,7 @@ static void end_left(struct thread *thread)
 
 	if (!thread->recorded)
 		return;
+	thread->recorded = false;
 	thread_pop(thread);
 	if (n > RING_MAX_OPEN) {
 		thread->ring->lost++;
@@ -116,7 +119,7 @@ bool visit_was_left(struct thread *thread, uintptr_t frame)
 
 	/* On one stack, what an open call calls is below its visit. */
 	if (!on_stack(thread, outer) || !on_stack(thread, frame) ||
-	    (frame < outer ? is_intact(thread) : on_signal_stack()))
+	    (frame < outer ? is_intact((const struct visit *)outer, thread) : on_signal_stack()))
 		return false;
 	thread->inside = INSIDE_OWN;
 	end_left(thread);
@@ -136,16 +139,18 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 		return false;
 	visit->thread = thread;
 	visit->info = info;
+	visit->frame = frame;
+	visit->returns = return_address(frame);
+	/* A signal handler that makes calls may come at any time, and finds the visit intact. */
+	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = (uintptr_t)visit;
-	thread->frame = frame;
-	thread->returns = return_address(frame);
-	thread->recorded = false;
 	if (unlikely(is_closed(info->class)))
 		return true;
 	if (info->handler->before)
 		info->handler->before(visit, a);
 	visit->enter = read_clock();
 	thread_push(thread, info->region, visit->enter);
+	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->recorded = true;
 	return true;
 }
@@ -173,11 +178,14 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	visit->leave = read_clock();
 	visit->result = result;
 	thread->idle = false;
+	thread->recorded = false;
+	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread_pop(thread);
 	thread_begin_record(thread, info->region, thread_depth(thread));
 	if (info->handler->after && (likely(!result) || info->handler->always))
 		info->handler->after(visit, a, info->large);
 	thread_write(thread, visit->enter, visit->leave);
+	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = 0;
 	return result;
 }

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 	/* Again and again at the same place. */
 	for (int i = 0; i < 10; i++)
 		TRY(fail());
+	MPI_Barrier(MPI_COMM_WORLD);
 	TRY(fail_below(10));
 	MPI_Barrier(MPI_COMM_WORLD);
 	/* Left by main itself; what follows is all below. */
