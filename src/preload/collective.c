@@ -220,6 +220,14 @@ static struct volume volume_ALLREDUCE(const struct args *args)
 	return (struct volume){bytes, bytes, CALL_NO_PEER};
 }
 
+/* The first rank has nobody before it. */
+static struct volume volume_EXSCAN(const struct args *args)
+{
+	uint64_t bytes = bytes_of(args, 2, 3);
+
+	return (struct volume){bytes, args->comm->rank ? bytes : 0, CALL_NO_PEER};
+}
+
 static struct volume volume_REDUCE(const struct args *args)
 {
 	uint64_t bytes = bytes_of(args, 2, 3);
@@ -303,6 +311,7 @@ enum comm_place {
 	PLACE_BARRIER = 0,
 	PLACE_BCAST = 4,
 	PLACE_ALLREDUCE = 5,
+	PLACE_EXSCAN = 5,
 	PLACE_REDUCE_SCATTER = 5,
 	PLACE_REDUCE_SCATTER_BLOCK = 5,
 	PLACE_ALLGATHER = 6,
@@ -405,6 +414,7 @@ FORMS(ALLTOALLV)
 FORMS(ALLTOALLW)
 FORMS(BARRIER)
 FORMS(BCAST)
+FORMS(EXSCAN)
 FORMS(GATHER)
 FORMS(GATHERV)
 FORMS(REDUCE)

@@ -64,7 +64,7 @@ static void together(MPI_Comm comm)
 	MPI_Scan(a, b, 2, MPI_INT, MPI_SUM, comm);
 	collective("Scan", -1, 2, 2);
 	MPI_Exscan(a, b, 2, MPI_INT, MPI_SUM, comm);
-	collective("Exscan", -1, 2, 2);
+	collective("Exscan", -1, 2, rank ? 2 : 0);
 	MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM, comm);
 	collective("Reduce_scatter", -1, 6, counts[rank]);
 	MPI_Reduce_scatter_block(a, b, 2, MPI_INT, MPI_SUM, comm);
