@@ -162,6 +162,11 @@ static int to_named_folder(struct conversion *conversion, const struct converter
 	return new_folder_close(&folder, finished(conversion, err));
 }
 
+static bool is_file_or_folder(const struct stat *stat)
+{
+	return S_ISREG(stat->st_mode) || S_ISDIR(stat->st_mode);
+}
+
 /* Before a long conversion; what appears meanwhile is found when the result gets its name. */
 static int check_output(const struct convert_options *options, const char *output)
 {
@@ -187,7 +192,7 @@ static int check_output(const struct convert_options *options, const char *outpu
 	}
 	if (options->force)
 		return 0;
-	if (!S_ISREG(stat_now.st_mode) && !S_ISDIR(stat_now.st_mode))
+	if (!is_file_or_folder(&stat_now))
 		return 0; /* a device or pipe */
 	say("'%s' exists; replace it with --force or name another with -o", output);
 	return -EEXIST;
@@ -219,11 +224,15 @@ static int write_output(const struct convert_options *options, struct conversion
                         const char *output)
 {
 	const struct converter *converter = options->converter;
-	bool standard = !strcmp(output, "-");
+	bool standard = !strcmp(output, "-"), hold = !standard;
 	struct progress progress;
+	struct stat stat_now;
 	int err;
 
-	progress_begin(&progress, !standard, options->quiet);
+	/* There is nothing to clean up of a pipe, and it may wait for its reader for ever. */
+	if (hold && !stat(output, &stat_now))
+		hold = is_file_or_folder(&stat_now);
+	progress_begin(&progress, hold, options->quiet);
 	conversion->tick = progress_tick;
 	conversion->arg = &progress;
 	if (converter->to_folder)

@@ -63,4 +63,16 @@ for format in perf-script speedscope otf2; do
 	esac
 	rm -rf big.out
 done
+
+# Who waits for the reader of a pipe can be interrupted.
+mkfifo pipe
+"$ADAPTRACE" convert --folded -q -o pipe big.atr 2>said &
+converter=$!
+sleep 0.3
+kill -TERM $converter
+(sleep 20 && kill -KILL $converter) 2>/dev/null &
+background="$background $!"
+wait $converter
+status=$?
+[ $status = 143 ] || fail "waiting for a reader ended with $status: $(cat said)"
 pass
