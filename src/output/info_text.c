@@ -73,7 +73,7 @@ static void put_run(FILE *to, const struct trace *trace)
 
 	fprintf(to, "what was measured\n" LABEL, "command");
 	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
-	                 run->flags & TRACE_RUN_WIDE);
+	                 trace_names_scope(run));
 	fputc('\n', to);
 	put_string(to, "directory", trace, run->directory);
 	if (run->flags & TRACE_RUN_ATTACHED && run->pid)

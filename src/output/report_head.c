@@ -33,7 +33,7 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 	text_put(to, name, 0);
 	fputs(": ", to);
 	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
-	                 run->flags & TRACE_RUN_WIDE);
+	                 trace_names_scope(run));
 	put_exit(to, run);
 	text_quantity(wall, run->end > run->start ? (double)(run->end - run->start) : 0, TRACE_NS);
 	fprintf(to, "\n%s on ", wall);

@@ -65,6 +65,11 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 	return trace_scaled(event->base_period, shift);
 }
 
+bool trace_names_scope(const struct trace_run *run)
+{
+	return run->flags & TRACE_RUN_WIDE || (run->flags & TRACE_RUN_ATTACHED && !run->pid);
+}
+
 int trace_exit_signal(const struct trace_run *run)
 {
 	return run->flags & TRACE_RUN_KILLED ? run->exit_status - 128 : 0;

@@ -37,6 +37,8 @@ const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
  */
 uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+/* Whether the command begins with what was sampled instead of one, in brackets. */
+bool trace_names_scope(const struct trace_run *run);
 /* The signal that killed the program; 0: none. */
 int trace_exit_signal(const struct trace_run *run);
 /* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */

@@ -53,7 +53,7 @@ kill -USR2 $second
 wait $second || fail "the second target ended with $?"
 wait $recorder || fail "record -p ended with $?"
 "$ADAPTRACE" report many.atr >report
-head -1 report | grep -qF "[2 processes: $first grower, $second grower]" || fail "$(head -1 report)"
+head -1 report | grep -qF ": [2 processes: $first grower, $second grower]" || fail "$(head -1 report)"
 "$ADAPTRACE" info many.atr | grep -q 'attached to  *processes that were running' || fail "info"
 
 cat said.1 said.2 >said
