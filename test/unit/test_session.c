@@ -250,6 +250,8 @@ static void the_last_line_tells_of_losses(void **state)
 	struct hmb hmb = {.ledger = &ledger};
 	char line[200];
 
+	for (unsigned e = 0; e < NR_EVENTS; e++)
+		assert_non_null(tables_add_event(w->session.tables));
 	w->session.hmb = &hmb;
 	w->options.events[0].unit = EVENT_NS;
 	w->options.events[0].scale = 1;
