@@ -9,6 +9,7 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,10 +260,20 @@ static int parse_processes(struct options *options, const char *arg)
 	}
 }
 
+/* In tenths of a per cent, as the trace tells of it. */
+static int parse_overhead(double *share, const char *arg)
+{
+	const char *way_out = "--max-overhead takes a percentage, 0.1 at least, or 0 for no limit";
+	double number;
+	int error = parse_number(arg, 0, 100, &number, "impossible share", way_out);
+
+	*share = error ? 0 : round(10 * number) / 1000;
+	return !error && number > 0 && !*share ? wrong("impossible share", arg, way_out) : error;
+}
+
 static int parse_rest(struct options *options, int key, const char *arg)
 {
 	uint64_t whole = 0;
-	double number;
 	int error;
 
 	switch (key) {
@@ -275,10 +286,7 @@ static int parse_rest(struct options *options, int key, const char *arg)
 	case 'p':
 		return parse_processes(options, arg);
 	case OPT_OVERHEAD:
-		error = parse_number(arg, 0, 100, &number, "impossible share",
-		                     "--max-overhead takes a percentage, 0 for no limit");
-		options->max_overhead = number / 100;
-		return error;
+		return parse_overhead(&options->max_overhead, arg);
 	case OPT_STACK:
 		error = parse_whole(arg, 1, SESSION_MAX_STACK, &whole, "impossible depth",
 		                    "--max-stack takes 1 to 1024 frames");

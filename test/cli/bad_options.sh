@@ -30,6 +30,7 @@ expect "impossible frequency" -e cpu-clock:freq=100001 true
 expect "freq= is for clocks" -e page-faults:freq=100 true
 expect "'lbrs'.*dwarf" -g lbrs true
 expect "'101'" --max-overhead 101 true
+expect "'0.04'.*0.1 at least" --max-overhead 0.04 true
 expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "'2x'; -p takes PIDs" -p 1,2x
