@@ -164,6 +164,13 @@ static void the_last_load_wins(void **state)
 	assert_int_equal(answers.answers[4].line, 0);
 }
 
+/* f at 0x1000 and g at 0x2000. */
+static void load_two(struct dump *dump)
+{
+	load(dump, 0x1000, 0x100, 1, "f");
+	load(dump, 0x2000, 0x100, 2, "g");
+}
+
 static void moved_code(void **state)
 {
 	static const uint32_t offsets[] = {0x1000, 0x3010, 0x4010};
@@ -172,8 +179,7 @@ static void moved_code(void **state)
 
 	(void)state;
 	head(&dump);
-	load(&dump, 0x1000, 0x100, 1, "f");
-	load(&dump, 0x2000, 0x100, 2, "g");
+	load_two(&dump);
 	move(&dump, 0x2000, 0x3000, 0x100, 2);
 	move(&dump, 0x2000, 0x4000, 0x100, 7); /* what was never loaded */
 	assert_int_equal(lookup(&dump, offsets, 3, &answers), 0);
@@ -191,8 +197,7 @@ static void later_moves(void **state)
 
 	(void)state;
 	head(&dump);
-	load(&dump, 0x1000, 0x100, 1, "f");
-	load(&dump, 0x2000, 0x100, 2, "g");
+	load_two(&dump);
 	move(&dump, 0x1000, 0x3000, 0x100, 1);
 	load(&dump, 0x4000, 0x100, 3, "h");
 	move(&dump, 0x4000, 0x5000, 0x100, 3);
@@ -214,8 +219,7 @@ static void check_lines(uint32_t shift)
 
 	head(&dump);
 	debug(&dump, 0x1000, shift, "a.js");
-	load(&dump, 0x1000, 0x100, 1, "f");
-	load(&dump, 0x2000, 0x100, 2, "g");
+	load_two(&dump);
 	assert_int_equal(lookup(&dump, offsets, 5, &answers), 0);
 	assert_int_equal(answers.nr, 5);
 	assert_int_equal(answers.answers[0].line, 10);
