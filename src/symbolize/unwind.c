@@ -1,11 +1,11 @@
 #include "symbolize/unwind.h"
+#include "perf/clock.h"
 #include "symbolize/arch.h"
 #include "symbolize/live_stack.h"
 #include "symbolize/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LIVE_EVERY 16 /* cut stacks that match nothing */
 
@@ -63,14 +63,6 @@ static void walk_run(struct unwinder *unwinder, struct walk *walk)
 		walk_remote(walk, unwinder->remote);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Walks a cut stack once more, with what the process has beyond it now. What is found is good for
  * later samples alone: one that was cut at the same return address shows that the thread had not
@@ -98,7 +90,7 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 		            &(struct chain_news){.links = again.links,
 		                                 .holds = unwinder->rules ? again.holds : NULL,
 		                                 .nr = again.nr,
-		                                 .since = now_ns()});
+		                                 .since = clock_ns(CLOCK_MONOTONIC)});
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
