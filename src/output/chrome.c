@@ -366,11 +366,7 @@ static int prepare(struct chrome *chrome)
 		return -errno;
 	chrome->nr_counters = chrome->conversion->event ? 0 : chrome->spool->nr_counters;
 	chrome->time_event = event && event->unit == TRACE_NS;
-	chrome->start = trace_run(chrome->trace)->start;
-	if (chrome->spool->last_time && chrome->spool->first_time < chrome->start)
-		chrome->start = chrome->spool->first_time;
-	if (chrome->calls->last_time && chrome->calls->first_time < chrome->start)
-		chrome->start = chrome->calls->first_time;
+	chrome->start = spool_start(chrome->spool, chrome->calls);
 	chrome->depths = paths_depths(&chrome->paths, &deepest);
 	if (!chrome->depths || find_pids(chrome))
 		return -ENOMEM;

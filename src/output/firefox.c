@@ -282,22 +282,14 @@ static int print_all(const struct firefox *firefox)
 
 static int prepare(struct firefox *firefox)
 {
-	struct spool *spool;
-
 	if (paths_init(&firefox->paths, firefox->trace, PATHS_BY_LINE))
 		return -ENOMEM;
-	spool = firefox->spool =
+	firefox->spool =
 		spool_new(firefox->conversion, &firefox->paths, firefox->conversion->event);
-	if (!spool)
-		return -errno;
-	firefox->calls = call_index_new(firefox->trace);
+	firefox->calls = firefox->spool ? call_index_new(firefox->trace) : NULL;
 	if (!firefox->calls)
 		return -errno;
-	firefox->start = trace_run(firefox->trace)->start;
-	if (firefox->calls->last_time && firefox->calls->first_time < firefox->start)
-		firefox->start = firefox->calls->first_time;
-	if (spool->last_time && spool->first_time < firefox->start)
-		firefox->start = spool->first_time;
+	firefox->start = spool_start(firefox->spool, firefox->calls);
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
 	if (find_process_names(firefox))
@@ -315,7 +307,7 @@ int firefox_write(struct conversion *conversion, FILE *file)
 		return -errno;
 	convert_plan(conversion, SPOOL_WALKS + 4, conversion->event);
 	err = prepare(&firefox);
-	if (!err && !firefox.spool->last_time && !firefox.calls->last_time)
+	if (!err && spool_is_bare(firefox.spool, firefox.calls))
 		err = -ENODATA; /* the viewer refuses a profile without threads */
 	if (!err)
 		err = print_all(&firefox);

@@ -40,21 +40,10 @@ uint32_t otf2_find_string(struct archive *archive, uint32_t offset)
 
 /* --- where and when --------------------------------------------------------------------------- */
 
-static uint64_t first_time(const struct archive *archive)
-{
-	uint64_t start = trace_run(archive->trace)->start;
-
-	if (archive->spool->last_time && archive->spool->first_time < start)
-		start = archive->spool->first_time;
-	if (archive->calls->last_time && archive->calls->first_time < start)
-		start = archive->calls->first_time;
-	return start;
-}
-
 static void write_clock(struct archive *archive)
 {
 	const struct trace_run *run = trace_run(archive->trace);
-	uint64_t start = first_time(archive), end = run->end;
+	uint64_t start = spool_start(archive->spool, archive->calls), end = run->end;
 
 	if (archive->spool->last_time > end)
 		end = archive->spool->last_time;

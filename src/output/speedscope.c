@@ -269,7 +269,7 @@ int speedscope_write(struct conversion *conversion, FILE *file)
 
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
 	err = prepare(&speedscope);
-	if (!err && !speedscope.spool->last_time && !speedscope.calls.index->last_time)
+	if (!err && spool_is_bare(speedscope.spool, speedscope.calls.index))
 		err = -ENODATA; /* speedscope shows nothing of a file without profiles */
 	if (!err)
 		err = print_all(&speedscope);

@@ -298,3 +298,19 @@ const uint64_t *spool_counters(const struct spool *spool)
 	return (const void *)(spool->read + (spool->next_read - 1) * spool->entry_size +
 	                      sizeof(struct spool_sample));
 }
+
+uint64_t spool_start(const struct spool *spool, const struct call_index *calls)
+{
+	uint64_t start = trace_run(calls->trace)->start;
+
+	if (spool->last_time && spool->first_time < start)
+		start = spool->first_time;
+	if (calls->last_time && calls->first_time < start)
+		start = calls->first_time;
+	return start;
+}
+
+bool spool_is_bare(const struct spool *spool, const struct call_index *calls)
+{
+	return !spool->last_time && !calls->last_time;
+}

@@ -8,6 +8,7 @@
 
 #include "output/convert.h"
 #include "output/paths.h"
+#include "output/trace_calls.h"
 
 struct spool_sample {
 	uint64_t time; /* ns; within a thread never less than the one before */
@@ -59,5 +60,10 @@ void spool_open(struct spool *spool, uint32_t thread);
 int spool_next(struct spool *spool, struct spool_sample *sample);
 /* What was counted with the sample read last, by the trace's counters; until the next call. */
 const uint64_t *spool_counters(const struct spool *spool);
+
+/* Of the samples and the trace's calls together: when the first was, or the run began before. */
+uint64_t spool_start(const struct spool *spool, const struct call_index *calls);
+/* Whether there is neither the one nor the other. */
+bool spool_is_bare(const struct spool *spool, const struct call_index *calls);
 
 #endif
