@@ -4,14 +4,9 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-start_recording -m 64K -o killed.atr "$TARGETS/burn" 20 >said 2>errors
-target=$(pgrep -P $recorder) || fail "no target"
-background="$background $target"
-! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
-sleep 0.3
-kill -KILL $recorder
-wait $recorder 2>/dev/null
+lose_recorder -m 64K -o killed.atr "$TARGETS/burn" 20 >said 2>errors
 kill -KILL $target
+! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 # The first of the strings, which begin a page, is the empty one.
 cat >damage.py <<'END_OF_PROGRAM'
 import glob, os, sys

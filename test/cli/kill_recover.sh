@@ -47,12 +47,7 @@ kill -USR2 $target
 await grep -q used said
 
 # The next recording of that name says how to save what the killed one left.
-start_recording -m 1M -o killed.atr "$TARGETS/burn" 20 >said
-await pgrep -P $recorder >target
-background="$background $(cat target)"
-sleep 0.3
-kill -KILL $recorder
-wait $recorder 2>/dev/null
+lose_recorder -m 1M -o killed.atr "$TARGETS/burn" 20 >said
 "$ADAPTRACE" record -q -m 1M -o killed.atr true 2>errors || fail "$(cat errors)"
 way_out=$(sed -n 's/.*never written.* saved by: adaptrace //p' errors)
 eval "\"\$ADAPTRACE\" ${way_out:-none}" 2>errors || fail "'$way_out': $(cat errors)"

@@ -18,13 +18,8 @@ wait $recorder
 "$ADAPTRACE" recover x.atr 2>errors && fail "recovered what was written"
 one_complaint errors 'nothing to recover' || fail "$(cat errors)"
 
-start_recording -m 256K -o y.atr "$TARGETS/burn" 20 >said
-await pgrep -P $recorder >target
-background="$background $(cat target)"
-sleep 0.3
-kill -KILL $recorder
-wait $recorder 2>/dev/null
-kill -KILL "$(cat target)"
+lose_recorder -m 256K -o y.atr "$TARGETS/burn" 20 >said
+kill -KILL $target
 mkfifo slow
 "$ADAPTRACE" recover -o slow y.atr 2>first & # waits for who reads
 first=$!
