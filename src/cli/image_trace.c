@@ -1,12 +1,10 @@
 #include "cli/image_trace.h"
 
 #include "cli/say.h"
-#include "output/trace.h"
 #include "output/trace_write.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static struct module *add_file(struct module_table *modules, const struct tables *tables,
@@ -70,34 +68,9 @@ bool image_trace_has_begun(const struct tables *tables)
 }
 
 /*
- * The writer takes tables as they are. A recorder that died of an error of its own may have damaged
- * them, and of a trace that no reader takes nothing should stay but the image.
+ * A recorder that died of an error of its own may have damaged its tables, which the writer takes
+ * as they are; of a trace that no reader takes nothing should stay but the image.
  */
-static int check_trace(const char *output)
-{
-	char why[TRACE_WHY_SIZE];
-	struct trace *trace;
-	struct stat status;
-
-	if (stat(output, &status) || !S_ISREG(status.st_mode))
-		return 0; /* nobody can look at what went through a pipe */
-	trace = trace_open(output, why);
-	if (!trace) {
-		unlink(output);
-		return -EBADMSG;
-	}
-	trace_close(trace);
-	return 0;
-}
-
-static int write_checked(const char *output, struct tables *tables, struct module_table *modules,
-                         struct symbolizer *symbolizer, uint64_t *bytes)
-{
-	int err = trace_write(output, tables, modules, symbolizer, bytes);
-
-	return err ? err : check_trace(output);
-}
-
 bool image_trace_write(const char *output, struct tables *tables, bool alive, uint64_t *bytes)
 {
 	struct module_table *modules = all_modules(tables, alive);
@@ -106,7 +79,7 @@ bool image_trace_write(const char *output, struct tables *tables, bool alive, ui
 
 	*bytes = 0;
 	if (!err)
-		err = write_checked(output, tables, modules, symbolizer, bytes);
+		err = trace_write_checked(output, tables, modules, symbolizer, bytes);
 	symbolizer_free(symbolizer);
 	module_table_free(modules);
 	if (err == -EBADMSG)

@@ -184,6 +184,14 @@ static int replace(const struct new_file *file, const char *old)
 	return err;
 }
 
+char *new_file_present_name(const struct new_file *file)
+{
+	char self[DESCRIPTOR_SIZE];
+
+	name_descriptor(self, fileno(file->file));
+	return strdup(file->nameless ? self : file->temporary);
+}
+
 static int give_unused_name(const struct new_file *file)
 {
 	if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE))

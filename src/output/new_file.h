@@ -35,6 +35,11 @@ bool new_file_is_same(const char *path, const char *other);
 
 /* 0 or -errno: -EACCES for a trap. The file is readable by its user alone. */
 int new_file_open(struct new_file *file, const char *path);
+/*
+ * By what this process can open a file that has a temporary name or none yet; to be freed. NULL: no
+ * memory.
+ */
+char *new_file_present_name(const struct new_file *file);
 /* Closes the file and gives it its name; or, after an error or if refused, leaves all as it was. */
 int new_file_close(struct new_file *file, int err);
 

@@ -2,6 +2,7 @@
 #include "output/live_bins.h"
 #include "output/names.h"
 #include "output/new_file.h"
+#include "output/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,8 +191,28 @@ static int file_write(const struct writer *writer, FILE *file)
 	return err;
 }
 
-int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
-                      uint64_t *bytes)
+/* What went through a pipe is gone: nobody can look at it. */
+static int file_check(const struct new_file *file)
+{
+	int err = new_file_flush(file->file);
+	char why[TRACE_WHY_SIZE], *name;
+	struct trace *trace;
+
+	if (err || !file->temporary)
+		return err;
+	name = new_file_present_name(file);
+	if (!name)
+		return -ENOMEM;
+	trace = trace_open(name, why);
+	free(name);
+	if (!trace)
+		return -EBADMSG;
+	trace_close(trace);
+	return 0;
+}
+
+static int write_trace(const char *path, struct tables *tables, const struct name_source *source,
+                       bool checked, uint64_t *bytes)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct new_file file = {0};
@@ -216,6 +237,8 @@ int trace_write_named(const char *path, struct tables *tables, const struct name
 	}
 	if (!err)
 		err = file_write(writer, file.file);
+	if (!err && checked)
+		err = file_check(&file);
 	err = new_file_close(&file, err);
 	if (!err && bytes)
 		*bytes = writer->head.header.size;
@@ -224,6 +247,12 @@ out:
 	live_bins_fini(&writer->live);
 	free(writer);
 	return err;
+}
+
+int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
+                      uint64_t *bytes)
+{
+	return write_trace(path, tables, source, false, bytes);
 }
 
 /* --- names of a run that just ended ----------------------------------------------------------- */
@@ -259,13 +288,25 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	return err;
 }
 
-int trace_write(const char *path, struct tables *tables, struct module_table *modules,
-                struct symbolizer *symbolizer, uint64_t *bytes)
+static int write_run(const char *path, struct tables *tables, struct module_table *modules,
+                     struct symbolizer *symbolizer, bool checked, uint64_t *bytes)
 {
 	struct live_names live = {tables, modules, symbolizer};
 	const struct name_source source = {live_module, &live};
 
 	if (modules)
 		tables_run(tables)->refused_modules = module_table_refused(modules);
-	return trace_write_named(path, tables, modules && symbolizer ? &source : NULL, bytes);
+	return write_trace(path, tables, modules && symbolizer ? &source : NULL, checked, bytes);
+}
+
+int trace_write(const char *path, struct tables *tables, struct module_table *modules,
+                struct symbolizer *symbolizer, uint64_t *bytes)
+{
+	return write_run(path, tables, modules, symbolizer, false, bytes);
+}
+
+int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
+                        struct symbolizer *symbolizer, uint64_t *bytes)
+{
+	return write_run(path, tables, modules, symbolizer, true, bytes);
 }

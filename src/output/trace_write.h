@@ -15,7 +15,14 @@
 int trace_write(const char *path, struct tables *tables, struct module_table *modules,
                 struct symbolizer *symbolizer, uint64_t *bytes);
 
-/* The same with names from anywhere. */
+/*
+ * The same of tables that may be damaged: a file that trace_open() would refuse gets no name, and
+ * the result is -EBADMSG.
+ */
+int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
+                        struct symbolizer *symbolizer, uint64_t *bytes);
+
+/* trace_write() with names from anywhere. */
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes);
 

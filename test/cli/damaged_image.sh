@@ -23,10 +23,12 @@ for path in glob.glob("/dev/shm/adaptrace-%d-*" % os.geteuid()):
 sys.exit("no image")
 END_OF_PROGRAM
 python3 damage.py "$TARGETS/burn" || fail "cannot damage it"
+echo older >killed.atr
 "$ADAPTRACE" recover killed.atr 2>errors && fail "recovered what is damaged"
 one_complaint errors "what its recorder had in /dev/shm is damaged, and stays there" ||
 	fail "$(cat errors)"
-[ ! -e killed.atr ] || fail "it left a trace that nobody can read"
+[ "$(cat killed.atr)" = older ] || fail "it replaced an older trace by one that nobody can read"
+[ "$(ls -A | grep -c adaptrace-)$(ls | grep -c '\.old$')" = 00 ] || fail "it left $(ls -A)"
 python3 damage.py "$TARGETS/burn" || fail "the image is gone"
 "$ADAPTRACE" recover killed.atr 2>errors || fail "$(cat errors)"
 [ "$("$ADAPTRACE" dump killed.atr | wc -l)" -gt 50 ] || fail "samples are missing"
