@@ -9,6 +9,7 @@
 #include "output/warnings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct report_out {
@@ -33,7 +34,16 @@ static void add_counters(const struct report_out *out, const uint64_t *counters,
 	json_add(object, "ratios", report_counters_ratios(&out->counters, counters));
 }
 
-static struct json_object *row_object(struct report_out *out, const struct profile_row *row)
+/* Of counts a half is a lot: up, that nothing looks more certain than it is. */
+static uint64_t row_error(const struct profile_row *row, uint64_t whole)
+{
+	double error = ceil(profile_error(row));
+
+	return error < (double)whole ? (uint64_t)error : whole;
+}
+
+static struct json_object *row_object(struct report_out *out, const struct profile_row *row,
+                                      uint64_t whole)
 {
 	const struct profile_unsampled *unsampled = report_unsampled(out->profile, row);
 	struct json_object *object = json_new();
@@ -42,7 +52,7 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	json_add_number(object, "self", row->self);
 	json_add_number(object, "total", row->total);
 	json_add_number(object, "samples", row->samples);
-	json_add_number(object, "error", (uint64_t)(profile_error(row) + 0.5));
+	json_add_number(object, "error", row_error(row, whole));
 	if (!unsampled)
 		add_counters(out, profile_row_counts(out->profile, row)->self, object);
 	if (unsampled) {
@@ -52,19 +62,20 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	return object;
 }
 
-static void put_rows(struct report_out *out, uint32_t first, uint32_t end)
+static void put_rows(struct report_out *out, uint32_t first, uint32_t end, uint64_t whole)
 {
 	fputs("\"functions\":[", out->json.to);
 	for (uint32_t i = first; i < end && i - first < out->options->limit; i++) {
 		if (i > first)
 			fputc(',', out->json.to);
-		json_put(&out->json, row_object(out, &out->profile->rows[out->rows.rows[i]]));
+		json_put(&out->json,
+		         row_object(out, &out->profile->rows[out->rows.rows[i]], whole));
 	}
 	fputc(']', out->json.to);
 }
 
 static struct json_object *thread_object(const struct report_out *out,
-                                         const struct profile_row *row)
+                                         const struct profile_row *row, uint64_t whole)
 {
 	const struct profile_class *class = &out->profile->classes[row->class];
 	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
@@ -76,18 +87,18 @@ static struct json_object *thread_object(const struct report_out *out,
 		json_add(object, "tid", json_int(entry ? entry->tid : 0));
 	}
 	json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
-	json_add_number(object, "total_weight",
-	                sampled ? out->profile->nodes[class->root].total : row->self);
+	json_add_number(object, "total_weight", whole);
 	return object;
 }
 
 static void put_thread(struct report_out *out, uint32_t first, uint32_t end)
 {
 	const struct profile_row *row = &out->profile->rows[out->rows.rows[first]];
+	const uint64_t whole = report_rows_class_total(&out->rows, first);
 
 	fputc('{', out->json.to);
-	json_put_members(&out->json, thread_object(out, row));
-	put_rows(out, first, end);
+	json_put_members(&out->json, thread_object(out, row, whole));
+	put_rows(out, first, end, whole);
 	fputc('}', out->json.to);
 }
 
@@ -324,7 +335,7 @@ static int put_tables(struct report_out *out)
 	if (out->options->per_thread)
 		put_threads(out);
 	else
-		put_rows(out, 0, out->rows.nr);
+		put_rows(out, 0, out->rows.nr, out->profile->total);
 	report_rows_fini(&out->rows);
 	if (!out->options->tree)
 		return 0;

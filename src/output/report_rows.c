@@ -75,6 +75,15 @@ uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first)
 	return end;
 }
 
+uint64_t report_rows_class_total(const struct report_rows *rows, uint32_t first)
+{
+	const struct profile *profile = rows->profile;
+	const struct profile_row *row = &profile->rows[rows->rows[first]];
+
+	return row->name == PROFILE_NONE ? row->self
+	                                 : profile->nodes[profile->classes[row->class].root].total;
+}
+
 /* --- cells ------------------------------------------------------------------------------------ */
 
 const struct profile_unsampled *report_unsampled(const struct profile *profile,

@@ -18,6 +18,9 @@ void report_rows_fini(struct report_rows *rows);
 /* The end of the rows of the same class as the one at `first`. */
 uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first);
 
+/* All that was spent in the class of the row at `first`. */
+uint64_t report_rows_class_total(const struct report_rows *rows, uint32_t first);
+
 /* What a row says in the column of a key, as it is in the file. */
 #define CELL_SIZE FRAME_TEXT_SIZE
 void report_cell(const struct profile *profile, const struct profile_row *row,

@@ -129,15 +129,6 @@ static void put_thread_title(const struct table_text *table, char *text)
 	        paint(table->options, PLAIN));
 }
 
-static uint64_t class_whole(const struct table_text *table)
-{
-	const struct profile *profile = table->profile;
-	const struct profile_row *row = table_row(table, 0);
-
-	return row->name == PROFILE_NONE ? row->self
-	                                 : profile->nodes[profile->classes[row->class].root].total;
-}
-
 /* "3 more threads, 1 more command": of what was not sampled only the command is known. */
 static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint32_t nr_commands)
 {
@@ -161,7 +152,7 @@ static int put_threads(struct table_text *table)
 	for (uint32_t next = 0; next < end && !err; next = table->end) {
 		table->first = next;
 		table->end = report_rows_class_end(table->rows, next);
-		table->whole = class_whole(table);
+		table->whole = report_rows_class_total(table->rows, next);
 		if (shown++ >= table->options->limit) {
 			nr_commands += table_row(table, 0)->name == PROFILE_NONE;
 			nr_hidden++;

@@ -295,6 +295,7 @@ static void long_commands_stay_in_info(void **state)
 static void one_sample_says_little(void **state)
 {
 	struct report_options options = by_function;
+	struct json_object *object, *row;
 	struct trace *trace;
 	struct page page;
 	struct world w;
@@ -306,6 +307,10 @@ static void one_sample_says_little(void **state)
 	assert_non_null(strstr(page.text, ": 1 sample, one every"));
 	assert_non_null(strstr(page.text, "\n 100.00% ± 100.00%   100.00%         1  "));
 	free(page.text);
+	object = report(trace, &options);
+	row = json_object_array_get_idx(member(object, "functions"), 0);
+	assert_int_equal(number(row, "error"), number(row, "self"));
+	json_object_put(object);
 	trace_close(trace);
 	world_close(&w);
 }
