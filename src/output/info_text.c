@@ -160,9 +160,11 @@ static void put_method(FILE *to, const struct trace *trace)
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
 }
 
+/* They stop with the event that they are counted with, or, by older kernels, do not. */
 static void put_counter(FILE *to, const struct trace *trace, const struct trace_counter *counter,
                         uint64_t counted)
 {
+	bool throttled = trace_losses(trace, 0).throttled;
 	char total[TEXT_SIZE];
 	double scale;
 
@@ -179,8 +181,10 @@ static void put_counter(FILE *to, const struct trace *trace, const struct trace_
 	scale = trace_counter_scale(counter);
 	text_quantity(total, scale * (double)counter->total, counter->unit);
 	fprintf(to, ": %s%s in all, %.1f %% of them up to a stored sample\n",
-	        scale > 1 ? "about " : "", total,
-	        counter->total ? 100 * (double)counted / (double)counter->total : 100);
+	        scale > 1   ? "about "
+	        : throttled ? "at least "
+	                    : "",
+	        total, counter->total ? 100 * (double)counted / (double)counter->total : 100);
 }
 
 static void put_counters(FILE *to, const struct trace *trace, const struct shares *shares)
