@@ -36,14 +36,24 @@ static void sift_down(struct merge *merge, unsigned at)
 	merge->heap[at] = moving;
 }
 
+/* What made no sense and is skipped is given back at once: a full ring gets no records otherwise.
+ */
+static void note_broken(struct merge *merge, struct ring *ring)
+{
+	if (!ring->broken)
+		return;
+	ring->broken = false;
+	merge->broken++;
+	ring_release(ring);
+}
+
 /* The time of the ring's oldest record; false where it has none before the horizon. */
 static bool oldest(struct merge *merge, struct merge_ring *ring, uint64_t *time)
 {
 	size_t size;
 	const void *raw = ring_peek(&ring->ring, &size);
 
-	merge->broken += ring->ring.broken;
-	ring->ring.broken = false;
+	note_broken(merge, &ring->ring);
 	if (!raw)
 		return false;
 	*time = record_time(raw, size, ring->format);

@@ -272,6 +272,26 @@ static void what_makes_no_sense_is_skipped(void **state)
 	assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
 }
 
+/* A full ring into which nothing more fits until its bad contents are given back. */
+static void a_broken_ring_has_room_again(void **state)
+{
+	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 4};
+	struct world *w = *state;
+	struct raw_ring *raw = &w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)];
+	struct sampler_source source;
+	struct record record;
+
+	while (raw_ring_write(raw, &header, sizeof(header)))
+		continue;
+	sampler_drain(&w->sampler, true);
+	assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+	assert_int_equal(sampler_broken(&w->sampler), 1);
+	write_sample(w, 0, ID, 1000);
+	sampler_drain(&w->sampler, true);
+	assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
+	assert_int_equal(record.time, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(periods_stay_below_the_sign, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_period_keeps_the_rung, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_broken_ring_has_room_again, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
