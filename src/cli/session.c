@@ -52,25 +52,6 @@ static int open_signals(struct session *s)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* The event of which most samples came must slow down; the kernel follows at its next sample. */
-static void slow_down(struct session *s)
-{
-	unsigned busiest = 0;
-	uint64_t most = 0;
-
-	for (unsigned e = 0; e < s->options->nr_events; e++) {
-		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
-
-		s->guarded[e] += rate;
-		if (rate > most) {
-			most = rate;
-			busiest = e;
-		}
-	}
-	if (most)
-		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
-}
-
 static void allow_stop(int how)
 {
 	sigset_t mask;
@@ -152,7 +133,7 @@ static void look_at_cost(struct session *s)
 	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
-		slow_down(s);
+		session_slow_down(s);
 }
 
 static void on_tick(struct session *s)

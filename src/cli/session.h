@@ -127,6 +127,12 @@ void session_sample(struct session *session, const struct record *record,
 /* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */
 void session_drain(struct session *session, bool all);
 
+/*
+ * Sampling costs too much: closes a level of the event of which most samples came, of those where
+ * that helps. The kernel follows at its next sample.
+ */
+void session_slow_down(struct session *session);
+
 int session_open_loop(struct session *session);
 /* At each tick: how to be woken until the next one. */
 void session_pace(struct session *session);

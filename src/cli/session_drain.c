@@ -1,6 +1,13 @@
 #include "cli/session.h"
 #include "cli/summary.h"
 
+/*
+ * What the kernel does not do more seldom costs the target no less. The recorder's own time is that
+ * of unwinding, and so many levels further on a sixteenth of it is left: nothing to go without the
+ * other samples for.
+ */
+#define LEVELS_FOR_OURSELVES 4
+
 static void count_trouble(struct session *s, const struct record *record,
                           const struct sampler_source *source)
 {
@@ -56,4 +63,28 @@ void session_drain(struct session *s, bool all)
 	}
 	end_others(s, &others_since);
 	summary_modules(s);
+}
+
+/* Whether it saves anything to close one more level of an event. */
+static bool can_slow_down(const struct session *s, unsigned event)
+{
+	return hmb_floor(s->hmb, event) < sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
+}
+
+void session_slow_down(struct session *s)
+{
+	unsigned busiest = 0;
+	uint64_t most = 0;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
+
+		s->guarded[e] += rate;
+		if (rate > most && can_slow_down(s, e)) {
+			most = rate;
+			busiest = e;
+		}
+	}
+	if (most)
+		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }

@@ -2,6 +2,7 @@
 #include "perf/sampler_state.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -195,18 +196,27 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 	return total;
 }
 
+/* What there is of periods that comes next to this shift and is not above it. */
+static struct sampler_step step_to(const struct sampler *s, const struct sampler_event *event,
+                                   unsigned shift)
+{
+	struct sampler_step step = {.shift = clamp_shift(event, shift), .rung = event->rung};
+
+	if (s->way == SAMPLER_LADDER && step.shift > event->first_shift) {
+		step.rung = (step.shift - event->first_shift) / 2;
+		if (step.rung >= event->nr_rungs)
+			step.rung = event->nr_rungs - 1;
+		step.shift = event->first_shift + 2 * step.rung;
+	}
+	return step;
+}
+
 unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint64_t *time)
 {
 	struct sampler_event *event = &sampler->events[e];
 	struct sampler_step *last = &event->steps[event->nr_steps - 1];
-	struct sampler_step next = {.shift = clamp_shift(event, shift), .rung = event->rung};
+	struct sampler_step next = step_to(sampler, event, shift);
 
-	if (sampler->way == SAMPLER_LADDER && next.shift > event->first_shift) {
-		next.rung = (next.shift - event->first_shift) / 2;
-		if (next.rung >= event->nr_rungs)
-			next.rung = event->nr_rungs - 1;
-		next.shift = event->first_shift + 2 * next.rung;
-	}
 	*time = last->time;
 	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
 		return last->shift;
@@ -220,6 +230,11 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 	event->steps[event->nr_steps++] = next;
 	*time = next.time;
 	return next.shift;
+}
+
+unsigned sampler_slowest(const struct sampler *sampler, unsigned e)
+{
+	return step_to(sampler, &sampler->events[e], UINT_MAX).shift;
 }
 
 /* --- draining --------------------------------------------------------------------------------- */

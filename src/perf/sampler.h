@@ -121,6 +121,8 @@ uint64_t sampler_now(void);
  * since *time: the one asked for or, between two rungs, less.
  */
 unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, uint64_t *time);
+/* The highest shift that can come to be in force. */
+unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 
 /*
  * Copies up to so many bytes of stack with each sample from now on. 0; -EOPNOTSUPP for inherited

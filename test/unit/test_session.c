@@ -228,6 +228,63 @@ static void nonsense_is_counted(void **state)
 	assert_int_equal(w->throttled[0], 1);
 }
 
+/* --- the guard -------------------------------------------------------------------------------- */
+
+/* A buffer for what is told to slow down, with so many rungs for each event. */
+static void open_buffer(struct world *w, uint64_t *period, unsigned rungs)
+{
+	const struct hmb_config config = {
+		.memory = tables_arena(w->session.tables),
+		.size = tables_budget(w->session.tables),
+		.ledger = tables_ledger(w->session.tables),
+		.nr_kinds = NR_EVENTS,
+	};
+
+	w->session.hmb = hmb_new(&config);
+	assert_non_null(w->session.hmb);
+	for (unsigned e = 0; e < NR_EVENTS; e++) {
+		w->sampler.events[e].base_period = period;
+		w->sampler.events[e].nr_rungs = rungs;
+	}
+}
+
+/* Where no period is longer, the samples that are left are worth more than what they cost. */
+static void what_cannot_slow_down_keeps_samples(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	uint64_t period = 1;
+
+	open_buffer(w, &period, 1);
+	for (unsigned window = 0; window < 100; window++) {
+		tables_ledger(s->tables)->taken[0] += 10;
+		tables_ledger(s->tables)->taken[1] += 1000;
+		session_slow_down(s);
+		assert_int_equal(hmb_floor(s->hmb, 0), window < 4   ? 0
+		                                       : window < 8 ? window - 3
+		                                                    : 4);
+		assert_int_equal(hmb_floor(s->hmb, 1), window < 4 ? window + 1 : 4);
+	}
+	hmb_free(s->hmb);
+}
+
+static void what_can_slow_down_does(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	uint64_t period = 97081;
+
+	open_buffer(w, &period, 5);
+	w->sampler.events[1].first_shift = 3;
+	for (unsigned window = 0; window < 100; window++) {
+		tables_ledger(s->tables)->taken[1] += 10;
+		session_slow_down(s);
+	}
+	assert_int_equal(hmb_floor(s->hmb, 0), 0);
+	assert_int_equal(hmb_floor(s->hmb, 1), 3 + 2 * 4 + 4);
+	hmb_free(s->hmb);
+}
+
 /* --- the last line ---------------------------------------------------------------------------- */
 
 static void last_line(struct world *w, char line[200])
@@ -372,6 +429,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_slow_down_keeps_samples, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(what_can_slow_down_does, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_line_tells_of_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(naps_replace_rings_while_many_tasks_end, setup,
 	                                        teardown),
