@@ -99,20 +99,6 @@ static void copy_bin(struct snapshot *snapshot, uint32_t number, unsigned shift)
 		*copy = (struct bin){.size_shift = (uint8_t)shift};
 }
 
-/* Floors only rise, and a reduction is told before it is in force. */
-static void copy_ledger(struct hmb_ledger *to, const struct hmb_ledger *from, uint32_t nr_bins)
-{
-	uint32_t nr;
-
-	to->nr_kinds = from->nr_kinds;
-	to->nr_bins = nr_bins;
-	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
-		to->floor[k] = load(&from->floor[k]);
-	nr = load(&from->nr_reductions);
-	to->nr_reductions = nr < HMB_MAX_REDUCTIONS ? nr : HMB_MAX_REDUCTIONS;
-	memcpy(to->reductions, from->reductions, to->nr_reductions * sizeof(*to->reductions));
-}
-
 static uint32_t taken_bins(const struct snapshot *snapshot, const struct hmb_ledger *ledger)
 {
 	uint32_t nr = load(&ledger->nr_bins);
@@ -138,8 +124,21 @@ int hmb_snapshot(void *to, struct hmb_ledger *to_ledger, const void *from, size_
 	each_bin(&snapshot, taken_bins(&snapshot, ledger), note);
 	nr_bins = taken_bins(&snapshot, ledger);
 	each_bin(&snapshot, nr_bins, copy_bin);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	copy_ledger(to_ledger, ledger, nr_bins);
+	to_ledger->nr_kinds = ledger->nr_kinds;
+	to_ledger->nr_bins = nr_bins;
 	free(snapshot.noted);
 	return 0;
+}
+
+/* Floors only rise, and a reduction is told before it is in force. */
+void hmb_snapshot_levels(struct hmb_ledger *to, const struct hmb_ledger *from)
+{
+	uint32_t nr;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
+		to->floor[k] = load(&from->floor[k]);
+	nr = load(&from->nr_reductions);
+	to->nr_reductions = nr < HMB_MAX_REDUCTIONS ? nr : HMB_MAX_REDUCTIONS;
+	memcpy(to->reductions, from->reductions, to->nr_reductions * sizeof(*to->reductions));
 }

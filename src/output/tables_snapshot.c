@@ -20,7 +20,10 @@ static void copy_section(struct tables *to, const struct tables *from, enum trac
 	to->header->nr[section] = nr;
 }
 
-/* The buffer first: what its records refer to was in the tables before them. */
+/*
+ * The buffer first: what its records refer to was in the tables before them. Its levels last: a
+ * thread's place goes to another when the levels of its samples are closed.
+ */
 static int copy_image(struct tables *to, struct tables *from)
 {
 	int err = hmb_snapshot(tables_arena(to), tables_ledger(to), tables_arena(from),
@@ -29,6 +32,8 @@ static int copy_image(struct tables *to, struct tables *from)
 	for (unsigned s = 0; !err && s < NR_TRACE_SECTIONS; s++)
 		if (table_kind(s).max)
 			copy_section(to, from, s);
+	if (!err)
+		hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
 	return err;
 }
 

@@ -234,6 +234,7 @@ static void copy_one(const struct wreck *w, pid_t pid)
 	};
 
 	assert_int_equal(hmb_snapshot(copy.memory, copy.ledger, w->memory, w->size, w->ledger), 0);
+	hmb_snapshot_levels(copy.ledger, w->ledger);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	arena_init(&copy.arena, copy.memory, copy.size);
