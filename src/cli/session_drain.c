@@ -1,5 +1,4 @@
 #include "cli/session.h"
-#include "cli/summary.h"
 
 /*
  * What the kernel does not do more seldom costs the target no less. The recorder's own time is that
@@ -62,7 +61,6 @@ void session_drain(struct session *s, bool all)
 		count_trouble(s, &record, &source);
 	}
 	end_others(s, &others_since);
-	summary_modules(s);
 }
 
 /* Whether it saves anything to close one more level of an event. */

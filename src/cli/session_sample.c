@@ -1,5 +1,6 @@
 #include "cli/branch_stack.h"
 #include "cli/session.h"
+#include "cli/summary.h"
 #include "symbolize/arch.h"
 #include "symbolize/memory.h"
 
@@ -310,6 +311,7 @@ void session_sample(struct session *s, const struct record *record,
 		sample.path = s->frames + 1;
 		sample.path_size = nr - 1;
 		sample.thread = tasks_thread(&s->tasks, task, record->time);
+		summary_modules(s);
 	}
 	if (hmb_put(s->hmb, &sample))
 		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);

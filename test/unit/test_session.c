@@ -285,6 +285,38 @@ static void what_can_slow_down_does(void **state)
 	hmb_free(s->hmb);
 }
 
+/* --- a sample --------------------------------------------------------------------------------- */
+
+/* Who looks from outside, or after a crash, finds no frame whose module is not there. */
+static void modules_are_noted_before_their_samples(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	const struct record code = {
+		.type = RECORD_MMAP,
+		.pid = 10,
+		.tid = 10,
+		.mmap = {.start = 0x10000, .end = 0x20000, .path = "//anon"},
+	};
+	const struct record sample = {
+		.type = RECORD_SAMPLE, .time = 1000, .pid = 10, .tid = 10, .sample.ip = 0x12345};
+	const struct sampler_source source = {.event = 0};
+	struct session_rate rates[NR_EVENTS * NR_CPUS] = {{0}};
+	int cpus[NR_CPUS] = {0, 1};
+	uint64_t period = 97081;
+
+	open_buffer(w, &period, 5);
+	s->rates = rates;
+	w->sampler.cpus = cpus;
+	w->options.max_stack = 10;
+	tasks_record(&s->tasks, &code);
+	session_sample(s, &sample, &source);
+	assert_int_equal(hmb_stored(s->hmb, 0), 1);
+	assert_int_equal(tables_section(s->tables, TRACE_MODULES).nr,
+	                 module_table_count(s->modules));
+	hmb_free(s->hmb);
+}
+
 /* --- the last line ---------------------------------------------------------------------------- */
 
 static void last_line(struct world *w, char line[200])
@@ -432,6 +464,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_slow_down_keeps_samples, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(what_can_slow_down_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(modules_are_noted_before_their_samples, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(the_last_line_tells_of_losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(naps_replace_rings_while_many_tasks_end, setup,
 	                                        teardown),
