@@ -114,10 +114,13 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 	};
 }
 
-/* The kind that holds most; ties go to the lowest number. Kinds with a share are spared. */
-static unsigned victim(const struct hmb *hmb)
+/*
+ * The kind that holds most; ties go to the lowest number. Kinds with a share are spared. Where none
+ * holds anything, it is the one for which there is no memory.
+ */
+static unsigned victim(const struct hmb *hmb, unsigned wanting)
 {
-	unsigned found = 0;
+	unsigned found = wanting;
 	uint64_t most = 0;
 
 	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
@@ -133,7 +136,7 @@ static unsigned victim(const struct hmb *hmb)
 	for (unsigned k = 0; k < hmb->nr_kinds; k++)
 		if (hmb->kinds[k].bytes)
 			return k;
-	return 0;
+	return wanting;
 }
 
 /* A bin that is wanted for (kind, level); NULL: that level was closed in the search. */
@@ -146,7 +149,7 @@ static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned ki
 		hmb->ledger->nr_bins = hmb->arena.fresh;
 		if (bin)
 			return bin;
-		hmb_close_lowest(hmb, victim(hmb), time, HMB_CAUSE_MEMORY);
+		hmb_close_lowest(hmb, victim(hmb, kind), time, HMB_CAUSE_MEMORY);
 		if (level < hmb_floor(hmb, kind))
 			return NULL;
 	}

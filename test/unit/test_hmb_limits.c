@@ -307,6 +307,28 @@ static void everything_can_be_closed(void **state)
 	buffer_free(hmb);
 }
 
+static int refuse(void *arg, size_t size)
+{
+	(void)arg;
+	(void)size;
+	return -ENOSPC;
+}
+
+/* Without any memory there is an end, too: what asked for it goes without. */
+static void no_memory_at_all(void **state)
+{
+	struct hmb *hmb = buffer_new((struct hmb_config){
+		.size = ARENA_MIN_SIZE, .nr_kinds = 2, .max_path = 4, .reserve = refuse});
+	const struct hmb_sample s = {.kind = 1, .level = 3};
+
+	(void)state;
+	assert_false(hmb_put(hmb, &s));
+	assert_int_equal(hmb_floor(hmb, 0), 0);
+	assert_int_equal(hmb_floor(hmb, 1), 4);
+	check_all(hmb);
+	buffer_free(hmb);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +339,7 @@ int main(void)
 		cmocka_unit_test(known_paths_outlive_a_full_tree),
 		cmocka_unit_test(all_kinds_live_in_the_smallest_budget),
 		cmocka_unit_test(everything_can_be_closed),
+		cmocka_unit_test(no_memory_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
