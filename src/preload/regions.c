@@ -3,6 +3,7 @@
 
 #include "adaptrace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,10 @@ static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
 
 static struct name *new_name(const char *text, size_t length, uint32_t kind)
 {
+	int error = errno;
 	struct name *name = calloc(1, sizeof(*name) + length + 1);
 
+	errno = error;
 	if (!name)
 		return NULL;
 	memcpy(name->text, text, length);
@@ -107,18 +110,6 @@ static uint32_t number_of(struct adaptrace_site *site)
 	return number;
 }
 
-static struct adaptrace_site *find_site(const char *text, unsigned length, unsigned kind)
-{
-	size_t slot;
-
-	if (length > RING_MAX_NAME)
-		length = RING_MAX_NAME;
-	pthread_mutex_lock(&process.lock);
-	slot = slot_of(text, length, kind);
-	pthread_mutex_unlock(&process.lock);
-	return slot < NR_NAMES ? &names.slots[slot]->site : &names.surplus;
-}
-
 void regions_forked(void)
 {
 	memset(names.numbers, 0, sizeof(names.numbers));
@@ -131,6 +122,24 @@ void regions_forked(void)
 static inline bool is_inside(struct thread *thread)
 {
 	return unlikely(thread->inside) && !visit_was_left(thread, OWN_FRAME);
+}
+
+/* Nothing is done with what is found inside, so nothing is. */
+static struct adaptrace_site *find_site(const char *text, unsigned length, unsigned kind)
+{
+	struct thread *thread = &this_thread;
+	size_t slot;
+
+	if (is_inside(thread))
+		return NULL;
+	thread->inside = INSIDE_OWN;
+	if (length > RING_MAX_NAME)
+		length = RING_MAX_NAME;
+	pthread_mutex_lock(&process.lock);
+	slot = slot_of(text, length, kind);
+	pthread_mutex_unlock(&process.lock);
+	thread->inside = 0;
+	return slot < NR_NAMES ? &names.slots[slot]->site : &names.surplus;
 }
 
 /* What there are too many names for is lost. */

@@ -20,7 +20,7 @@ void thread_pop(struct thread *thread)
 		__atomic_store_n(&thread->ring->nr_open, n, __ATOMIC_RELEASE);
 }
 
-RARE static bool start_ring(struct thread *thread)
+static bool may_start_ring(struct thread *thread)
 {
 	if (!process.shared &&
 	    (__atomic_load_n(&process.started, __ATOMIC_ACQUIRE) || !process_start()))
@@ -29,6 +29,20 @@ RARE static bool start_ring(struct thread *thread)
 		return true;
 	__atomic_fetch_add(&process.shared->lost, 1, __ATOMIC_RELAXED);
 	return false;
+}
+
+/* A signal handler that makes calls, too, must not ask for the lock that this thread has. */
+RARE static bool start_ring(struct thread *thread)
+{
+	uintptr_t inside = thread->inside;
+	bool started;
+
+	thread->inside = INSIDE_OWN;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	started = may_start_ring(thread);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	thread->inside = inside;
+	return started;
 }
 
 static inline bool have_ring(struct thread *thread)
