@@ -48,6 +48,9 @@ extern struct process process;
 /* Connects to the recorder at the first call; false: there is none. */
 bool process_start(void);
 
+/* Waits for the recorder a moment. Neither is a thread cancelled here, nor errno changed. */
+void process_wait(long ns);
+
 /*
  * Writes a definition; the words' first must be a ring_head(). Waits a little where there is no
  * room; false: in vain. The lock is held.

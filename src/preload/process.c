@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,12 +22,24 @@ struct process process = {
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
+/* Whether a signal cut something short that is to be tried again. They may come for ever. */
+static bool was_cut_short(uint64_t until)
+{
+	return errno == EINTR && ring_ticks(RING_CLOCK_MONOTONIC) < until;
+}
+
+static uint64_t patience_ends(void)
+{
+	return ring_ticks(RING_CLOCK_MONOTONIC) + PATIENCE_S * (uint64_t)1000000000;
+}
+
 /* Once connected, the socket takes from the recorder alone; then it gets a name to be answered at.
  */
 static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const char *key)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	const struct sockaddr any = {.sa_family = AF_UNIX};
+	uint64_t until = patience_ends();
 	ssize_t sent, size = (ssize_t)strlen(key);
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -37,7 +50,7 @@ static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const
 		return false;
 	do
 		sent = send(fd, key, (size_t)size, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
+	while (sent < 0 && was_cut_short(until));
 	return sent == size;
 }
 
@@ -73,12 +86,13 @@ static int receive_descriptor(int fd)
 		.msg_controllen = sizeof(control),
 	};
 	const struct cmsghdr *got;
+	uint64_t until = patience_ends();
 	ssize_t size;
 	int received;
 
 	do
 		size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-	while (size < 0 && errno == EINTR);
+	while (size < 0 && was_cut_short(until));
 	got = size == 1 ? CMSG_FIRSTHDR(&message) : NULL;
 	if (!got || got->cmsg_type != SCM_RIGHTS || got->cmsg_len != CMSG_LEN(sizeof(int)))
 		return -1;
@@ -121,9 +135,12 @@ static struct ring_process *meet_recorder(const char *name_and_key)
 /* The rings stay the parent's. A child that makes calls gets its own. */
 static void forked(void)
 {
-	if (process.shared)
-		munmap(process.shared, ring_memory_size());
+	struct ring_process *shared = process.shared;
+
+	this_thread.inside = INSIDE_OWN;
 	process.shared = NULL;
+	if (shared)
+		munmap(shared, ring_memory_size());
 	process.started = false;
 	pthread_mutex_init(&process.lock, NULL);
 	comm_forked();
@@ -144,35 +161,53 @@ static void thread_ended(void *arg)
 	if (++thread->turns < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    !pthread_setspecific(process.key, thread))
 		return;
+	thread->inside = INSIDE_OWN;
 	thread_stop(thread);
 	if (thread->ring)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);
 	thread->ring = NULL;
 	thread->refused = true; /* destructors that run later find nothing */
+	thread->inside = 0;
 }
 
+static void connect_process(void)
+{
+	struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
+
+	if (shared && !process.have_key) {
+		process.have_key = !pthread_key_create(&process.key, thread_ended);
+		pthread_atfork(NULL, NULL, forked);
+	}
+	if (shared) {
+		process.clock = shared->clock;
+		shared->pid = (uint32_t)getpid();
+		__atomic_store_n(&process.shared, shared, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&process.started, true, __ATOMIC_RELEASE);
+}
+
+/* A thread that is to be cancelled would end where it waits here, and keep the lock. */
 bool process_start(void)
 {
-	int error = errno;
+	int error = errno, cancelling;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	pthread_mutex_lock(&process.lock);
-	if (!process.started) {
-		struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
-
-		if (shared && !process.have_key) {
-			process.have_key = !pthread_key_create(&process.key, thread_ended);
-			pthread_atfork(NULL, NULL, forked);
-		}
-		if (shared) {
-			process.clock = shared->clock;
-			shared->pid = (uint32_t)getpid();
-			__atomic_store_n(&process.shared, shared, __ATOMIC_RELEASE);
-		}
-		__atomic_store_n(&process.started, true, __ATOMIC_RELEASE);
-	}
+	if (!process.started)
+		connect_process();
 	pthread_mutex_unlock(&process.lock);
+	pthread_setcancelstate(cancelling, NULL);
 	errno = error;
 	return process.shared;
+}
+
+void process_wait(long ns)
+{
+	const struct timespec moment = {.tv_nsec = ns};
+	int error = errno;
+
+	syscall(SYS_nanosleep, &moment, NULL);
+	errno = error;
 }
 
 /* --- definitions ------------------------------------------------------------------------------ */
@@ -186,7 +221,6 @@ static bool definition_room(const struct ring *ring, size_t nr)
 
 bool process_define(const uint64_t *words, size_t nr)
 {
-	const struct timespec moment = {.tv_nsec = 500000};
 	struct ring_process *shared = process.shared;
 	uint64_t *base = (uint64_t *)(void *)((char *)shared + RING_DEFINITIONS_OFFSET);
 	struct ring *ring = &shared->definitions;
@@ -198,7 +232,7 @@ bool process_define(const uint64_t *words, size_t nr)
 			ring->lost++;
 			return false;
 		}
-		nanosleep(&moment, NULL);
+		process_wait(500000);
 	}
 	if (pad)
 		base[at] = ring_head(RING_PAD, 0, 0, 0, 0);

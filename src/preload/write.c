@@ -1,8 +1,6 @@
 #include "preload/write.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * Calls that found nothing may fill half of a ring: a program that waits by asking again and again
@@ -19,17 +17,14 @@ static bool ring_room(struct thread *thread, uint64_t head)
 /* Waits for the recorder where the user prefers that to a loss. */
 static bool wait_for_room(struct thread *thread, uint64_t head)
 {
-	const struct timespec moment = {.tv_nsec = 50000};
 	uint64_t patience = thread->idle ? 0 : process.shared->patience;
 	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
-	int error = errno;
 
 	while (!ring_room(thread, head)) {
 		if (!patience || ring_ticks(RING_CLOCK_MONOTONIC) > until)
 			return false;
-		nanosleep(&moment, NULL);
+		process_wait(50000);
 	}
-	errno = error;
 	return true;
 }
 

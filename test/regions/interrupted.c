@@ -1,0 +1,55 @@
+/*
+ * interrupted cancel: a thread that is to end makes the first call; then others make some.
+ * interrupted signal: signals, which are calls as well, come all the time, the first call included.
+ */
+#include <adaptrace.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+int MPI_Barrier(void *comm); /* of a library that does nothing */
+
+static void *end(void *arg)
+{
+	(void)arg;
+	pthread_cancel(pthread_self());
+	ADAPTRACE_MARK("ending");
+	puts("marked");
+	pthread_testcancel();
+	return NULL;
+}
+
+static void handle(int signal)
+{
+	(void)signal;
+	ADAPTRACE_MARK("signal");
+	adaptrace_mark("signal");
+}
+
+static void interrupt(void)
+{
+	const struct itimerval often = {{0, 1000}, {0, 1000}};
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handle;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc > 1 && !strcmp(argv[1], "signal")) {
+		interrupt();
+		return MPI_Barrier(NULL);
+	}
+	pthread_create(&thread, NULL, end, NULL);
+	pthread_join(thread, NULL);
+	ADAPTRACE_MARK("behind");
+	return 0;
+}
