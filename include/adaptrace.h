@@ -7,10 +7,10 @@
  *     ADAPTRACE_VALUE("residual", r);     a number, as a double
  *     ADAPTRACE_SCOPE("solve");           a region from here to the end of the block
  *
- * Names given to these are constant strings. adaptrace_begin(name) and so on do the same for names
- * that are made at run time, a little slower. A process may have 2048 names; what has another one
- * is lost, and counted. ADAPTRACE_END also ends what was begun inside and not ended. In C++ there
- * is adaptrace::region, whose life is the region.
+ * Names given to these are constant strings; the number is worked out only where it is recorded.
+ * adaptrace_begin(name) and so on do the same for names that are made at run time, a little slower.
+ * A process may have 2048 names; what has another one is lost, and counted. ADAPTRACE_END also ends
+ * what was begun inside and not ended. In C++ there is adaptrace::region, whose life is the region.
  *
  * There is nothing to link. Without a recorder each of these is a comparison. With
  * -DADAPTRACE_OFF there is nothing at all. For Fortran see adaptrace.f90 beside this file.
@@ -69,36 +69,38 @@ static __inline void adaptrace_off_(const char *const *name, ...)
 
 /* Where dlsym is not linked, as in static programs, there is no recorder either. */
 #pragma weak dlsym
+#pragma weak dlerror
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* 0: not looked for yet; 1: there is none. One for each executable and library. */
+/* 0: there is no recorder. One for each executable and library. */
 __attribute__((weak, visibility("hidden"))) const struct adaptrace_hooks *adaptrace_hooks_;
-__attribute__((weak, visibility("hidden"))) int adaptrace_absent_;
+__attribute__((weak, visibility("hidden"))) int adaptrace_sought_;
 
 #ifdef __cplusplus
 }
 #endif
 
-static __attribute__((unused, noinline, cold)) int adaptrace_seek_(void)
+/*
+ * Looks for the recorder before what includes this begins: the loader must not be asked in a signal
+ * handler, nor between an error of its own and dlerror().
+ */
+static __attribute__((constructor(101), cold)) void adaptrace_seek_(void)
 {
-	const struct adaptrace_hooks *hooks = 0;
-
-	if (dlsym)
-		hooks = (const struct adaptrace_hooks *)dlsym((void *)0, "adaptrace_hooks_1");
-	__atomic_store_n(&adaptrace_hooks_, hooks, __ATOMIC_RELEASE);
-	__atomic_store_n(&adaptrace_absent_, !hooks, __ATOMIC_RELAXED);
-	return hooks != 0;
+	if (adaptrace_sought_ || !dlsym)
+		return;
+	adaptrace_sought_ = 1;
+	adaptrace_hooks_ = (const struct adaptrace_hooks *)dlsym((void *)0, "adaptrace_hooks_1");
+	if (!adaptrace_hooks_ && dlerror)
+		dlerror();
 }
 
 /* Whether there is a recorder. */
 static __inline int adaptrace_on(void)
 {
-	if (__builtin_expect(__atomic_load_n(&adaptrace_absent_, __ATOMIC_RELAXED), 1))
-		return 0;
-	return __atomic_load_n(&adaptrace_hooks_, __ATOMIC_ACQUIRE) || adaptrace_seek_();
+	return !__builtin_expect(!adaptrace_hooks_, 1);
 }
 
 #define ADAPTRACE_CALL_(hook, kind, name, args)                                 \
@@ -208,10 +210,11 @@ class region
 		if (site_)
 			ADAPTRACE_NAMED_(end, (site_));
 	}
-	region(const region &) = delete;
-	region &operator=(const region &) = delete;
 
       private:
+	region(const region &);
+	region &operator=(const region &);
+
 	adaptrace_site *site_;
 };
 } /* namespace adaptrace */

@@ -42,7 +42,13 @@ for c in calls:
     assert c['call'] != 'outer' or len(inner) == 2, inner
 E
 printf '#include <adaptrace.h>\nvoid solve(void)\n{\n\tADAPTRACE_SCOPE("solve");\n}\n' |
-	gcc -std=c89 -Wall -Wextra -Werror -I"$include" -fsyntax-only -x c - || fail "C of 1989"
+	gcc -std=c89 -Wall -Wextra -Wconversion -Werror -I"$include" -fsyntax-only -x c - || fail "C of 1989"
+for std in 98 11 20; do
+	command -v g++ >/dev/null || break
+	echo '#include <adaptrace.h>' |
+		g++ -std=c++$std -Wall -Wextra -Wconversion -pedantic -Werror -I"$include" -fsyntax-only -x c++ - ||
+		fail "C++ of $std"
+done
 build c99 gcc -std=c99 -Wall -Wextra -pedantic -O2
 check c <expected.py
 "$ADAPTRACE" report --mpi >report || fail "report"

@@ -8,6 +8,8 @@ echo 'int MPI_Barrier(void *comm) { return !!comm; }' |
 gcc -std=gnu11 -Wall -Wextra -I"$here/../../include" -o interrupted "$here/../regions/interrupted.c" \
 	-pthread -L. -lfake -Wl,-rpath,"$work" || fail "no program"
 
+./interrupted loader || fail "an error of the loader is another one"
+
 # A thread that ends does not end with the lock of all in its hands.
 recorded -m 1M --mpi -F 100 -g none timeout 30 ./interrupted cancel >said
 [ "$(cat said)" = marked ] || fail "a mark was where the thread ended"

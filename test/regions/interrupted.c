@@ -1,9 +1,11 @@
 /*
  * interrupted cancel: a thread that is to end makes the first call; then others make some.
  * interrupted signal: signals, which are calls as well, come all the time, the first call included.
+ * interrupted loader: the first call comes between an error of the loader and the question for it.
  */
 #include <adaptrace.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,10 +42,23 @@ static void interrupt(void)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
+static int ask_loader(void)
+{
+	const char *error = dlerror();
+
+	if (error || dlopen("no such library", RTLD_NOW))
+		return 1;
+	ADAPTRACE_MARK("first");
+	error = dlerror();
+	return !error || !strstr(error, "no such library");
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	if (argc > 1 && !strcmp(argv[1], "loader"))
+		return ask_loader();
 	if (argc > 1 && !strcmp(argv[1], "signal")) {
 		interrupt();
 		return MPI_Barrier(NULL);
