@@ -170,13 +170,29 @@ static void thread_ended(void *arg)
 	thread->inside = 0;
 }
 
+/*
+ * A program of another C library than ours loads us as well, and must not miss a function: glibc's
+ * pthread_atfork() is linked into its callers and calls the first of these, musl has the second.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                             void *library) __attribute__((weak));
+#pragma weak pthread_atfork
+
+static void hear_of_forks(void)
+{
+	if (__register_atfork)
+		__register_atfork(NULL, NULL, forked, NULL);
+	else if (pthread_atfork)
+		pthread_atfork(NULL, NULL, forked);
+}
+
 static void connect_process(void)
 {
 	struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
 
 	if (shared && !process.have_key) {
 		process.have_key = !pthread_key_create(&process.key, thread_ended);
-		pthread_atfork(NULL, NULL, forked);
+		hear_of_forks();
 	}
 	if (shared) {
 		process.clock = shared->clock;

@@ -56,6 +56,10 @@ grep -q ' never ended' report || fail "no regions: $(cat report)"
 grep -q 'MPI was called from' report && fail "nothing was called from anywhere"
 build fixed gcc -std=gnu11 -Wall -Wextra -O0 -fno-pie -no-pie
 check c <expected.py
+if command -v musl-gcc >/dev/null; then # another C library than the recorder's
+	build musl musl-gcc -std=gnu11 -Wall -Wextra -O2
+	check c <expected.py
+fi
 if command -v g++ >/dev/null; then
 	build c++ g++ -std=c++11 -Wall -Wextra -O2 -x c++
 	check c++ <expected.py
