@@ -1,5 +1,6 @@
 #include "symbolize/debug_file.h"
 #include "symbolize/debuginfod.h"
+#include "symbolize/dwarf.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/target_file.h"
@@ -69,16 +70,43 @@ static bool crc_matches(int fd, uint32_t expected)
 	return !got && ~crc == expected;
 }
 
-static int try_file(const char *path, const struct module *module, const struct debuglink *link)
+/* A stripped program is the same program, and may have the name of its debug file. */
+static bool is_stripped(int fd)
+{
+	Elf *elf = elf_file_begin(fd);
+	bool stripped = !elf || (!elf_has_symtab(elf) && !dwarf_is_in(elf));
+
+	elf_end(elf);
+	return stripped;
+}
+
+static bool is_of(int fd, const struct module *module, const struct debuglink *link)
 {
 	struct elf_headers headers;
+
+	if (elf_headers_read(fd, &headers))
+		return false;
+	return module->build_id.size ? build_id_equal(&headers.build_id, &module->build_id)
+	                             : link && crc_matches(fd, link->crc);
+}
+
+static int try_program(const char *path, const struct module *module, const struct debuglink *link)
+{
 	int fd = target_file_open(path, 0, NULL);
 
 	if (fd < 0)
 		return -ENOENT;
-	if (!elf_headers_read(fd, &headers) &&
-	    (module->build_id.size ? build_id_equal(&headers.build_id, &module->build_id)
-	                           : link && crc_matches(fd, link->crc)))
+	if (is_of(fd, module, link))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static int try_file(const char *path, const struct module *module, const struct debuglink *link)
+{
+	int fd = try_program(path, module, link);
+
+	if (fd < 0 || !is_stripped(fd))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -130,8 +158,10 @@ static int try_debuglink(const struct module *module, const struct debuglink *li
 	return fd;
 }
 
+typedef int try_fn(const char *path, const struct module *module, const struct debuglink *link);
+
 /* A file without a build-id could be anything of this name. */
-static int try_folder(const struct module *module, const char *folder)
+static int try_folder(const struct module *module, const char *folder, try_fn *try)
 {
 	static const char *const forms[] = {"%s%s", "%s/%s", "%s/%s.debug", "%s/.debug/%s.debug"};
 	const char *base = strrchr(module->path, '/');
@@ -142,10 +172,10 @@ static int try_folder(const struct module *module, const char *folder)
 	if (!base || !build_id_path(&module->build_id, id))
 		return -ENOENT;
 	snprintf(path, sizeof(path), "%s%s", folder, id + strlen(DEBUG_FOLDER));
-	fd = try_file(path, module, NULL);
+	fd = try(path, module, NULL);
 	for (i = 0; i < sizeof(forms) / sizeof(*forms) && fd < 0; i++) {
 		snprintf(path, sizeof(path), forms[i], folder, i ? base + 1 : module->path);
-		fd = try_file(path, module, NULL);
+		fd = try(path, module, NULL);
 	}
 	return fd;
 }
@@ -171,7 +201,9 @@ int debug_file_open(const struct module *module, Elf *elf, const struct debug_pl
 	if (fd < 0 && elf && debuglink_read(elf, &link))
 		fd = try_debuglink(module, &link);
 	if (fd < 0 && places && places->folder)
-		fd = try_folder(module, places->folder);
+		fd = try_folder(module, places->folder, try_file);
+	if (fd < 0 && places && places->folder && !elf)
+		fd = try_folder(module, places->folder, try_program);
 	if (fd < 0 && places && places->ask_server)
 		fd = try_server(module);
 	return fd;

@@ -11,9 +11,9 @@
 
 /*
  * Opens the debug file of a module: by its build-id, else by the name and checksum in the
- * .gnu_debuglink of its file (NULL: none at hand), then in other places (may be NULL), where the
- * program itself will do, too. A file with another build-id is never taken. The descriptor, or
- * -ENOENT.
+ * .gnu_debuglink of its file (NULL: none at hand), then in other places (may be NULL), where a
+ * copy of the program will do, too; a stripped one only if that is not at hand. A file with
+ * another build-id is never taken. The descriptor, or -ENOENT.
  */
 int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places);
 

@@ -302,6 +302,34 @@ static void debuglink(void **state)
 	assert_int_equal(ask(f, module_of(f, in_dir(f, "c.so")), quiet.offset).named, 0);
 }
 
+/* Debug files may have the program's name, and copies without symbols lie beside them. */
+static void stripped_copies_are_passed_over(void **state)
+{
+	struct fixture *f = *state;
+	const struct debug_places places = {.folder = f->dir};
+	struct module_file gone = {.path = "/gone/g.so"};
+	struct answer quiet, loud;
+	struct module *module;
+
+	if (!make_library(f) ||
+	    !run(f, "cp a.so g.so && mkdir .debug && objcopy --only-keep-debug a.so .debug/b.so &&"
+	            "strip a.so -o s.so && cp s.so c.so && cp .debug/b.so c.so.debug &&"
+	            "(cd .debug && objcopy --add-gnu-debuglink=b.so ../s.so ../b.so)"))
+		skip();
+	quiet = find(f, "a.so", "quiet");
+	loud = find(f, "a.so", "loud");
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
+	module_table_search(f->table, &places);
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "c.so")), quiet.offset).name, "quiet");
+	/* Of a program that is gone they are better than nothing. */
+	gone.build_id = module_of(f, in_dir(f, "g.so"))->build_id;
+	module = module_table_file(f->table, &gone);
+	assert_string_equal(ask(f, module, quiet.offset).name, "quiet");
+	assert_true(run(f, "cp s.so g.so"));
+	assert_int_equal(ask(f, module, quiet.offset).named, 0);
+	assert_string_equal(ask(f, module, loud.offset).name, "loud");
+}
+
 /* Without a build-id the checksum decides. */
 static void debuglink_checksum(void **state)
 {
@@ -560,6 +588,7 @@ int main(void)
 		TEST(cpp),
 		TEST(stripped_file_has_bounds),
 		TEST(debuglink),
+		TEST(stripped_copies_are_passed_over),
 		TEST(debuglink_checksum),
 		TEST(mini_debug),
 		TEST(debug_information_has_names),
