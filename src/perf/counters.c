@@ -1,6 +1,7 @@
 #include "perf/counters.h"
 
 #include "perf/clock.h"
+#include "perf/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ bool counters_inheritable(void)
 		.inherit = 1,
 		.sample_period = 1000000000,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ,
-		.read_format = COUNTERS_READ_FORMAT,
+		.read_format = RECORD_COUNTS,
 	};
 	int fd = open_here(&attr, -1);
 
@@ -74,7 +75,7 @@ static int group_add(struct group *group, const struct event *event)
 	if (event->foreign)
 		return -ENODEV;
 	if (!group->nr)
-		attr.read_format = COUNTERS_READ_FORMAT;
+		attr.read_format = RECORD_COUNTS;
 	fd = open_here(&attr, group->nr ? group->fds[0] : -1);
 	if (fd < 0)
 		return fd;

@@ -11,10 +11,6 @@
 
 #define COUNTERS_MAX 8
 
-/* What a leader is asked to say with its samples. */
-#define COUNTERS_READ_FORMAT \
-	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
-
 /* An event as a member of a leader's group: it counts, and does not sample. */
 struct perf_event_attr counter_attr(const struct event *event);
 

@@ -3,6 +3,15 @@
 #include <errno.h>
 #include <string.h>
 
+/* Where things stand that are always asked for, see RECORD_ALWAYS. */
+enum {
+	SAMPLE_TIME = 4, /* the header, ID, IP, TID */
+	TRAILER_TIME = 1,
+	TRAILER_CPU,
+	TRAILER_ID,
+	TRAILER_WORDS,
+};
+
 /* A walk over the 64-bit words of a record. Behind the end it reads 0 and remembers. */
 struct words {
 	const unsigned char *at, *end;
@@ -32,16 +41,6 @@ static uint64_t word(struct words *words)
 	return value;
 }
 
-/* The last one; how many there are is the caller's to know. */
-static uint64_t word_back(struct words *words)
-{
-	uint64_t value;
-
-	words->end -= sizeof(value);
-	memcpy(&value, words->end, sizeof(value));
-	return value;
-}
-
 static uint64_t words_left(const struct words *words)
 {
 	return (uint64_t)(words->end - words->at) / sizeof(uint64_t);
@@ -57,9 +56,12 @@ static uint32_t high_half(uint64_t value)
 	return (uint32_t)(value >> 32);
 }
 
-static const uint64_t *skip(struct words *words, uint64_t nr)
+/* `nr` entries of as many words each. */
+static const void *skip(struct words *words, uint64_t nr, unsigned each)
 {
-	return skip_bytes(words, nr > words_left(words) ? UINT64_MAX : nr * sizeof(uint64_t));
+	bool fits = nr <= words_left(words) / each;
+
+	return skip_bytes(words, fits ? nr * each * sizeof(uint64_t) : UINT64_MAX);
 }
 
 static const char *text(struct words *words)
@@ -67,7 +69,7 @@ static const char *text(struct words *words)
 	const char *start = (const char *)words->at;
 	size_t room = (size_t)(words->end - words->at);
 
-	if (!room || !memchr(start, '\0', room)) {
+	if (!memchr(start, '\0', room)) {
 		words->overrun = true;
 		return "";
 	}
@@ -78,10 +80,9 @@ static void decode_regs(struct record *record, struct words *words, unsigned nr_
 {
 	uint64_t abi = word(words);
 
-	record->sample.regs = NULL;
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
-	record->sample.regs = skip(words, nr_regs);
+	record->sample.regs = skip(words, nr_regs, 1);
 	record->sample.regs_32 = abi == PERF_SAMPLE_REGS_ABI_32;
 }
 
@@ -89,8 +90,6 @@ static void decode_stack(struct record *record, struct words *words)
 {
 	uint64_t size = word(words), copied;
 
-	record->sample.stack = NULL;
-	record->sample.stack_size = 0;
 	if (!size)
 		return;
 	record->sample.stack = skip_bytes(words, size);
@@ -103,33 +102,21 @@ static void decode_stack(struct record *record, struct words *words)
 
 static void decode_branches(struct record *record, struct words *words)
 {
-	const size_t entry = sizeof(*record->sample.branches) / sizeof(uint64_t);
-	uint64_t nr = word(words);
+	const unsigned entry = sizeof(*record->sample.branches) / sizeof(uint64_t);
 
-	if (nr > words_left(words) / entry) {
-		words->overrun = true;
-		return;
-	}
-	record->sample.branches = (const void *)skip(words, nr * entry);
-	record->sample.nr_branches = nr;
+	record->sample.nr_branches = word(words);
+	record->sample.branches = skip(words, record->sample.nr_branches, entry);
 }
 
-/* PERF_FORMAT_GROUP: each count is followed by what was asked for beside it. */
+/* Each count is followed by what was asked for beside it. */
 static void decode_counts(struct record *record, struct words *words, uint64_t format)
 {
-	unsigned stride = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-	uint64_t nr = word(words);
+	unsigned stride = 1 + !!(format & PERF_FORMAT_LOST);
 
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		record->sample.enabled = word(words);
-	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		record->sample.running = word(words);
-	if (nr > words_left(words) / stride) {
-		words->overrun = true;
-		return;
-	}
-	record->sample.counts = skip(words, nr * stride);
-	record->sample.nr_counts = nr;
+	record->sample.nr_counts = word(words);
+	record->sample.enabled = word(words);
+	record->sample.running = word(words);
+	record->sample.counts = skip(words, record->sample.nr_counts, stride);
 	record->sample.count_stride = stride;
 }
 
@@ -141,28 +128,20 @@ static void decode_sample(struct record *record, struct words *words, uint16_t m
 	record->type = RECORD_SAMPLE;
 	record->sample.in_kernel =
 		(misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		record->id = word(words);
-	if (type & PERF_SAMPLE_IP)
-		record->sample.ip = word(words);
-	if (type & PERF_SAMPLE_TID) {
-		pair = word(words);
-		record->pid = low_half(pair);
-		record->tid = high_half(pair);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		record->time = word(words) + format->clock_shift;
+	record->id = word(words);
+	record->sample.ip = word(words);
+	pair = word(words);
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+	record->time = word(words) + format->clock_shift;
 	if (type & PERF_SAMPLE_ADDR)
 		record->sample.address = word(words);
-	if (type & PERF_SAMPLE_CPU)
-		record->cpu = low_half(word(words));
-	if (type & PERF_SAMPLE_PERIOD)
-		word(words);
+	record->cpu = low_half(word(words));
 	if (type & PERF_SAMPLE_READ)
 		decode_counts(record, words, format->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		record->sample.chain_size = word(words);
-		record->sample.chain = skip(words, record->sample.chain_size);
+		record->sample.chain = skip(words, record->sample.chain_size, 1);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		decode_branches(record, words);
@@ -187,7 +166,7 @@ static void decode_mmap(struct record *record, struct words *words, uint16_t mis
 	record->mmap.start = word(words);
 	record->mmap.end = record->mmap.start + word(words);
 	record->mmap.pgoff = word(words);
-	identity = (const unsigned char *)skip(words, 3);
+	identity = skip(words, 3, 1);
 	if (identity && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		record->mmap.build_id_size =
 			identity[0] <= RECORD_BUILD_ID_MAX ? identity[0] : RECORD_BUILD_ID_MAX;
@@ -236,23 +215,21 @@ static void decode_read(struct record *record, struct words *words)
 	record->read.value = word(words);
 }
 
-/* The trailer that sample_id_all appends, read backwards from its fixed fields. */
+/* What sample_id_all appends. Whose record it is, the body says: the trailer, who wrote it. */
 static void decode_trailer(struct record *record, struct words *words,
                            const struct record_format *format)
 {
-	uint64_t type = format->sample_type, pair;
+	uint64_t trailer[TRAILER_WORDS];
 
-	if (type & PERF_SAMPLE_IDENTIFIER && words_left(words))
-		record->id = word_back(words);
-	if (type & PERF_SAMPLE_CPU && words_left(words))
-		record->cpu = low_half(word_back(words));
-	if (type & PERF_SAMPLE_TIME && words_left(words))
-		record->time = word_back(words) + format->clock_shift;
-	if (type & PERF_SAMPLE_TID && words_left(words)) {
-		pair = word_back(words);
-		record->pid = low_half(pair);
-		record->tid = high_half(pair);
+	if (words_left(words) < TRAILER_WORDS) {
+		words->overrun = true;
+		return;
 	}
+	words->end -= sizeof(trailer);
+	memcpy(trailer, words->end, sizeof(trailer));
+	record->time = trailer[TRAILER_TIME] + format->clock_shift;
+	record->cpu = low_half(trailer[TRAILER_CPU]);
+	record->id = trailer[TRAILER_ID];
 }
 
 int record_decode(struct record *record, const void *raw, size_t size,
@@ -307,16 +284,9 @@ int record_decode(struct record *record, const void *raw, size_t size,
 uint64_t record_time(const void *raw, size_t size, const struct record_format *format)
 {
 	const struct perf_event_header *header = raw;
-	uint64_t type = format->sample_type;
 	const uint64_t *words = raw;
 	size_t nr = size / sizeof(uint64_t), at;
 
-	if (!(type & PERF_SAMPLE_TIME))
-		return 0;
-	if (header->type == PERF_RECORD_SAMPLE)
-		at = 1 + !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP) +
-		     !!(type & PERF_SAMPLE_TID);
-	else
-		at = nr - 1 - !!(type & PERF_SAMPLE_CPU) - !!(type & PERF_SAMPLE_IDENTIFIER);
+	at = header->type == PERF_RECORD_SAMPLE ? SAMPLE_TIME : nr - TRAILER_WORDS + TRAILER_TIME;
 	return at < nr ? words[at] + format->clock_shift : 0;
 }

@@ -81,12 +81,19 @@ static inline bool record_is_mark(uint64_t address)
 	return address >= PERF_CONTEXT_MAX;
 }
 
+/* What every record says of itself: samples first, others at their end. */
+#define RECORD_ALWAYS \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* The counts of a group, and how long it was on the hardware. */
+#define RECORD_COUNTS \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
 /* How the records of a ring were asked for. */
 struct record_format {
-	uint64_t sample_type; /* of RECORD_SAMPLE; the trailer of others has its TID, TIME, CPU, ID
-	                       */
+	uint64_t sample_type; /* of RECORD_SAMPLE; has RECORD_ALWAYS and PERF_SAMPLE_IP */
 	unsigned nr_regs;     /* popcount of sample_regs_user */
-	uint64_t read_format; /* with PERF_SAMPLE_READ; has PERF_FORMAT_GROUP */
+	uint64_t read_format; /* with PERF_SAMPLE_READ: RECORD_COUNTS, PERF_FORMAT_LOST */
 	uint64_t clock_shift; /* added to all times, modulo 2^64: see machine_clock_shift() */
 };
 
@@ -97,7 +104,7 @@ struct record_format {
 int record_decode(struct record *record, const void *raw, size_t size,
                   const struct record_format *format);
 
-/* The time of a raw record without decoding the rest; 0 where it has none. */
+/* The time of a raw record without decoding the rest; 0 where it is too short to have one. */
 uint64_t record_time(const void *raw, size_t size, const struct record_format *format);
 
 #endif

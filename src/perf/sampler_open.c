@@ -129,7 +129,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 {
 	struct perf_event_attr attr = event_attr(&config->events[0]);
 
-	attr.sample_type = SAMPLER_TRAILER;
+	attr.sample_type = RECORD_ALWAYS;
 	attr.inherit = attr.inherit_stat = 1;
 	attr.disabled = 1;
 	attr.enable_on_exec = config->on_exec;
@@ -156,7 +156,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
 	attr->enable_on_exec = s->on_exec;
-	attr->sample_type = SAMPLER_TRAILER | PERF_SAMPLE_IP;
+	attr->sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = !config->kernel_chain;
@@ -177,7 +177,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 	/* All alike, for the records of all events are decoded alike. */
 	if (s->nr_counters) {
 		attr->sample_type |= PERF_SAMPLE_READ;
-		attr->read_format = COUNTERS_READ_FORMAT;
+		attr->read_format = RECORD_COUNTS;
 	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
@@ -409,7 +409,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
 	s->side_format = (struct record_format){
-		.sample_type = SAMPLER_TRAILER,
+		.sample_type = RECORD_ALWAYS,
 		.clock_shift = machine_clock_shift(),
 	};
 	error = s->tasks ? find_cpus(s) : -ENOMEM;

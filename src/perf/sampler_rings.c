@@ -39,7 +39,7 @@ struct perf_event_attr sampler_dummy(void)
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = SAMPLER_TRAILER,
+		.sample_type = RECORD_ALWAYS,
 		.exclude_kernel = 1,
 	};
 }

@@ -19,10 +19,6 @@ static inline size_t sampler_wakes_at(size_t size)
 	return size < SAMPLER_LARGE_RING ? size / 8 * 3 : size / 2;
 }
 
-/* What every record says of itself. */
-#define SAMPLER_TRAILER \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
 /* The kernel events of one sampled event: fds[(rung * nr_targets + target) * nr_cpus + cpu]. */
 struct sampler_event {
 	struct perf_event_attr attr;
@@ -115,7 +111,7 @@ struct perf_event_attr sampler_dummy(void);
 int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
                           unsigned target, unsigned cpu);
 size_t sampler_counter_fds(const struct sampler *s);
-/* Of an event that was opened with COUNTERS_READ_FORMAT. */
+/* Of an event that was opened with RECORD_COUNTS. */
 int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
 /* Uses all descriptors that may be had and returns how many there are. */

@@ -14,8 +14,6 @@
 #include "perf/record.h"
 #include "perf/ring.h"
 
-#define TRAILER (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
 enum { RAW_MOST = 65528, WRAPPED_SIZE = 65536 };
 
 static inline uint64_t raw_random(uint64_t *seed)
@@ -57,7 +55,7 @@ static inline void raw_text(struct raw *raw, const char *text)
 	raw->nr += nr;
 }
 
-/* What sample_id_all appends for TRAILER. */
+/* What sample_id_all appends for RECORD_ALWAYS. */
 static inline void raw_trailer(struct raw *raw, uint32_t pid, uint32_t tid, uint64_t time,
                                uint32_t cpu, uint64_t id)
 {

@@ -4,7 +4,7 @@
 
 enum { NR_RINGS = 5, SIZE = 4096, MOST = 4000 };
 
-static const struct record_format format = {.sample_type = TRAILER | PERF_SAMPLE_IP};
+static const struct record_format format = {.sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP};
 
 struct rings {
 	struct merge_ring rings[NR_RINGS];

@@ -30,8 +30,8 @@ static int setup(void **state)
 		.ids = w->ids,
 		.rings = w->rings,
 		.nr_rings = NR_RINGS,
-		.side_format = {.sample_type = TRAILER},
-		.sample_format = {.sample_type = TRAILER | PERF_SAMPLE_IP},
+		.side_format = {.sample_type = RECORD_ALWAYS},
+		.sample_format = {.sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP},
 	};
 	for (unsigned rung = 0; rung < 2; rung++)
 		w->ids[rung] = (struct sampler_id){.id = ID + rung, .rung = (uint16_t)rung};

@@ -50,8 +50,8 @@ static void setup_sampler(struct world *w)
 		.rings = w->rings,
 		.nr_rings = NR_RINGS,
 		.owner_fds = w->owners,
-		.side_format = {.sample_type = TRAILER},
-		.sample_format = {.sample_type = TRAILER | PERF_SAMPLE_IP},
+		.side_format = {.sample_type = RECORD_ALWAYS},
+		.sample_format = {.sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP},
 	};
 	for (uint16_t e = 0; e < NR_EVENTS; e++) {
 		w->ids[e] = (struct sampler_id){.id = ID + e, .event = e};
