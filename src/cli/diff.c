@@ -53,6 +53,8 @@ static void take_path(struct argp_state *state, struct diff_command *command, co
 
 static void check_keys(struct argp_state *state, const struct report_options *options)
 {
+	if (options->by_total)
+		argp_error(state, "what functions spent themselves is compared: no --sort total");
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		if (options->keys[k] & (PROFILE_BY_THREAD | PROFILE_BY_PROCESS))
 			argp_error(state, "the threads and processes of two runs are never the "

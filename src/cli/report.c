@@ -135,10 +135,32 @@ static void complete_keys(struct report_options *options)
 	options->keys[options->nr_keys++] = PROFILE_BY_MODULE;
 }
 
+static int choose_who(const struct trace *trace, struct report_command *command)
+{
+	const char *wrong = NULL;
+	int err = command->nr_only
+	                  ? who_init(&command->who, trace, command->only, command->nr_only, &wrong)
+	                  : 0;
+
+	if (err == -EINVAL)
+		say("cannot take '%s' for whom to show; --only takes comm=NAME, process=PID, "
+		    "thread=TID, rank=N and cpu=N",
+		    wrong);
+	else if (err == -ENOENT)
+		say("nothing in '%s' is of %s; --sort comm, process, thread or cpu shows what is",
+		    command->path, wrong);
+	else if (err)
+		reading_done(command->path, err);
+	else if (command->nr_only)
+		command->rows.report.who = &command->who;
+	return err;
+}
+
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->rows.report;
 	unsigned keys = 0;
+	int err;
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		keys |= options->keys[k];
@@ -152,6 +174,9 @@ static int complete_options(const struct trace *trace, struct report_command *co
 		return -ENOENT;
 	if (command->time && choose_span(trace_run(trace), command->time, options))
 		return -EINVAL;
+	err = choose_who(trace, command);
+	if (err)
+		return err;
 	complete_keys(options);
 	return command->function ? choose_function(trace, command) : 0;
 }
@@ -222,6 +247,7 @@ static int report(struct report_command *command)
 	if (!err)
 		status = report_done(command, put_report(trace, command));
 	function_choice_fini(&command->choice);
+	who_fini(&command->who);
 	trace_close(trace);
 	return status;
 }
@@ -231,5 +257,7 @@ int cmd_report(int argc, char **argv)
 	struct report_command command;
 	int status = report_options(&command, argc, argv);
 
-	return status ? status : report(&command);
+	status = status ? status : report(&command);
+	free(command.only);
+	return status;
 }

@@ -1,8 +1,10 @@
 #include "cli/report_options.h"
 
 #include "cli/reading.h"
+#include "cli/say.h"
 
 #include <argp.h>
+#include <stdlib.h>
 
 enum {
 	OPT_TREE = OPT_OTHERS,
@@ -16,13 +18,14 @@ enum {
 	OPT_PER_RANK,
 	OPT_SYMBOLS,
 	OPT_DEBUGINFOD,
+	OPT_ONLY,
 };
 
 static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
          "rows and columns: symbol, module, file, line, thread, process, comm, cpu; of "
-         "record --data mem, op, tlb, snoop, latency",
+         "record --data mem, op, tlb, snoop, latency; total: rows by total",
          0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
@@ -33,6 +36,8 @@ static const struct argp_option options_known[] = {
 	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
+	{"only", OPT_ONLY, "WHO", 0,
+         "only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
@@ -108,6 +113,8 @@ static void check_views(struct argp_state *state, const struct report_command *c
 	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
 		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
 		                  "at a time, and without --tree and the like");
+	if (command->nr_only && (command->mpi || command->per_rank))
+		argp_error(state, "--only is not for --mpi and --per-rank, which are of all ranks");
 	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
 		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
 		                  "--annotate");
@@ -141,6 +148,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TIME:
 		command->time = arg;
+		return 0;
+	case OPT_ONLY:
+		command->only[command->nr_only++] = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->rows.report.max_depth = row_options_limit(state, "the depth", arg);
@@ -186,6 +196,11 @@ int report_options(struct report_command *command, int argc, char **argv)
 	};
 
 	*command = (struct report_command){0};
+	command->only = calloc((size_t)argc, sizeof(*command->only));
+	if (!command->only) {
+		say("no memory");
+		return 1;
+	}
 	row_options_init(&command->rows);
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = 2;

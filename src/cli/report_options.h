@@ -10,6 +10,9 @@
 
 struct report_command {
 	const char *path, *time, *function;
+	const char **only; /* words of --only */
+	unsigned nr_only;
+	struct who who;
 	struct function_choice choice;
 	bool mpi, per_rank, symbols;
 	struct debug_places places;

@@ -16,13 +16,26 @@ static enum profile_keys key_named(const char *name)
 		const char *name;
 		enum profile_keys key;
 	} keys[] = {
-		{"symbol", PROFILE_BY_SYMBOL}, {"module", PROFILE_BY_MODULE},
-		{"thread", PROFILE_BY_THREAD}, {"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},       {"file", PROFILE_BY_FILE},
-		{"line", PROFILE_BY_LINE},     {"process", PROFILE_BY_PROCESS},
-		{"mem", PROFILE_BY_MEM},       {"tlb", PROFILE_BY_TLB},
-		{"snoop", PROFILE_BY_SNOOP},   {"latency", PROFILE_BY_LATENCY},
+		{"symbol", PROFILE_BY_SYMBOL},
+		{"module", PROFILE_BY_MODULE},
+		{"thread", PROFILE_BY_THREAD},
+		{"comm", PROFILE_BY_COMM},
+		{"cpu", PROFILE_BY_CPU},
+		{"file", PROFILE_BY_FILE},
+		{"line", PROFILE_BY_LINE},
+		{"process", PROFILE_BY_PROCESS},
+		{"mem", PROFILE_BY_MEM},
+		{"tlb", PROFILE_BY_TLB},
+		{"snoop", PROFILE_BY_SNOOP},
+		{"latency", PROFILE_BY_LATENCY},
 		{"op", PROFILE_BY_OPERATION},
+		/* as perf calls them */
+		{"sym", PROFILE_BY_SYMBOL},
+		{"dso", PROFILE_BY_MODULE},
+		{"tid", PROFILE_BY_THREAD},
+		{"pid", PROFILE_BY_PROCESS},
+		{"srcfile", PROFILE_BY_FILE},
+		{"srcline", PROFILE_BY_LINE},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -33,25 +46,29 @@ static enum profile_keys key_named(const char *name)
 
 static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
 {
-	unsigned seen = 0;
+	unsigned seen = 0, nr = 0;
 	char *name;
 
-	options->nr_keys = 0;
 	while ((name = strsep(&text, ","))) {
 		enum profile_keys key = key_named(name);
 
+		if (!strcmp(name, "total")) {
+			options->by_total = true;
+			continue;
+		}
 		if (!key)
 			argp_error(state,
 			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm, cpu, and of memory accesses mem, op, "
-			           "tlb, snoop "
-			           "and latency, separated by commas",
+			           "thread, process, comm, cpu, total, and of memory accesses "
+			           "mem, op, tlb, snoop and latency, separated by commas",
 			           name);
 		if (seen & key)
 			argp_error(state, "key '%s' is there twice", name);
 		seen |= key;
-		options->keys[options->nr_keys++] = key;
+		options->keys[nr++] = key;
 	}
+	if (nr)
+		options->nr_keys = nr;
 }
 
 uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text)

@@ -95,7 +95,8 @@ static int collect(struct annotation *annotation, uint32_t event,
 
 	while (got == 1 && !err) {
 		got = trace_walk_next(walk, &sample);
-		if (got == 1 && sample.time >= options->from && sample.time < options->to)
+		if (got == 1 && sample.time >= options->from && sample.time < options->to &&
+		    who_has(options->who, sample.thread, sample.cpu))
 			err = add_sample(&collector, &sample);
 	}
 	if (annotation->nr_places)

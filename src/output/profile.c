@@ -177,7 +177,8 @@ struct batch {
 
 static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
 {
-	return sample->time >= config->from && sample->time < config->to;
+	return sample->time >= config->from && sample->time < config->to &&
+	       who_has(config->who, sample->thread, sample->cpu);
 }
 
 static int batch_find(struct builder *builder, struct batch *batch)
@@ -215,9 +216,13 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	for (unsigned i = 0; i < batch->nr && !err; i++)
 		if (batch->nodes[i] != PROFILE_NONE)
 			__builtin_prefetch(&profile->rows[profile->nodes[batch->nodes[i]].row]);
-	for (unsigned i = 0; i < batch->nr && !err; i++)
+	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (batch->nodes[i] != PROFILE_NONE)
 			err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+		else /* what is in no row ends a run of one */
+			stream_step(builder->profile, stream_of(builder, &batch->samples[i]),
+			            PROFILE_NONE, 0);
+	}
 	return err;
 }
 

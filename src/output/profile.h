@@ -21,6 +21,7 @@
 #define OUTPUT_PROFILE_H
 
 #include "output/frame_names.h"
+#include "output/who.h"
 
 enum profile_keys {
 	PROFILE_BY_SYMBOL = FRAME_BY_SYMBOL,
@@ -57,10 +58,16 @@ static inline unsigned profile_memory_fields(unsigned keys)
 
 struct profile_config {
 	uint32_t event;
-	unsigned keys;     /* enum profile_keys: what makes rows different */
-	uint64_t from, to; /* ns of the trace's clock: samples in [from, to) */
-	bool scale;        /* commands to their exact totals, where samples cover most of these */
+	unsigned keys;         /* enum profile_keys: what makes rows different */
+	uint64_t from, to;     /* ns of the trace's clock: samples in [from, to) */
+	const struct who *who; /* NULL: all of them */
+	bool scale; /* commands to their exact totals, where samples cover most of these */
 };
+
+static inline bool profile_of_all(const struct profile_config *config)
+{
+	return !config->from && config->to == UINT64_MAX && !config->who;
+}
 
 #define PROFILE_NONE       UINT32_MAX
 #define PROFILE_MAX_ROW    0x3fffffff

@@ -63,17 +63,26 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	fputc('\n', to);
 }
 
-void report_head_part(FILE *to, const struct trace *trace, uint64_t first, uint64_t end,
+void report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
                       uint64_t samples)
 {
 	const struct trace_run *run = trace_run(trace);
+	uint64_t end = options->to < run->end ? options->to : run->end;
+	bool is_part = options->from > run->start || options->to < run->end;
+	unsigned nr_words = options->who ? options->who->nr_words : 0;
 	char from[TEXT_SIZE], until[TEXT_SIZE];
 
-	if (first <= run->start && end >= run->end)
+	if (!is_part && !nr_words)
 		return;
-	end = end < run->end ? end : run->end;
-	text_quantity(from, first > run->start ? (double)(first - run->start) : 0, TRACE_NS);
+	fputs("shown: ", to);
+	for (unsigned i = 0; i < nr_words; i++) {
+		text_put(to, options->who->words[i], 0);
+		fputs(", ", to);
+	}
+	text_quantity(from, options->from > run->start ? (double)(options->from - run->start) : 0,
+	              TRACE_NS);
 	text_quantity(until, end > run->start ? (double)(end - run->start) : 0, TRACE_NS);
-	fprintf(to, "shown: from %s to %s of the run, %llu sample%s\n", from, until,
-	        (unsigned long long)samples, samples == 1 ? "" : "s");
+	if (is_part)
+		fprintf(to, "from %s to %s of the run, ", from, until);
+	fprintf(to, "%llu sample%s\n", (unsigned long long)samples, samples == 1 ? "" : "s");
 }

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_REPORT_HEAD_H
 #define OUTPUT_REPORT_HEAD_H
 
-#include "output/trace.h"
+#include "output/report.h"
 
 #include <stdio.h>
 
@@ -12,8 +12,8 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name);
 /* "cpu-clock: 12345 samples, one each 1.553 ms (644 Hz); began with 97.1 µs" */
 void report_head_event(FILE *to, const struct trace *trace, uint32_t index);
 
-/* "shown: from 2.000 s to 5.000 s of the run, 584 samples"; nothing where all of the run is. */
-void report_head_part(FILE *to, const struct trace *trace, uint64_t first, uint64_t end,
+/* "shown: comm=lmp, from 2.000 s to 5.000 s of the run, 584 samples"; nothing where all is. */
+void report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
                       uint64_t samples);
 
 #endif

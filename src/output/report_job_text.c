@@ -91,11 +91,11 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 	struct call_sums sums = {0};
 	int err;
 
-	if (!trace_has_calls(trace))
-		return 0;
+	if (!trace_has_calls(trace) || (options->who && options->who->cpus))
+		return 0; /* calls know no CPU */
 	err = rank_rows_init(&rows, trace);
 	if (!err)
-		err = call_sums_init(&sums, trace, &rows, options->from, options->to);
+		err = call_sums_init(&sums, trace, &rows, options->from, options->to, options->who);
 	if (!err) {
 		put_title(to, options,
 		          "calls as they were recorded, with exact times; the table above is from "
@@ -224,8 +224,7 @@ static void put_head(FILE *to, const struct job *job, const char *name)
 	report_head_run(to, job->trace, name);
 	warnings_of_run(job->trace, report_warning_text, &warning);
 	report_head_event(to, job->trace, job->samples.event);
-	report_head_part(to, job->trace, job->options->from, job->options->to,
-	                 job->samples.nr_samples);
+	report_head_part(to, job->trace, job->options, job->samples.nr_samples);
 }
 
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,

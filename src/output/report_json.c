@@ -328,7 +328,7 @@ static int put_view(struct report_out *out)
 
 static int put_tables(struct report_out *out)
 {
-	int err = report_rows_init(&out->rows, out->profile, out->options->per_thread);
+	int err = report_rows_init(&out->rows, out->profile, out->options);
 
 	if (err)
 		return err;
@@ -384,7 +384,7 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		}
 		fputc(']', to);
 	}
-	if (!err && trace_has_calls(trace)) {
+	if (!err && trace_has_calls(trace) && !(options->who && options->who->cpus)) {
 		struct json_object *calls = report_calls_object(trace, options);
 
 		err = calls ? 0 : -errno;

@@ -12,6 +12,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 		.keys = options->no_inline ? 0 : PROFILE_INLINED,
 		.from = options->from,
 		.to = options->to,
+		.who = options->who,
 		.scale = true,
 	};
 	struct profile *profile;

@@ -19,33 +19,39 @@ static uint64_t class_weight(const struct profile *profile, uint32_t class)
 	return profile->nodes[profile->classes[class].root].total;
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct profile *profile = arg;
-	const struct profile_row *x = &profile->rows[*(const uint32_t *)a];
-	const struct profile_row *y = &profile->rows[*(const uint32_t *)b];
-	int order = descending(x->self, y->self);
+struct order {
+	const struct profile *profile;
+	const struct report_options *options;
+};
 
-	if (!order)
-		order = descending(x->total, y->total);
+static int compare_classes(const struct profile *profile, uint32_t x, uint32_t y)
+{
+	int order = descending(class_weight(profile, x), class_weight(profile, y));
+
 	return order ? order : (x > y) - (x < y);
 }
 
-static int compare_in_classes(const void *a, const void *b, void *arg)
+static int compare_rows(const void *a, const void *b, void *arg)
 {
-	const struct profile *profile = arg;
-	uint32_t x = profile->rows[*(const uint32_t *)a].class;
-	uint32_t y = profile->rows[*(const uint32_t *)b].class;
-	int order;
+	const struct order *by = arg;
+	const struct profile_row *x = &by->profile->rows[*(const uint32_t *)a];
+	const struct profile_row *y = &by->profile->rows[*(const uint32_t *)b];
+	int self = descending(x->self, y->self), total = descending(x->total, y->total);
 
-	if (x == y)
-		return compare_rows(a, b, arg);
-	order = descending(class_weight(profile, x), class_weight(profile, y));
-	return order ? order : x < y ? -1 : 1;
+	if (by->options->per_thread && x->class != y->class)
+		return compare_classes(by->profile, x->class, y->class);
+	if (by->options->by_total ? total : self)
+		return by->options->by_total ? total : self;
+	if (self || total)
+		return self ? self : total;
+	return (x > y) - (x < y);
 }
 
-int report_rows_init(struct report_rows *rows, const struct profile *profile, bool by_class)
+int report_rows_init(struct report_rows *rows, const struct profile *profile,
+                     const struct report_options *options)
 {
+	struct order order = {profile, options};
+
 	*rows = (struct report_rows){
 		.profile = profile,
 		.rows = calloc(profile->nr_rows + 1UL, sizeof(*rows->rows)),
@@ -55,8 +61,7 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile, bo
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
 		if (profile->rows[i].total)
 			rows->rows[rows->nr++] = i;
-	qsort_r(rows->rows, rows->nr, sizeof(*rows->rows),
-	        by_class ? compare_in_classes : compare_rows, (void *)(uintptr_t)profile);
+	qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, &order);
 	return 0;
 }
 

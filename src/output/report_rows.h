@@ -4,7 +4,7 @@
 
 #include "output/report.h"
 
-/* The rows that anything was spent in, by class if wanted, and then by self, most first. */
+/* The rows that anything was spent in, by thread if wanted, and then by self or total. */
 struct report_rows {
 	const struct profile *profile;
 	uint32_t *rows;
@@ -12,7 +12,8 @@ struct report_rows {
 };
 
 /* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
-int report_rows_init(struct report_rows *rows, const struct profile *profile, bool by_class);
+int report_rows_init(struct report_rows *rows, const struct profile *profile,
+                     const struct report_options *options);
 void report_rows_fini(struct report_rows *rows);
 
 /* The end of the rows of the same class as the one at `first`. */

@@ -172,7 +172,7 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 {
 	struct report_rows rows;
 	struct counter_columns counters;
-	int err = report_rows_init(&rows, profile, options->per_thread);
+	int err = report_rows_init(&rows, profile, options);
 	struct table_text table = {
 		.to = to,
 		.options = options,
@@ -217,7 +217,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 		return -errno;
 	if (!options->quiet && !options->no_header) {
 		report_head_event(to, trace, event);
-		report_head_part(to, trace, options->from, options->to, profile->samples);
+		report_head_part(to, trace, options, profile->samples);
 		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
 	}
