@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/say.h"
@@ -407,7 +408,6 @@ static int convert_file(const struct convert_options *options)
 int cmd_convert(int argc, char **argv)
 {
 	struct argp_option known[MAX_CONVERTERS + 8];
-	char name[] = "adaptrace convert";
 	const struct argp argp = {
 		known,
 		parse_option,
@@ -422,9 +422,7 @@ int cmd_convert(int argc, char **argv)
 	struct convert_options options = {0};
 
 	list_options(known);
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+	if (habits_parse(&argp, argc, argv, 2, 0, &options))
 		return 2;
 	if (!options.file)
 		options.file = DEFAULT_TRACE;

@@ -2,6 +2,7 @@
  * adaptrace diff: what became of each function from one run to another.
  */
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/reading.h"
 #include "cli/row_options.h"
 #include "cli/say.h"
@@ -190,7 +191,6 @@ static void fini(struct diff_command *command)
 
 int cmd_diff(int argc, char **argv)
 {
-	static char name[] = "adaptrace diff";
 	const struct argp argp = {
 		options_known,
 		parse_option,
@@ -211,9 +211,7 @@ int cmd_diff(int argc, char **argv)
 	int status = 2;
 
 	row_options_init(&command.rows);
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (!argp_parse(&argp, argc, argv, 0, NULL, &command)) {
+	if (!habits_parse(&argp, argc, argv, 2, 0, &command)) {
 		row_options_complete(&command.rows);
 		status = complete_paths(&command) ? reading_done(DEFAULT_TRACE, -ENOMEM)
 		                                  : diff(&command);

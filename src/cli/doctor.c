@@ -3,6 +3,7 @@
  * that would change it.
  */
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/findings.h"
 #include "cli/reading.h"
 #include "cli/say.h"
@@ -100,9 +101,7 @@ int cmd_doctor(int argc, char **argv)
 	struct utsname system;
 	int status, err;
 
-	argv[0] = "adaptrace doctor";
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options) || uname(&system))
+	if (habits_parse(&argp, argc, argv, 2, 0, &options) || uname(&system))
 		return 2;
 	findings_make(&findings);
 	err = (options.json ? print_json : print_text)(&findings, &system);

@@ -1,5 +1,6 @@
 #include "cli/image_command.h"
 
+#include "cli/habits.h"
 #include "cli/output_name.h"
 #include "cli/reading.h"
 #include "cli/say.h"
@@ -24,7 +25,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-bool image_command_parse(struct image_command *command, int argc, char **argv, char *name,
+bool image_command_parse(struct image_command *command, int argc, char **argv,
                          const char *output_help, const char *doc)
 {
 	const struct argp_option options[] = {
@@ -34,9 +35,7 @@ bool image_command_parse(struct image_command *command, int argc, char **argv, c
 	const struct argp argp = {options, parse_option, "[FILE]", doc, NULL, NULL, NULL};
 
 	*command = (struct image_command){0};
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, command))
+	if (habits_parse(&argp, argc, argv, 2, 0, command))
 		return false;
 	if (!command->path)
 		command->path = DEFAULT_TRACE;

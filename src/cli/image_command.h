@@ -10,10 +10,10 @@ struct image_command {
 };
 
 /*
- * Parses it for a command of this name; output_help and doc are as argp wants them. False: wrong
+ * Parses it for the command argv[0]; output_help and doc are as argp wants them. False: wrong
  * usage, which was told.
  */
-bool image_command_parse(struct image_command *command, int argc, char **argv, char *name,
+bool image_command_parse(struct image_command *command, int argc, char **argv,
                          const char *output_help, const char *doc);
 
 /* That what the recorder of this trace has is not the user's alone: which file, and what to do. */

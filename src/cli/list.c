@@ -2,6 +2,7 @@
  * adaptrace list: the events that -e takes, and whether they can be opened now.
  */
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
@@ -285,7 +286,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 int cmd_list(int argc, char **argv)
 {
-	char name[] = "adaptrace list";
 	const struct argp argp = {
 		options_known,
 		parse_option,
@@ -304,9 +304,7 @@ int cmd_list(int argc, char **argv)
 	};
 	struct list_options options = {0};
 
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+	if (habits_parse(&argp, argc, argv, 2, 0, &options))
 		return 2;
 	return list_events(&options);
 }

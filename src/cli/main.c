@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/say.h"
 #include "cli/stack.h"
 
@@ -63,6 +64,19 @@ static void flush_output(void)
 	_exit(1);
 }
 
+static int no_command(const char *name)
+{
+	const char *way = habit_command(name);
+
+	if (strchr(name, '/'))
+		say("no command '%s'; 'adaptrace record %s' samples a program", name, name);
+	else if (*name == '-')
+		say("no command '%s'; one comes first, and 'adaptrace help' lists them", name);
+	else
+		say("no command '%s'; %s", name, way ? way : "'adaptrace help' lists them");
+	return 2;
+}
+
 /* A file beyond the limit is an error, which is told. A recorder sees to that behind its target. */
 static int run(int argc, char **argv)
 {
@@ -72,10 +86,8 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[0], commands[i].name))
 			command = &commands[i];
-	if (!command) {
-		say("no command '%s'; 'adaptrace help' lists them", argv[0]);
-		return 2;
-	}
+	if (!command)
+		return no_command(argv[0]);
 	sigemptyset(&beyond);
 	sigaddset(&beyond, SIGXFSZ);
 	if (command->run != cmd_record)
@@ -99,7 +111,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
 		return usage(stdout, 0);
-	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+	if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version")) {
 		puts("adaptrace " ADAPTRACE_VERSION);
 		return 0;
 	}

@@ -2,6 +2,7 @@
  * adaptrace merge: the traces of all ranks of a job as one.
  */
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/output_name.h"
 #include "cli/reading.h"
 #include "cli/record_options.h"
@@ -120,7 +121,6 @@ static int merge(struct merge_command *command)
 
 int cmd_merge(int argc, char **argv)
 {
-	char name[] = "adaptrace merge";
 	const struct argp argp = {
 		options_known,
 		parse_option,
@@ -135,9 +135,7 @@ int cmd_merge(int argc, char **argv)
 	struct merge_command *command = &arguments.command;
 	int status;
 
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments))
+	if (habits_parse(&argp, argc, argv, 2, 0, &arguments))
 		return 2;
 	status = find_traces(command, arguments.arguments, arguments.nr);
 	if (!status)

@@ -1,6 +1,7 @@
 #include "cli/record_options.h"
 
 #include "cli/event_options.h"
+#include "cli/habits.h"
 #include "cli/period.h"
 #include "cli/say.h"
 #include "cli/settle_options.h"
@@ -41,7 +42,8 @@ static const struct argp_option argp_options[] = {
 	{"memory", 'm', "SIZE", 0, "memory for the whole run, e.g. 64K, 16M, 1G (100M)", 0},
 	{"frequency", 'F', "HZ", 0, "start sampling clocks at this frequency (10000)", 0},
 	{"count", 'c', "PERIOD", 0, "start sampling every PERIOD events, or ns of a clock", 0},
-	{"call-graph", 'g', "MODE", 0, "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
+	{"call-graph", 'g', "MODE", OPTION_ARG_OPTIONAL,
+         "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
 	{"data", 'd', NULL, 0, "keep what memory accesses met: see the report's key mem", 0},
 	{"output", 'o', "FILE", 0,
          "write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
@@ -117,6 +119,25 @@ static int parse_budget(struct options *options, const char *arg)
 		return wrong("too much memory:", arg, "the largest budget is 64G");
 	options->budget &= ~(size_t)4095;
 	return 0;
+}
+
+static bool is_call_graph(const char *word)
+{
+	static const char *const modes[] = {"dwarf", "fp", "lbr", "none", "no"};
+	size_t size = strcspn(word, ",");
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (strlen(modes[i]) == size && !strncmp(word, modes[i], size))
+			return true;
+	return false;
+}
+
+/* The word behind -g if it is a mode: alone, as with perf, -g says that call paths are wanted. */
+static const char *call_graph_behind(struct argp_state *state)
+{
+	if (state->next < state->argc && is_call_graph(state->argv[state->next]))
+		return state->argv[state->next++];
+	return "dwarf";
 }
 
 static int parse_call_graph(struct options *options, const char *arg)
@@ -393,6 +414,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	for (const struct argp_option *o = argp_options; o->name; o++) {
 		if (o->key != key)
 			continue;
+		if (key == 'g' && !arg)
+			arg = (char *)(uintptr_t)call_graph_behind(state);
 		status = parse_one(options, key, arg);
 		if (status)
 			exit(status);
@@ -413,7 +436,6 @@ int record_options(struct options *options, int argc, char **argv)
 		       "125: adaptrace failed, 126, 127: the command cannot be executed or found.",
 	};
 
-	argv[0] = "adaptrace record";
 	*options = (struct options){
 		.budget = SESSION_BUDGET,
 		.stacks = TRACE_STACKS_DWARF,
@@ -425,8 +447,7 @@ int record_options(struct options *options, int argc, char **argv)
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();
 	options->seed >>= 11; /* readers of JSON have 53 bits */
-	argp_err_exit_status = EXIT_USAGE;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
+	if (habits_parse(&argp, argc, argv, EXIT_USAGE, ARGP_IN_ORDER, options))
 		return EXIT_USAGE;
 	return settle_options(options) ? EXIT_USAGE : 0;
 }

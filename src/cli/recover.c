@@ -80,10 +80,9 @@ static int recover(const struct image_command *command)
 
 int cmd_recover(int argc, char **argv)
 {
-	char name[] = "adaptrace recover";
 	struct image_command command;
 
-	if (!image_command_parse(&command, argc, argv, name, "write the trace here (FILE)",
+	if (!image_command_parse(&command, argc, argv, "write the trace here (FILE)",
 	                         "Makes a trace of what a killed recorder had taken in, and gives "
 	                         "its memory back.\v"
 	                         "FILE is the name that the recorder would have written: "

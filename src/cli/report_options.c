@@ -1,5 +1,6 @@
 #include "cli/report_options.h"
 
+#include "cli/habits.h"
 #include "cli/reading.h"
 #include "cli/say.h"
 
@@ -179,7 +180,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 int report_options(struct report_command *command, int argc, char **argv)
 {
-	static char name[] = "adaptrace report";
 	const struct argp argp = {
 		options_known,
 		parse_option,
@@ -202,9 +202,7 @@ int report_options(struct report_command *command, int argc, char **argv)
 		return 1;
 	}
 	row_options_init(&command->rows);
-	argv[0] = name; /* what argp calls the program */
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, command))
+	if (habits_parse(&argp, argc, argv, 2, 0, command))
 		return 2;
 	if (!command->path)
 		command->path = DEFAULT_TRACE;

@@ -3,6 +3,7 @@
  * one a line.
  */
 #include "cli/commands.h"
+#include "cli/habits.h"
 #include "cli/reading.h"
 #include "output/dump.h"
 #include "output/info.h"
@@ -50,16 +51,13 @@ static int show(const struct show *way, const struct show_command *command)
 	return reading_done(path, err);
 }
 
-/* name: what argp calls the program. */
-static int parse_and_show(const struct show *way, char *name, int argc, char **argv)
+static int parse_and_show(const struct show *way, int argc, char **argv)
 {
 	const struct argp_option options[] = {{"json", 'j', NULL, 0, way->json_help, 0}, {0}};
 	const struct argp argp = {options, parse_option, "[FILE]", way->help, NULL, NULL, NULL};
 	struct show_command command = {0};
 
-	argv[0] = name;
-	argp_err_exit_status = 2;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &command))
+	if (habits_parse(&argp, argc, argv, 2, 0, &command))
 		return 2;
 	return show(way, &command);
 }
@@ -73,9 +71,7 @@ int cmd_info(int argc, char **argv)
 		info_text,
 		info_json,
 	};
-	char name[] = "adaptrace info";
-
-	return parse_and_show(&way, name, argc, argv);
+	return parse_and_show(&way, argc, argv);
 }
 
 static int dump_samples(FILE *to, const struct trace *trace, const char *path)
@@ -93,7 +89,5 @@ int cmd_dump(int argc, char **argv)
 		dump_samples,
 		dump_json,
 	};
-	char name[] = "adaptrace dump";
-
-	return parse_and_show(&way, name, argc, argv);
+	return parse_and_show(&way, argc, argv);
 }

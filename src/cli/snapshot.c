@@ -74,10 +74,9 @@ static int snapshot(const struct image_command *command)
 
 int cmd_snapshot(int argc, char **argv)
 {
-	char name[] = "adaptrace snapshot";
 	struct image_command command;
 
-	if (!image_command_parse(&command, argc, argv, name,
+	if (!image_command_parse(&command, argc, argv,
 	                         "write the trace here (" DEFAULT_SNAPSHOT ")",
 	                         "Makes a trace of what a recorder at work has so far. The "
 	                         "recorder takes no notice and goes on.\v"

@@ -73,7 +73,10 @@ static void explain_bare(const char *name, char why[WHY_SIZE])
 	for (const struct alias *alias = event_aliases; alias->name; alias++)
 		suggest_offer(&suggest, alias->name);
 	pfm_walk(NULL, false, offer_pfm, &suggest);
-	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
+	suggest_print(&suggest,
+	              strchr(name, '@') ? "; what HPCToolkit writes EVENT@N is EVENT:period=N here"
+	                                : "; adaptrace list shows what there is",
+	              ending, sizeof(ending));
 	snprintf(why, WHY_SIZE, "unknown event '%s'%s", name, ending);
 }
 

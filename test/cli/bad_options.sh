@@ -28,7 +28,8 @@ expect "give -e again" -e cpu-clock,page-faults true
 expect "impossible period" -e page-faults:period=9223372036854775807 true
 expect "impossible frequency" -e cpu-clock:freq=100001 true
 expect "freq= is for clocks" -e page-faults:freq=100 true
-expect "'lbrs'.*dwarf" -g lbrs true
+expect "'lbrs'.*dwarf" -glbrs true
+expect "'lbrs'.*dwarf" --call-graph=lbrs true
 expect "'101'" --max-overhead 101 true
 expect "'0.04'.*0.1 at least" --max-overhead 0.04 true
 expect "'0'" -p 0

@@ -1,0 +1,215 @@
+#include "cli/habits.h"
+
+#include "cli/say.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+const char *habit_command(const char *name)
+{
+	static const struct {
+		const char *name, *way;
+	} habits[] = {
+		{"annotate", "report --annotate NAME shows a function's code"},
+		{"archive", "a trace has its names with it: copy the file"},
+		{"attach", "record -p PID attaches to a process"},
+		{"c2c", "record --data keeps what memory accesses met, report --sort mem shows it"},
+		{"evlist", "info shows a trace's events"},
+		{"flamegraph", "convert --flamegraph makes an SVG"},
+		{"graph", "report --tree shows call paths"},
+		{"load", "convert --firefox makes what profiler.firefox.com opens"},
+		{"mem", "record --data keeps what memory accesses met, report --sort mem shows it"},
+		{"probe", "record -e takes probes; list shows how they are written"},
+		{"run", "record samples a program"},
+		{"sched", "record -e context-switches shows where threads give up their CPU"},
+		{"script", "dump shows every sample, convert --perf-script as perf script does"},
+		{"stat", "info shows a trace's exact totals, record --counters reads more events"},
+		{"top", "record -a samples whoever runs, snapshot shows what it has meanwhile"},
+		{"tui", "report shows tables, convert makes what other viewers open"},
+	};
+
+	for (unsigned i = 0; i < sizeof(habits) / sizeof(*habits); i++)
+		if (!strcmp(name, habits[i].name))
+			return habits[i].way;
+	return NULL;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* As an option of argp; the way takes the place of its text. */
+#define HABIT(name, key, way)                                               \
+	{                                                                   \
+		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, way, 0 \
+	}
+#define NO_LETTER (256 + __LINE__)
+#define HELP                                          \
+	{                                             \
+		NULL, 'h', NULL, OPTION_HIDDEN, "", 0 \
+	}
+
+#define BY_NAME "name the trace alone"
+
+static const struct argp_option record_habits[] = {
+	HELP,
+	HABIT("branch-any", 'b', "-g lbr takes call paths from the processor's branch records"),
+	HABIT("branch-filter", 'j', "-g lbr takes call paths from the processor's branch records"),
+	HABIT("buildid-all", NO_LETTER, "names and build-ids of all that was met are in the trace"),
+	HABIT("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
+	HABIT("compression-level", 'z', "-m bounds the trace, which is compact"),
+	HABIT("filter", NO_LETTER, "tracepoints take it in their name; see adaptrace list"),
+	HABIT("max-size", NO_LETTER, "-m bounds the memory, and the trace with it"),
+	HABIT("mmap-pages", NO_LETTER, "-m is the memory for the whole run"),
+	HABIT("no-inherit", 'i', "children are sampled, too; report --only process=PID is of one"),
+	HABIT("no-open", 'n', "nothing is opened: record writes the trace alone"),
+	HABIT("off-cpu", NO_LETTER,
+              "threads are sampled on a CPU; -e context-switches shows where they give it up"),
+	HABIT("overwrite", NO_LETTER,
+              "the memory never overflows; adaptrace snapshot makes a "
+              "trace of what it has"),
+	HABIT("rate", 'r', "-F HZ is the frequency to start with"),
+	HABIT("sample-cpu", NO_LETTER, "every sample tells its CPU; see report --sort cpu"),
+	HABIT("save-only", NO_LETTER, "nothing is opened: record writes the trace alone"),
+	HABIT("start-after", 'D', "--delay SECONDS starts sampling later"),
+	HABIT("stat", 's', "threads' exact totals are in the trace; see adaptrace info"),
+	HABIT("switch-output", NO_LETTER,
+              "the memory never overflows; adaptrace snapshot makes a "
+              "trace of what it has"),
+	HABIT("tid", 't', "-p PID samples a process, and report --only thread=TID is of a thread"),
+	HABIT("timestamp", 'T', "every sample has its time; see report --time"),
+	HABIT("uid", 'u', "--cgroup samples a user's, such as user.slice/user-1000.slice"),
+	HABIT("verbose", 'v', "adaptrace info tells how it was recorded"),
+	{0},
+};
+
+static const struct argp_option report_habits[] = {
+	HELP,
+	HABIT("call-graph", 'g', "--tree shows call paths, --callers NAME who called a function"),
+	HABIT("children", NO_LETTER, "column total has them, and --sort total goes by it"),
+	HABIT("column-widths", 'w', "names are cut on a terminal alone"),
+	HABIT("comms", 'c', "--only comm=NAME"),
+	HABIT("cpu", 'C', "--only cpu=N"),
+	HABIT("csv", NO_LETTER, "--json is for programs"),
+	HABIT("dsos", 'd', "--sort module adds up what modules spent"),
+	HABIT("dump-raw-trace", 'D', "adaptrace dump shows every sample"),
+	HABIT("field-separator", 't', "--json is for programs"),
+	HABIT("fields", 'F', "--sort KEYS chooses rows and columns"),
+	HABIT("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
+	HABIT("inline", NO_LETTER, "inlined functions are shown; --no-inline leaves them out"),
+	HABIT("input", 'i', BY_NAME ": adaptrace report FILE"),
+	HABIT("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
+	HABIT("no-children", NO_LETTER, "rows go by self without it"),
+	HABIT("output", 'o', "tables go to standard output"),
+	HABIT("parent", 'p', "--callers NAME shows who called a function"),
+	HABIT("percent-limit", NO_LETTER, "--limit N shows the first N rows"),
+	HABIT("pid", NO_LETTER, "--only process=PID"),
+	HABIT("show-nr-samples", 'n', "column samples is always there"),
+	HABIT("stats", NO_LETTER, "adaptrace info has the numbers of samples"),
+	HABIT("stdio", NO_LETTER, "reports are text without it"),
+	HABIT("symbol-filter", 'S', "--callers, --callees and --annotate are of one function"),
+	HABIT("symfs", NO_LETTER, "--symbols=DIR looks names up again with the files in DIR"),
+	HABIT("threads", 'T', "--per-thread has a table for every thread"),
+	HABIT("tid", NO_LETTER, "--only thread=TID"),
+	HABIT("top", NO_LETTER, "--limit N shows the first N rows"),
+	HABIT("tui", NO_LETTER, "adaptrace convert makes what other viewers open"),
+	HABIT("verbose", 'v', "adaptrace info tells how a trace was recorded"),
+	HABIT("vmlinux", 'k', "the kernel's names were taken when the trace was recorded"),
+	{0},
+};
+
+static const struct argp_option dump_habits[] = {
+	HELP,
+	HABIT("fields", 'F', "--json has all fields; convert --perf-script prints what perf does"),
+	HABIT("input", 'i', BY_NAME ": adaptrace dump FILE"),
+	{0},
+};
+
+static const struct argp_option other_habits[] = {
+	HELP,
+	HABIT("input", 'i', BY_NAME),
+	{0},
+};
+
+/* "-t (--tid)" */
+static void print_option(const struct argp_option *option, char *text, size_t size)
+{
+	if (option->key < 256)
+		snprintf(text, size, "-%c (--%s)", option->key, option->name);
+	else
+		snprintf(text, size, "--%s", option->name);
+}
+
+static error_t tell(const struct argp_option *habits, int key, struct argp_state *state)
+{
+	char option[64];
+
+	if (key == 'h')
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	for (; habits->key; habits++) {
+		if (habits->key != key || !habits->name)
+			continue;
+		print_option(habits, option, sizeof(option));
+		say("no option %s here; %s", option, habits->doc);
+		exit(argp_err_exit_status);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t tell_of_record(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	return tell(record_habits, key, state);
+}
+
+static error_t tell_of_report(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	return tell(report_habits, key, state);
+}
+
+static error_t tell_of_dump(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	return tell(dump_habits, key, state);
+}
+
+static error_t tell_of_others(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	return tell(other_habits, key, state);
+}
+
+static const struct argp_child *children_of(const char *command)
+{
+	static const struct argp record = {.options = record_habits, .parser = tell_of_record};
+	static const struct argp report = {.options = report_habits, .parser = tell_of_report};
+	static const struct argp dump = {.options = dump_habits, .parser = tell_of_dump};
+	static const struct argp others = {.options = other_habits, .parser = tell_of_others};
+	static const struct argp_child of_record[] = {{&record, 0, NULL, 0}, {0}};
+	static const struct argp_child of_report[] = {{&report, 0, NULL, 0}, {0}};
+	static const struct argp_child of_dump[] = {{&dump, 0, NULL, 0}, {0}};
+	static const struct argp_child of_others[] = {{&others, 0, NULL, 0}, {0}};
+
+	return !strcmp(command, "record")   ? of_record
+	       : !strcmp(command, "report") ? of_report
+	       : !strcmp(command, "dump")   ? of_dump
+	                                    : of_others;
+}
+
+int habits_parse(const struct argp *argp, int argc, char **argv, int status, unsigned flags,
+                 void *input)
+{
+	struct argp whole = *argp;
+	char *command = argv[0], name[64];
+	int err;
+
+	snprintf(name, sizeof(name), "adaptrace %s", argv[0]);
+	whole.children = children_of(argv[0]);
+	argv[0] = name; /* what argp calls the program */
+	argp_err_exit_status = status;
+	err = argp_parse(&whole, argc, argv, flags, NULL, input);
+	argv[0] = command;
+	return err;
+}

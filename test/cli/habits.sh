@@ -1,0 +1,70 @@
+#!/bin/sh
+# What people type who come from other profilers works, or is answered by a line with the way here.
+. "$(dirname "$0")/scenario"
+
+told() { # STATUS WORDS-OF-THE-WAY ARGUMENTS...
+	expected=$1 words=$2; shift 2
+	"$ADAPTRACE" "$@" >out 2>err
+	status=$?
+	[ "$status" = "$expected" ] || fail "adaptrace $* ended with $status: $(cat err)"
+	one_complaint err ".*$words" || fail "adaptrace $* says: $(cat err)"
+	[ ! -s out ] || fail "adaptrace $* wrote to standard output: $(cat out)"
+}
+told 2 'info.*--counters' stat
+told 2 'convert --perf-script' script
+told 2 'report --annotate' annotate
+told 2 'snapshot' top
+told 2 "record ./app" ./app
+told 2 'one comes first' -e cycles ./app
+told 2 "help' lists them" nothing-known
+told 125 '(--tid).*--only thread=TID' record -t 17
+told 125 '(--tid).*--only thread=TID' record --tid=17
+told 125 '(--uid).*--cgroup' record -u root true
+told 125 'snapshot' record --switch-output true
+told 125 '--delay SECONDS' record -D 1000 true
+told 125 '-e context-switches' record --off-cpu true
+told 125 'nothing is opened' record --save-only true
+told 125 "period=N" record -e REALTIME@5000 true
+told 2 'report FILE' report -i x.atr
+told 2 'without it' report --stdio
+told 2 'without it' report --no-children
+told 2 'always there' report -n
+told 2 '--limit N' report --percent-limit 1
+told 2 '--limit N' report --percent-limit=1
+told 2 '--tree' report -g caller
+told 2 '--callers NAME' report -G
+told 2 'comm=NAME' report --comms x
+told 2 'cpu=N' report -C 0
+told 2 'dump FILE' dump -i x.atr
+told 2 'name the trace alone' info --input=x.atr
+told 1 "'none.atr'" report -s comm,dso,sym none.atr
+told 1 "'none.atr'" report --sort srcfile,srcline none.atr
+told 1 "'none.atr'" report --sort pid,tid none.atr
+# What is told of is in no help, but in the manual; -h is help.
+for command in $("$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+	"$ADAPTRACE" $command -h >out 2>err || fail "$command -h: $(cat err)"
+	"$ADAPTRACE" $command --help | cmp -s - out || fail "$command -h is not its help: $(cat out)"
+	grep -qw -e '--input' -e '--stdio' -e '--tid' out && fail "$command has others' options"
+done
+[ "$("$ADAPTRACE" version)" = "$("$ADAPTRACE" --version)" ] || fail "version"
+
+need_sampling
+stacks() { # ARGUMENTS...: how record finds callers with them
+	"$ADAPTRACE" record -q -e page-faults:u "$@" 2>err || fail "record $*: $(cat err)"
+	"$ADAPTRACE" info "${trace:-adaptrace.atr}" | sed -n 's,^  stacks  *by ,,p'
+}
+plain=$(stacks true)
+[ -n "$plain" ] || fail "no line on stacks"
+[ "$(stacks -g true)" = "$plain" ] || fail "-g COMMAND"
+[ "$(stacks -g -- true)" = "$plain" ] || fail "-g -- COMMAND"
+[ "$(stacks -g -m 1M true)" = "$plain" ] || fail "-g OPTION"
+[ "$(stacks --call-graph dwarf true)" = "$plain" ] || fail "--call-graph dwarf"
+[ "$(stacks --call-graph=dwarf,8192 true)" = "$plain" ] || fail "--call-graph=dwarf,8192"
+for way in '-g fp' -gfp '--call-graph fp' --call-graph=fp; do
+	[ "$(stacks $way true)" = "$(stacks -g fp true)" ] && [ "$(stacks $way true)" != "$plain" ] ||
+		fail "$way: $(stacks $way true)"
+done
+[ "$(trace=x.atr stacks -qg -o x.atr true)" = "$plain" ] && [ -e x.atr ] || fail "-qg -o"
+"$ADAPTRACE" record -q -e page-faults:u -g dwrf true 2>err
+[ $? = 127 ] && one_complaint err "'dwrf'" || fail "a mode that is none: $(cat err)"
+pass
