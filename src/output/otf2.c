@@ -214,7 +214,8 @@ static int archive_init(struct archive *archive)
 		archive->nr_regions++;
 	while (trace_comm(archive->trace, nr_comms))
 		nr_comms++;
-	archive->counters = archive->nr_regions;
+	if (!archive->conversion->enter_leave)
+		archive->nr_counters = archive->spool->nr_counters;
 	archive->depths = paths_depths(&archive->paths, &deepest);
 	archive->mpi = mpi_paths_functions(&archive->paths);
 	archive->source_of_place =

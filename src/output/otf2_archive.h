@@ -44,7 +44,7 @@ struct archive {
 	struct map64 context_by_key, moved;   /* by caller and region; by context and path */
 	struct otf2_numbers metrics, windows; /* of regions; of communicators */
 	struct otf2_numbers handles;          /* of files, which stand among the communicators */
-	uint32_t counters;                    /* number of their class and of its first member */
+	unsigned nr_counters;                 /* that are written, as one class of metrics */
 	size_t properties_size;               /* of names and values */
 	uint32_t properties_left;             /* that found no room */
 	int error;                            /* the first one */
@@ -54,6 +54,12 @@ struct archive {
 static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
 {
 	return archive->paths.names.nr + region;
+}
+
+/* The class of metrics of a value that the program gave: behind that of the counters. */
+static inline uint32_t otf2_value_class(const struct archive *archive, uint32_t number)
+{
+	return (archive->nr_counters != 0) + number;
 }
 
 /* What stands for the callers of a call where nobody knows them. */

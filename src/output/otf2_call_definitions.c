@@ -104,16 +104,17 @@ void otf2_write_metrics(struct archive *archive)
 
 	for (uint32_t n = 0; n < archive->metrics.nr && !archive->error; n++) {
 		uint32_t name, unit = otf2_add_string(archive, "#");
+		uint32_t member = archive->nr_counters + n;
 
 		region = trace_region(archive->trace, archive->metrics.in_order[n]);
 		name = otf2_find_string(archive, region->name);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
-					    to, n, name, 0, OTF2_METRIC_TYPE_USER,
+					    to, member, name, 0, OTF2_METRIC_TYPE_USER,
 					    OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
 					    OTF2_BASE_DECIMAL, 0, unit));
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(to, n, 1, &n,
-		                                                          OTF2_METRIC_ASYNCHRONOUS,
-		                                                          OTF2_RECORDER_KIND_CPU));
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(
+					    to, otf2_value_class(archive, n), 1, &member,
+					    OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * Counters that were read with samples: metrics of every location, at the times of its samples.
- * Their numbers are behind those that values of regions may have.
+ * Their class and its members have the first numbers.
  */
 #include "output/otf2_location.h"
 
@@ -26,7 +26,7 @@ void otf2_write_counters(struct location *location, uint64_t time)
 	for (unsigned i = 0; i < spool->nr_counters; i++)
 		location->totals[i].unsigned_int += counters[i];
 	otf2_check(archive,
-	           OTF2_EvtWriter_Metric(location->writer, NULL, time, archive->counters,
+	           OTF2_EvtWriter_Metric(location->writer, NULL, time, 0,
 	                                 (uint8_t)spool->nr_counters, types, location->totals));
 }
 
@@ -38,28 +38,28 @@ static void write_member(struct archive *archive, uint32_t i)
 	uint32_t unit = otf2_add_string(archive, time ? "s" : "#");
 
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricMember(
-				    archive->definitions, archive->counters + i, name, name,
-				    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START,
-				    OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, time ? -9 : 0, unit));
+				    archive->definitions, i, name, name, OTF2_METRIC_TYPE_OTHER,
+				    OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
+				    OTF2_BASE_DECIMAL, time ? -9 : 0, unit));
 }
 
 /* One class with all counters, which every location records itself. */
 void otf2_define_counters(struct archive *archive)
 {
 	OTF2_MetricMemberRef members[COUNTER_MAX];
-	unsigned nr = archive->spool->nr_counters;
+	unsigned nr = archive->nr_counters;
 
-	if (!nr || archive->conversion->enter_leave)
+	if (!nr)
 		return;
 	for (unsigned i = 0; i < nr && !archive->error; i++) {
 		write_member(archive, i);
-		members[i] = archive->counters + i;
+		members[i] = i;
 	}
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(
-				    archive->definitions, archive->counters, (uint8_t)nr, members,
+				    archive->definitions, 0, (uint8_t)nr, members,
 				    OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
-		otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClassRecorder(
-					    archive->definitions, archive->counters,
-					    archive->plan.location_of_thread[i]));
+		otf2_check(archive,
+		           OTF2_GlobalDefWriter_WriteMetricClassRecorder(
+				   archive->definitions, 0, archive->plan.location_of_thread[i]));
 }

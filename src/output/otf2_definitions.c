@@ -299,8 +299,8 @@ void otf2_write_definitions(struct archive *archive)
 	write_generators(archive);
 	write_locations_in_source(archive);
 	write_contexts(archive);
-	otf2_write_metrics(archive);
 	otf2_define_counters(archive);
+	otf2_write_metrics(archive);
 	if (archive->plan.nr_comms)
 		otf2_write_comms(archive);
 	otf2_write_files(archive);

@@ -228,7 +228,8 @@ static void write_value(struct location *location, const struct call_moment *mom
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	struct archive *archive = location->archive;
-	uint32_t metric = otf2_number(&archive->metrics, moment->call->region);
+	uint32_t metric =
+		otf2_value_class(archive, otf2_number(&archive->metrics, moment->call->region));
 	OTF2_MetricValue value;
 
 	memcpy(&value.floating_point, &part->bytes, sizeof(value.floating_point));

@@ -91,4 +91,18 @@ sums = [sum(values[i] for values in last.values()) for i in range(2)]
 assert sums == [c["with_samples"] for c in recording.info()["counters"]], sums
 END
 fi
+# Values that a program gave are metrics as well, and OTF2's numbers of both have no gaps.
+if command -v otf2-print >/dev/null; then
+	gcc -std=gnu11 -I"$here/../../include" -o regions "$here/../regions/regions.c" -pthread ||
+		fail "regions"
+	recorded --mpi -e cpu-clock:u --counters page-faults:u,minor-faults:u -o values.atr ./regions
+	"$ADAPTRACE" convert --otf2 values.atr || fail "values"
+	otf2-print -G values-otf2/traces.otf2 >definitions 2>err || fail "otf2-print: $(cat err)"
+	[ ! -s err ] || fail "otf2-print says: $(cat err)"
+	for metric in page-faults:u minor-faults:u number; do
+		grep -q "^METRIC_MEMBER .*\"$metric\"" definitions || fail "no $metric"
+	done
+	otf2-print values-otf2/traces.otf2 >events 2>err || fail "otf2-print: $(cat err)"
+	[ "$(grep -c '^METRIC .*("number" <[0-9]*>' events)" = 21 ] || fail "$(grep '^METRIC ' events | head)"
+fi
 pass
