@@ -27,7 +27,7 @@ static int32_t get_signed32(struct call_cursor *cursor)
 	return (int32_t)(uint32_t)unzigzag(get_varint32(cursor));
 }
 
-/* A control byte behind any switch of the thread; 0 where there is no thread. */
+/* A control byte behind any switch of the thread; after a second switch the number of no shape. */
 static unsigned get_control(struct call_cursor *cursor)
 {
 	struct call_model *model = &cursor->model;
@@ -43,7 +43,7 @@ static unsigned get_control(struct call_cursor *cursor)
 		model->thread = add_thread(model, get_varint32(cursor));
 		control = get_byte(cursor);
 	}
-	if (!model->thread || control >= CONTROL_THREAD)
+	if (!model->thread)
 		cursor->at = NULL;
 	return control;
 }
@@ -97,7 +97,6 @@ static unsigned get_shape(struct call_cursor *cursor, unsigned control, struct s
 	if (control >= CONTROL_DIRECT)
 		number = CONTROL_DIRECT + ((control - CONTROL_DIRECT) << 8) + get_byte(cursor);
 	if (number >= model->nr_shapes) {
-		*shaped = (struct shaped){0};
 		cursor->at = NULL;
 		return CALL_CODE_SHAPES;
 	}
@@ -200,14 +199,11 @@ int call_code_next(struct call_cursor *cursor, struct call *call)
 {
 	struct call_model *model = &cursor->model;
 	struct shaped shaped;
-	unsigned number, control;
+	unsigned number;
 
 	if (!cursor->left)
 		return cursor->at == cursor->end ? 0 : -EBADMSG;
-	control = get_control(cursor);
-	if (!cursor->at)
-		return -EBADMSG;
-	number = get_shape(cursor, control, &shaped);
+	number = get_shape(cursor, get_control(cursor), &shaped);
 	if (!cursor->at || get_times(cursor, &shaped.shape))
 		return -EBADMSG;
 	get_requests(cursor, &shaped);

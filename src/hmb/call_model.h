@@ -15,6 +15,8 @@
 #define CONTROL_THREAD     254
 #define CONTROL_NEW_THREAD 255
 
+static_assert(CALL_CODE_SHAPES <= (CONTROL_THREAD - CONTROL_DIRECT) << 8, "no switch is a shape");
+
 /* A call as a shape, whose parts have only what their kinds have. */
 struct shaped {
 	struct call_shape shape;

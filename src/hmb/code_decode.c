@@ -234,7 +234,6 @@ bool code_bin_plausible(const struct bin *bin, size_t size)
 {
 	return size >= sizeof(*bin) && bin->size_shift >= MIN_SIZE_SHIFT &&
 	       bin->size_shift <= MAX_SIZE_SHIFT && bin_size(bin) <= size &&
-	       bin->record_bytes <= bin_size(bin) && bin->node_bytes <= bin_size(bin) &&
 	       (size_t)bin->record_bytes + bin->node_bytes <= bin_size(bin) - sizeof(*bin) &&
 	       bin->node_bytes % sizeof(struct node) == 0 &&
 	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64 &&

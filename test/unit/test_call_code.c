@@ -43,6 +43,21 @@ static struct call_part random_part(unsigned bits)
 	return part;
 }
 
+/* The same with another peer, or of another size. */
+static void vary_part(struct call_part *part, unsigned bits)
+{
+	unsigned fields = call_part_fields(part->kind);
+
+	if (fields & PART_PEER && rnd() % 2)
+		part->peer = (int32_t)rnd_bits(bits % 33);
+	if (fields & PART_TAG && rnd() % 2)
+		part->tag = (int32_t)rnd_bits(bits % 33);
+	if (fields & PART_BYTES && rnd() % 2)
+		part->bytes = rnd_bits(bits);
+	if (fields & PART_BYTES_IN && rnd() % 2)
+		part->bytes_in = rnd_bits(bits);
+}
+
 static void random_call(struct kept *kept, const struct kept *last, unsigned bits, uint64_t *time)
 {
 	struct call *call = &kept->call;
@@ -53,6 +68,8 @@ static void random_call(struct kept *kept, const struct kept *last, unsigned bit
 		call->parts = kept->parts;
 		if (call->nr_parts && rnd() % 4 == 0)
 			kept->parts[rnd() % call->nr_parts] = random_part(bits);
+		for (uint32_t i = 0; i < call->nr_parts; i++)
+			vary_part(&kept->parts[i], bits);
 	} else {
 		call->thread = (uint32_t)rnd_bits(bits % 33);
 		call->region = (uint32_t)rnd_bits(bits % 33);
@@ -280,6 +297,61 @@ static void test_bytes(void **state)
 	free(kept);
 }
 
+/* Sizes that change are told by their differences from the fifth on, peers from the 65th on. */
+static void test_differences(void **state)
+{
+	enum { NR = 300 };
+	struct kept *kept = calloc(NR, sizeof(*kept));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
+
+	(void)state;
+	for (unsigned peers = 0; peers < 2; peers++) {
+		struct bin *bin = new_bin(14, BIN_CALLS);
+
+		call_code_begin(encoder, bin, 0, 0);
+		for (unsigned n = 0; n < NR; n++) {
+			struct call_part *parts = kept[n].parts;
+
+			parts[0] = (struct call_part){.kind = CALL_SEND, .bytes = rnd_bits(20)};
+			if (peers)
+				parts[0].peer = (int32_t)(n * 7 % NR),
+				parts[0].tag = (int32_t)rnd();
+			parts[1] = (struct call_part){.kind = CALL_COLLECTIVE,
+			                              .bytes = rnd_bits(20),
+			                              .bytes_in = rnd_bits(20)};
+			parts[2] = (struct call_part){.kind = CALL_VALUE, .bytes = rnd_bits(64)};
+			kept[n].call = (struct call){.nr_parts = 3, .parts = parts};
+			call_code_put(encoder, bin, &kept[n].call);
+		}
+		assert_int_equal(encoder->model.nr_shapes, peers ? 65 : 5);
+		check_bin(bin, kept, NR);
+		free(bin);
+	}
+	free(encoder);
+	free(kept);
+}
+
+/* Shapes that come when all numbers are taken are written out each time. */
+static void test_many_shapes(void **state)
+{
+	enum { NR = CALL_CODE_SHAPES + 100 };
+	struct kept *kept = calloc(2 * NR, sizeof(*kept));
+	struct call_encoder *encoder = calloc(1, sizeof(*encoder));
+	struct bin *bin = new_bin(15, BIN_CALLS);
+
+	(void)state;
+	call_code_begin(encoder, bin, 0, 0);
+	for (uint32_t n = 0; n < 2 * NR; n++) {
+		kept[n].call.region = n % NR;
+		call_code_put(encoder, bin, &kept[n].call);
+	}
+	assert_int_equal(encoder->model.nr_shapes, CALL_CODE_SHAPES);
+	check_bin(bin, kept, 2 * NR);
+	free(bin);
+	free(encoder);
+	free(kept);
+}
+
 /* --- in the buffer ---------------------------------------------------------------------------- */
 
 static struct hmb *make_buffer(size_t share)
@@ -384,13 +456,97 @@ static void test_hostile(void **state)
 	free(cursor);
 }
 
+/* Bytes of so many records; how many can be read, or -EBADMSG. */
+static int read_bytes(const unsigned char *bytes, size_t size, uint32_t nr)
+{
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	struct bin *bin = new_bin(10, BIN_CALLS);
+	struct call call;
+	int got, read = 0;
+
+	bin->nr_records = nr;
+	bin->record_bytes = (uint32_t)size;
+	bin->time_shift = TIME_SHIFT;
+	memcpy(bin_records(bin), bytes, size);
+	bin->base_time = UINT64_MAX >> TIME_SHIFT;
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin) - 1), -EBADMSG);
+	bin->base_time++;
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), -EBADMSG);
+	bin->base_time = 0;
+	assert_int_equal(call_code_open(cursor, bin, bin_size(bin)), 0);
+	while ((got = call_code_next(cursor, &call)) == 1)
+		read++;
+	free(bin);
+	free(cursor);
+	return got ? got : read;
+}
+
+/* Everything that a record names must be there, and every time a time. */
+static void test_refused(void **state)
+{
+	enum {
+		KNOWN = CONTROL_THREAD,
+		THREAD = CONTROL_NEW_THREAD,
+		NEW = CONTROL_NEW,
+		MORE = SHAPE_MORE,
+		BACK = SHAPE_BACK,
+		GOES_ON = CALL_CONTINUED,
+		KIND = NR_CALL_PARTS,
+	};
+	static const struct {
+		unsigned char bytes[24];
+		uint8_t size, nr;
+		bool right;
+	} rows[] = {
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0}, 9, 1, true},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, 0}, 10, 1},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0}, 8, 1},
+		{{NEW, 0, 0, 0, 0, 0, 0}, 7, 1},                     /* of no thread */
+		{{KNOWN, 0, NEW, 0, 0, 0, 0, 0, 0}, 9, 1},           /* of one that was not named */
+		{{THREAD, 7, THREAD, 7, NEW, 0, 0, 0, 0, 0}, 11, 1}, /* of two */
+		{{THREAD, 7, KNOWN, 0, NEW, 0, 0, 0, 0, 0}, 11, 1},
+		{{THREAD, 7, 0, 0, 0}, 5, 1}, /* of a shape that is not known */
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 12, 2, true},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, 1, 0, 0}, 12, 2},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, KNOWN, 0, 0, 0, 0}, 14, 2, true},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, KNOWN, 1, 0, 0, 0}, 14, 2},
+		{{THREAD, 255, 255, 255, 255, 15, NEW, 0, 0, 0, 0, 0, 0}, 13, 1, true},
+		{{THREAD, 255, 255, 255, 255, 16, NEW, 0, 0, 0, 0, 0, 0}, 13, 1},
+		{{THREAD, 7, NEW, SHAPE_ALL + 1, 0, 0, 0, 0, 0}, 9, 1},
+		{{THREAD, 7, NEW, 0, 0, 0, 1, KIND, 0, 0}, 10, 1},
+		{{THREAD, 7, NEW, MORE, 0, 0, 0}, 7, 1}, /* of nothing */
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, NEW, MORE, 0, 0, 0}, 14, 2},
+		{{THREAD, 7, NEW, GOES_ON, 0, 0, 0, 0, 0, NEW, MORE, 0, 0, 0}, 14, 2, true},
+		{{THREAD, 7, NEW, BACK, 0, 0, 0, 0, 0}, 9, 1, true},
+		{{THREAD, 7, NEW, BACK, 0, 0, 0, 1, 0}, 9, 1}, /* before time began */
+		/* and when it ends, of which a bin has 60 bits */
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 15},
+	         17,
+	         1,
+	         true},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 255, 15},
+	         17,
+	         1},
+		{{THREAD, 7, NEW, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 16, 0},
+	         17,
+	         1},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(read_bytes(rows[i].bytes, rows[i].size, rows[i].nr),
+		                 rows[i].right ? rows[i].nr : -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_bytes),      cmocka_unit_test(test_many_parts),
-		cmocka_unit_test(test_share),      cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_bytes),       cmocka_unit_test(test_many_parts),
+		cmocka_unit_test(test_share),       cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_alike),       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_differences), cmocka_unit_test(test_many_shapes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

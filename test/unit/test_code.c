@@ -312,13 +312,16 @@ static void pairs_that_are_met_again_take_a_byte(void **state)
 	free(encoder);
 }
 
-static void read_on(struct code_cursor *cursor, uint32_t context, uint64_t leaf)
+static void read_on(struct code_cursor *cursor, uint32_t context, uint64_t leaf, unsigned pair,
+                    bool again)
 {
 	struct code_sample got;
 
 	assert_int_equal(code_next(cursor, &got), 1);
 	assert_int_equal(got.context, context);
 	assert_int_equal(got.leaf, leaf);
+	assert_int_equal(got.pair, pair);
+	assert_int_equal(got.again, again);
 }
 
 /* 4096 pairs have a number, of two bytes; the next one is written out whenever it is met. */
@@ -339,11 +342,11 @@ static void as_many_pairs_are_known_as_the_page_says(void **state)
 	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 4);
 	assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
 	for (unsigned i = 0; i <= NR; i++)
-		read_on(cursor, 1000 + i % 2, 16 * i);
-	read_on(cursor, 1001, 16 * (NR - 1));
-	read_on(cursor, 1001, 16 * (NR - 1));
-	read_on(cursor, 1000, 16 * NR);
-	read_on(cursor, 1000, 16 * NR);
+		read_on(cursor, 1000 + i % 2, 16 * i, i, false);
+	read_on(cursor, 1001, 16 * (NR - 1), NR - 1, true);
+	read_on(cursor, 1001, 16 * (NR - 1), NR - 1, true);
+	read_on(cursor, 1000, 16 * NR, CODE_MAX_PAIRS, false);
+	read_on(cursor, 1000, 16 * NR, CODE_MAX_PAIRS, false);
 	free(bin);
 	free(cursor);
 	free(encoder);
@@ -477,6 +480,81 @@ static void garbage_is_survived(void **state)
 	}
 }
 
+/* Bytes of so many records. */
+static int end_of(const unsigned char *bytes, size_t size, uint32_t nr)
+{
+	struct bin *bin = new_bin(10, BIN_SAMPLES);
+	int end;
+
+	bin->nr_records = nr;
+	bin->record_bytes = (uint32_t)size;
+	memcpy(bin_records(bin), bytes, size);
+	decode(bin, 1024, &end);
+	free(bin);
+	return end;
+}
+
+/* In a bin with one site, pair, context, leaf and area, and blocks of five modules. */
+static void numbers_of_what_there_is_not_are_refused(void **state)
+{
+	enum {
+		PAIR = WHERE_PAIR,
+		CONTEXT = WHERE_CONTEXT,
+		RAW = WHERE_RAW,
+		SWITCH = WHERE_SWITCH,
+		NEW_SITE = SITE_NEW << 2 | SWITCH,
+		OLD_SITE = SITE_BYTE << 2 | SWITCH,
+		LONG_TIME = TIME_VARINT << 2 | PAIR,
+		ANY = LEAF_ANY_BLOCK,
+		NEW = LEAF_NEW_BLOCK,
+		FIFTH = LEAF_NEW_BLOCK + CODE_MODULES * LEAF_HIGH,
+		PREFIX = 11,
+	};
+	static const struct {
+		unsigned char bytes[16];
+		uint8_t size;
+		bool right;
+	} rows[] = {
+		{{PAIR, 0}, 2, true},
+		{{PAIR, 1}, 2},
+		{{SWITCH, PAIR, 0}, 3, true},
+		{{1 << 2 | SWITCH, PAIR, 0}, 3},
+		{{OLD_SITE, 0, PAIR, 0}, 4, true},
+		{{OLD_SITE, 1, PAIR, 0}, 4},
+		{{SWITCH, SWITCH, 0, 1}, 4},
+		{{CONTEXT, 1, 1}, 3, true},
+		{{CONTEXT, 2, 1}, 3},
+		{{CONTEXT, 1, 3}, 3},
+		{{RAW, 0, 0}, 3, true},
+		{{RAW, 0, 1}, 3},
+		{{RAW, 0, LEAF_AREA + 1, 0, 0}, 5, true},
+		{{RAW, 0, LEAF_AREA + 2, 0, 0}, 5},
+		{{RAW, 0, NEW, 0, 0, 0}, 6, true},
+		{{RAW, 0, NEW + LEAF_HIGH, 0, 0, 0}, 6},
+		{{LONG_TIME, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1, 0}, 12, true},
+		{{LONG_TIME, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0}, 12},
+	};
+	static const unsigned char prefix[PREFIX] = {NEW_SITE, 1, 0, 0, RAW, 0, ANY, 0, 0, 0, 0};
+	static const unsigned char modules[] = {RAW, 0, ANY, 1, 0,   0, 0,     RAW, 0, ANY, 2, 0,
+	                                        0,   0, RAW, 0, ANY, 3, 0,     0,   0, RAW, 0, ANY,
+	                                        4,   0, 0,   0, RAW, 0, FIFTH, 0,   0, 0};
+	unsigned char bytes[PREFIX + sizeof(modules)];
+
+	(void)state;
+	assert_int_equal(end_of(prefix, PREFIX, 1), 0);
+	assert_int_equal(end_of(prefix + 4, PREFIX - 4, 1), -EBADMSG); /* no site */
+	memcpy(bytes, prefix, PREFIX);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		memcpy(bytes + PREFIX, rows[i].bytes, rows[i].size);
+		assert_int_equal(end_of(bytes, PREFIX + rows[i].size, 2),
+		                 rows[i].right ? 0 : -EBADMSG);
+		assert_int_equal(end_of(bytes, PREFIX + rows[i].size, 1), -EBADMSG);
+	}
+	memcpy(bytes + PREFIX, modules, sizeof(modules));
+	assert_int_equal(end_of(bytes, sizeof(bytes) - 6, 5), 0);
+	assert_int_equal(end_of(bytes, sizeof(bytes), 6), -EBADMSG);
+}
+
 static void headers_that_contradict_themselves_are_refused(void **state)
 {
 	static const struct bin bad[] = {
@@ -525,6 +603,7 @@ int main(void)
 		cmocka_unit_test(any_flipped_byte_is_survived),
 		cmocka_unit_test(a_cut_bin_gives_its_whole_records),
 		cmocka_unit_test(garbage_is_survived),
+		cmocka_unit_test(numbers_of_what_there_is_not_are_refused),
 		cmocka_unit_test(headers_that_contradict_themselves_are_refused),
 	};
 
