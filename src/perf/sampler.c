@@ -92,13 +92,15 @@ static struct side_count read_side(int fd)
 	return count;
 }
 
-/* The time that all tasks ran, ns. */
+/* The time that all tasks ran where samples are taken, ns. */
 static uint64_t time_ran(const struct sampler *s)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < s->nr_targets * s->nr_cpus; i++)
-		sum += read_side(s->side_fds[i]).running;
+	for (unsigned t = 0; t < s->nr_targets; t++)
+		for (unsigned c = 0; c < s->nr_cpus; c++)
+			if (*sampler_fd(s, &s->events[0], 0, t, c) >= 0)
+				sum += read_side(s->side_fds[t * s->nr_cpus + c]).running;
 	return sum;
 }
 

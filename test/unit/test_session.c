@@ -145,10 +145,12 @@ static int counted(uint64_t value, uint64_t running)
 	return fd;
 }
 
-static uint64_t total_of(struct world *w, unsigned e, bool is_clock, enum sampler_way way)
+/* Of an event that is open on the first so many CPUs. */
+static uint64_t total_on(struct world *w, unsigned e, bool is_clock, enum sampler_way way,
+                         unsigned nr_cpus)
 {
 	struct sampler *s = &w->sampler;
-	int fds[NR_CPUS] = {counted(10, 0), counted(20, 0)};
+	int fds[NR_CPUS] = {counted(10, 0), nr_cpus > 1 ? counted(20, 0) : -1};
 	int sides[NR_CPUS] = {counted(0, 50), counted(0, 51)};
 	uint64_t total;
 
@@ -157,7 +159,7 @@ static uint64_t total_of(struct world *w, unsigned e, bool is_clock, enum sample
 	s->nr_targets = 1;
 	s->ran_before = 1;
 	s->side_fds = sides;
-	s->events[e].fds = fds;
+	s->events[0].fds = s->events[e].fds = fds;
 	s->events[e].is_clock = is_clock;
 	total = sampler_total(s, e);
 	for (unsigned c = 0; c < NR_CPUS; c++) {
@@ -165,6 +167,11 @@ static uint64_t total_of(struct world *w, unsigned e, bool is_clock, enum sample
 		close(sides[c]);
 	}
 	return total;
+}
+
+static uint64_t total_of(struct world *w, unsigned e, bool is_clock, enum sampler_way way)
+{
+	return total_on(w, e, is_clock, way, NR_CPUS);
 }
 
 /* What was not counted meanwhile is missing in a total. */
@@ -180,6 +187,10 @@ static void throttling_stops_counting(void **state)
 	assert_int_equal(total_of(w, 1, false, SAMPLER_CGROUP), 0);
 	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 0);
 	assert_int_equal(total_of(w, 0, false, SAMPLER_CGROUP), 30);
+	/* Mappings and tasks are of interest on all CPUs, time where samples were asked for. */
+	assert_int_equal(total_on(w, 1, true, SAMPLER_CGROUP, 1), 49);
+	w->sampler.events[1].throttled = false;
+	assert_int_equal(total_on(w, 1, true, SAMPLER_CGROUP, 1), 10);
 }
 
 static void throttling_is_counted_where_it_was(void **state)
