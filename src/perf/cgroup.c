@@ -326,13 +326,15 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid)
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
 {
 	char file[32], path[PATH_MAX];
-	const char *name = strrchr(cgroup->path, '/'), *at;
+	const char *name = strrchr(cgroup->path, '/'), *at = path;
+	size_t size = strlen(name);
 
 	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
 	if (path_of(file, path))
 		return true;
-	at = strstr(path, name);
-	return at && (at[strlen(name)] == '\0' || at[strlen(name)] == '/');
+	while ((at = strstr(at, name)) && at[size] && at[size] != '/')
+		at += size;
+	return at;
 }
 
 uint64_t cgroup_cpu_time(const struct cgroup *cgroup)

@@ -37,4 +37,15 @@ left yes sh -c "./leave sleep 1 & sleep 0.3"
 left no sh -c "$TARGETS/burn 0.1; sleep 1 & sleep 0.1"
 left no sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & done; wait'
 left no sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & done; sleep 0.1'
+
+# A recorder inside of another's cgroup, whose number begins like its own.
+cat >inside <<END
+#!/bin/sh
+mkdir $mount/adaptrace-\$\$0 && echo \$\$ >$mount/adaptrace-\$\$0/cgroup.procs && echo \$\$ >number
+exec "\$@"
+END
+chmod 755 inside
+./inside "$ADAPTRACE" record "$TARGETS/burn" 0.3 2>errors || fail "it ended with $?: $(cat errors)"
+rmdir "$mount/adaptrace-$(cat number)0"
+grep "moved itself" errors && fail "it stayed where it was"
 pass
