@@ -218,6 +218,20 @@ static void reap_until(struct tasks *tasks, uint64_t time)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
+/* Whoever had the number of a process that begins is gone, whether it has said so or not. */
+static void replace_process(struct tasks *tasks, pid_t pid)
+{
+	struct task *task, *next;
+
+	if (!find_process(tasks, pid))
+		return;
+	HASH_ITER(hh, tasks->tasks, task, next)
+	{
+		if (task->process->pid == pid)
+			replace_task(tasks, task);
+	}
+}
+
 static void on_fork(struct tasks *tasks, const struct record *record)
 {
 	pid_t pid = (pid_t)record->pid, tid = (pid_t)record->tid;
@@ -228,6 +242,8 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 		return;
 	if (task)
 		replace_task(tasks, task);
+	if (pid == tid)
+		replace_process(tasks, pid);
 	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
 	process = find_process(tasks, pid);
 	if (!process)

@@ -126,6 +126,29 @@ static void test_numbers_reused_after_lost_ends(void **state)
 	assert_int_equal(tasks_of_sample(&world->tasks, LEADER, -1)->tid, LEADER);
 }
 
+/* What is left of a process before it, because ends are young or were lost, is not its own. */
+static void test_process_reused(void **state)
+{
+	struct world *world = *state;
+	struct record code = record_of(world, RECORD_MMAP, LEADER, LEADER);
+	struct task *task;
+
+	named(world, OTHER, OTHER, "parent", true);
+	named(world, LEADER, LEADER, "old", true);
+	born(world, LEADER, WORKER, LEADER);
+	code.mmap.start = 0x10000;
+	code.mmap.end = 0x20000;
+	code.mmap.path = "//anon";
+	tasks_record(&world->tasks, &code);
+	ended(world, LEADER, LEADER);
+	born(world, LEADER, LEADER, OTHER);
+	task = tasks_of_sample(&world->tasks, LEADER, LEADER);
+	assert_string_equal(comm_at(world, task->comm), "parent");
+	assert_int_equal(task->process->nr_tasks, 1);
+	assert_null(space_lookup(task->process->space, 0x10000));
+	assert_int_equal(HASH_COUNT(world->tasks.tasks), 2);
+}
+
 static void test_order_of_ends(void **state)
 {
 	struct world *world = *state;
@@ -191,6 +214,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exec_of_another_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbers_reused_after_lost_ends, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(test_process_reused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_of_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared_slot_keeps_its_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_without_end, setup, teardown),
