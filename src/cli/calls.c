@@ -227,6 +227,7 @@ static void end_process(struct calls *calls, unsigned i)
 {
 	struct calls_process *process = calls->processes[i];
 
+	calls_process_look(process);
 	calls_clock_read(&calls->clock);
 	calls_process_end(process, ring_ticks(RING_CLOCK_MONOTONIC), &calls->put.sink);
 	calls->lost_ended += calls_process_lost(process);

@@ -96,8 +96,10 @@ void calls_clock_read(struct calls_clock *clock)
 {
 	uint64_t best = UINT64_MAX, ticks = 0, ns = 0;
 
-	if (clock->source == RING_CLOCK_MONOTONIC)
+	if (clock->source == RING_CLOCK_MONOTONIC) {
+		clock->now = monotonic_ns();
 		return;
+	}
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t before = monotonic_ns(), now = ring_counter(), after = monotonic_ns();
 
@@ -118,7 +120,7 @@ uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks)
 	unsigned i = clock->nr - 1;
 
 	if (clock->source == RING_CLOCK_MONOTONIC)
-		return ticks;
+		return ticks < clock->now ? ticks : clock->now;
 	point = &clock->points[i];
 	if (ticks >= point->ticks)
 		return point->ns;

@@ -12,7 +12,8 @@
 
 struct calls_clock {
 	enum ring_clock source;
-	unsigned nr; /* points; the last one moves until it is far enough from the one before */
+	uint64_t now; /* RING_CLOCK_MONOTONIC: the last reading, ns */
+	unsigned nr;  /* points; the last one moves until it is far enough from the one before */
 	uint64_t distance; /* ns */
 	uint64_t error;    /* the longest that reading both clocks together took, ns */
 	struct calls_point {
@@ -25,7 +26,7 @@ struct calls_clock {
 void calls_clock_init(struct calls_clock *clock);
 /* Reads both clocks. What is converted should be of before the last time. */
 void calls_clock_read(struct calls_clock *clock);
-/* Never decreasing in ticks between two readings. */
+/* Never decreasing in ticks between two readings, and never later than the last. */
 uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
 
 /* The same for many times, most of them since the last point that stays; until the next reading. */

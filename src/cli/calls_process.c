@@ -321,7 +321,6 @@ void calls_process_end(struct calls_process *process, uint64_t now, const struct
 {
 	struct trace_process *entry;
 
-	calls_process_look(process);
 	calls_process_read(process, now, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)

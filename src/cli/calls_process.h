@@ -68,7 +68,9 @@ void calls_process_look(struct calls_process *process);
  * return from lasted until now.
  */
 void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
-/* The process is gone, or lost to us: calls that never returned, up to this time. */
+/*
+ * The process is gone, or lost to us: the same, and what no thread returned from lasted until now.
+ */
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 
 /* Calls that found no room, up to now. */

@@ -58,6 +58,7 @@ static int setup(void **state)
 	assert_non_null(w->tables);
 	calls_names_init(&w->names, w->tables);
 	w->clock.source = RING_CLOCK_MONOTONIC;
+	calls_clock_read(&w->clock);
 	w->process = calls_process_new(getpid(), &w->names, &w->clock, &fd);
 	assert_non_null(w->process);
 	/* Nobody takes memory away under the reader. */
@@ -253,6 +254,24 @@ static void test_slots_of_nobody(void **state)
 	assert_int_equal(w->process->malformed, 5);
 }
 
+/* Who lies about the time makes no recording longer. */
+static void test_nothing_is_of_later(void **state)
+{
+	struct world *w = *state;
+	const uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), 10, UINT64_MAX};
+	const uint64_t next[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), UINT64_MAX - 1, 30};
+
+	produce(w, 1, call, 3);
+	consume(w);
+	assert_int_equal(w->last.enter, 10);
+	assert_int_equal(w->last.leave, w->clock.now);
+	produce(w, 1, next, 3);
+	consume(w);
+	assert_int_equal(w->last.enter, w->clock.now);
+	assert_int_equal(w->last.leave, w->clock.now);
+	assert_int_equal(w->process->malformed, 0);
+}
+
 /* The same communicator of two processes is one, in the trace. */
 static void test_world_is_one(void **state)
 {
@@ -337,6 +356,7 @@ static void test_open_calls_end(void **state)
 	shared->threads[1].nr_open = 2;
 	shared->open[1][0] = (struct ring_open){50, CALL_Barrier};
 	shared->open[1][1] = (struct ring_open){60, CALL_Recv};
+	calls_process_look(w->process);
 	calls_process_end(w->process, 500, &(struct calls_sink){.put = sink, .arg = w});
 	assert_int_equal(w->nr_calls, 2);
 	assert_int_equal(w->last_region, CALL_Barrier);
@@ -419,6 +439,7 @@ static void test_madness(void **state)
 		consume(w);
 	}
 	assert_true(w->process->malformed > 0);
+	calls_process_look(w->process);
 	calls_process_end(w->process, 1000, &(struct calls_sink){.put = sink, .arg = w});
 }
 
@@ -433,6 +454,7 @@ int main(void)
 		WORLD_TEST(test_rounds_wrap),
 		WORLD_TEST(test_open_calls_end),
 		WORLD_TEST(test_rings_are_given_back),
+		WORLD_TEST(test_nothing_is_of_later),
 		WORLD_TEST(test_madness),
 		WORLD_TEST(test_slots),
 		WORLD_TEST(test_slots_of_nobody),
