@@ -19,7 +19,7 @@ static inline struct calls_ring calls_ring_open(struct calls_process *process,
 		.words = (const uint64_t *)(const void *)((const char *)process->shared + offset),
 		.size = size,
 		.head = head,
-		.tail = ring->tail,
+		.tail = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED),
 	};
 
 	if (head - view.tail > size) {

@@ -385,21 +385,23 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
                       const struct calls_sink *sink)
 {
 	struct ring *ring = &process->shared->threads[thread];
-	uint32_t nr_open = ring->nr_open;
+	uint32_t nr_open = __atomic_load_n(&ring->nr_open, __ATOMIC_RELAXED);
 
 	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
-		struct ring_open open = process->shared->open[thread][n - 1];
+		const struct ring_open *open = &process->shared->open[thread][n - 1];
+		uint32_t region = (uint32_t)__atomic_load_n(&open->region, __ATOMIC_RELAXED);
 		struct call call = {
-			.enter = calls_clock_ns(process->clock, open.enter),
+			.enter = calls_clock_ns(process->clock,
+		                                __atomic_load_n(&open->enter, __ATOMIC_RELAXED)),
 			.leave = now,
-			.region = region_entry(process, (uint32_t)open.region),
+			.region = region_entry(process, region),
 			.flags = CALL_UNFINISHED,
 			.depth = n - 1,
 		};
 
 		if (call.region == NO_ENTRY || call.enter > now)
 			continue;
-		sink->put(sink->arg, process, (pid_t)ring->tid, (uint32_t)open.region, &call);
+		sink->put(sink->arg, process, (pid_t)ring->tid, region, &call);
 	}
 	ring->nr_open = 0;
 }
