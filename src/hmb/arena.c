@@ -138,13 +138,16 @@ struct bin *arena_take(struct arena *arena, enum bin_use use, bool sub)
 
 	if (!bin)
 		return NULL;
-	/* Whoever reads this meanwhile must not see one use with the counts of another. */
+	/*
+	 * Whoever copies this meanwhile knows by the sequence that it became another one, before
+	 * anything of the other is there, and by the use that its counts are its own.
+	 */
 	bin->use = BIN_FREE;
+	__atomic_store_n(&bin->sequence, ++arena->sequence, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	clear_counts(bin);
 	bin->next = BIN_NONE;
 	bin->kind = bin->level = 0;
-	__atomic_store_n(&bin->sequence, ++arena->sequence, __ATOMIC_RELEASE);
 	__atomic_store_n(&bin->use, (uint8_t)use, __ATOMIC_RELEASE);
 	return bin;
 }
