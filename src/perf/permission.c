@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef CAP_PERFMON
@@ -27,14 +27,12 @@ static bool in_first_user_namespace(void)
 
 static uint64_t capabilities(void)
 {
-	char status[4096];
-	const char *line;
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 
-	if (!in_first_user_namespace() ||
-	    text_file_read("/proc/self/status", status, sizeof(status)))
+	if (!in_first_user_namespace() || syscall(SYS_capget, &header, sets))
 		return 0;
-	line = strstr(status, "\nCapEff:");
-	return line ? strtoull(line + strlen("\nCapEff:"), NULL, 16) : 0;
+	return (uint64_t)sets[1].effective << 32 | sets[0].effective;
 }
 
 static bool has_capability(uint64_t set, unsigned number)

@@ -3,7 +3,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <grp.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -93,13 +96,39 @@ static void test_read(void **state)
 		assert_true(permission_has(&p, PERMISSION_CPU, 0));
 }
 
+/* However many groups a user is in, in what /proc says they come before the rights. */
+static void test_many_groups(void **state)
+{
+	struct permission before, after;
+	gid_t groups[1000];
+	pid_t pid;
+	int status;
+
+	(void)state;
+	permission_read(&before);
+	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		groups[i] = 1000000000 + i;
+	if (!before.perfmon)
+		skip();
+	pid = fork();
+	if (!pid) {
+		if (setgroups(sizeof(groups) / sizeof(*groups), groups))
+			_exit(2);
+		permission_read(&after);
+		_exit(!after.perfmon);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WEXITSTATUS(status) == 2)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paranoid),
-		cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_paranoid),    cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_limits),      cmocka_unit_test(test_read),
+		cmocka_unit_test(test_many_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
