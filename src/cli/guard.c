@@ -47,7 +47,8 @@ void guard_target_time(struct guard *guard, uint64_t target_ns)
 {
 	if (!guard->told_since)
 		guard->told_since = target_ns;
-	guard->target_ns = target_ns - guard->told_since;
+	if (target_ns > guard->told_since)
+		guard->target_ns = target_ns - guard->told_since;
 }
 
 /* A period that doubled stays so: not for a few samples that a crowded moment cost. */

@@ -37,8 +37,8 @@ void guard_init(struct guard *guard, double max_overhead, uint64_t price);
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
 
 /*
- * Where no clock is sampled that would tell it: the target's CPU time so far, ns. Without either,
- * the machine's stands for it.
+ * Where no clock is sampled that would tell it: the target's CPU time so far, ns; 0: it cannot be
+ * told now. Without either, the machine's stands for it.
  */
 void guard_target_time(struct guard *guard, uint64_t target_ns);
 

@@ -124,6 +124,8 @@ static void test_told_time(void **state)
 	assert_int_equal(guard.target_ns, 0);
 	guard_target_time(&guard, 12 * SECOND);
 	assert_int_equal(guard.target_ns, 2 * SECOND);
+	guard_target_time(&guard, 0);
+	assert_int_equal(guard.target_ns, 2 * SECOND);
 	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
 	guard_target_time(&guard, 15 * SECOND);
 	assert_int_equal(guard.target_ns, 3 * SECOND);
