@@ -174,7 +174,9 @@ void tasks_begin(struct tasks *tasks)
 	tasks_count_unobserved(tasks);
 	forget_commands(tasks);
 	for (struct task *task = tasks->tasks; task; task = task->hh.next) {
-		if (task->unobserved && tasks_gone(task->tid))
+		/* What said EXIT may live on, unobserved. */
+		if ((task->unobserved || task->ended) &&
+		    !unobserved_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
 		if (tasks->user_only)

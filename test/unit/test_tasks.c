@@ -391,9 +391,12 @@ static void what_was_before_is_of_no_account(void **state)
 	say_birth(w, PID(2), "lives", now);
 	say_mmap(w, PID(2), 0x1000, 0x2000, "/bin/lives");
 	say_birth(w, PID(3), "other", now + GRACE);
+	say_birth(w, PID(4), "ended just now", now + GRACE);
+	say_exit(w, PID(4), PID(4), now + GRACE);
 	assert_int_equal(command(w, "ends")->exact, 1000);
 	tasks_begin(&w->tasks);
 	assert_int_equal(command(w, "ends")->tasks, 0);
+	assert_int_equal(command(w, "ended just now")->tasks, 0);
 	assert_int_equal(command(w, "ends")->exact, 0);
 	assert_int_equal(command(w, "ends")->flags, 0);
 	assert_int_equal(command(w, "app")->tasks, 1);
