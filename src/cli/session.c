@@ -146,7 +146,7 @@ static void on_tick(struct session *s)
 	look_for_cpus(s);
 	session_pace(s);
 	launch_reap_others(&s->launch);
-	tasks_tick(&s->tasks, sampler_now() - SAMPLER_SLACK_NS);
+	tasks_tick(&s->tasks, sampler_drained(s->sampler));
 	summary_progress(s);
 	status_show(s);
 }

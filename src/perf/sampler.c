@@ -331,6 +331,11 @@ int sampler_next(struct sampler *sampler, struct record *record, struct sampler_
 	return 1;
 }
 
+uint64_t sampler_drained(const struct sampler *sampler)
+{
+	return sampler->merge.horizon;
+}
+
 uint64_t sampler_late(const struct sampler *sampler)
 {
 	return sampler->merge.late;

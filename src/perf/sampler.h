@@ -149,6 +149,9 @@ void sampler_drain(struct sampler *sampler, bool all);
  */
 int sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
 
+/* All records of before this time have come out, but for late ones: where the last drain ended. */
+uint64_t sampler_drained(const struct sampler *sampler);
+
 /* Records delivered behind the merge front so far. */
 uint64_t sampler_late(const struct sampler *sampler);
 /* How often the contents of a ring made no sense and were skipped. */

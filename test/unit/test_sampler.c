@@ -152,6 +152,9 @@ static void nothing_comes_before_the_slack_is_over(void **state)
 		assert_int_equal(record.time, time);
 		assert_true(sampler_now() - time >= SAMPLER_SLACK_NS);
 		assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+		/* What time passes without a drain has not come out. */
+		assert_in_range(sampler_drained(&w->sampler), time + 1,
+		                sampler_now() - SAMPLER_SLACK_NS);
 	}
 	assert_true(sampler_latency(&w->sampler) >= SAMPLER_SLACK_NS);
 }
