@@ -62,12 +62,28 @@ static uintptr_t library_object(const char *name)
 	return (uintptr_t)(object ? object : hidden_symbol(name));
 }
 
+/* A program may close its plug-ins, and open them again: what we know of the library stays true. */
+static void keep_library(void *symbol)
+{
+	Dl_info info;
+	void *library = NULL;
+
+	if (dladdr(symbol, &info))
+		library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (library)
+		dlclose(library);
+}
+
 void *abi_real(enum mpi_call call, bool profiling)
 {
 	char name[64];
+	void *symbol;
 
 	snprintf(name, sizeof(name), "%sMPI_%s", profiling ? "P" : "", call_infos[call].name);
-	return library_symbol(name);
+	symbol = library_symbol(name);
+	if (symbol)
+		keep_library(symbol);
+	return symbol;
 }
 
 static void find_functions(void)

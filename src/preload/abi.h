@@ -53,7 +53,8 @@ void abi_learn(void);
 
 /*
  * The function behind ours: the next in the search order, so that other tools between us and the
- * library have their turn; where the library was opened out of everybody's sight, its own.
+ * library have their turn; where the library was opened out of everybody's sight, its own. It is
+ * not unloaded any more.
  */
 RARE void *abi_real(enum mpi_call call, bool profiling);
 
