@@ -4,8 +4,8 @@
 #include "adaptrace.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define NR_NAMES 4096 /* slots; a power of two */
 
@@ -14,6 +14,8 @@ struct name {
 	uint32_t kind, length;
 	char text[];
 };
+#define NAME_SIZE (sizeof(struct name) + RING_MAX_NAME + 1) /* of the longest */
+static_assert(NAME_SIZE % _Alignof(struct name) == 0, "the longest ones lie side by side");
 
 /*
  * Names by hash, never forgotten. A site's number counts only in the process that gave it: a forked
@@ -22,6 +24,7 @@ struct name {
 static struct {
 	struct name *slots[NR_NAMES];
 	uint32_t nr;
+	char *room;                 /* for the next one; NULL: there is none yet */
 	uint32_t numbers[NR_NAMES]; /* of slots, in this process; 0: not defined yet */
 	uint32_t generation;
 	struct adaptrace_site
@@ -37,14 +40,28 @@ static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-static struct name *new_name(const char *text, size_t length, uint32_t kind)
+/* Of all names that there may be: a signal handler may make one, where malloc() must not be. */
+static char *get_room(void)
 {
 	int error = errno;
-	struct name *name = calloc(1, sizeof(*name) + length + 1);
+	void *room = mmap(NULL, NR_NAMES / 2 * NAME_SIZE, PROT_READ | PROT_WRITE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	errno = error;
-	if (!name)
+	return room == MAP_FAILED ? NULL : room;
+}
+
+static struct name *new_name(const char *text, size_t length, uint32_t kind)
+{
+	size_t align = _Alignof(struct name), size = sizeof(struct name) + length + 1;
+	struct name *name;
+
+	if (!names.room)
+		names.room = get_room();
+	if (!names.room)
 		return NULL;
+	name = (struct name *)(void *)names.room;
+	names.room += (size + align - 1) / align * align;
 	memcpy(name->text, text, length);
 	name->kind = kind;
 	name->length = (uint32_t)length;

@@ -20,6 +20,14 @@ calls = sorted(c['call'] for c in map(json.loads, open('dump')) if 'call' in c)
 assert calls == ['behind', 'ending'], calls
 E
 
+recorded -m 1M --mpi -F 100 -g none ./interrupted handler
+"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+check <<'E'
+import json
+calls = sorted(c['call'] for c in map(json.loads, open('dump')) if 'call' in c)
+assert calls == ['before', 'signal', 'signal'], calls
+E
+
 # Signals neither make the wait for a recorder that does not answer longer, nor wait for themselves.
 mkfifo go
 start_recording -m 1M --mpi -F 100 -g none \

@@ -1,6 +1,7 @@
 /*
  * interrupted cancel: a thread that is to end makes the first call; then others make some.
  * interrupted signal: signals, which are calls as well, come all the time, the first call included.
+ * interrupted handler: a signal handler has names that are new, where malloc() must not be called.
  * interrupted loader: the first call comes between an error of the loader and the question for it.
  */
 #include <adaptrace.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 int MPI_Barrier(void *comm); /* of a library that does nothing */
 
@@ -42,6 +44,34 @@ static void interrupt(void)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
+static volatile sig_atomic_t in_handler;
+void *__libc_calloc(size_t nr, size_t size);
+
+void *calloc(size_t nr, size_t size)
+{
+	if (in_handler)
+		_exit(3);
+	return __libc_calloc(nr, size);
+}
+
+static void handle_quietly(int signal)
+{
+	in_handler = 1;
+	handle(signal);
+	in_handler = 0;
+}
+
+static int mark_in_handler(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handle_quietly;
+	sigaction(SIGUSR1, &action, NULL);
+	ADAPTRACE_MARK("before");
+	return raise(SIGUSR1);
+}
+
 static int ask_loader(void)
 {
 	const char *error = dlerror();
@@ -59,6 +89,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "loader"))
 		return ask_loader();
+	if (argc > 1 && !strcmp(argv[1], "handler"))
+		return mark_in_handler();
 	if (argc > 1 && !strcmp(argv[1], "signal")) {
 		interrupt();
 		return MPI_Barrier(NULL);
