@@ -93,6 +93,7 @@ struct thread {
 	void *scratch;            /* see thread_scratch() */
 	size_t scratch_size;
 	uintptr_t stack, stack_end; /* its own; those of fibers and signals are elsewhere */
+	uint64_t in_vain;           /* the ring's tail + 1 after a wait that brought no room */
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));

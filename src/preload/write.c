@@ -14,15 +14,27 @@ static bool ring_room(struct thread *thread, uint64_t head)
 	return head - tail <= (thread->mask + 1) >> thread->idle;
 }
 
-/* Waits for the recorder where the user prefers that to a loss. */
+static uint64_t ring_tail(const struct thread *thread)
+{
+	return __atomic_load_n(&thread->ring->tail, __ATOMIC_RELAXED);
+}
+
+/*
+ * Waits for the recorder where the user prefers that to a loss. One that has taken nothing in since
+ * the last time that this was in vain may be gone.
+ */
 static bool wait_for_room(struct thread *thread, uint64_t head)
 {
 	uint64_t patience = thread->idle ? 0 : process.shared->patience;
 	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
 
+	if (!patience || thread->in_vain == ring_tail(thread) + 1)
+		return false;
 	while (!ring_room(thread, head)) {
-		if (!patience || ring_ticks(RING_CLOCK_MONOTONIC) > until)
+		if (ring_ticks(RING_CLOCK_MONOTONIC) > until) {
+			thread->in_vain = ring_tail(thread) + 1;
 			return false;
+		}
 		process_wait(50000);
 	}
 	return true;

@@ -38,4 +38,11 @@ await test -s status
 kill -CONT "$recorder"
 wait "$recorder"
 [ "$(cat status)" = 0 ] || fail "the program did not go on: $(cat status)"
+
+# Where the recorder is gone, a thread that may wait for it does so once, and not at each call.
+lose_recorder -m 1M --mpi --events-wait 1000 -F 100 -g none \
+	sh -c './interrupted alone; echo $? >ended' 2>errors
+echo >go
+await test -s ended
+[ "$(cat ended)" = 0 ] || fail "the program ended with $(cat ended)"
 pass

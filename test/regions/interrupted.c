@@ -2,6 +2,7 @@
  * interrupted cancel: a thread that is to end makes the first call; then others make some.
  * interrupted signal: signals, which are calls as well, come all the time, the first call included.
  * interrupted handler: a signal handler has names that are new, where malloc() must not be called.
+ * interrupted alone: many calls, after a line from the file "go": more than there is room for.
  * interrupted loader: the first call comes between an error of the loader and the question for it.
  */
 #include <adaptrace.h>
@@ -72,6 +73,20 @@ static int mark_in_handler(void)
 	return raise(SIGUSR1);
 }
 
+static int go_on_alone(void)
+{
+	char line[8];
+	FILE *go;
+
+	ADAPTRACE_MARK("again");
+	go = fopen("go", "r");
+	if (!go || !fgets(line, sizeof(line), go))
+		return 1;
+	for (int i = 0; i < 400000; i++)
+		ADAPTRACE_MARK("again");
+	return fclose(go);
+}
+
 static int ask_loader(void)
 {
 	const char *error = dlerror();
@@ -89,6 +104,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "loader"))
 		return ask_loader();
+	if (argc > 1 && !strcmp(argv[1], "alone"))
+		return go_on_alone();
 	if (argc > 1 && !strcmp(argv[1], "handler"))
 		return mark_in_handler();
 	if (argc > 1 && !strcmp(argv[1], "signal")) {
