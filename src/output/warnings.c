@@ -227,6 +227,17 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 
 /* --- one event -------------------------------------------------------------------------------- */
 
+/* Bursts of what is counted fill a ring before anyone can empty it; clocks have none. */
+static const char *way_to_lose_less(const struct profile *profile, const struct trace_event *event,
+                                    uint64_t lost)
+{
+	if (event->unit == TRACE_NS || share(lost, lost + event->taken) < WORTH_SAYING)
+		return "";
+	return trace_run(profile->trace)->stacks == TRACE_STACKS_DWARF
+	               ? "; record -c PERIOD takes fewer, -g fp smaller ones"
+	               : "; record -c PERIOD takes fewer";
+}
+
 static void warn_of_losses(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
@@ -237,9 +248,10 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 	if (lost)
 		warn(warner,
 		     "%llu sample%s of %s %s lost (%.2f %%): shares may be wrong by as much "
-		     "beyond their errors",
+		     "beyond their errors%s",
 		     (unsigned long long)lost, lost == 1 ? "" : "s", name,
-		     lost == 1 ? "was" : "were", 100 * share(lost, lost + event->taken));
+		     lost == 1 ? "was" : "were", 100 * share(lost, lost + event->taken),
+		     way_to_lose_less(profile, event, lost));
 	if (losses.throttled)
 		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
 		     (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");

@@ -234,6 +234,30 @@ static void losses_are_of_their_event(void **state)
 	world_close(&w);
 }
 
+/* Of what comes in bursts there is a way to lose less. */
+static void losses_of_counts_name_a_way_out(void **state)
+{
+	const struct profile_config config = {
+		.event = PAGE_FAULTS, .keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	event_of(&w, PAGE_FAULTS)->unit = TRACE_COUNT;
+	stream_of(&w, PAGE_FAULTS)->lost = 1;
+	tables_run(w.tables)->stacks = TRACE_STACKS_FP;
+	expect_of_part(&w, &config,
+	               "1 sample of page-faults was lost (50.00 %): shares may be "
+	               "wrong by as much beyond their errors; record -c PERIOD takes "
+	               "fewer\n");
+	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
+	expect_of_part(&w, &config,
+	               "1 sample of page-faults was lost (50.00 %): shares may be "
+	               "wrong by as much beyond their errors; record -c PERIOD takes "
+	               "fewer, -g fp smaller ones\n");
+	world_close(&w);
+}
+
 /* One sample on each CPU and one more are what sampling rounds off, and 2 % are not worth a word.
  */
 static void different_periods_are_told(void **state)
@@ -398,6 +422,7 @@ int main(void)
 		cmocka_unit_test(silent_events_are_told),
 		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
 		cmocka_unit_test(losses_are_of_their_event),
+		cmocka_unit_test(losses_of_counts_name_a_way_out),
 		cmocka_unit_test(different_periods_are_told),
 		cmocka_unit_test(ticks_that_the_kernel_skipped_are_told),
 		cmocka_unit_test(commands_that_samples_miss_are_told),
