@@ -14,6 +14,7 @@
 
 struct collector {
 	struct annotation *annotation;
+	const struct profile *profile;
 	const struct report_options *options;
 	struct map64 by_frame; /* index of its place, or ELSEWHERE */
 	char *text;
@@ -55,6 +56,7 @@ static struct hot_place *add_place(struct annotation *annotation)
 static int add_sample(struct collector *collector, const struct trace_sample *sample)
 {
 	struct annotation *annotation = collector->annotation;
+	uint64_t weight = profile_weight(collector->profile, sample);
 	uint32_t index = map64_get(&collector->by_frame, sample->leaf);
 	struct trace_source source;
 	struct hot_place *place;
@@ -71,9 +73,9 @@ static int add_sample(struct collector *collector, const struct trace_sample *sa
 	}
 	if (index == ELSEWHERE)
 		return 0;
-	annotation->places[index].self += sample->weight;
+	annotation->places[index].self += weight;
 	annotation->places[index].samples++;
-	annotation->self += sample->weight;
+	annotation->self += weight;
 	annotation->samples++;
 	return 0;
 }
@@ -85,11 +87,12 @@ static int compare_places(const void *a, const void *b)
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static int collect(struct annotation *annotation, uint32_t event,
+static int collect(struct annotation *annotation, const struct profile *profile,
                    const struct report_options *options)
 {
-	struct collector collector = {annotation, options, .text = malloc(FRAME_TEXT_SIZE)};
-	struct trace_walk *walk = trace_walk_new(annotation->trace, event);
+	struct collector collector = {annotation, profile, options,
+	                              .text = malloc(FRAME_TEXT_SIZE)};
+	struct trace_walk *walk = trace_walk_new(annotation->trace, profile->config.event);
 	int got = walk && collector.text ? 1 : -ENOMEM, err = 0;
 	struct trace_sample sample;
 
@@ -304,13 +307,13 @@ static int make_codes(struct annotation *annotation)
 	return 0;
 }
 
-int annotation_init(struct annotation *annotation, const struct trace *trace, uint32_t event,
+int annotation_init(struct annotation *annotation, const struct profile *profile,
                     const struct report_options *options)
 {
 	int err;
 
-	*annotation = (struct annotation){.trace = trace};
-	err = collect(annotation, event, options);
+	*annotation = (struct annotation){.trace = profile->trace};
+	err = collect(annotation, profile, options);
 	if (!err)
 		err = make_lines(annotation, options->limit);
 	return err ? err : make_codes(annotation);

@@ -48,10 +48,10 @@ struct annotation {
 };
 
 /*
- * Of the function that options name. Its code is read as far as it can be had. 0, -ENOMEM,
- * -EBADMSG; to be given to annotation_fini() in any case.
+ * Of the function that options name, with the profile's event and weights. Its code is read as far
+ * as it can be had. 0, -ENOMEM, -EBADMSG; to be given to annotation_fini() in any case.
  */
-int annotation_init(struct annotation *annotation, const struct trace *trace, uint32_t event,
+int annotation_init(struct annotation *annotation, const struct profile *profile,
                     const struct report_options *options);
 void annotation_fini(struct annotation *annotation);
 

@@ -147,10 +147,8 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
 	struct profile_row *row = &profile->rows[profile->nodes[node].row];
 	uint32_t thread = clamped(sample->thread, builder->nr_threads);
-	uint64_t weight = sample->weight;
+	uint64_t weight = profile_weight(profile, sample);
 
-	if (builder->factors)
-		weight = (uint64_t)((double)weight * builder->factors[thread] + 0.5);
 	profile->nodes[node].self += weight;
 	row->self += weight;
 	row->samples++;
@@ -397,7 +395,6 @@ static void builder_fini(struct builder *builder)
 	builder_forget(builder);
 	free(builder->first_rows);
 	free(builder->by_thread);
-	free(builder->factors);
 	free(builder->process_of);
 	free(builder->thread_of);
 	free(builder->streams);
@@ -446,6 +443,7 @@ void profile_free(struct profile *profile)
 	free(profile->row_counts.at);
 	free(profile->node_counts.at);
 	free(profile->scaled);
+	free(profile->factors);
 	free(profile);
 }
 

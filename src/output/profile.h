@@ -152,6 +152,7 @@ struct profile {
 	struct profile_node *nodes;
 	struct profile_unsampled *unsampled;
 	struct profile_scaled *scaled;
+	double *factors; /* of weights, by thread; NULL: all are 1 */
 	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled, nr_scaled;
 	struct profile_count_table row_counts, node_counts;
 	uint64_t counted[COUNTER_MAX];        /* in all rows */
@@ -165,6 +166,15 @@ struct profile {
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
 void profile_free(struct profile *profile);
+
+/* What a sample adds to its row: its weight, scaled. */
+static inline uint64_t profile_weight(const struct profile *profile,
+                                      const struct trace_sample *sample)
+{
+	if (!profile->factors || sample->thread >= trace_nr_threads(profile->trace))
+		return sample->weight;
+	return (uint64_t)((double)sample->weight * profile->factors[sample->thread] + 0.5);
+}
 
 /*
  * Makes a counter the weights of all rows and nodes, scaled where it had to share the hardware:

@@ -59,7 +59,6 @@ struct builder {
 	bool by_cpu;    /* streams */
 	struct profile_stream *streams;
 	uint64_t *by_thread; /* weights */
-	double *factors;     /* of weights, by thread; NULL: all are 1 */
 	/* For each thread what stands for its process, or for it itself; NULL: not asked for. */
 	uint32_t *process_of, *thread_of;
 	uint32_t nr_streams, nr_threads;

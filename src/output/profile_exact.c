@@ -171,25 +171,25 @@ static bool may_scale(const struct trace *trace, const struct trace_command *com
 {
 	const struct trace_event *event = trace_event(trace, 0);
 
-	return command->flags & TRACE_THREAD_EXACT && share->stored >= SCALE_LEAST_SAMPLES &&
+	return command->flags & TRACE_THREAD_EXACT && share->samples >= SCALE_LEAST_SAMPLES &&
 	       command->exact > share->weight + trace_period(event, trace_shift(event)) &&
 	       share->weight / SCALE_LEAST_PERCENT >= command->exact / 100;
 }
 
-static int scale_threads(struct builder *builder, uint32_t comm, double factor)
+static int scale_threads(struct profile *profile, uint32_t comm, double factor)
 {
-	const struct trace_thread *thread;
+	uint32_t nr = trace_nr_threads(profile->trace);
 
-	if (!builder->factors) {
-		builder->factors = calloc(builder->nr_threads, sizeof(*builder->factors));
-		if (!builder->factors)
+	if (!profile->factors) {
+		profile->factors = calloc(nr + 1UL, sizeof(*profile->factors));
+		if (!profile->factors)
 			return -ENOMEM;
-		for (uint32_t i = 0; i < builder->nr_threads; i++)
-			builder->factors[i] = 1;
+		for (uint32_t i = 0; i < nr; i++)
+			profile->factors[i] = 1;
 	}
-	for (uint32_t i = 0; (thread = trace_thread(builder->profile->trace, i)); i++)
-		if (thread->comm == comm)
-			builder->factors[i] = factor;
+	for (uint32_t i = 0; i < nr; i++)
+		if (trace_thread(profile->trace, i)->comm == comm)
+			profile->factors[i] = factor;
 	return 0;
 }
 
@@ -201,9 +201,8 @@ static int compare_scaled(const void *a, const void *b)
 	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->comm > y->comm) - (x->comm < y->comm);
 }
 
-static int scale_commands(struct builder *builder, const struct shares *shares)
+static int scale_commands(struct profile *profile, const struct shares *shares)
 {
-	struct profile *profile = builder->profile;
 	int err = 0;
 
 	profile->scaled = calloc(shares->nr_commands + 1UL, sizeof(*profile->scaled));
@@ -217,7 +216,7 @@ static int scale_commands(struct builder *builder, const struct shares *shares)
 			continue;
 		profile->scaled[profile->nr_scaled++] =
 			(struct profile_scaled){command->comm, share->weight, command->exact};
-		err = scale_threads(builder, command->comm,
+		err = scale_threads(profile, command->comm,
 		                    (double)command->exact / (double)share->weight);
 	}
 	qsort(profile->scaled, profile->nr_scaled, sizeof(*profile->scaled), compare_scaled);
@@ -236,7 +235,7 @@ int builder_scale(struct builder *builder)
 	err = shares_init(&shares, profile->trace);
 	if (err)
 		return err;
-	err = scale_commands(builder, &shares);
+	err = scale_commands(profile, &shares);
 	shares_fini(&shares);
 	return err;
 }

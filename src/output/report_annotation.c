@@ -338,7 +338,7 @@ int report_annotation_text(FILE *to, const struct profile *profile,
 {
 	struct annotation annotation;
 	struct annotation_text out = {to, options, &annotation};
-	int err = annotation_init(&annotation, profile->trace, profile->config.event, options);
+	int err = annotation_init(&annotation, profile, options);
 
 	if (!err && !options->quiet)
 		put_head(&out, profile);

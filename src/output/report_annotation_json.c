@@ -140,7 +140,7 @@ int report_annotation_json(struct json_out *out, const struct profile *profile,
 {
 	struct json_object *function = json_new();
 	struct annotation annotation;
-	int err = annotation_init(&annotation, profile->trace, profile->config.event, options);
+	int err = annotation_init(&annotation, profile, options);
 
 	json_add(function, "symbol", json_text(options->function));
 	add_weights(function, annotation.self, annotation.samples);

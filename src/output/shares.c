@@ -34,6 +34,7 @@ static int add_samples(struct shares *shares, const struct trace *trace)
 		if (sample.thread >= shares->nr_threads)
 			continue;
 		shares->threads[sample.thread].stored++;
+		shares->threads[sample.thread].samples += !sample.event;
 		shares->threads[sample.thread].weight += sample.event ? 0 : sample.weight;
 	}
 	trace_walk_free(walk);
@@ -54,6 +55,7 @@ static int sum_commands(struct shares *shares, const struct trace *trace)
 		if (command == UINT32_MAX)
 			continue;
 		shares->commands[command].stored += shares->threads[i].stored;
+		shares->commands[command].samples += shares->threads[i].samples;
 		shares->commands[command].weight += shares->threads[i].weight;
 	}
 	map64_fini(&by_comm);

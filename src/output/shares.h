@@ -5,8 +5,8 @@
 #include "output/trace.h"
 
 struct share {
-	uint64_t stored; /* samples of all events */
-	uint64_t weight; /* of event 0 */
+	uint64_t stored;          /* samples of all events */
+	uint64_t samples, weight; /* of event 0 */
 };
 
 struct shares {

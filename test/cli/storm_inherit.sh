@@ -1,6 +1,7 @@
 #!/bin/sh
 # The same storm without a cgroup: short processes are under-sampled then, and what is missing is
-# shown as [unsampled], so that sampled and [unsampled] together are what wait4 says.
+# shown as [unsampled], so that sampled and [unsampled] together are what wait4 says. Where 30 samples
+# or more cover most of a command its functions are shown times what is missing, in all tables.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -35,4 +36,23 @@ storm 100 -F 1000
 storm 100 -F 200
 storm 100 -F 100
 storm 100 -F 50
+
+# Three samples in each, and a little more: with 8 there are 24 in all, and page faults are no such samples.
+for count in 8 20; do
+	recorded --inherit -e cpu-clock -e page-faults -F 50 "$TARGETS/storm" "$count" 2 short 62000 >said
+	check "$count" <<'END'
+import sys
+import recording
+
+count = int(sys.argv[1])
+taken = sum(sample["event"] == "cpu-clock" for sample in recording.samples())
+report = recording.report("adaptrace.atr", "-e", "cpu-clock")
+print(count, taken, report["scaled"])
+assert taken >= 30 or not report["scaled"], report["scaled"]
+row, = (row for row in report["functions"] if row["symbol"] == "burn_step")
+code = recording.report("adaptrace.atr", "-e", "cpu-clock", "--annotate", "burn_step")
+assert code["function"]["self"] == row["self"], (code["function"], row)
+assert sum(line["self"] for line in code["lines"]) == row["self"], code["lines"]
+END
+done
 pass

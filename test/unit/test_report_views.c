@@ -328,7 +328,9 @@ static void functions_are_found_by_name(void **state)
 static void code_adds_up(void **state)
 {
 	struct report_options options = {.function = "c", .to = UINT64_MAX, .limit = UINT32_MAX};
+	struct profile_config config = {.to = UINT64_MAX};
 	struct annotation annotation;
+	struct profile *profile;
 	struct trace_sample sample;
 	struct trace_walk *walk;
 	uint64_t self = 0, of_places = 0, of_codes = 0, of_rows = 0;
@@ -341,7 +343,9 @@ static void code_adds_up(void **state)
 	while (trace_walk_next(walk, &sample) == 1)
 		self += strcmp(symbol_of(sample.leaf), "c") ? 0 : sample.weight;
 	trace_walk_free(walk);
-	assert_int_equal(annotation_init(&annotation, trace, 0, &options), 0);
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	assert_int_equal(annotation_init(&annotation, profile, &options), 0);
 	assert_true(self && annotation.self == self);
 	assert_true(annotation.nr_places > 10);
 	for (uint32_t i = 0; i < annotation.nr_places; i++) {
@@ -365,6 +369,7 @@ static void code_adds_up(void **state)
 	assert_int_equal(annotation.nr_lines, 1);
 	assert_int_equal(annotation.lines[0].self, self);
 	annotation_fini(&annotation);
+	profile_free(profile);
 	trace_close(trace);
 	world_close(&w);
 }
