@@ -55,12 +55,6 @@ static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
 	return number < process->nr_comms ? process->comms[number] : 0;
 }
 
-static bool bounds_world(uint32_t number)
-{
-	return number == CALL_Init || number == CALL_Init_thread || number == CALL_Finalize ||
-	       number == CALL_Session_init || number == CALL_Session_finalize;
-}
-
 /* The trace says when a rank was up. */
 static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
 {
@@ -227,7 +221,7 @@ static void read_whole(const struct reader *reader, const uint64_t *record, size
 		if (has_request(&parts[i]))
 			find_request(&reader->thread->requests, &parts[i], parts[i].request);
 	set_times(reader, &call, record[1], record[2]);
-	if (bounds_world(number))
+	if (mpi_call_bounds_world(number))
 		note_world(reader->process, number, &call);
 	give(reader, &call, number);
 }

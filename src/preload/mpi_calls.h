@@ -2,6 +2,8 @@
 #ifndef PRELOAD_MPI_CALLS_H
 #define PRELOAD_MPI_CALLS_H
 
+#include <stdbool.h>
+
 /* In this order the policy `class` gives calls up, the first first. */
 enum call_class {
 	CLASS_P2P,
@@ -19,5 +21,12 @@ enum mpi_call {
 	NR_MPI_CALLS
 };
 #undef CALL
+
+/* Those that say which rank a process is, and from when to when: always wanted. */
+static inline bool mpi_call_bounds_world(enum mpi_call call)
+{
+	return call == CALL_Init || call == CALL_Init_thread || call == CALL_Finalize ||
+	       call == CALL_Session_init || call == CALL_Session_finalize;
+}
 
 #endif

@@ -225,12 +225,13 @@ static inline unsigned thread_depth(const struct thread *thread)
 /* A thread is busy with records, and in no call. */
 #define INSIDE_OWN 1
 
-/* Whether calls are nobody's concern, now. */
-static inline bool visit_passes(void)
+/* Whether a call is nobody's concern, now. */
+static inline bool visit_passes(enum mpi_call call)
 {
 	const struct ring_process *shared = process.shared;
 
-	return shared && __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES;
+	return !mpi_call_bounds_world(call) && shared &&
+	       __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES;
 }
 
 /*

@@ -158,7 +158,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	/* A signal handler that makes calls may come at any time, and finds the visit intact. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = (uintptr_t)visit;
-	if (unlikely(is_closed(info->class)))
+	if (unlikely(is_closed(info->class)) && !mpi_call_bounds_world(info->region))
 		return true;
 	if (info->handler->before)
 		info->handler->before(visit, a);

@@ -78,7 +78,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 			if (!real)                                                                 \
 				return NO_SUCH_FUNCTION;                                           \
 			__atomic_store_n(&real_##function##_##name, real, __ATOMIC_RELAXED);       \
-			if (visit_passes())                                                        \
+			if (visit_passes(CALL_##name))                                             \
 				return real(ARGS_##nr);                                            \
 		}                                                                                  \
 		if (!visit_enter(&visit, &call_infos[CALL_##name], a, OWN_FRAME))                  \
@@ -91,7 +91,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 	{                                                                                          \
 		int (*real)(PARAMS_##nr) = real_##function##_##name;                               \
                                                                                                    \
-		if (likely(real) && visit_passes())                                                \
+		if (likely(real) && visit_passes(CALL_##name))                                     \
 			return real(NAMES_##nr);                                                   \
 		return record_##function##_##name(NAMES_##nr);                                     \
 	}

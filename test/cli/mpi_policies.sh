@@ -36,6 +36,10 @@ assert kind['policy'] == policy and kind['share'] == int(0.4 * 262144)
 assert not kind['lost'] and kind['stored'] == len(calls) and kind['seen'] == kind['stored'] + kind['dropped']
 assert info['calls']['bytes'] <= kind['share']
 assert kind['from_ns'] == kind['to_ns']
+# When the rank was up is known, whatever is stored.
+process, = info['processes']
+assert process['rank'] == 0 and process['finalized'], process
+assert info['start_ns'] < process['start_ns'] < process['end_ns'], process
 went = [r for r in info['reductions'] if r['cause'] == 'share' and r['event'] == 'calls']
 assert went and 0 < went[0]['time_ns'] - info['start_ns'] < info['wall_ns']
 if policy == 'all':
