@@ -308,7 +308,16 @@ static uint64_t process_key(const struct trace *trace, uint32_t thread)
 	       (uint32_t)trace_thread(trace, thread)->pid;
 }
 
-/* The thread that stands for its process: the main one, else the first. */
+/* Whether an entry stands for its process rather than one before it: the main thread as it was
+ * last, or else the first one. */
+static bool stands_rather(const struct trace_thread *entry, const struct trace_thread *before)
+{
+	if (!before)
+		return true;
+	return entry->tid == entry->pid &&
+	       (before->tid != before->pid || entry->start >= before->start);
+}
+
 static int find_processes(struct builder *builder)
 {
 	const struct trace *trace = builder->profile->trace;
@@ -319,11 +328,14 @@ static int find_processes(struct builder *builder)
 	builder->process_of = calloc(builder->nr_threads, sizeof(*builder->process_of));
 	if (!builder->process_of)
 		return -ENOMEM;
-	for (unsigned main_ones = 2; main_ones-- > 0 && !err;) {
-		for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
-			if ((entry->tid == entry->pid) == main_ones && entry->pid &&
-			    map64_get(&by_pid, process_key(trace, i)) == UINT32_MAX)
-				err = map64_add(&by_pid, process_key(trace, i), i);
+	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++) {
+		uint64_t key = process_key(trace, i);
+
+		if (!entry->pid ||
+		    !stands_rather(entry, trace_thread(trace, map64_get(&by_pid, key))))
+			continue;
+		map64_remove(&by_pid, key);
+		err = map64_add(&by_pid, key, i);
 	}
 	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
 		builder->process_of[i] = entry->pid ? map64_get(&by_pid, process_key(trace, i)) : i;

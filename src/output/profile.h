@@ -75,7 +75,7 @@ static inline bool profile_of_all(const struct profile_config *config)
 
 struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
-	uint32_t process;     /* the same: the number of its main thread, else of its first one */
+	uint32_t process;     /* the same: its main thread as it was last, else its first */
 	uint32_t comm;        /* string; 0 where it makes no difference */
 	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
 	uint32_t root;        /* node: of its tree of call paths */

@@ -46,7 +46,30 @@ static void expect_rows(const struct trace *trace, unsigned keys, uint32_t nr,
 	profile_free(profile);
 }
 
-/* A thread has a new entry when it executes a program, be it one of the same name. */
+/* The process that has so many samples has this name. */
+static void expect_process(const struct trace *trace, uint64_t samples, const char *name)
+{
+	struct profile_config config = {.keys = PROFILE_BY_PROCESS, .to = UINT64_MAX};
+	struct profile *profile = profile_new(trace, &config);
+	bool found = false;
+
+	assert_non_null(profile);
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		uint32_t process = profile->classes[profile->rows[i].class].process;
+
+		if (profile->rows[i].samples != samples)
+			continue;
+		assert_string_equal(trace_string(trace, trace_thread(trace, process)->comm), name);
+		found = true;
+	}
+	assert_true(found);
+	profile_free(profile);
+}
+
+/*
+ * A thread has a new entry when it executes a program, be it one of the same name. A process is
+ * what its main thread executed last.
+ */
 static void one_that_executes_stays_one(void **state)
 {
 	struct trace *trace;
@@ -66,6 +89,8 @@ static void one_that_executes_stays_one(void **state)
 	trace = written(&w);
 	expect_rows(trace, PROFILE_BY_THREAD, 3, (const uint64_t[]){3, 4, 8});
 	expect_rows(trace, PROFILE_BY_PROCESS, 2, (const uint64_t[]){7, 8});
+	expect_process(trace, 7, "python3");
+	expect_process(trace, 8, "bash");
 	trace_close(trace);
 	world_close(&w);
 }
