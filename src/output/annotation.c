@@ -32,8 +32,6 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
 	*source = (struct trace_source){0};
 	if (nr)
 		*source = chain[collector->options->no_inline ? nr - 1 : 0];
-	if (!frame_module(frame))
-		return false;
 	if (!strcmp(frame_symbol(trace, frame, collector->text), function))
 		return true;
 	for (size_t i = 0; i + 1 < nr && !collector->options->no_inline; i++)

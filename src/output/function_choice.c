@@ -1,6 +1,6 @@
 #include "output/function_choice.h"
 
-#include "output/frame_names.h"
+#include "output/profile.h"
 #include "symbolize/array.h"
 #include "symbolize/module.h"
 
@@ -86,6 +86,26 @@ static int add_inlined(struct function_choice *choice, const struct trace *trace
 	return err;
 }
 
+/* What samples have an address of alone, or not even that: "[anon]+0x7f12", "[truncated]". */
+static int add_nameless(struct function_choice *choice, const struct trace *trace,
+                        const char *wanted)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	char *text = malloc(FRAME_TEXT_SIZE);
+	int err = text ? 0 : -ENOMEM;
+
+	for (; trace_event(trace, config.event) && !err; config.event++) {
+		struct profile *profile = profile_new(trace, &config);
+
+		err = profile ? 0 : -errno;
+		for (uint32_t i = 0; !err && i < profile->names.nr; i++)
+			err = add_name(choice, frame_name_symbol(&profile->names, i, text), wanted);
+		profile_free(profile);
+	}
+	free(text);
+	return err;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -115,6 +135,8 @@ int function_choice_init(struct function_choice *choice, const struct trace *tra
 	err = add_symbols(choice, trace, wanted);
 	if (!err && inlined)
 		err = add_inlined(choice, trace, wanted);
+	if (!err && !choice->nr)
+		err = add_nameless(choice, trace, wanted);
 	if (!err)
 		remove_doubles(choice);
 	return err;

@@ -15,7 +15,8 @@ struct function_choice {
 	unsigned rank;
 };
 
-/* inlined: of inlined functions as well. 0 or -ENOMEM; to be given to function_choice_fini(). */
+/* inlined: of inlined functions as well. 0, -ENOMEM, -EBADMSG; to be given to
+ * function_choice_fini(). */
 int function_choice_init(struct function_choice *choice, const struct trace *trace,
                          const char *wanted, bool inlined);
 void function_choice_fini(struct function_choice *choice);

@@ -323,6 +323,44 @@ static void functions_are_found_by_name(void **state)
 	world_close(&w);
 }
 
+/* Whatever a table has a row of. */
+static void what_has_no_symbol_is_found(void **state)
+{
+	static const uint64_t leaves[] = {0, 1, (uint64_t)2 << 32 | 0x1388};
+	static const char *const names[] = {"[unknown]", "[truncated]", "app+0x1388"};
+	struct report_options options = {.to = UINT64_MAX, .limit = UINT32_MAX};
+	struct profile_config config = {.to = UINT64_MAX};
+	struct hmb_sample sample = {.step = 97081};
+	struct annotation annotation;
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	for (size_t i = 0; i < 3; i++) {
+		sample.leaf = leaves[i];
+		sample.time = (uint64_t)(1000 + i) << TIME_SHIFT;
+		hmb_put(w.hmb, &sample);
+	}
+	trace = world_named(&w, ranges, sizeof(ranges) / sizeof(*ranges));
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	for (size_t i = 0; i < 3; i++) {
+		check_choice(trace, names[i], 1, names[i]);
+		options.function = names[i];
+		assert_int_equal(annotation_init(&annotation, profile, &options), 0);
+		assert_int_equal(annotation.samples, 1);
+		annotation_fini(&annotation);
+	}
+	check_choice(trace, "trunc", 1, "[truncated]");
+	check_choice(trace, "app+0x1389", 0, NULL);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* --- code ------------------------------------------------------------------------------------- */
 
 static void code_adds_up(void **state)
@@ -451,6 +489,7 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(rows_of_one_function_add_up),
 		cmocka_unit_test(functions_are_found_by_name),
+		cmocka_unit_test(what_has_no_symbol_is_found),
 		cmocka_unit_test(code_adds_up),
 		cmocka_unit_test(disassembles),
 		cmocka_unit_test(lies_do_no_harm),
