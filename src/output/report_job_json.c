@@ -206,8 +206,7 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 		for (uint32_t i = 0; i < job.samples.nr_contexts && i < options->limit; i++)
 			json_append(array, context_object(&job, &job.samples.contexts[i]));
 		json_add(object, "contexts", array);
-		if (job.callers.calls)
-			json_add(object, "callers", callers_object(&job.callers));
+		json_add(object, "callers", callers_object(&job.callers));
 		json_add(object, "calls", calls_array(&job.calls, options));
 		json_add(object, "matrix", matrix_array(&job.calls));
 		json_add_number(object, "messages_elsewhere", job.calls.messages_elsewhere);

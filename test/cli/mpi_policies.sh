@@ -25,6 +25,7 @@ for mpi in $mpis; do
 		recorded_job $mpi 1 ./policies.$mpi $n
 		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info ||
 			fail "$policy"
+		"$ADAPTRACE" report --json --mpi job.atr >report || fail "report --json"
 		# Sums of calls of which some are missing say so, by rank as well as by call.
 		"$ADAPTRACE" report --mpi job.atr >text || fail "report"
 		[ "$(grep -c 'calls are stored; adaptrace info' text)" = 2 ] || fail "$(head -20 text)"
@@ -42,6 +43,10 @@ assert process['rank'] == 0 and process['finalized'], process
 assert info['start_ns'] < process['start_ns'] < process['end_ns'], process
 went = [r for r in info['reductions'] if r['cause'] == 'share' and r['event'] == 'calls']
 assert went and 0 < went[0]['time_ns'] - info['start_ns'] < info['wall_ns']
+# Members of a report are there, whatever there is to tell.
+report = json.load(open('report'))
+assert {'contexts', 'callers', 'calls', 'matrix'} <= report.keys(), report.keys()
+assert bool(report['callers']['calls']) == any(name.startswith('MPI_') for name in count)
 if policy == 'all':
     assert not calls and kind['seen'] < 4 * n
 elif policy == 'class':
