@@ -1,6 +1,8 @@
 #include "seal.h"
 #include "trace_world.h"
 
+#include "output/trace_file.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -125,6 +127,47 @@ static void a_run_with_reductions(void **state)
 	(void)state;
 	write_and_compare(64 << 10, 30000);
 	write_and_compare(1 << 20, 60000);
+}
+
+/* Where a stream says none, that of the event's stream of any CPU, or else of the event. */
+static void weights_are_the_periods_of_the_cpus(void **state)
+{
+	static const struct trace_stream streams[] = {
+		{.event = 0, .cpu = TRACE_ANY_CPU, .base_period = 5000},
+		{.event = 0, .cpu = 5},
+		{.event = 0, .cpu = 6, .base_period = 7000},
+		{.event = 0, .cpu = TRACE_MAX_CPUS, .base_period = 8000},
+		{.event = NR_EVENTS, .cpu = 4, .base_period = 9000},
+	};
+	static const struct {
+		uint32_t event, cpu;
+		uint64_t weight;
+	} rows[] = {{0, 0, 97081}, {0, 2, 97083}, {0, 4, 5000},
+	            {0, 5, 5000},  {0, 6, 7000},  {0, TRACE_MAX_CPUS, 5000},
+	            {1, 2, 1011},  {1, 3, 1009},  {1, TRACE_MAX_CPUS, 1009}};
+	struct trace_sample sample;
+	struct trace_walk *walk;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned i = 0; i < sizeof(streams) / sizeof(*streams); i++)
+		*tables_add_stream(w.tables) = streams[i];
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		put_next(&w, (struct hmb_sample){.kind = rows[i].event,
+		                                 .cpu = rows[i].cpu,
+		                                 .level = 30,
+		                                 .leaf = 1});
+	trace = world_written(&w);
+	walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(trace_walk_next(walk, &sample), 1);
+		assert_int_equal(sample.weight, rows[i].weight);
+	}
+	trace_walk_free(walk);
+	trace_close(trace);
+	world_close(&w);
 }
 
 /* The sizes that the page adaptrace-trace(5) states; grown ones are for it to learn. */
@@ -475,8 +518,8 @@ static void every_length(void **state)
 	world_close(&w);
 }
 
-/* A run that does not say yet what later ones do. */
-static void shorter_runs_are_read(void **state)
+/* A run that does not say yet what later ones do, and one that says more than is known here. */
+static void runs_of_other_sizes_are_read(void **state)
 {
 	char why[TRACE_WHY_SIZE];
 	struct trace_entry *entries;
@@ -495,9 +538,16 @@ static void shorter_runs_are_read(void **state)
 	bytes = read_file(w.path);
 	entries = (void *)(bytes.at + sizeof(struct trace_header));
 	assert_int_equal(entries[0].section, TRACE_RUN);
-	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST;
+	entries[0].size = entries[0].entry_size =
+		(uint32_t)(bytes.size - entries[0].offset) / 8 * 8;
 	seal(bytes.at, bytes.size);
 	scratch_open(&scratch, &bytes);
+	trace = open_good(scratch.path);
+	assert_int_equal(trace_run(trace)->delay, 5);
+	trace_close(trace);
+	entries[0].size = entries[0].entry_size = TRACE_RUN_LEAST;
+	seal(bytes.at, bytes.size);
+	scratch_put(&scratch, 0, bytes.at, bytes.size);
 	trace = open_good(scratch.path);
 	assert_int_equal(trace_run(trace)->unobserved, 3);
 	assert_int_equal(trace_run(trace)->delay, 0);
@@ -641,6 +691,7 @@ int main(void)
 		cmocka_unit_test(an_empty_run),
 		cmocka_unit_test(a_short_run),
 		cmocka_unit_test(a_run_with_reductions),
+		cmocka_unit_test(weights_are_the_periods_of_the_cpus),
 		cmocka_unit_test(the_page_is_right),
 		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(events_are_found),
@@ -652,7 +703,7 @@ int main(void)
 		cmocka_unit_test(other_files_are_named),
 		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(endless_stacks_end),
-		cmocka_unit_test(shorter_runs_are_read),
+		cmocka_unit_test(runs_of_other_sizes_are_read),
 		cmocka_unit_test(what_others_write_is_not_seen),
 	};
 
