@@ -14,7 +14,7 @@ static unsigned bin_shift_for(size_t size)
 
 	while (shift < 14 && (size_t)2 << shift <= size / 64)
 		shift++;
-	while (shift >= 14 && shift < 16 && (size_t)2 << shift <= size / 256)
+	while (shift < 16 && (size_t)2 << shift <= size / 256)
 		shift++;
 	return shift;
 }
@@ -48,6 +48,7 @@ void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin
 	list->last = ref;
 }
 
+/* Of a free list, which is a stack: its last bin matters to carve() alone, that finds it empty. */
 static struct bin *list_pop(struct arena *arena, struct bin_list *list)
 {
 	struct bin *bin = bin_at(arena, list->first);
@@ -170,8 +171,6 @@ void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t
 	if (free->first != BIN_NONE) /* else the last bin need not be touched: it is in no cache */
 		bin_at(arena, list->last)->next = free->first;
 	free->first = list->first;
-	if (free->last == BIN_NONE)
-		free->last = list->last;
 	*(sub ? &arena->nr_free_sub : &arena->nr_free) += nr;
 	*list = (struct bin_list){BIN_NONE, BIN_NONE};
 }

@@ -58,6 +58,9 @@ static uint32_t take_all(struct arena *arena, bool sub, struct bin **bins)
 		assert_true((unsigned char *)bin + bin_size(bin) <= arena->memory + arena->size);
 		assert_int_equal(bin->size_shift, sub ? arena->sub_shift : arena->bin_shift);
 		assert_int_equal(bin->use, BIN_SAMPLES);
+		assert_int_equal(bin->next, BIN_NONE);
+		assert_int_equal(bin->kind + bin->level + bin->nr_counters, 0);
+		bin->kind = bin->level = bin->nr_counters = 1;
 		assert_int_equal(bin_room(bin), bin_size(bin) - sizeof(*bin));
 		assert_true(bin->sequence > sequence);
 		assert_ptr_equal(bin_at(arena, bin_ref(arena, bin)), bin);
@@ -83,10 +86,21 @@ static void all_of_it_can_be_taken_and_given_back(void **state)
 	for (unsigned round = 0; round < 3; round++) {
 		assert_int_equal(take_all(&arena, false, bins), 64);
 		assert_null(arena_take(&arena, BIN_CALLS, true));
-		for (unsigned i = 0; i < 64; i++)
+		for (unsigned i = 0; i < 64; i++) {
 			arena_give(&arena, bins[i]);
+			assert_int_equal(bins[i]->use, BIN_FREE);
+		}
 		assert_int_equal(arena.nr_free, 64);
 	}
+	/* What a whole bin held is no header of a sub-bin. */
+	bins[0] = arena_take(&arena, BIN_CALLS, true);
+	assert_non_null(bins[0]);
+	for (uint32_t ref = arena.free_sub.first; ref != BIN_NONE;
+	     ref = bin_at(&arena, ref)->next) {
+		assert_int_equal(bin_at(&arena, ref)->use, BIN_FREE);
+		assert_int_equal(bin_at(&arena, ref)->record_bytes, 0);
+	}
+	arena_give(&arena, bins[0]);
 	assert_int_equal(take_all(&arena, true, bins), 64 * 4);
 	assert_int_equal(arena.nr_carved, 64);
 	for (unsigned i = 0; i < 64 * 4; i++)
@@ -190,12 +204,14 @@ static void nodes_know_their_bins(void **state)
 
 struct grant {
 	size_t given, limit;
+	unsigned nr_asked;
 };
 
 static int grant_reserve(void *arg, size_t size)
 {
 	struct grant *grant = arg;
 
+	grant->nr_asked++;
 	if (size > grant->limit)
 		return -1;
 	grant->given = size;
@@ -223,10 +239,15 @@ static void memory_is_asked_for_as_it_is_needed(void **state)
 		while ((bin = arena_take(&arena, BIN_SAMPLES, false))) {
 			assert_true((unsigned char *)bin + bin_size(bin) <=
 			            arena.memory + grant.given);
+			assert_true((unsigned char *)bin + bin_size(bin) + (1 << 20) >=
+			            arena.memory + grant.given);
 			bin_list_append(&arena, &list, bin);
 			nr++;
 		}
 		assert_int_equal(nr, limits[i] >> arena.bin_shift);
+		/* A MiB and the next bin at once, and bin by bin at the end. */
+		assert_true(grant.nr_asked <= 5 + 2 * (1U << 20 >> arena.bin_shift));
+		assert_true(limits[i] < size || grant.nr_asked <= 5);
 		assert_int_equal(arena.nr_bins, nr);
 		assert_int_equal(arena.nr_free, 0);
 		assert_null(arena_take(&arena, BIN_SAMPLES, true));
