@@ -143,6 +143,110 @@ static void test_definitions_and_calls(void **state)
 	assert_int_equal(w->process->malformed, 0);
 }
 
+static const char *name_of(struct world *w, const struct trace_comm *comm)
+{
+	return tables_string_at(w->tables, comm->name);
+}
+
+/* What a process says of itself, of both sides of a communicator, of its own and of a file. */
+static void test_other_definitions(void **state)
+{
+	struct world *w = *state;
+	uint64_t process[4] = {ring_head(RING_PROCESS, 4, 0, 0, 0), 3, 2 | (uint64_t)8 << 32};
+	uint64_t inter[4] = {ring_head(RING_COMM, 4, 0, 0, 5), 77, RING_COMM_INTER,
+	                     2 | (uint64_t)3 << 32};
+	uint64_t four[4] = {ring_head(RING_MEMBERS, 4, 0, 0, 5), 0, 6 | (uint64_t)7 << 32,
+	                    1 | (uint64_t)2 << 32};
+	uint64_t last[3] = {ring_head(RING_MEMBERS, 3, 0, 0, 5), 4, 3};
+	uint64_t self[4] = {ring_head(RING_COMM, 4, 0, 0, 6), 78, RING_COMM_SELF, 1};
+	uint64_t member[3] = {ring_head(RING_MEMBERS, 3, 0, 0, 6), 0, 2};
+	uint64_t file[4] = {ring_head(RING_FILE, 4, 0, 0, 7), 79, 5};
+	uint64_t region[3] = {ring_head(RING_REGION, 3, 0, 0, RING_USER_REGIONS + 1),
+	                      RING_REGION_MARKER};
+	static const uint32_t members[] = {6, 7, 1, 2, 3};
+	const struct trace_process *entry;
+	const struct trace_comm *comm;
+
+	memset(&process[3], 'M', 8); /* none of the names ends */
+	memset(&file[3], 'f', 8);
+	memset(&region[2], 'r', 8);
+	produce(w, RING_MAX_THREADS, process, 4);
+	produce(w, RING_MAX_THREADS, inter, 4);
+	produce(w, RING_MAX_THREADS, four, 4);
+	produce(w, RING_MAX_THREADS, last, 3);
+	produce(w, RING_MAX_THREADS, self, 4);
+	produce(w, RING_MAX_THREADS, member, 3);
+	produce(w, RING_MAX_THREADS, file, 4);
+	produce(w, RING_MAX_THREADS, region, 3);
+	consume(w);
+	assert_int_equal(w->process->malformed, 0);
+	entry = calls_process_entry(w->process);
+	assert_int_equal(entry->pid, getpid());
+	assert_int_equal(entry->rank, 2);
+	assert_int_equal(entry->world_size, 8);
+	assert_int_equal(entry->thread_level, 3);
+	assert_int_equal(entry->flags, TRACE_PROCESS_MPI);
+	assert_string_equal(tables_string_at(w->tables, entry->library), "MMMMMMM");
+	comm = tables_comm_at(w->tables, w->process->comms[5]);
+	assert_int_equal(comm->flags, TRACE_COMM_INTER);
+	assert_int_equal(comm->nr_members, 2);
+	assert_int_equal(comm->nr_remote, 3);
+	assert_memory_equal((const uint32_t *)tables_section(w->tables, TRACE_MEMBERS).entries +
+	                            comm->first_member,
+	                    members, sizeof(members));
+	comm = tables_comm_at(w->tables, w->process->comms[6]);
+	assert_int_equal(comm->flags, TRACE_COMM_SELF);
+	assert_string_equal(name_of(w, comm), "MPI_COMM_SELF");
+	comm = tables_comm_at(w->tables, w->process->comms[7]);
+	assert_int_equal(comm->flags, TRACE_COMM_FILE);
+	assert_int_equal(comm->parent, w->process->comms[5] + 1);
+	assert_string_equal(name_of(w, comm), "fffffff");
+	assert_int_equal(calls_names_region(&w->names, "rrrrrrr", TRACE_MARKER),
+	                 w->process->regions[1]);
+}
+
+/* Each is one malformed record, and nothing is defined by it. */
+static void test_definitions_of_nothing(void **state)
+{
+	struct world *w = *state;
+	const uint32_t regions = RING_USER_REGIONS + RING_MAX_REGIONS;
+	const uint64_t rows[][4] = {
+		{ring_head(RING_REGION, 2, 0, 0, RING_USER_REGIONS), 0},
+		{ring_head(RING_REGION, 3, 0, 0, RING_USER_REGIONS - 1), 0},
+		{ring_head(RING_REGION, 3, 0, 0, regions), 0},
+		{ring_head(RING_COMM, 3, 0, 0, 1), 1, 0},
+		{ring_head(RING_COMM, 4, 0, 0, 0), 1, RING_COMM_WORLD, 1},
+		{ring_head(RING_COMM, 4, 0, 0, RING_MAX_COMMS), 1, RING_COMM_WORLD, 1},
+		{ring_head(RING_COMM, 4, 0, 0, 1), 1, 0, UINT32_MAX / 2},
+		{ring_head(RING_COMM, 4, 0, 0, 1), 1, 0, (uint64_t)(UINT32_MAX / 2) << 32},
+		{ring_head(RING_MEMBERS, 3, 0, 0, 0), 0, 1},
+		{ring_head(RING_FILE, 3, 0, 0, 1), 1, 0},
+		{ring_head(RING_FILE, 4, 0, 0, 0), 1, 0},
+		{ring_head(RING_FILE, 4, 0, 0, RING_MAX_COMMS), 1, 0},
+		{ring_head(RING_PROCESS, 3, 0, 0, 0), 0, 0},
+		{ring_head(RING_CALL, 3, 0, 0, 0), 1, 2},
+	};
+	uint64_t comm[4] = {ring_head(RING_COMM, 4, 0, 0, 5), 77, 0, 3};
+	uint64_t members[][3] = {{ring_head(RING_MEMBERS, 2, 0, 0, 5), 0},
+	                         {ring_head(RING_MEMBERS, 3, 0, 0, 5), 1},
+	                         {ring_head(RING_MEMBERS, 3, 0, 0, 4), 0}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		produce(w, RING_MAX_THREADS, rows[i], rows[i][0] & 0xfff);
+		consume(w);
+		assert_int_equal(w->process->malformed, i + 1);
+	}
+	assert_int_equal(w->process->nr_regions, 0);
+	assert_int_equal(w->process->nr_comms, 0);
+	w->process->malformed = 0;
+	produce(w, RING_MAX_THREADS, comm, 4);
+	for (unsigned i = 0; i < 3; i++)
+		produce(w, RING_MAX_THREADS, members[i], members[i][0] & 0xfff);
+	consume(w);
+	assert_int_equal(w->process->malformed, 3);
+	assert_int_equal(w->process->nr_comms, 0);
+}
+
 /* The call of a slot again: everything is as it was, but the times, and requests go on. */
 static void test_slots(void **state)
 {
@@ -351,18 +455,61 @@ static void test_open_calls_end(void **state)
 {
 	struct world *w = *state;
 	struct ring_process *shared = w->process->shared;
+	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), 10, 20};
+	const struct trace_process *entry;
 
+	produce(w, 0, call, 3);
 	shared->threads[1].state = RING_USED;
 	shared->threads[1].nr_open = 2;
 	shared->open[1][0] = (struct ring_open){50, CALL_Barrier};
 	shared->open[1][1] = (struct ring_open){60, CALL_Recv};
+	shared->lost = 3;
+	shared->untracked = 4;
+	w->clock.error = 5;
+	entry = calls_process_entry(w->process);
 	calls_process_look(w->process);
 	calls_process_end(w->process, 500, &(struct calls_sink){.put = sink, .arg = w});
-	assert_int_equal(w->nr_calls, 2);
+	assert_int_equal(w->nr_calls, 3); /* one of them had come when nobody looked */
 	assert_int_equal(w->last_region, CALL_Barrier);
 	assert_int_equal(w->last.flags, CALL_UNFINISHED);
 	assert_int_equal(w->last.enter, 50);
 	assert_int_equal(w->last.leave, 500);
+	assert_int_equal(entry->lost, 7);
+	assert_int_equal(entry->clock_error, 5);
+}
+
+/* What a ring holds is thrown away where it makes no sense, and the reader goes on behind it. */
+static void test_records_of_no_size(void **state)
+{
+	struct world *w = *state;
+	struct ring *ring = &w->process->shared->threads[3];
+	uint64_t *words = (uint64_t *)(void *)((char *)w->process->shared + ring_offset(3));
+	const uint64_t size = ring_words(3);
+	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), 10, 20};
+	uint64_t none[3] = {ring_head(RING_CALL, 0, 0, 0, CALL_Barrier), 10, 20};
+	uint64_t more[3] = {ring_head(RING_CALL, 4, 0, 0, CALL_Barrier), 10, 20};
+
+	produce(w, 3, none, 3);
+	consume(w);
+	assert_int_equal(w->process->malformed, 1);
+	produce(w, 3, more, 3);
+	consume(w);
+	assert_int_equal(w->process->malformed, 2);
+	/* beyond the ring's end */
+	ring->head = ring->tail = size - 2;
+	words[size - 2] = call[0];
+	ring->head += 3;
+	consume(w);
+	assert_int_equal(w->process->malformed, 3);
+	/* more than it holds */
+	ring->head += size + 1;
+	consume(w);
+	assert_int_equal(w->process->malformed, 4);
+	assert_int_equal(w->nr_calls, 0);
+	assert_int_equal(ring->tail, ring->head);
+	produce(w, 3, call, 3);
+	consume(w);
+	assert_int_equal(w->nr_calls, 1);
 }
 
 /* A thread that has ended leaves its ring to the next, when all of it was read. */
@@ -419,11 +566,12 @@ static void test_madness(void **state)
 	struct ring_process *shared = w->process->shared;
 
 	for (unsigned round = 0; round < 3000; round++) {
-		unsigned thread = (unsigned)(rnd() % (RING_MAX_THREADS + 1));
-		struct ring *ring = thread == RING_MAX_THREADS ? &shared->definitions
-		                                               : &shared->threads[thread];
+		unsigned thread = (unsigned)(rnd() % (RING_MAX_THREADS + RING_MAX_THREADS / 4));
+		struct ring *ring;
 		uint64_t words[64];
 
+		thread = thread < RING_MAX_THREADS ? thread : RING_MAX_THREADS;
+		ring = thread == RING_MAX_THREADS ? &shared->definitions : &shared->threads[thread];
 		for (unsigned i = 0; i < 64; i++)
 			words[i] = mad_word();
 		produce(w, thread, words, 1 + rnd() % 64);
@@ -449,10 +597,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(test_definitions_and_calls),
+		WORLD_TEST(test_other_definitions),
+		WORLD_TEST(test_definitions_of_nothing),
 		WORLD_TEST(test_world_is_one),
 		WORLD_TEST(test_large_worlds_are_cheap),
 		WORLD_TEST(test_rounds_wrap),
 		WORLD_TEST(test_open_calls_end),
+		WORLD_TEST(test_records_of_no_size),
 		WORLD_TEST(test_rings_are_given_back),
 		WORLD_TEST(test_nothing_is_of_later),
 		WORLD_TEST(test_madness),
