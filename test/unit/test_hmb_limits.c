@@ -86,7 +86,7 @@ static void wrong_configurations_are_refused(void **state)
 {
 	static const struct {
 		size_t size;
-		unsigned nr_kinds, time_shift;
+		unsigned nr_kinds, time_shift, nr_counters;
 	} rows[] = {
 		{0, 1, 0},
 		{ARENA_MIN_SIZE - 1, 1, 0},
@@ -95,6 +95,7 @@ static void wrong_configurations_are_refused(void **state)
 		{ARENA_MIN_SIZE, 0, 0},
 		{ARENA_MIN_SIZE, HMB_MAX_KINDS + 1, 0},
 		{ARENA_MIN_SIZE, 1, CODE_MAX_TIME_SHIFT + 1},
+		{ARENA_MIN_SIZE, 1, 0, COUNTER_MAX + 1},
 	};
 
 	(void)state;
@@ -103,6 +104,7 @@ static void wrong_configurations_are_refused(void **state)
 			.size = rows[i].size, .nr_kinds = rows[i].nr_kinds, .max_path = 10};
 
 		config.kinds[0].time_shift = rows[i].time_shift;
+		config.kinds[0].nr_counters = rows[i].nr_counters;
 		errno = 0;
 		assert_null(hmb_new(&config));
 		assert_int_equal(errno, EINVAL);

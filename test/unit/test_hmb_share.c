@@ -105,15 +105,14 @@ static void test_all_at_once(void **state)
  * Whatever is stored is all that ever came of the open levels, and no more is closed than must be:
  * the level that was closed last would not have fitted.
  */
-static void test_lowest_level_first(void **state)
+static void lowest_level_first(size_t share)
 {
 	unsigned char *there = calloc(NR, 1), *level_of = calloc(NR, 1);
 	struct buffer buffer;
 	uint64_t closed_bytes = 0;
 	unsigned floor = 0;
 
-	(void)state;
-	buffer_open(&buffer, SHARE, true);
+	buffer_open(&buffer, share, true);
 	for (uint32_t i = 0; i < NR; i++) {
 		unsigned level = (unsigned)__builtin_ctz(i + 1) / 2;
 		uint64_t before = buffer.hmb->kinds[1].bytes;
@@ -122,11 +121,11 @@ static void test_lowest_level_first(void **state)
 		level_of[i] = (unsigned char)level;
 		stored = put(&buffer, level);
 		assert_int_equal(stored, level >= hmb_floor(buffer.hmb, 1));
-		assert_true(buffer.hmb->kinds[1].bytes <= SHARE);
+		assert_true(buffer.hmb->kinds[1].bytes <= share);
 		if (hmb_floor(buffer.hmb, 1) != floor) {
 			/* One bin too many was the reason. */
 			closed_bytes = before;
-			assert_true(closed_bytes > SHARE - (2U << buffer.hmb->arena.bin_shift));
+			assert_true(closed_bytes > share - (2U << buffer.hmb->arena.bin_shift));
 			floor = hmb_floor(buffer.hmb, 1);
 		}
 	}
@@ -137,6 +136,13 @@ static void test_lowest_level_first(void **state)
 	buffer_free(buffer.hmb);
 	free(level_of);
 	free(there);
+}
+
+static void test_lowest_level_first(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		lowest_level_first(SHARE - i * (SHARE / 9));
 }
 
 /* A call of many parts leaves with all its records, and counts once. */
@@ -188,13 +194,34 @@ static void test_spared(void **state)
 	free(there);
 }
 
+/* Unless nothing else is there: then it has to give, as samples do. */
+static void test_nothing_else(void **state)
+{
+	unsigned char *there = calloc(NR, 1);
+	struct buffer buffer;
+
+	(void)state;
+	buffer_open(&buffer, SIZE, true);
+	while (!hmb_floor(buffer.hmb, 1))
+		put(&buffer, (unsigned)__builtin_ctz(buffer.next + 1));
+	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_MEMORY);
+	assert_int_equal(buffer.hmb->ledger->nr_reductions, 1);
+	assert_int_equal(read_back(&buffer, there), hmb_stored(buffer.hmb, 1));
+	/* Of a kind that has closed all of its levels there is nothing more to close. */
+	for (unsigned i = 0; i < 2 * NR_LEVELS; i++)
+		hmb_close_lowest(buffer.hmb, 1, 10, HMB_CAUSE_SHARE);
+	assert_int_equal(buffer.hmb->ledger->nr_reductions, NR_LEVELS);
+	assert_int_equal(buffer.hmb->kinds[1].bytes, 0);
+	buffer_free(buffer.hmb);
+	free(there);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_at_once),
-		cmocka_unit_test(test_lowest_level_first),
-		cmocka_unit_test(test_whole_calls),
-		cmocka_unit_test(test_spared),
+		cmocka_unit_test(test_all_at_once),  cmocka_unit_test(test_lowest_level_first),
+		cmocka_unit_test(test_whole_calls),  cmocka_unit_test(test_spared),
+		cmocka_unit_test(test_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
