@@ -566,6 +566,46 @@ static void what_is_mostly_covered_is_scaled(void **state)
 	}
 }
 
+/* Each by what it lacks, most first; one that still runs, and so has no total, not at all. */
+static void commands_are_scaled_apart(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_COMM, .to = UINT64_MAX, .scale = true};
+	const uint64_t weights[] = {50, 48, 40};
+	const char *const comms[] = {"app", "sh", "cc"};
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	tables_add_thread(w.tables, 200, 200, tables_string(w.tables, "cc"), 0);
+	for (unsigned n = 0; n < 120; n++)
+		put_next(&w, (struct hmb_sample){.thread = n % 3 == 2 ? 6 : n % 3,
+		                                 .leaf = frame_make(2, 5)});
+	w.nr = 0;
+	set_exact(&w, "sh", weights[1] * base_periods[0]);
+	set_exact(&w, "app", weights[0] * base_periods[0]);
+	set_exact(&w, "cc", 45 * base_periods[0])->flags = 0;
+	trace = written(&w, 0, 0, false);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->nr_scaled, 2);
+	assert_int_equal(profile->nr_rows, 3);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_string_equal(trace_string(trace, profile->scaled[i].comm), comms[i]);
+		assert_int_equal(profile->scaled[i].exact, weights[i] * base_periods[0]);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct profile_class *class = &profile->classes[profile->rows[i].class];
+
+		assert_string_equal(trace_string(trace, class->comm), comms[i]);
+		assert_in_range(profile->rows[i].self + 40, weights[i] * base_periods[0],
+		                weights[i] * base_periods[0] + 80);
+	}
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -578,6 +618,7 @@ int main(void)
 		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
 		cmocka_unit_test(what_is_mostly_covered_is_scaled),
+		cmocka_unit_test(commands_are_scaled_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,25 @@ static void too_many_samples_cover_no_more_than_all(void **state)
 	world_close(&w);
 }
 
+/* The kernel's total of what still runs has most of it missing; samples may be of nobody known. */
+static void only_whole_totals_are_covered(void **state)
+{
+	struct coverage coverage;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	run_open(&w, 100, 10000);
+	put_next(&w, (struct hmb_sample){.thread = 1 << 24, .leaf = 2ULL << 32});
+	tables_command(w.tables, tables_string(w.tables, "fork"))->exact = 50 * WEIGHT;
+	trace = world_written(&w);
+	assert_false(shares_lack_samples(trace, &coverage));
+	assert_int_equal(coverage.sampled, 100 * WEIGHT);
+	assert_int_equal(coverage.exact, 100 * WEIGHT);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void expect_unsampled(const char *clock, uint32_t event, const char *name)
 {
 	struct profile_config config = {
@@ -143,6 +162,7 @@ int main(void)
 		cmocka_unit_test(names_tell_whose_time_a_clock_counts),
 		cmocka_unit_test(missing_samples_are_noticed),
 		cmocka_unit_test(too_many_samples_cover_no_more_than_all),
+		cmocka_unit_test(only_whole_totals_are_covered),
 		cmocka_unit_test(what_is_missing_has_a_name),
 	};
 
