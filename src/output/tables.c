@@ -132,6 +132,19 @@ void table_publish(struct tables *tables, enum trace_section section, uint32_t n
 
 /* --- a new run -------------------------------------------------------------------------------- */
 
+/* What no trace is without: what tells of the run, and of some threads and modules. */
+static int reserve_first(struct tables *tables)
+{
+	static const enum trace_section sections[] = {
+		TRACE_RUN, TRACE_STRINGS, TRACE_EVENTS, TRACE_STREAMS, TRACE_MODULES, TRACE_THREADS,
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(sections) / sizeof(*sections); i++)
+		err = table_reserve(tables, sections[i], 1);
+	return err;
+}
+
 static int reserve_fixed(struct tables *tables)
 {
 	const struct layout *layout = &tables->layout;
@@ -141,7 +154,7 @@ static int reserve_fixed(struct tables *tables)
 	if (!err)
 		err = tables_reserve_arena(tables, arena < ARENA_START ? arena : ARENA_START);
 	if (!err)
-		err = table_reserve(tables, TRACE_RUN, sizeof(struct trace_run));
+		err = reserve_first(tables);
 	if (!err)
 		err = table_reserve(tables, TRACE_COMMANDS,
 		                    TABLES_MAX_COMMANDS * sizeof(struct trace_command));

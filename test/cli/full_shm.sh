@@ -38,4 +38,20 @@ import recording
 info = recording.info()
 assert not info["reductions"] and info["samples"]["stored"] > 1000, info
 END
+
+# Where it has room for the buffer and hardly more, the trace is one all the same.
+for size in 400k 500k 600k; do
+	cat >run <<END
+mount -t tmpfs -o size=$size tmpfs /dev/shm
+exec "\$ADAPTRACE" record -q -m 64K "\$1" 0.1
+END
+	unshare -m sh run "$TARGETS/burn" >said 2>errors || fail "record ended with $?: $(cat errors)"
+	check <<'END'
+import recording
+
+info = recording.info()
+assert len(info["events"]) == 1 and info["threads"], info
+assert {s["comm"] for s in recording.samples()} == {"burn"}
+END
+done
 pass
