@@ -32,6 +32,7 @@ struct calls {
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
 	long round_ns;
+	uint64_t drained; /* when the last round began, or there was nobody, ns */
 	uint64_t nr_processes, refused, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
 	int refused_error;
@@ -275,6 +276,8 @@ static void welcome(struct calls *calls, struct asker *asker)
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    answer(calls, asker, memory)) {
+		if (!calls->nr_alive)
+			calls->drained = ring_ticks(RING_CLOCK_MONOTONIC);
 		calls->processes[calls->nr_alive++] = process;
 		calls->nr_processes++;
 		set_timer(calls);
@@ -368,6 +371,7 @@ static void read_all(struct calls *calls)
 {
 	unsigned fill = 0, most = 0;
 
+	calls->drained = ring_ticks(RING_CLOCK_MONOTONIC);
 	for (unsigned i = 0; i < calls->nr_alive; i++) {
 		calls_process_look(calls->processes[i]);
 		fill = calls_process_fill(calls->processes[i]);
@@ -412,6 +416,11 @@ void calls_drain(struct calls *calls, bool all)
 		take_processes(calls);
 	if (read_now)
 		read_all(calls);
+}
+
+uint64_t calls_drained(const struct calls *calls)
+{
+	return calls->nr_alive ? calls->drained : UINT64_MAX;
 }
 
 int calls_begin(struct calls *calls, const struct calls_config *config)

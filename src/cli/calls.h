@@ -45,6 +45,8 @@ int calls_begin(struct calls *calls, const struct calls_config *config);
 int calls_poll_fd(const struct calls *calls);
 /* Reads what has come; all: also what was written this moment. */
 void calls_drain(struct calls *calls, bool all);
+/* All calls of before this time have been read, ns; UINT64_MAX: there is nobody to make any. */
+uint64_t calls_drained(const struct calls *calls);
 /* No more is drained: calls that have not returned end now. */
 void calls_end(struct calls *calls);
 

@@ -49,6 +49,8 @@ void session_drain(struct session *s, bool all)
 	struct sampler_source source;
 	int result;
 
+	if (s->calls) /* whose threads must be known until they have been read */
+		s->tasks.kept = calls_drained(s->calls);
 	sampler_drain(s->sampler, all);
 	if (sampler_is_crowded(s->sampler))
 		session_wake(s);

@@ -17,6 +17,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
 		.scale = 1,
+		.kept = UINT64_MAX,
 		.forget = forget,
 		.forget_arg = arg,
 	};
@@ -212,6 +213,8 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 
 static void reap_until(struct tasks *tasks, uint64_t time)
 {
+	if (time != FOR_GOOD && time > tasks->kept)
+		time = tasks->kept;
 	while (tasks->oldest_ended && tasks->oldest_ended->ended < time)
 		reap_oldest(tasks, time);
 }

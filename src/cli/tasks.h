@@ -65,7 +65,8 @@ struct tasks {
 	uint64_t nr_ended;   /* EXIT records */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
-	uint64_t now; /* of the newest record, ns */
+	uint64_t now;  /* of the newest record, ns */
+	uint64_t kept; /* what ended later is still asked for, ns; UINT64_MAX: nothing is */
 };
 
 /*

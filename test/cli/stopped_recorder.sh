@@ -46,4 +46,47 @@ END
 
 stop_it
 stop_it --inherit
+
+# Calls of who ended meanwhile are theirs, though what came later is known before they are read.
+cat >calls.c <<'END'
+#include <adaptrace.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	while (access(argv[argc - 1], F_OK)) {
+		ADAPTRACE_BEGIN("region");
+		usleep(1000);
+		ADAPTRACE_END("region");
+	}
+}
+END
+cc -I"$here/../../include" -o calls calls.c || fail "no program"
+stop_calls() { # ARGUMENTS-OF-RECORD...
+	echo "-- calls $*"
+	rm -f end ended
+	start_recording --mpi "$@" sh -c './calls end & ./calls end & wait
+		for i in 1 2 3 4 5 6 7; do sleep 0.1; done; : >ended; sleep 0.1' 2>errors
+	kill -STOP $recorder
+	sleep 0.1
+	: >end
+	await test -e ended
+	kill -CONT $recorder
+	wait $recorder || fail "record ended with $?"
+	[ -z "$(complaints errors)" ] || fail "$(cat errors)"
+	"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+	check <<'END'
+import collections
+import json
+import recording
+
+calls = [c for c in map(json.loads, open("dump")) if "call" in c]
+print(collections.Counter((c["pid"], c["comm"]) for c in calls))
+assert len({c["pid"] for c in calls}) == 2 and {c["comm"] for c in calls} == {"calls"}
+assert not [c for c in recording.info()["commands"] if not c["comm"]]
+END
+}
+
+stop_calls
+stop_calls --inherit
 pass

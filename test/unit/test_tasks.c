@@ -233,6 +233,24 @@ static void ended_tasks_stay_for_a_moment(void **state)
 	assert_int_equal(command(w, "app")->tasks, 3);
 }
 
+/* Who has calls that nobody has read yet. */
+static void what_is_asked_for_stays(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(w, PID(0), PID(1), PID(1), 1000);
+	say_exit(w, PID(1), PID(1), 2000);
+	w->tasks.kept = 1500;
+	for (unsigned i = 1; i < 9; i++)
+		tasks_tick(&w->tasks, i * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 2);
+	w->tasks.kept = UINT64_MAX;
+	for (unsigned i = 9; i < 12; i++)
+		tasks_tick(&w->tasks, i * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 1);
+}
+
 static void a_reused_number_is_a_new_task(void **state)
 {
 	struct world *w = *state;
@@ -685,6 +703,8 @@ int main(void)
 		CGROUP(children_inherit_mappings_until_exec),
 		CGROUP(code_in_memory_has_no_file),
 		LADDER(ended_tasks_stay_for_a_moment),
+		CGROUP(what_is_asked_for_stays),
+		LADDER(what_is_asked_for_stays),
 		CGROUP(a_reused_number_is_a_new_task),
 		LADDER(a_reused_number_is_a_new_task),
 		CGROUP(exec_begins_a_new_thread_entry),
