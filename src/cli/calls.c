@@ -224,13 +224,18 @@ static bool answer(const struct calls *calls, struct asker *asker, int fd)
 	return sendmsg(calls->socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-static void end_process(struct calls *calls, unsigned i)
+#define NOW UINT64_MAX
+
+/* Calls that have not returned lasted until then. */
+static void end_process(struct calls *calls, unsigned i, uint64_t time)
 {
 	struct calls_process *process = calls->processes[i];
+	uint64_t now;
 
 	calls_process_look(process);
 	calls_clock_read(&calls->clock);
-	calls_process_end(process, ring_ticks(RING_CLOCK_MONOTONIC), &calls->put.sink);
+	now = ring_ticks(RING_CLOCK_MONOTONIC);
+	calls_process_end(process, time < now ? time : now, &calls->put.sink);
 	calls->lost_ended += calls_process_lost(process);
 	calls->malformed_ended += process->malformed;
 	calls_process_free(process);
@@ -239,11 +244,11 @@ static void end_process(struct calls *calls, unsigned i)
 }
 
 /* A process that comes again has executed another program: what it was is over. */
-static void end_earlier(struct calls *calls, pid_t pid)
+static void end_earlier(struct calls *calls, pid_t pid, uint64_t time)
 {
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		if (calls->processes[i]->pid == pid) {
-			end_process(calls, i);
+		if (calls->processes[i]->pid == pid && calls->processes[i]->since < time) {
+			end_process(calls, i, time);
 			return;
 		}
 }
@@ -261,7 +266,7 @@ static void welcome(struct calls *calls, struct asker *asker)
 	pid_t pid = asker->who.pid;
 	int memory = -1;
 
-	end_earlier(calls, pid);
+	end_earlier(calls, pid, NOW);
 	if (calls->nr_alive == CALLS_MAX_PROCESSES) {
 		refuse(calls, asker, 0);
 		return;
@@ -390,7 +395,7 @@ static void end_named(struct calls *calls, const struct calls_process *process)
 {
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		if (calls->processes[i] == process) {
-			end_process(calls, i);
+			end_process(calls, i, NOW);
 			follow_floor(calls);
 			return;
 		}
@@ -439,10 +444,16 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
 }
 
+void calls_executed(struct calls *calls, pid_t pid, uint64_t time)
+{
+	end_earlier(calls, pid, time);
+	follow_floor(calls);
+}
+
 void calls_end(struct calls *calls)
 {
 	while (calls->nr_alive)
-		end_process(calls, calls->nr_alive - 1);
+		end_process(calls, calls->nr_alive - 1, NOW);
 	follow_floor(calls);
 }
 

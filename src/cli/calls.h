@@ -47,6 +47,11 @@ int calls_poll_fd(const struct calls *calls);
 void calls_drain(struct calls *calls, bool all);
 /* All calls of before this time have been read, ns; UINT64_MAX: there is nobody to make any. */
 uint64_t calls_drained(const struct calls *calls);
+/*
+ * A process executed another program at this time, ns: what it was until then is over. To be told
+ * while its threads are known as those of the program before.
+ */
+void calls_executed(struct calls *calls, pid_t pid, uint64_t time);
 /* No more is drained: calls that have not returned end now. */
 void calls_end(struct calls *calls);
 

@@ -43,6 +43,7 @@ struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
 	*process = (struct calls_process){
 		.pid = pid,
 		.pidfd = -1,
+		.since = ring_ticks(RING_CLOCK_MONOTONIC),
 		.names = names,
 		.clock = clock,
 		.entry = NO_ENTRY,

@@ -17,6 +17,7 @@ struct calls_thread;
 struct calls_process {
 	pid_t pid;
 	int pidfd;
+	uint64_t since; /* when it came, ns */
 	struct ring_process *shared;
 	struct calls_names *names;
 	const struct calls_clock *clock;

@@ -39,6 +39,8 @@ static void take_in(struct session *s, const struct record *record,
 	}
 	if (!*others_since)
 		*others_since = sampler_now();
+	if (s->calls && record->type == RECORD_COMM && record->comm.exec)
+		calls_executed(s->calls, (pid_t)record->pid, record->time);
 	tasks_record(&s->tasks, record);
 }
 

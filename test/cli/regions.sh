@@ -91,6 +91,32 @@ if command -v prlimit >/dev/null; then
 	wait "$recorder"
 	grep -q 'calls of . process.* are missing: .*File too large' errors || fail "$(cat errors)"
 fi
+# Of a program that executes another one, all calls are its own.
+cat >executes.c <<'E'
+#include <adaptrace.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	for (int i = 0; i < 50; i++) {
+		ADAPTRACE_BEGIN("short");
+		usleep(100);
+		ADAPTRACE_END("short");
+	}
+	ADAPTRACE_BEGIN("never ended");
+	execvp(argv[1], argv + 1);
+	return 1;
+}
+E
+gcc -D_GNU_SOURCE -I"$include" -o executes executes.c || fail executes
+recorded -m 1M --mpi -F 100 -g none ./executes sleep 0.3
+"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+check <<'E'
+from counts import *
+assert count == {'short': 50, 'never ended': 1}, count
+assert {c['comm'] for c in calls} == {'executes'}, {c['comm'] for c in calls}
+E
 for off in -static -DADAPTRACE_OFF; do
 	build off gcc -std=c99 -Wall -Wextra -pedantic $off
 	check <<'E'
