@@ -286,13 +286,13 @@ void counter_scale_note(struct counter_scale *scale, uint32_t number, const uint
 	bool known = scale->keys[slot] == (uint64_t)number + 1;
 
 	scale->keys[slot] = (uint64_t)number + 1;
-	if (scale->seen < LATEST)
-		scale->seen++;
+	scale->seen += known && scale->seen < LATEST;
 	for (unsigned i = 0; i < scale->nr; i++) {
-		uint64_t last = known ? scale->last[slot][i] : 0;
+		uint64_t last = scale->last[slot][i];
 		double more = totals[i] > last ? (double)(totals[i] - last) : 0;
 
-		scale->mean[i] += (more - scale->mean[i]) / scale->seen;
+		if (known)
+			scale->mean[i] += (more - scale->mean[i]) / scale->seen;
 		scale->last[slot][i] = totals[i];
 	}
 }

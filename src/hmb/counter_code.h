@@ -84,7 +84,10 @@ struct counter_scale {
 	uint64_t last[COUNTER_STREAMS][COUNTER_MAX];
 };
 
-/* The totals that came with a sample; number: of its stream. */
+/*
+ * The totals that came with a sample; number: of its stream. A stream that is not remembered, for
+ * it is new or shares its place with another, tells no difference.
+ */
 void counter_scale_note(struct counter_scale *scale, uint32_t number, const uint64_t *totals);
 /* By how many bits each counter's differences may be shifted right, for what is usual. */
 void counter_scale_shifts(const struct counter_scale *scale, uint8_t shifts[COUNTER_MAX]);

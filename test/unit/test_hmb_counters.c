@@ -234,12 +234,29 @@ static void a_counter_takes_little(void **state)
 	assert_true(each > 0.5 && each < 2);
 }
 
+/* Streams that share a place do not take each other's totals for what is usual. */
+static void many_streams_keep_their_units(void **state)
+{
+	struct counter_scale scale = {.nr = 1};
+	uint8_t shifts[COUNTER_MAX];
+
+	(void)state;
+	for (uint64_t i = 0; i < 3000; i++) {
+		const uint64_t total = (uint64_t)1 << 40 | i / 3 * 1000;
+
+		counter_scale_note(&scale, (uint32_t)(i % 3 * COUNTER_STREAMS / 2), &total);
+	}
+	counter_scale_shifts(&scale, shifts);
+	assert_int_equal(shifts[0], 1); /* 1000 are 500 units */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_are_right_after_any_thinning),
 		cmocka_unit_test(units_follow_the_period),
 		cmocka_unit_test(a_counter_takes_little),
+		cmocka_unit_test(many_streams_keep_their_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
