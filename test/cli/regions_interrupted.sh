@@ -45,4 +45,5 @@ lose_recorder -m 1M --mpi --events-wait 1000 -F 100 -g none \
 echo >go
 await test -s ended
 [ "$(cat ended)" = 0 ] || fail "the program ended with $(cat ended)"
+"$ADAPTRACE" recover adaptrace.atr 2>errors || fail "$(cat errors)"
 pass
