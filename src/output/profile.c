@@ -384,6 +384,8 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->nr_threads = threads + 1;
 	builder->by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP;
 	builder->nr_streams = (builder->by_cpu ? cpus : threads) + 1;
+	builder->by_caller =
+		!profile->config.self_alone && profile->config.keys & PROFILE_NAME_KEYS;
 	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
 	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
@@ -425,8 +427,7 @@ struct profile *profile_new(const struct trace *trace, const struct profile_conf
 	profile->trace = trace;
 	profile->config = *config;
 	frame_names_init(&profile->names, trace,
-	                 config->keys & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE |
-	                                 PROFILE_BY_LINE | PROFILE_INLINED));
+	                 config->keys & (PROFILE_NAME_KEYS | PROFILE_INLINED));
 	err = builder_init(&builder, profile);
 	if (!err && config->scale)
 		err = builder_scale(&builder);

@@ -45,7 +45,11 @@ enum profile_keys {
 	(PROFILE_BY_MEM | PROFILE_BY_TLB | PROFILE_BY_SNOOP | PROFILE_BY_LATENCY | \
 	 PROFILE_BY_OPERATION)
 
-/* The keys that tell classes apart; the others tell functions apart. */
+/* The keys that tell functions apart. */
+#define PROFILE_NAME_KEYS \
+	(PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE | PROFILE_BY_LINE)
+
+/* The keys that tell classes apart. */
 #define PROFILE_CLASS_KEYS                                                           \
 	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
 	 PROFILE_MEMORY_KEYS)
@@ -61,7 +65,8 @@ struct profile_config {
 	unsigned keys;         /* enum profile_keys: what makes rows different */
 	uint64_t from, to;     /* ns of the trace's clock: samples in [from, to) */
 	const struct who *who; /* NULL: all of them */
-	bool scale; /* commands to their exact totals, where samples cover most of these */
+	bool scale;      /* commands to their exact totals, where samples cover most of these */
+	bool self_alone; /* callers make no difference: rows of what only called are not made */
 };
 
 static inline bool profile_of_all(const struct profile_config *config)
@@ -89,7 +94,10 @@ struct profile_row {
 	uint32_t buckets[PROFILE_NR_BUCKETS];
 };
 
-/* A call path of one class: its parent's and a function. Parents come before their children. */
+/*
+ * A call path of one class: its parent's and a function. Parents come before their children. Where
+ * callers make no difference, nor functions for want of keys, all are below the root.
+ */
 struct profile_node {
 	uint32_t parent;        /* PROFILE_NONE: the root of a class, which is no function */
 	uint32_t row : 30;      /* of a root: the class */

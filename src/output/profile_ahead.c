@@ -31,7 +31,9 @@ static void announce(struct builder *builder, const struct trace_sample *sample,
 		__builtin_prefetch(&builder->profile->nodes[errand->node]);
 		return;
 	}
-	errand->number = trace_node_number(builder->profile->trace, sample->context);
+	errand->number = UINT32_MAX;
+	if (builder->by_caller)
+		errand->number = trace_node_number(builder->profile->trace, sample->context);
 	if (errand->number != UINT32_MAX)
 		__builtin_prefetch(&builder->context_nodes[errand->number]);
 }
@@ -39,7 +41,7 @@ static void announce(struct builder *builder, const struct trace_sample *sample,
 /* number: the context's. */
 static uint32_t known_node(const struct builder *builder, uint32_t context, uint32_t number)
 {
-	if (context == NODE_NONE && builder->profile->nr_classes)
+	if ((context == NODE_NONE || !builder->by_caller) && builder->profile->nr_classes)
 		return builder->profile->classes[0].root;
 	return builder_known_context(builder, number);
 }

@@ -57,6 +57,7 @@ struct builder {
 	uint32_t nr_places;
 	bool one_class; /* all samples are of the same */
 	bool by_cpu;    /* streams */
+	bool by_caller; /* nodes: the way to a sample makes a difference */
 	struct profile_stream *streams;
 	uint64_t *by_thread; /* weights */
 	/* For each thread what stands for its process, or for it itself; NULL: not asked for. */

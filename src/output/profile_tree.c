@@ -102,7 +102,8 @@ uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trac
 	if (node == PROFILE_NONE && place && sample->again && place->node && place->class == class)
 		return place->node - 1;
 	if (node == PROFILE_NONE) {
-		node = context_node(builder, class, sample->context);
+		node = builder->by_caller ? context_node(builder, class, sample->context)
+		                          : builder->profile->classes[class].root;
 		if (node != PROFILE_NONE)
 			node = child_of(builder, class, node, sample->leaf, true);
 	}

@@ -58,16 +58,18 @@ static int make_profiles(const struct diff_report *report, unsigned side, uint32
                          struct profile ***profiles)
 {
 	const struct diff_traces *runs = &report->sides[side];
+	struct report_options options = *report->options;
 	struct profile_view view;
 
 	*profiles = calloc(runs->nr, sizeof(struct profile *));
 	if (!*profiles)
 		return -ENOMEM;
+	options.self_alone = true; /* the profiles of all runs are there at once */
 	for (unsigned run = 0; run < runs->nr; run++) {
 		const struct trace *trace = runs->traces[run];
 
-		(*profiles)[run] = report_profile(trace, other_event(report, trace, event),
-		                                  report->options, &view);
+		(*profiles)[run] =
+			report_profile(trace, other_event(report, trace, event), &options, &view);
 		if (!(*profiles)[run])
 			return -errno;
 	}

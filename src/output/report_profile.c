@@ -14,6 +14,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 		.to = options->to,
 		.who = options->who,
 		.scale = true,
+		.self_alone = options->self_alone,
 	};
 	struct profile *profile;
 	int err = 0;

@@ -258,6 +258,8 @@ static void check_sums(const struct oracle *o, const struct profile *profile)
 	assert_int_equal(rows, weight);
 	assert_int_equal(nodes, weight);
 	assert_int_equal(roots, weight);
+	if (!(o->keys & PROFILE_NAME_KEYS))
+		assert_int_equal(profile->nr_nodes, 2 * profile->nr_classes);
 }
 
 static void compare(const struct trace *trace, const struct profile_config *config)
@@ -305,6 +307,38 @@ static void rows_are_what_they_mean(void **state)
 	trace = written(&w, 3000, TRACE_RUN_CGROUP, true);
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		compare(trace, &(struct profile_config){.keys = keys[i], .to = UINT64_MAX});
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* The rows of what was sampled itself say the same, and no tree is made for them. */
+static void self_needs_no_call_paths(void **state)
+{
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM,
+	                                .to = UINT64_MAX};
+	struct profile *all, *alone;
+	struct trace *trace;
+	uint32_t nr = 0;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = written(&w, 3000, TRACE_RUN_CGROUP, true);
+	all = profile_new(trace, &config);
+	config.self_alone = true;
+	alone = profile_new(trace, &config);
+	assert_non_null(all);
+	assert_non_null(alone);
+	for (uint32_t i = 0; i < all->nr_rows; i++)
+		nr += all->rows[i].samples > 0;
+	assert_int_equal(alone->nr_rows, nr);
+	assert_int_equal(alone->nr_nodes, nr + alone->nr_classes);
+	for (uint32_t i = 0; i < nr; i++)
+		assert_int_equal(alone->rows[i].self, alone->rows[i].total);
+	assert_true(all->nr_rows > nr);
+	assert_int_equal(alone->total, all->total);
+	profile_free(all);
+	profile_free(alone);
 	trace_close(trace);
 	world_close(&w);
 }
@@ -610,6 +644,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_what_they_mean),
+		cmocka_unit_test(self_needs_no_call_paths),
 		cmocka_unit_test(streams_are_threads_without_a_cgroup),
 		cmocka_unit_test(parts_of_the_run),
 		cmocka_unit_test(uniform_weights_count_runs),
