@@ -1,7 +1,11 @@
 #include "output/report_columns.h"
 #include "output/report_rows.h"
 #include "output/report_text.h"
+#include "output/short_name.h"
 #include "output/text.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define MAX_PAD 72 /* longer names push the rest of their row aside */
 
@@ -74,13 +78,26 @@ void report_columns_titles(FILE *to, const struct report_columns *columns)
 	}
 }
 
+unsigned report_cell_put(FILE *to, enum profile_keys key, const char *text, unsigned width)
+{
+	char *shorter = width && key == PROFILE_BY_SYMBOL ? strdup(text) : NULL;
+	unsigned used;
+
+	if (shorter)
+		short_name(shorter, width);
+	used = text_put(to, shorter ? shorter : text, width);
+	free(shorter);
+	return used;
+}
+
 void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
                         const char *text)
 {
 	unsigned width = columns->widths[k], used;
 
 	fputs("  ", to);
-	used = text_put(to, text, columns->options->width ? width : 0);
+	used = report_cell_put(to, columns->options->keys[k], text,
+	                       columns->options->width ? width : 0);
 	if (used < width && !is_last(columns, k))
 		fprintf(to, "%*s", (int)(width - used), "");
 }

@@ -25,5 +25,8 @@ void report_columns_fit(struct report_columns *columns, unsigned used);
 void report_columns_titles(FILE *to, const struct report_columns *columns);
 void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
                         const char *text);
+/* A cell, cut to `width` columns if not 0, what tells it apart least of all first. Returns these.
+ */
+unsigned report_cell_put(FILE *to, enum profile_keys key, const char *text, unsigned width);
 
 #endif

@@ -10,7 +10,7 @@
 #define AMBER "\033[33m"
 #define PLAIN "\033[0m"
 
-#define MIN_COLUMN 16 /* no name is cut shorter */
+#define MIN_COLUMN 12 /* no name is cut shorter */
 
 static inline const char *paint(const struct report_options *options, const char *color)
 {

@@ -1,3 +1,4 @@
+#include "output/report_columns.h"
 #include "output/report_counters.h"
 #include "output/report_profile.h"
 #include "output/report_rows.h"
@@ -120,7 +121,7 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 		if (!first)
 			fputs("  ", tree->to);
 		report_cell(tree->tree->profile, row, options->keys[k], tree->text);
-		text_put(tree->to, tree->text, width);
+		report_cell_put(tree->to, options->keys[k], tree->text, width);
 		first = false;
 	}
 	if (with_module) {

@@ -1,0 +1,175 @@
+#include "output/short_name.h"
+
+#include "output/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define DOTS "…"
+
+static bool fits(const char *name, unsigned width)
+{
+	return text_put(NULL, name, 0) <= width;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+/* The signs behind `operator` are a name, and > behind - is an arrow: the bytes to pass over. */
+static size_t signs(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	size_t size = strlen(word);
+
+	if (at[0] == '-' && at[1] == '>')
+		return 2;
+	if (strncmp(at, word, size) != 0 || (at > name && is_word(at[-1])))
+		return 0;
+	if (at[size] == '(' || at[size] == '[')
+		return size + 2;
+	return size + strspn(at + size, "<>=-");
+}
+
+/* Brackets open before this byte and with it; -1: they do not match. */
+static int depth_behind(int depth, char c)
+{
+	if (c == '(' || c == '<')
+		return depth + 1;
+	return c == ')' || c == '>' ? depth - 1 : depth;
+}
+
+/* How deep brackets are in each other; -1: they do not match. */
+static int deepest(const char *name)
+{
+	int depth = 0, most = 0;
+
+	for (const char *at = name; *at && depth >= 0; at++) {
+		size_t skip = signs(name, at);
+
+		if (skip && strlen(at) < skip)
+			return -1;
+		if (skip) {
+			at += skip - 1;
+			continue;
+		}
+		depth = depth_behind(depth, *at);
+		most = depth > most ? depth : most;
+	}
+	return depth ? -1 : most;
+}
+
+/* Worth dots: longer than these, and no name itself. */
+static bool can_go(const char *from, const char *to)
+{
+	static const char anonymous[] = "anonymous namespace";
+	size_t size = (size_t)(to - from);
+
+	return size > strlen(DOTS) &&
+	       (size != strlen(anonymous) || strncmp(from, anonymous, size) != 0);
+}
+
+/* Puts dots for what is in brackets of this depth. */
+static void elide(char *name, int level)
+{
+	char *to = name;
+	const char *inside = NULL; /* in the text as it is now */
+	int depth = 0;
+
+	for (const char *at = name; *at; at++) {
+		size_t skip = signs(name, at);
+		int next = skip ? depth : depth_behind(depth, *at);
+
+		if (inside && next < level && can_go(inside, to)) {
+			to = name + (inside - name);
+			memcpy(to, DOTS, strlen(DOTS));
+			to += strlen(DOTS);
+		}
+		if (next < level)
+			inside = NULL;
+		memmove(to, at, skip ? skip : 1);
+		to += skip ? skip : 1;
+		at += skip ? skip - 1 : 0;
+		if (depth < level && next == level)
+			inside = to;
+		depth = next;
+	}
+	*to = 0;
+}
+
+/* Behind the next name that others are in; NULL: there is none. */
+static char *next_part(char *name, char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		size_t skip = signs(name, at);
+
+		if (skip) {
+			at += skip - 1;
+			continue;
+		}
+		depth = depth_behind(depth, *at);
+		if (!depth && at[0] == ':' && at[1] == ':')
+			return at + 2;
+	}
+	return NULL;
+}
+
+static bool ends_with(const char *name, size_t size, const char *end)
+{
+	return size >= strlen(end) && !strncmp(name + size - strlen(end), end, strlen(end));
+}
+
+/* Leaves out what a function takes, where its name ends with that. */
+static void cut_arguments(char *name)
+{
+	size_t size = strlen(name);
+	int depth = 0;
+
+	if (ends_with(name, size, " const"))
+		size -= strlen(" const");
+	if (!ends_with(name, size, ")"))
+		return;
+	do
+		depth += name[--size] == ')' ? 1 : name[size] == '(' ? -1 : 0;
+	while (depth && size);
+	if (size && !ends_with(name, size, "operator"))
+		name[size] = 0;
+}
+
+/* Leaves out the beginning, but nothing of the last part. */
+static void cut_front(char *name, unsigned width)
+{
+	char *last = NULL, *part = name, *from = name;
+
+	while ((part = next_part(name, part)))
+		last = part;
+	if (!last || last - name < (int)strlen(DOTS))
+		return;
+	while (from < last &&
+	       (from - name < (int)strlen(DOTS) || text_put(NULL, from, 0) + 1 > width))
+		do
+			from++;
+		while ((*from & 0xc0) == 0x80); /* within a character */
+	if (!strncmp(from, DOTS, strlen(DOTS)))
+		from += strlen(DOTS);
+	memcpy(name, DOTS, strlen(DOTS));
+	memmove(name + strlen(DOTS), from, strlen(from) + 1);
+}
+
+void short_name(char *name, unsigned width)
+{
+	int level = deepest(name);
+
+	if (level < 0)
+		return;
+	for (; level > 0 && !fits(name, width); level--)
+		elide(name, level);
+	if (!fits(name, width))
+		cut_arguments(name);
+	if (!fits(name, width))
+		cut_front(name, width);
+}

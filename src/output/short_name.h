@@ -1,0 +1,18 @@
+/*
+ * Names of functions where room is short. What tells C++ and Rust functions apart is at their ends,
+ * behind the arguments of templates and the names around them:
+ *
+ *     std::map<int, std::pair<int, A> >::find(int const&)
+ *     std::map<int, std::pair<…> >::find(int const&)
+ *     std::map<…>::find(…)
+ *     std::map<…>::find
+ *     …map<…>::find
+ */
+#ifndef OUTPUT_SHORT_NAME_H
+#define OUTPUT_SHORT_NAME_H
+
+/* In place, no more than is needed for so many columns; what is too long still is for text_put().
+ */
+void short_name(char *name, unsigned width);
+
+#endif

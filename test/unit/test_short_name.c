@@ -1,0 +1,92 @@
+/* Names of functions where room is short. */
+#include "output/short_name.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void becomes(const char *name, unsigned width, const char *expected)
+{
+	char *text = strdup(name);
+
+	assert_non_null(text);
+	short_name(text, width);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void no_more_goes_than_must(void **state)
+{
+	const char *name = "std::map<int, std::pair<int, A> >::find(int const&)";
+
+	(void)state;
+	becomes(name, 51, name);
+	becomes(name, 50, "std::map<int, std::pair<…> >::find(int const&)");
+	becomes(name, 45, "std::map<…>::find(…)");
+	becomes(name, 20, "std::map<…>::find(…)");
+	becomes(name, 19, "std::map<…>::find");
+	becomes(name, 16, "…::map<…>::find");
+	becomes(name, 14, "…:map<…>::find");
+	becomes(name, 10, "…<…>::find");
+	becomes(name, 9, "…>::find");
+	becomes(name, 5, "…find");
+	becomes(name, 3, "…find");
+	becomes("A::f(int) const", 10, "A::f");
+}
+
+static void names_without_parts_stay(void **state)
+{
+	(void)state;
+	becomes("a_function_of_c_with_a_long_name", 8, "a_function_of_c_with_a_long_name");
+	becomes("a::b", 2, "…b");
+	becomes("::b", 2, "::b");
+	becomes("", 1, "");
+	becomes("f(a)", 2, "f");
+	becomes("(anonymous namespace)::f(int, int)", 28, "(anonymous namespace)::f(…)");
+	becomes("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 20, "<…>::drop");
+	becomes("main::{lambda(int, int)#1}::operator()(int, int) const", 40,
+	        "main::{lambda(…)#1}::operator()(…) const");
+}
+
+static void signs_are_no_brackets(void **state)
+{
+	(void)state;
+	becomes("bool std::operator< <char, A>(B<char> const&)", 30, "bool std::operator< <…>(…)");
+	becomes("A::operator<<(long, long)", 20, "A::operator<<(…)");
+	becomes("A::operator->(long, long)", 20, "A::operator->(…)");
+	becomes("A::operator()(long, long)", 20, "A::operator()(…)");
+	becomes("A::operator[](long, long)", 20, "A::operator[](…)");
+	becomes("auto f(long, long)->long", 20, "auto f(…)->long");
+	becomes("A::operator()(long) const", 13, "A::operator()");
+	becomes("Bcd::operator()", 11, "…operator()");
+	becomes("an_operator(long, long)", 20, "an_operator(…)");
+}
+
+static void what_is_no_name_stays(void **state)
+{
+	(void)state;
+	becomes("a < b and nothing else", 5, "a < b and nothing else");
+	becomes("f(a, b, c))", 5, "f(a, b, c))");
+	becomes("operator(", 3, "operator(");
+	becomes("operator", 3, "operator");
+	becomes("JS:*name /a/long/path.js:1:2", 10, "JS:*name /a/long/path.js:1:2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_more_goes_than_must),
+		cmocka_unit_test(names_without_parts_stay),
+		cmocka_unit_test(signs_are_no_brackets),
+		cmocka_unit_test(what_is_no_name_stays),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
