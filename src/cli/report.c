@@ -20,6 +20,25 @@
 
 /* --- options that need the trace -------------------------------------------------------------- */
 
+/* In ns, of what is written behind a time: as reports write it, or as people do. 0: none of these.
+ */
+static double unit_of_time(const char *name)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{"", 1e9}, {"s", 1e9},    {"ms", 1e6}, {"us", 1e3},   {"µs", 1e3},
+		{"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
+	};
+
+	name += strspn(name, " ");
+	for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(name, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
 /* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
 static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
 {
@@ -29,13 +48,10 @@ static int parse_time(const struct trace_run *run, const char *text, uint64_t *t
 	if (!*text)
 		return 0;
 	value = strtod(text, &end);
-	if (end == text || !isfinite(value) || value < 0 || value > 1e9)
+	if (end == text || !isfinite(value))
 		return -EINVAL;
-	if (!strcmp(end, "%"))
-		value = value / 100 * length;
-	else if (!*end || !strcmp(end, "s"))
-		value *= 1e9;
-	else
+	value *= !strcmp(end, "%") ? length / 100 : unit_of_time(end);
+	if (value < 0 || value > 1e18 || (!unit_of_time(end) && strcmp(end, "%") != 0))
 		return -EINVAL;
 	*time = run->start + (uint64_t)value;
 	return 0;
@@ -72,7 +88,7 @@ static int choose_span(const struct trace_run *run, const char *text,
 		say("'%s' begins behind the end of the run, which took %s", text, length);
 	} else if (err) {
 		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
-		    "start, or as in 25%%,50%%",
+		    "start, or as in 2min,3min or 25%%,50%%",
 		    text);
 	}
 	return err;
