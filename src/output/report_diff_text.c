@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define VALUE_WIDTH 9 /* without the unit */
+#define VALUE_WIDTH 9   /* without the unit */
+#define LOOKED_AT   100 /* rows, for functions that only seem to be new */
 
 /* Values are shown in so many, with so many digits behind the point. */
 struct value_unit {
@@ -27,6 +28,15 @@ struct diff_text {
 	unsigned value_width; /* with the unit */
 	struct report_columns columns;
 };
+
+static const char *cell(const struct diff_row *row, unsigned k)
+{
+	const char *text = row->cells;
+
+	for (; k; k--)
+		text += strlen(text) + 1;
+	return text;
+}
 
 /* --- above the table -------------------------------------------------------------------------- */
 
@@ -94,6 +104,73 @@ static void put_wholes(const struct diff_text *out)
 	fputc('\n', out->to);
 }
 
+static const char *cell_of(const struct diff_text *out, const struct diff_row *row,
+                           enum profile_keys key)
+{
+	const struct report_options *options = out->report->options;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		if (options->keys[k] == key)
+			return cell(row, k);
+	return NULL;
+}
+
+/* Whether a module, by the cells of this row, was met on the side. */
+static bool has_module(const struct diff_text *out, const struct diff_row *row, unsigned side)
+{
+	const char *module = cell_of(out, row, PROFILE_BY_MODULE);
+
+	for (size_t i = 0; i < out->diff->nr; i++)
+		if (out->diff->rows[i].of[side].samples &&
+		    !strcmp(cell_of(out, &out->diff->rows[i], PROFILE_BY_MODULE), module))
+			return true;
+	return false;
+}
+
+/* The row of a function of this name in a module that was met on the other side alone, or NULL. */
+static const struct diff_row *find_moved(const struct diff_text *out, const struct diff_row *row,
+                                         unsigned side)
+{
+	const char *symbol = cell_of(out, row, PROFILE_BY_SYMBOL);
+
+	for (size_t i = 0; i < out->diff->nr; i++) {
+		const struct diff_row *other = &out->diff->rows[i];
+
+		if (other->of[!side].samples && !other->of[side].samples &&
+		    !strcmp(cell_of(out, other, PROFILE_BY_SYMBOL), symbol) &&
+		    !has_module(out, other, side))
+			return other;
+	}
+	return NULL;
+}
+
+/* Two builds under two names have no function in common, where modules tell functions apart. */
+static void warn_of_names(const struct diff_text *out)
+{
+	struct warning_text warning = {out->to, out->report->options, NULL};
+	char text[WARNING_SIZE];
+
+	for (size_t i = 0; i < out->diff->nr && i < LOOKED_AT; i++) {
+		const struct diff_row *row = &out->diff->rows[i], *other;
+
+		if (!cell_of(out, row, PROFILE_BY_MODULE) || !cell_of(out, row, PROFILE_BY_SYMBOL))
+			return;
+		if (!diff_is_clear(row) || !row->of[DIFF_BEFORE].samples ||
+		    has_module(out, row, DIFF_AFTER))
+			continue;
+		other = find_moved(out, row, DIFF_BEFORE);
+		if (!other)
+			continue;
+		snprintf(text, sizeof(text),
+		         "functions of '%.128s' are in '%.128s' after: --sort symbol compares them "
+		         "by their names alone",
+		         cell_of(out, row, PROFILE_BY_MODULE),
+		         cell_of(out, other, PROFILE_BY_MODULE));
+		report_warning_text(&warning, text);
+		return;
+	}
+}
+
 static void put_head(const struct diff_text *out)
 {
 	const struct diff *diff = out->diff;
@@ -107,6 +184,7 @@ static void put_head(const struct diff_text *out)
 			                    &warning);
 		}
 	}
+	warn_of_names(out);
 	fputc('\n', out->to);
 }
 
@@ -137,15 +215,6 @@ static bool is_shown(const struct diff_text *out, size_t i)
 	const struct report_options *options = out->report->options;
 
 	return options->all || (i < options->limit && diff_is_clear(&out->diff->rows[i]));
-}
-
-static const char *cell(const struct diff_row *row, unsigned k)
-{
-	const char *text = row->cells;
-
-	for (; k; k--)
-		text += strlen(text) + 1;
-	return text;
 }
 
 static void measure(struct diff_text *out)

@@ -83,6 +83,20 @@ END
 grep -q '^before: 3 runs, the first one/1.atr: ./app 12$' out || fail "$(cat out)"
 grep -q '^one run each' out && fail "one run each: $(cat out)"
 
+echo "-- another name of the program"
+cp app app-new
+recorded -F 5000 -e cpu-clock -o new.atr ./app-new 12 >said
+for options in '' --shares '--sort symbol,module,comm'; do
+	"$ADAPTRACE" diff adaptrace.atr new.atr $options >out || fail "of two names"
+	grep -q "^warning: functions of 'app' are in 'app-new' after: --sort symbol " out ||
+		fail "two names are not told: $(cat out)"
+done
+for options in '--sort symbol' '--sort module' -q; do
+	"$ADAPTRACE" diff adaptrace.atr new.atr $options | grep "^warning: functions of" &&
+		fail "two names are told with $options"
+done
+"$ADAPTRACE" diff | grep "^warning: functions of" && fail "two names are told of one"
+
 echo "-- refusals"
 refused() { # STATUS WORDS OPTIONS...
 	wanted=$1 words=$2; shift 2
