@@ -19,6 +19,7 @@ Elf *elf_file_begin(int fd)
 
 	if (elf_sections_count(fd, &nr_sections) || nr_sections > MAX_SECTIONS)
 		return NULL;
+	elf_version(EV_CURRENT); /* or libelf opens nothing */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		return elf;

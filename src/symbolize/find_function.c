@@ -83,7 +83,6 @@ int function_find(const char *path, const char *name, uint64_t *offset,
 	struct module *module;
 	int error = -ENOMEM;
 
-	elf_version(EV_CURRENT);
 	errno = 0;
 	module = modules ? add_module(modules, path) : NULL;
 	if (!module) {

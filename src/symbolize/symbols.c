@@ -41,7 +41,6 @@ struct symbolizer *symbolizer_new(struct module_table *modules)
 
 	if (!symbolizer)
 		return NULL;
-	elf_version(EV_CURRENT);
 	symbolizer->modules = modules;
 	return symbolizer;
 }

@@ -69,5 +69,11 @@ status=$?
 "$ADAPTRACE" record -q -e cpu-clock:u true 2>errors
 recorded=$?
 [ $((status == 0)) = $((recorded == 0)) ] || fail "doctor $status, record $recorded"
+# The debug file of libc is found where distributions put it.
+libc=$(sed -n 's,.* \(/.*/libc\.so\.6\)$,\1,p' /proc/self/maps | head -1)
+id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
+if [ -n "$id" ] && [ -e "/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug" ]; then
+	grep -q '^works    debug information: ' text || fail "libc's debug file is not found: $(cat text)"
+fi
 grep -Eqv '^(works  |limited|missing)  [A-Za-z]|^Linux|^$' text && fail "$(cat text)"
 pass
