@@ -272,7 +272,8 @@ static int parse_processes(struct options *options, const char *arg)
 		if (!isdigit((unsigned char)*at) || (*end && *end != ',') || errno || pid < 1 ||
 		    pid > INT32_MAX)
 			return wrong("not a process number:", number,
-			             "-p takes PIDs of running processes, with commas between");
+			             "-p takes PIDs of running processes, with commas between, "
+			             "as pgrep -d , NAME prints them");
 		if (put_process(options, (pid_t)pid))
 			return wrong("too many processes, from this one on:", number,
 			             "-p takes 1024, --cgroup NAME any number");

@@ -304,7 +304,8 @@ static int settle_target(const struct options *options)
 	if (!options->command && !options->nr_attach && !options->wide)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
 	else if (options->command && options->nr_attach)
-		say("a command and -p exclude each other");
+		say("a command and -p exclude each other; --duration SECONDS ends the recording "
+		    "after that long");
 	else if (options->command && options->duration)
 		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
 		    "10 seconds by adaptrace record timeout 10 COMMAND");
