@@ -97,8 +97,9 @@ static int add_nameless(struct function_choice *choice, const struct trace *trac
 	for (; trace_event(trace, config.event) && !err; config.event++) {
 		struct profile *profile = profile_new(trace, &config);
 
-		err = profile ? 0 : -errno;
-		for (uint32_t i = 0; !err && i < profile->names.nr; i++)
+		if (!profile)
+			err = -errno;
+		for (uint32_t i = 0; profile && !err && i < profile->names.nr; i++)
 			err = add_name(choice, frame_name_symbol(&profile->names, i, text), wanted);
 		profile_free(profile);
 	}
