@@ -147,6 +147,8 @@ static void cut_front(char *name, unsigned width)
 
 	while ((part = next_part(name, part)))
 		last = part;
+	if (!last)
+		last = strstr(name, "+0x"); /* the place in a module that stands for a name */
 	if (!last || last - name < (int)strlen(DOTS))
 		return;
 	while (from < last &&

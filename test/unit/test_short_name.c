@@ -54,6 +54,14 @@ static void names_without_parts_stay(void **state)
 	        "main::{lambda(…)#1}::operator()(…) const");
 }
 
+static void places_in_modules_keep_their_ends(void **state)
+{
+	(void)state;
+	becomes("libopen-pal.so.40.30.2+0x878b0", 17, "….40.30.2+0x878b0");
+	becomes("libopen-pal.so.40.30.2+0x878b0", 5, "…+0x878b0");
+	becomes("a+0x878b0", 17, "a+0x878b0");
+}
+
 static void signs_are_no_brackets(void **state)
 {
 	(void)state;
@@ -83,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_more_goes_than_must),
 		cmocka_unit_test(names_without_parts_stay),
+		cmocka_unit_test(places_in_modules_keep_their_ends),
 		cmocka_unit_test(signs_are_no_brackets),
 		cmocka_unit_test(what_is_no_name_stays),
 	};
