@@ -48,20 +48,25 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
 		columns->widths[k] = width;
 }
 
+/* Of columns of one width the last. */
+static unsigned *widest(struct report_columns *columns)
+{
+	unsigned *found = &columns->widths[0];
+
+	for (unsigned k = 1; k < columns->options->nr_keys; k++)
+		if (columns->widths[k] >= *found)
+			found = &columns->widths[k];
+	return found;
+}
+
 void report_columns_fit(struct report_columns *columns, unsigned used)
 {
-	unsigned widest = 0, *width;
+	unsigned room = columns->options->width, *width;
 
-	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
+	for (unsigned k = 0; k < columns->options->nr_keys; k++)
 		used += columns->widths[k] + 2;
-		if (columns->widths[k] > columns->widths[widest])
-			widest = k;
-	}
-	if (!columns->options->width || used <= columns->options->width)
-		return;
-	used -= columns->options->width;
-	width = &columns->widths[widest];
-	*width = *width > used + MIN_COLUMN ? *width - used : MIN_COLUMN;
+	for (; room && used > room && *(width = widest(columns)) > MIN_COLUMN; used--)
+		--*width;
 }
 
 static bool is_last(const struct report_columns *columns, unsigned k)

@@ -1,4 +1,5 @@
-/* Names of functions where room is short. */
+/* Names of functions where room is short, and how much there is. */
+#include "output/report_columns.h"
 #include "output/short_name.h"
 
 #include <locale.h>
@@ -86,6 +87,41 @@ static void what_is_no_name_stays(void **state)
 	becomes("JS:*name /a/long/path.js:1:2", 10, "JS:*name /a/long/path.js:1:2");
 }
 
+/* Columns behind 40 others for names of these widths get those. */
+static void fit(unsigned terminal, const unsigned names[3], const unsigned expected[3])
+{
+	const struct report_options options = {
+		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE, PROFILE_BY_CPU},
+		.nr_keys = 3,
+		.width = terminal,
+	};
+	struct report_columns columns;
+	char name[100];
+
+	report_columns_init(&columns, &options);
+	for (unsigned k = 0; k < 3; k++) {
+		memset(name, 'x', sizeof(name));
+		name[names[k]] = 0;
+		report_columns_note(&columns, k, name);
+	}
+	report_columns_fit(&columns, 40);
+	assert_memory_equal(columns.widths, expected, 3 * sizeof(*expected));
+}
+
+static void the_widest_columns_give_first(void **state)
+{
+	const unsigned names[] = {30, 20, 4};
+
+	(void)state;
+	fit(0, names, (unsigned[]){30, 20, 4});
+	fit(100, names, (unsigned[]){30, 20, 4});
+	fit(99, names, (unsigned[]){29, 20, 4});
+	fit(90, names, (unsigned[]){20, 20, 4});
+	fit(89, names, (unsigned[]){20, 19, 4});
+	fit(80, names, (unsigned[]){15, 15, 4});
+	fit(20, names, (unsigned[]){12, 12, 4});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +130,7 @@ int main(void)
 		cmocka_unit_test(places_in_modules_keep_their_ends),
 		cmocka_unit_test(signs_are_no_brackets),
 		cmocka_unit_test(what_is_no_name_stays),
+		cmocka_unit_test(the_widest_columns_give_first),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
