@@ -39,7 +39,11 @@ static struct trace_symbol *names_add(struct names *names)
 	return &symbols[names->nr++];
 }
 
-/* Functions come in ascending order; where two overlap, the later one keeps what is left of it. */
+/*
+ * Functions come in ascending order; where two overlap, the later one keeps what is left of it. But
+ * where nothing but call frame information told of the earlier one, that may be of a whole PLT, or
+ * of other code with one description: it ends where a name begins.
+ */
 static int name_function(struct namer *namer, uint32_t offset, const struct symbol *symbol)
 {
 	struct names *names = namer->names;
@@ -47,8 +51,12 @@ static int name_function(struct namer *namer, uint32_t offset, const struct symb
 	struct trace_symbol *added;
 	uint32_t lo = symbol->lo;
 
-	if (last && last->module == namer->module && lo < last->hi)
-		lo = last->hi;
+	if (last && last->module == namer->module && lo < last->hi) {
+		if (symbol->name && !last->name && lo > last->lo)
+			last->hi = lo;
+		else
+			lo = last->hi;
+	}
 	if (offset < lo || offset >= symbol->hi)
 		return 0;
 	added = names_add(names);
