@@ -282,8 +282,6 @@ static int map_inputs(struct merge *merge)
 			err = merge_map_input(&merge->map, &merge->inputs[i]);
 	}
 	if (!err)
-		err = merge_map_finish(&merge->map);
-	if (!err)
 		err = merge_counters_init(&merge->counters, &merge->map);
 	if (!err)
 		add_calls(merge);

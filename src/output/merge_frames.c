@@ -2,14 +2,18 @@
 
 #include "symbolize/module.h"
 
-/* Which input can say what the frame is: the first one that has it. */
+/*
+ * Which module of which input can say what the frame is: the first one that has it. Several of an
+ * input may have become one, such as a file's that two containers have.
+ */
 static int note_frame(struct merge_map *map, const struct merge_input *input, uint64_t frame)
 {
 	uint64_t key = merge_frame(input, frame);
 
 	if (!frame_module(key) || map64_get(&map->frames, key) != UINT32_MAX)
 		return 0;
-	return map64_add(&map->frames, key, (uint32_t)(input - map->inputs));
+	return map64_add(&map->frames, key,
+	                 (uint32_t)(input - map->inputs) << 16 | frame_module(frame));
 }
 
 /* Whether the node was seen already, and with it all of its callers. */
@@ -69,15 +73,10 @@ int merge_names(void *arg, uint16_t module, const uint32_t *offsets, size_t n, s
 
 	for (size_t i = 0; i < n && !err; i++) {
 		uint32_t number = map64_get(&map->frames, frame_make(module, offsets[i]));
-		const struct merge_input *input;
 
-		if (number == UINT32_MAX)
-			continue;
-		input = &map->inputs[number];
-		if (module < map->nr_modules && input->old_modules[module])
-			err = tell_symbol(input->trace,
-			                  frame_make(input->old_modules[module], offsets[i]), fn,
-			                  fn_arg);
+		if (number != UINT32_MAX)
+			err = tell_symbol(map->inputs[number >> 16].trace,
+			                  frame_make((uint16_t)number, offsets[i]), fn, fn_arg);
 	}
 	return err;
 }

@@ -35,7 +35,6 @@ void merge_input_fini(struct merge_input *input)
 {
 	trace_close(input->trace);
 	free(input->modules);
-	free(input->old_modules);
 	free(input->threads);
 	free(input->comms);
 	free(input->regions);
@@ -460,18 +459,4 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 	map_streams(map, input);
 	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
 	return input->seen ? 0 : -ENOMEM;
-}
-
-int merge_map_finish(struct merge_map *map)
-{
-	for (uint32_t i = 0; i < map->nr_inputs; i++) {
-		struct merge_input *input = &map->inputs[i];
-
-		input->old_modules = calloc(map->nr_modules, sizeof(*input->old_modules));
-		if (!input->old_modules)
-			return -ENOMEM;
-		for (uint32_t m = input->nr_modules; m-- > 1;)
-			input->old_modules[input->modules[m]] = (uint16_t)m;
-	}
-	return 0;
 }

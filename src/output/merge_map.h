@@ -23,8 +23,7 @@ struct merge_input {
 	int32_t rank; /* the lowest in it; -1: none */
 	struct cpu_block cpus;
 	uint32_t nr_threads, nr_modules, nr_comms, nr_regions;
-	uint16_t *modules;     /* new numbers */
-	uint16_t *old_modules; /* by new number; 0: it is not there */
+	uint16_t *modules; /* new numbers */
 	uint32_t *threads, *comms, *regions, *processes;
 	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE; known once it is open */
 	uint8_t *kinds;      /* by old kind */
@@ -36,7 +35,7 @@ struct merge_map {
 	struct tables *tables;
 	struct clocks *clocks;
 	struct map64 modules, comms, regions; /* by hash */
-	struct map64 frames;                  /* the input that a frame was seen in first */
+	struct map64 frames; /* the input that a frame was seen in first << 16 | its module there */
 	uint32_t nr_modules, nr_cpus;
 	struct cpu_block *blocks;
 	uint32_t nr_blocks;
@@ -52,8 +51,6 @@ void merge_input_fini(struct merge_input *input);
 
 /* Enters all that the input's tables hold into the new ones, events excepted. 0 or -errno. */
 int merge_map_input(struct merge_map *map, struct merge_input *input);
-/* After the last one: what else the map needs to know all frames. 0 or -ENOMEM. */
-int merge_map_finish(struct merge_map *map);
 
 /* A string of the input. */
 uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);

@@ -2,6 +2,7 @@
 #include "trace_world.h"
 
 #include "output/merge.h"
+#include "symbolize/module.h"
 
 /* A rank's run, in which everything that is counted is a little different. */
 static void rank_open(struct world *w, int rank)
@@ -260,6 +261,50 @@ static void ranks_are_thinned_alike(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* As two containers have a file: what a function is called may be known of either. */
+static void one_file_in_two_places_keeps_its_names(void **state)
+{
+	static const struct named_range ranges[] = {{1, 0, 16, "a"}, {2, 16, 32, "b"}};
+	char path[128], why[MERGE_WHY_SIZE];
+	struct trace_sample sample;
+	struct trace_walk *walk;
+	struct trace *trace;
+	struct world w;
+	char *paths[] = {w.path};
+	struct merge_config config = {.paths = paths, .nr = 1};
+	unsigned named = 0;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (uint32_t i = 1; i <= 2; i++) {
+		struct trace_module *module = tables_module(w.tables, (uint16_t)i);
+
+		module->path = tables_string(w.tables, "/lib/libx.so");
+		module->kind = MODULE_FILE;
+		module->build_id_size = 20;
+		put_next(&w, (struct hmb_sample){.step = 97081,
+		                                 .leaf = (uint64_t)i << 32 | (i * 16 - 8)});
+	}
+	trace_close(world_named(&w, ranges, 2));
+	snprintf(path, sizeof(path), "%s/all.atr", w.folder);
+	if (merge_write(path, &config, &result, why))
+		fail_msg("%s", why);
+	trace = open_good(path);
+	walk = trace_walk_new(trace, 0);
+	while (trace_walk_next(walk, &sample) == 1) {
+		uint32_t number = trace_find_symbol(trace, sample.leaf);
+
+		assert_true(number != UINT32_MAX);
+		assert_string_equal(trace_string(trace, trace_symbol(trace, number)->name),
+		                    ranges[named++].name);
+	}
+	assert_int_equal(named, 2);
+	trace_walk_free(walk);
+	trace_close(trace);
+	unlink(path);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +315,7 @@ int main(void)
 		cmocka_unit_test(exact_totals_are_of_all),
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(ranks_are_thinned_alike),
+		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
