@@ -518,6 +518,148 @@ static void every_length(void **state)
 	world_close(&w);
 }
 
+/* A word of a section, or of its entry in the directory, and what is then said of the trace. */
+struct patch {
+	enum trace_section section;
+	size_t at;
+	uint32_t value;
+	const char *why;
+};
+
+static void expect_refusal(const struct scratch *scratch, const struct bytes *bytes, size_t at,
+                           uint32_t value, const char *what)
+{
+	unsigned char *copy = malloc(bytes->size);
+	char why[TRACE_WHY_SIZE];
+
+	memcpy(copy, bytes->at, bytes->size);
+	memcpy(copy + at, &value, sizeof(value));
+	seal(copy, bytes->size);
+	scratch_put(scratch, 0, copy, bytes->size);
+	assert_null(trace_open(scratch->path, why));
+	if (!strstr(why, what))
+		fail_msg("\"%s\" in place of \"%s\"", why, what);
+	free(copy);
+}
+
+/* With an entry of everything that is checked. */
+static void full_trace(struct world *w)
+{
+	static const struct named_range ranges[] = {{1, 10, 20, "a"}, {1, 30, 40, "b"}};
+	static const struct trace_source sources[] = {{.line = 1}, {.line = 2}};
+	static const struct trace_line lines[] = {{1, 10, 1}, {1, 20, 2}};
+	static const uint32_t members[] = {0, 1};
+
+	world_open(w, 64 << 10);
+	tables_add_event(w->tables);
+	tables_add_counter(w->tables);
+	tables_add_region(w->tables, &(struct trace_region){0});
+	tables_add_comm(w->tables, &(struct trace_comm){.nr_members = 1, .nr_remote = 1}, members);
+	tables_add_process(w->tables, &(struct trace_process){0});
+	tables_add_instrument(w->tables, &(struct trace_instrument){0});
+	put_many(w, 60);
+	trace_close(world_named(w, ranges, 2));
+	assert_true(add_sections(w->path, sources, 2, lines, 2));
+	trace_close(open_good(w->path));
+}
+
+#define CHECKED(section, type, field, value, why)                                 \
+	{                                                                         \
+		TRACE_##section, offsetof(struct trace_##type, field), value, why \
+	}
+#define SECOND(section, type, field, value, why)                                                   \
+	{                                                                                          \
+		TRACE_##section,                                                                   \
+			sizeof(struct trace_##type) + offsetof(struct trace_##type, field), value, \
+			why                                                                        \
+	}
+
+static void sections_that_do_not_fit_are_refused(void **state)
+{
+	static const struct patch patches[] = {
+		CHECKED(EVENTS, event, floor, NR_LEVELS + 1, "events make no sense"),
+		CHECKED(EVENTS, event, initial_shift, NR_LEVELS, "events make no sense"),
+		CHECKED(EVENTS, event, unit, TRACE_CALLS, "events make no sense"),
+		SECOND(EVENTS, event, unit, TRACE_CALLS, "events make no sense"),
+		{TRACE_STRINGS, 0, 1, "strings make no sense"},
+		CHECKED(RUN, run, bin_shift, 8, "impossible size"),
+		CHECKED(RUN, run, bin_shift, 25, "impossible size"),
+		CHECKED(RUN, run, bin_shift, 11, "not of the size"),
+		CHECKED(RUN, run, sub_shift, 7, "impossible size"),
+		CHECKED(RUN, run, sub_shift, 10, "impossible size"),
+		{TRACE_GRANULES, 0, 2, "bins are out of order"},
+		CHECKED(SYMBOLS, symbol, lo, 20, "symbols make no sense"),
+		CHECKED(SYMBOLS, symbol, module, 2, "symbols are out of order"),
+		CHECKED(SYMBOLS, symbol, hi, 31, "symbols are out of order"),
+		CHECKED(COUNTERS, counter, event, 1, "counters of nothing"),
+		CHECKED(COUNTERS, counter, unit, TRACE_COUNT + 1, "counters of nothing"),
+		CHECKED(SOURCES, source, caller, 1, "sources are out of order"),
+		CHECKED(LINES, line, source, 3, "sources that are missing"),
+		CHECKED(LINES, line, module, 2, "lines are out of order"),
+		CHECKED(LINES, line, offset, 20, "lines are out of order"),
+		CHECKED(COMMS, comm, first_member, 1, "members that are missing"),
+		CHECKED(COMMS, comm, nr_members, 2, "members that are missing"),
+		CHECKED(COMMS, comm, nr_remote, 2, "members that are missing"),
+		CHECKED(COMMS, comm, nr_members, UINT32_MAX, "members that are missing"),
+		CHECKED(COMMS, comm, parent, 1, "communicators are out of order"),
+	};
+	static const char *const missing[NR_TRACE_SECTIONS] = {
+		[TRACE_RUN] = "what was run",
+		[TRACE_STRINGS] = "strings make no sense",
+		[TRACE_EVENTS] = "events make no sense",
+		[TRACE_STREAMS] = "a table is missing",
+		[TRACE_MODULES] = "a table is missing",
+		[TRACE_THREADS] = "a table is missing",
+		[TRACE_COMMANDS] = "a table is missing",
+		[TRACE_REDUCTIONS] = "a table is missing",
+		[TRACE_GRANULES] = "a table is missing",
+		[TRACE_BINS] = "not of the size",
+		[TRACE_SYMBOLS] = "a table is missing",
+		[TRACE_SOURCES] = "lines have sources",
+		[TRACE_MEMBERS] = "members that are missing",
+	};
+	static const char *const other_kinds[NR_TRACE_SECTIONS] = {
+		[TRACE_SOURCES] = "lines have entries of another kind",
+		[TRACE_LINES] = "lines have entries of another kind",
+		[TRACE_COUNTERS] = "counters make no sense",
+		[TRACE_REGIONS] = "calls has entries of another kind",
+		[TRACE_COMMS] = "calls has entries of another kind",
+		[TRACE_MEMBERS] = "calls has entries of another kind",
+		[TRACE_PROCESSES] = "calls has entries of another kind",
+		[TRACE_OWNERS] = "calls has entries of another kind",
+		[TRACE_INSTRUMENTS] = "calls has entries of another kind",
+	};
+	const struct trace_entry *entries;
+	struct scratch scratch;
+	struct bytes bytes;
+	struct world w;
+
+	(void)state;
+	full_trace(&w);
+	bytes = read_file(w.path);
+	scratch_open(&scratch, &bytes);
+	entries = (const void *)(bytes.at + sizeof(struct trace_header));
+	for (unsigned i = 0; i < sizeof(patches) / sizeof(*patches); i++)
+		expect_refusal(&scratch, &bytes,
+		               entries[patches[i].section - 1].offset + patches[i].at,
+		               patches[i].value, patches[i].why);
+	for (unsigned s = 1; s < NR_TRACE_SECTIONS; s++) {
+		size_t at = sizeof(struct trace_header) + (s - 1) * sizeof(*entries);
+		const char *other = other_kinds[s] ? other_kinds[s] : missing[s];
+
+		assert_int_equal(entries[s - 1].section, s);
+		if (missing[s])
+			expect_refusal(&scratch, &bytes, at, NR_TRACE_SECTIONS, missing[s]);
+		if (s != TRACE_STRINGS)
+			expect_refusal(&scratch, &bytes,
+			               at + offsetof(struct trace_entry, entry_size), 2, other);
+		expect_refusal(&scratch, &bytes, at, s == 1 ? 2 : s - 1, "is there twice");
+	}
+	close(scratch.fd);
+	free(bytes.at);
+	world_close(&w);
+}
+
 /* A run that does not say yet what later ones do, and one that says more than is known here. */
 static void runs_of_other_sizes_are_read(void **state)
 {
@@ -703,6 +845,7 @@ int main(void)
 		cmocka_unit_test(other_files_are_named),
 		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(endless_stacks_end),
+		cmocka_unit_test(sections_that_do_not_fit_are_refused),
 		cmocka_unit_test(runs_of_other_sizes_are_read),
 		cmocka_unit_test(what_others_write_is_not_seen),
 	};
