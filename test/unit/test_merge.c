@@ -187,6 +187,10 @@ static void late_records(void **state)
 	assert_int_equal(record.time, 110);
 	assert_false(next(r, &record));
 	assert_int_equal(r->merge.late, 2);
+	put(r, 1, 115, 7); /* behind the latest, if not behind the last */
+	merge_begin(&r->merge, UINT64_MAX);
+	assert_true(next(r, &record));
+	assert_int_equal(r->merge.late, 3);
 }
 
 /* The kernel gets room back in the course of a long drain, not only after it. */
@@ -228,6 +232,7 @@ static void broken_ring(void **state)
 	merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 20);
+	assert_int_equal(r->merge.broken, 1);
 }
 
 int main(void)

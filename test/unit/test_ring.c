@@ -226,13 +226,18 @@ static void mapping_shrinks_or_fails(void **state)
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct ring ring;
+	char *mapped;
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)(page + 4 * page)), 0);
 	assert_int_equal(ring_map(&ring, fd, 4 * page), 0);
 	assert_int_equal(ring.size, 4 * page);
+	mapped = (char *)ring.page;
+	assert_int_equal(msync(mapped, 5 * page, MS_ASYNC), 0);
 	ring_unmap(&ring);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(msync(mapped + i * page, page, MS_ASYNC), -1);
 	assert_null(ring.page);
 	ring_unmap(&ring);
 	close(fd);
