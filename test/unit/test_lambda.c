@@ -45,6 +45,20 @@ static void slowing_keeps_the_grid(void **state)
 	}
 }
 
+/* However far it was slowed; and it never gets faster again. */
+static void the_last_level_takes_all_higher_ones(void **state)
+{
+	struct stream stream = {.n = 7, .shift = NR_LEVELS - 2};
+
+	(void)state;
+	stream_slow(&stream, 3);
+	assert_int_equal(stream.shift, NR_LEVELS - 2);
+	assert_int_equal(stream.n, 7);
+	assert_int_equal(stream_next(&stream), NR_LEVELS - 1);
+	assert_int_equal(stream_next(&stream), NR_LEVELS - 2);
+	assert_int_equal(stream_next(&stream), NR_LEVELS - 1);
+}
+
 static void streams_start_apart(void **state)
 {
 	(void)state;
@@ -59,6 +73,7 @@ int main(void)
 		cmocka_unit_test(machine_and_portable_agree),
 		cmocka_unit_test(each_level_holds_every_second_of_the_rest),
 		cmocka_unit_test(slowing_keeps_the_grid),
+		cmocka_unit_test(the_last_level_takes_all_higher_ones),
 		cmocka_unit_test(streams_start_apart),
 	};
 

@@ -474,6 +474,50 @@ static void chance_and_phases_are_no_lockstep(void **state)
 	}
 }
 
+/* Each threshold, from both sides: of chance, of distance, of shares and of what is expected. */
+static void evidence_is_weighed(void **state)
+{
+	static const struct {
+		uint32_t all[3], in_row[3];
+		bool lockstep;
+	} rows[] = {
+		{{1000, 1000}, {371, 229}, true},
+		{{1000, 1000}, {370, 230}, false},
+		{{1000, 1000}, {340, 260}, false},
+		{{1000, 1000, 1000}, {372, 300, 228}, true},
+		{{1000, 1000, 1000}, {371, 300, 229}, false},
+		{{100000, 100000}, {33100, 26900}, true},
+		{{100000, 100000}, {32900, 27100}, false},
+		{{1000000, 10000}, {10000, 1000}, true},
+		{{1000000, 10000}, {5000, 1000}, false},
+		{{1000, 34}, {300, 34}, true},
+		{{1000, 30}, {300, 30}, false},
+		{{1000, 50}, {800, 0}, true},
+		{{1000, 40}, {800, 0}, false},
+		{{1000}, {1000}, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct profile profile = {0};
+		struct profile_row row = {0};
+
+		for (unsigned b = 0; b < 3; b++) {
+			profile.buckets[b] = rows[i].all[b];
+			profile.samples += rows[i].all[b];
+			row.buckets[b] = rows[i].in_row[b];
+			row.samples += rows[i].in_row[b];
+		}
+		if (profile_in_lockstep(&profile, &row) != rows[i].lockstep)
+			fail_msg("row %u", i);
+		row.name = PROFILE_NONE;
+		assert_false(profile_in_lockstep(&profile, &row));
+		row.name = 0;
+		profile.has_all = true;
+		assert_false(profile_in_lockstep(&profile, &row));
+	}
+}
+
 /* Every second occurrence is of the same function, as switches to a thread and back are. */
 static void what_was_counted_in_full_is_certain(void **state)
 {
@@ -650,6 +694,7 @@ int main(void)
 		cmocka_unit_test(uniform_weights_count_runs),
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
+		cmocka_unit_test(evidence_is_weighed),
 		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
 		cmocka_unit_test(what_is_mostly_covered_is_scaled),
