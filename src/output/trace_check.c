@@ -8,10 +8,10 @@
 #define MIN_SUB_SHIFT 8
 #define MAX_EVENTS    256 /* a bin's kind is a byte */
 
+/* Those of a section that is missing have no size. */
 static bool entries_readable(const struct section *section, size_t size, size_t alignment)
 {
-	return section->found && section->entry_size >= size &&
-	       section->entry_size % alignment == 0;
+	return section->entry_size >= size && section->entry_size % alignment == 0;
 }
 
 #define READABLE(section, type) \
@@ -89,7 +89,7 @@ static const char *check_strings(const struct trace *trace)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];
 
-	if (!strings->found || strings->entry_size != 1 || !strings->nr || strings->at[0] ||
+	if (strings->entry_size != 1 || !strings->nr || strings->at[0] ||
 	    strings->at[strings->nr - 1])
 		return "its strings make no sense";
 	return NULL;
@@ -106,7 +106,7 @@ static const char *check_bins(const struct trace *trace)
 	if (run->bin_shift < MIN_BIN_SHIFT || run->bin_shift > MAX_BIN_SHIFT ||
 	    run->sub_shift < MIN_SUB_SHIFT || run->sub_shift >= run->bin_shift)
 		return "its bins are of an impossible size";
-	if (!bins->found || bins->entry_size != 1U << run->bin_shift)
+	if (bins->entry_size != 1U << run->bin_shift)
 		return "its bins are not of the size that it states";
 	for (uint32_t i = 0; i < granules->nr; i++) {
 		const uint32_t *number = section_entry(granules, i);

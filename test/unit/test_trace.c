@@ -648,6 +648,9 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		const char *other = other_kinds[s] ? other_kinds[s] : missing[s];
 
 		assert_int_equal(entries[s - 1].section, s);
+		if (s == TRACE_EVENTS)
+			expect_refusal(&scratch, &bytes, at + offsetof(struct trace_entry, size), 0,
+			               missing[s]);
 		if (missing[s])
 			expect_refusal(&scratch, &bytes, at, NR_TRACE_SECTIONS, missing[s]);
 		if (s != TRACE_STRINGS)
