@@ -204,8 +204,9 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	if (run->lost_records)
 		warn(&warner,
 		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
-		     "threads may have wrong names",
-		     (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s");
+		     "threads may have wrong names%s",
+		     (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
+		     run->flags & TRACE_RUN_CGROUP ? "" : ", and exact totals may be too small");
 	if (run->unobserved)
 		warn(&warner,
 		     "the kernel stopped observing %llu process%s that executed a setuid program "

@@ -385,7 +385,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 		return sampler->lost_records;
 	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
 		lost += read_side(sampler->side_fds[i]).lost;
-	return lost;
+	return lost + read_count(sampler, sampler->exact_fd, true);
 }
 
 uint64_t sampler_exact(const struct sampler *sampler)

@@ -163,7 +163,7 @@ uint64_t sampler_latency(const struct sampler *sampler);
 uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /* The same of all events on all CPUs. */
 uint64_t sampler_all_lost(const struct sampler *sampler);
-/* The same for mmap, comm, fork and exit records. */
+/* The same for mmap, comm, fork, exit and read records. */
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
 /*

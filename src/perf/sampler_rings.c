@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SIDE_RING_SIZE  ((size_t)128 << 10)
-#define EXACT_RING_SIZE ((size_t)64 << 10)
+#define EXACT_RING_SIZE ((size_t)64 << 10) /* at least; no other ring is all CPUs' */
 #define LEAST_SIZE      ((size_t)64 << 10)
 
 int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
@@ -64,11 +64,23 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	return ring_map(&ring->ring, fd, size);
 }
 
+/*
+ * Of each CPU's tasks that end until its ring for side records wakes the recorder, which does not
+ * wait for this one: a READ is no longer than half of what FORK and EXIT take there.
+ */
+static size_t exact_size(const struct sampler *s)
+{
+	size_t size = EXACT_RING_SIZE;
+
+	while (size < s->nr_cpus * sampler_wakes_at(SIDE_RING_SIZE) / 2)
+		size *= 2;
+	return size;
+}
+
 static int open_all(struct sampler *s, size_t size)
 {
-	size_t sizes[NR_SAMPLER_RINGS] = {[RING_SIDE] = SIDE_RING_SIZE,
-	                                  [RING_SAMPLES] = size,
-	                                  [RING_EXACT] = EXACT_RING_SIZE};
+	size_t sizes[NR_SAMPLER_RINGS] = {
+		[RING_SIDE] = SIDE_RING_SIZE, [RING_SAMPLES] = size, [RING_EXACT] = exact_size(s)};
 	int error = 0;
 
 	for (unsigned i = 0; !error && i < s->nr_rings; i++) {

@@ -227,6 +227,25 @@ static void the_guard_is_told_of_lost_samples_alone(void **state)
 	assert_int_equal(sampler_lost_records(&w->sampler), 5);
 }
 
+static void lost_totals_of_tasks_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct sampler *s = &w->sampler;
+	const uint64_t side[3] = {0, 0, 2};
+	int fds[NR_CPUS] = {counted(0, 0), counted(0, 0)};
+
+	s->counts_lost = true;
+	s->nr_targets = 1;
+	s->side_fds = fds;
+	s->exact_fd = counted(1000, 7);
+	for (unsigned c = 0; c < NR_CPUS; c++)
+		assert_int_equal(pwrite(fds[c], side, sizeof(side), 0), sizeof(side));
+	assert_int_equal(sampler_lost_records(s), 2 * NR_CPUS + 7);
+	for (unsigned c = 0; c < NR_CPUS; c++)
+		close(fds[c]);
+	close(s->exact_fd);
+}
+
 static void nonsense_is_counted(void **state)
 {
 	struct world *w = *state;
@@ -471,6 +490,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(throttling_stops_counting, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(lost_totals_of_tasks_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_slow_down_keeps_samples, setup,
 	                                        teardown),
