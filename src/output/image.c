@@ -196,9 +196,16 @@ size_t image_room(const struct image *image)
 
 int image_reserve(struct image *image, size_t offset, size_t size)
 {
+	int err = 0;
+
 	if (offset > image->size || size > image->size - offset)
 		return -ENOSPC;
-	return image->fd < 0 || !size ? 0 : -posix_fallocate(image->fd, (off_t)offset, (off_t)size);
+	/* Who is stopped or frozen meanwhile, and goes on, had no room for older kernels. */
+	if (image->fd >= 0 && size)
+		do
+			err = posix_fallocate(image->fd, (off_t)offset, (off_t)size);
+		while (err == EINTR);
+	return -err;
 }
 
 /* Puts the leftover of that name aside, unless its recorder lives. */

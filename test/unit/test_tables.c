@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -491,6 +492,33 @@ static void file_limits_are_no_signal(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 }
 
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Who is stopped and goes on while memory is looked for gets it all the same. */
+static void a_signal_refuses_no_memory(void **state)
+{
+	const size_t size = 64 << 20;
+	const struct itimerval soon = {.it_value.tv_usec = 1000};
+	struct place *place = *state;
+	struct image image;
+
+	signal(SIGALRM, nothing);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(image_create(&image, size, place->path), 0);
+		if (image.fd < 0 || image_room(&image) < size) {
+			image_close(&image);
+			skip();
+		}
+		assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+		assert_int_equal(image_reserve(&image, 0, size), 0);
+		image_close(&image);
+	}
+	signal(SIGALRM, SIG_DFL);
+}
+
 static void sizes_are_checked(void **state)
 {
 	struct place *place = *state;
@@ -522,6 +550,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_users_own_is_recovered, setup, teardown),
 		cmocka_unit_test_setup_teardown(headers_are_checked, setup, teardown),
 		cmocka_unit_test_setup_teardown(file_limits_are_no_signal, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_signal_refuses_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(sizes_are_checked, setup, teardown),
 	};
 
