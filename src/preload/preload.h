@@ -4,8 +4,8 @@
  * A call goes visit_enter(), the real function, visit_leave(). Only the outermost counts, because
  * MPI libraries call themselves: Open MPI's Fortran calls PMPI_X, MPICH's calls MPI_X, and both
  * names are defined here. An error handler may leave a call by a jump or an exception; the next one
- * sees it. Nothing happens before a process's first call, so that programs without
- * MPI, launchers and shells are left alone.
+ * sees it. Nothing but a look at forks happens before a process's first call, so that programs
+ * without MPI, launchers and shells are left alone.
  *
  * No MPI header is used: arguments are passed on as machine words, and what differs between Open
  * MPI and MPICH stands in struct abi.
@@ -31,6 +31,7 @@
 struct process {
 	struct ring_process *shared; /* NULL: not connected */
 	enum ring_clock clock;
+	bool starting; /* a thread tries, or has tried, to connect */
 	bool started;  /* connecting was tried */
 	bool threaded; /* MPI_THREAD_MULTIPLE: threads call MPI at the same time */
 	bool in_world; /* between MPI_Init and MPI_Finalize, or in a session */

@@ -137,12 +137,14 @@ static void forked(void)
 {
 	struct ring_process *shared = process.shared;
 
+	pthread_mutex_init(&process.lock, NULL);
+	if (!process.starting)
+		return;
 	this_thread.inside = INSIDE_OWN;
 	process.shared = NULL;
 	if (shared)
 		munmap(shared, ring_memory_size());
-	process.started = false;
-	pthread_mutex_init(&process.lock, NULL);
+	process.starting = process.started = false;
 	comm_forked();
 	requests_forked();
 	regions_forked();
@@ -173,12 +175,16 @@ static void thread_ended(void *arg)
 /*
  * A program of another C library than ours loads us as well, and must not miss a function: glibc's
  * pthread_atfork() is linked into its callers and calls the first of these, musl has the second.
+ *
+ * Not later than now: while a thread meets the recorder another one may fork, and what holds a lock
+ * of ours must not ask for that of forks, which a thread has while it is in fork(), and gets
+ * signals.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                              void *library) __attribute__((weak));
 #pragma weak pthread_atfork
 
-static void hear_of_forks(void)
+__attribute__((constructor)) static void hear_of_forks(void)
 {
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, forked, NULL);
@@ -190,10 +196,8 @@ static void connect_process(void)
 {
 	struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
 
-	if (shared && !process.have_key) {
+	if (shared && !process.have_key)
 		process.have_key = !pthread_key_create(&process.key, thread_ended);
-		hear_of_forks();
-	}
 	if (shared) {
 		process.clock = shared->clock;
 		shared->pid = (uint32_t)getpid();
@@ -207,6 +211,7 @@ bool process_start(void)
 {
 	int error = errno, cancelling;
 
+	process.starting = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	pthread_mutex_lock(&process.lock);
 	if (!process.started)

@@ -30,14 +30,20 @@ E
 
 # Signals neither make the wait for a recorder that does not answer longer, nor wait for themselves.
 mkfifo go
-start_recording -m 1M --mpi -F 100 -g none \
-	sh -c 'read -r line <go; timeout 15 ./interrupted signal; echo $? >status' 2>errors
-kill -STOP "$recorder"
-echo >go
-await test -s status
-kill -CONT "$recorder"
-wait "$recorder"
-[ "$(cat status)" = 0 ] || fail "the program did not go on: $(cat status)"
+without_answer() { # MODE
+	rm -f status
+	start_recording -m 1M --mpi -F 100 -g none \
+		sh -c "read -r line <go; timeout 15 ./interrupted $1; echo \$? >status" 2>errors
+	kill -STOP "$recorder"
+	echo >go
+	await test -s status
+	kill -CONT "$recorder"
+	wait "$recorder"
+	[ "$(cat status)" = 0 ] || fail "the program did not go on: $1: $(cat status)"
+}
+without_answer signal
+# Nor does a child wait for what a thread of its parent did as it was forked.
+without_answer fork
 
 # Where the recorder is gone, a thread that may wait for it does so once, and not at each call.
 lose_recorder -m 1M --mpi --events-wait 1000 -F 100 -g none \

@@ -3,6 +3,7 @@
  * interrupted signal: signals, which are calls as well, come all the time, the first call included.
  * interrupted handler: a signal handler has names that are new, where malloc() must not be called.
  * interrupted alone: many calls, after a line from the file "go": more than there is room for.
+ * interrupted fork: the program forks while a thread is in its first call; then both go on.
  * interrupted loader: the first call comes between an error of the loader and the question for it.
  */
 #include <adaptrace.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int MPI_Barrier(void *comm); /* of a library that does nothing */
@@ -87,6 +89,32 @@ static int go_on_alone(void)
 	return fclose(go);
 }
 
+static void *mark(void *arg)
+{
+	*(volatile int *)arg = 1;
+	ADAPTRACE_MARK("connecting");
+	return NULL;
+}
+
+static int fork_meanwhile(void)
+{
+	volatile int there = 0;
+	pthread_t thread;
+	int status = 1;
+
+	pthread_create(&thread, NULL, mark, (void *)&there);
+	while (!there)
+		usleep(1000);
+	usleep(300000);
+	if (!fork()) {
+		ADAPTRACE_MARK("child");
+		_exit(0);
+	}
+	wait(&status);
+	pthread_join(thread, NULL);
+	return status;
+}
+
 static int ask_loader(void)
 {
 	const char *error = dlerror();
@@ -104,6 +132,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "loader"))
 		return ask_loader();
+	if (argc > 1 && !strcmp(argv[1], "fork"))
+		return fork_meanwhile();
 	if (argc > 1 && !strcmp(argv[1], "alone"))
 		return go_on_alone();
 	if (argc > 1 && !strcmp(argv[1], "handler"))
