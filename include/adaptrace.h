@@ -11,8 +11,8 @@
  * adaptrace_begin(name) and so on do the same for names that are made at run time, a little slower.
  * A process may have 2048 names; what has another one is lost, and counted. ADAPTRACE_END also ends
  * what was begun inside and not ended. In C++ there is adaptrace::region, whose life is the region.
- * A signal handler may use all of them in a thread that has used one before, or called MPI; where
- * it comes upon one of them, or an MPI call, that is not recorded.
+ * A signal handler may use all of them, too; what it says as it comes upon one of them, or upon an
+ * MPI call, is not recorded.
  *
  * There is nothing to link. Without a recorder each of these is a comparison. With
  * -DADAPTRACE_OFF there is nothing at all. For Fortran see adaptrace.f90 beside this file.

@@ -72,9 +72,11 @@ struct thread {
 	_Alignas(64) struct ring *ring; /* NULL: none yet */
 	struct ring_open *open;
 	uint64_t *words;
-	uint64_t mask, head;
+	uint64_t head;
 	uint64_t look;    /* a head from which on it is looked where the recorder is */
 	uintptr_t inside; /* the struct visit of the outer call, or INSIDE_OWN; 0: none */
+	uint32_t mask;
+	bool calls;       /* it has called MPI: its stack is known */
 	bool recorded;    /* it is the last in the list of open ones; else it is passed through */
 	bool refused;     /* no ring for this thread */
 	uint8_t turns;    /* that its destructor had */
@@ -101,6 +103,11 @@ extern __thread struct thread this_thread __attribute__((tls_model("initial-exec
 
 /* A ring for this thread; false: there is none, and the thread's calls are lost. */
 bool thread_start(struct thread *thread);
+/*
+ * Where its stack is, as far as that can be had. It takes malloc(), so that it is nothing for marks
+ * in signal handlers, which have no use for it.
+ */
+void thread_find_stack(struct thread *thread);
 /* Frees what it has but the ring. */
 void thread_stop(struct thread *thread);
 /* Memory until the next call of this; NULL: none. */

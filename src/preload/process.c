@@ -168,6 +168,7 @@ static void thread_ended(void *arg)
 	if (thread->ring)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);
 	thread->ring = NULL;
+	thread->calls = false;
 	thread->refused = true; /* destructors that run later find nothing */
 	thread->inside = 0;
 }

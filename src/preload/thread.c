@@ -36,28 +36,13 @@ static bool take_ring(struct thread *thread, unsigned number)
 	thread->ring = ring;
 	thread->open = shared->open[number];
 	thread->words = (uint64_t *)(void *)memory;
-	thread->mask = ring_words(number) - 1;
+	thread->mask = (uint32_t)ring_words(number) - 1;
 	thread->head = ring->head;
 	thread->look = 0;
 	thread->nr_open = ring->nr_open = 0;
 	ring->tid = (uint32_t)syscall(SYS_gettid);
 	__atomic_store_n(&ring->state, RING_USED, __ATOMIC_RELEASE);
 	return true;
-}
-
-static void find_stack(struct thread *thread)
-{
-	pthread_attr_t attributes;
-	void *stack;
-	size_t size;
-
-	if (pthread_getattr_np(pthread_self(), &attributes))
-		return;
-	if (!pthread_attr_getstack(&attributes, &stack, &size)) {
-		thread->stack = (uintptr_t)stack;
-		thread->stack_end = (uintptr_t)stack + size;
-	}
-	pthread_attr_destroy(&attributes);
 }
 
 bool thread_start(struct thread *thread)
@@ -74,10 +59,26 @@ bool thread_start(struct thread *thread)
 	if (process.have_key)
 		pthread_setspecific(process.key, thread);
 	thread->refused = !thread->ring;
-	if (thread->ring)
-		find_stack(thread);
 	errno = error;
 	return thread->ring;
+}
+
+void thread_find_stack(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	int error = errno;
+	void *stack;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attributes))
+		goto out;
+	if (!pthread_attr_getstack(&attributes, &stack, &size)) {
+		thread->stack = (uintptr_t)stack;
+		thread->stack_end = (uintptr_t)stack + size;
+	}
+	pthread_attr_destroy(&attributes);
+out:
+	errno = error;
 }
 
 void thread_stop(struct thread *thread)

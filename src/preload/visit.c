@@ -143,13 +143,26 @@ bool visit_was_left(struct thread *thread, uintptr_t frame)
 
 /* --- the two sides of a call ------------------------------------------------------------------ */
 
+/* A ring, and what is needed beside for MPI calls. */
+RARE static bool start_calls(struct thread *thread)
+{
+	if (!have_ring(thread))
+		return false;
+	thread->inside = INSIDE_OWN;
+	thread_find_stack(thread);
+	thread->calls = true;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	thread->inside = 0;
+	return true;
+}
+
 bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame)
 {
 	struct thread *thread = &this_thread;
 
 	if (unlikely(thread->inside) && !visit_was_left(thread, frame))
 		return false;
-	if (unlikely(!have_ring(thread)))
+	if (unlikely(!thread->calls) && !start_calls(thread))
 		return false;
 	visit->thread = thread;
 	visit->info = info;
