@@ -94,6 +94,8 @@ static uint8_t attr_find(uint64_t name)
 		return DIE_CALL_FILE;
 	case DW_AT_call_line:
 		return DIE_CALL_LINE;
+	case DW_AT_language:
+		return DIE_LANGUAGE;
 	case DW_AT_stmt_list:
 		return DIE_STMT_LIST;
 	case DW_AT_comp_dir:

@@ -23,6 +23,7 @@ enum die_attr {
 	DIE_ADDR_BASE,
 	DIE_RANGES_BASE, /* in version 4: of the ranges in the split unit, not of its own */
 	DIE_DWO_NAME,    /* of a skeleton: the file that has the rest of it */
+	DIE_LANGUAGE,    /* of a unit */
 	DIE_DWO_ID,      /* what both have in common, in version 4 */
 	NR_DIE_ATTRS
 };

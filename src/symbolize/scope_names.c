@@ -1,11 +1,15 @@
 #include "symbolize/scope_names.h"
 #include "symbolize/dwarf_unit.h"
 #include "symbolize/readable.h"
+#include "symbolize/scope_path.h"
 
+#include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_HOPS 8 /* from an entry to the one that has its name */
+#define MAX_HOPS  8         /* from an entry to the one that has its name */
+#define MAX_STEPS (1 << 22) /* entries that are read for what names are in: some 0.1 s */
 
 /* Every unit names the same functions again, and linkers store equal strings once. */
 #define NR_RECENT (1u << 14)
@@ -20,6 +24,7 @@ struct namer {
 	bool open[2];
 	struct text_pool *pool;
 	bool copy;
+	struct scope_path path;
 	struct recent_name recent[NR_RECENT]; /* by where the name is */
 	char text[DEMANGLED_MAX];
 };
@@ -49,6 +54,8 @@ static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, 
 /* The names of an entry and those that it refers to, the first of each kind; or NULL. */
 struct die_names {
 	const char *linkage, *plain;
+	struct dwarf *dwarf; /* where the plain one is */
+	uint64_t unit, offset;
 };
 
 static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
@@ -68,8 +75,11 @@ static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uin
 			break;
 		if (!names.linkage)
 			names.linkage = dwarf_die_string(unit, &die, DIE_LINKAGE_NAME);
-		if (!names.plain)
-			names.plain = dwarf_die_string(unit, &die, DIE_NAME);
+		if (!names.plain && (names.plain = dwarf_die_string(unit, &die, DIE_NAME))) {
+			names.dwarf = dwarf;
+			names.unit = unit->offset;
+			names.offset = offset;
+		}
 		if (!dwarf_die_reference(unit, &die, DIE_ORIGIN, &dwarf, &offset))
 			break;
 	}
@@ -106,6 +116,72 @@ static const char *name_make_readable(struct namer *namer, const char *name)
 	return recent->readable;
 }
 
+static bool is_class(const struct dwarf_die *die)
+{
+	return die->tag == DW_TAG_class_type || die->tag == DW_TAG_structure_type ||
+	       die->tag == DW_TAG_union_type;
+}
+
+/* Appends to the namer's text; *used is more than that has room for then if it is too long. */
+static void text_append(struct namer *namer, size_t *used, const char *name, const char *behind)
+{
+	const size_t size = sizeof(namer->text);
+
+	if (*used < size)
+		*used += (size_t)snprintf(namer->text + *used, size - *used, "%s%s", name, behind);
+}
+
+/* What the linker calls a function tells what that is in, too. */
+static void append_function(struct namer *namer, size_t *used, uint64_t offset)
+{
+	const struct die_names names = names_find(namer, namer->path.unit.dwarf, offset);
+
+	if (names.linkage) {
+		name_readable(names.linkage, namer->text);
+		*used = strlen(namer->text);
+	}
+	if (names.linkage || names.plain)
+		text_append(namer, used, names.linkage ? "" : names.plain, "::");
+}
+
+static void append_scope(struct namer *namer, size_t *used, const struct dwarf_die *die,
+                         const char *unnamed)
+{
+	const char *name = dwarf_die_string(&namer->path.unit, die, DIE_NAME);
+
+	if (die->tag == DW_TAG_namespace)
+		text_append(namer, used, name ? name : "(anonymous namespace)", "::");
+	else
+		text_append(namer, used, name ? name : unnamed, "::");
+}
+
+/*
+ * What C++ compilers give no name for the linker, since only inlined copies are left of it: lambdas
+ * above all, which are all called operator(). In the text of the namer; false: as it is.
+ */
+static bool name_qualify(struct namer *namer, const struct die_names *names)
+{
+	const bool is_call = !strncmp(names->plain, "operator()", strlen("operator()"));
+	const struct scope_path *path = &namer->path;
+	bool in_scope = false;
+	size_t used = 0;
+
+	if (!scope_path_find(&namer->path, names->dwarf, names->unit, names->offset))
+		return false;
+	for (unsigned i = 0; i < path->nr; i++) {
+		const struct dwarf_die *around = &path->around[i];
+
+		if (around->tag == DW_TAG_subprogram) {
+			append_function(namer, &used, around->offset);
+		} else if (around->tag == DW_TAG_namespace || is_class(around)) {
+			append_scope(namer, &used, around, is_call ? "{lambda}" : "{unnamed}");
+			in_scope = true;
+		}
+	}
+	text_append(namer, &used, names->plain, "");
+	return in_scope && used < sizeof(namer->text);
+}
+
 static const char *name_find(struct namer *namer, const struct scope *scope)
 {
 	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
@@ -113,6 +189,8 @@ static const char *name_find(struct namer *namer, const struct scope *scope)
 
 	if (!name)
 		return NULL;
+	if (scope->caller && !names.linkage && name_qualify(namer, &names))
+		return text_pool_put(namer->pool, namer->text);
 	return scope->caller ? name_make_readable(namer, name) : name_keep(namer, name);
 }
 
@@ -188,6 +266,7 @@ int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool cop
 		goto out;
 	namer->pool = text;
 	namer->copy = copy;
+	namer->path.left = MAX_STEPS;
 	sorted = scopes_sort(scopes, n, origins, &nr);
 	for (i = 0; i < nr; i++)
 		if (i && same_origin(sorted[i].scope, sorted[i - 1].scope))
@@ -199,6 +278,7 @@ int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool cop
 	for (i = 0; i < 2; i++)
 		if (namer->open[i])
 			dwarf_unit_close(&namer->units[i]);
+	scope_path_close(&namer->path);
 out:
 	free(origins);
 	free(namer);

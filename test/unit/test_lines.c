@@ -564,6 +564,35 @@ static void damage(struct fixture *f, const char *name)
 	free(bytes.data);
 }
 
+/* Of a lambda that is left inlined alone its name says nothing, but what it is in does. */
+static void lambdas(void **state)
+{
+	struct fixture *f = *state;
+	struct answer answer;
+
+	write_file(f, "a.c",
+	           "#define INLINE __attribute__((always_inline))\n"
+	           "namespace ns { namespace {\n"
+	           "template <class F> INLINE inline int go(F f, int x) { return f(x); }\n}\n"
+	           "struct h { int m(int); };\n"
+	           "int h::m(int x)\n{\n"
+	           "	auto more = [](int y) INLINE { return y * 3; };\n"
+	           "	return go([](int y) INLINE {\n"
+	           "		__asm__(\".globl place\\nplace: nop\" : \"+r\"(y)); return y; }, "
+	           "x) + "
+	           "more(x);\n} }\n");
+	if (!run(f, "g++ -x c++ -std=c++17 -shared -fPIC -O1 -g -nostdlib a.c -o a.so"))
+		skip();
+	answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+	assert_int_equal(answer.nr_sources, 3);
+	assert_string_equal(answer.names[0], "ns::h::m(int)::{lambda}::operator()");
+	assert_string_equal(answer.names[1],
+	                    "ns::(anonymous namespace)::go<ns::h::m(int)::<lambda(int)> >");
+	assert_string_equal(answer.name, "ns::h::m(int)");
+	if (sizeof(long) == 8)
+		damage(f, "a.so");
+}
+
 static void damaged(void **state)
 {
 	static const char *const options[] = {"-gdwarf-4", "-gdwarf-5", "-gdwarf-5 -gz"};
@@ -589,6 +618,7 @@ int main(void)
 		TEST(link_time_optimized),
 		TEST(function_that_two_units_have),
 		TEST(function_of_c_in_cpp),
+		TEST(lambdas),
 		TEST(compressed),
 		TEST(compressed_in_a_newer_way),
 		TEST(versions),

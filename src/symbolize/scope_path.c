@@ -1,0 +1,76 @@
+#include "symbolize/scope_path.h"
+
+#include <dwarf.h>
+
+void scope_path_close(struct scope_path *path)
+{
+	if (path->open)
+		dwarf_unit_close(&path->unit);
+	path->open = false;
+}
+
+/* Whose functions are in nothing. */
+static bool is_c(const struct dwarf_unit *unit)
+{
+	const uint64_t language = unit->root.attrs[DIE_LANGUAGE].value;
+
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11;
+}
+
+static bool unit_open(struct scope_path *path, struct dwarf *dwarf, uint64_t unit)
+{
+	if (path->open && path->unit.dwarf == dwarf && path->unit.offset == unit)
+		return true;
+	scope_path_close(path);
+	path->open = !dwarf_unit_open(&path->unit, dwarf, unit);
+	path->last = UINT64_MAX;
+	return path->open;
+}
+
+/* Reads an entry; depth is that of those behind it then. False: the end. */
+static bool step(struct scope_path *path, struct dwarf_die *die)
+{
+	if (!path->left || !dwarf_die_read(&path->unit, &path->cursor, die))
+		return false;
+	path->left--;
+	path->last = die->offset;
+	if (!die->tag)
+		return path->depth && path->depth--;
+	if (!die->has_children)
+		return true;
+	if (path->depth == SCOPE_PATH_MAX)
+		return false;
+	path->around[path->depth++] = *die;
+	return true;
+}
+
+static bool find(struct scope_path *path, uint64_t offset)
+{
+	struct dwarf_die die;
+
+	do
+		if (!step(path, &die))
+			return false;
+	while (die.offset < offset);
+	path->nr = path->depth - die.has_children; /* it is not in itself */
+	return die.offset == offset && die.tag;
+}
+
+bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit, uint64_t offset)
+{
+	const uint64_t work = dwarf->work;
+	bool found;
+
+	if (!unit_open(path, dwarf, unit) || is_c(&path->unit))
+		return false;
+	if (path->last >= offset) {
+		path->cursor = dwarf_unit_cursor(&path->unit, path->unit.first);
+		path->depth = 0;
+	}
+	found = find(path, offset);
+	if (!found)
+		path->last = UINT64_MAX; /* from the beginning next time */
+	dwarf->work = work;              /* what is left bounds this */
+	return found;
+}
