@@ -48,13 +48,14 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
 		columns->widths[k] = width;
 }
 
-/* Of columns of one width the last. */
-static unsigned *widest(struct report_columns *columns)
+/* Of columns of one width the last; not that of lines, whose numbers are at their ends. */
+static unsigned *widest(struct report_columns *columns, bool of_lines)
 {
-	unsigned *found = &columns->widths[0];
+	unsigned *found = NULL;
 
-	for (unsigned k = 1; k < columns->options->nr_keys; k++)
-		if (columns->widths[k] >= *found)
+	for (unsigned k = 0; k < columns->options->nr_keys; k++)
+		if ((columns->options->keys[k] == PROFILE_BY_LINE) == of_lines &&
+		    columns->widths[k] > MIN_COLUMN && (!found || columns->widths[k] >= *found))
 			found = &columns->widths[k];
 	return found;
 }
@@ -65,8 +66,13 @@ void report_columns_fit(struct report_columns *columns, unsigned used)
 
 	for (unsigned k = 0; k < columns->options->nr_keys; k++)
 		used += columns->widths[k] + 2;
-	for (; room && used > room && *(width = widest(columns)) > MIN_COLUMN; used--)
+	for (; room && used > room; used--) {
+		width = widest(columns, false);
+		width = width ? width : widest(columns, true);
+		if (!width)
+			return;
 		--*width;
+	}
 }
 
 static bool is_last(const struct report_columns *columns, unsigned k)

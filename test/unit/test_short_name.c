@@ -87,11 +87,12 @@ static void what_is_no_name_stays(void **state)
 	becomes("JS:*name /a/long/path.js:1:2", 10, "JS:*name /a/long/path.js:1:2");
 }
 
-/* Columns behind 40 others for names of these widths get those. */
-static void fit(unsigned terminal, const unsigned names[3], const unsigned expected[3])
+/* Columns behind 40 others for names of these widths get those; key: of the second. */
+static void fit(unsigned terminal, enum profile_keys key, const unsigned names[3],
+                const unsigned expected[3])
 {
 	const struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE, PROFILE_BY_CPU},
+		.keys = {PROFILE_BY_SYMBOL, key, PROFILE_BY_CPU},
 		.nr_keys = 3,
 		.width = terminal,
 	};
@@ -113,13 +114,24 @@ static void the_widest_columns_give_first(void **state)
 	const unsigned names[] = {30, 20, 4};
 
 	(void)state;
-	fit(0, names, (unsigned[]){30, 20, 4});
-	fit(100, names, (unsigned[]){30, 20, 4});
-	fit(99, names, (unsigned[]){29, 20, 4});
-	fit(90, names, (unsigned[]){20, 20, 4});
-	fit(89, names, (unsigned[]){20, 19, 4});
-	fit(80, names, (unsigned[]){15, 15, 4});
-	fit(20, names, (unsigned[]){12, 12, 4});
+	fit(0, PROFILE_BY_MODULE, names, (unsigned[]){30, 20, 4});
+	fit(100, PROFILE_BY_MODULE, names, (unsigned[]){30, 20, 4});
+	fit(99, PROFILE_BY_MODULE, names, (unsigned[]){29, 20, 4});
+	fit(90, PROFILE_BY_MODULE, names, (unsigned[]){20, 20, 4});
+	fit(89, PROFILE_BY_MODULE, names, (unsigned[]){20, 19, 4});
+	fit(80, PROFILE_BY_MODULE, names, (unsigned[]){15, 15, 4});
+	fit(20, PROFILE_BY_MODULE, names, (unsigned[]){12, 12, 4});
+}
+
+static void lines_are_cut_last(void **state)
+{
+	const unsigned names[] = {30, 20, 4};
+
+	(void)state;
+	fit(90, PROFILE_BY_LINE, names, (unsigned[]){20, 20, 4});
+	fit(82, PROFILE_BY_LINE, names, (unsigned[]){12, 20, 4});
+	fit(80, PROFILE_BY_LINE, names, (unsigned[]){12, 18, 4});
+	fit(20, PROFILE_BY_LINE, names, (unsigned[]){12, 12, 4});
 }
 
 int main(void)
@@ -131,6 +143,7 @@ int main(void)
 		cmocka_unit_test(signs_are_no_brackets),
 		cmocka_unit_test(what_is_no_name_stays),
 		cmocka_unit_test(the_widest_columns_give_first),
+		cmocka_unit_test(lines_are_cut_last),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
