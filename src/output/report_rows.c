@@ -205,13 +205,15 @@ static void name_cell(const struct profile *profile, uint32_t number, enum profi
                       char text[CELL_SIZE])
 {
 	const struct frame_name *name = &profile->names.names[number];
+	/* What is in no module, such as [truncated], is told once. */
+	bool alone = !frame_module(name->frame) && !(profile->config.keys & PROFILE_BY_SYMBOL);
 	const char *symbol;
 
-	if (key == PROFILE_BY_MODULE) {
+	if (key == PROFILE_BY_MODULE && !alone) {
 		snprintf(text, CELL_SIZE, "%s", frame_module_text(profile->trace, name->frame));
 		return;
 	}
-	if (key != PROFILE_BY_SYMBOL) {
+	if (key != PROFILE_BY_SYMBOL && key != PROFILE_BY_MODULE) {
 		source_cell(profile, name, key, text);
 		return;
 	}

@@ -6,6 +6,7 @@
 #include "output/function_choice.h"
 #include "output/profile_view.h"
 #include "output/report.h"
+#include "output/report_rows.h"
 #include "symbolize/module.h"
 #include "trace_symbols.h"
 
@@ -323,6 +324,23 @@ static void functions_are_found_by_name(void **state)
 	world_close(&w);
 }
 
+/* So many rows have this in the column of modules. */
+static void expect_module(const struct trace *trace, unsigned keys, const char *module, unsigned nr)
+{
+	struct profile_config config = {.keys = keys, .to = UINT64_MAX};
+	struct profile *profile = profile_new(trace, &config);
+	char text[CELL_SIZE];
+	unsigned found = 0;
+
+	assert_non_null(profile);
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		report_cell(profile, &profile->rows[i], PROFILE_BY_MODULE, text);
+		found += !strcmp(text, module);
+	}
+	assert_int_equal(found, nr);
+	profile_free(profile);
+}
+
 /* Whatever a table has a row of. */
 static void what_has_no_symbol_is_found(void **state)
 {
@@ -357,6 +375,10 @@ static void what_has_no_symbol_is_found(void **state)
 	check_choice(trace, "trunc", 1, "[truncated]");
 	check_choice(trace, "app+0x1389", 0, NULL);
 	profile_free(profile);
+	expect_module(trace, PROFILE_BY_MODULE, "[unknown]", 1);
+	expect_module(trace, PROFILE_BY_MODULE, "[truncated]", 1);
+	expect_module(trace, PROFILE_BY_MODULE, "", 0);
+	expect_module(trace, PROFILE_BY_MODULE | PROFILE_BY_SYMBOL, "", 2);
 	trace_close(trace);
 	world_close(&w);
 }
