@@ -30,6 +30,28 @@ static void test_initial_shift(void **state)
 	assert_int_equal(guard_initial_shift(&guard, 97081), 3);
 	guard_init(&guard, 0, 10000);
 	assert_int_equal(guard_initial_shift(&guard, 1), 0);
+	guard_init(&guard, 0.05, 10 * SECOND);
+	assert_int_equal(guard_initial_shift(&guard, 1), 20);
+}
+
+/* It stands for the target's where that is not known. */
+static void test_time_of_the_machine(void **state)
+{
+	static const struct {
+		unsigned nr_cpus;
+		double max_overhead;
+		bool exceeded;
+	} rows[] = {{1, 0.05, true}, {64, 0.05, false}, {1, 0, false}};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct guard guard = window(SECOND / 2);
+
+		guard.max_overhead = rows[i].max_overhead;
+		guard.samples = 10000;
+		assert_int_equal(guard_exceeded(&guard, SECOND + 1, rows[i].nr_cpus),
+		                 rows[i].exceeded);
+	}
 }
 
 static void test_own_time(void **state)
@@ -189,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_initial_shift),
+		cmocka_unit_test(test_time_of_the_machine),
 		cmocka_unit_test(test_own_time),
 		cmocka_unit_test(test_own_time_without_samples),
 		cmocka_unit_test(test_own_time_beside_others),
