@@ -399,11 +399,22 @@ static void what_a_counter_counted_may_be_the_weight(void **state)
 	                .nr = 2};
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
 	struct trace *trace = two_functions(&r);
-	struct profile *profile = profile_new(trace, &config);
+	struct profile *profile;
 
 	(void)state;
+	trace_close(trace);
+	set_exact(&r.w, "app", 1000000000);
+	trace = world_written(&r.w);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->total, 1000000000);
+	assert_int_equal(profile->nr_rows, 3);
 	profile_weigh_by(profile, 0);
 	assert_int_equal(profile->total, 4 * 2000);
+	/* Nothing of that is known of what was not sampled, nor estimated from samples. */
+	assert_int_equal(profile->nr_unsampled, 0);
+	assert_int_equal(profile->rows[2].self, 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(profile_error(&profile->rows[i]) == 0);
 	assert_int_equal(profile->rows[0].self, 4 * 600);
 	assert_int_equal(profile->rows[1].self, 4 * 1400);
 	assert_int_equal(profile->rows[1].total, 4 * 1400);
