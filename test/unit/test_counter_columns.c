@@ -4,6 +4,7 @@
 #include "output/profile.h"
 #include "output/report.h"
 #include "output/report_profile.h"
+#include "output/shares.h"
 #include "output/warnings.h"
 
 /*
@@ -400,11 +401,16 @@ static void what_a_counter_counted_may_be_the_weight(void **state)
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
 	struct trace *trace = two_functions(&r);
 	struct profile *profile;
+	struct shares shares;
 
 	(void)state;
 	trace_close(trace);
 	set_exact(&r.w, "app", 1000000000);
 	trace = world_written(&r.w);
+	assert_int_equal(shares_init(&shares, trace), 0);
+	assert_int_equal(shares.counted[1], 2000);
+	assert_int_equal(shares.counted[2], 4);
+	shares_fini(&shares);
 	profile = profile_new(trace, &config);
 	assert_int_equal(profile->total, 1000000000);
 	assert_int_equal(profile->nr_rows, 3);

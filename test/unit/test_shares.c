@@ -126,6 +126,29 @@ static void only_whole_totals_are_covered(void **state)
 	world_close(&w);
 }
 
+/* A place for a command that nothing came of; a sample is something. */
+static void commands_without_anything_are_unused(void **state)
+{
+	struct shares shares;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	run_open(&w, 1, 0);
+	tables_command(w.tables, tables_string(w.tables, "fork"));
+	tables_command(w.tables, tables_string(w.tables, "gone"))->unobserved = 1;
+	trace = world_written(&w);
+	assert_int_equal(shares_init(&shares, trace), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		const char *comm = trace_string(trace, trace_command(trace, i)->comm);
+
+		assert_int_equal(command_unused(&shares, trace, i), !strcmp(comm, "fork"));
+	}
+	shares_fini(&shares);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void expect_unsampled(const char *clock, uint32_t event, const char *name)
 {
 	struct profile_config config = {
@@ -163,6 +186,7 @@ int main(void)
 		cmocka_unit_test(missing_samples_are_noticed),
 		cmocka_unit_test(too_many_samples_cover_no_more_than_all),
 		cmocka_unit_test(only_whole_totals_are_covered),
+		cmocka_unit_test(commands_without_anything_are_unused),
 		cmocka_unit_test(what_is_missing_has_a_name),
 	};
 
