@@ -88,7 +88,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	double target = (double)guard->target_ns;
 	bool exceeded;
 
-	/* Where no clock tells the target's time, the machine's stands for it. */
+	/* Where no clock tells the target's time, that of the CPUs stands for it. */
 	if (!guard->target_ns)
 		target = (double)elapsed * nr_cpus;
 	if (guard->max_overhead <= 0 ||

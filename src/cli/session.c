@@ -132,7 +132,7 @@ static void look_at_cost(struct session *s)
 {
 	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
-	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_cpus(s->sampler)))
+	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_sampled(s->sampler)))
 		session_slow_down(s);
 }
 

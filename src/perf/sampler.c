@@ -22,6 +22,17 @@ unsigned sampler_nr_cpus(const struct sampler *sampler)
 	return sampler->nr_cpus;
 }
 
+unsigned sampler_nr_sampled(const struct sampler *sampler)
+{
+	unsigned nr = 0;
+
+	if (sampler->way == SAMPLER_LADDER)
+		return sampler->nr_cpus;
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		nr += *sampler_fd(sampler, &sampler->events[0], 0, 0, c) >= 0;
+	return nr;
+}
+
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index)
 {
 	return (unsigned)sampler->cpus[index];

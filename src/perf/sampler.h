@@ -101,6 +101,8 @@ int sampler_enable(struct sampler *sampler);
 void sampler_disable(struct sampler *sampler);
 
 unsigned sampler_nr_cpus(const struct sampler *sampler);
+/* Those on which samples are taken. */
+unsigned sampler_nr_sampled(const struct sampler *sampler);
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /* Call chains end after so many addresses, the kernel's own limit considered. */

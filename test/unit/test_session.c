@@ -298,6 +298,17 @@ static void what_cannot_slow_down_keeps_samples(void **state)
 	hmb_free(s->hmb);
 }
 
+static void cpus_that_are_not_sampled_have_no_time(void **state)
+{
+	struct world *w = *state;
+	int fds[NR_CPUS] = {-1, 5};
+
+	w->sampler.events[0].fds = fds;
+	assert_int_equal(sampler_nr_sampled(&w->sampler), NR_CPUS);
+	w->sampler.way = SAMPLER_CGROUP;
+	assert_int_equal(sampler_nr_sampled(&w->sampler), 1);
+}
+
 static void what_can_slow_down_does(void **state)
 {
 	struct world *w = *state;
@@ -495,6 +506,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_slow_down_keeps_samples, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(what_can_slow_down_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(cpus_that_are_not_sampled_have_no_time, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(modules_are_noted_before_their_samples, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(the_last_line_tells_of_losses, setup, teardown),
