@@ -401,11 +401,11 @@ static void end_named(struct calls *calls, const struct calls_process *process)
 		}
 }
 
-void calls_drain(struct calls *calls, bool all)
+void calls_drain(struct calls *calls)
 {
 	struct epoll_event events[16];
 	uint64_t expirations;
-	bool read_now = all, knock = false;
+	bool read_now = false, knock = false;
 	int nr = epoll_wait(calls->poll_fd, events, 16, 0);
 
 	/* Who comes gets memory that who goes has left, so who goes is first. */

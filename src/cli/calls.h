@@ -43,8 +43,8 @@ int calls_begin(struct calls *calls, const struct calls_config *config);
 
 /* Readable when there is something to do for calls_drain(). */
 int calls_poll_fd(const struct calls *calls);
-/* Reads what has come; all: also what was written this moment. */
-void calls_drain(struct calls *calls, bool all);
+/* Takes in who comes and who goes and, when a round is due, what has been written. */
+void calls_drain(struct calls *calls);
 /* All calls of before this time have been read, ns; UINT64_MAX: there is nobody to make any. */
 uint64_t calls_drained(const struct calls *calls);
 /*

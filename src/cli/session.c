@@ -158,7 +158,7 @@ static void drain_calls(struct session *s)
 	if (!s->calls)
 		return;
 	before = guard_cpu_time();
-	calls_drain(s->calls, false);
+	calls_drain(s->calls);
 	s->guard.others_ns += guard_cpu_time() - before;
 }
 
