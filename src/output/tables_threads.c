@@ -6,6 +6,8 @@
 
 /* Own slots leave room for one shared slot of every command. */
 #define MAX_OWN (TABLES_MAX_THREADS - TABLES_MAX_COMMANDS)
+/* So many of these find memory when it is refused, for own slots leave it to them. */
+#define SPARE 64
 
 int threads_init(struct threads *threads)
 {
@@ -98,7 +100,9 @@ static uint32_t slot_take(struct tables *tables)
 		slots_collect(tables);
 	if (tables->threads.nr_unused)
 		return tables->threads.unused[--tables->threads.nr_unused];
-	if (nr - tables->threads.nr_shared >= MAX_OWN || !table_grow(tables, TRACE_THREADS))
+	if (nr - tables->threads.nr_shared >= MAX_OWN ||
+	    table_reserve(tables, TRACE_THREADS, (nr + SPARE) * sizeof(struct trace_thread)) ||
+	    !table_grow(tables, TRACE_THREADS))
 		return UINT32_MAX;
 	return nr;
 }

@@ -492,6 +492,33 @@ static void file_limits_are_no_signal(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 }
 
+/* Where memory is refused, commands have slots of their own all the same. */
+static void without_memory_commands_stay_apart(void **state)
+{
+	struct place *place = *state;
+	struct tables *tables = tables_new(BUDGET, place->path);
+	uint32_t many = tables_string(tables, "many"), other = tables_string(tables, "other");
+	int fd = tables->image.fd;
+	uint32_t slot = 0;
+
+	if (fd < 0) {
+		tables_free(tables);
+		skip();
+	}
+	tables->image.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (pid_t tid = 1; !tables_run(tables)->folded_threads; tid++) {
+		slot = tables_add_thread(tables, tid, tid, many, 1);
+		tables_thread_stored(tables, slot, 0, 0);
+	}
+	assert_int_equal(tables_thread(tables, slot)->comm, many);
+	slot = tables_add_thread(tables, 1 << 20, 1 << 20, other, 1);
+	assert_int_equal(tables_thread(tables, slot)->comm, other);
+	assert_true(tables_thread(tables, slot)->flags & TRACE_THREAD_FOLDED);
+	close(tables->image.fd);
+	tables->image.fd = fd;
+	tables_free(tables);
+}
+
 static void nothing(int signal)
 {
 	(void)signal;
@@ -550,6 +577,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_users_own_is_recovered, setup, teardown),
 		cmocka_unit_test_setup_teardown(headers_are_checked, setup, teardown),
 		cmocka_unit_test_setup_teardown(file_limits_are_no_signal, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_memory_commands_stay_apart, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(a_signal_refuses_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(sizes_are_checked, setup, teardown),
 	};
