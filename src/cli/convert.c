@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/habits.h"
+#include "cli/part_options.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/say.h"
@@ -22,6 +23,7 @@
 struct convert_options {
 	const struct converter *converter;
 	const char *output, *event, *file;
+	struct part_options part;
 	bool force, quiet;
 	bool enter_leave;
 };
@@ -259,7 +261,7 @@ static void tell_unsampled(const struct convert_options *options,
 	struct coverage coverage;
 	char exact[TEXT_SIZE];
 
-	if (options->converter->unsampled || conversion->event ||
+	if (options->converter->unsampled || conversion->event || conversion->part ||
 	    !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
@@ -270,18 +272,33 @@ static void tell_unsampled(const struct convert_options *options,
 	    options->converter->name);
 }
 
-static int convert_trace(const struct convert_options *options, const struct trace *trace)
+static int choose_part(struct convert_options *options, struct conversion *conversion,
+                       struct part *part)
+{
+	if (!part_wanted(&options->part))
+		return 0;
+	conversion->part = part;
+	return part_choose(&options->part, conversion->trace, options->file, part);
+}
+
+/* The exit status for an error that was told. */
+static int convert_trace(struct convert_options *options, const struct trace *trace)
 {
 	char *output = options->output ? wanted_output(options) : default_output(options);
 	char *scratch = output ? scratch_folder(output) : NULL;
 	struct conversion conversion = {
 		.trace = trace, .scratch = scratch, .enter_leave = options->enter_leave};
-	int err = -ENOMEM;
+	struct part part;
+	int err = -ENOMEM, status = 1;
 
 	if (!scratch)
 		say("cannot convert '%s': %s", options->file, strerror(ENOMEM));
 	else
 		err = find_event(trace, options->converter, options->event, &conversion);
+	if (!err) {
+		err = choose_part(options, &conversion, &part);
+		status = err == -EINVAL ? 2 : 1;
+	}
 	if (!err && options->enter_leave && !trace_has_calls(trace)) {
 		say("'%s' has no calls to enter and to leave: record it with --mpi, or convert it "
 		    "with its samples",
@@ -298,12 +315,12 @@ static int convert_trace(const struct convert_options *options, const struct tra
 		say("\u2192 %s", output);
 	free(output);
 	free(scratch);
-	return err ? 1 : 0;
+	return err ? status : 0;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
+enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200, KEY_TIME, KEY_ONLY };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -325,6 +342,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!options->enter_leave && strcmp(arg, "contexts") != 0)
 			argp_error(state, "--otf2-events is contexts or enter-leave, not '%s'",
 			           arg);
+		return 0;
+	case KEY_TIME:
+		options->part.time = arg;
+		return 0;
+	case KEY_ONLY:
+		options->part.only[options->part.nr_only++] = arg;
 		return 0;
 	case 'e':
 		options->event = arg;
@@ -353,6 +376,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		    !options->converter->event_alone)
 			argp_error(state, "--%s writes all events: --event does not apply",
 			           options->converter->name);
+		if (part_wanted(&options->part) && options->converter &&
+		    !options->converter->one_part)
+			argp_error(state,
+			           "--%s writes all of a run, for viewers that choose the part to "
+			           "show: --time and --only do not apply",
+			           options->converter->name);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -360,7 +389,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 /* The formats' options, and then the rest. */
-static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
+static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
 {
 	static const struct argp_option rest[] = {
 		{NULL, 0, NULL, 0, "Options:", 2},
@@ -371,6 +400,10 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 	         "write here; -: to standard output (beside the trace, with its name)", 2},
 		{"otf2-events", KEY_OTF2_EVENTS, "KIND", 0,
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
+		{"time", KEY_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%",
+	         2},
+		{"only", KEY_ONLY, "WHO", 0,
+	         "only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again", 2},
 		{"quiet", 'q', NULL, 0, "show no progress and no name of the output", 2},
 		{0},
 	};
@@ -386,7 +419,7 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 8])
 	memcpy(&known[nr], rest, sizeof(rest));
 }
 
-static int convert_file(const struct convert_options *options)
+static int convert_file(struct convert_options *options)
 {
 	const struct converter *converter = options->converter;
 	struct trace *trace;
@@ -407,7 +440,7 @@ static int convert_file(const struct convert_options *options)
 
 int cmd_convert(int argc, char **argv)
 {
-	struct argp_option known[MAX_CONVERTERS + 8];
+	struct argp_option known[MAX_CONVERTERS + 10];
 	const struct argp argp = {
 		known,
 		parse_option,
@@ -421,10 +454,16 @@ int cmd_convert(int argc, char **argv)
 	};
 	struct convert_options options = {0};
 
+	int status = 2;
+
+	if (part_options_init(&options.part, argc))
+		return reading_done(DEFAULT_TRACE, -ENOMEM);
 	list_options(known);
-	if (habits_parse(&argp, argc, argv, 2, 0, &options))
-		return 2;
-	if (!options.file)
-		options.file = DEFAULT_TRACE;
-	return convert_file(&options);
+	if (!habits_parse(&argp, argc, argv, 2, 0, &options)) {
+		if (!options.file)
+			options.file = DEFAULT_TRACE;
+		status = convert_file(&options);
+	}
+	part_options_fini(&options.part);
+	return status;
 }

@@ -12,87 +12,12 @@
 #include "symbolize/debuginfod.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_CANDIDATES 20
 
 /* --- options that need the trace -------------------------------------------------------------- */
-
-/* In ns, of what is written behind a time: as reports write it, or as people do. 0: none of these.
- */
-static double unit_of_time(const char *name)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {
-		{"", 1e9}, {"s", 1e9},    {"ms", 1e6}, {"us", 1e3},   {"µs", 1e3},
-		{"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
-	};
-
-	name += strspn(name, " ");
-	for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(name, units[i].name))
-			return units[i].ns;
-	return 0;
-}
-
-/* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
-static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
-{
-	double length = run->end > run->start ? (double)(run->end - run->start) : 0, value;
-	char *end;
-
-	if (!*text)
-		return 0;
-	value = strtod(text, &end);
-	if (end == text || !isfinite(value))
-		return -EINVAL;
-	value *= !strcmp(end, "%") ? length / 100 : unit_of_time(end);
-	if (value < 0 || value > 1e18 || (!unit_of_time(end) && strcmp(end, "%") != 0))
-		return -EINVAL;
-	*time = run->start + (uint64_t)value;
-	return 0;
-}
-
-static int parse_span(const struct trace_run *run, const char *text, struct report_options *options)
-{
-	char from[64];
-	const char *comma = strchr(text, ',');
-
-	if (!comma || (size_t)(comma - text) >= sizeof(from))
-		return -EINVAL;
-	memcpy(from, text, (size_t)(comma - text));
-	from[comma - text] = 0;
-	if (parse_time(run, from, &options->from) || parse_time(run, comma + 1, &options->to) ||
-	    options->from >= options->to)
-		return -EINVAL;
-	if (options->from > run->end && run->end > run->start)
-		return -ERANGE;
-	/* The last sample belongs to the last part. */
-	if (options->to >= run->end && run->end > run->start)
-		options->to = UINT64_MAX;
-	return 0;
-}
-
-static int choose_span(const struct trace_run *run, const char *text,
-                       struct report_options *options)
-{
-	int err = parse_span(run, text, options);
-	char length[TEXT_SIZE];
-
-	if (err == -ERANGE) {
-		text_quantity(length, (double)(run->end - run->start), TRACE_NS);
-		say("'%s' begins behind the end of the run, which took %s", text, length);
-	} else if (err) {
-		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
-		    "start, or as in 2min,3min or 25%%,50%%",
-		    text);
-	}
-	return err;
-}
 
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */
 static void say_candidates(const struct report_command *command)
@@ -151,31 +76,11 @@ static void complete_keys(struct report_options *options)
 	options->keys[options->nr_keys++] = PROFILE_BY_MODULE;
 }
 
-static int choose_who(const struct trace *trace, struct report_command *command)
-{
-	const char *wrong = NULL;
-	int err = command->nr_only
-	                  ? who_init(&command->who, trace, command->only, command->nr_only, &wrong)
-	                  : 0;
-
-	if (err == -EINVAL)
-		say("cannot take '%s' for whom to show; --only takes comm=NAME, process=PID, "
-		    "thread=TID, rank=N and cpu=N",
-		    wrong);
-	else if (err == -ENOENT)
-		say("nothing in '%s' is of %s; --sort comm, process, thread or cpu shows what is",
-		    command->path, wrong);
-	else if (err)
-		reading_done(command->path, err);
-	else if (command->nr_only)
-		command->rows.report.who = &command->who;
-	return err;
-}
-
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->rows.report;
 	unsigned keys = 0;
+	struct part part;
 	int err;
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
@@ -188,11 +93,12 @@ static int complete_options(const struct trace *trace, struct report_command *co
 	if (command->rows.event &&
 	    reading_find_event(trace, command->path, command->rows.event, &options->event))
 		return -ENOENT;
-	if (command->time && choose_span(trace_run(trace), command->time, options))
-		return -EINVAL;
-	err = choose_who(trace, command);
+	err = part_choose(&command->part, trace, command->path, &part);
 	if (err)
 		return err;
+	options->from = part.from;
+	options->to = part.to;
+	options->who = part.who;
 	complete_keys(options);
 	return command->function ? choose_function(trace, command) : 0;
 }
@@ -263,7 +169,6 @@ static int report(struct report_command *command)
 	if (!err)
 		status = report_done(command, put_report(trace, command));
 	function_choice_fini(&command->choice);
-	who_fini(&command->who);
 	trace_close(trace);
 	return status;
 }
@@ -274,6 +179,6 @@ int cmd_report(int argc, char **argv)
 	int status = report_options(&command, argc, argv);
 
 	status = status ? status : report(&command);
-	free(command.only);
+	part_options_fini(&command.part);
 	return status;
 }

@@ -114,7 +114,7 @@ static void check_views(struct argp_state *state, const struct report_command *c
 	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
 		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
 		                  "at a time, and without --tree and the like");
-	if (command->nr_only && (command->mpi || command->per_rank))
+	if (command->part.nr_only && (command->mpi || command->per_rank))
 		argp_error(state, "--only is not for --mpi and --per-rank, which are of all ranks");
 	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
 		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
@@ -148,10 +148,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->places.folder = arg;
 		return 0;
 	case OPT_TIME:
-		command->time = arg;
+		command->part.time = arg;
 		return 0;
 	case OPT_ONLY:
-		command->only[command->nr_only++] = arg;
+		command->part.only[command->part.nr_only++] = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->rows.report.max_depth = row_options_limit(state, "the depth", arg);
@@ -196,8 +196,7 @@ int report_options(struct report_command *command, int argc, char **argv)
 	};
 
 	*command = (struct report_command){0};
-	command->only = calloc((size_t)argc, sizeof(*command->only));
-	if (!command->only) {
+	if (part_options_init(&command->part, argc)) {
 		say("no memory");
 		return 1;
 	}

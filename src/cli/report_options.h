@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_OPTIONS_H
 #define CLI_REPORT_OPTIONS_H
 
+#include "cli/part_options.h"
 #include "cli/row_options.h"
 #include "output/function_choice.h"
 #include "symbolize/module.h"
@@ -9,10 +10,8 @@
 #include <stdbool.h>
 
 struct report_command {
-	const char *path, *time, *function;
-	const char **only; /* words of --only */
-	unsigned nr_only;
-	struct who who;
+	const char *path, *function;
+	struct part_options part;
 	struct function_choice choice;
 	bool mpi, per_rank, symbols;
 	struct debug_places places;

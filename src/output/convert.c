@@ -23,6 +23,7 @@ static const struct converter converters[] = {
          .one_event = true,
          .one_counter = true,
          .unsampled = true,
+         .one_part = true,
          .to_file = folded_write},
 	{.name = "flamegraph",
          .what = "a flame graph: one SVG for a browser, to zoom and to search in",
@@ -31,6 +32,7 @@ static const struct converter converters[] = {
          .one_event = true,
          .one_counter = true,
          .unsampled = true,
+         .one_part = true,
          .to_file = flamegraph_write},
 	{.name = "speedscope",
          .what = "JSON for speedscope.app",
@@ -45,6 +47,7 @@ static const struct converter converters[] = {
 	{.name = "pprof",
          .what = "profile.proto, compressed: for pprof and what reads its profiles",
          .suffix = ".pb.gz",
+         .one_part = true,
          .to_file = pprof_write},
 	{.name = "chrome",
          .what = "Trace Event JSON: slices of time for Perfetto and chrome://tracing",
@@ -57,11 +60,13 @@ static const struct converter converters[] = {
          .suffix = ".perf.txt",
          .text = true,
          .event_alone = true,
+         .one_part = true,
          .to_file = perf_script_write},
 	{.name = "callgrind",
          .what = "costs by line and call: for KCachegrind and callgrind_annotate",
          .suffix = ".callgrind.out",
          .text = true,
+         .one_part = true,
          .to_file = callgrind_write},
 };
 
@@ -132,10 +137,13 @@ void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t ev
 
 struct profile *convert_profile(const struct conversion *conversion)
 {
+	const struct part *part = conversion->part;
 	const struct profile_config config = {
 		.event = conversion->event,
 		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
-		.to = UINT64_MAX,
+		.from = part ? part->from : 0,
+		.to = part ? part->to : UINT64_MAX,
+		.who = part ? part->who : NULL,
 	};
 	struct profile *profile = profile_new(conversion->trace, &config);
 

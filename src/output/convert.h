@@ -9,18 +9,19 @@
 #ifndef OUTPUT_CONVERT_H
 #define OUTPUT_CONVERT_H
 
-#include "output/trace.h"
+#include "output/part.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 struct conversion {
 	const struct trace *trace;
-	uint32_t event;      /* of formats for one event */
-	bool event_alone;    /* of formats for all that can be of one: no other */
-	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
-	const char *scratch; /* a folder with room for 16 bytes a sample */
-	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
+	uint32_t event;          /* of formats for one event */
+	bool event_alone;        /* of formats for all that can be of one: no other */
+	const struct part *part; /* of formats for one; NULL: all of the run */
+	uint32_t counter;        /* of formats for one, in its place: its number + 1; 0: none */
+	const char *scratch;     /* a folder with room for 16 bytes a sample */
+	bool enter_leave;        /* OTF2: calls alone, for readers that know no calling contexts */
 	/* Called now and then with the share that is done; not 0: give up with this error. */
 	int (*tick)(void *arg, double share);
 	void *arg;
@@ -35,6 +36,7 @@ struct converter {
 	bool one_event;     /* writes conversion.event only */
 	bool event_alone;   /* obeys conversion.event_alone */
 	bool one_counter;   /* or conversion.counter */
+	bool one_part;      /* obeys conversion.part */
 	bool unsampled;     /* has what no sample stands for, too */
 	/* One of the two; neither: this program was built without `missing`. 0 or -errno. */
 	int (*to_file)(struct conversion *conversion, FILE *file);

@@ -126,17 +126,22 @@ static int print_sample(struct script *script, const struct trace_sample *sample
 		err = print_counters(script, sample, frames, depth);
 	if (!err && ferror(script->file))
 		err = new_file_flush(script->file);
-	return err ? err : convert_step(script->conversion);
+	return err;
 }
 
 static int print_samples(struct script *script, struct trace_walk *walk)
 {
+	const struct part *part = script->conversion->part;
 	uint64_t *frames = calloc(MAX_STACK, sizeof(*frames));
 	struct trace_sample sample;
 	int got = 0, err = frames ? 0 : -ENOMEM;
 
-	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
-		err = print_sample(script, &sample, frames);
+	while (!err && (got = trace_walk_next(walk, &sample)) == 1) {
+		if (!part || part_has(part, &sample))
+			err = print_sample(script, &sample, frames);
+		if (!err)
+			err = convert_step(script->conversion);
+	}
 	free(frames);
 	return err ? err : got;
 }

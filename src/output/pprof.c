@@ -114,9 +114,20 @@ static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
 	put(pprof, &part);
 }
 
-static void put_run(struct pprof *pprof)
+/* Of the run, or of what of it is written. */
+static void put_time(const struct pprof *pprof, Pprof__Profile *profile)
 {
 	const struct trace_run *run = trace_run(pprof->trace);
+	const struct part *part = pprof->conversion->part;
+	uint64_t from = part && part->from > run->start ? part->from : run->start;
+	uint64_t to = part && part->to < run->end ? part->to : run->end;
+
+	profile->time_nanos = (int64_t)(run->real_start + (from - run->start));
+	profile->duration_nanos = to > from ? (int64_t)(to - from) : 0;
+}
+
+static void put_run(struct pprof *pprof)
+{
 	const struct trace_event *event;
 	const struct trace_counter *counter;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -130,8 +141,7 @@ static void put_run(struct pprof *pprof)
 		put_value_type(pprof, counter->name, counter->unit, NULL);
 	comment = add_string(pprof, command ? command : "");
 	free(command);
-	part.time_nanos = (int64_t)run->real_start;
-	part.duration_nanos = run->end > run->start ? (int64_t)(run->end - run->start) : 0;
+	put_time(pprof, &part);
 	part.n_comment = 1;
 	part.comment = &comment;
 	put(pprof, &part);

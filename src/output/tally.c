@@ -52,10 +52,23 @@ static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted
 /* Samples that wait together for the memory that each of them needs. */
 struct batch {
 	const struct trace_sample *samples;
+	struct trace_sample chosen[PATHS_BATCH]; /* of a part: what they are then */
 	struct tally_entry wanted[PATHS_BATCH];
 	uint32_t entries[PATHS_BATCH];
 	unsigned nr;
 };
+
+static void choose_part(struct conversion *conversion, struct batch *batch)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < batch->nr; i++)
+		if (part_has(conversion->part, &batch->samples[i]))
+			batch->chosen[nr++] = batch->samples[i];
+	conversion->steps += batch->nr - nr;
+	batch->samples = batch->chosen;
+	batch->nr = nr;
+}
 
 static int find_wanted(struct tally *tally, struct paths *paths, struct batch *batch,
                        bool by_thread)
@@ -142,6 +155,8 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, PATHS_BATCH, &batch.samples, &batch.nr);
+		if (conversion->part)
+			choose_part(conversion, &batch);
 		err = add_batch(tally, conversion, paths, &batch, config);
 	}
 	read_ahead_free(ahead);

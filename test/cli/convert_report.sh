@@ -5,30 +5,48 @@
 may_have() { "$ADAPTRACE" convert "--$1" -o may-have plain.atr 2>&1 | grep -q 'built without' && return 1
 	rm -rf may-have; }
 
-# As report has it: FORMAT SUFFIX TRACE
+# As report has it: FORMAT SUFFIX TRACE [PART...]
 compare() {
-	case $1 in
+	format=$1 suffix=$2 trace=$3
+	shift 3
+	case $format in
 	otf2) may_have otf2 && python3 -c 'import otf2' 2>/dev/null || return 0 ;;
 	pprof) command -v protoc >/dev/null || return 0 ;;
 	callgrind) command -v callgrind_annotate >/dev/null || return 0 ;;
 	esac
-	"$ADAPTRACE" convert --force "--$1" "$3.atr"
-	python3 "$here/convert_check.py" "$1" "$3$2" "$3.report"
+	"$ADAPTRACE" convert --force "--$format" "$@" "$trace.atr"
+	python3 "$here/convert_check.py" "$format" "$trace$suffix" "$trace.report"
 }
 
+report_sums() { # TRACE [PART...]
+	trace=$1
+	shift
+	"$ADAPTRACE" report --json --sort comm,module,symbol -e cpu-clock "$@" "$trace.atr" >"$trace.report"
+}
+
+sums='folded:.folded flamegraph:.svg pprof:.pb.gz perf-script:.perf.txt callgrind:.callgrind.out'
 all() {
-	"$ADAPTRACE" report --json --sort comm,module,symbol -e cpu-clock "$1.atr" >"$1.report"
-	for format in folded:.folded flamegraph:.svg otf2:-otf2 speedscope:.speedscope.json \
-		firefox:.firefox.json.gz pprof:.pb.gz chrome:.trace.json perf-script:.perf.txt \
-		callgrind:.callgrind.out; do
-		compare "${format%%:*}" "${format#*:}" "$1"
+	report_sums "$1"
+	for one in $sums otf2:-otf2 speedscope:.speedscope.json firefox:.firefox.json.gz chrome:.trace.json; do
+		compare "${one%%:*}" "${one#*:}" "$1"
+	done
+}
+
+# Of a part: TRACE PART...
+part() {
+	report_sums "$@"
+	for one in $sums; do
+		compare "${one%%:*}" "${one#*:}" "$@"
 	done
 }
 
 all reduced
+part reduced --time 25%,50%
+part reduced --time 25%, --only cpu=0
 need_sampling
 for way in '' --inherit; do
 	recorded $way -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null
+	part recorded --only comm=threads --time 100ms,
 	all recorded
 done
 "$ADAPTRACE" dump --json recorded.atr >recorded.dump

@@ -1,0 +1,131 @@
+#include "cli/part_options.h"
+
+#include "cli/reading.h"
+#include "cli/say.h"
+#include "output/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int part_options_init(struct part_options *options, int argc)
+{
+	*options = (struct part_options){0};
+	options->only = calloc((size_t)argc + 1, sizeof(*options->only));
+	return options->only ? 0 : -ENOMEM;
+}
+
+void part_options_fini(struct part_options *options)
+{
+	who_fini(&options->who);
+	free(options->only);
+	*options = (struct part_options){0};
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+/* In ns, of what is written behind a time: as reports write it, or as people do. 0: none of these.
+ */
+static double unit_of_time(const char *name)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{"", 1e9}, {"s", 1e9},    {"ms", 1e6}, {"us", 1e3},   {"µs", 1e3},
+		{"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
+	};
+
+	name += strspn(name, " ");
+	for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(name, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+/* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
+static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
+{
+	double length = run->end > run->start ? (double)(run->end - run->start) : 0, value;
+	char *end;
+
+	if (!*text)
+		return 0;
+	value = strtod(text, &end);
+	if (end == text || !isfinite(value))
+		return -EINVAL;
+	value *= !strcmp(end, "%") ? length / 100 : unit_of_time(end);
+	if (value < 0 || value > 1e18 || (!unit_of_time(end) && strcmp(end, "%") != 0))
+		return -EINVAL;
+	*time = run->start + (uint64_t)value;
+	return 0;
+}
+
+static int parse_span(const struct trace_run *run, const char *text, struct part *part)
+{
+	char from[64];
+	const char *comma = strchr(text, ',');
+
+	if (!comma || (size_t)(comma - text) >= sizeof(from))
+		return -EINVAL;
+	memcpy(from, text, (size_t)(comma - text));
+	from[comma - text] = 0;
+	if (parse_time(run, from, &part->from) || parse_time(run, comma + 1, &part->to) ||
+	    part->from >= part->to)
+		return -EINVAL;
+	if (part->from > run->end && run->end > run->start)
+		return -ERANGE;
+	/* The last sample belongs to the last part. */
+	if (part->to >= run->end && run->end > run->start)
+		part->to = UINT64_MAX;
+	return 0;
+}
+
+static int choose_span(const struct trace_run *run, const char *text, struct part *part)
+{
+	int err = parse_span(run, text, part);
+	char length[TEXT_SIZE];
+
+	if (err == -ERANGE) {
+		text_quantity(length, (double)(run->end - run->start), TRACE_NS);
+		say("'%s' begins behind the end of the run, which took %s", text, length);
+	} else if (err) {
+		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
+		    "start, or as in 2min,3min or 25%%,50%%",
+		    text);
+	}
+	return err;
+}
+
+/* --- who -------------------------------------------------------------------------------------- */
+
+static int choose_who(struct part_options *options, const struct trace *trace, const char *path,
+                      struct part *part)
+{
+	const char *wrong = NULL;
+	int err = who_init(&options->who, trace, options->only, options->nr_only, &wrong);
+
+	if (err == -EINVAL)
+		say("cannot take '%s' for whom to show; --only takes comm=NAME, process=PID, "
+		    "thread=TID, rank=N and cpu=N",
+		    wrong);
+	else if (err == -ENOENT)
+		say("nothing in '%s' is of %s; report --sort comm, process, thread or cpu shows "
+		    "what is",
+		    path, wrong);
+	else if (err)
+		reading_done(path, err);
+	else
+		part->who = &options->who;
+	return err;
+}
+
+int part_choose(struct part_options *options, const struct trace *trace, const char *path,
+                struct part *part)
+{
+	*part = (struct part){.to = UINT64_MAX};
+	if (options->time && choose_span(trace_run(trace), options->time, part))
+		return -EINVAL;
+	return options->nr_only ? choose_who(options, trace, path, part) : 0;
+}

@@ -1,0 +1,18 @@
+/* A part of a trace: of its time, of its threads and CPUs, or of all of these. */
+#ifndef OUTPUT_PART_H
+#define OUTPUT_PART_H
+
+#include "output/who.h"
+
+struct part {
+	uint64_t from, to;     /* ns of the trace's clock: samples in [from, to) */
+	const struct who *who; /* NULL: all of them */
+};
+
+static inline bool part_has(const struct part *part, const struct trace_sample *sample)
+{
+	return sample->time >= part->from && sample->time < part->to &&
+	       who_has(part->who, sample->thread, sample->cpu);
+}
+
+#endif
