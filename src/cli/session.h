@@ -110,7 +110,8 @@ struct session {
 	bool sampling;      /* has started */
 	uint64_t waited;    /* ns, where it ended before it started */
 	bool launched, one_kind, target_ended, interrupted, left_cgroup, missed_cpu;
-	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
+	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
+	unsigned status_row;  /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;
 	bool killed; /* by a signal, which the status tells */
 	uint64_t truncated, stitched, malformed, unknown_abi;

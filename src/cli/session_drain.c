@@ -75,18 +75,24 @@ static bool can_slow_down(const struct session *s, unsigned event)
 
 void session_slow_down(struct session *s)
 {
-	unsigned busiest = 0;
-	uint64_t most = 0;
+	unsigned busiest = 0, dearest = 0;
+	uint64_t most = 0, all = 0;
 
 	for (unsigned e = 0; e < s->options->nr_events; e++) {
 		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
 
 		s->guarded[e] += rate;
+		if (rate > all) {
+			all = rate;
+			dearest = e;
+		}
 		if (rate > most && can_slow_down(s, e)) {
 			most = rate;
 			busiest = e;
 		}
 	}
+	if (all && !can_slow_down(s, dearest))
+		s->too_dear = s->options->events[dearest].name;
 	if (most)
 		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }

@@ -291,6 +291,10 @@ void status_warnings(const struct session *s)
 		    "--inherit follows it");
 	if (s->missed_cpu)
 		say("a CPU was switched off or on: what ran on it from then on was not sampled");
+	if (s->too_dear)
+		say("samples of %s were more than --max-overhead allows, and its period could not "
+		    "become longer: a longer one from the start (-c) costs less",
+		    s->too_dear);
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
 	if (s->unknown_abi)

@@ -290,6 +290,7 @@ static void what_cannot_slow_down_keeps_samples(void **state)
 		tables_ledger(s->tables)->taken[0] += 10;
 		tables_ledger(s->tables)->taken[1] += 1000;
 		session_slow_down(s);
+		assert_int_equal(!s->too_dear, window < 4);
 		assert_int_equal(hmb_floor(s->hmb, 0), window < 4   ? 0
 		                                       : window < 8 ? window - 3
 		                                                    : 4);
