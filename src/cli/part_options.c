@@ -111,9 +111,9 @@ static int choose_who(struct part_options *options, const struct trace *trace, c
 		    "thread=TID, rank=N and cpu=N",
 		    wrong);
 	else if (err == -ENOENT)
-		say("nothing in '%s' is of %s; report --sort comm, process, thread or cpu shows "
-		    "what is",
-		    path, wrong);
+		say("nothing in '%s' is of %s; report %s shows what is", path, wrong,
+		    strncmp(wrong, "rank=", 5) ? "--sort comm, process, thread or cpu"
+		                               : "--per-rank");
 	else if (err)
 		reading_done(path, err);
 	else

@@ -325,13 +325,13 @@ static void print_events(const struct callgrind *callgrind)
 
 static void print_head(const struct callgrind *callgrind)
 {
-	char *command = convert_command(callgrind->trace);
+	char *title = convert_title(callgrind->conversion);
 	FILE *file = callgrind->file;
 
 	fputs("# callgrind format\nversion: 1\ncreator: adaptrace " ADAPTRACE_VERSION "\n", file);
 	fprintf(file, "pid: %d\ncmd: ", trace_run(callgrind->trace)->pid);
-	escape_line(file, command ? command : "", "", 0);
-	free(command);
+	escape_line(file, title ? title : "", "", 0);
+	free(title);
 	fputs("\npart: 1\n\npositions: line\n", file);
 	print_events(callgrind);
 }

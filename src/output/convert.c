@@ -171,7 +171,7 @@ enum trace_unit convert_weight_unit(const struct conversion *conversion)
 	return event ? event->unit : TRACE_COUNT;
 }
 
-char *convert_command(const struct trace *trace)
+static char *command_of(const struct trace *trace)
 {
 	char *command = strdup(trace_string(trace, trace_run(trace)->command));
 
@@ -181,9 +181,25 @@ char *convert_command(const struct trace *trace)
 	return command;
 }
 
+char *convert_title(const struct conversion *conversion)
+{
+	char *command = command_of(conversion->trace), *title = NULL;
+	char *part = conversion->part ? part_text(conversion->trace, conversion->part) : NULL;
+
+	if (!part || !*part || !command) {
+		free(part);
+		return command;
+	}
+	if (asprintf(&title, "%s (%s)", command, part) < 0)
+		title = NULL;
+	free(part);
+	free(command);
+	return title;
+}
+
 void convert_command_json(const struct trace *trace, FILE *file)
 {
-	char *command = convert_command(trace);
+	char *command = command_of(trace);
 
 	escape_json(file, command ? command : "");
 	free(command);

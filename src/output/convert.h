@@ -75,9 +75,9 @@ struct profile *convert_profile(const struct conversion *conversion);
 /* What its weights are of. */
 const char *convert_weight_name(const struct conversion *conversion);
 enum trace_unit convert_weight_unit(const struct conversion *conversion);
-/* The command line, to be freed; NULL: no memory. */
-char *convert_command(const struct trace *trace);
-/* The same as a JSON string. */
+/* "app -x (comm=app)": the command line and what part is written, to be freed. NULL: no memory. */
+char *convert_title(const struct conversion *conversion);
+/* The command line as a JSON string. */
 void convert_command_json(const struct trace *trace, FILE *file);
 
 int chrome_write(struct conversion *conversion, FILE *file);

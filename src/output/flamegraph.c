@@ -238,7 +238,7 @@ static void print_unsampled(const struct flame *flame)
 
 static void print_head(const struct flame *flame)
 {
-	char *command = convert_command(flame->trace);
+	char *title = convert_title(flame->conversion);
 	uint32_t height = HEAD + (flame->deepest + 1) * ROW + 8;
 
 	fprintf(flame->file,
@@ -251,8 +251,8 @@ static void print_head(const struct flame *flame)
 	      flame->file);
 	escape_xml(flame->file, convert_weight_name(flame->conversion));
 	fputs(": ", flame->file);
-	escape_xml(flame->file, command ? command : "");
-	free(command);
+	escape_xml(flame->file, title ? title : "");
+	free(title);
 	fputs("</text>\n<text id=\"what\" x=\"10\" y=\"44\">", flame->file);
 	if (flame->nr_left_out)
 		fprintf(flame->file, "%" PRIu64 " call paths are too narrow to be drawn",

@@ -15,4 +15,8 @@ static inline bool part_has(const struct part *part, const struct trace_sample *
 	       who_has(part->who, sample->thread, sample->cpu);
 }
 
+/* "comm=lmp, from 2.000 s to 5.000 s of the run", to be freed; empty: all of it. NULL: no memory.
+ */
+char *part_text(const struct trace *trace, const struct part *part);
+
 #endif

@@ -131,7 +131,7 @@ static void put_run(struct pprof *pprof)
 	const struct trace_event *event;
 	const struct trace_counter *counter;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	char *command = convert_command(pprof->trace);
+	char *title = convert_title(pprof->conversion);
 	int64_t comment;
 
 	add_string(pprof, "");
@@ -139,8 +139,8 @@ static void put_run(struct pprof *pprof)
 		put_value_type(pprof, event->name, event->unit, i ? NULL : event);
 	for (uint32_t i = 0; (counter = trace_counter(pprof->trace, i)); i++)
 		put_value_type(pprof, counter->name, counter->unit, NULL);
-	comment = add_string(pprof, command ? command : "");
-	free(command);
+	comment = add_string(pprof, title ? title : "");
+	free(title);
 	put_time(pprof, &part);
 	part.n_comment = 1;
 	part.comment = &comment;

@@ -1,6 +1,9 @@
 #include "output/report_head.h"
+
+#include "output/part.h"
 #include "output/text.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #define COMMAND_SIZE 240 /* bytes that are shown; info shows more */
@@ -66,23 +69,14 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 void report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
                       uint64_t samples)
 {
-	const struct trace_run *run = trace_run(trace);
-	uint64_t end = options->to < run->end ? options->to : run->end;
-	bool is_part = options->from > run->start || options->to < run->end;
-	unsigned nr_words = options->who ? options->who->nr_words : 0;
-	char from[TEXT_SIZE], until[TEXT_SIZE];
+	const struct part part = {options->from, options->to, options->who};
+	char *text = part_text(trace, &part);
 
-	if (!is_part && !nr_words)
-		return;
-	fputs("shown: ", to);
-	for (unsigned i = 0; i < nr_words; i++) {
-		text_put(to, options->who->words[i], 0);
-		fputs(", ", to);
+	if (text && *text) {
+		fputs("shown: ", to);
+		text_put(to, text, 0);
+		fprintf(to, ", %llu sample%s\n", (unsigned long long)samples,
+		        samples == 1 ? "" : "s");
 	}
-	text_quantity(from, options->from > run->start ? (double)(options->from - run->start) : 0,
-	              TRACE_NS);
-	text_quantity(until, end > run->start ? (double)(end - run->start) : 0, TRACE_NS);
-	if (is_part)
-		fprintf(to, "from %s to %s of the run, ", from, until);
-	fprintf(to, "%llu sample%s\n", (unsigned long long)samples, samples == 1 ? "" : "s");
+	free(text);
 }

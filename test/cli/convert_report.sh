@@ -43,6 +43,8 @@ part() {
 all reduced
 part reduced --time 25%,50%
 part reduced --time 25%, --only cpu=0
+grep -q '<text id="head".* (cpu=0, from .* to .* of the run)<' reduced.svg || fail "which part is not said"
+grep -q '^cmd: .* (cpu=0, from .* to .* of the run)$' reduced.callgrind.out || fail "which part is not said"
 need_sampling
 for way in '' --inherit; do
 	recorded $way -m 64K -e cpu-clock -e page-faults -o recorded.atr "$TARGETS/threads" 2 0.3 >/dev/null

@@ -91,6 +91,7 @@ for words in comm=three comm=tw cpu=99999 thread=1 rank=0 'comm=one --only proce
 	[ $? = 1 ] && one_complaint err "'adaptrace.atr' is of " && [ ! -s out ] ||
 		fail "--only $words: $(cat out err)"
 done
+"$ADAPTRACE" report --only rank=0 2>&1 | grep -q -- '--per-rank shows' || fail "ranks are not in --sort"
 for words in comm= comm who=me cpu=x cpu=-1 thread=1x; do
 	"$ADAPTRACE" report --only $words >out 2>err
 	[ $? = 2 ] && one_complaint err "'$words'.*comm=NAME" || fail "--only $words: $(cat err)"
