@@ -50,6 +50,7 @@ const char *habit_command(const char *name)
 		NULL, 'h', NULL, OPTION_HIDDEN, "", 0 \
 	}
 
+#define PROGRAM "adaptrace "
 #define BY_NAME "name the trace alone"
 
 static const struct argp_option record_habits[] = {
@@ -142,72 +143,46 @@ static void print_option(const struct argp_option *option, char *text, size_t si
 		snprintf(text, size, "--%s", option->name);
 }
 
-static error_t tell(const struct argp_option *habits, int key, struct argp_state *state)
+static const struct argp_option *habits_of(const char *command)
 {
+	return !strcmp(command, "record")   ? record_habits
+	       : !strcmp(command, "report") ? report_habits
+	       : !strcmp(command, "dump")   ? dump_habits
+	                                    : other_habits;
+}
+
+static error_t tell(int key, char *arg, struct argp_state *state)
+{
+	const struct argp_option *habit;
 	char option[64];
 
+	(void)arg;
+	if (key == ARGP_KEY_INIT) /* it has no name yet */
+		return ARGP_ERR_UNKNOWN;
+	habit = habits_of(state->name + strlen(PROGRAM));
 	if (key == 'h')
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-	for (; habits->key; habits++) {
-		if (habits->key != key || !habits->name)
+	for (; habit->key; habit++) {
+		if (habit->key != key || !habit->name)
 			continue;
-		print_option(habits, option, sizeof(option));
-		say("no option %s here; %s", option, habits->doc);
+		print_option(habit, option, sizeof(option));
+		say("no option %s here; %s", option, habit->doc);
 		exit(argp_err_exit_status);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static error_t tell_of_record(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	return tell(record_habits, key, state);
-}
-
-static error_t tell_of_report(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	return tell(report_habits, key, state);
-}
-
-static error_t tell_of_dump(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	return tell(dump_habits, key, state);
-}
-
-static error_t tell_of_others(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	return tell(other_habits, key, state);
-}
-
-static const struct argp_child *children_of(const char *command)
-{
-	static const struct argp record = {.options = record_habits, .parser = tell_of_record};
-	static const struct argp report = {.options = report_habits, .parser = tell_of_report};
-	static const struct argp dump = {.options = dump_habits, .parser = tell_of_dump};
-	static const struct argp others = {.options = other_habits, .parser = tell_of_others};
-	static const struct argp_child of_record[] = {{&record, 0, NULL, 0}, {0}};
-	static const struct argp_child of_report[] = {{&report, 0, NULL, 0}, {0}};
-	static const struct argp_child of_dump[] = {{&dump, 0, NULL, 0}, {0}};
-	static const struct argp_child of_others[] = {{&others, 0, NULL, 0}, {0}};
-
-	return !strcmp(command, "record")   ? of_record
-	       : !strcmp(command, "report") ? of_report
-	       : !strcmp(command, "dump")   ? of_dump
-	                                    : of_others;
-}
-
 int habits_parse(const struct argp *argp, int argc, char **argv, int status, unsigned flags,
                  void *input)
 {
+	const struct argp habits = {.options = habits_of(argv[0]), .parser = tell};
+	const struct argp_child children[] = {{&habits, 0, NULL, 0}, {0}};
 	struct argp whole = *argp;
 	char *command = argv[0], name[64];
 	int err;
 
-	snprintf(name, sizeof(name), "adaptrace %s", argv[0]);
-	whole.children = children_of(argv[0]);
+	snprintf(name, sizeof(name), PROGRAM "%s", command);
+	whole.children = children;
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = status;
 	err = argp_parse(&whole, argc, argv, flags, NULL, input);
