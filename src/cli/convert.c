@@ -453,7 +453,6 @@ int cmd_convert(int argc, char **argv)
 		NULL,
 	};
 	struct convert_options options = {0};
-
 	int status = 2;
 
 	if (part_options_init(&options.part, argc))

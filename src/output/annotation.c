@@ -96,8 +96,7 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 
 	while (got == 1 && !err) {
 		got = trace_walk_next(walk, &sample);
-		if (got == 1 && sample.time >= options->from && sample.time < options->to &&
-		    who_has(options->who, sample.thread, sample.cpu))
+		if (got == 1 && profile_wants(&profile->config, &sample))
 			err = add_sample(&collector, &sample);
 	}
 	if (annotation->nr_places)

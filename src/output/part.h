@@ -15,6 +15,16 @@ static inline bool part_has(const struct part *part, const struct trace_sample *
 	       who_has(part->who, sample->thread, sample->cpu);
 }
 
+/* What of the run the part (NULL: all) is in, ns of the trace's clock. */
+static inline uint64_t part_start(const struct trace_run *run, const struct part *part)
+{
+	return part && part->from > run->start ? part->from : run->start;
+}
+static inline uint64_t part_end(const struct trace_run *run, const struct part *part)
+{
+	return part && part->to < run->end ? part->to : run->end;
+}
+
 /* "comm=lmp, from 2.000 s to 5.000 s of the run", to be freed; empty: all of it. NULL: no memory.
  */
 char *part_text(const struct trace *trace, const struct part *part);

@@ -119,8 +119,7 @@ static void put_time(const struct pprof *pprof, Pprof__Profile *profile)
 {
 	const struct trace_run *run = trace_run(pprof->trace);
 	const struct part *part = pprof->conversion->part;
-	uint64_t from = part && part->from > run->start ? part->from : run->start;
-	uint64_t to = part && part->to < run->end ? part->to : run->end;
+	uint64_t from = part_start(run, part), to = part_end(run, part);
 
 	profile->time_nanos = (int64_t)(run->real_start + (from - run->start));
 	profile->duration_nanos = to > from ? (int64_t)(to - from) : 0;

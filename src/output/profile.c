@@ -173,12 +173,6 @@ struct batch {
 	unsigned nr;
 };
 
-static bool is_wanted(const struct profile_config *config, const struct trace_sample *sample)
-{
-	return sample->time >= config->from && sample->time < config->to &&
-	       who_has(config->who, sample->thread, sample->cpu);
-}
-
 static int batch_find(struct builder *builder, struct batch *batch)
 {
 	for (unsigned i = 0; i < batch->nr; i++) {
@@ -208,7 +202,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	int err;
 
 	for (unsigned i = 0; i < batch->nr; i++)
-		batch->errands[i].wanted = is_wanted(&profile->config, &batch->samples[i]);
+		batch->errands[i].wanted = profile_wants(&profile->config, &batch->samples[i]);
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)

@@ -21,7 +21,7 @@
 #define OUTPUT_PROFILE_H
 
 #include "output/frame_names.h"
-#include "output/who.h"
+#include "output/part.h"
 
 enum profile_keys {
 	PROFILE_BY_SYMBOL = FRAME_BY_SYMBOL,
@@ -72,6 +72,14 @@ struct profile_config {
 static inline bool profile_of_all(const struct profile_config *config)
 {
 	return !config->from && config->to == UINT64_MAX && !config->who;
+}
+
+static inline bool profile_wants(const struct profile_config *config,
+                                 const struct trace_sample *sample)
+{
+	const struct part part = {config->from, config->to, config->who};
+
+	return part_has(&part, sample);
 }
 
 #define PROFILE_NONE       UINT32_MAX
