@@ -22,6 +22,12 @@ unsigned sampler_nr_cpus(const struct sampler *sampler)
 	return sampler->nr_cpus;
 }
 
+/* Whether samples of a target are taken on a CPU, by indices, where that differs between CPUs. */
+static bool is_sampled(const struct sampler *s, unsigned target, unsigned cpu)
+{
+	return *sampler_fd(s, &s->events[0], 0, target, cpu) >= 0;
+}
+
 unsigned sampler_nr_sampled(const struct sampler *sampler)
 {
 	unsigned nr = 0;
@@ -29,7 +35,7 @@ unsigned sampler_nr_sampled(const struct sampler *sampler)
 	if (sampler->way == SAMPLER_LADDER)
 		return sampler->nr_cpus;
 	for (unsigned c = 0; c < sampler->nr_cpus; c++)
-		nr += *sampler_fd(sampler, &sampler->events[0], 0, 0, c) >= 0;
+		nr += is_sampled(sampler, 0, c);
 	return nr;
 }
 
@@ -110,7 +116,7 @@ static uint64_t time_ran(const struct sampler *s)
 
 	for (unsigned t = 0; t < s->nr_targets; t++)
 		for (unsigned c = 0; c < s->nr_cpus; c++)
-			if (*sampler_fd(s, &s->events[0], 0, t, c) >= 0)
+			if (is_sampled(s, t, c))
 				sum += read_side(s->side_fds[t * s->nr_cpus + c]).running;
 	return sum;
 }
