@@ -37,11 +37,12 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	const struct profile_row *x = &by->profile->rows[*(const uint32_t *)a];
 	const struct profile_row *y = &by->profile->rows[*(const uint32_t *)b];
 	int self = descending(x->self, y->self), total = descending(x->total, y->total);
+	int first = by->options->by_total ? total : self;
 
 	if (by->options->per_thread && x->class != y->class)
 		return compare_classes(by->profile, x->class, y->class);
-	if (by->options->by_total ? total : self)
-		return by->options->by_total ? total : self;
+	if (first)
+		return first;
 	if (self || total)
 		return self ? self : total;
 	return (x > y) - (x < y);
