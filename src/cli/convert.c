@@ -272,15 +272,6 @@ static void tell_unsampled(const struct convert_options *options,
 	    options->converter->name);
 }
 
-static int choose_part(struct convert_options *options, struct conversion *conversion,
-                       struct part *part)
-{
-	if (!part_wanted(&options->part))
-		return 0;
-	conversion->part = part;
-	return part_choose(&options->part, conversion->trace, options->file, part);
-}
-
 /* The exit status for an error that was told. */
 static int convert_trace(struct convert_options *options, const struct trace *trace)
 {
@@ -288,7 +279,6 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 	char *scratch = output ? scratch_folder(output) : NULL;
 	struct conversion conversion = {
 		.trace = trace, .scratch = scratch, .enter_leave = options->enter_leave};
-	struct part part;
 	int err = -ENOMEM, status = 1;
 
 	if (!scratch)
@@ -296,7 +286,7 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 	else
 		err = find_event(trace, options->converter, options->event, &conversion);
 	if (!err) {
-		err = choose_part(options, &conversion, &part);
+		err = part_choose(&options->part, trace, options->file, &conversion.part);
 		status = err == -EINVAL ? 2 : 1;
 	}
 	if (!err && options->enter_leave && !trace_has_calls(trace)) {

@@ -100,8 +100,7 @@ static int choose_span(const struct trace_run *run, const char *text, struct par
 
 /* --- who -------------------------------------------------------------------------------------- */
 
-static int choose_who(struct part_options *options, const struct trace *trace, const char *path,
-                      struct part *part)
+static int choose_who(struct part_options *options, const struct trace *trace, const char *path)
 {
 	const char *wrong = NULL;
 	int err = who_init(&options->who, trace, options->only, options->nr_only, &wrong);
@@ -117,15 +116,16 @@ static int choose_who(struct part_options *options, const struct trace *trace, c
 	else if (err)
 		reading_done(path, err);
 	else
-		part->who = &options->who;
+		options->chosen.who = &options->who;
 	return err;
 }
 
 int part_choose(struct part_options *options, const struct trace *trace, const char *path,
-                struct part *part)
+                const struct part **part)
 {
-	*part = (struct part){.to = UINT64_MAX};
-	if (options->time && choose_span(trace_run(trace), options->time, part))
+	options->chosen = (struct part){.to = UINT64_MAX};
+	*part = part_wanted(options) ? &options->chosen : NULL;
+	if (options->time && choose_span(trace_run(trace), options->time, &options->chosen))
 		return -EINVAL;
-	return options->nr_only ? choose_who(options, trace, path, part) : 0;
+	return options->nr_only ? choose_who(options, trace, path) : 0;
 }

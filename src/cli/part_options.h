@@ -10,22 +10,23 @@ struct part_options {
 	const char **only; /* words for who_init() */
 	unsigned nr_only;
 	struct who who;
+	struct part chosen;
 };
-
-/* Room for all words of a command line; 0 or -ENOMEM. */
-int part_options_init(struct part_options *options, int argc);
-void part_options_fini(struct part_options *options);
 
 static inline bool part_wanted(const struct part_options *options)
 {
 	return options->time || options->nr_only;
 }
 
+/* Room for all words of a command line; 0 or -ENOMEM. */
+int part_options_init(struct part_options *options, int argc);
+void part_options_fini(struct part_options *options);
+
 /*
- * The part of the trace at path that is meant; valid as long as the options. 0, -ENOMEM, -EINVAL:
- * it is written wrong, -ENOENT: there is none; after a complaint.
+ * The part of the trace at path that is meant, valid as long as the options; NULL: all of it. 0,
+ * -ENOMEM, -EINVAL: it is written wrong, -ENOENT: there is none; after a complaint.
  */
 int part_choose(struct part_options *options, const struct trace *trace, const char *path,
-                struct part *part);
+                const struct part **part);
 
 #endif

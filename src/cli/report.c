@@ -80,7 +80,6 @@ static int complete_options(const struct trace *trace, struct report_command *co
 {
 	struct report_options *options = &command->rows.report;
 	unsigned keys = 0;
-	struct part part;
 	int err;
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
@@ -93,12 +92,9 @@ static int complete_options(const struct trace *trace, struct report_command *co
 	if (command->rows.event &&
 	    reading_find_event(trace, command->path, command->rows.event, &options->event))
 		return -ENOENT;
-	err = part_choose(&command->part, trace, command->path, &part);
+	err = part_choose(&command->part, trace, command->path, &options->part);
 	if (err)
 		return err;
-	options->from = part.from;
-	options->to = part.to;
-	options->who = part.who;
 	complete_keys(options);
 	return command->function ? choose_function(trace, command) : 0;
 }

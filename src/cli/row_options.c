@@ -99,7 +99,6 @@ void row_options_init(struct row_options *rows)
 					     .event = TRACE_ALL_EVENTS,
 					     .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
 					     .nr_keys = 2,
-					     .to = UINT64_MAX,
 				     }};
 }
 

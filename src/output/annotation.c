@@ -96,7 +96,7 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 
 	while (got == 1 && !err) {
 		got = trace_walk_next(walk, &sample);
-		if (got == 1 && profile_wants(&profile->config, &sample))
+		if (got == 1 && part_has(profile->config.part, &sample))
 			err = add_sample(&collector, &sample);
 	}
 	if (annotation->nr_places)

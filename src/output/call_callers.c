@@ -78,7 +78,7 @@ static int take_sample(struct finder *finder)
 	struct paths *paths = &finder->samples->paths;
 	uint32_t path;
 
-	if (sample->time < finder->samples->from || sample->time >= finder->samples->to)
+	if (!part_has(finder->samples->part, sample))
 		return 0;
 	path = paths_find(paths, sample);
 	if (path == PATH_NONE)
@@ -106,7 +106,7 @@ static int add_call(struct finder *finder, struct call_callers *callers, const s
 	int err = read_samples(finder, call->leave);
 
 	if (err || !region || !trace_region_is_mpi(region->region_class) ||
-	    call->enter < finder->samples->from || call->enter >= finder->samples->to)
+	    !part_has_call(finder->samples->part, call))
 		return err;
 	callers->calls++;
 	callers->time += call->leave - call->enter;

@@ -107,8 +107,7 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 	uint32_t row = rank_row(rows, call->thread);
 	int err = 0;
 
-	if (!region || call->enter < sums->from || call->enter >= sums->to ||
-	    !who_has_thread(sums->who, call->thread))
+	if (!region || !part_has_call(sums->part, call))
 		return 0;
 	add_call(&sums->regions[call->region], call);
 	if (!trace_region_is_mpi(region->region_class))
@@ -134,13 +133,13 @@ static int compare_links(const void *a, const void *b)
 }
 
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   uint64_t from, uint64_t to, const struct who *who)
+                   const struct part *part)
 {
 	struct call_walk *walk;
 	struct trace_call call;
 	int got = 0;
 
-	*sums = (struct call_sums){.trace = trace, .from = from, .to = to, .who = who};
+	*sums = (struct call_sums){.trace = trace, .part = part};
 	while (trace_region(trace, sums->nr_regions))
 		sums->nr_regions++;
 	sums->regions = calloc(sums->nr_regions + 1UL, sizeof(*sums->regions));

@@ -3,9 +3,9 @@
 #define OUTPUT_CALL_SUMS_H
 
 #include "output/map64.h"
+#include "output/part.h"
 #include "output/rank_rows.h"
 #include "output/trace_calls.h"
-#include "output/who.h"
 
 /* Messages are those sent and received between two; a collective is one of either for each member.
  */
@@ -29,14 +29,13 @@ struct call_sums {
 	uint64_t messages_elsewhere, bytes_elsewhere; /* of no two ranks, as far as is known */
 	uint32_t nr_regions, nr_links;
 	struct map64 link_by_ranks;
-	uint64_t from, to; /* calls that were entered in between */
-	const struct who *who;
+	const struct part *part;
 };
 
-/* Goes through all calls of these threads. 0, -ENOMEM, -EBADMSG; to be given to call_sums_fini() in
- * either case. */
+/* Goes through all calls of the part: of its threads, entered in its time. 0, -ENOMEM, -EBADMSG; to
+ * be given to call_sums_fini() in either case. */
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   uint64_t from, uint64_t to, const struct who *who);
+                   const struct part *part);
 void call_sums_fini(struct call_sums *sums);
 
 /* The regions that were called, most time first; to be freed. NULL: no memory. */

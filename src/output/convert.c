@@ -137,13 +137,10 @@ void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t ev
 
 struct profile *convert_profile(const struct conversion *conversion)
 {
-	const struct part *part = conversion->part;
 	const struct profile_config config = {
 		.event = conversion->event,
 		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
-		.from = part ? part->from : 0,
-		.to = part ? part->to : UINT64_MAX,
-		.who = part ? part->who : NULL,
+		.part = conversion->part,
 	};
 	struct profile *profile = profile_new(conversion->trace, &config);
 

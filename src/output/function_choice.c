@@ -90,7 +90,7 @@ static int add_inlined(struct function_choice *choice, const struct trace *trace
 static int add_nameless(struct function_choice *choice, const struct trace *trace,
                         const char *wanted)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	char *text = malloc(FRAME_TEXT_SIZE);
 	int err = text ? 0 : -ENOMEM;
 

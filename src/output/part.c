@@ -17,8 +17,8 @@ static void put_time(FILE *to, const struct trace_run *run, const struct part *p
 char *part_text(const struct trace *trace, const struct part *part)
 {
 	const struct trace_run *run = trace_run(trace);
-	bool in_time = part->from > run->start || part->to < run->end;
-	unsigned nr_words = part->who ? part->who->nr_words : 0;
+	bool in_time = part && (part->from > run->start || part->to < run->end);
+	unsigned nr_words = part && part->who ? part->who->nr_words : 0;
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);

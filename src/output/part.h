@@ -1,7 +1,8 @@
-/* A part of a trace: of its time, of its threads and CPUs, or of all of these. */
+/* A part of a trace: of its time, of its threads and CPUs. NULL stands for the whole of it. */
 #ifndef OUTPUT_PART_H
 #define OUTPUT_PART_H
 
+#include "hmb/call_code.h"
 #include "output/who.h"
 
 struct part {
@@ -11,11 +12,28 @@ struct part {
 
 static inline bool part_has(const struct part *part, const struct trace_sample *sample)
 {
-	return sample->time >= part->from && sample->time < part->to &&
-	       who_has(part->who, sample->thread, sample->cpu);
+	return !part || (sample->time >= part->from && sample->time < part->to &&
+	                 who_has(part->who, sample->thread, sample->cpu));
 }
 
-/* What of the run the part (NULL: all) is in, ns of the trace's clock. */
+/* A call is where it was entered; of what CPU it ran on nothing is known. */
+static inline bool part_has_call(const struct part *part, const struct call *call)
+{
+	return !part || (call->enter >= part->from && call->enter < part->to &&
+	                 who_has_thread(part->who, call->thread));
+}
+
+static inline bool part_chooses_cpus(const struct part *part)
+{
+	return part && part->who && part->who->cpus;
+}
+
+static inline bool part_is_all(const struct part *part)
+{
+	return !part || (!part->from && part->to == UINT64_MAX && !part->who);
+}
+
+/* What of the run the part is in, ns of the trace's clock. */
 static inline uint64_t part_start(const struct trace_run *run, const struct part *part)
 {
 	return part && part->from > run->start ? part->from : run->start;

@@ -131,13 +131,12 @@ static int print_sample(struct script *script, const struct trace_sample *sample
 
 static int print_samples(struct script *script, struct trace_walk *walk)
 {
-	const struct part *part = script->conversion->part;
 	uint64_t *frames = calloc(MAX_STACK, sizeof(*frames));
 	struct trace_sample sample;
 	int got = 0, err = frames ? 0 : -ENOMEM;
 
 	while (!err && (got = trace_walk_next(walk, &sample)) == 1) {
-		if (!part || part_has(part, &sample))
+		if (part_has(script->conversion->part, &sample))
 			err = print_sample(script, &sample, frames);
 		if (!err)
 			err = convert_step(script->conversion);

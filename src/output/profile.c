@@ -202,7 +202,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	int err;
 
 	for (unsigned i = 0; i < batch->nr; i++)
-		batch->errands[i].wanted = profile_wants(&profile->config, &batch->samples[i]);
+		batch->errands[i].wanted = part_has(profile->config.part, &batch->samples[i]);
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)

@@ -62,25 +62,11 @@ static inline unsigned profile_memory_fields(unsigned keys)
 
 struct profile_config {
 	uint32_t event;
-	unsigned keys;         /* enum profile_keys: what makes rows different */
-	uint64_t from, to;     /* ns of the trace's clock: samples in [from, to) */
-	const struct who *who; /* NULL: all of them */
+	unsigned keys;           /* enum profile_keys: what makes rows different */
+	const struct part *part; /* the samples; NULL: all. As long as the profile */
 	bool scale;      /* commands to their exact totals, where samples cover most of these */
 	bool self_alone; /* callers make no difference: rows of what only called are not made */
 };
-
-static inline bool profile_of_all(const struct profile_config *config)
-{
-	return !config->from && config->to == UINT64_MAX && !config->who;
-}
-
-static inline bool profile_wants(const struct profile_config *config,
-                                 const struct trace_sample *sample)
-{
-	const struct part part = {config->from, config->to, config->who};
-
-	return part_has(&part, sample);
-}
 
 #define PROFILE_NONE       UINT32_MAX
 #define PROFILE_MAX_ROW    0x3fffffff

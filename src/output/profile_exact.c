@@ -50,7 +50,7 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 static bool exact_wanted(const struct profile *profile)
 {
 	return clock_sides(profile->trace, trace_event(profile->trace, 0)) != CLOCK_KERNEL &&
-	       profile->config.event == 0 && profile_of_all(&profile->config);
+	       profile->config.event == 0 && part_is_all(profile->config.part);
 }
 
 /* What samples of a command stand for, and in how many streams they are. */

@@ -32,7 +32,7 @@ static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
 	uint32_t row = rank_row(sums->rows, sample->thread), path;
 	struct rank_cell *cell;
 
-	if (sample->time < sums->from || sample->time >= sums->to)
+	if (!part_has(sums->part, sample))
 		return 0;
 	sums->total += sample->weight;
 	sums->nr_samples++;
@@ -236,8 +236,7 @@ int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const stru
 		.trace = trace,
 		.rows = rows,
 		.event = options->event == TRACE_ALL_EVENTS ? 0 : options->event,
-		.from = options->from,
-		.to = options->to,
+		.part = options->part,
 	};
 	if (paths_init(&sums->paths, trace,
 	               options->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION))

@@ -31,7 +31,7 @@ struct rank_sums {
 	const struct rank_rows *rows;
 	struct paths paths;
 	uint32_t event;
-	uint64_t from, to;
+	const struct part *part;
 	struct map64 cell_by_key; /* path << 32 | row */
 	struct rank_cell {
 		uint32_t path, row;
@@ -49,8 +49,8 @@ struct rank_sums {
 };
 
 /*
- * The samples that the options are about: of their event, or the first one, and in their time. 0,
- * -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
+ * The samples that the options are about: of their event, or the first one, and in their part.
+ * 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
  */
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
                    const struct report_options *options);

@@ -69,8 +69,7 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 void report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
                       uint64_t samples)
 {
-	const struct part part = {options->from, options->to, options->who};
-	char *text = part_text(trace, &part);
+	char *text = part_text(trace, options->part);
 
 	if (text && *text) {
 		fputs("shown: ", to);

@@ -11,8 +11,7 @@ int job_init(struct job *job, const struct trace *trace, const struct report_opt
 	if (!err)
 		err = rank_sums_init(&job->samples, trace, &job->rows, options);
 	if (!err)
-		err = call_sums_init(&job->calls, trace, &job->rows, options->from, options->to,
-		                     options->who);
+		err = call_sums_init(&job->calls, trace, &job->rows, options->part);
 	return err;
 }
 

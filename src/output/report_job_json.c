@@ -50,7 +50,7 @@ struct json_object *report_calls_object(const struct trace *trace,
 	int err = rank_rows_init(&rows, trace);
 
 	if (!err)
-		err = call_sums_init(&sums, trace, &rows, options->from, options->to, options->who);
+		err = call_sums_init(&sums, trace, &rows, options->part);
 	if (!err)
 		array = calls_array(&sums, options);
 	call_sums_fini(&sums);

@@ -91,11 +91,11 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 	struct call_sums sums = {0};
 	int err;
 
-	if (!trace_has_calls(trace) || (options->who && options->who->cpus))
+	if (!trace_has_calls(trace) || part_chooses_cpus(options->part))
 		return 0; /* calls know no CPU */
 	err = rank_rows_init(&rows, trace);
 	if (!err)
-		err = call_sums_init(&sums, trace, &rows, options->from, options->to, options->who);
+		err = call_sums_init(&sums, trace, &rows, options->part);
 	if (!err) {
 		put_title(to, options,
 		          "calls as they were recorded, with exact times; the table above is from "

@@ -10,9 +10,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 	struct profile_config config = {
 		.event = event,
 		.keys = options->no_inline ? 0 : PROFILE_INLINED,
-		.from = options->from,
-		.to = options->to,
-		.who = options->who,
+		.part = options->part,
 		.scale = true,
 		.self_alone = options->self_alone,
 	};

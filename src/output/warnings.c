@@ -293,7 +293,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
 	char exact[TEXT_SIZE];
 
-	if (!event->taken || !profile_of_all(&profile->config) || profile->nr_unsampled ||
+	if (!event->taken || !part_is_all(profile->config.part) || profile->nr_unsampled ||
 	    profile->nr_scaled || clock_sides(profile->trace, event) != CLOCK_BOTH ||
 	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
@@ -309,7 +309,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 static double counted_share(const struct profile *profile, uint32_t i)
 {
 	const struct trace_counter *counter = trace_counter(profile->trace, i);
-	bool whole = profile_of_all(&profile->config);
+	bool whole = part_is_all(profile->config.part);
 
 	if (!whole || !(counter->flags & TRACE_COUNTER_TOTAL) || counter->total < MANY_COUNTED)
 		return share(profile->counted[0], profile->sampled);

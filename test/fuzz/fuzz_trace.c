@@ -30,7 +30,6 @@ static void report_all(const struct trace *trace, FILE *nowhere)
 		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_LINE, PROFILE_BY_THREAD},
 		.nr_keys = 3,
 		.event = TRACE_ALL_EVENTS,
-		.to = UINT64_MAX,
 		.limit = UINT32_MAX,
 	};
 

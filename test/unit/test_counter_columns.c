@@ -297,7 +297,6 @@ static void check_view(const struct trace *trace, enum profile_direction directi
 	struct report_options options = {
 		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
 		.nr_keys = 2,
-		.to = UINT64_MAX,
 		.direction = direction,
 		.function = "app+0x2",
 	};
@@ -315,8 +314,7 @@ static void functions_have_what_was_counted_in_them(void **state)
 {
 	static const char *const names[] = {"instructions", "cache-misses", "branches"};
 	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = names, .nr = 3};
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
-	                                .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
 	struct sums sums = {{{0}}};
 	struct profile *profile;
 	struct trace *trace;
@@ -361,7 +359,6 @@ static void tables_show_counters(void **state)
 		.event = TRACE_ALL_EVENTS,
 		.keys = {PROFILE_BY_SYMBOL},
 		.nr_keys = 1,
-		.to = UINT64_MAX,
 		.limit = UINT32_MAX,
 		.no_header = true,
 	};
@@ -398,7 +395,7 @@ static void what_a_counter_counted_may_be_the_weight(void **state)
 	                .counters = counters,
 	                .names = told_names,
 	                .nr = 2};
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct trace *trace = two_functions(&r);
 	struct profile *profile;
 	struct shares shares;
@@ -439,7 +436,8 @@ static void keep(void *arg, const char *text)
 
 static void expect_warning(struct run *r, uint64_t from, const char *text)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .from = from, .to = UINT64_MAX};
+	const struct part part = {.from = from, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .part = &part};
 	struct trace *trace = two_functions(r);
 	struct profile *profile = profile_new(trace, &config);
 	char said[WARNING_SIZE] = "";

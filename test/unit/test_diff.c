@@ -12,7 +12,6 @@ static const struct report_options by_symbol = {
 	.event = TRACE_ALL_EVENTS,
 	.keys = {PROFILE_BY_SYMBOL},
 	.nr_keys = 1,
-	.to = UINT64_MAX,
 	.limit = UINT32_MAX,
 	.quiet = true,
 };

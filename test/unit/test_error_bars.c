@@ -117,7 +117,7 @@ static unsigned covered(const struct simulated *s, const struct profile *profile
 static unsigned run(unsigned number)
 {
 	static const double means[] = {0.3, 2.71, 33.3, 410};
-	struct profile_config config = {.keys = PROFILE_BY_THREAD, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_THREAD};
 	struct simulated s = {.temper = number % NR_TEMPERS,
 	                      .mean = means[number / NR_TEMPERS % 4]};
 	struct profile *profile;

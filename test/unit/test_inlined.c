@@ -172,7 +172,7 @@ static uint64_t weight_in(const struct trace *trace, uint32_t lo, uint32_t hi)
 
 static struct profile *profile_of(const struct trace *trace, unsigned keys)
 {
-	const struct profile_config config = {.keys = keys, .to = UINT64_MAX};
+	const struct profile_config config = {.keys = keys};
 	struct profile *profile = profile_new(trace, &config);
 
 	assert_non_null(profile);
@@ -231,8 +231,7 @@ static void lines_have_rows(void **state)
 
 static bool ranks_know(const struct trace *trace, bool no_inline, const char *function)
 {
-	const struct report_options options = {
-		.event = 0, .to = UINT64_MAX, .no_inline = no_inline};
+	const struct report_options options = {.event = 0, .no_inline = no_inline};
 	struct rank_rows rows;
 	struct rank_sums sums;
 	char text[FRAME_TEXT_SIZE];
@@ -270,7 +269,6 @@ static char *report_of(const struct trace *trace, bool json)
 	const struct report_options options = {
 		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_LINE},
 		.nr_keys = 2,
-		.to = UINT64_MAX,
 		.limit = UINT32_MAX,
 		.quiet = true,
 	};

@@ -55,7 +55,7 @@ static char *told(const struct trace *trace, const struct report_options *option
 /* Where calls are not recorded any more, they go past the library that did. */
 static void both_names_of_a_call_are_one(void **state)
 {
-	struct report_options options = {.to = UINT64_MAX, .limit = 40, .quiet = true};
+	struct report_options options = {.limit = 40, .quiet = true};
 	struct trace *trace;
 	struct world w;
 	char *text;
@@ -81,7 +81,7 @@ static void both_names_of_a_call_are_one(void **state)
 /* Whoever asks for MPI must know the rest before believing it, too. */
 static void warnings_are_told(void **state)
 {
-	struct report_options options = {.to = UINT64_MAX, .limit = 40};
+	struct report_options options = {.limit = 40};
 	struct trace *trace;
 	struct world w;
 	char *text;
@@ -101,7 +101,7 @@ static void warnings_are_told(void **state)
 
 static void nothing_of_mpi_is_told_as_such(void **state)
 {
-	struct report_options options = {.to = UINT64_MAX, .limit = 40};
+	struct report_options options = {.limit = 40};
 	struct trace *trace;
 	struct world w;
 	char *text;
@@ -157,7 +157,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	open_with_calls(&w);
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	call.enter = (1000 + w.nr * 300 - 100) << TIME_SHIFT;
-	options.to = call.enter + 1;
+	options.part = &(struct part){.to = call.enter + 1};
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	for (unsigned function = SOLVE; function <= PROGRESS; function++)
 		PUT(&w, 1, function, WAIT, SOLVE, MAIN);
@@ -167,7 +167,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 0 of 1 calls, with 0.00% of"));
 	free(text);
-	options.to = UINT64_MAX;
+	options.part = NULL;
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 1 of 1 calls, with 100.00% of"));
 	free(text);

@@ -150,7 +150,7 @@ static void expect(struct made_job *job, told_fn *fn, const struct report_option
 }
 
 static const struct report_options as_asked = {
-	.event = TRACE_ALL_EVENTS, .to = UINT64_MAX, .limit = UINT32_MAX, .no_header = true};
+	.event = TRACE_ALL_EVENTS, .limit = UINT32_MAX, .no_header = true};
 
 static int info_of(FILE *to, const struct trace *trace, const char *name,
                    const struct report_options *options)

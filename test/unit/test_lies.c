@@ -70,7 +70,7 @@ static void convert_all(const struct trace *trace)
 static void report_all(const struct trace *trace)
 {
 	static const struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL}, .nr_keys = 1, .to = UINT64_MAX, .limit = 10};
+		.keys = {PROFILE_BY_SYMBOL}, .nr_keys = 1, .limit = 10};
 
 	info_text(nowhere, trace, "x.atr");
 	dump_text(nowhere, trace);

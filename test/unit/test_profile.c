@@ -152,7 +152,7 @@ static void oracle_open(struct oracle *o, const struct trace *trace,
 	while (trace_walk_next(walk, &sample) == 1) {
 		struct seen *seen = &o->seen[o->nr];
 
-		if (sample.time < config->from || sample.time >= config->to)
+		if (!part_has(config->part, &sample))
 			continue;
 		seen->sample = sample;
 		seen->depth = trace_stack(trace, &sample, seen->frames, MAX_FRAMES);
@@ -306,7 +306,7 @@ static void rows_are_what_they_mean(void **state)
 	world_open(&w, 64 << 10);
 	trace = written(&w, 3000, TRACE_RUN_CGROUP, true);
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		compare(trace, &(struct profile_config){.keys = keys[i], .to = UINT64_MAX});
+		compare(trace, &(struct profile_config){.keys = keys[i]});
 	trace_close(trace);
 	world_close(&w);
 }
@@ -314,8 +314,7 @@ static void rows_are_what_they_mean(void **state)
 /* The rows of what was sampled itself say the same, and no tree is made for them. */
 static void self_needs_no_call_paths(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM,
-	                                .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM};
 	struct profile *all, *alone;
 	struct trace *trace;
 	uint32_t nr = 0;
@@ -345,7 +344,7 @@ static void self_needs_no_call_paths(void **state)
 
 static void streams_are_threads_without_a_cgroup(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct trace *trace;
 	struct world w;
 
@@ -363,17 +362,19 @@ static void streams_are_threads_without_a_cgroup(void **state)
 
 static void parts_of_the_run(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
+	struct part part = {0};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
+	                                .part = &part};
 	struct trace *trace;
 	struct world w;
 
 	(void)state;
 	world_open(&w, 64 << 10);
 	trace = written(&w, 1500, TRACE_RUN_CGROUP, true);
-	config.from = w.all[400].sample.time;
-	config.to = w.all[900].sample.time;
+	part.from = w.all[400].sample.time;
+	part.to = w.all[900].sample.time;
 	compare(trace, &config);
-	config.to = config.from;
+	part.to = part.from;
 	compare(trace, &config);
 	trace_close(trace);
 	world_close(&w);
@@ -398,7 +399,7 @@ static void put_one(struct world *w, uint32_t leaf, unsigned level, uint32_t cpu
 static void uniform_weights_count_runs(void **state)
 {
 	static const char *const order = "aabbbaba"; /* a: 3 runs, b: 2 */
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
@@ -425,7 +426,7 @@ static void uniform_weights_count_runs(void **state)
 
 static unsigned rows_in_lockstep(struct world *w)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct trace *trace = (w->nr = 0, written(w, 0, TRACE_RUN_CGROUP, false));
 	struct profile *profile = profile_new(trace, &config);
 	unsigned nr = 0;
@@ -521,7 +522,7 @@ static void evidence_is_weighed(void **state)
 /* Every second occurrence is of the same function, as switches to a thread and back are. */
 static void what_was_counted_in_full_is_certain(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 
 	(void)state;
 	for (unsigned missed = 0; missed < 2; missed++) {
@@ -558,8 +559,7 @@ static void what_was_counted_in_full_is_certain(void **state)
 
 static void what_was_not_sampled_is_a_row(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
-	                                .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
@@ -588,7 +588,7 @@ static void what_was_not_sampled_is_a_row(void **state)
 	assert_true(profile->rows[profile->unsampled[1].row].variance == 2 * square);
 	profile_free(profile);
 	/* Not known for a part of the run. */
-	config.from = 1;
+	config.part = &(struct part){.from = 1, .to = UINT64_MAX};
 	profile = profile_new(trace, &config);
 	assert_int_equal(profile->nr_unsampled, 0);
 	assert_int_equal(profile->total, profile->sampled);
@@ -600,8 +600,7 @@ static void what_was_not_sampled_is_a_row(void **state)
 static struct profile *profile_of_coverage(struct world *w, struct trace **trace, unsigned nr,
                                            unsigned exact, bool scale)
 {
-	struct profile_config config = {
-		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = scale};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .scale = scale};
 	struct profile *profile;
 
 	world_open(w, 64 << 10);
@@ -647,7 +646,7 @@ static void what_is_mostly_covered_is_scaled(void **state)
 /* Each by what it lacks, most first; one that still runs, and so has no total, not at all. */
 static void commands_are_scaled_apart(void **state)
 {
-	struct profile_config config = {.keys = PROFILE_BY_COMM, .to = UINT64_MAX, .scale = true};
+	struct profile_config config = {.keys = PROFILE_BY_COMM, .scale = true};
 	static const struct {
 		const char *comm;
 		uint64_t weight;

@@ -28,7 +28,7 @@ static struct trace *written(struct world *w)
 static void expect_rows(const struct trace *trace, unsigned keys, uint32_t nr,
                         const uint64_t *samples)
 {
-	struct profile_config config = {.keys = keys, .to = UINT64_MAX};
+	struct profile_config config = {.keys = keys};
 	struct profile *profile = profile_new(trace, &config);
 	uint64_t left = 0;
 
@@ -49,7 +49,7 @@ static void expect_rows(const struct trace *trace, unsigned keys, uint32_t nr,
 /* The process that has so many samples has this name. */
 static void expect_process(const struct trace *trace, uint64_t samples, const char *name)
 {
-	struct profile_config config = {.keys = PROFILE_BY_PROCESS, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_PROCESS};
 	struct profile *profile = profile_new(trace, &config);
 	bool found = false;
 

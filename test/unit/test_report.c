@@ -12,7 +12,6 @@ static const struct report_options by_function = {
 	.event = TRACE_ALL_EVENTS,
 	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
 	.nr_keys = 2,
-	.to = UINT64_MAX,
 	.limit = UINT32_MAX,
 };
 

@@ -167,8 +167,7 @@ static char *node_path(char *at, const struct profile *profile, uint32_t node)
 static void compare(const struct trace *trace, const char *function,
                     enum profile_direction direction, uint32_t max_depth)
 {
-	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
-	                                      .to = UINT64_MAX};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
 	struct profile_view view = {function, direction, max_depth, 0, 0, 0, 0}, expected = view;
 	struct profile *profile = profile_new(trace, &config);
 	struct sums wanted = {0}, found = {0};
@@ -224,7 +223,7 @@ static void views_are_what_they_mean(void **state)
 /* The function's own total is that of its row, where it is one row. */
 static void recursion_counts_once(void **state)
 {
-	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct trace *trace;
 	struct world w;
 
@@ -256,8 +255,7 @@ static void recursion_counts_once(void **state)
 /* There are two commands. */
 static void rows_of_one_function_add_up(void **state)
 {
-	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM,
-	                                      .to = UINT64_MAX};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM};
 	struct profile_view view = {"ns::leaf(int)", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
 	uint64_t self = 0, samples = 0;
 	double variance = 0;
@@ -327,7 +325,7 @@ static void functions_are_found_by_name(void **state)
 /* So many rows have this in the column of modules. */
 static void expect_module(const struct trace *trace, unsigned keys, const char *module, unsigned nr)
 {
-	struct profile_config config = {.keys = keys, .to = UINT64_MAX};
+	struct profile_config config = {.keys = keys};
 	struct profile *profile = profile_new(trace, &config);
 	char text[CELL_SIZE];
 	unsigned found = 0;
@@ -346,8 +344,8 @@ static void what_has_no_symbol_is_found(void **state)
 {
 	static const uint64_t leaves[] = {0, 1, (uint64_t)2 << 32 | 0x1388};
 	static const char *const names[] = {"[unknown]", "[truncated]", "app+0x1388"};
-	struct report_options options = {.to = UINT64_MAX, .limit = UINT32_MAX};
-	struct profile_config config = {.to = UINT64_MAX};
+	struct report_options options = {.limit = UINT32_MAX};
+	struct profile_config config = {0};
 	struct hmb_sample sample = {.step = 97081};
 	struct annotation annotation;
 	struct profile *profile;
@@ -387,8 +385,8 @@ static void what_has_no_symbol_is_found(void **state)
 
 static void code_adds_up(void **state)
 {
-	struct report_options options = {.function = "c", .to = UINT64_MAX, .limit = UINT32_MAX};
-	struct profile_config config = {.to = UINT64_MAX};
+	struct report_options options = {.function = "c", .limit = UINT32_MAX};
+	struct profile_config config = {0};
 	struct annotation annotation;
 	struct profile *profile;
 	struct trace_sample sample;
@@ -467,7 +465,6 @@ static void report_all(const struct trace *trace, FILE *to)
 		.function = "a",
 		.keys = {PROFILE_BY_PROCESS, PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
 		.nr_keys = 3,
-		.to = UINT64_MAX,
 		.limit = 10,
 	};
 

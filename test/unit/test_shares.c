@@ -151,8 +151,7 @@ static void commands_without_anything_are_unused(void **state)
 
 static void expect_unsampled(const char *clock, uint32_t event, const char *name)
 {
-	struct profile_config config = {
-		.event = event, .keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	struct profile_config config = {.event = event, .keys = PROFILE_BY_SYMBOL};
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;

@@ -13,7 +13,6 @@ static const struct report_options by_function = {
 	.event = 0,
 	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
 	.nr_keys = 2,
-	.to = UINT64_MAX,
 	.limit = UINT32_MAX,
 	.no_header = true,
 };
@@ -209,8 +208,7 @@ static void heads_tell_of_the_run(void **state)
 	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
 	hmb_close_lowest(w.hmb, 0, 2001000, HMB_CAUSE_MEMORY);
-	options.from = run->start + WEIGHT;
-	options.to = run->start + 10 * WEIGHT;
+	options.part = &(struct part){.from = run->start + WEIGHT, .to = run->start + 10 * WEIGHT};
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (killed by signal 15)\n"
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"

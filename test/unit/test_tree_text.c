@@ -55,7 +55,6 @@ static void expect(const struct trace *trace, const struct report_options *more,
 	struct page page;
 
 	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
-	options.to = UINT64_MAX;
 	options.no_header = true;
 	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
 	page_expect(&page, expected);
@@ -240,7 +239,6 @@ static void deep_forks_stay_at_a_level(void **state)
 		.all = true,
 		.keys = {PROFILE_BY_SYMBOL},
 		.nr_keys = 1,
-		.to = UINT64_MAX,
 		.quiet = true,
 	};
 	char stack[FORKS + 2] = "", *text = NULL;

@@ -73,8 +73,7 @@ static void expect_of_part(struct world *w, const struct profile_config *config,
 
 static void expect_of_clock(struct world *w, const char *text)
 {
-	const struct profile_config config = {
-		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = true};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .scale = true};
 
 	expect_of_part(w, &config, text);
 }
@@ -237,8 +236,7 @@ static void losses_are_of_their_event(void **state)
 /* Of what comes in bursts there is a way to lose less. */
 static void losses_of_counts_name_a_way_out(void **state)
 {
-	const struct profile_config config = {
-		.event = PAGE_FAULTS, .keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	const struct profile_config config = {.event = PAGE_FAULTS, .keys = PROFILE_BY_SYMBOL};
 	struct world w;
 
 	(void)state;
@@ -276,7 +274,8 @@ static void different_periods_are_told(void **state)
 
 static void ticks_that_the_kernel_skipped_are_told(void **state)
 {
-	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .from = 1, .to = UINT64_MAX};
+	const struct part most = {.from = 1, .to = UINT64_MAX};
+	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .part = &most};
 	struct trace_event *clock;
 	struct world w;
 
@@ -367,7 +366,7 @@ static void at_most_three_functions_are_blamed_for_lockstep(void **state)
 	struct trace *trace;
 	struct profile *profile;
 	struct said said = {""};
-	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 
 	(void)state;
 	world_open(&w, 1 << 20);
@@ -396,7 +395,7 @@ static void at_most_three_functions_are_blamed_for_lockstep(void **state)
 /* From 5 % on, and where rows are of functions. */
 static void much_code_without_names_is_told(void **state)
 {
-	const struct profile_config by_comm = {.keys = PROFILE_BY_COMM, .to = UINT64_MAX};
+	const struct profile_config by_comm = {.keys = PROFILE_BY_COMM};
 	struct world w;
 
 	(void)state;
