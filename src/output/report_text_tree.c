@@ -162,7 +162,7 @@ static bool told(const struct tree_text *tree, const struct report_branch *branc
 
 /*
  * An only child stands below its parent, at the same level: so names are not pushed out of sight by
- * long chains of calls. No stack is deeper than profiles are, and so is this recursion.
+ * long chains of calls.
  */
 static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned level)
 {

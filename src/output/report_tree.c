@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define DEEPEST 4096 /* twice what a recorder makes; a file may pretend that stacks have no end */
+
 static int compare_branches(const void *a, const void *b)
 {
 	const struct report_branch *x = a, *y = b;
@@ -70,7 +72,7 @@ static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
 		const struct profile_node *node = &profile->nodes[i];
 
 		if (node->parent == PROFILE_NONE || !node->total ||
-		    (max_depth && depths[i] > max_depth) ||
+		    depths[i] > max_depth ||
 		    !(profile->nodes[node->parent].parent == PROFILE_NONE ||
 		      shown(profile, node->parent, least)))
 			continue;
@@ -175,7 +177,8 @@ int report_tree_init(struct report_tree *tree, const struct profile *profile, ui
 		.branches = calloc(count_most(profile, least), sizeof(*tree->branches)),
 	};
 	if (sums && depths && tree->branches) {
-		collect(tree, least, sums, depths, max_depth);
+		collect(tree, least, sums, depths,
+		        max_depth && max_depth < DEEPEST ? max_depth : DEEPEST);
 		if (whole)
 			collect_unsampled(tree, least, sums);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);

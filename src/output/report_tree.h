@@ -21,8 +21,9 @@ struct report_tree {
 };
 
 /*
- * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves).
- * whole: what was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
+ * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves, but for
+ * stacks that only a file pretends, so that whoever goes down may do so by recursion). whole: what
+ * was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
  */
 int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
                      uint32_t max_depth, bool whole);

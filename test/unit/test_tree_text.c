@@ -268,12 +268,47 @@ static void deep_forks_stay_at_a_level(void **state)
 	world_close(&w);
 }
 
+/* Each sample's stack goes on from the one before, and so does the file's pretence. */
+static void stacks_without_end_are_cut(void **state)
+{
+	enum { MORE = 8000, SAMPLES = 20 };
+	static uint64_t path[MORE * SAMPLES];
+	struct report_options options = {
+		.tree = true,
+		.all = true,
+		.keys = {PROFILE_BY_SYMBOL},
+		.nr_keys = 1,
+		.to = UINT64_MAX,
+	};
+	struct hmb_sample sample = {.leaf = frame_of('a'), .path = path, .step = 97081};
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	world_open_deep(&w, 16 << 20, MORE * SAMPLES);
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		sample.path_size += MORE;
+		for (unsigned k = 0; k < sample.path_size; k++)
+			path[k] = frame_of('a') + 16 * (sample.path_size - k);
+		put_next(&w, sample);
+	}
+	trace = world_written(&w);
+	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
+	free(page_close(&page));
+	assert_int_equal(report_json(page_open(&page), trace, &options), 0);
+	free(page_close(&page));
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_children_stay_below_their_parents),
 		cmocka_unit_test(deep_names_are_not_cut),
 		cmocka_unit_test(deep_forks_stay_at_a_level),
+		cmocka_unit_test(stacks_without_end_are_cut),
 		cmocka_unit_test(small_trees_are_told),
 		cmocka_unit_test(what_was_not_sampled_is_a_branch),
 		cmocka_unit_test(namesakes_are_told_apart),
