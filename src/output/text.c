@@ -158,7 +158,7 @@ void text_put_command(FILE *to, const char *command, size_t left, bool scope)
 	for (;; scope = false) {
 		size_t size = strcspn(command, "\x1f");
 
-		if (size >= left) {
+		if (size >= left && command[left]) {
 			if (left)
 				put_argument(to, command, left, scope);
 			fputs("…", to);

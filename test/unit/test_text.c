@@ -97,6 +97,23 @@ static void commands_can_be_pasted(void **state)
 	page_expect(&page, "[cgroup it's] ls '[a b]'");
 }
 
+static void commands_are_cut_where_there_is_more(void **state)
+{
+	static const struct {
+		size_t most;
+		const char *expected;
+	} cuts[] = {{5, "ls -l"}, {4, "ls -…"}, {3, "ls …"}, {2, "ls…"}};
+	struct page page;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+		text_put_command(page_open(&page), "ls\x1f-l", cuts[i].most, false);
+		page_expect(&page, cuts[i].expected);
+	}
+	text_put_command(page_open(&page), "ls\x1f", 3, false);
+	page_expect(&page, "ls ''");
+}
+
 static void long_commands_are_cut(void **state)
 {
 	char *command = malloc(300000);
@@ -237,6 +254,7 @@ int main(void)
 		cmocka_unit_test(wide_letters_take_two_columns),
 		cmocka_unit_test(padding_counts_columns),
 		cmocka_unit_test(commands_can_be_pasted),
+		cmocka_unit_test(commands_are_cut_where_there_is_more),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
