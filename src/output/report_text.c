@@ -198,8 +198,10 @@ void report_warning_text(void *arg, const char *text)
 	const struct warning_text *warning = arg;
 
 	fprintf(warning->to, "%swarning: ", paint(warning->options, AMBER));
-	if (warning->of)
-		fprintf(warning->to, "%s: ", warning->of);
+	if (warning->of) {
+		text_put(warning->to, warning->of, 0);
+		fputs(": ", warning->to);
+	}
 	text_put(warning->to, text, 0);
 	fprintf(warning->to, "%s\n", paint(warning->options, PLAIN));
 }

@@ -333,6 +333,29 @@ static void several_runs_are_counted_above(void **state)
 	end_all(&after);
 }
 
+/* Files may have any names. */
+static void names_of_runs_are_harmless(void **state)
+{
+	struct report_options options = by_symbol;
+	struct diff_report report = {.options = &options};
+	struct runs before, after;
+	struct page page;
+	char *text;
+
+	(void)state;
+	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110}, 2);
+	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){100}, 1);
+	before.names[1] = (char[]){"\033[2Jr2"};
+	options.quiet = false;
+	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
+	text = page_close(&page);
+	assert_non_null(strstr(text, "\nwarning: \\x1b[2Jr2: no samples of page-faults"));
+	assert_null(strchr(text, '\033'));
+	free(text);
+	end_all(&before);
+	end_all(&after);
+}
+
 static char *text_of(struct run *before, struct run *after, const struct report_options *options)
 {
 	struct diff_report report = report_of(before, after, options);
@@ -547,6 +570,7 @@ int main(void)
 		cmocka_unit_test(runs_are_no_surer_than_their_samples),
 		cmocka_unit_test(shares_of_several_runs),
 		cmocka_unit_test(several_runs_are_counted_above),
+		cmocka_unit_test(names_of_runs_are_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
