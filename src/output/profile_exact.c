@@ -173,7 +173,7 @@ static bool may_scale(const struct trace *trace, const struct trace_command *com
 
 	return command->flags & TRACE_THREAD_EXACT && share->samples >= SCALE_LEAST_SAMPLES &&
 	       command->exact > share->weight + trace_period(event, trace_shift(event)) &&
-	       share->weight / SCALE_LEAST_PERCENT >= command->exact / 100;
+	       100 * (double)share->weight >= SCALE_LEAST_PERCENT * (double)command->exact;
 }
 
 static int scale_threads(struct profile *profile, uint32_t comm, double factor)

@@ -643,6 +643,37 @@ static void what_is_mostly_covered_is_scaled(void **state)
 	}
 }
 
+/* Of an event that is counted one by one, such as page-faults, there may be less than a hundred. */
+static void small_numbers_are_covered_alike(void **state)
+{
+	struct profile_config config = {
+		.keys = PROFILE_BY_SYMBOL, .to = UINT64_MAX, .scale = true};
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned i = 0; i < NR_EVENTS; i++)
+		tables_event(w.tables, i)->base_period = 1;
+	for (unsigned i = 0; i < NR_EVENTS * NR_CPUS; i++)
+		tables_stream(w.tables, i)->base_period = 1;
+	for (unsigned n = 0; n < 60; n++)
+		put_next(&w, (struct hmb_sample){.thread = n % 2, .leaf = frame_make(2, 5)});
+	w.nr = 0;
+	set_exact(&w, "sh", 99);
+	set_exact(&w, "app", 37);
+	trace = written(&w, 0, 0, false);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->nr_scaled, 1);
+	assert_string_equal(trace_string(trace, profile->scaled[0].comm), "app");
+	assert_int_equal(profile->nr_unsampled, 1);
+	assert_int_equal(profile->rows[profile->unsampled[0].row].self, 69);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Each by what it lacks, most first; one that still runs, and so has no total, not at all. */
 static void commands_are_scaled_apart(void **state)
 {
@@ -697,6 +728,7 @@ int main(void)
 		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
 		cmocka_unit_test(what_is_mostly_covered_is_scaled),
+		cmocka_unit_test(small_numbers_are_covered_alike),
 		cmocka_unit_test(commands_are_scaled_apart),
 	};
 
