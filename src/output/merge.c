@@ -271,6 +271,24 @@ static size_t budget_for(const struct merge *merge)
 	return sum < MERGE_MAX_DEFAULT ? sum & ~(size_t)4095 : MERGE_MAX_DEFAULT;
 }
 
+/* A trace that was merged has processes of several hosts, whose clocks agree with an error. */
+static int tell_hosts(struct merge *merge)
+{
+	const struct trace_process *process;
+	struct map64 hosts = {0}; /* by name */
+	int err = 0;
+
+	for (uint32_t i = 0; (process = tables_process(merge->tables, i)) && !err; i++) {
+		if (map64_get(&hosts, process->host) == UINT32_MAX)
+			err = map64_add(&hosts, process->host, i);
+		if (process->offset_error > merge->result->clock_error)
+			merge->result->clock_error = process->offset_error;
+	}
+	merge->result->nr_hosts = hosts.nr > merge->clocks.nr ? hosts.nr : merge->clocks.nr;
+	map64_fini(&hosts);
+	return err;
+}
+
 static int map_inputs(struct merge *merge)
 {
 	int err = merge_map_init(&merge->map, merge->tables, &merge->clocks, merge->inputs,
@@ -281,6 +299,8 @@ static int map_inputs(struct merge *merge)
 		if (!err)
 			err = merge_map_input(&merge->map, &merge->inputs[i]);
 	}
+	if (!err)
+		err = tell_hosts(merge);
 	if (!err)
 		err = merge_counters_init(&merge->counters, &merge->map);
 	if (!err)

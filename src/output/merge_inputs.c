@@ -173,7 +173,6 @@ static int find_hosts(struct merge *merge)
 		clocks_span(&merge->clocks, merge->inputs[i].host,
 		            trace_run(merge->inputs[i].trace)->start,
 		            trace_run(merge->inputs[i].trace)->end);
-	merge->result->nr_hosts = merge->clocks.nr;
 	return 0;
 }
 
@@ -314,12 +313,7 @@ static int set_clocks(struct merge *merge)
 		complete = complete && calls_complete(merge->inputs[i].trace);
 	if (merge->clocks.nr > 1 && complete)
 		err = match_calls(merge);
-	if (!err)
-		err = clocks_solve(&merge->clocks);
-	for (uint32_t i = 0; i < merge->clocks.nr && !err; i++)
-		if (merge->clocks.hosts[i].error > merge->result->clock_error)
-			merge->result->clock_error = merge->clocks.hosts[i].error;
-	return err;
+	return err ? err : clocks_solve(&merge->clocks);
 }
 
 int merge_open(struct merge *merge)

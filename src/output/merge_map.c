@@ -146,6 +146,22 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 
 /* --- threads and processes -------------------------------------------------------------------- */
 
+/* To what merging did to the input's times is added what it does now. */
+static void move_process(struct trace_process *process, const struct clock_host *host)
+{
+	uint64_t drift = (uint64_t)host->at[CLOCK_KNOTS - 1] - (uint64_t)host->at[0];
+
+	process->offset = (int64_t)((uint64_t)process->offset + (uint64_t)host->guess +
+	                            (uint64_t)host->at[0]);
+	process->drift = (int64_t)((uint64_t)process->drift + drift);
+	if (host->error > UINT64_MAX - process->offset_error)
+		process->offset_error = UINT64_MAX;
+	else
+		process->offset_error += host->error;
+	if (!process->offset_error)
+		process->offset_error = 1;
+}
+
 /* Those that a trace does not say: its run's one. */
 static int map_processes(struct merge_map *map, struct merge_input *input)
 {
@@ -158,7 +174,6 @@ static int map_processes(struct merge_map *map, struct merge_input *input)
 	if (!input->processes)
 		return -ENOMEM;
 	for (uint32_t i = 0; (process = trace_process(input->trace, i)); i++) {
-		const struct clock_host *host = &map->clocks->hosts[input->host];
 		struct trace_process copy = *process;
 
 		copy.library = merge_string(map, input, copy.library);
@@ -166,9 +181,7 @@ static int map_processes(struct merge_map *map, struct merge_input *input)
 		                      : merge_string(map, input, trace_run(input->trace)->host);
 		copy.start = input_time(map, input, copy.start);
 		copy.end = input_time(map, input, copy.end);
-		copy.offset = host->guess + host->at[0];
-		copy.drift = host->at[CLOCK_KNOTS - 1] - host->at[0];
-		copy.offset_error = host->error ? host->error : 1;
+		move_process(&copy, &map->clocks->hosts[input->host]);
 		input->processes[i] = tables_add_process(map->tables, &copy);
 	}
 	return 0;
@@ -177,16 +190,13 @@ static int map_processes(struct merge_map *map, struct merge_input *input)
 /* A rank whose trace says nothing of processes has one all the same. */
 static int add_rank(struct merge_map *map, struct merge_input *input)
 {
-	const struct clock_host *host = &map->clocks->hosts[input->host];
 	struct trace_process process = {
 		.pid = trace_run(input->trace)->pid,
 		.rank = input->rank,
 		.host = merge_string(map, input, trace_run(input->trace)->host),
-		.offset = host->guess + host->at[0],
-		.drift = host->at[CLOCK_KNOTS - 1] - host->at[0],
-		.offset_error = host->error ? host->error : 1,
 	};
 
+	move_process(&process, &map->clocks->hosts[input->host]);
 	input->processes[0] = tables_add_process(map->tables, &process);
 	return 0;
 }

@@ -83,6 +83,21 @@ refused job/job.0.atr broken.atr | grep -q broken.atr
 status=0
 "$ADAPTRACE" merge 2>/dev/null || status=$?
 [ $status = 2 ]
+# A merged trace can be merged again: what was added to times, and its error, adds up.
+"$ADAPTRACE" merge job/job.[0-3].atr -o low.atr 2>/dev/null
+"$ADAPTRACE" merge job/job.[4-7].atr -o high.atr 2>/dev/null
+"$ADAPTRACE" merge low.atr high.atr -o twice.atr 2>said
+grep -q 'merged 2 traces, 8 ranks on 4 hosts' said
+"$ADAPTRACE" info --json twice.atr >twice.json
+python3 - <<'P'
+import json
+truth = {rank["rank"]: rank for rank in json.load(open("truth.json"))["ranks"]}
+processes = json.load(open("twice.json"))["processes"]
+assert len(processes) == 8
+for process in processes:
+    wrong = abs(process["offset_ns"] + truth[process["rank"]]["offset"])
+    assert wrong <= process["offset_error_ns"] < 1000000, process
+P
 # A merged trace in the same folder is not one of its own parts.
 "$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
 "$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
