@@ -237,6 +237,16 @@ static int meeting_bounds(struct matcher *matcher, const struct meeting *meeting
 	return err;
 }
 
+/* Of no bytes a library may make nothing, unless that is what the call is for. */
+static bool all_wait(const struct trace *trace, const struct call *call,
+                     const struct call_part *part)
+{
+	struct mpi_collective collective = mpi_collective(trace_region_name(trace, call->region));
+
+	return collective.all_wait &&
+	       (part->bytes || part->bytes_in || collective.operation == MPI_OP_BARRIER);
+}
+
 static int match_collective(struct matcher *matcher, const struct trace *trace, int32_t rank,
                             const struct call *call, const struct call_part *part)
 {
@@ -250,7 +260,7 @@ static int match_collective(struct matcher *matcher, const struct trace *trace, 
 	sequence = next_sequence(matcher, comm->id, rank);
 	if (sequence == UINT64_MAX)
 		return -ENOMEM;
-	if (!mpi_collective(trace_region_name(trace, call->region)).all_wait)
+	if (!all_wait(trace, call, part))
 		return 0;
 	meeting = find_meeting(matcher, comm, sequence);
 	meeting_note(meeting, host_of(matcher, rank), call);
