@@ -16,9 +16,13 @@ struct end {
 	uint32_t next; /* + 1 */
 };
 
-/* Ends of messages of one sender, receiver, communicator and tag: either sends wait or receives. */
+/*
+ * Ends of messages of one sender, receiver, communicator and tag: either sends wait or receives.
+ * One in which nothing waits is given back.
+ */
 struct queue {
-	uint32_t first, last; /* + 1 */
+	uint64_t key;
+	uint32_t first, last; /* + 1; first of one that was given back: the next such queue */
 	bool sends;
 };
 
@@ -39,9 +43,10 @@ struct matcher {
 	uint32_t nr_ranks;
 	struct map64 queue_by_key, sequence_by_key;
 	struct queue *queues;
-	uint32_t nr_queues;
+	uint32_t nr_queues, unused_queues; /* unused_queues: list, + 1 */
 	struct end *ends;
 	uint32_t nr_ends, unused; /* unused: list of ends given back, + 1 */
+	bool full;                /* an end found no room: from then on nothing waits for others */
 	uint64_t *sequences;
 	uint32_t nr_sequences;
 	struct meeting *meetings;
@@ -90,33 +95,59 @@ static uint32_t host_of(const struct matcher *matcher, int32_t rank)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static struct queue *find_queue(struct matcher *matcher, uint64_t key)
+static struct queue *queue_new(struct matcher *matcher, uint64_t key)
 {
-	uint32_t found = map64_get(&matcher->queue_by_key, key);
+	uint32_t number = matcher->unused_queues ? matcher->unused_queues - 1 : matcher->nr_queues;
 	struct queue *grown;
 
-	if (found != UINT32_MAX)
-		return &matcher->queues[found];
-	grown = array_grow(matcher->queues, matcher->nr_queues, sizeof(*grown));
-	if (!grown)
+	if (number == matcher->nr_queues) {
+		grown = array_grow(matcher->queues, matcher->nr_queues, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		matcher->queues = grown;
+	}
+	if (map64_add(&matcher->queue_by_key, key, number))
 		return NULL;
-	matcher->queues = grown;
-	if (map64_add(&matcher->queue_by_key, key, matcher->nr_queues))
-		return NULL;
-	grown[matcher->nr_queues] = (struct queue){0};
-	return &grown[matcher->nr_queues++];
+	if (number == matcher->nr_queues)
+		matcher->nr_queues++;
+	else
+		matcher->unused_queues = matcher->queues[number].first;
+	matcher->queues[number] = (struct queue){.key = key};
+	return &matcher->queues[number];
 }
 
-static void queue_add(struct matcher *matcher, struct queue *queue, bool send, uint64_t time)
+static void queue_give(struct matcher *matcher, struct queue *queue)
 {
+	map64_remove(&matcher->queue_by_key, queue->key);
+	queue->first = matcher->unused_queues;
+	matcher->unused_queues = (uint32_t)(queue - matcher->queues) + 1;
+}
+
+/* NULL: nothing waits there. */
+static struct queue *find_queue(const struct matcher *matcher, uint64_t key)
+{
+	uint32_t found = map64_get(&matcher->queue_by_key, key);
+
+	return found != UINT32_MAX ? &matcher->queues[found] : NULL;
+}
+
+/* 0 or -ENOMEM. */
+static int queue_add(struct matcher *matcher, uint64_t key, bool send, uint64_t time)
+{
+	struct queue *queue = find_queue(matcher, key);
 	uint32_t number = matcher->unused;
 
+	matcher->full = matcher->full || (!number && matcher->nr_ends == MAX_WAITING);
+	if (matcher->full)
+		return 0;
+	if (!queue)
+		queue = queue_new(matcher, key);
+	if (!queue)
+		return -ENOMEM;
 	if (number)
 		matcher->unused = matcher->ends[number - 1].next;
-	else if (matcher->nr_ends < MAX_WAITING)
-		number = ++matcher->nr_ends;
 	else
-		return;
+		number = ++matcher->nr_ends;
 	matcher->ends[number - 1] = (struct end){.time = time};
 	if (queue->first)
 		matcher->ends[queue->last - 1].next = number;
@@ -124,6 +155,7 @@ static void queue_add(struct matcher *matcher, struct queue *queue, bool send, u
 		queue->first = number;
 	queue->last = number;
 	queue->sends = send;
+	return 0;
 }
 
 static uint64_t queue_take(struct matcher *matcher, struct queue *queue)
@@ -134,6 +166,8 @@ static uint64_t queue_take(struct matcher *matcher, struct queue *queue)
 	queue->first = end->next;
 	end->next = matcher->unused;
 	matcher->unused = number;
+	if (!queue->first)
+		queue_give(matcher, queue);
 	return end->time;
 }
 
@@ -143,7 +177,7 @@ static int match_message(struct matcher *matcher, const struct trace *trace, int
 	const struct trace_comm *comm = trace_comm(trace, part->comm);
 	int32_t peer, from, to;
 	struct queue *queue;
-	uint64_t other;
+	uint64_t key, other;
 
 	if (!comm || !comm->id)
 		return 0;
@@ -153,15 +187,11 @@ static int match_message(struct matcher *matcher, const struct trace *trace, int
 	if (host_of(matcher, from) == UINT32_MAX || host_of(matcher, to) == UINT32_MAX ||
 	    host_of(matcher, from) == host_of(matcher, to))
 		return 0;
-	queue = find_queue(matcher,
-	                   mix(mix(comm->id, (uint64_t)(uint32_t)from << 32 | (uint32_t)to),
-	                       (uint32_t)part->tag));
-	if (!queue)
-		return -ENOMEM;
-	if (!queue->first || queue->sends == send) {
-		queue_add(matcher, queue, send, time);
-		return 0;
-	}
+	key = mix(mix(comm->id, (uint64_t)(uint32_t)from << 32 | (uint32_t)to),
+	          (uint32_t)part->tag);
+	queue = find_queue(matcher, key);
+	if (!queue || queue->sends == send)
+		return queue_add(matcher, key, send, time);
 	other = queue_take(matcher, queue);
 	return clocks_bound(matcher->clocks, host_of(matcher, from), send ? time : other,
 	                    host_of(matcher, to), send ? other : time);

@@ -3,7 +3,8 @@
  * collectives. Messages of one sender, receiver, communicator and tag arrive in the order in which
  * they were sent; the collectives of a communicator are the same for all its members.
  *
- * Memory is bounded: what finds no partner for too long is forgotten.
+ * Memory is bounded: a collective that some do not reach for too long is forgotten, and when too
+ * many ends of messages wait for the other one, those that come later say nothing.
  */
 #ifndef OUTPUT_MERGE_MATCH_H
 #define OUTPUT_MERGE_MATCH_H

@@ -3,6 +3,8 @@
 
 #include "output/merge_match.h"
 
+#include <malloc.h>
+
 enum { BARRIER, ALLREDUCE, MPI_SEND, MPI_RECV };
 
 static const char *const regions[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Send", "MPI_Recv"};
@@ -86,11 +88,55 @@ static void all_wait_at_a_barrier(void **state)
 	assert_true(collective_tells(*state, BARRIER, 0, 0));
 }
 
+static void message_end(struct pair *p, int tag, int32_t from, bool send, uint64_t time)
+{
+	int32_t rank = send ? from : 1 - from;
+	struct call_part part = {
+		.kind = send ? CALL_SEND : CALL_RECEIVE, .peer = 1 - rank, .tag = tag};
+
+	call(p, rank, send ? MPI_SEND : MPI_RECV, time, time, part);
+}
+
+/* A send that found no room would leave its receive to the next send, which came later. */
+static void messages_without_room_find_no_wrong_ends(void **state)
+{
+	enum { MANY = 1 << 20 };
+	struct pair *p = *state;
+
+	for (unsigned i = 0; i < MANY; i++)
+		message_end(p, 1, 0, true, 2000);
+	message_end(p, 2, 0, true, 2000);
+	for (unsigned i = 0; i < MANY; i++)
+		message_end(p, 1, 0, false, 3000);
+	message_end(p, 2, 0, false, 3000);
+	message_end(p, 2, 0, true, 900000);
+	assert_int_equal(p->clocks.nr_bounds, 1);
+	assert_int_equal(clocks_bound(&p->clocks, 1, 2000, 0, 3000), 0);
+	assert_int_equal(clocks_solve(&p->clocks), 0);
+	assert_in_range(p->clocks.hosts[1].error, 1000, 1001);
+}
+
+/* Programs may give every message a tag of its own. */
+static void memory_does_not_grow_with_tags(void **state)
+{
+	enum { MANY = 1 << 20 };
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+
+	for (unsigned i = 0; i < MANY; i++)
+		for (int send = 1; send >= 0; send--)
+			message_end(*state, (int)i, 0, send, send ? 2000 : 3000);
+	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < before + (4 << 20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_waits_for_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_wait_at_a_barrier, pair_open, pair_close),
+		cmocka_unit_test_setup_teardown(messages_without_room_find_no_wrong_ends, pair_open,
+	                                        pair_close),
+		cmocka_unit_test_setup_teardown(memory_does_not_grow_with_tags, pair_open,
+	                                        pair_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
