@@ -217,6 +217,27 @@ static void map_thread(struct merge_map *map, struct merge_input *input, uint32_
 	entry->exact = thread->exact;
 }
 
+#define NOBODY (MERGE_NONE - 1) /* a process that there is not, whatever the thread's pid is */
+
+/* The process of a thread as the new trace has it so far; MERGE_NONE: not known yet. */
+static uint32_t owner_so_far(const struct merge_map *map, uint32_t thread)
+{
+	struct table owners = tables_section(map->tables, TRACE_OWNERS);
+	const uint32_t *entries = owners.entries;
+
+	return thread < owners.nr ? entries[thread] - 1 : MERGE_NONE;
+}
+
+/* One that stands for tasks of several processes is nobody's. */
+static void set_owner(struct merge_map *map, uint32_t thread, uint32_t process)
+{
+	uint32_t before = owner_so_far(map, thread);
+
+	if (process == MERGE_NONE || (before != MERGE_NONE && before != process))
+		process = NOBODY;
+	tables_set_owner(map->tables, thread, process);
+}
+
 /* A trace without processes is that of one rank, whoever is in it. */
 static int map_threads(struct merge_map *map, struct merge_input *input)
 {
@@ -240,8 +261,7 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 		process = one                     ? input->processes[0]
 		          : process == MERGE_NONE ? MERGE_NONE
 		                                  : input->processes[process];
-		if (process != MERGE_NONE)
-			tables_set_owner(map->tables, input->threads[i], process);
+		set_owner(map, input->threads[i], process);
 	}
 	return 0;
 }

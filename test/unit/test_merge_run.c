@@ -305,6 +305,43 @@ static void one_file_in_two_places_keeps_its_names(void **state)
 	world_close(&w);
 }
 
+/* The number of the thread with this pid; of those of one rank only the first is asked for. */
+static uint32_t find_thread(const struct trace *trace, int32_t pid, const char *comm)
+{
+	const struct trace_thread *thread;
+
+	for (uint32_t i = 0; (thread = trace_thread(trace, i)); i++)
+		if (thread->pid == pid && !strcmp(trace_string(trace, thread->comm), comm))
+			return i;
+	fail_msg("no thread of %s", comm);
+	return UINT32_MAX;
+}
+
+/* PIDs repeat on other hosts, and what stands for the idle tasks of all hosts is nobody's. */
+static void who_is_of_no_rank_stays_so(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct tables *t;
+
+		rank_open(&ranks[i], i);
+		t = ranks[i].tables;
+		tables_process(t, 0)->pid = 100 + 100 * i;
+		tables_add_thread(t, 0, 0, tables_string(t, "idle"), 0);
+		tables_set_owner(t, 6, 0);
+		tables_add_thread(t, 100, 100, tables_string(t, i ? "launcher" : "rank"), 0);
+	}
+	trace = merged(ranks, path);
+	assert_int_equal(trace_owner(trace, find_thread(trace, 100, "rank")), 0);
+	assert_int_equal(trace_owner(trace, find_thread(trace, 100, "launcher")), UINT32_MAX);
+	assert_int_equal(trace_owner(trace, find_thread(trace, 0, "idle")), UINT32_MAX);
+	merged_close(ranks, trace, path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +353,7 @@ int main(void)
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(ranks_are_thinned_alike),
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
+		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
