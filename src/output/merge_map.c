@@ -73,27 +73,30 @@ static uint32_t find_or_add(struct map64 *map, uint64_t key,
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
-/* Code without a file is a process's own; the kernel, and files that do not say which build they
- * are, a host's. */
-static uint64_t module_key(const struct merge_input *input, uint32_t number,
-                           const struct trace_module *module)
+/*
+ * Code without a file is a process's own, and PIDs repeat where containers have their own; the
+ * kernel, and files that do not say which build they are, are a host's.
+ */
+static uint64_t module_key(const struct merge_map *map, const struct merge_input *input,
+                           uint32_t number, const struct trace_module *module)
 {
 	struct {
 		struct trace_module module;
-		uint32_t path_hash, host, input, pad;
+		uint64_t path_hash;
+		uint32_t host, input, number, pad;
 	} key;
 
 	memset(&key, 0, sizeof(key));
 	key.module = *module;
 	key.module.path = 0;
 	key.module.reserved = 0;
-	key.path_hash = (uint32_t)XXH3_64bits(trace_string(input->trace, module->path),
-	                                      strlen(trace_string(input->trace, module->path)));
+	key.path_hash = XXH3_64bits(trace_string(input->trace, module->path),
+	                            strlen(trace_string(input->trace, module->path)));
 	if (module->kind == MODULE_KERNEL || !module->build_id_size)
 		key.host = input->host + 1;
 	if (module->kind == MODULE_ANON) {
-		key.input = number + 1;
-		key.host = input->host + 1;
+		key.input = (uint32_t)(input - map->inputs) + 1;
+		key.number = number;
 	}
 	return XXH3_64bits(&key, sizeof(key));
 }
@@ -134,7 +137,7 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 		uint32_t number;
 
 		module = trace_module(input->trace, i);
-		number = find_or_add(&map->modules, module_key(input, i, module), add_module,
+		number = find_or_add(&map->modules, module_key(map, input, i, module), add_module,
 		                     &adding, module);
 		if (number == MERGE_NONE)
 			tables_run(map->tables)->refused_modules++;

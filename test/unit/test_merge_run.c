@@ -305,6 +305,31 @@ static void one_file_in_two_places_keeps_its_names(void **state)
 	world_close(&w);
 }
 
+/* Containers of one host give the same PIDs, and what their programs compile has equal addresses. */
+static void compiled_code_is_of_one_rank(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+	uint32_t nr = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct trace_module *module;
+
+		rank_open(&ranks[i], i);
+		module = tables_module(ranks[i].tables, 2);
+		module->kind = MODULE_ANON;
+		module->pid = 2;
+		module->window = 0x7fff;
+	}
+	trace = merged(ranks, path);
+	while (trace_module(trace, nr))
+		nr++;
+	assert_int_equal(nr, 1 + 1 + 2); /* none, the library, and what each compiled */
+	merged_close(ranks, trace, path);
+}
+
 /* The number of the thread with this pid; of those of one rank only the first is asked for. */
 static uint32_t find_thread(const struct trace *trace, int32_t pid, const char *comm)
 {
@@ -353,6 +378,7 @@ int main(void)
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(ranks_are_thinned_alike),
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
+		cmocka_unit_test(compiled_code_is_of_one_rank),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
