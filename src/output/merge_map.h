@@ -55,14 +55,15 @@ int merge_map_input(struct merge_map *map, struct merge_input *input);
 /* A string of the input. */
 uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);
 
+/* 0, which is in no known mapping, where the module found no room. */
 static inline uint64_t merge_frame(const struct merge_input *input, uint64_t frame)
 {
 	uint32_t module = (uint32_t)(frame >> 32) & 0xffff;
 
 	if (!module)
 		return frame;
-	return module < input->nr_modules ? (uint64_t)input->modules[module] << 32 | (uint32_t)frame
-	                                  : 0;
+	module = module < input->nr_modules ? input->modules[module] : 0;
+	return module ? (uint64_t)module << 32 | (uint32_t)frame : 0;
 }
 
 /* Notes the frames of a sample, for their names. 0 or -ENOMEM. */

@@ -2,6 +2,7 @@
 #include "trace_world.h"
 
 #include "output/merge.h"
+#include "output/merge_map.h"
 #include "symbolize/module.h"
 
 /* A rank's run, in which everything that is counted is a little different. */
@@ -330,6 +331,19 @@ static void compiled_code_is_of_one_rank(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* The offset of a frame without a module is a reason, which an offset in a file must not become. */
+static void frames_of_refused_modules_are_unknown(void **state)
+{
+	uint16_t modules[] = {0, 0, 7};
+	const struct merge_input input = {.modules = modules, .nr_modules = 3};
+
+	(void)state;
+	assert_true(merge_frame(&input, 2ULL << 32 | 1) == (7ULL << 32 | 1));
+	assert_true(merge_frame(&input, 1ULL << 32 | 1) == 0);
+	assert_true(merge_frame(&input, 3ULL << 32 | 1) == 0);
+	assert_true(merge_frame(&input, 1) == 1);
+}
+
 /* The number of the thread with this pid; of those of one rank only the first is asked for. */
 static uint32_t find_thread(const struct trace *trace, int32_t pid, const char *comm)
 {
@@ -379,6 +393,7 @@ int main(void)
 		cmocka_unit_test(ranks_are_thinned_alike),
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
 		cmocka_unit_test(compiled_code_is_of_one_rank),
+		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
