@@ -298,6 +298,9 @@ static int map_inputs(struct merge *merge)
 		err = add_events(merge, &merge->inputs[i]);
 		if (!err)
 			err = merge_map_input(&merge->map, &merge->inputs[i]);
+		if (err == -E2BIG && !*merge->why)
+			merge_complain(merge, err, "more than %d processes; merge fewer traces",
+			               TABLES_MAX_PROCESSES);
 	}
 	if (!err)
 		err = tell_hosts(merge);

@@ -186,6 +186,8 @@ static int map_processes(struct merge_map *map, struct merge_input *input)
 		copy.end = input_time(map, input, copy.end);
 		move_process(&copy, &map->clocks->hosts[input->host]);
 		input->processes[i] = tables_add_process(map->tables, &copy);
+		if (input->processes[i] == MERGE_NONE)
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -201,7 +203,7 @@ static int add_rank(struct merge_map *map, struct merge_input *input)
 
 	move_process(&process, &map->clocks->hosts[input->host]);
 	input->processes[0] = tables_add_process(map->tables, &process);
-	return 0;
+	return input->processes[0] == MERGE_NONE ? -E2BIG : 0;
 }
 
 static void map_thread(struct merge_map *map, struct merge_input *input, uint32_t number,
@@ -247,12 +249,13 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 	bool one = !trace_process(input->trace, 0);
 	const struct trace_thread *thread;
 
+	int err;
+
 	input->threads = calloc(input->nr_threads + 1UL, sizeof(*input->threads));
 	if (!input->threads)
 		return -ENOMEM;
-	if (one)
-		add_rank(map, input);
-	for (uint32_t i = 0; i < input->nr_threads; i++) {
+	err = one ? add_rank(map, input) : 0;
+	for (uint32_t i = 0; i < input->nr_threads && !err; i++) {
 		uint32_t process;
 
 		thread = trace_thread(input->trace, i);
@@ -266,7 +269,7 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 		                                  : input->processes[process];
 		set_owner(map, input->threads[i], process);
 	}
-	return 0;
+	return err;
 }
 
 static void map_commands(struct merge_map *map, const struct merge_input *input)

@@ -49,7 +49,10 @@ int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *
 void merge_map_fini(struct merge_map *map);
 void merge_input_fini(struct merge_input *input);
 
-/* Enters all that the input's tables hold into the new ones, events excepted. 0 or -errno. */
+/*
+ * Enters all that the input's tables hold into the new ones, events excepted. 0 or -errno: -E2BIG
+ * for more processes than there is room for.
+ */
 int merge_map_input(struct merge_map *map, struct merge_input *input);
 
 /* A string of the input. */

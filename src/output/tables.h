@@ -31,7 +31,7 @@
 #define TABLES_MAX_REGIONS   (1 << 14)
 #define TABLES_MAX_COMMS     (1 << 16)
 #define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
-#define TABLES_MAX_PROCESSES (1 << 14)
+#define TABLES_MAX_PROCESSES (1 << 16)
 #define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
 
 struct tables;

@@ -5,6 +5,8 @@
 #include "output/merge_map.h"
 #include "symbolize/module.h"
 
+#include <errno.h>
+
 /* A rank's run, in which everything that is counted is a little different. */
 static void rank_open(struct world *w, int rank)
 {
@@ -344,6 +346,28 @@ static void frames_of_refused_modules_are_unknown(void **state)
 	assert_true(merge_frame(&input, 1) == 1);
 }
 
+/* Whatever a process found no room for would be told of another one. */
+static void too_many_processes_are_refused(void **state)
+{
+	struct world ranks[2];
+	char *paths[] = {ranks[0].path, ranks[1].path}, path[128], why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = 2};
+	struct trace_process process = {.rank = -1};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		rank_open(&ranks[i], i);
+		for (process.pid = 1; process.pid < TABLES_MAX_PROCESSES / 2; process.pid++)
+			tables_add_process(ranks[i].tables, &process);
+	}
+	trace_close(merged(ranks, path)); /* as many as there may be */
+	tables_add_process(ranks[0].tables, &process);
+	trace_close(world_written(&ranks[0]));
+	assert_int_equal(merge_write(path, &config, &result, why), -E2BIG);
+	assert_string_equal(why, "more than 65536 processes; merge fewer traces");
+	merged_close(ranks, NULL, path);
+}
+
 /* The number of the thread with this pid; of those of one rank only the first is asked for. */
 static uint32_t find_thread(const struct trace *trace, int32_t pid, const char *comm)
 {
@@ -394,6 +418,7 @@ int main(void)
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
 		cmocka_unit_test(compiled_code_is_of_one_rank),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
+		cmocka_unit_test(too_many_processes_are_refused),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
