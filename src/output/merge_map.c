@@ -398,15 +398,15 @@ static uint32_t count_cpus(const struct trace *trace)
 	return nr < UINT16_MAX ? nr + !nr : UINT16_MAX;
 }
 
+static uint64_t stream_key(uint32_t event, uint32_t cpu)
+{
+	return (uint64_t)event << 32 | cpu;
+}
+
 /* The one of a CPU in the new trace; NULL: there is none. */
 static struct trace_stream *find_stream(const struct merge_map *map, uint32_t event, uint32_t cpu)
 {
-	struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = tables_stream(map->tables, i)); i++)
-		if (stream->event == event && stream->cpu == cpu)
-			return stream;
-	return NULL;
+	return tables_stream(map->tables, map64_get(&map->streams, stream_key(event, cpu)));
 }
 
 static bool same_periods(const struct merge_map *map, const struct merge_input *input,
@@ -439,17 +439,44 @@ static struct cpu_block find_block(struct merge_map *map, const struct merge_inp
 	return *block;
 }
 
+static struct trace_stream *make_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
+                                        uint64_t base_period)
+{
+	uint32_t number = map->streams.nr;
+	struct trace_stream *to;
+
+	if (map64_add(&map->streams, stream_key(event, cpu), number))
+		return NULL;
+	to = tables_add_stream(map->tables);
+	if (to)
+		*to = (struct trace_stream){event, cpu, base_period, 0, 0};
+	else
+		map64_remove(&map->streams, stream_key(event, cpu));
+	return to;
+}
+
+/* Where there is no room for a CPU, what was lost there is told of another one. */
+static struct trace_stream *any_stream(const struct merge_map *map, uint32_t event)
+{
+	struct trace_stream *stream;
+
+	for (uint32_t i = 0; (stream = tables_stream(map->tables, i)); i++)
+		if (stream->event == event)
+			break;
+	return stream;
+}
+
 static void add_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
                        const struct trace_stream *from)
 {
 	struct trace_stream *to = find_stream(map, event, cpu);
 
-	if (!to) {
-		to = tables_add_stream(map->tables);
-		if (!to)
-			return;
-		*to = (struct trace_stream){event, cpu, from->base_period, 0, 0};
-	}
+	if (!to)
+		to = make_stream(map, event, cpu, from->base_period);
+	if (!to)
+		to = any_stream(map, event);
+	if (!to)
+		return;
 	to->lost += from->lost;
 	to->throttled += from->throttled;
 }

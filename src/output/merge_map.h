@@ -35,6 +35,7 @@ struct merge_map {
 	struct tables *tables;
 	struct clocks *clocks;
 	struct map64 modules, comms, regions; /* by hash */
+	struct map64 streams;                 /* by event and CPU */
 	struct map64 frames; /* the input that a frame was seen in first << 16 | its module there */
 	uint32_t nr_modules, nr_cpus;
 	struct cpu_block *blocks;

@@ -211,6 +211,33 @@ static void losses_count_once(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* Of more CPUs than there is room for, too. */
+static void losses_of_all_cpus_count(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct trace_stream *streams;
+
+		rank_open(&ranks[i], i);
+		tables_run(ranks[i].tables)->host =
+			tables_string(ranks[i].tables, i ? "host" : "other host");
+		tables_run(ranks[i].tables)->nr_cpus = TABLES_MAX_STREAMS / 2 + 10;
+		streams = tables_stream(ranks[i].tables, 0);
+		streams[1].cpu = TRACE_ANY_CPU;
+		streams[2].cpu = TABLES_MAX_STREAMS / 2 + 9;
+		streams[2].lost = 7;
+		streams[2].throttled = 8;
+	}
+	trace = merged(ranks, path);
+	assert_int_equal(trace_losses(trace, 0).lost, 14);
+	assert_int_equal(trace_losses(trace, 0).throttled, 16);
+	merged_close(ranks, trace, path);
+}
+
 static uint64_t count_samples(const struct trace *trace)
 {
 	struct trace_walk *walk = trace_walk_new(trace, 0);
@@ -414,6 +441,7 @@ int main(void)
 		cmocka_unit_test(doubts_of_one_are_of_all),
 		cmocka_unit_test(exact_totals_are_of_all),
 		cmocka_unit_test(losses_count_once),
+		cmocka_unit_test(losses_of_all_cpus_count),
 		cmocka_unit_test(ranks_are_thinned_alike),
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
 		cmocka_unit_test(compiled_code_is_of_one_rank),
