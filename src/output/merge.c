@@ -209,12 +209,13 @@ static void write_run(struct merge *merge)
 }
 
 /*
- * Calls are complete while they are so in all traces, unless this buffer had no room for them. The
+ * Calls are complete while they are so in all traces, unless there was no room for them here. The
  * shares were of the recorders' buffers; of this one they may have all.
  */
 static void write_instrument(struct merge *merge)
 {
-	struct trace_instrument to = {.event = merge->calls, .to = UINT64_MAX};
+	struct trace_instrument to = {
+		.event = merge->calls, .to = UINT64_MAX, .lost = merge->lost_calls};
 	const struct trace_instrument *from;
 	bool any = false;
 
@@ -234,7 +235,7 @@ static void write_instrument(struct merge *merge)
 			any = true;
 		}
 	}
-	if (!any || to.to < to.from ||
+	if (!any || to.to < to.from || merge->lost_calls ||
 	    hmb_floor(merge->hmb, merge->calls) > merge->events[merge->calls].floor)
 		to.to = to.from;
 	tables_add_instrument(merge->tables, &to);

@@ -244,8 +244,10 @@ static int put_call(struct merge *merge, struct merge_input *input, const struct
 	struct call_part *grown;
 
 	if (call.thread >= input->nr_threads || input->threads[call.thread] == MERGE_NONE ||
-	    call.region >= input->nr_regions || input->regions[call.region] == MERGE_NONE)
+	    call.region >= input->nr_regions || input->regions[call.region] == MERGE_NONE) {
+		merge->lost_calls++;
 		return 0;
+	}
 	if (call.nr_parts > parts->room) {
 		grown = reallocarray(parts->parts, call.nr_parts, sizeof(*grown));
 		if (!grown)

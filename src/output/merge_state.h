@@ -27,7 +27,8 @@ struct merge {
 	struct merged_event events[TABLES_MAX_EVENTS]; /* the kind of calls is the last one */
 	uint32_t nr_events, calls;                     /* calls: MERGE_NONE if there are none */
 	struct hmb *hmb;
-	uint64_t *path; /* of a sample */
+	uint64_t *path;      /* of a sample */
+	uint64_t lost_calls; /* whose region or thread found no room in the tables */
 };
 
 /* Says why, and returns err. */

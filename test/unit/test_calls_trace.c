@@ -2,6 +2,7 @@
 #include "trace_world.h"
 
 #include "output/call_stream.h"
+#include "output/merge.h"
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
 
@@ -260,12 +261,56 @@ static void test_crossing(void **state)
 	world_close(&job.w);
 }
 
+/* Ranks whose regions together are more than a table takes. */
+static void test_merge_without_room(void **state)
+{
+	struct job jobs[2];
+	char *paths[] = {jobs[0].w.path, jobs[1].w.path}, path[128], name[32];
+	char why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = 2};
+	struct merge_result result;
+	struct trace *trace;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct tables *t;
+
+		job_open(&jobs[i]);
+		t = jobs[i].w.tables;
+		tables_process(t, 0)->rank = (int32_t)i;
+		tables_instrument(t, 0)->from = 1000;
+		tables_instrument(t, 0)->to = 2000;
+		for (unsigned r = 3; r < TABLES_MAX_REGIONS; r++) {
+			snprintf(name, sizeof(name), "%u of rank %u", r, i);
+			tables_add_region(t, &(struct trace_region){.name = tables_string(t, name)});
+		}
+	}
+	for (uint32_t i = 0; i < 3; i++) /* MPI_Send is known */
+		jobs[1].regions[i] += 2;
+	for (uint32_t n = 0; n < 600; n++)
+		put_call(&jobs[n % 2], n / 2);
+	for (unsigned i = 0; i < 2; i++)
+		trace_close(world_written(&jobs[i].w));
+	snprintf(path, sizeof(path), "%s/all.atr", jobs[0].w.folder);
+	if (merge_write(path, &config, &result, why))
+		fail_msg("%s", why);
+	trace = open_good(path);
+	assert_int_equal(trace_kind(trace, CALLS)->taken, 600);
+	assert_int_equal(trace_kind(trace, CALLS)->stored, 600 - trace_instrument(trace, 0)->lost);
+	assert_in_range(trace_instrument(trace, 0)->lost, 1, 299);
+	assert_true(trace_instrument(trace, 0)->from == trace_instrument(trace, 0)->to);
+	trace_close(trace);
+	unlink(path);
+	world_close(&jobs[0].w);
+	world_close(&jobs[1].w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),     cmocka_unit_test(test_recover),
 		cmocka_unit_test(test_bad_comms), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_crossing),  cmocka_unit_test(test_merge_without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
