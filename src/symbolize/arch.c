@@ -67,28 +67,13 @@ static unsigned bare_end(const uint8_t *code, unsigned start)
 	return ARCH_BARE_SIZE;
 }
 
-/* What may be a push, or takes more of the stack. */
-static bool may_push(const uint8_t *code, const uint8_t *end)
-{
-	for (; code < end; code++)
-		if ((*code & 0xf8) == 0x50 || (*code & 0xfe) == 0x68 || *code == 0xec)
-			return true;
-	return false;
-}
-
-bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
-                    struct unwind_rule *rule)
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule)
 {
 	unsigned start = bare_start(code), end = bare_end(code, start);
 
-	if (end == ARCH_BARE_SIZE || end + SUB_SIZE < ARCH_BARE_BEFORE)
-		return false;
-	if (!made && ((addr - ARCH_BARE_BEFORE + start) % 4 ||
-	              may_push(code + start + SUB_SIZE, code + end)))
-		return false;
 	/* sub $8, %rsp; call *REG; add $8, %rsp; ret */
-	if (made &&
-	    (end != start + 6 || code[start + 4] != 0xff || (code[start + 5] & 0xf8) != 0xd0))
+	if (end == ARCH_BARE_SIZE || end + SUB_SIZE < ARCH_BARE_BEFORE || end != start + 6 ||
+	    code[start + 4] != 0xff || (code[start + 5] & 0xf8) != 0xd0)
 		return false;
 	*rule = (struct unwind_rule){
 		.kind = RULE_FOLLOW,
@@ -321,12 +306,9 @@ void arch_mend_rule(struct unwind_rule *rule)
 #if !defined(__x86_64__)
 
 /* All such code keeps a frame pointer here. */
-bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
-                    struct unwind_rule *rule)
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule)
 {
 	(void)code;
-	(void)addr;
-	(void)made;
 	(void)rule;
 	return false;
 }

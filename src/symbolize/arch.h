@@ -95,15 +95,13 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
 
 /*
- * Code without call frame information that keeps no frame pointer, and is known by its
- * instructions: what CPython makes for each function at run time (made), and functions in a file
- * that do nothing but call others, as _init does. The code is that around an address, from
- * ARCH_BARE_BEFORE bytes before it, or zeros where there is none. False: it is something else.
+ * What CPython makes for each function at run time, which keeps no frame pointer. The code is that
+ * around an address, from ARCH_BARE_BEFORE bytes before it, or zeros where there is none. False: it
+ * is something else.
  */
 #define ARCH_BARE_BEFORE 64
 #define ARCH_BARE_SIZE   128
-bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], uint64_t addr, bool made,
-                    struct unwind_rule *rule);
+bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule);
 
 /* Whether a call instruction ends where these bytes of code end. */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX]);

@@ -1,6 +1,7 @@
 #include "symbolize/rule.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi.h"
+#include "symbolize/epilogue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@
  * The set's number and the tag tell the region; bytes 0: there is no entry. Where rules are known
  * for single addresses alone, as in code made at run time, a region would have too many for its
  * set: these are scattered over all sets, as if their frames were others, with a mark in the tag.
+ * Another marks those that the code itself told, for an instruction that begins there.
  */
 #define REGION_BITS 10
 #define REGION_SIZE (1 << REGION_BITS)
@@ -37,8 +39,9 @@
 #define RULE_SHIFT  52
 
 #define SCATTERED ((uint64_t)1 << TAG_BITS)
+#define BY_CODE   (2 * SCATTERED)
 
-_Static_assert(TAG_SHIFT + TAG_BITS + 1 <= RULE_SHIFT && MAX_RULES <= 1 << (64 - RULE_SHIFT),
+_Static_assert(TAG_SHIFT + TAG_BITS + 2 <= RULE_SHIFT && MAX_RULES <= 1 << (64 - RULE_SHIFT),
                "the fields of an entry");
 
 struct rule_cache {
@@ -133,38 +136,32 @@ static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule, &range);
 }
 
-static size_t code_read(struct rule_cache *cache, const struct module *module,
-                        const struct cfi *cfi, uint64_t addr, void *to, size_t size)
+static size_t code_read(const struct module *module, uint64_t addr, void *to, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)addr, size};
-	ssize_t n;
+	ssize_t n = process_vm_readv(module->pid, &local, 1, &remote, 1, 0);
 
-	if (cfi)
-		return cfi_read(cache->reader, cfi, addr, to, size);
-	n = process_vm_readv(module->pid, &local, 1, &remote, 1, 0);
 	return n > 0 ? (size_t)n : 0;
 }
 
 /*
- * Code that nothing describes. If it has no file it is read where it is, and stays what it was
- * found to be: what CPython makes is never freed, and what is made in the place of other code keeps
- * a frame pointer, as that did.
+ * Code that has no file is read where it is, and stays what it was found to be: what CPython makes
+ * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
  */
-static bool is_bare(struct rule_cache *cache, struct module *module, const struct cfi *cfi,
-                    uint32_t vaddr, struct unwind_rule *rule)
+static bool is_bare(const struct module *module, uint32_t vaddr, struct unwind_rule *rule)
 {
 	uint8_t code[ARCH_BARE_SIZE] = {0};
 	uint64_t addr = module->window << 32 | vaddr;
 	size_t before = ARCH_BARE_BEFORE;
 
-	if (!code_read(cache, module, cfi, addr - before, code, sizeof(code))) {
+	if (!code_read(module, addr - before, code, sizeof(code))) {
 		before = vaddr % PAGE; /* it may be the first there is */
 		if (before >= ARCH_BARE_BEFORE ||
-		    !code_read(cache, module, cfi, addr - before, code + ARCH_BARE_BEFORE - before,
+		    !code_read(module, addr - before, code + ARCH_BARE_BEFORE - before,
 		               sizeof(code) - ARCH_BARE_BEFORE + before))
 			return false;
 	}
-	return arch_bare_rule(code, vaddr, !cfi, rule);
+	return arch_bare_rule(code, rule);
 }
 
 static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
@@ -225,7 +222,7 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		rule->kind = RULE_CLONED;
 	else if (cfi && is_pushed(cache, cfi, vaddr))
 		rule->kind = RULE_PUSHED;
-	else if (!is_bare(cache, module, cfi, vaddr, rule))
+	else if (cfi || !is_bare(module, vaddr, rule))
 		memset(rule, 0, sizeof(*rule));
 }
 
@@ -255,7 +252,7 @@ static inline struct place place_scattered(struct rule_cache *cache, uint64_t fr
 
 static inline bool entry_has(uint64_t entry, const struct place *place)
 {
-	return (entry >> TAG_SHIFT) % (2 * SCATTERED) == place->tag &&
+	return (entry >> TAG_SHIFT) % (2 * BY_CODE) == place->tag &&
 	       place->at - (uint32_t)(entry % REGION_SIZE) <
 	               (uint32_t)(entry >> REGION_BITS) % (2 * REGION_SIZE);
 }
@@ -337,6 +334,44 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
 	if (entry_has(place.set[0], &place))
 		return &cache->rules[place.set[0] >> RULE_SHIFT].rule;
 	return rule_search(cache, module, vaddr, &place);
+}
+
+struct code_of {
+	struct rule_cache *cache;
+	struct cfi *cfi;
+};
+
+static size_t read_for_epilogue(void *arg, uint64_t addr, void *to, size_t size)
+{
+	const struct code_of *code = arg;
+
+	return cfi_read(code->cache->reader, code->cfi, addr, to, size);
+}
+
+/* Not in the cache. */
+static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct module *module,
+                                            uint32_t vaddr, const struct place *place)
+{
+	struct code_of code = {cache, cfi_get(cache->reader, module)};
+	struct cfi_range range = {vaddr, (uint64_t)vaddr + 1};
+	struct unwind_rule rule;
+	unsigned number;
+
+	cache->asked++;
+	if (!code.cfi || !epilogue_rule(read_for_epilogue, &code, vaddr, &rule, &range.end))
+		rule = no_rule;
+	number = rule_number(cache, &rule);
+	place_put(place, entry_piece(place, number, vaddr, &range));
+	return &cache->rules[number].rule;
+}
+
+const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
+                                             uint32_t vaddr)
+{
+	struct place place = place_of(cache, frame_make(module->id, vaddr), BY_CODE);
+	const struct unwind_rule *known = place_search(cache, &place);
+
+	return known ? known : rule_sweep(cache, module, vaddr, &place);
 }
 
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)

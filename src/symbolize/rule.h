@@ -97,6 +97,14 @@ void rule_cache_free(struct rule_cache *cache);
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
                                          uint32_t vaddr);
 
+/*
+ * For the instruction at an address that rule_cache_get() has no rule for: what the code itself
+ * tells, as epilogue.h says; it must lead to a return address, or is wrong. Like above; of the kind
+ * RULE_NONE where it tells nothing.
+ */
+const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
+                                             uint32_t vaddr);
+
 /* Whether the return address with this frame (the byte before it) follows a call instruction. */
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 

@@ -1,8 +1,9 @@
 /*
  * Unwinding: the calling context of a sample, from the registers and the piece of user stack that
  * the kernel copied with it, by the call frame information of the modules (.eh_frame,
- * .debug_frame). No code runs in the target. Where a stack is deeper than the piece, or code has no
- * file, the memory of the process may be read; nothing in it is changed or halted.
+ * .debug_frame), or by the code itself where there is none. No code runs in the target. Where a
+ * stack is deeper than the piece, or code has no file, the memory of the process may be read;
+ * nothing in it is changed or halted.
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
  * set-associative cache. Where a thread's stack and registers are as its last sample had them, the

@@ -356,6 +356,20 @@ static bool is_outermost(const struct state *state)
 	return true;
 }
 
+/* What the code does with the stack from here on tells, if it leads to a return address. */
+static bool step_by_code(struct state *state)
+{
+	const struct mapping *map = state->map;
+	struct state before = *state;
+	const struct unwind_rule *rule =
+		rule_cache_by_code(state->rules, map->module, (uint32_t)(state->ip - map->bias));
+
+	if (rule->kind == RULE_FOLLOW && step_follow(state, rule) && is_return(state, state->ip))
+		return true;
+	*state = before;
+	return false;
+}
+
 static bool step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
@@ -365,6 +379,8 @@ static bool step_guess(struct state *state, const struct unwind_rule *rule)
 		walk->complete = true;
 		return false;
 	}
+	if (is_file && rule->kind == RULE_NONE && step_by_code(state))
+		return true;
 	if (state->inner && is_file && guess_near(state, rule))
 		return true;
 	walk->complete = is_new_thread(state, rule);

@@ -22,8 +22,60 @@ __asm__(".text\n"
         "	call *%rdi\n"
         "	nop\n"
         "	pop %rbp\n"
-        "	ret\n");
+        "	ret\n"
+        /* The stack pointer kept in a register meanwhile, as kernels of OpenBLAS do. */
+        "buffered:\n"
+        "	sub $0x40, %rsp\n"
+        "	mov %rbx, (%rsp)\n"
+        "	mov %rbp, 8(%rsp)\n"
+        "	mov %r12, 16(%rsp)\n"
+        "	mov %rsp, %rbx\n"
+        "	sub $0x480, %rsp\n"
+        "	and $-256, %rsp\n"
+        "	xor %ebp, %ebp\n"
+        "0:	mov %rbp, 64(%rsp,%rbp,8)\n"
+        "	add $8, %rbp\n"
+        "	cmp $24, %rbp\n"
+        "	jne 0b\n"
+        "	call *%rdi\n"
+        "	mov %rbx, %rsp\n"
+        "	mov (%rsp), %rbx\n"
+        "	mov 8(%rsp), %rbp\n"
+        "	mov 16(%rsp), %r12\n"
+        "	add $0x40, %rsp\n"
+        "	ret\n"
+        /* Kept in memory, as functions of x264 do; and a part that lies behind the end. */
+        "aligned:\n"
+        "	push %r15\n"
+        "	push %r14\n"
+        "	push %r13\n"
+        "	push %r12\n"
+        "	push %rbp\n"
+        "	push %rbx\n"
+        "	lea 7(%rdi), %rbp\n"
+        "	mov %rdi, %rbx\n"
+        "	mov %rsp, %r12\n"
+        "	sub $0x60, %rsp\n"
+        "	and $-64, %rsp\n"
+        "	mov %r12, 0x50(%rsp)\n"
+        "	call *%rbx\n"
+        "	test %rbx, %rbx\n"
+        "	jne 2f\n"
+        "1:	xor %ebp, %ebp\n"
+        "	mov 0x50(%rsp), %rsp\n"
+        "	pop %rbx\n"
+        "	pop %rbp\n"
+        "	pop %r12\n"
+        "	pop %r13\n"
+        "	pop %r14\n"
+        "	pop %r15\n"
+        "	ret\n"
+        "2:	call bare\n"
+        "	vmovups (%rsp), %xmm1\n"
+        "	jmp 1b\n");
 
+void buffered(void (*callback)(void));
+void aligned(void (*callback)(void));
 void framed(void (*callback)(void));
 void bare(void);
 
@@ -47,12 +99,32 @@ __asm__(".text\n"
         "	ldp x29, x30, [sp], #32\n"
         "	ret\n");
 
+static void buffered(void (*callback)(void))
+{
+	framed(callback);
+}
+
+static void aligned(void (*callback)(void))
+{
+	framed(callback);
+}
+
 void framed(void (*callback)(void));
 void bare(void);
 
 #else
 
 static void framed(void (*callback)(void))
+{
+	callback();
+}
+
+static void buffered(void (*callback)(void))
+{
+	callback();
+}
+
+static void aligned(void (*callback)(void))
 {
 	callback();
 }
@@ -91,6 +163,8 @@ int main(int argc, char **argv)
 	(void)argv;
 	STEP_MARK(argc);
 	framed(again);
+	buffered(again);
+	aligned(again);
 	STEP_MARK(argc);
 	return 0;
 }
