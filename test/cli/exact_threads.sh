@@ -17,7 +17,8 @@ take_turns() { # COMMAND-THAT-PINS...
 	as_user "$ADAPTRACE" info --json >../info.json || fail "info"
 	as_user "$ADAPTRACE" report >../report || fail "report"
 	cat ../report
-	(cd .. && measure <<'END'
+	cd ..
+	measure <<'END'
 import json
 import recording
 
@@ -33,7 +34,7 @@ commands = {command["comm"]: command["exact"] for command in info["commands"]}
 if commands["quarters"] is not None:
     assert recording.close(commands["quarters"] / 1e9, used, 0.05, stood)
 END
-	) || exit 1
+	cd open || exit 1
 }
 
 take_turns taskset -c "$cpu"
