@@ -33,12 +33,12 @@ recorded -o "$long.atr" true
 record -o "$(printf 'no/\033[31mx')" true 2>errors
 grep -qF 'no/\x1b[31mx' errors || fail "said: $(cat -v errors)"
 for name in no/such/folder/x.atr folder; do
-	"$ADAPTRACE" recover -o saved.atr "$name" 2>/dev/null
+	"$ADAPTRACE" recover -o saved.atr "$name" 2>errors
+	[ $? = 1 ] && one_complaint errors "nothing to recover for '$name'" || fail "said: $(cat errors)"
 done
 if [ "$(id -u)" != 0 ]; then
 	mkdir closed && chmod 555 closed
 	refuse closed/x.atr
-	"$ADAPTRACE" recover -o saved.atr closed/x.atr 2>/dev/null
 fi
 # A folder that is deleted: before the start, and meanwhile, when the line names what saves the trace.
 mkdir gone && cd gone && rmdir ../gone

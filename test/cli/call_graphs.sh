@@ -59,6 +59,7 @@ import recording
 execs = [s for s in recording.samples() if any("execve" in (f["symbol"] or "") for f in s["stack"])]
 lost = [s for s in execs if any(f["symbol"] == "[unknown]" for f in s["stack"])]
 print(len(execs), "samples of execve,", len(lost), "of them below nothing known")
+assert execs or recording.info()["user_only"]
 assert not lost, lost[0]
 END
 pass

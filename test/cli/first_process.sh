@@ -15,6 +15,7 @@ END
 unshare --pid --fork --mount-proc "$ADAPTRACE" record -q -m 256K -o x.atr sh target
 [ $? = 5 ] || fail "record ended with another status"
 [ "$(cat started)" = 2 ] || fail "not the first process"
+[ -s states ] || fail "nobody was looked at"
 grep Z states && fail "zombies"
 unshare --pid --fork --mount-proc --kill-child "$ADAPTRACE" record -q -m 256K -o y.atr \
 	sh -c 'touch begun; exec sleep 60' &

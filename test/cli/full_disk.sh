@@ -22,7 +22,8 @@ cat errors
 cmp disk/x.atr expected || fail "the older trace is not what it was"
 [ "$(complaints errors | grep -vc 'nothing to recover')" = 1 ] || fail "too many words"
 ls -A disk | grep -vx -e x.atr -e filler && fail "left behind"
-if grep -q 'adaptrace recover' errors; then
+if ! grep -q 'nothing to recover' errors; then
+	grep -q 'adaptrace recover' errors || fail "nobody is told how to save it"
 	"$ADAPTRACE" recover -o y.atr disk/x.atr 2>errors || fail "$(cat errors)"
 	"$ADAPTRACE" info y.atr >info || fail "what was recovered is no trace"
 	[ "$("$ADAPTRACE" dump --json y.atr | wc -l)" -gt 500 ] || fail "little was recovered"

@@ -27,7 +27,8 @@ for fd in /proc/$PPID/fd/*; do
 	case $(readlink "$fd") in /dev/shm/*) stat -L -c %a "$fd" ;; esac
 done
 END
-(umask 777; record -o narrow.atr sh ./modes) >image || fail "with umask 777"
+(umask 777; record -o narrow.atr sh ./modes) >image 2>errors || fail "with umask 777"
+[ -s image ] || grep -q 'no room in /dev/shm' errors || fail "no image was looked at"
 [ "$(stat -c %a narrow.atr)" = 600 ] || fail "permissions $(stat -c %a narrow.atr)"
 grep -vx 600 image && fail "the image has other permissions"
 pass

@@ -11,8 +11,9 @@ one_complaint errors "no such function in the file; did you mean 'work'" || fail
 one_complaint errors "No such file" || fail "$(cat errors)"
 "$ADAPTRACE" record -q -e mem:0x1003/4 true 2>errors && fail "odd address"
 one_complaint errors "multiple of the length" || fail "$(cat errors)"
-as_user "$ADAPTRACE" record -q -e uprobe:"$program":work "$program" work 1 2>errors &&
+as_user "$ADAPTRACE" record -q -e uprobe:"$program":work -o /dev/null "$program" work 1 2>errors &&
 	fail "an ordinary user's probe"
+one_complaint errors "probes in .* take root or CAP_PERFMON" || fail "$(cat errors)"
 "$ADAPTRACE" doctor | grep -q '^works    uprobes' || skip "no uprobes may be opened here"
 
 # As many as there are, whoever is asked: 30 rounds are 30 calls of work, 19 of descend.

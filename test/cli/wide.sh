@@ -60,6 +60,7 @@ done
 record -a -p 1 2>errors && fail "-a -p"
 one_complaint errors exclude || fail "$(cat errors)"
 record -a --inherit true 2>errors && fail "-a --inherit"
+one_complaint errors '--inherit is for one program' || fail "$(cat errors)"
 
 # A cgroup that exists: its members, those in cgroups below and those who are moved there later.
 need_cgroup
