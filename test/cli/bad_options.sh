@@ -23,7 +23,7 @@ expect "no-such:event" -e no-such:event true
 expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
-expect "'page-faults' twice.*once" -e page-faults -e cpu-clock -e page-faults true
+expect "'page-faults[:u]*' twice.*once" -e page-faults -e cpu-clock -e page-faults true
 expect "give -e again" -e cpu-clock,page-faults true
 expect "impossible period" -e page-faults:period=9223372036854775807 true
 expect "impossible frequency" -e cpu-clock:freq=100001 true

@@ -48,7 +48,7 @@ cd ../ && mkdir gone && cd gone || fail "cd"
 record sh -c "rmdir $work/gone" 2>../errors
 [ $? = 125 ] && one_complaint ../errors 'No such file' || fail "said: $(cat ../errors)"
 cd ..
-saving=$(sed 's/.*: adaptrace recover//' errors)
+saving=$(sed -n 's/.*: adaptrace recover//p' errors)
 eval "\"$ADAPTRACE\" recover $saving" 2>errors || fail "recover $saving: $(cat errors)"
 "$ADAPTRACE" info ANOTHER.atr >said || fail "no trace"
 # Where nothing could be recovered it is saved at once.

@@ -44,7 +44,7 @@ pid, terminal = pty.fork()
 if not pid:
     os.environ["PATH"] = os.path.dirname(sys.argv[1]) + ":" + os.environ["PATH"]
     os.execlp("bash", "bash", "--norc", "--noprofile", "-i")
-os.write(terminal, b"source %s\nadaptrace report --lim\t3 --no-such-option; exit\n" % sys.argv[2].encode())
+os.write(terminal, b"source '%s'\nadaptrace report --lim\t3 --no-such-option; exit\n" % sys.argv[2].encode())
 said = b""
 while True:
     try:

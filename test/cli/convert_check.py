@@ -196,7 +196,8 @@ def read_pprof_functions(path):
 def read_callgrind(path):
     """As callgrind_annotate understands it; functions of one name are one to it, in all modules."""
     functions = {}
-    for event in ("cpu_clock", "page_faults"):
+    events, = (line.split()[1:] for line in open(path, encoding="utf-8") if line.startswith("events: "))
+    for event in events:
         out = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show=" + event,
                               "--sort=" + event, path], stdout=subprocess.PIPE, check=True).stdout
         self_ = collections.Counter()
@@ -204,7 +205,7 @@ def read_callgrind(path):
             match = re.match(r"\s*([\d,]+) \([ \d.]+%\)  (?:[^:]*):(.*?)(?: \[(?:/[^]]*|\[[^]]*\])\])?$", line)
             if match:
                 self_[match.group(2)] += int(match.group(1).replace(",", ""))
-        functions[event.replace("_", "-")] = {name: (self_[name], None) for name in self_}
+        functions[event.removesuffix("_u").replace("_", "-")] = {name: (self_[name], None) for name in self_}
     return functions
 
 
@@ -265,16 +266,21 @@ FORMATS = {
 }
 
 
+def bare(event):
+    """An event's name, of whichever side: ordinary users may sample one alone."""
+    return event and event.removesuffix(":u")
+
+
 def read_sums(path):
     """Of make_trace, or of report --json for its event."""
     sums = json.load(open(path, encoding="utf-8"))
     if "events" in sums:
-        return {event["name"]: event for event in sums["events"]}
+        return {bare(event["name"]): event for event in sums["events"]}
     functions = collections.defaultdict(lambda: {"self": 0, "total": None})
     factors = {s["comm"]: s["factor"] for s in sums["scaled"]}  # the report's alone
     for f in sums["functions"]:  # by command and module as well
         functions[f["symbol"]]["self"] += f["self"] / factors.get(f["comm"], 1)
-    return {sums["event"]: {"functions": functions, "rounded": sums["scaled"] and sums["samples"]}}
+    return {bare(sums["event"]): {"functions": functions, "rounded": sums["scaled"] and sums["samples"]}}
 
 
 def wanted(sums, rename):
@@ -287,10 +293,12 @@ def wanted(sums, rename):
 
 def compare(fmt, output, path):
     read, rename = FORMATS[fmt]
-    events = read_sums(path)
+    events, compared = read_sums(path), 0
     for event, functions in read(output).items():
+        event = bare(event)
         if event and event not in events:
             continue
+        compared += 1
         sums = events[event] if event else next(iter(events.values()))
         slack = sums.get("rounded") or 0  # every sample's weight was
         want = wanted(sums, rename)
@@ -307,6 +315,7 @@ def compare(fmt, output, path):
             assert abs(self_ - expected[0]) <= slack, (name, "self", self_, expected[0])
             assert None in (total, expected[1]) or total == expected[1], (name, total, expected)
         print("%s: %s: %d functions" % (fmt, event or "the event", len(functions)))
+    assert compared, "none of %r" % sorted(events)
 
 
 def shares(fmt, output, reduced):
@@ -327,7 +336,7 @@ def shares(fmt, output, reduced):
 
 def dump_places(path):
     for sample in map(json.loads, open(path, encoding="utf-8")):
-        if sample["event"] == "cpu-clock":
+        if bare(sample["event"]) == "cpu-clock":
             leaf = sample["stack"][0]
             yield ((sample["pid"], sample["tid"]), sample["cpu"], sample["time_ns"],
                    (leaf["symbol"], leaf["module"], leaf["file"], leaf["line"])), sample["weight"]
@@ -404,7 +413,7 @@ def callgrind_calls(path, dump):
     got, want, roots = collections.Counter(), collections.Counter(), collections.Counter()
     list(callgrind_places(path, got))
     for sample in map(json.loads, open(dump, encoding="utf-8")):
-        if sample["event"] != "cpu-clock":
+        if bare(sample["event"]) != "cpu-clock":
             continue
         names = [frame["symbol"] for frame in sample["stack"]]
         for i, (callee, caller) in enumerate(zip(names, names[1:])):
@@ -444,7 +453,7 @@ def callgrind_inclusive(path, report):
 
 def perf_script_places(path):
     for sample in open(path, encoding="utf-8", newline="\n").read().split("\n\n"):
-        head = re.match(r"\S+ (\d+)/(\d+) \[(\d+)\] (\d+)\.(\d{9}): +(\d+) cpu-clock: \n", sample)
+        head = re.match(r"\S+ (\d+)/(\d+) \[(\d+)\] (\d+)\.(\d{9}): +(\d+) cpu-clock(?::u)?: \n", sample)
         if head:
             pid, tid, cpu, seconds, ns, weight = map(int, head.groups())
             yield ((pid, tid), cpu, seconds * 10**9 + ns, None), weight
