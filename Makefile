@@ -57,6 +57,11 @@ all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Of which a test links what it looks at, and no more.
+$(BUILD)/tested.a: $(OBJ)
+	rm -f $@
+	$(AR) rcs $@ $(OBJ)
+
 # Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
 $(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
 	$(CC) -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so $(LDFLAGS) -o $@ $^ -pthread -ldl
@@ -79,9 +84,9 @@ $(BUILD)/generated/pprof.pb-c.o: $(BUILD)/generated/pprof.pb-c.c
 
 $(BUILD)/src/output/pprof.o: | $(BUILD)/generated/pprof.pb-c.c
 
-$(BUILD)/unit/%: test/unit/%.c $(OBJ)
+$(BUILD)/unit/%: test/unit/%.c $(BUILD)/tested.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/tested.a $(LDFLAGS) $(LDLIBS) -lcmocka
 
 # What runs inside targets, looked at from outside.
 $(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
@@ -91,9 +96,9 @@ $(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running
 $(BUILD)/unit/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
 
-$(BUILD)/bench/%: test/bench/%.c $(OBJ)
+$(BUILD)/bench/%: test/bench/%.c $(BUILD)/tested.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(OBJ) $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(BUILD)/tested.a $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang; seeds: a folder behind)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c

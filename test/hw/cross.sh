@@ -36,4 +36,4 @@ for target; do
 	shift
 done
 exec nice make -s -j2 BUILD="$build/$arch/build" CC="$triplet-gcc --sysroot=$root" \
-	CFLAGS=-Werror "$@"
+	AR="$triplet-ar" CFLAGS=-Werror "$@"
