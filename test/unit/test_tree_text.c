@@ -278,7 +278,6 @@ static void stacks_without_end_are_cut(void **state)
 		.all = true,
 		.keys = {PROFILE_BY_SYMBOL},
 		.nr_keys = 1,
-		.to = UINT64_MAX,
 	};
 	struct hmb_sample sample = {.leaf = frame_of('a'), .path = path, .step = 97081};
 	struct trace *trace;
