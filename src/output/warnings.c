@@ -401,30 +401,65 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		     more == 1 ? "" : "s");
 }
 
-static bool is_nameless(const struct profile *profile, const struct profile_row *row)
-{
-	const struct frame_name *name = &profile->names.names[row->name];
-	const struct trace_module *module = trace_module(profile->trace, frame_module(name->frame));
+/* What is spent in code of a kind that no symbol names. */
+struct nameless {
+	uint64_t self, most;
+	uint32_t module; /* where one function has most of it */
+	bool others;     /* is not the only one */
+};
 
-	return !name->symbol && module && module->kind == MODULE_ANON;
+static void add_nameless(struct nameless *nameless, const struct profile_row *row, uint32_t module)
+{
+	if (!row->self)
+		return;
+	nameless->others |= nameless->self && nameless->module != module;
+	nameless->self += row->self;
+	if (row->self > nameless->most) {
+		nameless->most = row->self;
+		nameless->module = module;
+	}
 }
 
-/* Each address is a row of its own there. */
+static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
+{
+	struct nameless nameless = {0};
+
+	for (uint32_t i = 0; i < profile->nr_rows; i++) {
+		const struct profile_row *row = &profile->rows[i];
+		const struct frame_name *name;
+		const struct trace_module *module;
+
+		if (row->name == PROFILE_NONE)
+			continue;
+		name = &profile->names.names[row->name];
+		module = trace_module(profile->trace, frame_module(name->frame));
+		if (!name->symbol && module && module->kind == kind)
+			add_nameless(&nameless, row, frame_module(name->frame));
+	}
+	return nameless;
+}
+
 static void warn_of_nameless(const struct profile *profile, const struct warner *warner)
 {
-	uint64_t nameless = 0;
+	struct nameless made, stripped;
 
 	if (!(profile->config.keys & PROFILE_BY_SYMBOL))
 		return;
-	for (uint32_t i = 0; i < profile->nr_rows; i++)
-		if (profile->rows[i].name != PROFILE_NONE &&
-		    is_nameless(profile, &profile->rows[i]))
-			nameless += profile->rows[i].self;
-	if (share(nameless, profile->total) >= NAMELESS_SHARE)
+	made = nameless_of(profile, MODULE_ANON);
+	stripped = nameless_of(profile, MODULE_FILE);
+	if (share(made.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
 		     "%.1f %% are in code that was made at run time and has no names; what "
 		     "makes it may write them, as node --perf-basic-prof and python3 -X perf do",
-		     100 * share(nameless, profile->total));
+		     100 * share(made.self, profile->total));
+	if (share(stripped.self, profile->total) >= NAMELESS_SHARE)
+		warn(warner,
+		     "%.1f %% are in functions of %s%s that have no names here; report "
+		     "--debuginfod "
+		     "asks a server for them, --symbols finds those of a debug package",
+		     100 * share(stripped.self, profile->total),
+		     trace_module_name(profile->trace, stripped.module),
+		     stripped.others ? " and others" : "");
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)

@@ -456,12 +456,14 @@ static bool warns_of(uint8_t kind, const char *words)
 	return found;
 }
 
-/* A program without symbols has names of a kind; code that nobody can look at later has none. */
 static void nameless_code_is_told(void **state)
 {
 	(void)state;
 	assert_true(warns_of(MODULE_ANON, "made at run time and has no names"));
 	assert_false(warns_of(MODULE_FILE, "made at run time and has no names"));
+	assert_true(warns_of(MODULE_FILE, "that have no names here; report --debuginfod"));
+	assert_false(warns_of(MODULE_ANON, "that have no names here"));
+	assert_false(warns_of(MODULE_KERNEL, "that have no names here"));
 	assert_false(warns_of(MODULE_KERNEL, "made at run time and has no names"));
 }
 

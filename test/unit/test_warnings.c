@@ -411,6 +411,29 @@ static void much_code_without_names_is_told(void **state)
 	world_close(&w);
 }
 
+/* Of files that were stripped: the one that matters most, and whether it is the only one. */
+static void files_without_names_are_told(void **state)
+{
+	const struct profile_config by_comm = {.keys = PROFILE_BY_COMM};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	tables_module(w.tables, 1)->kind = tables_module(w.tables, 3)->kind = MODULE_FILE;
+	put_samples(&w, 52, (struct hmb_sample){.leaf = 3ULL << 32});
+	expect_of_clock(&w, "");
+	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32});
+	expect_of_clock(&w, "5.0 % are in functions of libx.so that have no names here; report "
+	                    "--debuginfod asks a server for them, --symbols finds those of a "
+	                    "debug package\n");
+	put_samples(&w, 52, (struct hmb_sample){.leaf = 1ULL << 32});
+	expect_of_clock(&w, "9.5 % are in functions of libx.so and others that have no names here; "
+	                    "report --debuginfod asks a server for them, --symbols finds those of "
+	                    "a debug package\n");
+	expect_of_part(&w, &by_comm, "");
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +452,7 @@ int main(void)
 		cmocka_unit_test(scaled_commands_are_told),
 		cmocka_unit_test(at_most_three_functions_are_blamed_for_lockstep),
 		cmocka_unit_test(much_code_without_names_is_told),
+		cmocka_unit_test(files_without_names_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
