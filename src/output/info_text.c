@@ -341,19 +341,18 @@ static void put_share(FILE *to, const struct trace *trace, const struct share *s
 
 static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)
 {
-	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = shares->nr_commands;
+	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = 0;
 
 	if (!order)
 		return -ENOMEM;
-	while (nr && command_unused(shares, trace, order[nr - 1]))
-		nr--;
-	if (nr)
-		fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact", "command");
-	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++) {
+	for (uint32_t i = 0; i < shares->nr_commands; i++) {
 		const struct trace_command *command = trace_command(trace, order[i]);
 
-		if (command_unused(shares, trace, order[i]))
+		if (command_unused(shares, trace, order[i]) || nr++ >= MAX_ROWS)
 			continue;
+		if (nr == 1)
+			fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact",
+			        "command");
 		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
 		          command->comm);
 		/* A task counts for the last program that it executed. */

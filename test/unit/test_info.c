@@ -470,6 +470,29 @@ static void ends_and_ways_have_words(void **state)
 	world_close(&w);
 }
 
+/* Names alone, such as those of commands whose tasks took another, are no rows and not counted. */
+static void names_alone_are_no_commands(void **state)
+{
+	struct trace_command *command;
+	char comm[] = "cXX", *text;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned i = 0; i < 18; i++) {
+		snprintf(comm, sizeof(comm), "c%u", i);
+		command = tables_command(w.tables, tables_string(w.tables, comm));
+		command->tasks = i % 2;
+	}
+	text = text_of(&w);
+	assert_non_null(strstr(text, "  c1, 1 task\n"));
+	assert_non_null(strstr(text, "  c17, 1 task\n"));
+	assert_null(strstr(text, "  c2, "));
+	assert_null(strstr(text, "more; --json"));
+	free(text);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +500,7 @@ int main(void)
 		cmocka_unit_test(json_tells_all),
 		cmocka_unit_test(properties_tell_all),
 		cmocka_unit_test(ends_and_ways_have_words),
+		cmocka_unit_test(names_alone_are_no_commands),
 	};
 
 	setenv("TZ", "UTC", 1);
