@@ -397,10 +397,8 @@ static int put_threads(FILE *to, const struct trace *trace, const struct shares 
 
 static void put_who_of_what(FILE *to, const struct trace *trace)
 {
-	const struct trace_event *second = trace_event(trace, 1);
-
 	fputs("\nwho\n", to);
-	if (!second || second->unit == TRACE_CALLS)
+	if (!trace_event(trace, 1))
 		return;
 	fputs("  samples are of all events, sampled and exact of ", to);
 	text_put(to, trace_string(trace, trace_event(trace, 0)->name), 0);
