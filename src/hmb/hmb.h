@@ -22,7 +22,8 @@
  * free add up to the arena. Every stored record's context resolves, and every live node is on the
  * path of a stored record.
  *
- * Nothing here allocates per sample, and putting a sample never fails. One thread uses a buffer.
+ * Nothing here allocates per sample, and putting a sample never fails; but of a level whose coding
+ * finds no memory of its own all are discarded, as if it were closed. One thread uses a buffer.
  */
 #ifndef HMB_HMB_H
 #define HMB_HMB_H
@@ -189,7 +190,7 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 
 /*
  * A bin of this list with at least `room` bytes between records and nodes, for which levels may be
- * closed. NULL: this level was among them.
+ * closed. NULL: this level was among them, or finds no memory to code records.
  */
 static inline struct bin *hmb_room(struct hmb *hmb, unsigned kind, unsigned level, size_t room,
                                    uint64_t time)

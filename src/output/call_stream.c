@@ -60,7 +60,7 @@ static int add_region(struct call_stream *stream, const struct call *call)
 	return 0;
 }
 
-/* Requests that are active, as map of posted minus completed: a map only grows, so by a count. */
+/* Of active requests the last ones are left: nobody completed them. */
 static int count_request(struct map64 *active, const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);

@@ -21,7 +21,7 @@ enum call_moment_kind {
 struct call_moment {
 	enum call_moment_kind kind;
 	uint64_t time;
-	const struct call *call; /* the same from entered to left */
+	const struct call *call; /* until the next moment; the same calls are entered and left */
 	unsigned open;           /* calls around it */
 };
 

@@ -7,13 +7,12 @@
 #include "output/rank_rows.h"
 #include "output/trace_calls.h"
 
-/* Messages are those sent and received between two; a collective is one of either for each member.
- */
+/* Messages are those between two: collectives and files have bytes alone. */
 struct call_sum {
 	uint64_t calls, unfinished;
 	uint64_t time, longest;   /* ns */
 	uint64_t sent, received;  /* messages, one-sided accesses */
-	uint64_t bytes, bytes_in; /* sent, received; read and written of files */
+	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
 };
 
 struct call_link {

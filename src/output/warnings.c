@@ -8,9 +8,8 @@
 
 #include <stdarg.h>
 
-/* Rows that are blamed by name at most. */
+#define MAX_BLAMED   3  /* rows and commands by name */
 #define MISSED_SHARE 50 /* 1/50 of the total missing is worth a word */
-#define MAX_BLAMED   3
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
 /* Counters should be known for as much of what was sampled. */
