@@ -1,45 +1,19 @@
 #include "output/escape.h"
+#include "output/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The length that a first byte announces and the least character that needs it; 0: none. */
-static unsigned announced(unsigned char first, uint32_t *c, uint32_t *least)
-{
-	static const uint32_t least_of[5] = {0, 0, 0x80, 0x800, 0x10000};
-	unsigned size = first < 0x80             ? 1
-	                : (first & 0xe0) == 0xc0 ? 2
-	                : (first & 0xf0) == 0xe0 ? 3
-	                : (first & 0xf8) == 0xf0 ? 4
-	                                         : 0;
-
-	*c = size == 1 ? first : first & (0x7f >> size);
-	*least = least_of[size];
-	return size;
-}
-
 uint32_t escape_next(const char **text)
 {
-	const unsigned char *at = (const unsigned char *)*text;
-	uint32_t c, least;
-	unsigned size = announced(*at, &c, &least);
+	uint32_t c;
+	unsigned size = text_decode(*text, &c);
 
-	if (!*at)
+	if (!**text)
 		return 0;
-	for (unsigned i = 1; i < size; i++) {
-		if ((at[i] & 0xc0) != 0x80) { /* the end of the text, too */
-			size = 0;
-			break;
-		}
-		c = c << 6 | (at[i] & 0x3f);
-	}
-	if (!size || c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
-		++*text;
-		return ESCAPE_BAD;
-	}
-	*text += size;
-	return c;
+	*text += size ? size : 1;
+	return size ? c : ESCAPE_BAD;
 }
 
 unsigned escape_encode(uint32_t c, char bytes[4])
