@@ -3,6 +3,7 @@
 #include "output/escape.h"
 #include "output/otf2.h"
 #include "output/profile.h"
+#include "output/run_properties.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,26 +169,12 @@ enum trace_unit convert_weight_unit(const struct conversion *conversion)
 	return event ? event->unit : TRACE_COUNT;
 }
 
-static char *command_of(const struct trace *trace)
-{
-	char *command = strdup(trace_string(trace, trace_run(trace)->command));
-
-	for (char *c = command; c && *c; c++)
-		if (*c == '\x1f')
-			*c = ' ';
-	return command;
-}
-
 char *convert_title(const struct conversion *conversion)
 {
-	char *command = command_of(conversion->trace), *title = NULL;
-	char *part = conversion->part ? part_text(conversion->trace, conversion->part) : NULL;
+	char *command = run_command(conversion->trace), *title = NULL;
+	char *part = conversion->part ? part_text(conversion->trace, conversion->part) : strdup("");
 
-	if (!part || !*part || !command) {
-		free(part);
-		return command;
-	}
-	if (asprintf(&title, "%s (%s)", command, part) < 0)
+	if (command && part && asprintf(&title, *part ? "%s (%s)" : "%s", command, part) < 0)
 		title = NULL;
 	free(part);
 	free(command);
@@ -196,7 +183,7 @@ char *convert_title(const struct conversion *conversion)
 
 void convert_command_json(const struct trace *trace, FILE *file)
 {
-	char *command = command_of(trace);
+	char *command = run_command(trace);
 
 	escape_json(file, command ? command : "");
 	free(command);

@@ -63,18 +63,24 @@ void reduction_text(const struct trace *trace, const struct trace_reduction *red
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void tell_command(struct teller *teller)
+char *run_command(const struct trace *trace)
 {
-	char *command = strdup(trace_string(teller->trace, trace_run(teller->trace)->command));
+	char *command = strdup(trace_string(trace, trace_run(trace)->command));
 
-	if (!command) {
-		teller->err = -ENOMEM;
-		return;
-	}
-	for (char *c = command; *c; c++)
+	for (char *c = command; c && *c; c++)
 		if (*c == '\x1f')
 			*c = ' ';
-	tell(teller, "COMMAND", command);
+	return command;
+}
+
+static void tell_command(struct teller *teller)
+{
+	char *command = run_command(teller->trace);
+
+	if (command)
+		tell(teller, "COMMAND", command);
+	else
+		teller->err = -ENOMEM;
 	free(command);
 }
 

@@ -11,6 +11,9 @@
 typedef int run_property_fn(void *arg, const char *name, const char *value);
 int run_properties(const struct trace *trace, run_property_fn *fn, void *arg);
 
+/* The arguments with blanks between them, to be freed. NULL: no memory. */
+char *run_command(const struct trace *trace);
+
 /* "memory", "overhead" or "share" */
 const char *reduction_cause(uint32_t cause);
 /* "cpu-clock: period 1553296, memory" */
