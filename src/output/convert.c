@@ -172,7 +172,7 @@ enum trace_unit convert_weight_unit(const struct conversion *conversion)
 char *convert_title(const struct conversion *conversion)
 {
 	char *command = run_command(conversion->trace), *title = NULL;
-	char *part = conversion->part ? part_text(conversion->trace, conversion->part) : strdup("");
+	char *part = part_text(conversion->trace, conversion->part);
 
 	if (command && part && asprintf(&title, *part ? "%s (%s)" : "%s", command, part) < 0)
 		title = NULL;

@@ -93,9 +93,10 @@ static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
 	}
 }
 
-void info_calls_text(FILE *to, const struct trace *trace)
+int info_calls_text(FILE *to, const struct trace *trace)
 {
-	uint64_t bytes = trace_call_bytes(trace);
+	uint64_t bytes;
+	int err = trace_call_bytes(trace, &bytes);
 	uint32_t first = first_kind(trace);
 	bool several = trace_kind(trace, first + 1);
 	const struct trace_event *event;
@@ -117,6 +118,7 @@ void info_calls_text(FILE *to, const struct trace *trace)
 			put_instrument(to, trace, instrument);
 		put_removals(to, trace, i);
 	}
+	return err;
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -217,10 +219,12 @@ struct json_object *info_calls_object(const struct trace *trace)
 {
 	struct json_object *object = json_new(), *kinds = json_list();
 	const struct trace_event *event;
+	uint64_t bytes;
 
 	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++)
 		json_append(kinds, calls_object(trace, i, event));
-	json_add_number(object, "bytes", trace_call_bytes(trace));
+	json_add(object, "bytes",
+	         trace_call_bytes(trace, &bytes) ? json_lost() : json_number(bytes));
 	json_add(object, "kinds", kinds);
 	return object;
 }
@@ -259,6 +263,8 @@ struct json_object *info_processes_object(const struct trace *trace)
 	uint32_t nr;
 	const struct trace_process **list = list_processes(trace, &nr);
 
+	if (!list)
+		json_append(array, json_lost());
 	for (uint32_t i = 0; list && i < nr; i++)
 		json_append(array, process_object(trace, list[i]));
 	free(list);

@@ -7,9 +7,9 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-/* Lines below "how"; nothing where no calls were recorded. */
-void info_calls_text(FILE *to, const struct trace *trace);
-/* Lines below "who": the processes, where there are some. 0 or -ENOMEM. */
+/* Lines below "how"; nothing where no calls were recorded. 0 or -ENOMEM. */
+int info_calls_text(FILE *to, const struct trace *trace);
+/* Lines below "who": the processes, where there are some. The same. */
 int info_processes_text(FILE *to, const struct trace *trace);
 
 /* The same for programs, and without a limit. */

@@ -138,7 +138,7 @@ static void put_counting(FILE *to, const struct trace *trace)
 		        profile_unsampled_in(trace));
 }
 
-static void put_method(FILE *to, const struct trace *trace)
+static int put_method(FILE *to, const struct trace *trace)
 {
 	static const char *const stacks[] = {
 		[TRACE_STACKS_NONE] = "none",
@@ -148,16 +148,18 @@ static void put_method(FILE *to, const struct trace *trace)
 	};
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_event *event;
+	int err;
 
 	fputs("\nhow\n", to);
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		put_event(to, trace, event);
-	info_calls_text(to, trace);
+	err = info_calls_text(to, trace);
 	put_counting(to, trace);
 	fprintf(to, LABEL "%s\n", "stacks",
 	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
 	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
+	return err;
 }
 
 /* They stop with the event that they are counted with, or, by older kernels, do not. */
@@ -415,13 +417,14 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	text_put(to, name, 0);
 	fputs("\n\n", to);
 	put_run(to, trace);
-	put_method(to, trace);
+	err = put_method(to, trace);
 	put_counters(to, trace, &shares);
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
-	err = put_commands(to, trace, &shares);
+	if (!err)
+		err = put_commands(to, trace, &shares);
 	if (!err)
 		err = put_threads(to, trace, &shares);
 	if (!err)

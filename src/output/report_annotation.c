@@ -275,23 +275,22 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 	const struct trace *trace = out->annotation->trace;
 	uint64_t frame = frame_make((uint16_t)code->symbol->module, code->symbol->lo);
 	const char *problem = annotation_problem(code->code, code->disassembler);
-	char *text = malloc(FRAME_TEXT_SIZE);
+	char text[FRAME_TEXT_SIZE];
+	const char *symbol;
 
 	fputc('\n', out->to);
-	if (text) {
-		snprintf(text, FRAME_TEXT_SIZE, "%s [%" PRIx64 ", %" PRIx64 ")",
-		         frame_module_text(trace, frame), code->address,
-		         code->address + (code->symbol->hi - code->symbol->lo));
-		put_name(out, text);
-		if (strcmp(frame_symbol(trace, frame, text), out->options->function) != 0) {
-			fputs(", a part of ", out->to);
-			text_put(out->to, frame_symbol(trace, frame, text), 0);
-		}
+	snprintf(text, sizeof(text), "%s [%" PRIx64 ", %" PRIx64 ")",
+	         frame_module_text(trace, frame), code->address,
+	         code->address + (code->symbol->hi - code->symbol->lo));
+	put_name(out, text);
+	symbol = frame_symbol(trace, frame, text);
+	if (strcmp(symbol, out->options->function) != 0) {
+		fputs(", a part of ", out->to);
+		text_put(out->to, symbol, 0);
 	}
 	if (problem)
 		fprintf(out->to, ": %s", problem);
 	fputc('\n', out->to);
-	free(text);
 }
 
 static int put_code(const struct annotation_text *out, const struct hot_code *hot)

@@ -3,6 +3,7 @@
 #include "output/part.h"
 #include "output/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -66,16 +67,19 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	fputc('\n', to);
 }
 
-void report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
-                      uint64_t samples)
+int report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
+                     uint64_t samples)
 {
 	char *text = part_text(trace, options->part);
 
-	if (text && *text) {
+	if (!text)
+		return -ENOMEM;
+	if (*text) {
 		fputs("shown: ", to);
 		text_put(to, text, 0);
 		fprintf(to, ", %llu sample%s\n", (unsigned long long)samples,
 		        samples == 1 ? "" : "s");
 	}
 	free(text);
+	return 0;
 }

@@ -215,16 +215,16 @@ static void put_functions(FILE *to, const struct job *job)
 	put_rest(to, options, nr, "function");
 }
 
-static void put_head(FILE *to, const struct job *job, const char *name)
+static int put_head(FILE *to, const struct job *job, const char *name)
 {
 	struct warning_text warning = {.to = to, .options = job->options};
 
 	if (job->options->quiet || job->options->no_header)
-		return;
+		return 0;
 	report_head_run(to, job->trace, name);
 	warnings_of_run(job->trace, report_warning_text, &warning);
 	report_head_event(to, job->trace, job->samples.event);
-	report_head_part(to, job->trace, job->options, job->samples.nr_samples);
+	return report_head_part(to, job->trace, job->options, job->samples.nr_samples);
 }
 
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
@@ -235,8 +235,9 @@ int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
 
 	if (!err && !job.rows.nr)
 		err = -ENODATA;
+	if (!err)
+		err = put_head(to, &job, name);
 	if (!err) {
-		put_head(to, &job, name);
 		put_ranks(to, &job);
 		put_others(to, &job);
 		put_functions(to, &job);
@@ -430,8 +431,9 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	struct job job;
 	int err = job_init_mpi(&job, trace, options);
 
+	if (!err)
+		err = put_head(to, &job, name);
 	if (!err) {
-		put_head(to, &job, name);
 		if (job.rows.nr)
 			put_ranks(to, &job);
 		put_others(to, &job);

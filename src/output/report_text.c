@@ -206,29 +206,35 @@ void report_warning_text(void *arg, const char *text)
 	fprintf(warning->to, "%s\n", paint(warning->options, PLAIN));
 }
 
+static int put_profile(FILE *to, const struct profile *profile,
+                       const struct report_options *options, const struct profile_view *view)
+{
+	if (options->annotate)
+		return report_annotation_text(to, profile, options);
+	if (options->tree || options->direction != PROFILE_ALL)
+		return report_text_tree(to, profile, options, view);
+	return put_tables(to, profile, options);
+}
+
 static int put_event(FILE *to, const struct trace *trace, uint32_t event,
                      const struct report_options *options)
 {
 	struct profile *profile;
 	struct profile_view view;
 	struct warning_text warning = {.to = to, .options = options};
-	int err;
+	int err = 0;
 
 	profile = report_profile(trace, event, options, &view);
 	if (!profile)
 		return -errno;
 	if (!options->quiet && !options->no_header) {
 		report_head_event(to, trace, event);
-		report_head_part(to, trace, options, profile->samples);
+		err = report_head_part(to, trace, options, profile->samples);
 		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
 	}
-	if (options->annotate)
-		err = report_annotation_text(to, profile, options);
-	else if (options->tree || options->direction != PROFILE_ALL)
-		err = report_text_tree(to, profile, options, &view);
-	else
-		err = put_tables(to, profile, options);
+	if (!err)
+		err = put_profile(to, profile, options, &view);
 	profile_free(profile);
 	return err;
 }

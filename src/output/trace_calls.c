@@ -285,16 +285,16 @@ void call_index_free(struct call_index *index)
 
 /* --- figures and names ------------------------------------------------------------------------ */
 
-uint64_t trace_call_bytes(const struct trace *trace)
+int trace_call_bytes(const struct trace *trace, uint64_t *bytes)
 {
 	struct places places;
-	uint64_t sum = 0;
+	int err = places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS);
 
-	if (!places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS))
-		for (size_t i = 0; i < places.nr; i++)
-			sum += places.places[i].bin->record_bytes;
+	*bytes = 0;
+	for (size_t i = 0; i < places.nr; i++)
+		*bytes += places.places[i].bin->record_bytes;
 	places_fini(&places);
-	return sum;
+	return err;
 }
 
 bool trace_has_calls(const struct trace *trace)

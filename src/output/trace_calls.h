@@ -43,8 +43,8 @@ void call_index_free(struct call_index *index);
 /* A walk over the calls of one thread, in order of leaving. NULL with errno. */
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
 
-/* What calls of a trace are stored in, bytes of records alone. */
-uint64_t trace_call_bytes(const struct trace *trace);
+/* What calls of a trace are stored in, bytes of records alone. 0 or -ENOMEM. */
+int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);
 

@@ -1,0 +1,88 @@
+#!/bin/sh
+# One allocation is refused, whichever it is: a report that succeeds nevertheless says all that it
+# says with memory, and none comes to grief.
+. "$(dirname "$0")/scenario"
+export LC_ALL=C # whose tables are there without memory
+build=$(dirname "$ADAPTRACE")
+(cd "$here/../.." && make -s BUILD="${build#"$PWD"/}" "${build#"$PWD"/}/unit/make_job")
+mkdir ranks
+"$build/unit/make_job" ranks 4 20 >/dev/null
+"$ADAPTRACE" merge ranks/*.atr -o job.atr 2>/dev/null || fail "no trace"
+
+cat >refuse.c <<'END'
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern void *__libc_malloc(size_t size), *__libc_calloc(size_t nr, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+static unsigned long asked, refused;
+
+__attribute__((constructor)) static void begin(void)
+{
+	refused = strtoul(getenv("REFUSED"), NULL, 10);
+	asked = 0;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	FILE *file = fopen("asked", "w");
+
+	if (file && fprintf(file, "%lu\n", asked) > 0)
+		fclose(file);
+}
+
+static int refuse(void)
+{
+	if (__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED) != refused)
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *malloc(size_t size)
+{
+	return refuse() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t nr, size_t size)
+{
+	return refuse() ? NULL : __libc_calloc(nr, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+	return refuse() ? NULL : __libc_realloc(memory, size);
+}
+
+void *reallocarray(void *memory, size_t nr, size_t size)
+{
+	return refuse() ? NULL : __libc_realloc(memory, nr * size);
+}
+END
+cc -shared -fPIC -o refuse.so refuse.c 2>said || skip "another C library: $(head -1 said)"
+refusing() { # WHICH OPTIONS...
+	which=$1; shift
+	REFUSED=$which LD_PRELOAD=$work/refuse.so "$ADAPTRACE" "$@" job.atr >out 2>said
+}
+refusing 0 info || skip "no library can be preloaded: $(cat said)"
+
+for what in "report" "report --json" "report --tree --only rank=1" "report --per-thread --time 1%,90%" \
+	"report --annotate compute" "report --callers step --json" "report --mpi" "report --mpi --json" \
+	"report --per-rank" "info" "info --json"; do
+	refusing 0 $what || fail "$what: $(cat said)"
+	mv out whole
+	last=$(cat asked) step=$(($(cat asked) / 50 + 1)) failed=0
+	for which in $(seq 1 $step "$last") $(seq $((last - 10)) "$last"); do
+		refusing "$which" $what
+		status=$?
+		case $status in
+		0) cmp -s out whole || fail "$what: $which of $last refused: $(diff whole out | head -5)" ;;
+		1 | 2) failed=$((failed + 1)) ;;
+		*) fail "$what: $which of $last refused: ended with $status: $(cat said)" ;;
+		esac
+	done
+	[ $failed -gt 10 ] || fail "$what fails for want of memory $failed times only"
+done
+pass
