@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DOTS "…"
+#define DOTS      "…"
+#define MAX_LEVEL 64 /* brackets deeper in each other go together */
 
 static bool fits(const char *name, unsigned width)
 {
@@ -49,7 +50,7 @@ static int deepest(const char *name)
 	for (const char *at = name; *at && depth >= 0; at++) {
 		size_t skip = signs(name, at);
 
-		if (skip && strlen(at) < skip)
+		if (strnlen(at, skip) < skip)
 			return -1;
 		if (skip) {
 			at += skip - 1;
@@ -140,6 +141,30 @@ static void cut_arguments(char *name)
 		name[size] = 0;
 }
 
+static char *next_character(char *at)
+{
+	do
+		at++;
+	while ((*at & 0xc0) == 0x80);
+	return at;
+}
+
+/* The first character between these from which on the name takes less columns than width. */
+static char *find_end(char *from, char *last, unsigned width)
+{
+	while (from < last) {
+		char *middle = from + (last - from) / 2;
+
+		while (middle > from && (*middle & 0xc0) == 0x80)
+			middle--;
+		if (text_put(NULL, middle, 0) < width)
+			last = middle;
+		else
+			from = next_character(middle);
+	}
+	return from;
+}
+
 /* Leaves out the beginning, but nothing of the last part. */
 static void cut_front(char *name, unsigned width)
 {
@@ -151,11 +176,9 @@ static void cut_front(char *name, unsigned width)
 		last = strstr(name, "+0x"); /* the place in a module that stands for a name */
 	if (!last || last - name < (int)strlen(DOTS))
 		return;
-	while (from < last &&
-	       (from - name < (int)strlen(DOTS) || text_put(NULL, from, 0) + 1 > width))
-		do
-			from++;
-		while ((*from & 0xc0) == 0x80); /* within a character */
+	while (from - name < (int)strlen(DOTS))
+		from = next_character(from);
+	from = find_end(from, last, width);
 	if (!strncmp(from, DOTS, strlen(DOTS)))
 		from += strlen(DOTS);
 	memcpy(name, DOTS, strlen(DOTS));
@@ -168,7 +191,8 @@ void short_name(char *name, unsigned width)
 
 	if (level < 0)
 		return;
-	for (; level > 0 && !fits(name, width); level--)
+	for (level = level < MAX_LEVEL ? level : MAX_LEVEL; level > 0 && !fits(name, width);
+	     level--)
 		elide(name, level);
 	if (!fits(name, width))
 		cut_arguments(name);

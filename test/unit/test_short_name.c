@@ -77,6 +77,31 @@ static void signs_are_no_brackets(void **state)
 	becomes("an_operator(long, long)", 20, "an_operator(…)");
 }
 
+/* Names are as long as somebody makes them. */
+static void very_long_names_are_cut_soon(void **state)
+{
+	enum { LONG = 500000 };
+	char *name = malloc(LONG + 1);
+
+	(void)state;
+	assert_non_null(name);
+	for (unsigned i = 0; i < LONG; i++)
+		name[i] = "ab::"[i % 4];
+	memcpy(name + LONG - 3, "end", 4);
+	becomes(name, 20, "…b::ab::ab::ab::aend");
+	memset(name, 'x', LONG);
+	memcpy(name + LONG - 5, "::end", 6);
+	becomes(name, 10, "…xxxx::end");
+	memset(name, '<', LONG / 2);
+	memset(name + LONG / 2, '>', LONG / 2);
+	becomes(name, 11, "<<<<<…>>>>>");
+	for (unsigned i = 0; i < LONG; i++)
+		name[i] = "->"[i % 2];
+	memcpy(name, "a::", 3);
+	short_name(name, 20);
+	free(name);
+}
+
 static void what_is_no_name_stays(void **state)
 {
 	(void)state;
@@ -141,6 +166,7 @@ int main(void)
 		cmocka_unit_test(names_without_parts_stay),
 		cmocka_unit_test(places_in_modules_keep_their_ends),
 		cmocka_unit_test(signs_are_no_brackets),
+		cmocka_unit_test(very_long_names_are_cut_soon),
 		cmocka_unit_test(what_is_no_name_stays),
 		cmocka_unit_test(the_widest_columns_give_first),
 		cmocka_unit_test(lines_are_cut_last),
