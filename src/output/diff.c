@@ -31,18 +31,16 @@ static char *row_cells(const struct profile *profile, const struct profile_row *
 	size_t size = 0;
 
 	for (unsigned k = 0; k < options->nr_keys; k++) {
-		char *grown;
-		size_t more;
+		const char *cell = report_cell(profile, row, options->keys[k], text);
+		size_t more = strlen(cell) + 1;
+		char *grown = realloc(cells, size + more);
 
-		report_cell(profile, row, options->keys[k], text);
-		more = strlen(text) + 1;
-		grown = realloc(cells, size + more);
 		if (!grown) {
 			free(cells);
 			return NULL;
 		}
 		cells = grown;
-		memcpy(cells + size, text, more);
+		memcpy(cells + size, cell, more);
 		size += more;
 	}
 	return cells;

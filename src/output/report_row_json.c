@@ -41,11 +41,10 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 	const struct profile_class *class = &profile->classes[row->class];
 	char text[CELL_SIZE];
 
-	report_cell(profile, row, key, text);
 	if (key == PROFILE_BY_SYMBOL)
-		json_add(object, "symbol", json_text(text));
+		json_add(object, "symbol", json_text(report_cell(profile, row, key, text)));
 	else if (key == PROFILE_BY_MODULE)
-		json_add(object, "module", json_text(text));
+		json_add(object, "module", json_text(report_cell(profile, row, key, text)));
 	else if (key == PROFILE_BY_COMM)
 		json_add(object, "comm", json_text(trace_string(profile->trace, class->comm)));
 	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
@@ -55,7 +54,8 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(profile->trace, class, object);
 	else if (key & PROFILE_MEMORY_KEYS)
-		json_add(object, report_memory_key(key), json_text(text));
+		json_add(object, report_memory_key(key),
+		         json_text(report_cell(profile, row, key, text)));
 	else if (class->cpu != PROFILE_NONE)
 		json_add_number(object, "cpu", class->cpu);
 }

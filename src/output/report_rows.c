@@ -187,49 +187,44 @@ void report_class_text(const struct profile *profile, const struct profile_class
 }
 
 /* "a.c", "a.c:12", or "12" where the file has a column of its own. */
-static void source_cell(const struct profile *profile, const struct frame_name *name,
-                        enum profile_keys key, char text[CELL_SIZE])
+static const char *source_cell(const struct profile *profile, const struct frame_name *name,
+                               enum profile_keys key, char text[CELL_SIZE])
 {
 	const char *path = trace_string(profile->trace, name->file);
 
 	if (!name->file || (key == PROFILE_BY_LINE && !name->line))
-		snprintf(text, CELL_SIZE, "[unknown]");
-	else if (key == PROFILE_BY_FILE)
-		snprintf(text, CELL_SIZE, "%s", path);
-	else if (profile->config.keys & PROFILE_BY_FILE)
+		return "[unknown]";
+	if (key == PROFILE_BY_FILE)
+		return path;
+	if (profile->config.keys & PROFILE_BY_FILE)
 		snprintf(text, CELL_SIZE, "%u", name->line);
 	else
 		snprintf(text, CELL_SIZE, "%s:%u", text_file_name(path), name->line);
+	return text;
 }
 
-static void name_cell(const struct profile *profile, uint32_t number, enum profile_keys key,
-                      char text[CELL_SIZE])
+static const char *name_cell(const struct profile *profile, uint32_t number, enum profile_keys key,
+                             char text[CELL_SIZE])
 {
 	const struct frame_name *name = &profile->names.names[number];
 	/* What is in no module, such as [truncated], is told once. */
 	bool alone = !frame_module(name->frame) && !(profile->config.keys & PROFILE_BY_SYMBOL);
-	const char *symbol;
 
-	if (key == PROFILE_BY_MODULE && !alone) {
-		snprintf(text, CELL_SIZE, "%s", frame_module_text(profile->trace, name->frame));
-		return;
-	}
-	if (key != PROFILE_BY_SYMBOL && key != PROFILE_BY_MODULE) {
-		source_cell(profile, name, key, text);
-		return;
-	}
-	symbol = frame_name_symbol(&profile->names, number, text);
-	if (symbol != text)
-		snprintf(text, CELL_SIZE, "%s", symbol);
+	if (key == PROFILE_BY_MODULE && !alone)
+		return frame_module_text(profile->trace, name->frame);
+	if (key != PROFILE_BY_SYMBOL && key != PROFILE_BY_MODULE)
+		return source_cell(profile, name, key, text);
+	return frame_name_symbol(&profile->names, number, text);
 }
 
-void report_cell(const struct profile *profile, const struct profile_row *row,
-                 enum profile_keys key, char text[CELL_SIZE])
+const char *report_cell(const struct profile *profile, const struct profile_row *row,
+                        enum profile_keys key, char text[CELL_SIZE])
 {
+	if (row->name != PROFILE_NONE && !(key & PROFILE_CLASS_KEYS))
+		return name_cell(profile, row->name, key, text);
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
-	else if (key & PROFILE_CLASS_KEYS)
-		report_class_text(profile, &profile->classes[row->class], key, text);
 	else
-		name_cell(profile, row->name, key, text);
+		report_class_text(profile, &profile->classes[row->class], key, text);
+	return text;
 }

@@ -22,10 +22,10 @@ uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first);
 /* All that was spent in the class of the row at `first`. */
 uint64_t report_rows_class_total(const struct report_rows *rows, uint32_t first);
 
-/* What a row says in the column of a key, as it is in the file. */
+/* What a row says in the column of a key: in the file, or in text where it has to be made. */
 #define CELL_SIZE FRAME_TEXT_SIZE
-void report_cell(const struct profile *profile, const struct profile_row *row,
-                 enum profile_keys key, char text[CELL_SIZE]);
+const char *report_cell(const struct profile *profile, const struct profile_row *row,
+                        enum profile_keys key, char text[CELL_SIZE]);
 
 /* A class in the words of one such key. */
 void report_class_text(const struct profile *profile, const struct profile_class *class,

@@ -44,12 +44,11 @@ static void measure(struct table_text *table, char *text)
 	const struct report_options *options = table->options;
 
 	report_columns_init(&table->columns, options);
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		for (uint32_t i = 0; i < rows_shown(table); i++) {
-			report_cell(table->profile, table_row(table, i), options->keys[k], text);
-			report_columns_note(&table->columns, k, text);
-		}
-	}
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		for (uint32_t i = 0; i < rows_shown(table); i++)
+			report_columns_note(&table->columns, k,
+			                    report_cell(table->profile, table_row(table, i),
+			                                options->keys[k], text));
 	report_columns_fit(&table->columns, 38 + report_counters_width(table->counters));
 }
 
@@ -73,10 +72,9 @@ static void put_row(const struct table_text *table, const struct profile_row *ro
 	report_counters_values(
 		table->to, table->counters,
 		row->name == PROFILE_NONE ? NULL : profile_row_counts(table->profile, row)->self);
-	for (unsigned k = 0; k < table->options->nr_keys; k++) {
-		report_cell(table->profile, row, table->options->keys[k], text);
-		report_columns_put(table->to, &table->columns, k, text);
-	}
+	for (unsigned k = 0; k < table->options->nr_keys; k++)
+		report_columns_put(table->to, &table->columns, k,
+		                   report_cell(table->profile, row, table->options->keys[k], text));
 	fputc('\n', table->to);
 }
 
@@ -120,10 +118,9 @@ static void put_thread_title(const struct table_text *table, char *text)
 	char weight[TEXT_SIZE];
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 
-	report_cell(profile, row, PROFILE_BY_THREAD, text);
 	text_quantity(weight, (double)table->whole, event->unit);
 	fprintf(table->to, "%s%s", table->first ? "\n" : "", paint(table->options, BOLD));
-	text_put(table->to, text, 0);
+	text_put(table->to, report_cell(profile, row, PROFILE_BY_THREAD, text), 0);
 	fprintf(table->to, ": %.2f%%, %s%s%s%s\n", percent((double)table->whole, profile->total),
 	        weight, unsampled ? " " : "", unsampled ? profile_unsampled_name(unsampled) : "",
 	        paint(table->options, PLAIN));

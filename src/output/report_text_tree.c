@@ -120,14 +120,15 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 			continue;
 		if (!first)
 			fputs("  ", tree->to);
-		report_cell(tree->tree->profile, row, options->keys[k], tree->text);
-		report_cell_put(tree->to, options->keys[k], tree->text, width);
+		report_cell_put(
+			tree->to, options->keys[k],
+			report_cell(tree->tree->profile, row, options->keys[k], tree->text), width);
 		first = false;
 	}
 	if (with_module) {
-		report_cell(tree->tree->profile, row, PROFILE_BY_MODULE, tree->text);
 		fprintf(tree->to, "%s (", paint(tree->options, DIM));
-		text_put(tree->to, tree->text, 0);
+		text_put(tree->to,
+		         report_cell(tree->tree->profile, row, PROFILE_BY_MODULE, tree->text), 0);
 		fprintf(tree->to, ")%s", paint(tree->options, PLAIN));
 	}
 	fputc('\n', tree->to);

@@ -122,6 +122,52 @@ static double weight(unsigned samples)
 	return (double)(base_periods[0] * samples);
 }
 
+/* Templates have names of any length, which may differ in their last letters alone. */
+static void rename_long(struct run *run)
+{
+	static char names[2][10001];
+	const struct named_range ranges[] = {{2, 0, 16, names[0]}, {2, 16, 32, names[1]}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		memset(names[i], 'x', sizeof(names[i]) - 1);
+		names[i][sizeof(names[i]) - 2] = (char)('a' + i);
+	}
+	trace_close(run->trace);
+	run->trace = world_named(&run->world, ranges, 2);
+}
+
+static void names_are_compared_in_full(void **state)
+{
+	struct run before, after;
+	struct diff_row *rows;
+	struct page page;
+	char *text;
+
+	(void)state;
+	record(&before, "aab", 100);
+	record(&after, "ab", 100);
+	rename_long(&before);
+	rename_long(&after);
+	rows = compare(&before, &after, false);
+	assert_int_equal(strlen(rows[0].cells), 10000);
+	assert_int_equal(rows[0].cells[9999], 'a');
+	assert_true(fabs(rows[0].change + weight(100)) < 1e-6);
+	assert_int_equal(rows[1].cells[9999], 'b');
+	free_rows(rows);
+	assert_int_equal(report_text(page_open(&page), before.trace, "x", &by_symbol), 0);
+	text = page_close(&page);
+	assert_non_null(strstr(text, "xxxa\n"));
+	assert_non_null(strstr(text, "xxxb\n"));
+	free(text);
+	assert_int_equal(report_json(page_open(&page), before.trace, &by_symbol), 0);
+	text = page_close(&page);
+	assert_non_null(strstr(text, "xxxa\""));
+	assert_non_null(strstr(text, "xxxb\""));
+	free(text);
+	end(&before);
+	end(&after);
+}
+
 static void the_largest_change_comes_first(void **state)
 {
 	struct run before, after;
@@ -557,6 +603,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_change_comes_first),
+		cmocka_unit_test(names_are_compared_in_full),
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(shares_are_of_their_own_run),

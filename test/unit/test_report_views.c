@@ -331,10 +331,9 @@ static void expect_module(const struct trace *trace, unsigned keys, const char *
 	unsigned found = 0;
 
 	assert_non_null(profile);
-	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		report_cell(profile, &profile->rows[i], PROFILE_BY_MODULE, text);
-		found += !strcmp(text, module);
-	}
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		found += !strcmp(
+			report_cell(profile, &profile->rows[i], PROFILE_BY_MODULE, text), module);
 	assert_int_equal(found, nr);
 	profile_free(profile);
 }
