@@ -57,7 +57,8 @@ static bool is_wanted(const struct wanted *wanted, uint32_t index)
 	case WHO_RANK:
 		return row != RANK_NONE && wanted->ranks->rows[row].rank == wanted->number;
 	default:
-		return !(thread->flags & TRACE_THREAD_FOLDED) &&
+		/* One of many, and none at all, have no number. */
+		return thread->tid &&
 		       (wanted->key == WHO_THREAD ? thread->tid : thread->pid) == wanted->number;
 	}
 }

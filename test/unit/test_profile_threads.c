@@ -3,6 +3,8 @@
 
 #include "output/profile.h"
 
+#include <errno.h>
+
 static void put_of(struct world *w, uint32_t thread, unsigned nr)
 {
 	struct hmb_sample sample = {.thread = thread, .leaf = (uint64_t)2 << 32, .step = 97081};
@@ -119,11 +121,36 @@ static void ranks_of_two_hosts_stay_two(void **state)
 	world_close(&w);
 }
 
+/* Places of the table whose tasks are gone without a sample, and those of many, have no number. */
+static void nobody_has_no_number(void **state)
+{
+	static const char *const words[] = {"process=0", "thread=0", "process=101"};
+	const char *wrong = NULL;
+	struct trace *trace;
+	struct world w;
+	struct who who;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_of(&w, add_thread(&w, 101, 101, "app"), 1);
+	add_thread(&w, 0, 0, "swapper");
+	tables_thread_ended(w.tables, add_thread(&w, 102, 102, "gone"), 1);
+	trace = written(&w);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(who_init(&who, trace, &words[i], 1, &wrong), i < 2 ? -ENOENT : 0);
+		assert_ptr_equal(wrong, words[i]);
+		who_fini(&who);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_executes_stays_one),
 		cmocka_unit_test(ranks_of_two_hosts_stay_two),
+		cmocka_unit_test(nobody_has_no_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
