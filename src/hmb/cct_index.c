@@ -58,7 +58,7 @@ static bool node_live(const struct hmb *hmb, uint32_t node, unsigned level)
 	const struct bin *bin = node_bin(&hmb->arena, node);
 	const unsigned char *at = (const unsigned char *)node_at(&hmb->arena, node);
 
-	return bin->use == BIN_SAMPLES && bin->level >= level && hmb_bin_live(hmb, bin) &&
+	return hmb_bin_live(hmb, bin) && bin->level >= level &&
 	       at >= (const unsigned char *)bin + bin_size(bin) - bin->node_bytes;
 }
 

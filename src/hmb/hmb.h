@@ -178,7 +178,7 @@ size_t hmb_record_bytes(const struct hmb *hmb);
 /* Bytes of nodes and their index. */
 size_t hmb_context_bytes(const struct hmb *hmb);
 
-/* Whether a bin of the arena holds live records: it is in use and its level is open. */
+/* Whether a bin of the arena holds live samples: it is in use for them and its level is open. */
 static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
 {
 	return bin->use == BIN_SAMPLES && bin->kind < hmb->nr_kinds &&
