@@ -48,11 +48,11 @@ static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent,
 static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t *sums)
 {
 	const struct profile *profile = tree->profile;
-	uint32_t below = profile->nr_classes ? profile->classes[0].root : PROFILE_NONE;
 
 	if (profile->config.keys & PROFILE_CLASS_KEYS)
 		return;
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
+		uint32_t below = profile->classes[0].root;
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 
 		if (weight < least)
