@@ -106,7 +106,7 @@ static inline uint32_t builder_known_context(const struct builder *builder, uint
 void *memory_new(size_t nr, size_t size);
 
 /* Room for so many nodes, as far as it can be had: without, it grows. */
-void builder_reserve_nodes(struct builder *builder, uint32_t nr);
+void builder_reserve_nodes(struct builder *builder, uint64_t nr);
 
 /* A new class with the root of its tree; the row of a name in a class. PROFILE_NONE: no memory. */
 uint32_t builder_add_class(struct builder *builder);

@@ -62,13 +62,13 @@ static uint32_t add_node(struct builder *builder)
 	                 sizeof(*profile->nodes));
 }
 
-void builder_reserve_nodes(struct builder *builder, uint32_t nr)
+void builder_reserve_nodes(struct builder *builder, uint64_t nr)
 {
 	if (nr >= PROFILE_MAX_ROW / 2)
 		return;
 	builder->profile->nodes = memory_new(nr, sizeof(struct profile_node));
 	if (builder->profile->nodes)
-		builder->rooms[2] = nr;
+		builder->rooms[2] = (uint32_t)nr;
 }
 
 uint32_t builder_add_class(struct builder *builder)

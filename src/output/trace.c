@@ -234,9 +234,9 @@ uint32_t trace_node_number(const struct trace *trace, uint32_t node)
 	return home ? home->number << shift | (node & ((1U << shift) - 1)) : UINT32_MAX;
 }
 
-uint32_t trace_node_limit(const struct trace *trace)
+uint64_t trace_node_limit(const struct trace *trace)
 {
-	return trace->sections[TRACE_BINS].nr << (trace->bin_shift - NODE_SHIFT);
+	return (uint64_t)trace->sections[TRACE_BINS].nr << (trace->bin_shift - NODE_SHIFT);
 }
 
 size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,

@@ -147,7 +147,7 @@ void trace_node_prefetch(const struct trace *trace, uint32_t node);
  * is at most a sixteenth of the file's size. UINT32_MAX: it lies in no bin of the file.
  */
 uint32_t trace_node_number(const struct trace *trace, uint32_t node);
-uint32_t trace_node_limit(const struct trace *trace);
+uint64_t trace_node_limit(const struct trace *trace);
 
 /*
  * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does

@@ -1,3 +1,4 @@
+#include "hmb/arena.h"
 #include "hmb/lambda.h"
 #include "output/trace_file.h"
 
@@ -108,6 +109,8 @@ static const char *check_bins(const struct trace *trace)
 		return "its bins are of an impossible size";
 	if (bins->entry_size != 1U << run->bin_shift)
 		return "its bins are not of the size that it states";
+	if (bins->nr > ARENA_MAX_SIZE >> run->bin_shift)
+		return "it has more bins than nodes have numbers";
 	for (uint32_t i = 0; i < granules->nr; i++) {
 		const uint32_t *number = section_entry(granules, i);
 

@@ -830,6 +830,38 @@ static void endless_stacks_end(void **state)
 	world_close(&w);
 }
 
+/* Beyond, numbers of nodes begin again, and readers have arrays of what they know of nodes. */
+static void an_arena_ends_where_numbers_of_nodes_do(void **state)
+{
+	const uint32_t nr = (uint32_t)(ARENA_MAX_SIZE >> 24);
+	uint32_t *granules = calloc(nr + 1UL, sizeof(*granules));
+	struct trace *trace, huge;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = world_written(&w);
+	huge = *trace;
+	huge.run.bin_shift = 24;
+	huge.sections[TRACE_GRANULES].at = (const void *)granules;
+	huge.sections[TRACE_BINS].entry_size = 1 << 24;
+	for (uint32_t i = 0; i <= nr; i++)
+		granules[i] = i + 1;
+	for (uint32_t beyond = 0; beyond < 2; beyond++) {
+		huge.sections[TRACE_GRANULES].nr = huge.sections[TRACE_BINS].nr = nr + beyond;
+		if (beyond)
+			assert_non_null(trace_check(&huge));
+		else
+			assert_null(trace_check(&huge));
+	}
+	huge.sections[TRACE_BINS].nr = nr;
+	huge.bin_shift = 24;
+	assert_true(trace_node_limit(&huge) == 1ULL << 32);
+	free(granules);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -849,6 +881,7 @@ int main(void)
 		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(endless_stacks_end),
 		cmocka_unit_test(sections_that_do_not_fit_are_refused),
+		cmocka_unit_test(an_arena_ends_where_numbers_of_nodes_do),
 		cmocka_unit_test(runs_of_other_sizes_are_read),
 		cmocka_unit_test(what_others_write_is_not_seen),
 	};
