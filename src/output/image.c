@@ -87,7 +87,7 @@ static int own_open(const char *name, int flags)
 	return err;
 }
 
-/* Not if it was recovered or put aside before we had the lock: the name is another's then. */
+/* Whether the file still has the name; -ENOENT: it has gone, or is another's. */
 static int check_name(const char *name, int fd)
 {
 	struct stat named, open;
@@ -105,7 +105,7 @@ static int leftover_open(const char *name)
 	if (fd < 0)
 		return fd;
 	err = image_lock(fd, RECOVERY);
-	if (!err)
+	if (!err) /* it may have been recovered or put aside before we had the lock */
 		err = check_name(name, fd);
 	if (!err)
 		return fd;
@@ -331,9 +331,10 @@ void image_close(struct image *image)
 	*image = (struct image){.fd = -1};
 }
 
+/* Others may have put the file aside, or a newer one in its place. */
 void image_unlink(struct image *image)
 {
-	if (image->name)
+	if (image->name && !check_name(image->name, image->fd))
 		unlink(image->name);
 	free(image->name);
 	image->name = NULL;

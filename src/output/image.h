@@ -59,6 +59,7 @@ int image_watch(struct image *image, const char *trace_path);
 
 /* The file stays if it is still named; see image_unlink(). */
 void image_close(struct image *image);
+/* Takes the name from the file, if it still has it. */
 void image_unlink(struct image *image);
 
 #endif

@@ -556,6 +556,33 @@ static void sizes_are_checked(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
+/* While a leftover is recovered a newer one may be put in its place. */
+static void a_newer_leftover_outlives_a_recovery(void **state)
+{
+	struct place *place = *state;
+	struct tables *recorder, *recovery, *next;
+	size_t budget;
+
+	need_images(place->path);
+	record_and_die(place->path, "one");
+	recorder = tables_new(BUDGET, place->path);
+	recovery = tables_recover(place->path, &budget);
+	assert_non_null(recovery);
+	tables_keep(recorder);
+	tables_free(recorder);
+	next = tables_new(BUDGET, place->path);
+	assert_true(tables_kept_leftover(next));
+	tables_recovered(recovery);
+	tables_free(recovery);
+	assert_true(has_image(place->path, ".old"));
+	tables_free(next);
+	recovery = tables_recover(place->path, &budget);
+	assert_non_null(recovery);
+	tables_recovered(recovery);
+	tables_free(recovery);
+	assert_false(has_image(place->path, ".old"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,6 +600,8 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(a_living_recorder_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_leftover_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_leftover_outlives_a_recovery, setup,
+	                                        teardown),
 		cmocka_unit_test_setup_teardown(kept_on_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_users_own_is_recovered, setup, teardown),
 		cmocka_unit_test_setup_teardown(headers_are_checked, setup, teardown),
