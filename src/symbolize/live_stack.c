@@ -8,7 +8,7 @@
 #define CHECK_MAX  6    /* return addresses */
 #define PIECE      4096 /* no larger than a page, so that a piece is there or is not */
 #define MAX_PIECES 64   /* for one sample: 256 KiB */
-#define REACH      ((uint64_t)8 << 20)
+#define REACH      ((uint64_t)1 << 30)
 
 struct live_stack {
 	pid_t pid;
@@ -70,7 +70,7 @@ bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sa
 	live->nr = 0;
 	live->base = arch_sample_reg(sample->regs, ARCH_SP);
 	live->end = live->base + REACH;
-	return live->end > live->base && is_there(pid, sample, links, nr);
+	return live->end > live->base && (!nr || is_there(pid, sample, links, nr));
 }
 
 static const unsigned char *piece_get(struct live_stack *live, uint64_t addr)

@@ -3,9 +3,9 @@
  * later, as far as a walk asks for it: a single frame may take half a megabyte.
  *
  * By then the thread has gone on. What is read is given only where the outermost return addresses
- * of the copy are still in memory as they were, and even then it may be what a stack has left
- * behind: whoever uses it needs a sign that the thread is where it was. Nothing in the process is
- * changed or halted.
+ * of the copy are still in memory as they were, if that is asked for, and even then it may be what
+ * a stack has left behind: whoever uses it needs a sign that the thread is where it was. Nothing in
+ * the process is changed or halted.
  */
 #ifndef SYMBOLIZE_LIVE_STACK_H
 #define SYMBOLIZE_LIVE_STACK_H
@@ -21,14 +21,14 @@ void live_stack_free(struct live_stack *live);
 
 /*
  * Prepares for words beyond the copy of a sample, in which these frames were found. False: the
- * process may not be read, is gone, or has left them.
+ * process may not be read, is gone, or has left them. nr 0: whether it has is not asked.
  */
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
                       const struct link *links, unsigned nr);
 
 /*
  * A word of the stack that the copy does not have in whole. False: it cannot be read, is more than
- * 8 MiB from the stack pointer, or too much was read for this sample.
+ * 1 GiB from the stack pointer, or too much was read for this sample.
  */
 bool live_stack_word(struct live_stack *live, uint64_t addr, uint64_t *value);
 

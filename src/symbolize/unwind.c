@@ -1,6 +1,7 @@
 #include "symbolize/unwind.h"
 #include "perf/clock.h"
 #include "symbolize/arch.h"
+#include "symbolize/beyond.h"
 #include "symbolize/live_stack.h"
 #include "symbolize/walk.h"
 
@@ -13,6 +14,7 @@ struct unwinder {
 	struct rule_cache *rules; /* UNWIND_RULES */
 	struct remote *remote;    /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
+	struct beyond_table *beyond;
 	struct live_stack *live;
 	struct unwind_stats stats;
 	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
@@ -31,12 +33,14 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	if (!unwinder)
 		return NULL;
 	unwinder->chains = chain_table_new();
+	unwinder->beyond = beyond_table_new();
 	unwinder->live = live_stack_new();
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
 		unwinder->remote = remote_new(modules);
-	if (!unwinder->chains || !unwinder->live || (!unwinder->rules && !unwinder->remote)) {
+	if (!unwinder->chains || !unwinder->beyond || !unwinder->live ||
+	    (!unwinder->rules && !unwinder->remote)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
 		return NULL;
@@ -51,6 +55,7 @@ void unwinder_free(struct unwinder *unwinder)
 	rule_cache_free(unwinder->rules);
 	remote_free(unwinder->remote);
 	chain_table_free(unwinder->chains);
+	beyond_table_free(unwinder->beyond);
 	live_stack_free(unwinder->live);
 	free(unwinder);
 }
@@ -64,33 +69,73 @@ static void walk_run(struct unwinder *unwinder, struct walk *walk)
 }
 
 /*
- * Walks a cut stack once more, with what the process has beyond it now. What is found is good for
- * later samples alone: one that was cut at the same return address shows that the thread had not
- * left it meanwhile. To read takes as long as many walks: it is tried ever more rarely while the
- * stacks of a thread have nothing in common.
+ * Walks a cut stack once more, with what the process has beyond it now, if that many of its frames
+ * still are where they were. False: not to the end.
+ */
+static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsigned nr,
+                       struct walk *again)
+{
+	*again = *walk;
+	if (!live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->links,
+	                      nr))
+		return false;
+	again->live = unwinder->live;
+	again->links = unwinder->more;
+	again->holds = unwinder->more_holds;
+	again->past.nr = 0;
+	again->nr = 0;
+	again->cut = false;
+	walk_run(unwinder, again);
+	return again->complete;
+}
+
+/*
+ * What is found so is good for later samples alone: one that was cut at the same return address
+ * shows that the thread had not left it meanwhile. To read takes as long as many walks: it is tried
+ * ever more rarely while the stacks of a thread have nothing in common.
  */
 static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 {
 	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
-	struct walk again = *walk;
+	struct walk again;
 
 	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
-	    !live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->links,
-	                      walk->nr))
+	    !walk_again(unwinder, walk, walk->nr, &again))
 		return;
-	again.live = unwinder->live;
-	again.links = unwinder->more;
-	again.holds = unwinder->more_holds;
-	again.past.nr = 0;
-	again.nr = 0;
-	again.cut = false;
-	walk_run(unwinder, &again);
-	if (again.complete)
-		chain_store(unwinder->chains, walk->sample->tid,
-		            &(struct chain_news){.links = again.links,
-		                                 .holds = unwinder->rules ? again.holds : NULL,
-		                                 .nr = again.nr,
-		                                 .since = clock_ns(CLOCK_MONOTONIC)});
+	chain_store(unwinder->chains, walk->sample->tid,
+	            &(struct chain_news){.links = again.links,
+	                                 .holds = unwinder->rules ? again.holds : NULL,
+	                                 .nr = again.nr,
+	                                 .since = clock_ns(CLOCK_MONOTONIC)});
+}
+
+/* Where the outermost frame that was found is larger than the copy. */
+static struct beyond_key frame_key(const struct walk *walk)
+{
+	const struct link *last = &walk->links[walk->nr - 1];
+
+	return (struct beyond_key){
+		.tid = walk->sample->tid,
+		.slot = walk->wanted,
+		.bottom = last->slot ? last->slot : arch_sample_reg(walk->sample->regs, ARCH_SP),
+	};
+}
+
+/* As many links as there are with what is believed to be above that frame. */
+static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct beyond_key key = frame_key(walk);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct walk again;
+
+	if (walk->wanted_nr != walk->nr || !walk->sample->time || key.tid <= 0)
+		return walk->nr;
+	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
+	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
+		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
+		             again.nr - walk->nr);
+	return beyond_append(unwinder->beyond, &key, walk->sample->time, walk->links, walk->nr,
+	                     walk->max);
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
@@ -106,7 +151,8 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 		                  walk->holds, walk->nr, walk->max);
 		if (nr == walk->nr) {
 			walk_live(unwinder, walk);
-			return UNWIND_TRUNCATED;
+			walk->nr = (unsigned)walk_beyond(unwinder, walk);
+			return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
 		}
 		walk->nr = (unsigned)nr;
 		walk->nr_again = 0;
@@ -157,6 +203,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 void unwinder_forget(struct unwinder *unwinder, pid_t tid)
 {
 	chain_forget(unwinder->chains, tid);
+	beyond_forget(unwinder->beyond, tid);
 }
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *stats)

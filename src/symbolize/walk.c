@@ -48,6 +48,18 @@ static inline bool load(struct state *state, uint64_t addr, uint64_t *value)
 	return true;
 }
 
+/* The return address of the current frame, from its slot. */
+static inline bool load_ra(struct state *state, uint64_t *ra)
+{
+	struct walk *walk = state->walk;
+
+	if (load(state, state->slot, ra))
+		return true;
+	walk->wanted = state->slot;
+	walk->wanted_nr = walk->nr;
+	return false;
+}
+
 static const struct mapping *find_map(const struct state *state, uint64_t addr)
 {
 	const struct mapping *map = state->map;
@@ -136,7 +148,7 @@ static bool return_address(struct state *state, const struct unwind_rule *rule, 
 			state->slot = 0;
 			return true;
 		}
-		return load(state, state->slot, ra);
+		return load_ra(state, ra);
 	case RULE_IN: /* vfork and longjmp keep it in one while they change stacks */
 		if (!state->inner || !state->sampled)
 			return false;
@@ -253,7 +265,7 @@ static inline bool step_plain(struct state *state, const struct unwind_rule *rul
 	if (cfa <= state->regs[RULE_SP])
 		return false;
 	state->slot = cfa + (uint64_t)(int64_t)rule->ra.offset;
-	if (!load(state, state->slot, &ra))
+	if (!load_ra(state, &ra))
 		return false;
 	plain_reg(state, &rule->fp, cfa, RULE_FP);
 	plain_reg(state, &rule->extra, cfa, RULE_EXTRA);

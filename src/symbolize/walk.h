@@ -20,6 +20,10 @@ struct walk {
 	unsigned nr_again; /* that many of the outermost links are those of the past */
 	bool complete;
 	bool cut; /* stopped because the copied stack ended */
+	/* Where the return address of link number wanted_nr - 1 is, which the copy does not have.
+	 */
+	uint64_t wanted;
+	unsigned wanted_nr; /* 0: none */
 };
 
 void walk_rules(struct walk *walk, struct rule_cache *rules);

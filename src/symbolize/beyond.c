@@ -1,0 +1,122 @@
+#include "symbolize/beyond.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_FRAMES   256
+#define MAX_LINKS   1024
+#define READ_EVERY  5000000 /* ns */
+#define NEAR        65536   /* bytes of code */
+#define BELIEVE     2       /* times the same, at first */
+#define BELIEVE_MAX 4096
+
+struct frame {
+	struct beyond_key key; /* tid 0: nobody's */
+	uint64_t read, since;  /* when it was last read, and when first as it is now */
+	unsigned same, needed; /* times in a row */
+	unsigned nr;
+};
+
+/* 4 MiB, of which only the pages are ever touched that stacks reach. */
+struct beyond_table {
+	unsigned nr_used;
+	struct frame frames[NR_FRAMES];
+	struct link links[NR_FRAMES][MAX_LINKS];
+};
+
+struct beyond_table *beyond_table_new(void)
+{
+	return calloc(1, sizeof(struct beyond_table));
+}
+
+void beyond_table_free(struct beyond_table *table)
+{
+	free(table);
+}
+
+static size_t place_of(const struct beyond_key *key)
+{
+	uint64_t hash =
+		((uint64_t)key->tid << 32 ^ key->slot ^ key->bottom << 7) * 0x9e3779b97f4a7c15ull;
+
+	return hash >> 56;
+}
+
+static bool is_of(const struct frame *frame, const struct beyond_key *key)
+{
+	return frame->key.tid == key->tid && frame->key.slot == key->slot &&
+	       frame->key.bottom == key->bottom;
+}
+
+bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now)
+{
+	struct frame *frame = &table->frames[place_of(key)];
+
+	if (now < frame->read + READ_EVERY)
+		return false;
+	if (!is_of(frame, key)) {
+		table->nr_used += !frame->key.tid;
+		*frame = (struct frame){.key = *key, .needed = BELIEVE};
+	}
+	frame->read = now;
+	return true;
+}
+
+/* Whether both may be addresses of one function. */
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return a >> 32 == b >> 32 && (a > b ? a - b : b - a) < NEAR;
+}
+
+/* The first may be another call of the same caller: one that itself was called from one place. */
+static bool links_equal(const struct link *a, const struct link *b, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (a[i].slot != b[i].slot ||
+		    (a[i].frame != b[i].frame &&
+		     (i > 0 || nr == 1 || !is_near(a[i].frame, b[i].frame))))
+			return false;
+	return true;
+}
+
+void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
+                  const struct link *links, size_t nr)
+{
+	size_t place = place_of(key);
+	struct frame *frame = &table->frames[place];
+
+	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
+		return;
+	if (nr == frame->nr && links_equal(links, table->links[place], nr)) {
+		frame->same++;
+	} else {
+		if (frame->nr && frame->needed < BELIEVE_MAX)
+			frame->needed *= 2;
+		frame->since = now;
+		frame->same = 1;
+	}
+	memcpy(table->links[place], links, nr * sizeof(*links));
+	frame->nr = (unsigned)nr;
+}
+
+size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
+                     struct link *links, size_t nr, size_t max)
+{
+	size_t place = place_of(key);
+	const struct frame *frame = &table->frames[place];
+
+	if (!is_of(frame, key) || frame->same < frame->needed || time < frame->since ||
+	    frame->nr > max - nr)
+		return nr;
+	memcpy(links + nr, table->links[place], frame->nr * sizeof(*links));
+	return nr + frame->nr;
+}
+
+void beyond_forget(struct beyond_table *table, pid_t tid)
+{
+	for (size_t i = 0; table->nr_used && i < NR_FRAMES; i++)
+		if (table->frames[i].key.tid == tid) {
+			table->frames[i] = (struct frame){0};
+			table->nr_used--;
+		}
+}
