@@ -253,16 +253,17 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 
 	if (s->way == SAMPLER_LADDER && !task->counters) {
 		task->counters = counter_sums_new();
-		task->counted_thread = task->thread;
+		task->counted_thread = NO_THREAD;
 	}
 	if (s->way == SAMPLER_CGROUP || !task->counters) {
 		counter_counts(s->counts, nr, record);
 		return in_units(s, s->counts);
 	}
 	/* It executed another program since it was given its place in the table of threads. */
-	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread)
+	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread) {
 		counter_sums_restart(task->counters);
-	task->counted_thread = task->thread;
+		task->counted_thread = NO_THREAD;
+	}
 	return in_units(s, counter_sums_add(task->counters, nr, record, source));
 }
 
@@ -311,6 +312,8 @@ void session_sample(struct session *s, const struct record *record,
 		sample.path = s->frames + 1;
 		sample.path_size = nr - 1;
 		sample.thread = tasks_thread(&s->tasks, task, record->time);
+		if (sample.counters)
+			task->counted_thread = sample.thread;
 		summary_modules(s);
 	}
 	if (hmb_put(s->hmb, &sample))

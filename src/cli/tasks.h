@@ -40,7 +40,7 @@ struct task {
 	uint64_t before;   /* what the thread's clock showed when all this began, ns */
 	struct task *next_ended;
 	struct counter_sums *counters; /* NULL: none yet */
-	uint32_t counted_thread;       /* that the counters' totals are of */
+	uint32_t counted_thread;       /* that a sample told them of; NO_THREAD: of none yet */
 	bool streams_started;
 	bool told_exact; /* a READ record said its exact total */
 	bool unobserved; /* no more records of it come, nor of its end */
