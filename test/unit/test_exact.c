@@ -1,0 +1,278 @@
+/* Which of the kernel's totals of commands and threads are believed in the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* That of calls has the name of that of the kernel, which nothing but this test looks into. */
+#define ring call_ring
+#include "cli/exact.h"
+#undef ring
+#include "perf/sampler_state.h"
+
+enum { PERIOD = 1000, PID = 4000001, TOTAL = 1000000, ALLOWED = TOTAL / 50 + 10 * PERIOD };
+
+struct world {
+	struct options options;
+	struct session session;
+	struct sampler sampler;
+	char *command[2], folder[64];
+	uint64_t period;
+	int fd;
+};
+
+/* A counter that tells this to who reads it. */
+static int counted(uint64_t value)
+{
+	int fd = memfd_create("count", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &value, sizeof(value), 0), sizeof(value));
+	return fd;
+}
+
+static void enter(struct world *w, enum record_type type, pid_t pid, pid_t tid)
+{
+	struct record record = {
+		.type = type, .time = 1000, .pid = (uint32_t)pid, .tid = (uint32_t)tid};
+
+	record.fork.parent_pid = record.fork.parent_tid = (uint32_t)(pid == tid ? PID : pid);
+	tasks_record(&w->session.tasks, &record);
+}
+
+static void name(struct world *w, pid_t pid, const char *comm)
+{
+	struct record record = {.type = RECORD_COMM,
+	                        .time = 1000,
+	                        .pid = (uint32_t)pid,
+	                        .tid = (uint32_t)pid,
+	                        .comm = {.comm = comm, .exec = true}};
+
+	tasks_record(&w->session.tasks, &record);
+}
+
+/* A process that ended, of which the kernel told this. */
+static void run_child(struct world *w, pid_t pid, const char *comm, uint64_t value, bool sampled)
+{
+	struct tasks *tasks = &w->session.tasks;
+	struct record record = {.type = RECORD_READ,
+	                        .time = 1000,
+	                        .pid = (uint32_t)pid,
+	                        .tid = (uint32_t)pid,
+	                        .read.value = value};
+
+	enter(w, RECORD_FORK, pid, pid);
+	name(w, pid, comm);
+	if (sampled)
+		tasks_thread(tasks, tasks_of_sample(tasks, pid, pid), 1000);
+	tasks_record(tasks, &record);
+	enter(w, RECORD_EXIT, pid, pid);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct session *s = &w->session;
+	char path[96];
+
+	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	strcat(strcpy(path, w->folder), "/x.atr");
+	w->period = PERIOD;
+	w->fd = counted(TOTAL);
+	w->command[0] = "app";
+	w->options = (struct options){.command = w->command, .nr_events = 1};
+	w->sampler = (struct sampler){
+		.way = SAMPLER_LADDER,
+		.nr_cpus = 1,
+		.nr_targets = 1,
+		.nr_events = 1,
+		.started = true,
+		.events[0] = {.base_period = &w->period,
+	                      .fds = &w->fd,
+	                      .nr_rungs = 1,
+	                      .nr_steps = 1},
+		.exact_fd = counted(TOTAL),
+	};
+	s->options = &w->options;
+	s->sampler = &w->sampler;
+	s->way = SAMPLER_LADDER;
+	s->modules = module_table_new();
+	s->tables = tables_new(64 << 10, path);
+	assert_non_null(s->tables);
+	tasks_init(&s->tasks, s->tables, s->modules, 1, NULL, NULL);
+	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	tasks_fini(&w->session.tasks);
+	tables_free(w->session.tables);
+	module_table_free(w->session.modules);
+	close(w->fd);
+	close(w->sampler.exact_fd);
+	rmdir(w->folder);
+	free(w);
+	return 0;
+}
+
+static struct trace_command *command(struct world *w, const char *comm)
+{
+	struct tables *tables = w->session.tables;
+
+	return tables_command(tables, tables_string(tables, comm));
+}
+
+static void check(struct world *w, const char *comm, bool known, uint64_t exact)
+{
+	assert_int_equal(command(w, comm)->flags & TRACE_THREAD_EXACT,
+	                 known ? TRACE_THREAD_EXACT : 0);
+	assert_int_equal(command(w, comm)->exact, exact);
+}
+
+/* What the totals by task sum up to, and the verdict on them. */
+static void judge(struct world *w, uint64_t exact, bool believed)
+{
+	struct trace_thread *thread;
+
+	run_child(w, PID + 1, "child", 5000, true);
+	close(w->sampler.exact_fd);
+	w->sampler.exact_fd = counted(exact);
+	exact_total(&w->session);
+	check(w, "child", believed, believed ? 5000 : 0);
+	thread = tables_thread(w->session.tables, 0);
+	assert_int_equal(thread->exact, believed ? 5000 : 0);
+	assert_int_equal(thread->flags & TRACE_THREAD_EXACT, believed ? TRACE_THREAD_EXACT : 0);
+}
+
+static void totals_that_agree_are_believed(void **state)
+{
+	judge(*state, TOTAL, true);
+}
+
+static void a_little_is_no_loss(void **state)
+{
+	judge(*state, TOTAL - ALLOWED, true);
+}
+
+static void a_little_more_is_none(void **state)
+{
+	judge(*state, TOTAL + ALLOWED, true);
+}
+
+/* The kernel lost counts when it swapped contexts: of whom, nobody knows. */
+static void what_was_lost_makes_all_unknown(void **state)
+{
+	judge(*state, TOTAL - ALLOWED - 1, false);
+}
+
+static void what_was_counted_twice_does_as_well(void **state)
+{
+	judge(*state, TOTAL + ALLOWED + 1, false);
+}
+
+static void counters_that_cannot_be_read_are_none(void **state)
+{
+	judge(*state, 0, false);
+}
+
+/* Nobody ran, and nothing was sampled: there is nothing to doubt, nor to tell. */
+static void nothing_is_nothing(void **state)
+{
+	struct world *w = *state;
+	const uint64_t none = 0;
+
+	assert_int_equal(pwrite(w->fd, &none, sizeof(none), 0), sizeof(none));
+	assert_int_equal(pwrite(w->sampler.exact_fd, &none, sizeof(none), 0), sizeof(none));
+	exact_total(&w->session);
+	assert_null(tables_thread(w->session.tables, 0));
+}
+
+/* A command's total is known when all of it has ended. */
+static void what_runs_on_has_not_told_its_total(void **state)
+{
+	struct world *w = *state;
+
+	run_child(w, PID + 1, "daemon", 5000, false);
+	run_child(w, PID + 2, "child", 7000, false);
+	enter(w, RECORD_FORK, PID + 3, PID + 3);
+	name(w, PID + 3, "daemon");
+	exact_total(&w->session);
+	check(w, "daemon", false, 5000);
+	check(w, "child", true, 7000);
+}
+
+/* A thread of a process counts as much as its first. */
+static void nor_has_a_thread_that_does(void **state)
+{
+	struct world *w = *state;
+
+	enter(w, RECORD_FORK, PID + 1, PID + 1);
+	name(w, PID + 1, "pool");
+	run_child(w, PID + 5, "pool", 300, false);
+	enter(w, RECORD_FORK, PID + 1, PID + 2);
+	enter(w, RECORD_EXIT, PID + 1, PID + 1);
+	exact_total(&w->session);
+	check(w, "pool", false, 300);
+}
+
+/* Who never executed was ours, and has nothing to tell of the target. */
+static void who_awaits_its_exec_is_not_living(void **state)
+{
+	struct world *w = *state;
+	struct trace_command *first = tables_command_at(w->session.tables, 0);
+
+	first->flags |= TRACE_THREAD_EXACT;
+	first->exact = 12;
+	exact_total(&w->session);
+	assert_int_equal(first->flags & TRACE_THREAD_EXACT, TRACE_THREAD_EXACT);
+	name(w, PID, "app");
+	command(w, "app")->flags |= TRACE_THREAD_EXACT;
+	exact_total(&w->session);
+	check(w, "app", false, 0);
+}
+
+/* Of a cgroup, and of who ran before, there are no totals by task to judge. */
+static void other_ways_are_left_alone(void **state)
+{
+	struct world *w = *state;
+
+	run_child(w, PID + 1, "child", 5000, false);
+	close(w->sampler.exact_fd);
+	w->sampler.exact_fd = -1;
+	w->session.way = SAMPLER_CGROUP;
+	exact_total(&w->session);
+	w->session.way = SAMPLER_LADDER;
+	w->options.command = NULL;
+	exact_total(&w->session);
+	check(w, "child", true, 5000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(totals_that_agree_are_believed),
+		TEST(a_little_is_no_loss),
+		TEST(a_little_more_is_none),
+		TEST(what_was_lost_makes_all_unknown),
+		TEST(what_was_counted_twice_does_as_well),
+		TEST(counters_that_cannot_be_read_are_none),
+		TEST(nothing_is_nothing),
+		TEST(what_runs_on_has_not_told_its_total),
+		TEST(nor_has_a_thread_that_does),
+		TEST(who_awaits_its_exec_is_not_living),
+		TEST(other_ways_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
