@@ -8,7 +8,7 @@ leave_behind() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
 	rm -f daemon finished go
 	recorded "$@" sh -c 'setsid sh -c "echo \$\$ >daemon; until [ -e go ]; do sleep 0.05; done;
-		'"$TARGETS/burn 0.1"' >finished" >/dev/null 2>&1 &
+		\"\$TARGETS/burn\" 0.1 >finished" >/dev/null 2>&1 &
 		until [ -s daemon ]; do sleep 0.05; done; exit 4' 2>errors
 }
 record() { command "$ADAPTRACE" record -q --max-overhead 0 "$@"; [ $? = 4 ]; }

@@ -28,7 +28,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$TARGETS/burn" 0.2
 
 	echo "-- becomes another file $way"
 	cp "$TARGETS/burn" own
-	recorded $way sh -c "./own 0.2; rm own; cp $TARGETS/world own"
+	recorded $way sh -c './own 0.2; rm own; cp "$TARGETS/world" own'
 	weigh 0.2 own
 
 	echo "-- odd names $way"
