@@ -139,8 +139,9 @@ $(BUILD)/hw/%: test/hw/guest/%.c
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
-$(BUILD)/unit/test_unwind_programs: | $(BUILD)/targets/step_throw \
-		$(if $(RUSTC),$(BUILD)/targets/step_panic)
+# In other languages.
+PROGRAMS := $(BUILD)/targets/step_throw $(if $(RUSTC),$(BUILD)/targets/step_panic)
+$(BUILD)/unit/test_unwind_programs: | $(PROGRAMS)
 
 # All processors, unless make was told how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -171,8 +172,8 @@ print-libraries:
 	@echo $(PKGS_LIBS)
 
 # -- the rest ----------------------------------------------------------------------------------
-bench: | deps-build
-	@$(MAKE) --no-print-directory all $(BENCH:test/bench/%.c=$(BUILD)/bench/%)
+bench: | deps-check
+	@$(MAKE) --no-print-directory $(JOBS) all $(BENCH:test/bench/%.c=$(BUILD)/bench/%) $(PROGRAMS)
 	@test/bench/run.sh $(BUILD) $(T)
 
 lint: | deps-lint

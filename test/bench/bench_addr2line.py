@@ -5,7 +5,7 @@ LLVM answer for the same addresses of a program with debug information. Goal: >=
 information says, and the differences are counted by their reasons. SHOW=1 shows some of each.
 ASKED=PROGRAM: the same code, for the other readers, where they cannot read what we are to (after
 dwz -m, or with units of types)."""
-import bisect, collections, os, re, shutil, subprocess, sys, tempfile
+import bisect, collections, os, re, shutil, subprocess, sys
 
 build = os.path.abspath(sys.argv[1])
 programs = [os.path.abspath(path) for path in sys.argv[2:]] or [f'{build}/{name}' for name in

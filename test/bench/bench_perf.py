@@ -8,7 +8,8 @@ build, rounds, turns = sys.argv[1], '1500', 7
 period = 970793  # ns
 
 if not shutil.which('perf'):
-    sys.exit('bench_perf: no perf here')
+    print('bench_perf: no perf here')
+    sys.exit(77)
 folder = tempfile.TemporaryDirectory()
 cost = os.path.join(folder.name, 'cost')
 target = [os.path.abspath(build + '/targets/fixed_work'), cost, rounds]

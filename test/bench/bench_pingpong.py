@@ -10,7 +10,8 @@ build, count, turns = os.path.abspath(sys.argv[1]), 40000, 11
 event = ['-e', 'cpu-clock', '-c', '970793']
 
 if not shutil.which('perf'):
-    sys.exit('bench_pingpong: no perf here')
+    print('bench_pingpong: no perf here')
+    sys.exit(77)
 folder = tempfile.TemporaryDirectory()
 cpu = str(min(os.sched_getaffinity(0)))
 

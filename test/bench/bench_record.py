@@ -37,4 +37,5 @@ for name, command in workloads.installed():
               f'{100 * (1 - samples["truncated_stacks"] / taken):7.3f} % complete '
               f'({100 * samples["stitched_stacks"] / taken:.2f} % stitched), '
               f'recorder {info["recorder_cpu_ns"] / taken / 1e3:5.2f} us a sample, '
-              f'{100 * lost / (taken + lost):6.3f} % lost', flush=True)
+              f'{100 * lost / (taken + lost):6.3f} % lost; goal >= {98.5 if name == "node" else 99} %, '
+              + ('<= 5 us, <= 0.1 %' if hertz == 10000 else '0 % lost'), flush=True)

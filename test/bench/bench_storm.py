@@ -9,7 +9,8 @@ build, count, turns = os.path.abspath(sys.argv[1]), 1500, 11
 event = ['-e', 'cpu-clock', '-c', '970793']
 
 if not shutil.which('perf'):
-    sys.exit('bench_storm: no perf here')
+    print('bench_storm: no perf here')
+    sys.exit(77)
 folder = tempfile.TemporaryDirectory()
 
 

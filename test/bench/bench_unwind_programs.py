@@ -9,4 +9,6 @@ folder = tempfile.TemporaryDirectory()
 os.chdir(folder.name)
 for name, command in workloads.installed():
     print(f'{name}:', flush=True)
-    subprocess.run([bench, *command], stderr=subprocess.DEVNULL)
+    status = subprocess.run([bench, *command], stderr=subprocess.DEVNULL).returncode
+    if status:
+        sys.exit(status)
