@@ -69,7 +69,8 @@ grep -q '^cgroup .*perf_event' /proc/mounts && skip "perf_event is of version 1 
 group=adaptrace-test-$$
 mkdir -p "$v2/$group/below" || skip "no cgroup can be made here"
 tidy() {
-	kill $inside $before $moved $group_recorder 2>/dev/null; wait $inside $before $moved 2>/dev/null
+	for pid in $inside $before $moved $group_recorder; do ours $pid && kill $pid; done
+	wait $inside $before $moved 2>/dev/null
 	rmdir "$v2/$group/below" "$v2/$group"
 	leave
 }
