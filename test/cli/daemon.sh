@@ -6,10 +6,10 @@ need_sampling
 
 leave_behind() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
-	rm -f daemon finished go
+	rm -f daemon finished go recorder
 	recorded "$@" sh -c 'setsid sh -c "echo \$\$ >daemon; until [ -e go ]; do sleep 0.05; done;
 		\"\$TARGETS/burn\" 0.1 >finished" >/dev/null 2>&1 &
-		until [ -s daemon ]; do sleep 0.05; done; exit 4' 2>errors
+		until [ -s daemon ]; do sleep 0.05; done; echo $PPID >recorder; exit 4' 2>errors
 }
 record() { command "$ADAPTRACE" record -q --max-overhead 0 "$@"; [ $? = 4 ]; }
 
@@ -31,10 +31,6 @@ assert info["exit_status"] == 4
 # What still runs has not said its total, so that of its command is not known.
 assert [c["exact"] for c in info["commands"] if c["comm"] == "sh"] == [None], info["commands"]
 END
+	find /sys/fs/cgroup -name "adaptrace-$(cat recorder)" 2>/dev/null | grep . && fail "it left its cgroup"
 done
-find /sys/fs/cgroup -name "adaptrace-*" -type d 2>/dev/null | while read -r left; do
-	pid=${left##*-}
-	[ -d "/proc/$pid" ] || [ -s "$left/cgroup.procs" ] || echo "left behind: $left"
-done >left
-[ ! -s left ] || fail "$(cat left)"
 pass

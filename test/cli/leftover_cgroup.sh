@@ -1,6 +1,7 @@
 #!/bin/sh
 # The cgroup of a killed recorder goes with the next recording, and with recover; but none of a
 # recorder that lives, whatever its number, and none that no recorder made.
+# Alone: the next recording of any other test takes them away as well.
 . "$(dirname "$0")/scenario"
 need_sampling
 need_cgroup
