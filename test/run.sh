@@ -3,48 +3,55 @@
 # each: the unit tests test/unit/test_*.c, plain and under the sanitizers, and the command-line
 # tests test/cli/*.sh. A test's exit status: 0 passed, 77 skipped, else failed, and then its output
 # is shown. Command-line tests measure on whatever else the machine does, and have three tries; how
-# many were needed is shown. A test that takes ten times what any takes on a busy machine hangs, and
-# fails.
+# many were needed is shown. As many run at once as there are CPUs, but for those that compare
+# times, share the limits of one ordinary user, or say "# Alone:" and why.
 set -u
-build=$1 pattern=${2:-} limit=600
-passed=0 failed=0 skipped=0
+build=$1 pattern=${2:-}
 log=$build/test-logs
+rm -rf "$log"
 mkdir -p "$log"
 export ASAN_OPTIONS=detect_leaks=${LEAKS:-1}
 export ADAPTRACE=$PWD/$build/adaptrace TARGETS=$PWD/$build/targets
 
-run() { # TRIES NAME COMMAND...
-	tries=$1 name=$2 try=1; shift 2
-	case $name in *"$pattern"*) ;; *) return ;; esac
-	while :; do
-		timeout -k 10 "$limit" "$@" >"$log/$name.log" 2>&1
-		status=$?
-		case $status in 0 | 77) break ;; esac
-		[ $try -lt "$tries" ] || break
-		cp "$log/$name.log" "$log/$name.try$try.log"
-		try=$((try + 1))
-	done
-	case $status in
-	0) passed=$((passed + 1)); echo "ok      $name$([ $try = 1 ] || echo " at try $try")" ;;
-	77) skipped=$((skipped + 1)); echo "skipped $name: $(tail -1 "$log/$name.log")" ;;
-	*) failed=$((failed + 1)); echo "FAILED  $name"; tail -40 "$log/$name.log" ;;
-	esac
+wanted=0
+run() { # AT-ONCE: lines "TRIES NAME COMMAND..." of $log/list
+	wanted=$((wanted + $(wc -l <"$log/list")))
+	xargs -r -P "$1" -L 1 test/run_one.sh "$log" <"$log/list" | tee -a "$log/all"
 }
 
-unit=$(for t in test/unit/test_*.c; do basename "$t" .c; done)
-for t in $unit; do case $t in *"$pattern"*) wanted="${wanted:-} $t" ;; esac; done
-if [ -n "${wanted:-}" ]; then
-	make -s -j"$(nproc)" $(for t in $wanted; do echo "$build/unit/$t"; done) || exit 1
+for t in test/unit/test_*.c; do
+	t=$(basename "$t" .c)
+	case $t in *"$pattern"*) units="${units:-} $t" ;; esac
+done
+if [ -n "${units:-}" ]; then
+	make -s -j"$(nproc)" $(for t in $units; do echo "$build/unit/$t"; done) || exit 1
 	make -s -j"$(nproc)" BUILD="$build/asan" OPT='-O1 -g' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
-		$(for t in $wanted; do echo "$build/asan/unit/$t"; done) || exit 1
+		$(for t in $units; do echo "$build/asan/unit/$t"; done) || exit 1
 fi
-for t in ${wanted:-}; do
-	run 1 "$t" "$build/unit/$t"
-	run 1 "$t-asan" "$build/asan/unit/$t"
-done
-for t in test/cli/*.sh; do
-	[ -e "$t" ] && run 3 "$(basename "$t" .sh)" sh "$t"
-done
+for t in ${units:-}; do
+	echo "1 $t $build/unit/$t"
+	echo "1 $t-asan $build/asan/unit/$t"
+done >"$log/list"
+run "$(nproc)"
+
+cli() { # whether ALONE
+	for t in test/cli/*.sh; do
+		name=$(basename "$t" .sh)
+		case $name in *"$pattern"*) ;; *) continue ;; esac
+		grep -Eq '^[^#]*\b(measure|as_user)\b|^# Alone:' "$t" && alone=yes || alone=no
+		[ $alone != "$1" ] || echo "3 $name sh $t"
+	done
+}
+cli no >"$log/list"
+# Which several of them make, where it is not there.
+[ ! -s "$log/list" ] || make -s "$build/unit/make_trace" "$build/unit/make_job" || exit 1
+run "$(nproc)"
+cli yes >"$log/list"
+run 1
+
+count() { grep -c "^$1 " "$log/all"; }
+passed=$(count 'ok     ') failed=$(count 'FAILED ') skipped=$(count skipped)
 echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+[ "$wanted" -gt 0 ] || echo "no test has '$pattern' in its name"
+[ "$failed" = 0 ] && [ "$wanted" -gt 0 ] && [ $((passed + skipped)) = "$wanted" ]

@@ -1,0 +1,21 @@
+#!/bin/sh
+# run_one.sh LOG TRIES NAME COMMAND...: runs one test, see run.sh, and says in one line how it went;
+# of one that failed with the end of its output, LOG/NAME.log. Those of tries before are beside it.
+set -u
+log=$1 tries=$2 name=$3 try=1; shift 3
+# Ten times what any takes on a busy machine: it hangs.
+limit=600
+while :; do
+	timeout -k 10 "$limit" "$@" >"$log/$name.log" 2>&1
+	status=$?
+	case $status in 0 | 77) break ;; esac
+	[ $try -lt "$tries" ] || break
+	cp "$log/$name.log" "$log/$name.try$try.log"
+	try=$((try + 1))
+done
+case $status in
+0) said="ok      $name$([ $try = 1 ] || echo " at try $try")" ;;
+77) said="skipped $name: $(tail -1 "$log/$name.log")" ;;
+*) said=$(echo "FAILED  $name"; tail -40 "$log/$name.log") ;;
+esac
+printf '%s\n' "$said" # at once: others may write beside it
