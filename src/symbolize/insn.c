@@ -10,7 +10,8 @@ struct reader {
 	uint8_t rex;
 	bool word; /* operands of 16 bits */
 	bool vector;
-	unsigned map; /* 0: one byte; 1: 0f, 2: 0f 38, 3: 0f 3a, or what stands for them */
+	/* 0: one byte; 1: 0f, 2: 0f 38, 3: 0f 3a, or what stands for them; 8 to 10: of XOP */
+	unsigned map;
 	uint8_t op, mod, reg, rm;
 	bool indexed;
 	int32_t disp, imm;
@@ -54,6 +55,12 @@ static void read_prefixes(struct reader *r)
 	}
 }
 
+/* Where pop would have the number of another operation. */
+static bool is_xop(const struct reader *r)
+{
+	return r->op == 0x8f && r->at < r->size && (r->code[r->at] & 0x1f) >= 8;
+}
+
 /* The opcode that follows the prefixes; false: there is none. */
 static bool read_opcode(struct reader *r)
 {
@@ -66,10 +73,10 @@ static bool read_opcode(struct reader *r)
 		}
 		return true;
 	}
-	if (r->op != 0xc4 && r->op != 0xc5 && r->op != 0x62)
+	if (r->op != 0xc4 && r->op != 0xc5 && r->op != 0x62 && !is_xop(r))
 		return true;
 	r->vector = true;
-	r->map = r->op == 0xc5 ? 1 : byte(r) & (r->op == 0xc4 ? 0x1f : 7);
+	r->map = r->op == 0xc5 ? 1 : byte(r) & (r->op == 0x62 ? 7 : 0x1f);
 	byte(r);
 	if (r->op == 0x62)
 		byte(r);
@@ -154,8 +161,10 @@ static size_t immediate_size_mapped(const struct reader *r)
 {
 	uint8_t op = r->op;
 
+	if (r->map == 10)
+		return 4;
 	if (r->map != 1)
-		return r->map == 3;
+		return r->map == 3 || r->map == 8;
 	if (!r->vector && (op & 0xf0) == 0x80)
 		return 4;
 	return op == 0x0f || (op >= 0x70 && op < 0x74) || op == 0xa4 || op == 0xac || op == 0xba ||
