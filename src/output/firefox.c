@@ -59,11 +59,12 @@ static int print_entry(void *arg, const char *name, const char *value)
 static void print_interval(const struct firefox *firefox)
 {
 	uint64_t weight = firefox->spool->nr_sources ? firefox->spool->sources[0].weight : 1000000;
+	const struct trace_run *run = trace_run(firefox->trace);
 
 	fputs("{\"meta\":{\"interval\":", firefox->file);
 	firefox_print_ms(firefox->file, firefox->time_event ? weight : 1000000);
 	fputs(",\"startTime\":", firefox->file);
-	firefox_print_ms(firefox->file, trace_run(firefox->trace)->real_start);
+	firefox_print_ms(firefox->file, run->real_start - (run->start - firefox->start));
 	fprintf(firefox->file, ",\"startTimeAsClockMonotonicNanosecondsSinceBoot\":%" PRIu64,
 	        firefox->start);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 #include "output/convert.h"
 #include "output/new_file.h"
@@ -339,6 +340,48 @@ static void folders_that_exist(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* --- time 0 ----------------------------------------------------------------------------------- */
+
+static void inflate_text(char *text, size_t room, char *packed, size_t size)
+{
+	z_stream stream = {.next_in = (void *)packed,
+	                   .avail_in = (unsigned)size,
+	                   .next_out = (void *)text,
+	                   .avail_out = (unsigned)room - 1};
+
+	assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+	inflate(&stream, Z_FINISH);
+	text[stream.total_out] = '\0';
+	inflateEnd(&stream);
+}
+
+/* Times are since the first sample where that came before what is called the start. */
+static void time_0_is_one_moment(void **state)
+{
+	struct world w;
+	char text[256], *memory = NULL;
+	size_t size;
+	FILE *file = open_memstream(&memory, &size);
+	struct conversion conversion = {.scratch = w.folder};
+	struct trace_run *run;
+	struct trace *trace;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	run = tables_run(w.tables);
+	run->start = w.all[0].sample.time + 1000000;
+	run->real_start = 1700000000000000000;
+	conversion.trace = trace = world_written(&w);
+	assert_int_equal(firefox_write(&conversion, file), 0);
+	fclose(file);
+	inflate_text(text, sizeof(text), memory, size);
+	assert_non_null(strstr(text, "\"startTime\":1699999999999,"));
+	free(memory);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +393,7 @@ int main(void)
 		cmocka_unit_test(files_that_exist),
 		cmocka_unit_test(files_of_the_killed),
 		cmocka_unit_test(folders_that_exist),
+		cmocka_unit_test(time_0_is_one_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
