@@ -26,6 +26,7 @@ void merge_map_fini(struct merge_map *map)
 	map64_fini(&map->modules);
 	map64_fini(&map->comms);
 	map64_fini(&map->regions);
+	map64_fini(&map->streams);
 	map64_fini(&map->frames);
 	free(map->blocks);
 	*map = (struct merge_map){0};
