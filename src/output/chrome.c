@@ -303,8 +303,8 @@ static int print_all(struct chrome *chrome)
 		print_names(chrome, i);
 		err = print_thread(chrome, i);
 		if (!err)
-			err = chrome_calls(chrome->file, chrome->calls, i, chrome->pids[i],
-			                   chrome->start, &chrome->separator);
+			err = chrome_calls(chrome->conversion, chrome->file, chrome->calls, i,
+			                   chrome->pids[i], chrome->start, &chrome->separator);
 	}
 	print_reductions(chrome);
 	fputs("]}\n", chrome->file);

@@ -86,21 +86,24 @@ static void print_moment(struct teller *teller, const struct call_moment *moment
 		fputc('}', teller->file);
 }
 
-int chrome_calls(FILE *file, const struct call_index *calls, uint32_t thread, int32_t pid,
-                 uint64_t start, const char **separator)
+int chrome_calls(struct conversion *conversion, FILE *file, const struct call_index *calls,
+                 uint32_t thread, int32_t pid, uint64_t start, const char **separator)
 {
 	struct teller teller = {file, calls->trace, thread, pid, start, separator};
 	struct call_stream *stream;
 	struct call_moment moment;
-	int got;
+	uint64_t nr = 0;
+	int got, err = 0;
 
 	if (thread >= calls->nr_threads || !calls->nr[thread])
 		return 0;
 	stream = call_stream_new(calls, thread);
 	if (!stream)
 		return -errno;
-	while ((got = call_stream_next(stream, &moment)) == 1)
+	while (!err && (got = call_stream_next(stream, &moment)) == 1) {
 		print_moment(&teller, &moment);
+		err = ++nr % (1 << 16) ? 0 : convert_tick(conversion);
+	}
 	call_stream_free(stream);
-	return got;
+	return err ? err : got;
 }

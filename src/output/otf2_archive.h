@@ -38,6 +38,7 @@ struct archive {
 	uint32_t nr_strings;
 	uint64_t *nr_events; /* by location */
 	struct otf2_calls *nr_calls;
+	uint64_t nr_moments; /* of calls, seen so far */
 	uint32_t nr_regions; /* of the trace */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts;

@@ -282,6 +282,8 @@ static void next_moment(struct location *location)
 	location->more_calls = got == 1;
 	if (got < 0 && !archive->error)
 		archive->error = got;
+	if (got == 1 && ++archive->nr_moments % (1 << 16) == 0 && !archive->error)
+		archive->error = convert_tick(archive->conversion);
 }
 
 /* What is sampled when a call is entered is in it; when it is left, it is not. */

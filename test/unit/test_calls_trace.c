@@ -2,7 +2,11 @@
 #include "trace_world.h"
 
 #include "output/call_stream.h"
+#include "output/convert.h"
 #include "output/merge.h"
+#include "output/new_folder.h"
+
+#include <errno.h>
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
 
@@ -282,7 +286,8 @@ static void test_merge_without_room(void **state)
 		tables_instrument(t, 0)->to = 2000;
 		for (unsigned r = 3; r < TABLES_MAX_REGIONS; r++) {
 			snprintf(name, sizeof(name), "%u of rank %u", r, i);
-			tables_add_region(t, &(struct trace_region){.name = tables_string(t, name)});
+			tables_add_region(t,
+			                  &(struct trace_region){.name = tables_string(t, name)});
 		}
 	}
 	for (uint32_t i = 0; i < 3; i++) /* MPI_Send is known */
@@ -305,12 +310,82 @@ static void test_merge_without_room(void **state)
 	world_close(&jobs[1].w);
 }
 
+static int count_tick(void *arg, double share)
+{
+	(void)share;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+static unsigned ticks_of(const struct converter *converter, const struct world *w, uint32_t nr)
+{
+	unsigned ticks = 0;
+	struct trace *trace = world_written(w);
+	struct conversion conversion = {
+		.trace = trace, .scratch = w->folder, .tick = count_tick, .arg = &ticks};
+	char *memory = NULL, folder[128];
+	size_t size;
+	FILE *file = open_memstream(&memory, &size);
+	struct new_folder archive;
+
+	assert_int_equal(trace_kind(trace, CALLS)->stored, nr);
+	if (converter->to_folder) {
+		snprintf(folder, sizeof(folder), "%s/folder", w->folder);
+		assert_int_equal(new_folder_open(&archive, folder, false, NULL), 0);
+		assert_int_equal(converter->to_folder(&conversion, archive.temporary), 0);
+		new_folder_close(&archive, -ECANCELED);
+	} else {
+		assert_int_equal(converter->to_file(&conversion, file), 0);
+	}
+	fclose(file);
+	free(memory);
+	trace_close(trace);
+	return ticks;
+}
+
+/* NULL: this program was built without it. */
+static const struct converter *find_converter(const char *name)
+{
+	const struct converter *converter;
+
+	for (unsigned i = 0; (converter = converter_at(i)); i++)
+		if (!strcmp(converter->name, name))
+			return converter->to_file || converter->to_folder ? converter : NULL;
+	fail_msg("no converter %s", name);
+	return NULL;
+}
+
+/* Who shows calls can be interrupted while it goes through them. */
+static void test_ticks(void **state)
+{
+	static const char *const names[] = {"otf2", "speedscope", "firefox", "chrome"};
+	enum { NR_NAMES = 4, FEW = 100, MANY = 70000 };
+	unsigned few[NR_NAMES];
+	uint32_t n = 0;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	for (; n < FEW; n++)
+		put_call(&job, n * 8 * NR_THREADS); /* of one thread */
+	for (unsigned k = 0; k < NR_NAMES; k++)
+		if (find_converter(names[k]))
+			few[k] = ticks_of(find_converter(names[k]), &job.w, n);
+	for (; n < MANY; n++)
+		put_call(&job, n * 8 * NR_THREADS);
+	for (unsigned k = 0; k < NR_NAMES; k++)
+		if (find_converter(names[k]))
+			assert_true(ticks_of(find_converter(names[k]), &job.w, n) > few[k]);
+	world_close(&job.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),     cmocka_unit_test(test_recover),
 		cmocka_unit_test(test_bad_comms), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_crossing),  cmocka_unit_test(test_merge_without_room),
+		cmocka_unit_test(test_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
