@@ -65,10 +65,14 @@ static void print_point(struct teller *teller, const struct call_moment *moment,
 		fputs(",\"s\":\"t\"}", teller->file);
 		return;
 	}
-	if (!isfinite(value)) /* of which JSON knows nothing */
+	if (isfinite(value)) {
+		print_head(teller, "C", moment->time, name);
+		fprintf(teller->file, ",\"args\":{\"value\":%.17g}}", value);
 		return;
-	print_head(teller, "C", moment->time, name);
-	fprintf(teller->file, ",\"args\":{\"value\":%.17g}}", value);
+	}
+	/* JSON has no such number, and a counter shows nothing else. */
+	print_head(teller, "i", moment->time, name);
+	fprintf(teller->file, ",\"s\":\"t\",\"args\":{\"value\":\"%g\"}}", value);
 }
 
 static void print_moment(struct teller *teller, const struct call_moment *moment)

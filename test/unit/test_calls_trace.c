@@ -7,6 +7,7 @@
 #include "output/new_folder.h"
 
 #include <errno.h>
+#include <math.h>
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
 
@@ -379,13 +380,51 @@ static void test_ticks(void **state)
 	world_close(&job.w);
 }
 
+/* As a program's values are when it has gone wrong; JSON has no such numbers. */
+static void test_values_that_are_no_numbers(void **state)
+{
+	static const double values[] = {1.5, NAN, -INFINITY};
+	struct job job;
+	struct trace *trace;
+	struct conversion conversion = {.scratch = job.w.folder};
+	char *memory = NULL;
+	size_t size;
+	FILE *file = open_memstream(&memory, &size);
+	uint32_t region;
+
+	(void)state;
+	job_open(&job);
+	region = tables_add_region(job.w.tables,
+	                           &(struct trace_region){.region_class = TRACE_VALUE});
+	for (unsigned i = 0; i < 3; i++) {
+		struct call_part part = {.kind = CALL_VALUE};
+		struct call call = {.region = region,
+		                    .enter = 1000 * (i + 1),
+		                    .leave = 1000 * (i + 1),
+		                    .nr_parts = 1,
+		                    .parts = &part};
+
+		memcpy(&part.bytes, &values[i], sizeof(part.bytes));
+		assert_true(hmb_put_call(job.w.hmb, CALLS, 0, &call));
+	}
+	conversion.trace = trace = world_written(&job.w);
+	assert_int_equal(chrome_write(&conversion, file), 0);
+	fclose(file);
+	assert_non_null(strstr(memory, "\"args\":{\"value\":1.5}"));
+	assert_non_null(strstr(memory, "\"args\":{\"value\":\"nan\"}"));
+	assert_non_null(strstr(memory, "\"args\":{\"value\":\"-inf\"}"));
+	free(memory);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),     cmocka_unit_test(test_recover),
 		cmocka_unit_test(test_bad_comms), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_crossing),  cmocka_unit_test(test_merge_without_room),
-		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_ticks),     cmocka_unit_test(test_values_that_are_no_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
