@@ -28,6 +28,7 @@ struct sweep {
 	uint64_t addr, left; /* bytes that may be looked at */
 	unsigned nr_jumps;
 	uint64_t jumps[MAX_JUMPS]; /* from where */
+	uint64_t straight;         /* up to here the way was; UINT64_MAX: all of it */
 	struct value regs[INSN_REGS];
 	uint64_t changed[INSN_REGS]; /* where each first was; UINT64_MAX: it was not */
 	struct saved {
@@ -170,27 +171,65 @@ static void jump(struct sweep *sweep, int32_t by)
 	if (sweep->nr_jumps == MAX_JUMPS)
 		return;
 	sweep->jumps[sweep->nr_jumps++] = sweep->addr;
+	if (sweep->straight == UINT64_MAX)
+		sweep->straight = sweep->addr;
 	sweep->addr += (uint64_t)(int64_t)by;
 }
 
-/* Goes on to where the function returns. */
-static bool run(struct sweep *sweep)
+/* The last branch that was not taken, and what was known there. */
+struct branch {
+	uint64_t from, to; /* to 0: none */
+	struct value regs[INSN_REGS];
+};
+
+static void remember(const struct sweep *sweep, struct branch *branch, uint64_t to)
 {
+	branch->from = sweep->addr;
+	branch->to = to;
+	memcpy(branch->regs, sweep->regs, sizeof(branch->regs));
+}
+
+/* Where it was not taken is no way. */
+static bool take(struct sweep *sweep, struct branch *branch)
+{
+	if (!branch->to)
+		return false;
+	if (branch->from < sweep->straight)
+		sweep->straight = branch->from;
+	sweep->addr = branch->to;
+	memcpy(sweep->regs, branch->regs, sizeof(sweep->regs));
+	branch->to = 0;
+	return true;
+}
+
+/* Goes on to where the function returns: the kind of instruction that is there. */
+static enum insn_kind run(struct sweep *sweep)
+{
+	struct branch branch = {0};
+	bool branched = false;
 	struct insn insn;
 	size_t size;
 
 	while ((size = fetch(sweep, &insn)) && size <= sweep->left) {
 		sweep->left -= size;
 		if (insn.kind == INSN_RETURN)
-			return true;
-		if (insn.kind == INSN_NONE)
-			return false;
+			return INSN_RETURN;
+		if (insn.kind == INSN_NONE || insn.kind == INSN_HALT) {
+			if (take(sweep, &branch))
+				continue;
+			return branched ? INSN_NONE : insn.kind;
+		}
+		if (insn.kind == INSN_BRANCH) {
+			branched = true;
+			remember(sweep, &branch,
+			         sweep->addr + size + (uint64_t)(int64_t)insn.value);
+		}
 		execute(sweep, &insn);
 		if (insn.kind == INSN_JUMP)
 			jump(sweep, insn.value);
 		sweep->addr += size;
 	}
-	return false;
+	return INSN_NONE;
 }
 
 /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi as the processor counts them. */
@@ -254,7 +293,7 @@ static struct rule_value tell_value(const struct value *sp, const struct value *
  */
 static uint64_t rule_end(const struct sweep *sweep, const struct unwind_rule *rule, uint64_t addr)
 {
-	const uint64_t ends[] = {sweep->nr_jumps ? sweep->jumps[0] : sweep->addr,
+	const uint64_t ends[] = {sweep->straight == UINT64_MAX ? sweep->addr : sweep->straight,
 	                         sweep->changed[INSN_RSP],
 	                         sweep->changed[sweep->regs[INSN_RSP].reg]};
 	uint64_t end = UINT64_MAX - 1;
@@ -280,15 +319,23 @@ bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwi
 		.arg = arg,
 		.addr = addr,
 		.left = MAX_BYTES,
+		.straight = UINT64_MAX,
 		.saved = {{lost, lost}, {lost, lost}, {lost, lost}},
 	};
 	const struct value *sp = &sweep.regs[INSN_RSP];
+	enum insn_kind kind;
 
 	for (unsigned reg = 0; reg < INSN_REGS; reg++) {
 		sweep.regs[reg].reg = (uint8_t)reg;
 		sweep.changed[reg] = UINT64_MAX;
 	}
-	if (!run(&sweep) || !tell_cfa(sp, rule))
+	kind = run(&sweep);
+	if (kind == INSN_HALT) {
+		*rule = (struct unwind_rule){.kind = RULE_ROOT};
+		*end = addr + 1;
+		return true;
+	}
+	if (kind != INSN_RETURN || !tell_cfa(sp, rule))
 		return false;
 	rule->fp = tell_value(sp, &sweep.regs[INSN_RBP], INSN_RBP);
 	rule->extra = tell_value(sp, &sweep.regs[INSN_RBX], INSN_RBX);

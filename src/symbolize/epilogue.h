@@ -3,9 +3,10 @@
  * stack until it returns. Kernels of numerical libraries (OpenBLAS, GMP) and of codecs (x264) are
  * assembly of this kind, and programs that use them spend most of their time there.
  *
- * Of two ways any will do, for all leave the same stack: conditional jumps are taken for not taken.
- * Only behind a call that does not return there may be anything, so that whoever follows the rule
- * must look whether it leads to a return address.
+ * Of two ways any will do, for all leave the same stack: conditional jumps are taken for not taken,
+ * but where that is no way. Only behind a call that does not return there may be anything, so that
+ * whoever follows the rule must look whether it leads to a return address. Where it leads straight
+ * to an instruction that halts the machine, nobody called: below a coroutine lies such code.
  *
  * On x86-64 only: elsewhere such code leaves the link register alone.
  */

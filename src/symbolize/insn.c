@@ -201,6 +201,10 @@ static void tell(const struct reader *r, struct insn *insn)
 {
 	uint8_t op = r->op, low = (op & 7) | (r->rex & 1) << 3;
 
+	if (r->map == 1 && !r->vector && (op & 0xf0) == 0x80)
+		*insn = (struct insn){INSN_BRANCH, 0, 0, r->imm};
+	else if (r->map == 1 && !r->vector && op == 0x0b)
+		insn->kind = INSN_NONE;
 	if (r->map)
 		return;
 	if ((op & 0xf8) == 0x50 || op == 0x68 || op == 0x6a || (op == 0xff && (r->reg & 7) == 6) ||
@@ -214,6 +218,10 @@ static void tell(const struct reader *r, struct insn *insn)
 		insn->kind = INSN_RETURN;
 	else if (op == 0xe9 || op == 0xeb)
 		*insn = (struct insn){INSN_JUMP, 0, 0, r->imm};
+	else if ((op & 0xf0) == 0x70)
+		*insn = (struct insn){INSN_BRANCH, 0, 0, r->imm};
+	else if (op == 0xf4)
+		insn->kind = INSN_HALT;
 	else if (op == 0xcc || (op == 0 && r->code[0] == 0 && r->code[1] == 0))
 		insn->kind = INSN_NONE;
 	else if (r->rex & 8)

@@ -13,17 +13,19 @@
 
 enum insn_kind {
 	INSN_OTHER,
-	INSN_PUSH,  /* 8 bytes, whatever they are */
-	INSN_POP,   /* to */
-	INSN_MOVE,  /* from, to */
-	INSN_LOAD,  /* the word at from + value, to */
-	INSN_STORE, /* from, to the word at to + value */
-	INSN_ADD,   /* from + value, to */
-	INSN_MASK,  /* to, which has something else then */
-	INSN_LEAVE, /* the frame */
-	INSN_JUMP,  /* by value, from the end of the instruction */
+	INSN_PUSH,   /* 8 bytes, whatever they are */
+	INSN_POP,    /* to */
+	INSN_MOVE,   /* from, to */
+	INSN_LOAD,   /* the word at from + value, to */
+	INSN_STORE,  /* from, to the word at to + value */
+	INSN_ADD,    /* from + value, to */
+	INSN_MASK,   /* to, which has something else then */
+	INSN_LEAVE,  /* the frame */
+	INSN_JUMP,   /* by value, from the end of the instruction */
+	INSN_BRANCH, /* likewise, or not */
 	INSN_RETURN,
-	INSN_NONE, /* what no function runs into: a breakpoint, zeros */
+	INSN_NONE, /* what no function runs into: a breakpoint, zeros, and the like */
+	INSN_HALT, /* nor into this, which only the kernel may do */
 };
 
 struct insn {

@@ -376,6 +376,7 @@ static bool step_by_code(struct state *state)
 	const struct unwind_rule *rule =
 		rule_cache_by_code(state->rules, map->module, (uint32_t)(state->ip - map->bias));
 
+	state->walk->complete = rule->kind == RULE_ROOT;
 	if (rule->kind == RULE_FOLLOW && step_follow(state, rule) && is_return(state, state->ip))
 		return true;
 	*state = before;
@@ -391,8 +392,8 @@ static bool step_guess(struct state *state, const struct unwind_rule *rule)
 		walk->complete = true;
 		return false;
 	}
-	if (is_file && rule->kind == RULE_NONE && step_by_code(state))
-		return true;
+	if (is_file && rule->kind == RULE_NONE && (step_by_code(state) || walk->complete))
+		return !walk->complete;
 	if (state->inner && is_file && guess_near(state, rule))
 		return true;
 	walk->complete = is_new_thread(state, rule);

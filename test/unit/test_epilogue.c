@@ -193,6 +193,36 @@ static void ways_to_the_end(void **state)
 	CHECK(code, expected);
 }
 
+/* A way that no function goes is left at the last branch; without one it may be the root. */
+static void ways_without_an_end(void **state)
+{
+	const struct bytes checked = CODE(0x53,                         /* 0 push %rbx */
+	                                  0x74, 0x07,                   /* 1 je 10 */
+	                                  0xe8, 0x00, 0x01, 0x00, 0x00, /* 3 call */
+	                                  0x0f, 0x0b,                   /* 8 ud2 */
+	                                  0x5b,                         /* 10 pop %rbx */
+	                                  0xc3);                        /* 11 ret */
+	static const struct expected expected[] = {
+		{1, 2, RULE_SP, RULE_CFA_PLAIN, 16, 0, SAME, -16},
+		{10, 11, RULE_SP, RULE_CFA_PLAIN, 16, 0, SAME, -16},
+	};
+	/* As below the coroutines of Boost. */
+	const struct bytes root = CODE(0x48, 0x31, 0xff,             /* 0 xor %rdi, %rdi */
+	                               0xe8, 0x00, 0x01, 0x00, 0x00, /* 3 call */
+	                               0xf4);                        /* 8 hlt */
+	const struct bytes asserts = CODE(0x75, 0x01, 0xf4,          /* 0 jne 3; hlt */
+	                                  0x75, 0x01, 0xf4, 0xcc);   /* 3 jne 6; hlt; int3 */
+	struct unwind_rule rule;
+	size_t end;
+
+	(void)state;
+	CHECK(checked, expected);
+	assert_true(ask(&root, 0, &rule, &end));
+	assert_int_equal(rule.kind, RULE_ROOT);
+	assert_int_equal(end, 1);
+	assert_false(ask(&asserts, 0, &rule, &end));
+}
+
 static void what_nobody_can_follow(void **state)
 {
 	const struct bytes cases[] = {
@@ -343,6 +373,7 @@ int main(void)
 		cmocka_unit_test(stack_pointer_kept_in_a_register),
 		cmocka_unit_test(stack_pointer_kept_in_memory),
 		cmocka_unit_test(ways_to_the_end),
+		cmocka_unit_test(ways_without_an_end),
 		cmocka_unit_test(what_nobody_can_follow),
 		cmocka_unit_test(random_code),
 		cmocka_unit_test_setup_teardown(agrees_with_call_frame_information, setup,
