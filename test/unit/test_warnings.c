@@ -165,6 +165,18 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n"
 	                  "9.9 % of the call paths found no room and end in [truncated]; a larger "
 	                  "budget (-m) keeps them\n");
+	/* Of inherited events, copies cannot grow by themselves. */
+	run->folded_contexts = 0;
+	run->flags = 0;
+	run->stacks = TRACE_STACKS_DWARF;
+	expect_of_run(&w, "0.6 % of the stacks do not reach their root; where they are deeper than "
+	                  "what was copied of them, record -g dwarf,65528 copies more\n");
+	run->flags = TRACE_RUN_CGROUP;
+	event_of(&w, PAGE_FAULTS)->taken = 1;
+	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n");
+	run->flags = 0;
+	run->stacks = TRACE_STACKS_FP;
+	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n");
 	world_close(&w);
 }
 
