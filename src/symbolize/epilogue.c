@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-#define MAX_BYTES 131072 /* of code, for one rule */
+#define MAX_BYTES 65536 /* of code, for one rule */
 #define MAX_JUMPS 64
 #define WINDOW    512
 
@@ -29,6 +29,7 @@ struct sweep {
 	unsigned nr_jumps;
 	uint64_t jumps[MAX_JUMPS]; /* from where */
 	uint64_t straight;         /* up to here the way was; UINT64_MAX: all of it */
+	bool branched;
 	struct value regs[INSN_REGS];
 	uint64_t changed[INSN_REGS]; /* where each first was; UINT64_MAX: it was not */
 	struct saved {
@@ -206,7 +207,6 @@ static bool take(struct sweep *sweep, struct branch *branch)
 static enum insn_kind run(struct sweep *sweep)
 {
 	struct branch branch = {0};
-	bool branched = false;
 	struct insn insn;
 	size_t size;
 
@@ -217,10 +217,10 @@ static enum insn_kind run(struct sweep *sweep)
 		if (insn.kind == INSN_NONE || insn.kind == INSN_HALT) {
 			if (take(sweep, &branch))
 				continue;
-			return branched ? INSN_NONE : insn.kind;
+			return insn.kind;
 		}
 		if (insn.kind == INSN_BRANCH) {
-			branched = true;
+			sweep->branched = true;
 			remember(sweep, &branch,
 			         sweep->addr + size + (uint64_t)(int64_t)insn.value);
 		}
@@ -330,9 +330,13 @@ bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwi
 		sweep.changed[reg] = UINT64_MAX;
 	}
 	kind = run(&sweep);
-	if (kind == INSN_HALT) {
+	*end = addr + 1;
+	if (kind == INSN_NONE) { /* nor from anywhere on the way so far */
+		*end = (sweep.straight == UINT64_MAX ? sweep.addr : sweep.straight) + 1;
+		return false;
+	}
+	if (kind == INSN_HALT && !sweep.branched) {
 		*rule = (struct unwind_rule){.kind = RULE_ROOT};
-		*end = addr + 1;
 		return true;
 	}
 	if (kind != INSN_RETURN || !tell_cfa(sp, rule))

@@ -20,7 +20,7 @@ typedef size_t epilogue_read_fn(void *arg, uint64_t addr, void *to, size_t size)
 
 /*
  * The rule before the instruction at addr; it holds for those up to *end, too. False: the function
- * does not come to an end within 128 KiB, or does what nobody can follow.
+ * does not come to an end within 64 KiB, or does what nobody can follow; so do those up to *end.
  */
 bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwind_rule *rule,
                    uint64_t *end);

@@ -244,6 +244,29 @@ static void what_nobody_can_follow(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_false(ask(&cases[i], 0, &rule, &end));
+	/* Up to the breakpoint nobody can, but behind what the stack pointer is lost by. */
+	assert_false(ask(&cases[0], 0, &rule, &end));
+	assert_int_equal(end, 3);
+	assert_false(ask(&cases[4], 0, &rule, &end));
+	assert_int_equal(end, 1);
+	assert_true(ask(&cases[4], 3, &rule, &end));
+}
+
+/* However long code is, little of it is looked at, and not again from each of its addresses. */
+static void endless_code(void **state)
+{
+	static uint8_t code[200000];
+	const struct bytes bytes = {code, sizeof(code)};
+	struct unwind_rule rule;
+	size_t end;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	assert_false(ask(&bytes, 0, &rule, &end));
+	assert_in_range(end, 60000, 70000);
+	code[50000] = 0xc3;
+	assert_true(ask(&bytes, 0, &rule, &end));
+	assert_int_equal(end, 50001);
 }
 
 /* Work is bounded whatever the code is, and so is what is told. */
@@ -375,6 +398,7 @@ int main(void)
 		cmocka_unit_test(ways_to_the_end),
 		cmocka_unit_test(ways_without_an_end),
 		cmocka_unit_test(what_nobody_can_follow),
+		cmocka_unit_test(endless_code),
 		cmocka_unit_test(random_code),
 		cmocka_unit_test_setup_teardown(agrees_with_call_frame_information, setup,
 	                                        teardown),
