@@ -209,10 +209,12 @@ static bool old_name_fits(const char *path)
 /* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
 static int check_place(const char *path, char place[PATH_MAX])
 {
+	char *resolved = new_file_resolve(path);
 	struct stat there;
 
-	if (new_file_is_trap(path))
-		return EACCES;
+	if (!resolved)
+		return errno;
+	free(resolved);
 	if (stat(path, &there))
 		return errno == ENAMETOOLONG ? errno : find_place(path, place);
 	if (S_ISREG(there.st_mode))

@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DESCRIPTOR_SIZE 32
+#define MOST_LINKS      40 /* one behind the other, as the kernel has it */
 
 static void new_file_fini(struct new_file *file)
 {
@@ -28,11 +30,17 @@ char *new_file_temporary(const char *path)
 	return name;
 }
 
-/* What is there and cannot be replaced is written to; a folder is an error. */
+/*
+ * What is there and cannot be replaced is written to; a folder is an error, as is a link that has
+ * come since the name was resolved.
+ */
 static int open_in_place(const struct new_file *file)
 {
-	int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
 
+	/* What a descriptor of ours stands for has no other name: see follow(). */
+	if (fd < 0 && errno == ELOOP && !strncmp(file->path, "/proc/", strlen("/proc/")))
+		fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -108,20 +116,80 @@ static int open_temporary(struct new_file *file)
 	return fd;
 }
 
-bool new_file_is_trap(const char *path)
+/* Whether what has this name was put there by somebody else, where all may write. */
+static bool is_strangers(const char *path, const struct stat *there)
 {
-	struct stat link, folder;
-	char *copy;
-	bool trap;
+	char *copy = there->st_uid == geteuid() ? NULL : strdup(path);
+	struct stat folder;
+	bool strangers = copy && (stat(dirname(copy), &folder) ||
+	                          ((folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH) &&
+	                           folder.st_uid != there->st_uid));
 
-	if (lstat(path, &link) || !S_ISLNK(link.st_mode) || link.st_uid == geteuid())
-		return false;
-	copy = strdup(path);
-	trap = !copy || stat(dirname(copy), &folder) ||
-	       ((folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH) &&
-	        folder.st_uid != link.st_uid);
 	free(copy);
-	return trap;
+	return strangers;
+}
+
+/* Where a link leads, from where we are; NULL with errno. */
+static char *link_target(int link, const char *path)
+{
+	char text[PATH_MAX], *copy, *target = NULL;
+	ssize_t size = readlinkat(link, "", text, sizeof(text) - 1);
+
+	if (size < 0)
+		return NULL;
+	text[size] = '\0';
+	copy = strdup(path);
+	if (copy && asprintf(&target, "%s%s%s", text[0] == '/' ? "" : dirname(copy),
+	                     text[0] == '/' ? "" : "/", text) < 0)
+		target = NULL;
+	free(copy);
+	return target;
+}
+
+/*
+ * What is looked at is what is followed, by its descriptor, whatever has the name by then. NULL
+ * with errno; *path itself: there is nothing to follow.
+ */
+static char *follow(char *path)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char *target = path;
+	struct stat there, behind;
+
+	if (fd < 0)
+		return errno == ENOENT ? path : NULL;
+	if (fstat(fd, &there)) {
+		target = NULL;
+	} else if (!S_ISREG(there.st_mode) && is_strangers(path, &there)) {
+		errno = EACCES;
+		target = NULL;
+	} else if (S_ISLNK(there.st_mode)) {
+		target = link_target(fd, path);
+		/* One of /proc/self/fd leads to what has no such name. */
+		if (target && lstat(target, &behind) && !stat(path, &behind)) {
+			free(target);
+			target = path;
+		}
+	}
+	close(fd);
+	return target;
+}
+
+char *new_file_resolve(const char *path)
+{
+	char *now = strdup(path), *next;
+
+	for (unsigned links = 0; now && links < MOST_LINKS; links++) {
+		next = follow(now);
+		if (next == now)
+			return now;
+		free(now);
+		now = next;
+	}
+	if (now)
+		errno = ELOOP;
+	free(now);
+	return NULL;
 }
 
 bool new_file_is_same(const char *path, const char *other)
@@ -136,14 +204,9 @@ int new_file_open(struct new_file *file, const char *path)
 	struct stat stat_now;
 	int fd;
 
-	*file = (struct new_file){0};
-	if (new_file_is_trap(path))
-		return -EACCES;
-	*file = (struct new_file){.path = realpath(path, NULL)};
+	*file = (struct new_file){.path = new_file_resolve(path)};
 	if (!file->path)
-		file->path = strdup(path);
-	if (!file->path)
-		return -ENOMEM;
+		return -errno;
 	if (!stat(file->path, &stat_now) && !S_ISREG(stat_now.st_mode))
 		fd = open_in_place(file);
 	else

@@ -24,11 +24,12 @@ struct new_file {
 };
 
 /*
- * Whether the name is a link that somebody else put where all may write (/tmp): it could lead to
- * any file of ours, and is not followed, as the kernel has it for who opens one
- * (fs.protected_symlinks).
+ * The name behind the links that a name stands for, which need not exist; to be freed. NULL with
+ * errno: EACCES for a link, a pipe or the like that somebody else put where all may write (/tmp),
+ * for it could lead to any file of ours or hand the file out; nor does the kernel open such
+ * (fs.protected_symlinks, fs.protected_fifos).
  */
-bool new_file_is_trap(const char *path);
+char *new_file_resolve(const char *path);
 
 /* Whether both paths lead to one file, that is there. */
 bool new_file_is_same(const char *path, const char *other);

@@ -78,6 +78,27 @@ if [ "$(id -u)" = 0 ]; then
 	ln -s "$PWD/precious" open/z.atr
 	recorded -o open/z.atr true
 	[ "$(cat precious.old)" = mine ] || fail "a link of one's own was not followed"
+	# Behind a link of one's own, too.
+	echo mine >precious
+	ln -s open/x.atr chain.atr
+	record -o chain.atr true 2>errors
+	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
+	"$ADAPTRACE" convert --folded -f -o chain.atr good.atr 2>errors && fail "converted along a chain"
+	[ "$(cat precious)" = mine ] || fail "a link was followed to the next"
+	# So is somebody else's pipe, which nobody may ever read, or who must not.
+	as_user mkfifo -m 666 open/pipe
+	timeout -s KILL 60 "$ADAPTRACE" convert --folded -f -o open/pipe good.atr 2>errors
+	[ $? = 1 ] && grep -q 'Permission denied' errors || fail "to a pipe: $(cat errors)"
+	timeout -s KILL 60 "$ADAPTRACE" record -q -o open/late.atr \
+		setpriv --reuid 65534 --clear-groups mkfifo -m 666 open/late.atr 2>errors
+	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "to a late pipe: $(cat errors)"
+	"$ADAPTRACE" recover -o late.atr open/late.atr 2>errors || fail "recover: $(cat errors)"
+	mkfifo own
+	cat own >piped &
+	"$ADAPTRACE" convert --folded -f -o own good.atr || fail "to a pipe of one's own"
+	wait $!
+	"$ADAPTRACE" convert --folded -o - good.atr | cmp - piped || fail "through a pipe"
+	"$ADAPTRACE" convert --folded -f -o /dev/stdout good.atr | cmp - piped || fail "/dev/stdout"
 fi
 # Names with a meaning.
 recorded -o '%%-%h-%p.atr' true
