@@ -3,11 +3,13 @@
 #include "preload/requests.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -41,12 +43,14 @@ static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const
 	const struct sockaddr any = {.sa_family = AF_UNIX};
 	uint64_t until = patience_ends();
 	ssize_t sent, size = (ssize_t)strlen(key);
+	const int yes = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (const struct sockaddr *)recorder,
 	            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
-	    bind(fd, &any, sizeof(any.sa_family)))
+	    bind(fd, &any, sizeof(any.sa_family)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)))
 		return false;
 	do
 		sent = send(fd, key, (size_t)size, MSG_NOSIGNAL);
@@ -71,11 +75,35 @@ static int ask_recorder(const char *name_and_key)
 	return -1;
 }
 
+/* The name of a recorder that is gone may be a stranger's. 65534 is who has no number here. */
+static bool is_recorder(const struct ucred *who)
+{
+	return who->uid == 0 || who->uid == getuid() || who->uid == geteuid() || who->uid == 65534;
+}
+
+/* The descriptor that came with a message, if it came from a recorder; or -1. */
+static int take_descriptor(struct msghdr *message)
+{
+	struct ucred who = {.uid = (uid_t)-1};
+	struct cmsghdr *got;
+	int received = -1;
+
+	for (got = CMSG_FIRSTHDR(message); got; got = CMSG_NXTHDR(message, got))
+		if (got->cmsg_type == SCM_RIGHTS && got->cmsg_len == CMSG_LEN(sizeof(int)))
+			memcpy(&received, CMSG_DATA(got), sizeof(received));
+		else if (got->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&who, CMSG_DATA(got), sizeof(who));
+	if (received < 0 || is_recorder(&who))
+		return received;
+	close(received);
+	return -1;
+}
+
 static int receive_descriptor(int fd)
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 	} control;
 	char byte;
 	struct iovec iov = {&byte, 1};
@@ -85,26 +113,31 @@ static int receive_descriptor(int fd)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	const struct cmsghdr *got;
 	uint64_t until = patience_ends();
 	ssize_t size;
-	int received;
 
 	do
 		size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
 	while (size < 0 && was_cut_short(until));
-	got = size == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (!got || got->cmsg_type != SCM_RIGHTS || got->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&received, CMSG_DATA(got), sizeof(received));
-	return received;
+	return size == 1 ? take_descriptor(&message) : -1;
+}
+
+/* Nobody can take away from it what would be a fault to touch then. */
+static bool is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat memory;
+
+	return seals >= 0 && seals & F_SEAL_SHRINK && !fstat(fd, &memory) &&
+	       memory.st_size >= (off_t)ring_memory_size();
 }
 
 static struct ring_process *map_memory(int fd)
 {
-	struct ring_process *shared =
-		mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct ring_process *shared = MAP_FAILED;
 
+	if (is_sealed(fd))
+		shared = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (shared == MAP_FAILED)
 		return NULL;
 	if (shared->version == RING_VERSION)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Who is not a target's process, and knows only what anybody may read in /proc/net/unix, cannot put
-# calls into a recording.
+# calls into a recording, nor pretend to be the recorder when that is gone.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -33,4 +33,42 @@ calls = json.load(open("info"))["calls"]
 kind, = calls["kinds"]
 assert kind["seen"] == kind["stored"] == kind["lost"] == 0, kind
 END
+
+# Answers the first who comes with memory, and tells whose process took it.
+cat >pretender.py <<'END_OF_PROGRAM'
+import array, fcntl, os, socket, sys
+
+answerer = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+answerer.bind("\0" + sys.argv[1])
+print("bound", flush=True)
+address = answerer.recvfrom(100)[1]
+memory = os.memfd_create("pretended", os.MFD_ALLOW_SEALING)
+os.ftruncate(memory, 1 << 26)
+os.pwrite(memory, (4).to_bytes(4, "little") + (1).to_bytes(4, "little"), 0)
+fcntl.fcntl(memory, fcntl.F_ADD_SEALS, int(sys.argv[2]))
+rights = array.array("i", [memory])
+answerer.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)], 0, address)
+sys.stdin.read()
+print(int.from_bytes(os.pread(memory, 4, 12), "little"))
+END_OF_PROGRAM
+mkfifo over
+pretend() { # SEALS COMMAND...: sets $taken
+	seals=$1 name=pretender-$$-$seals
+	shift
+	"$@" python3 pretender.py $name $seals <over >said &
+	background="$background $!"
+	exec 3>over
+	await grep -q bound said
+	ADAPTRACE_CALLS=$name:key LD_PRELOAD=$library ./regions || fail "$* broke the program"
+	exec 3>&-
+	wait $!
+	taken=$(tail -n 1 said)
+}
+pretend 7
+[ "$taken" -gt 0 ] || fail "what a recorder would send was not taken"
+pretend 0
+[ "$taken" = 0 ] || fail "memory was taken that may be taken away again"
+[ "$(id -u)" = 0 ] || pass
+pretend 7 setpriv --reuid 65533 --clear-groups
+[ "$taken" = 0 ] || fail "memory of another user was taken"
 pass
