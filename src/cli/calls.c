@@ -1,6 +1,8 @@
 #include "cli/calls_put.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,32 @@ static int make_key(char key[RING_KEY_SIZE + 1])
 	return 0;
 }
 
+/*
+ * Lets the kernel drop what comes without the key: anybody on the node may send, and would keep the
+ * recorder busy, and who is to be recorded from being heard.
+ */
+static int demand_key(int fd, const char *key)
+{
+	enum { NR_WORDS = RING_KEY_SIZE / 4 };
+	struct sock_filter code[2 + 2 * NR_WORDS + 2], *at = code;
+	const struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	uint8_t left = 2 * NR_WORDS + 1; /* instructions to the last one */
+	uint32_t word;
+
+	*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0);
+	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RING_KEY_SIZE, 0, left);
+	for (uint32_t i = 0; i < NR_WORDS; i++) {
+		memcpy(&word, key + 4 * i, sizeof(word));
+		left -= 2;
+		*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4 * i);
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word), 0,
+		                                     left);
+	}
+	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+	*at = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
 static int socket_open(struct calls *calls)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -68,6 +96,7 @@ static int socket_open(struct calls *calls)
 	calls->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (calls->socket_fd < 0 ||
 	    setsockopt(calls->socket_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) ||
+	    demand_key(calls->socket_fd, calls->key) ||
 	    bind(calls->socket_fd, (struct sockaddr *)&address, size))
 		return -errno;
 	return 0;
@@ -300,8 +329,8 @@ static int next_asker(const struct calls *calls, struct asker *asker)
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(struct ucred))];
 	} control = {0};
-	char key[RING_KEY_SIZE + 1];
-	struct iovec iov = {key, sizeof(key)};
+	char byte;
+	struct iovec iov = {&byte, 1};
 	struct msghdr message = {
 		.msg_name = &asker->address,
 		.msg_namelen = sizeof(asker->address),
@@ -315,8 +344,7 @@ static int next_asker(const struct calls *calls, struct asker *asker)
 
 	if (size < 0)
 		return -1;
-	if (size != RING_KEY_SIZE || memcmp(key, calls->key, RING_KEY_SIZE) || !header ||
-	    header->cmsg_type != SCM_CREDENTIALS)
+	if (!header || header->cmsg_type != SCM_CREDENTIALS)
 		return 0;
 	memcpy(&asker->who, CMSG_DATA(header), sizeof(asker->who));
 	asker->address_size = message.msg_namelen;

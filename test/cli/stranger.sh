@@ -23,6 +23,20 @@ END_OF_PROGRAM
 for way in "$name" "$name:" "$name:00000000000000000000000000000000" "$name:$name"; do
 	ADAPTRACE_CALLS=$way LD_PRELOAD=$library ./regions || fail "'$way' broke the program"
 done
+# Nor keep others from being heard: even of a recorder that does nothing the queue stays empty.
+kill -STOP $recorder
+check "$name" <<'END'
+import socket
+import sys
+
+stranger = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+stranger.setblocking(False)
+stranger.connect("\0" + sys.argv[1])
+for size in range(1, 1000):
+    stranger.send(b"x" * (size % 64))
+    stranger.send(b"x" * 32)
+END
+kill -CONT $recorder
 pkill -TERM -P $recorder
 wait $recorder
 "$ADAPTRACE" info --json x.atr >info || fail info
