@@ -24,7 +24,7 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcmocka-dev libmpich-dev libopenmpi-dev mpich \
+PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six valgrind
 PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy

@@ -172,10 +172,17 @@ static bool is_variable(const char *entry, const char *name)
 	return !strncmp(entry, name, length) && entry[length] == '=';
 }
 
-/* What is preloaded already stays, behind ours. */
-static char *preload_string(const char *library)
+static const char *find_variable(char **environment, const char *name)
 {
-	const char *already = getenv("LD_PRELOAD");
+	for (; *environment; environment++)
+		if (is_variable(*environment, name))
+			return *environment + strlen(name) + 1;
+	return NULL;
+}
+
+/* What is preloaded already stays, behind ours. */
+static char *preload_string(const char *already, const char *library)
+{
 	char *string;
 
 	if (!already || !*already || strstr(already, library))
@@ -187,14 +194,14 @@ static char *preload_string(const char *library)
 	return NULL;
 }
 
-char **calls_environment(struct calls *calls, const char *library)
+char **calls_environment(struct calls *calls, char **environment, const char *library)
 {
 	size_t nr = 0, kept = 0;
 
-	while (environ[nr])
+	while (environment[nr])
 		nr++;
 	calls->environment = calloc(nr + 3, sizeof(*calls->environment));
-	calls->preload = preload_string(library);
+	calls->preload = preload_string(find_variable(environment, "LD_PRELOAD"), library);
 	if (asprintf(&calls->variable, RING_VARIABLE "=%s:%s", calls->name, calls->key) < 0)
 		calls->variable = NULL;
 	if (!calls->environment || !calls->preload || !calls->variable) {
@@ -202,9 +209,9 @@ char **calls_environment(struct calls *calls, const char *library)
 		return NULL;
 	}
 	for (size_t i = 0; i < nr; i++)
-		if (!is_variable(environ[i], "LD_PRELOAD") &&
-		    !is_variable(environ[i], RING_VARIABLE))
-			calls->environment[kept++] = environ[i];
+		if (!is_variable(environment[i], "LD_PRELOAD") &&
+		    !is_variable(environment[i], RING_VARIABLE))
+			calls->environment[kept++] = environment[i];
 	calls->environment[kept++] = calls->preload;
 	calls->environment[kept] = calls->variable;
 	return calls->environment;

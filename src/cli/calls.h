@@ -35,8 +35,11 @@ struct calls_config {
 struct calls *calls_open(void);
 void calls_close(struct calls *calls);
 
-/* The environment for a target: ours, so that it and all its children come to us; NULL: errno. */
-char **calls_environment(struct calls *calls, const char *library);
+/*
+ * The environment for a target: this one, so that it and all its children come to us. It lives as
+ * long as this one and calls. NULL: errno.
+ */
+char **calls_environment(struct calls *calls, char **environment, const char *library);
 
 /* Where its calls go, from now on. 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);

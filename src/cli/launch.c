@@ -1,11 +1,19 @@
 #include "cli/launch.h"
 
+#include "symbolize/target_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define MAX_ENVIRONMENT ((size_t)64 << 20)
 
 enum order { REPLACE, GO };
 
@@ -41,6 +49,63 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
 	if (write(failure, &error, sizeof(error)) != sizeof(error))
 		_exit(126);
 	_exit(127);
+}
+
+/* Which belongs to root as long as we have more rights than our user, but for this moment. */
+static char *original_environment(size_t *size)
+{
+	int dumpable = prctl(PR_GET_DUMPABLE), fd;
+	char *text;
+
+	if (dumpable != 1)
+		prctl(PR_SET_DUMPABLE, 1);
+	fd = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
+	if (dumpable != 1)
+		prctl(PR_SET_DUMPABLE, 0);
+	if (fd < 0)
+		return NULL;
+	text = target_file_read(fd, MAX_ENVIRONMENT, size);
+	close(fd);
+	return text;
+}
+
+/* The variables of a text of strings, in one piece of memory with them. */
+static char **split_environment(const char *text, size_t size)
+{
+	size_t most = 1, nr = 0;
+	char **variables, *copy;
+
+	for (size_t i = 0; i < size; i++)
+		most += !text[i];
+	variables = malloc((most + 1) * sizeof(*variables) + size + 1);
+	if (!variables)
+		return NULL;
+	copy = memcpy(&variables[most + 1], text, size);
+	copy[size] = '\0';
+	for (size_t at = 0; at < size; at += strlen(copy + at) + 1)
+		variables[nr++] = copy + at;
+	variables[nr] = NULL;
+	return variables;
+}
+
+char **launch_environment(void)
+{
+	char *text, **variables;
+	size_t size, nr = 0;
+
+	if (getauxval(AT_SECURE)) {
+		text = original_environment(&size);
+		variables = text ? split_environment(text, size) : NULL;
+		free(text);
+		if (variables)
+			return variables;
+	}
+	while (environ[nr])
+		nr++;
+	variables = calloc(nr + 1, sizeof(*variables));
+	if (variables && nr)
+		memcpy(variables, environ, nr * sizeof(*variables));
+	return variables;
 }
 
 int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask)

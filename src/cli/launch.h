@@ -13,6 +13,14 @@ struct launch {
 };
 
 /*
+ * The environment that we were started with; to be freed, its strings belong to it or to the
+ * process. Ours is another where a file capability (setcap) gives us more rights than our user has:
+ * the loader took away LD_LIBRARY_PATH and what else could mislead us; but the target has no more
+ * rights than its user. NULL: no memory.
+ */
+char **launch_environment(void);
+
+/*
  * Forks a process that will execute argv with this environment and signal mask and everything else
  * as we were started with. It dies with us while it waits. 0 or -errno.
  */

@@ -367,15 +367,18 @@ static bool find_library(char library[PATH_MAX])
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */
 static int prepare_target(struct session *s, const char *library)
 {
-	char **environment = environ;
+	char **own = launch_environment(), **environment = own;
+	int error;
 
-	if (s->options->calls) {
+	if (own && s->options->calls) {
 		s->calls = calls_open();
-		environment = s->calls ? calls_environment(s->calls, library) : NULL;
-		if (!environment)
-			return -errno;
+		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	return launch_prepare(&s->launch, s->options->command, environment, &s->old_mask);
+	error = environment
+	                ? launch_prepare(&s->launch, s->options->command, environment, &s->old_mask)
+	                : -errno;
+	free(own);
+	return error;
 }
 
 int session_run(const struct options *options)
