@@ -77,8 +77,7 @@ static void put_frame(struct dump *dump, uint64_t frame)
 		text_put(dump->to, trace_string(dump->trace, dump->chain[i].function), 0);
 		fputs(" (inlined) < ", dump->to);
 	}
-	frame_symbol_text(dump->trace, frame, dump->text);
-	text_put(dump->to, dump->text, 0);
+	text_put(dump->to, frame_symbol(dump->trace, frame, dump->text), 0);
 }
 
 static const char *counter_name(const struct dump *dump, unsigned i)
@@ -127,8 +126,7 @@ static const char *known_symbol(struct dump *dump, uint64_t frame)
 
 	if (frame_module(frame) && !(symbol && symbol->name))
 		return NULL;
-	frame_symbol_text(dump->trace, frame, dump->text);
-	return dump->text;
+	return frame_symbol(dump->trace, frame, dump->text);
 }
 
 /* symbol NULL: it has no name. source NULL: not known. */

@@ -257,14 +257,6 @@ const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FR
 	return text;
 }
 
-void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE])
-{
-	const char *symbol = frame_symbol(trace, frame, text);
-
-	if (symbol != text)
-		snprintf(text, FRAME_TEXT_SIZE, "%s", symbol);
-}
-
 const char *frame_name_symbol(const struct frame_names *names, uint32_t number,
                               char text[FRAME_TEXT_SIZE])
 {

@@ -73,10 +73,7 @@ uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint
 const char *frame_name_symbol(const struct frame_names *names, uint32_t number,
                               char text[FRAME_TEXT_SIZE]);
 
-/* "main", or "libx.so+0x12", or "[unknown]", as it is in the file: with any bytes. */
-void frame_symbol_text(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
-
-/* The same at its full length: in the file, or in text where it has to be made. */
+/* "main", or "libx.so+0x12", or "[unknown]": the same, for a frame alone; with any bytes. */
 const char *frame_symbol(const struct trace *trace, uint64_t frame, char text[FRAME_TEXT_SIZE]);
 
 /* Where in its file code is; of the kernel's and of code without a file, where in memory. */

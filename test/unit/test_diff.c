@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 
+#include "output/dump.h"
 #include "output/report_diff.h"
 
 #include <math.h>
@@ -136,12 +137,20 @@ static void rename_long(struct run *run)
 	run->trace = world_named(&run->world, ranges, 2);
 }
 
-static void names_are_compared_in_full(void **state)
+static void expect_names(struct page *page)
+{
+	char *text = page_close(page);
+
+	assert_non_null(strstr(text, "xxxa"));
+	assert_non_null(strstr(text, "xxxb"));
+	free(text);
+}
+
+static void names_are_told_in_full(void **state)
 {
 	struct run before, after;
 	struct diff_row *rows;
 	struct page page;
-	char *text;
 
 	(void)state;
 	record(&before, "aab", 100);
@@ -155,15 +164,13 @@ static void names_are_compared_in_full(void **state)
 	assert_int_equal(rows[1].cells[9999], 'b');
 	free_rows(rows);
 	assert_int_equal(report_text(page_open(&page), before.trace, "x", &by_symbol), 0);
-	text = page_close(&page);
-	assert_non_null(strstr(text, "xxxa\n"));
-	assert_non_null(strstr(text, "xxxb\n"));
-	free(text);
+	expect_names(&page);
 	assert_int_equal(report_json(page_open(&page), before.trace, &by_symbol), 0);
-	text = page_close(&page);
-	assert_non_null(strstr(text, "xxxa\""));
-	assert_non_null(strstr(text, "xxxb\""));
-	free(text);
+	expect_names(&page);
+	assert_int_equal(dump_text(page_open(&page), before.trace), 0);
+	expect_names(&page);
+	assert_int_equal(dump_json(page_open(&page), before.trace), 0);
+	expect_names(&page);
 	end(&before);
 	end(&after);
 }
@@ -603,7 +610,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_change_comes_first),
-		cmocka_unit_test(names_are_compared_in_full),
+		cmocka_unit_test(names_are_told_in_full),
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(shares_are_of_their_own_run),
