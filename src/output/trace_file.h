@@ -59,13 +59,13 @@ static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
 	return period << shift;
 }
 
-/* Whether a bin holds records that count. */
+/* Whether a bin holds records that count: samples of an event, or calls of a kind of these. */
 static inline bool trace_bin_live(const struct trace *trace, const struct bin *bin)
 {
 	const struct trace_event *kind = trace_kind(trace, bin->kind);
 
-	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) && kind &&
-	       bin->level >= kind->floor;
+	return kind && bin->level >= kind->floor &&
+	       bin->use == (bin->kind < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
 }
 
 /* Where the nodes of a bin begin, up to its end; its end: it has none that count. */

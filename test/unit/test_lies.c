@@ -21,7 +21,7 @@ int make_job(int argc, char **argv);
 #include "make_job.c"
 #undef main
 
-static char folder[] = "/tmp/adaptrace-lies-XXXXXX";
+static char folder[32];
 static char others[64], merged[64], archive[64];
 static FILE *nowhere;
 
@@ -30,6 +30,7 @@ static void make_traces(void)
 	char ranks[] = "2", steps[] = "12", program[] = "make_job";
 	char *arguments[] = {program, folder, ranks, steps, NULL};
 
+	strcpy(folder, "/tmp/adaptrace-lies-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(others, sizeof(others), "%s/job.0.atr", folder);
 	snprintf(merged, sizeof(merged), "%s/merged.atr", folder);
@@ -116,10 +117,59 @@ static void lies_do_no_harm(void **state)
 	remove_traces(liar);
 }
 
+/* Samples of a kind of calls, and calls of an event: neither counts. */
+static void swap_kinds(unsigned char *bytes)
+{
+	const struct trace_entry *entry = (const void *)((struct trace_header *)bytes + 1);
+	unsigned char *at, *end;
+
+	while (entry->section != TRACE_BINS)
+		entry++;
+	at = bytes + entry->offset;
+	for (end = at + entry->size; at < end; at += bin_size((struct bin *)at))
+		((struct bin *)at)->kind = ((struct bin *)at)->use == BIN_SAMPLES;
+}
+
+static void bins_of_another_kind_do_not_count(void **state)
+{
+	char why[TRACE_WHY_SIZE], liar[64];
+	struct trace_sample sample;
+	struct trace_call call;
+	struct trace_walk *walk;
+	struct call_walk *calls;
+	struct trace *trace;
+	struct lies lies;
+
+	(void)state;
+	make_traces();
+	snprintf(liar, sizeof(liar), "%s/job.1.atr", folder);
+	lies_open(&lies, liar);
+	lies_next(&lies, 1);
+	memcpy(lies.bad, lies.good, lies.size);
+	swap_kinds(lies.bad);
+	seal(lies.bad, lies.size);
+	assert_int_equal(pwrite(lies.fd, lies.bad, lies.size, 0), lies.size);
+	trace = trace_open(lies.path, why);
+	assert_non_null(trace);
+	walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	assert_int_equal(trace_walk_next(walk, &sample), 0);
+	trace_walk_free(walk);
+	calls = call_walk_new(trace);
+	assert_int_equal(call_walk_next(calls, &call), 0);
+	call_walk_free(calls);
+	merge_both(lies.path);
+	report_all(trace);
+	convert_all(trace);
+	trace_close(trace);
+	lies_close(&lies);
+	remove_traces(liar);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(bins_of_another_kind_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
