@@ -8,7 +8,7 @@
 #include "output/convert.h"
 #include "output/escape.h"
 #include "output/flamegraph_script.h"
-#include "output/profile.h"
+#include "output/profile_trees.h"
 
 #include "symbolize/module.h"
 
@@ -28,6 +28,8 @@ struct flame {
 	const struct trace *trace;
 	const struct profile *profile;
 	FILE *file;
+	struct profile_node *nodes; /* that are drawn; a command's root has its class for a name */
+	uint32_t nr, room;
 	uint32_t *start, *kids; /* children of node i: kids[start[i] … start[i + 1]); last: roots */
 	uint64_t *left;         /* weight to the left of a node */
 	uint32_t *depth;        /* the roots' is 1: 0 is the whole */
@@ -36,29 +38,110 @@ struct flame {
 	uint64_t nr_left_out;
 };
 
+/* --- what is drawn ---------------------------------------------------------------------------- */
+
+static int add_node(struct flame *flame, const struct profile_node *node)
+{
+	uint32_t room = flame->room ? 2 * flame->room : 1024;
+	struct profile_node *grown;
+
+	if (flame->nr == flame->room) {
+		grown = reallocarray(flame->nodes, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		flame->nodes = grown;
+		flame->room = room;
+	}
+	flame->nodes[flame->nr++] = *node;
+	return 0;
+}
+
+/* Adds those of a tree, or of several, that are large enough; no node is larger than its parent. */
+static int add_large(struct flame *flame, const struct profile_node *nodes, uint32_t nr)
+{
+	uint32_t *numbers = calloc(nr + 1UL, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		struct profile_node node = nodes[i];
+
+		if (!node.total || node.total < flame->least) {
+			flame->nr_left_out++;
+			continue;
+		}
+		if (node.parent != PROFILE_NONE)
+			node.parent = numbers[node.parent];
+		numbers[i] = flame->nr;
+		err = add_node(flame, &node);
+	}
+	free(numbers);
+	return err;
+}
+
+/* Until no more are left than are drawn. */
+static int drop_small(struct flame *flame)
+{
+	int err = 0;
+
+	while (flame->nr > MAX_BOXES && !err) {
+		uint32_t nr = flame->nr;
+
+		flame->nr = 0;
+		flame->least += flame->least / 2 + 1;
+		err = add_large(flame, flame->nodes, nr);
+	}
+	return err;
+}
+
+static int add_class(struct flame *flame, struct profile_trees *trees, uint32_t class)
+{
+	uint32_t root = flame->nr;
+	int err = profile_trees_make(trees, class);
+
+	if (!err)
+		err = add_large(flame, trees->nodes, trees->nr);
+	if (!err && flame->nr > root)
+		flame->nodes[root].name = class & PROFILE_MAX_NAME;
+	return err ? err : drop_small(flame);
+}
+
+static int collect(struct flame *flame)
+{
+	const struct profile *profile = flame->profile;
+	struct profile_trees trees;
+	int err = profile_trees_init(&trees, profile);
+
+	flame->least = profile->total / LEAST_PART;
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
+		if (profile->classes[i].weight)
+			err = add_class(flame, &trees, i);
+	profile_trees_fini(&trees);
+	return err;
+}
+
 /* --- the layout ------------------------------------------------------------------------------- */
 
 static uint32_t parent_of(const struct flame *flame, uint32_t node)
 {
-	uint32_t parent = flame->profile->nodes[node].parent;
+	uint32_t parent = flame->nodes[node].parent;
 
-	return parent == PROFILE_NONE ? flame->profile->nr_nodes : parent;
+	return parent == PROFILE_NONE ? flame->nr : parent;
 }
 
 static int compare_kids(const void *a, const void *b, void *arg)
 {
-	const struct profile *profile = arg;
+	const struct profile_node *nodes = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (profile->nodes[x].total != profile->nodes[y].total)
-		return profile->nodes[x].total > profile->nodes[y].total ? -1 : 1;
+	if (nodes[x].total != nodes[y].total)
+		return nodes[x].total > nodes[y].total ? -1 : 1;
 	return x < y ? -1 : 1;
 }
 
 /* Sorts the nodes by parent, and by weight below one. */
 static void find_kids(struct flame *flame)
 {
-	uint32_t nr = flame->profile->nr_nodes;
+	uint32_t nr = flame->nr;
 
 	for (uint32_t i = 0; i < nr; i++)
 		flame->start[parent_of(flame, i) + 2]++;
@@ -68,7 +151,7 @@ static void find_kids(struct flame *flame)
 		flame->kids[flame->start[parent_of(flame, i) + 1]++] = i;
 	for (uint32_t i = 0; i <= nr; i++)
 		qsort_r(flame->kids + flame->start[i], flame->start[i + 1] - flame->start[i],
-		        sizeof(*flame->kids), compare_kids, (void *)(uintptr_t)flame->profile);
+		        sizeof(*flame->kids), compare_kids, flame->nodes);
 }
 
 static void place_kids(struct flame *flame, uint32_t node, uint64_t left, uint32_t depth)
@@ -78,37 +161,17 @@ static void place_kids(struct flame *flame, uint32_t node, uint64_t left, uint32
 
 		flame->left[kid] = left;
 		flame->depth[kid] = depth;
-		left += flame->profile->nodes[kid].total;
+		left += flame->nodes[kid].total;
 	}
-}
-
-static bool drawn(const struct flame *flame, uint32_t node)
-{
-	return flame->profile->nodes[node].total &&
-	       flame->profile->nodes[node].total >= flame->least;
 }
 
 /* Parents come before their children, so a node's place is known when it is met. */
 static void place_nodes(struct flame *flame)
 {
-	const struct profile *profile = flame->profile;
-	uint64_t nr_drawn = UINT64_MAX;
-
-	place_kids(flame, profile->nr_nodes, 0, 1);
-	for (uint32_t i = 0; i < profile->nr_nodes; i++)
+	place_kids(flame, flame->nr, 0, 1);
+	for (uint32_t i = 0; i < flame->nr; i++) {
 		place_kids(flame, i, flame->left[i], flame->depth[i] + 1);
-	for (flame->least = profile->total / LEAST_PART; nr_drawn > MAX_BOXES;
-	     flame->least += flame->least / 2 + 1) {
-		nr_drawn = 0;
-		for (uint32_t i = 0; i < profile->nr_nodes; i++)
-			nr_drawn += drawn(flame, i);
-		if (nr_drawn <= MAX_BOXES)
-			break;
-	}
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		if (!drawn(flame, i))
-			flame->nr_left_out++;
-		else if (flame->depth[i] > flame->deepest)
+		if (flame->depth[i] > flame->deepest)
 			flame->deepest = flame->depth[i];
 	}
 }
@@ -192,7 +255,7 @@ static void print_box(const struct flame *flame, const struct box *box)
 static void print_node(const struct flame *flame, uint32_t number)
 {
 	const struct profile *profile = flame->profile;
-	const struct profile_node *node = &profile->nodes[number];
+	const struct profile_node *node = &flame->nodes[number];
 	char text[FRAME_TEXT_SIZE];
 	struct box box = {
 		.left = flame->left[number],
@@ -202,13 +265,12 @@ static void print_node(const struct flame *flame, uint32_t number)
 	};
 
 	if (node->parent == PROFILE_NONE) {
-		box.name = trace_string(flame->trace, profile->classes[node->row].comm);
+		box.name = trace_string(flame->trace, profile->classes[node->name].comm);
 	} else {
-		uint32_t name = profile->rows[node->row].name;
-		uint64_t frame = profile->names.names[name].frame;
+		uint64_t frame = profile->names.names[node->name].frame;
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
 
-		box.name = frame_name_symbol(&profile->names, name, text);
+		box.name = frame_name_symbol(&profile->names, node->name, text);
 		box.kernel = frame_module(frame) && module && module->kind == MODULE_KERNEL;
 	}
 	print_box(flame, &box);
@@ -272,9 +334,8 @@ static void print_picture(const struct flame *flame)
 	fprintf(flame->file, "<g id=\"frames\" data-left-out=\"%" PRIu64 "\">\n",
 	        flame->nr_left_out);
 	print_box(flame, &all);
-	for (uint32_t i = 0; i < flame->profile->nr_nodes; i++)
-		if (drawn(flame, i))
-			print_node(flame, i);
+	for (uint32_t i = 0; i < flame->nr; i++)
+		print_node(flame, i);
 	print_unsampled(flame);
 	fprintf(flame->file, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
 	        flamegraph_script);
@@ -284,8 +345,11 @@ static void print_picture(const struct flame *flame)
 
 static int draw(struct flame *flame)
 {
-	size_t nr = flame->profile->nr_nodes;
-	int err = -ENOMEM;
+	int err = collect(flame);
+	size_t nr = flame->nr;
+
+	if (err)
+		return err;
 
 	flame->start = calloc(nr + 3, sizeof(*flame->start));
 	flame->kids = calloc(nr + 1, sizeof(*flame->kids));
@@ -296,7 +360,8 @@ static int draw(struct flame *flame)
 		find_kids(flame);
 		place_nodes(flame);
 		print_picture(flame);
-		err = 0;
+	} else {
+		err = -ENOMEM;
 	}
 	free(flame->start);
 	free(flame->kids);
@@ -319,6 +384,7 @@ int flamegraph_write(struct conversion *conversion, FILE *file)
 	if (!profile)
 		return -errno;
 	err = draw(&flame);
+	free(flame.nodes);
 	profile_free(profile);
 	return err;
 }

@@ -4,7 +4,7 @@
  *     app;main;solve;dot 97081000
  */
 #include "output/convert.h"
-#include "output/profile.h"
+#include "output/profile_trees.h"
 #include "output/escape.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 struct folding {
 	const struct profile *profile;
+	struct profile_trees trees;
 	FILE *file;
 	uint32_t *chain; /* nodes from a leaf up to its root */
 	uint32_t room;
@@ -42,7 +43,7 @@ static void print_part(const struct folding *folding, const char *text)
 static void print_frame(const struct folding *folding, uint32_t node)
 {
 	const struct profile *profile = folding->profile;
-	uint32_t name = profile->rows[profile->nodes[node].row].name;
+	uint32_t name = folding->trees.nodes[node].name;
 	char text[FRAME_TEXT_SIZE];
 
 	putc(';', folding->file);
@@ -56,33 +57,44 @@ static void print_comm(const struct folding *folding, uint32_t comm)
 	print_part(folding, *text ? text : "[unknown]");
 }
 
-static int print_path(struct folding *folding, uint32_t leaf)
+static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 {
-	const struct profile *profile = folding->profile;
-	uint32_t depth = 0, node = leaf;
+	const struct profile_node *nodes = folding->trees.nodes;
+	uint32_t depth = 0;
 	int err;
 
-	for (; profile->nodes[node].parent != PROFILE_NONE; node = profile->nodes[node].parent) {
+	for (uint32_t node = leaf; node; node = nodes[node].parent) {
 		err = note(folding, depth, node);
 		if (err)
 			return err;
 		depth++;
 	}
-	print_comm(folding, profile->classes[profile->nodes[node].row].comm);
+	print_comm(folding, comm);
 	while (depth)
 		print_frame(folding, folding->chain[--depth]);
-	fprintf(folding->file, " %" PRIu64 "\n", profile->nodes[leaf].self);
+	fprintf(folding->file, " %" PRIu64 "\n", nodes[leaf].self);
 	return 0;
+}
+
+static int print_class(struct folding *folding, uint32_t class)
+{
+	uint32_t comm = folding->profile->classes[class].comm;
+	int err = profile_trees_make(&folding->trees, class);
+
+	for (uint32_t i = 0; i < folding->trees.nr && !err; i++)
+		if (folding->trees.nodes[i].self)
+			err = print_path(folding, comm, i);
+	return err;
 }
 
 static int print_profile(struct folding *folding)
 {
 	const struct profile *profile = folding->profile;
-	int err = 0;
+	int err = profile_trees_init(&folding->trees, profile);
 
-	for (uint32_t i = 0; i < profile->nr_nodes && !err; i++)
-		if (profile->nodes[i].self)
-			err = print_path(folding, i);
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
+		if (profile->classes[i].weight)
+			err = print_class(folding, i);
 	for (uint32_t i = 0; i < profile->nr_unsampled && !err; i++) {
 		const struct profile_unsampled *unsampled = &profile->unsampled[i];
 
@@ -102,6 +114,7 @@ int folded_write(struct conversion *conversion, FILE *file)
 	if (!profile)
 		return -errno;
 	err = print_profile(&folding);
+	profile_trees_fini(&folding.trees);
 	free(folding.chain);
 	profile_free(profile);
 	return err;

@@ -22,11 +22,11 @@ static uint32_t stands_for(const struct builder *builder, const uint32_t *table,
 	return thread < builder->nr_threads - 1 ? table[thread] : thread;
 }
 
-/* What a sample's class would be, but for its tree. */
+/* What a sample's class would be. */
 static struct profile_class class_wanted(const struct builder *builder,
                                          const struct trace_sample *sample)
 {
-	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, 0, PROFILE_NONE};
+	struct profile_class class = {PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, 0, 0};
 	unsigned keys = builder->profile->config.keys;
 
 	if (keys & PROFILE_BY_THREAD)
@@ -70,7 +70,7 @@ static uint32_t class_who(struct builder *builder, const struct profile_class *c
 static uint32_t class_find(struct builder *builder, const struct profile_class *wanted)
 {
 	uint64_t key = (uint64_t)class_who(builder, wanted) << 32 | wanted->cpu;
-	uint32_t class = map64_get(&builder->class_by_key, key), root;
+	uint32_t class = map64_get(&builder->class_by_key, key);
 
 	if (class != PROFILE_NONE)
 		return class;
@@ -78,9 +78,7 @@ static uint32_t class_find(struct builder *builder, const struct profile_class *
 	if (class == PROFILE_NONE || key >> 32 == PROFILE_NONE ||
 	    map64_add(&builder->class_by_key, key, class))
 		return PROFILE_NONE;
-	root = builder->profile->classes[class].root;
 	builder->profile->classes[class] = *wanted;
-	builder->profile->classes[class].root = root;
 	return class;
 }
 
@@ -141,27 +139,43 @@ static void stream_step(struct profile *profile, struct profile_stream *stream, 
 	stream->weight = weight;
 }
 
-static int add_sample(struct builder *builder, const struct trace_sample *sample, uint32_t node)
+/* Where a sample belongs. */
+struct target {
+	uint32_t node; /* PROFILE_NONE: nowhere, it does not count */
+	uint32_t class;
+	uint32_t sum; /* PROFILE_NONE: all samples are of one class */
+	uint32_t row;
+};
+
+static int add_sample(struct builder *builder, const struct trace_sample *sample,
+                      const struct target *target)
 {
 	struct profile *profile = builder->profile;
 	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
-	struct profile_row *row = &profile->rows[profile->nodes[node].row];
+	bool summed = target->sum != PROFILE_NONE;
+	struct profile_row *row = &profile->rows[target->row];
 	uint32_t thread = clamped(sample->thread, builder->nr_threads);
 	uint64_t weight = profile_weight(profile, sample);
 
-	profile->nodes[node].self += weight;
+	if (summed)
+		builder->sums.sums[target->sum].self += weight;
+	else
+		profile->nodes[target->node].self += weight;
+	profile->classes[target->class].weight += weight;
 	row->self += weight;
 	row->samples++;
 	row->buckets[bucket]++;
 	profile->buckets[bucket]++;
-	stream_step(profile, stream_of(builder, sample), profile->nodes[node].row, weight);
+	stream_step(profile, stream_of(builder, sample), target->row, weight);
 	profile->samples++;
 	profile->total += weight;
 	profile->sampled += sample->weight;
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[thread] += sample->weight;
-	return sample->nr_counters ? profile_count(profile, sample, node) : 0;
+	if (!sample->nr_counters)
+		return 0;
+	return profile_count(profile, sample, summed ? target->sum : target->node, target->row);
 }
 
 #define BATCH_SIZE 32
@@ -169,48 +183,77 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 struct batch {
 	const struct trace_sample *samples;
 	struct errand errands[BATCH_SIZE];
-	uint32_t nodes[BATCH_SIZE]; /* PROFILE_NONE: of a sample that does not count */
+	struct target targets[BATCH_SIZE];
 	unsigned nr;
 };
 
-static int batch_find(struct builder *builder, struct batch *batch)
+static int find_node(struct builder *builder, const struct trace_sample *sample,
+                     const struct errand *errand, struct target *target)
 {
-	for (unsigned i = 0; i < batch->nr; i++) {
-		const struct trace_sample *sample = &batch->samples[i];
-		uint32_t class;
-
-		batch->nodes[i] = PROFILE_NONE;
-		if (!batch->errands[i].wanted) {
-			builder_pass(builder, sample);
-			continue;
-		}
-		class = class_of(builder, sample);
-		if (class != PROFILE_NONE)
-			batch->nodes[i] =
-				builder_leaf(builder, class, sample,
-			                     class ? PROFILE_NONE : batch->errands[i].node);
-		if (batch->nodes[i] == PROFILE_NONE)
-			return -ENOMEM;
-		__builtin_prefetch(&builder->profile->nodes[batch->nodes[i]]);
+	target->node = PROFILE_NONE;
+	if (!errand->wanted) {
+		builder_pass(builder, sample);
+		return 0;
 	}
+	target->class = class_of(builder, sample);
+	if (target->class != PROFILE_NONE)
+		target->node = builder_leaf(builder, sample, errand->node);
+	if (target->node == PROFILE_NONE)
+		return -ENOMEM;
+	__builtin_prefetch(&builder->profile->nodes[target->node]);
 	return 0;
+}
+
+/* The sum of what no sample was in before is a new one. */
+static int find_sum(struct builder *builder, struct target *target)
+{
+	struct profile *profile = builder->profile;
+	struct sum_table *sums = &builder->sums;
+	uint32_t name = profile->nodes[target->node].name;
+
+	target->sum =
+		sum_table_find(sums, profile->nodes, profile->rows, target->node, target->class);
+	if (target->sum != PROFILE_NONE) {
+		target->row = sums->sums[target->sum].row;
+		return 0;
+	}
+	target->row = builder_row(builder, target->class, name);
+	if (target->row != PROFILE_NONE)
+		target->sum = sum_table_add(sums, profile->nodes, profile->rows, target->node,
+		                            target->row);
+	return target->sum == PROFILE_NONE ? -ENOMEM : 0;
+}
+
+static int find_row(struct builder *builder, struct target *target)
+{
+	if (!builder->one_class)
+		return find_sum(builder, target);
+	target->sum = PROFILE_NONE;
+	target->row =
+		builder_row(builder, target->class, builder->profile->nodes[target->node].name);
+	return target->row == PROFILE_NONE ? -ENOMEM : 0;
 }
 
 static int batch_add(struct builder *builder, struct batch *batch)
 {
 	const struct profile *profile = builder->profile;
-	int err;
+	struct target *targets = batch->targets;
+	int err = 0;
 
 	for (unsigned i = 0; i < batch->nr; i++)
 		batch->errands[i].wanted = part_has(profile->config.part, &batch->samples[i]);
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
-	err = batch_find(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
-		if (batch->nodes[i] != PROFILE_NONE)
-			__builtin_prefetch(&profile->rows[profile->nodes[batch->nodes[i]].row]);
+		err = find_node(builder, &batch->samples[i], &batch->errands[i], &targets[i]);
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
-		if (batch->nodes[i] != PROFILE_NONE)
-			err = add_sample(builder, &batch->samples[i], batch->nodes[i]);
+		if (targets[i].node == PROFILE_NONE)
+			continue;
+		err = find_row(builder, &targets[i]);
+		__builtin_prefetch(&profile->rows[targets[i].row]);
+	}
+	for (unsigned i = 0; i < batch->nr && !err; i++) {
+		if (targets[i].node != PROFILE_NONE)
+			err = add_sample(builder, &batch->samples[i], &targets[i]);
 		else /* what is in no row ends a run of one */
 			stream_step(builder->profile, stream_of(builder, &batch->samples[i]),
 			            PROFILE_NONE, 0);
@@ -272,25 +315,31 @@ static void end_streams(struct builder *builder)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* What nodes are found by, before more memory is needed. */
+/* What nodes and sums are found by, before more memory is needed. */
 static void builder_forget(struct builder *builder)
 {
-	free(builder->children.slots);
+	node_table_fini(&builder->children);
 	free(builder->context_nodes);
-	map64_fini(&builder->more_context_nodes);
-	builder->children.slots = NULL;
 	builder->context_nodes = NULL;
+	node_table_fini(&builder->rows);
+	free(builder->places);
+	builder->places = NULL;
 }
 
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
+	int err;
 
 	builder_forget(builder);
 	end_streams(builder);
-	if (profile_sum(profile) || profile_sum_counts(profile))
-		return -ENOMEM;
-	return builder_add_unsampled(builder);
+	sum_table_give(&builder->sums, profile);
+	err = profile_settle_sums(profile);
+	if (!err && !profile->sums) {
+		profile_sum_nodes(profile->nodes, profile->nr_nodes);
+		err = profile_sum_counts(&profile->counts, profile->nodes, profile->nr_nodes);
+	}
+	return err ? err : builder_add_unsampled(builder);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -387,7 +436,8 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	builder->context_nodes =
 		memory_new(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
 	builder_reserve_nodes(builder, trace_node_limit(trace) + 1);
-	if (!builder->by_thread || !builder->streams || !builder->chain || !builder->context_nodes)
+	if (!builder->by_thread || !builder->streams || !builder->chain ||
+	    !builder->context_nodes || builder_add_root(builder) == PROFILE_NONE)
 		return -ENOMEM;
 	if (profile->config.keys & PROFILE_BY_PROCESS && find_processes(builder))
 		return -ENOMEM;
@@ -399,14 +449,12 @@ static void builder_fini(struct builder *builder)
 	map64_fini(&builder->class_by_key);
 	map64_fini(&builder->who_by_pair);
 	map64_fini(&builder->who_by_memory);
-	map64_fini(&builder->row_by_key);
 	builder_forget(builder);
-	free(builder->first_rows);
+	sum_table_fini(&builder->sums);
 	free(builder->by_thread);
 	free(builder->process_of);
 	free(builder->thread_of);
 	free(builder->streams);
-	free(builder->places);
 	free(builder->chain);
 }
 
@@ -446,9 +494,10 @@ void profile_free(struct profile *profile)
 	free(profile->classes);
 	free(profile->rows);
 	free(profile->nodes);
+	free(profile->sums);
 	free(profile->unsampled);
 	free(profile->row_counts.at);
-	free(profile->node_counts.at);
+	free(profile->counts.at);
 	free(profile->scaled);
 	free(profile->factors);
 	free(profile);

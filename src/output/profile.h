@@ -1,8 +1,13 @@
 /*
  * A profile: the samples of one event added up, by function and by call path.
  *
- *     sample → class (thread, command, CPU: as asked for) → the class's tree of call paths
- *            → row: (class, name) with what was spent in it and below it
+ *     sample → class (thread, command, CPU: as asked for)
+ *            → node: a call path, in one tree for all classes
+ *            → sum: (node, class)     what the class spent there
+ *            → row: (class, name)     what it spent in the function itself
+ *
+ * So what only called is held once, however many classes there are; the trees and totals of one
+ * class are made of its sums when they are looked at, see profile_trees.h.
  *
  * Weights are in the event's unit; a sample stands for its period times 2^floor of them.
  *
@@ -69,7 +74,7 @@ struct profile_config {
 };
 
 #define PROFILE_NONE       UINT32_MAX
-#define PROFILE_MAX_ROW    0x3fffffff
+#define PROFILE_MAX_NAME   0x7fffffff
 #define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
 
 struct profile_class {
@@ -77,33 +82,42 @@ struct profile_class {
 	uint32_t process;     /* the same: its main thread as it was last, else its first */
 	uint32_t comm;        /* string; 0 where it makes no difference */
 	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
-	uint32_t root;        /* node: of its tree of call paths */
+	uint64_t weight;      /* of all its samples; in a view, of those in the tree */
 };
 
 struct profile_row {
 	uint32_t class, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
-	uint64_t self, total; /* total: recursion counted once */
+	uint64_t self;
 	uint64_t samples;
 	double variance; /* of self */
 	uint32_t buckets[PROFILE_NR_BUCKETS];
 };
 
 /*
- * A call path of one class: its parent's and a function. Parents come before their children. Where
- * callers make no difference, nor functions for want of keys, all are below the root.
+ * A call path: its parent's and a function. Parents come before their children, the root is the
+ * first. Where callers make no difference, nor functions for want of keys, all are below the root.
  */
 struct profile_node {
-	uint32_t parent;        /* PROFILE_NONE: the root of a class, which is no function */
-	uint32_t row : 30;      /* of a root: the class */
-	uint32_t wide : 1;      /* while samples are added: has many children */
-	uint32_t recursive : 1; /* its row is among its ancestors' */
-	uint64_t self;
+	uint32_t parent;    /* PROFILE_NONE: the root, which is no function */
+	uint32_t name : 31; /* of the function */
+	uint32_t wide : 1;  /* while samples are added: has many children */
 	union {
-		uint64_t total;
+		uint64_t self; /* 0 where there are sums */
+		uint32_t sum;  /* while samples are added: the first one, + 1; 0: none */
+	};
+	union {
+		uint64_t total; /* 0 where there are sums */
 		struct profile_links {
 			uint32_t child, sibling; /* 0: none */
 		} links;                         /* while samples are added */
 	};
+};
+
+/* What a class spent in a node. */
+struct profile_sum {
+	uint32_t node;
+	uint32_t row; /* one of the class's: of the node's function, unless in a view */
+	uint64_t self;
 };
 
 /* A command whose exact total is known, and is more than its samples stand for. */
@@ -133,7 +147,7 @@ struct profile_counts {
 	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
 };
 
-/* By row or node; only as long as need be, and empty where samples have no counters. */
+/* By row, node or sum; only as long as need be, and empty where samples have no counters. */
 struct profile_count_table {
 	struct profile_counts *at;
 	uint32_t room;
@@ -152,15 +166,19 @@ struct profile {
 	struct profile_class *classes;
 	struct profile_row *rows;
 	struct profile_node *nodes;
+	/* In the order in which they came; NULL: all samples are of class 0, and what nodes have.
+	 */
+	struct profile_sum *sums;
 	struct profile_unsampled *unsampled;
 	struct profile_scaled *scaled;
 	double *factors; /* of weights, by thread; NULL: all are 1 */
-	uint32_t nr_classes, nr_rows, nr_nodes, nr_unsampled, nr_scaled;
-	struct profile_count_table row_counts, node_counts;
-	uint64_t counted[COUNTER_MAX];        /* in all rows */
-	uint64_t samples, sampled;            /* in all rows; sampled: weight, not scaled */
-	uint64_t total;                       /* weight, what was not sampled included */
-	uint64_t max_weight;                  /* of one sample */
+	uint32_t nr_classes, nr_rows, nr_nodes, nr_sums, nr_unsampled, nr_scaled;
+	struct profile_count_table row_counts, counts; /* counts: by sum, else by node */
+	uint32_t weighed_by;           /* the counter that weights are of, + 1; 0: of the event */
+	uint64_t counted[COUNTER_MAX]; /* in all rows */
+	uint64_t samples, sampled;     /* in all rows; sampled: weight, not scaled */
+	uint64_t total;                /* weight, what was not sampled included */
+	uint64_t max_weight;           /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
 	bool has_all;                         /* every occurrence of the event is a sample */
 };
@@ -184,14 +202,9 @@ static inline uint64_t profile_weight(const struct profile *profile,
  */
 void profile_weigh_by(struct profile *profile, uint32_t counter);
 
-/* What was counted in a row or node, and below it; zeros where nothing was. */
+/* What was counted in a row or node, and below a node; zeros where nothing was. */
 const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
                                                uint32_t number);
-static inline const struct profile_counts *profile_row_counts(const struct profile *profile,
-                                                              const struct profile_row *row)
-{
-	return profile_counts_of(&profile->row_counts, (uint32_t)(row - profile->rows));
-}
 
 /* Half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);

@@ -4,21 +4,20 @@
  * and the last one has found the nodes that there are already.
  */
 #include "output/profile_build.h"
-#include "output/profile_table.h"
 
-/* How far up a new path is followed before its turn, where it is not of another class. */
+/* How far up a new path is followed before its turn. */
 #define MAX_NEW 32
 
 /* Places are as they will be when it is the sample's turn, or not known. */
 static uint32_t known_place(struct builder *builder, const struct trace_sample *sample)
 {
-	struct known_place *place = builder_place(builder, sample);
+	uint32_t *place = builder_place(builder, sample);
 
 	if (!place)
 		return PROFILE_NONE;
 	if (!sample->again)
-		place->node = 0;
-	return place->class ? PROFILE_NONE : place->node - 1;
+		*place = 0;
+	return *place - 1;
 }
 
 static void announce(struct builder *builder, const struct trace_sample *sample,
@@ -41,8 +40,8 @@ static void announce(struct builder *builder, const struct trace_sample *sample,
 /* number: the context's. */
 static uint32_t known_node(const struct builder *builder, uint32_t context, uint32_t number)
 {
-	if ((context == NODE_NONE || !builder->by_caller) && builder->profile->nr_classes)
-		return builder->profile->classes[0].root;
+	if (context == NODE_NONE || !builder->by_caller)
+		return 0;
 	return builder_known_context(builder, number);
 }
 
@@ -53,7 +52,7 @@ static void ask(const struct builder *builder, const struct trace_sample *sample
 		return;
 	errand->parent = known_node(builder, sample->context, errand->number);
 	errand->whole = errand->parent != PROFILE_NONE;
-	if (!errand->whole && builder->one_class)
+	if (!errand->whole)
 		trace_node_prefetch(builder->profile->trace, sample->context);
 }
 
@@ -68,7 +67,7 @@ static uint32_t known_part(const struct builder *builder, const struct trace_sam
 	uint32_t context = sample->context;
 
 	*frame = sample->leaf;
-	for (unsigned i = 0; node == PROFILE_NONE && builder->one_class && i < MAX_NEW; i++) {
+	for (unsigned i = 0; node == PROFILE_NONE && i < MAX_NEW; i++) {
 		if (!trace_node(trace, context, frame, &context))
 			break;
 		node = known_node(builder, context, trace_node_number(trace, context));
@@ -81,22 +80,20 @@ static void approach(const struct builder *builder, const struct trace_sample *s
 {
 	const struct node_table *table = &builder->children;
 	bool only = false;
-	uint32_t name;
 	uint64_t frame;
 
-	errand->row = PROFILE_NONE;
+	errand->name = PROFILE_NONE;
 	if (!errand->wanted || errand->node != PROFILE_NONE)
 		return;
 	errand->parent = known_part(builder, sample, errand->parent, &frame);
 	if (errand->parent == PROFILE_NONE)
 		return;
 	__builtin_prefetch(&builder->profile->nodes[errand->parent]);
-	name = frame_names_known(&builder->profile->names, frame, &only);
+	errand->name = frame_names_known(&builder->profile->names, frame, &only);
 	errand->whole &= only;
-	errand->row = builder_known_row(builder, name);
-	if (errand->row == PROFILE_NONE || !table->slots)
+	if (errand->name == PROFILE_NONE || !table->slots)
 		return;
-	errand->hash = node_hash(errand->parent, errand->row);
+	errand->hash = node_hash(errand->parent, errand->name);
 	__builtin_prefetch(&table->slots[node_slot_at(table, errand->hash)]);
 }
 
@@ -107,7 +104,7 @@ static uint32_t candidate(const struct builder *builder, const struct errand *er
 	const struct profile_node *parent;
 	const struct node_slot *slot;
 
-	if (errand->row == PROFILE_NONE)
+	if (errand->name == PROFILE_NONE)
 		return PROFILE_NONE;
 	parent = &builder->profile->nodes[errand->parent];
 	if (!parent->wide)
@@ -130,7 +127,7 @@ static void arrive(const struct builder *builder, struct errand *errand)
 	if (errand->near == PROFILE_NONE || !errand->whole)
 		return;
 	node = &builder->profile->nodes[errand->near];
-	if (node->parent == errand->parent && node->row == errand->row)
+	if (node->parent == errand->parent && node->name == errand->name)
 		errand->node = errand->near;
 }
 

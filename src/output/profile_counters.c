@@ -32,15 +32,16 @@ static void add(uint64_t *to, const uint64_t *counters)
 		to[i] += counters[i];
 }
 
-int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t node)
+int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t number,
+                  uint32_t row)
 {
-	struct profile_counts *of_node = entry(&profile->node_counts, node);
-	struct profile_counts *of_row = entry(&profile->row_counts, profile->nodes[node].row);
+	struct profile_counts *there = entry(&profile->counts, number);
+	struct profile_counts *of_row = entry(&profile->row_counts, row);
 
-	if (!of_node || !of_row)
+	if (!there || !of_row)
 		return -ENOMEM;
 	for (unsigned i = 0; i < sample->nr_counters; i++) {
-		of_node->self[i] += sample->counters[i];
+		there->self[i] += sample->counters[i];
 		of_row->self[i] += sample->counters[i];
 		profile->counted[i] += sample->counters[i];
 	}
@@ -48,16 +49,13 @@ int profile_count(struct profile *profile, const struct trace_sample *sample, ui
 }
 
 int profile_count_more(struct profile_count_table *table, uint32_t number,
-                       const struct profile_counts *self, const struct profile_counts *total)
+                       const struct profile_counts *counts)
 {
 	struct profile_counts *to = entry(table, number);
 
 	if (!to)
 		return -ENOMEM;
-	if (self)
-		add(to->self, self->self);
-	if (total)
-		add(to->total, total->total);
+	add(to->self, counts->self);
 	return 0;
 }
 
@@ -68,9 +66,11 @@ const struct profile_counts *profile_counts_of(const struct profile_count_table 
 }
 
 /* Children come behind their parents. */
-int profile_sum_tree(struct profile_count_table *table, const struct profile_node *nodes,
-                     uint32_t nr)
+int profile_sum_counts(struct profile_count_table *table, const struct profile_node *nodes,
+                       uint32_t nr)
 {
+	if (!table->at)
+		return 0;
 	/* As large as it will be: entries must stay where they are. */
 	if (!entry(table, nr))
 		return -ENOMEM;
@@ -82,46 +82,47 @@ int profile_sum_tree(struct profile_count_table *table, const struct profile_nod
 	return 0;
 }
 
-int profile_sum_counts(struct profile *profile)
-{
-	if (!profile->node_counts.at)
-		return 0;
-	if (profile_sum_tree(&profile->node_counts, profile->nodes, profile->nr_nodes) ||
-	    !entry(&profile->row_counts, profile->nr_rows))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		const struct profile_node *node = &profile->nodes[i];
-
-		if (node->parent != PROFILE_NONE && !node->recursive)
-			add(profile->row_counts.at[node->row].total,
-			    profile->node_counts.at[i].total);
-	}
-	return 0;
-}
-
 static uint64_t scaled(double scale, uint64_t count)
 {
 	return scale > 1 ? (uint64_t)(scale * (double)count) : count;
 }
 
+static double scale_of(const struct profile *profile)
+{
+	return trace_counter_scale(trace_counter(profile->trace, profile->weighed_by - 1));
+}
+
+void profile_weigh_nodes(const struct profile *profile, struct profile_node *nodes, uint32_t nr,
+                         const struct profile_count_table *counts)
+{
+	uint32_t at = profile->weighed_by;
+
+	for (uint32_t i = 0; i < nr && at; i++) {
+		const struct profile_counts *of_node = profile_counts_of(counts, i);
+
+		nodes[i].self = scaled(scale_of(profile), of_node->self[at]);
+		nodes[i].total = scaled(scale_of(profile), of_node->total[at]);
+	}
+}
+
 void profile_weigh_by(struct profile *profile, uint32_t counter)
 {
-	double scale = trace_counter_scale(trace_counter(profile->trace, counter));
-	uint32_t at = 1 + counter;
+	uint32_t at = profile->weighed_by = 1 + counter;
+	double scale = scale_of(profile);
 
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		const struct profile_counts *counts = profile_counts_of(&profile->node_counts, i);
-
-		profile->nodes[i].self = scaled(scale, counts->self[at]);
-		profile->nodes[i].total = scaled(scale, counts->total[at]);
-	}
+	if (!profile->sums)
+		profile_weigh_nodes(profile, profile->nodes, profile->nr_nodes, &profile->counts);
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		profile->classes[i].weight = 0;
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
 		const struct profile_counts *counts = profile_counts_of(&profile->row_counts, i);
 
 		profile->rows[i].self = scaled(scale, counts->self[at]);
-		profile->rows[i].total = scaled(scale, counts->total[at]);
 		profile->rows[i].variance = 0;
+		profile->classes[profile->rows[i].class].weight += counts->self[at];
 	}
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		profile->classes[i].weight = scaled(scale, profile->classes[i].weight);
 	profile->sampled = profile->total = scaled(scale, profile->counted[at]);
 	profile->nr_unsampled = 0;
 }

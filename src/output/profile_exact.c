@@ -32,14 +32,13 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 	struct profile *profile = builder->profile;
 	uint32_t class = builder_add_class(builder), row;
 
-	row = class == PROFILE_NONE ? class : builder_row(builder, class, PROFILE_NONE);
+	row = class == PROFILE_NONE ? class : builder_add_row(builder, class, PROFILE_NONE);
 	if (row == PROFILE_NONE)
 		return -ENOMEM;
 	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
 	profile->classes[class].process = PROFILE_NONE;
 	profile->classes[class].comm = unsampled->comm;
 	profile->rows[row].self = unsampled->exact - unsampled->sampled;
-	profile->rows[row].total = profile->rows[row].self;
 	profile->total += profile->rows[row].self;
 	profile->unsampled[profile->nr_unsampled] = *unsampled;
 	profile->unsampled[profile->nr_unsampled++].row = row;

@@ -1,6 +1,5 @@
-/* The trees of a profile while they are made. */
+/* The tree of a profile while it is made. */
 #include "output/profile_build.h"
-#include "output/profile_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FIRST_SHIFT 12
-#define LARGE       ((size_t)4 << 20)
+#define LARGE ((size_t)4 << 20)
 
 /*
  * What every sample looks into somewhere is spread over less pages where these are large: a look-up
@@ -32,19 +30,18 @@ void *memory_new(size_t nr, size_t size)
 	return spread_over_less(calloc(nr, size), nr, size);
 }
 
-static void *memory_grown(void *memory, size_t nr, size_t size)
+void *memory_grown(void *memory, size_t nr, size_t size)
 {
 	return spread_over_less(reallocarray(memory, nr, size), nr, size);
 }
 
-/* Doubles an array that is full; returns the number of a new zeroed entry, or PROFILE_NONE. */
-static uint32_t add_entry(void **entries, uint32_t *nr, uint32_t *room, size_t size)
+uint32_t memory_add(void **entries, uint32_t *nr, uint32_t *room, size_t size)
 {
 	uint32_t wanted = *room ? 2 * *room : 256;
 	void *grown;
 
 	if (*nr == *room) {
-		grown = *nr < PROFILE_MAX_ROW / 2 ? memory_grown(*entries, wanted, size) : NULL;
+		grown = *nr < PROFILE_MAX_NR / 2 ? memory_grown(*entries, wanted, size) : NULL;
 		if (!grown)
 			return PROFILE_NONE;
 		*entries = grown;
@@ -58,77 +55,84 @@ static uint32_t add_node(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
-	return add_entry((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
-	                 sizeof(*profile->nodes));
+	return memory_add((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
+	                  sizeof(*profile->nodes));
 }
 
 void builder_reserve_nodes(struct builder *builder, uint64_t nr)
 {
-	if (nr >= PROFILE_MAX_ROW / 2)
+	if (nr >= PROFILE_MAX_NR / 2)
 		return;
 	builder->profile->nodes = memory_new(nr, sizeof(struct profile_node));
 	if (builder->profile->nodes)
 		builder->rooms[2] = (uint32_t)nr;
 }
 
+uint32_t builder_add_root(struct builder *builder)
+{
+	uint32_t root = add_node(builder);
+
+	if (root != PROFILE_NONE)
+		builder->profile->nodes[root].parent = PROFILE_NONE;
+	return root;
+}
+
 uint32_t builder_add_class(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	uint32_t class = add_entry((void **)&profile->classes, &profile->nr_classes,
-	                           &builder->rooms[0], sizeof(*profile->classes));
-	uint32_t root = add_node(builder);
 
-	if (class == PROFILE_NONE || root == PROFILE_NONE)
-		return PROFILE_NONE;
-	profile->classes[class].root = root;
-	profile->nodes[root].parent = PROFILE_NONE;
-	profile->nodes[root].row = class & PROFILE_MAX_ROW;
-	return class;
+	return memory_add((void **)&profile->classes, &profile->nr_classes, &builder->rooms[0],
+	                  sizeof(*profile->classes));
 }
 
-static uint32_t add_row(struct builder *builder, uint32_t class, uint32_t name)
+uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
 {
 	struct profile *profile = builder->profile;
-	uint32_t row = add_entry((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
-	                         sizeof(*profile->rows));
+	uint32_t row = memory_add((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
+	                          sizeof(*profile->rows));
 
-	if (row == PROFILE_NONE || row > PROFILE_MAX_ROW)
+	if (row == PROFILE_NONE)
 		return PROFILE_NONE;
 	profile->rows[row].class = class;
 	profile->rows[row].name = name;
 	return row;
 }
 
-/* Rows of the first class, which is the only one as a rule, stand in an array by their names. */
-static uint32_t first_class_row(struct builder *builder, uint32_t name)
+/* Of one class alone, rows have the numbers of their names. */
+static uint32_t only_row(struct builder *builder, uint32_t name)
 {
-	uint32_t row;
-
-	while (name >= builder->nr_first_rows)
-		if (add_entry((void **)&builder->first_rows, &builder->nr_first_rows,
-		              &builder->rooms[3], sizeof(*builder->first_rows)) == PROFILE_NONE)
+	while (name >= builder->profile->nr_rows)
+		if (builder_add_row(builder, 0, builder->profile->nr_rows) == PROFILE_NONE)
 			return PROFILE_NONE;
-	if (builder->first_rows[name])
-		return builder->first_rows[name] - 1;
-	row = add_row(builder, 0, name);
-	if (row != PROFILE_NONE)
-		builder->first_rows[name] = row + 1;
-	return row;
+	return name;
+}
+
+static uint32_t find_row(const struct builder *builder, uint32_t class, uint32_t name)
+{
+	const struct node_table *table = &builder->rows;
+	const struct profile_row *rows = builder->profile->rows;
+	uint32_t hash = node_hash(class, name);
+	const struct node_slot *slot;
+
+	slot = table->slots ? node_slot_next(table, hash, node_slot_at(table, hash)) : NULL;
+	while (slot && (rows[slot->node - 1].class != class || rows[slot->node - 1].name != name))
+		slot = node_slot_next(table, hash, (uint32_t)(slot - table->slots) + 1);
+	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
 uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
 {
-	uint64_t key = (uint64_t) class << 32 | name;
 	uint32_t row;
 
-	if (!class && name != PROFILE_NONE)
-		return first_class_row(builder, name);
-	row = map64_get(&builder->row_by_key, key);
+	if (builder->one_class)
+		return only_row(builder, name);
+	row = find_row(builder, class, name);
 	if (row != PROFILE_NONE)
 		return row;
-	row = add_row(builder, class, name);
-	return row == PROFILE_NONE || map64_add(&builder->row_by_key, key, row) ? PROFILE_NONE
-	                                                                        : row;
+	row = builder_add_row(builder, class, name);
+	if (row != PROFILE_NONE && node_table_put(&builder->rows, row, node_hash(class, name)))
+		return PROFILE_NONE;
+	return row;
 }
 
 /* --- children --------------------------------------------------------------------------------- */
@@ -139,49 +143,11 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
  */
 #define MAX_NARROW 2
 
-/* The first slot that is free. */
-static void put_slot(struct node_table *table, struct node_slot slot)
-{
-	uint32_t mask = (1U << table->shift) - 1, i = node_slot_at(table, slot.hash);
-
-	while (table->slots[i].node)
-		i = (i + 1) & mask;
-	table->slots[i] = slot;
-}
-
-static int grow_table(struct node_table *table)
-{
-	struct node_table grown = {.nr = table->nr, .shift = FIRST_SHIFT};
-	size_t nr = table->slots ? (size_t)1 << table->shift : 0;
-
-	if (table->shift == 31)
-		return -ENOMEM;
-	if (nr)
-		grown.shift = table->shift + 1;
-	grown.slots = memory_new((size_t)1 << grown.shift, sizeof(*grown.slots));
-	if (!grown.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		if (table->slots[i].node)
-			put_slot(&grown, table->slots[i]);
-	free(table->slots);
-	*table = grown;
-	return 0;
-}
-
-/* Two in three slots at most are taken. */
 static int put_into_table(struct builder *builder, uint32_t node)
 {
-	struct node_table *table = &builder->children;
 	const struct profile_node *entry = &builder->profile->nodes[node];
-	uint32_t hash = node_hash(entry->parent, entry->row);
 
-	if ((!table->slots || (uint64_t)table->nr * 3 >= (uint64_t)2 << table->shift) &&
-	    grow_table(table))
-		return -ENOMEM;
-	put_slot(table, (struct node_slot){node + 1, hash});
-	table->nr++;
-	return 0;
+	return node_table_put(&builder->children, node, node_hash(entry->parent, entry->name));
 }
 
 static int widen(struct builder *builder, uint32_t parent)
@@ -195,8 +161,21 @@ static int widen(struct builder *builder, uint32_t parent)
 	return err;
 }
 
+static uint32_t find_wide_child(const struct builder *builder, uint32_t parent, uint32_t name)
+{
+	const struct node_table *table = &builder->children;
+	const struct profile_node *nodes = builder->profile->nodes;
+	uint32_t hash = node_hash(parent, name);
+	const struct node_slot *slot = node_slot_next(table, hash, node_slot_at(table, hash));
+
+	while (slot &&
+	       (nodes[slot->node - 1].parent != parent || nodes[slot->node - 1].name != name))
+		slot = node_slot_next(table, hash, (uint32_t)(slot - table->slots) + 1);
+	return slot ? slot->node - 1 : PROFILE_NONE;
+}
+
 /* PROFILE_NONE: it is not there; then nr is how many are, up to a few. */
-static uint32_t find_child(const struct builder *builder, uint32_t parent, uint32_t row,
+static uint32_t find_child(const struct builder *builder, uint32_t parent, uint32_t name,
                            unsigned *nr)
 {
 	const struct profile_node *nodes = builder->profile->nodes;
@@ -204,36 +183,33 @@ static uint32_t find_child(const struct builder *builder, uint32_t parent, uint3
 
 	*nr = 0;
 	if (nodes[parent].wide)
-		return node_in_table(&builder->children, nodes, parent, row);
+		return find_wide_child(builder, parent, name);
 	for (i = nodes[parent].links.child; i; i = nodes[i].links.sibling, ++*nr)
-		if (nodes[i].row == row)
+		if (nodes[i].name == name)
 			return i;
 	return PROFILE_NONE;
 }
 
-static int add_child(struct builder *builder, uint32_t parent, uint32_t node, uint32_t row)
+static int add_child(struct builder *builder, uint32_t parent, uint32_t node, uint32_t name)
 {
 	struct profile_node *nodes = builder->profile->nodes;
 
 	nodes[node].parent = parent;
-	nodes[node].row = row & PROFILE_MAX_ROW;
+	nodes[node].name = name & PROFILE_MAX_NAME;
 	nodes[node].links.sibling = nodes[parent].links.child;
 	nodes[parent].links.child = node;
 	return nodes[parent].wide ? put_into_table(builder, node) : 0;
 }
 
-uint32_t builder_child(struct builder *builder, uint32_t class, uint32_t parent, uint32_t name)
+uint32_t builder_child(struct builder *builder, uint32_t parent, uint32_t name)
 {
-	uint32_t row = builder_row(builder, class, name), node;
 	unsigned nr;
+	uint32_t node = find_child(builder, parent, name, &nr);
 
-	if (row == PROFILE_NONE)
-		return PROFILE_NONE;
-	node = find_child(builder, parent, row, &nr);
 	if (node != PROFILE_NONE)
 		return node;
 	if (nr == MAX_NARROW && widen(builder, parent))
 		return PROFILE_NONE;
 	node = add_node(builder);
-	return node == PROFILE_NONE || add_child(builder, parent, node, row) ? PROFILE_NONE : node;
+	return node == PROFILE_NONE || add_child(builder, parent, node, name) ? PROFILE_NONE : node;
 }

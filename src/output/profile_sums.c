@@ -1,89 +1,97 @@
-/* What is below every node of a profile's trees, added up. */
+/* What classes spent in the nodes of a profile's tree. */
 #include "output/profile_build.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define AHEAD 16 /* nodes to ask for */
-
-/* Adds every node to its parent; sizes: of the trees below nodes, to be zeros. */
-static void sum_up(struct profile *profile, uint32_t *sizes)
+uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
+                        const struct profile_row *rows, uint32_t node, uint32_t class)
 {
-	struct profile_node *nodes = profile->nodes;
+	const struct profile_sum *sums = table->sums;
+	uint32_t first = nodes[node].sum - 1, hash = node_hash(node, class);
+	const struct node_table *more = &table->more;
+	const struct node_slot *slot;
 
-	for (uint32_t i = 0; i < profile->nr_nodes; i++)
-		nodes[i].total = nodes[i].self;
-	for (uint32_t i = profile->nr_nodes; i-- > 0;) {
-		sizes[i]++;
-		if (nodes[i].parent == PROFILE_NONE)
-			continue;
-		nodes[nodes[i].parent].total += nodes[i].total;
-		sizes[nodes[i].parent] += sizes[i];
-	}
+	if (first == PROFILE_NONE || rows[sums[first].row].class == class)
+		return first;
+	slot = more->slots ? node_slot_next(more, hash, node_slot_at(more, hash)) : NULL;
+	while (slot &&
+	       (sums[slot->node - 1].node != node || rows[sums[slot->node - 1].row].class != class))
+		slot = node_slot_next(more, hash, (uint32_t)(slot - more->slots) + 1);
+	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
-/*
- * The numbers of all nodes in an order in which every tree stands in one piece behind its root. Of
- * the sizes of trees the ends of these pieces become.
- */
-static void put_in_order(const struct profile *profile, uint32_t *sizes, uint32_t *order)
+uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
+                       const struct profile_row *rows, uint32_t node, uint32_t row)
 {
-	uint32_t end = 0;
+	uint32_t number =
+		memory_add((void **)&table->sums, &table->nr, &table->room, sizeof(*table->sums));
 
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		uint32_t parent = profile->nodes[i].parent, size = sizes[i];
-		uint32_t *next = parent == PROFILE_NONE ? &end : &sizes[parent];
-
-		order[*next] = i;
-		sizes[i] = *next + 1;
-		*next += size;
-	}
+	if (number == PROFILE_NONE)
+		return PROFILE_NONE;
+	table->sums[number] = (struct profile_sum){.node = node, .row = row};
+	if (!nodes[node].sum)
+		nodes[node].sum = number + 1;
+	else if (node_table_put(&table->more, number, node_hash(node, rows[row].class)))
+		return PROFILE_NONE;
+	return number;
 }
 
-/* Back up from a node until the way down goes on below `parent`. */
-static void leave(const struct profile_node *nodes, uint32_t at, uint32_t parent,
-                  uint32_t *on_the_way)
+void sum_table_give(struct sum_table *table, struct profile *profile)
 {
-	for (; at != parent && at != PROFILE_NONE; at = nodes[at].parent)
-		if (nodes[at].parent != PROFILE_NONE)
-			on_the_way[nodes[at].row]--;
+	for (uint32_t i = 0; i < table->nr; i++)
+		profile->nodes[table->sums[i].node].self = 0;
+	profile->sums = table->sums;
+	profile->nr_sums = table->nr;
+	table->sums = NULL;
+	sum_table_fini(table);
 }
 
-/* Adds nodes to rows, with a count for each row of how often it is on the way to a node. */
-static void sum_rows(struct profile *profile, const uint32_t *order, uint32_t *on_the_way)
+void sum_table_fini(struct sum_table *table)
 {
-	struct profile_node *nodes = profile->nodes;
-	uint32_t at = PROFILE_NONE;
-
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		struct profile_node *node = &nodes[order[i]];
-
-		if (i + AHEAD < profile->nr_nodes)
-			__builtin_prefetch(&nodes[order[i + AHEAD]]);
-		leave(nodes, at, node->parent, on_the_way);
-		at = order[i];
-		if (node->parent == PROFILE_NONE)
-			continue;
-		node->recursive = on_the_way[node->row]++ > 0;
-		if (!node->recursive)
-			profile->rows[node->row].total += node->total;
-	}
+	node_table_fini(&table->more);
+	free(table->sums);
+	*table = (struct sum_table){0};
 }
 
-int profile_sum(struct profile *profile)
-{
-	uint32_t *sizes = calloc(profile->nr_nodes + 1UL, sizeof(*sizes));
-	uint32_t *order = calloc(profile->nr_nodes + 1UL, sizeof(*order));
-	uint32_t *on_the_way = calloc(profile->nr_rows + 1UL, sizeof(*on_the_way));
-	int err = sizes && order && on_the_way ? 0 : -ENOMEM;
+/* --- one class alone -------------------------------------------------------------------------- */
 
-	if (!err) {
-		sum_up(profile, sizes);
-		put_in_order(profile, sizes, order);
-		sum_rows(profile, order, on_the_way);
-	}
-	free(sizes);
-	free(order);
-	free(on_the_way);
+static int settle_counts(struct profile *profile)
+{
+	struct profile_count_table of_nodes = {NULL, 0};
+	int err = 0;
+
+	if (!profile->counts.at)
+		return 0;
+	for (uint32_t i = 0; i < profile->nr_sums && !err; i++)
+		err = profile_count_more(&of_nodes, profile->sums[i].node,
+		                         profile_counts_of(&profile->counts, i));
+	free(profile->counts.at);
+	profile->counts = of_nodes;
 	return err;
+}
+
+int profile_settle_sums(struct profile *profile)
+{
+	int err;
+
+	if (!profile->sums || profile->nr_classes > 1)
+		return 0;
+	err = settle_counts(profile);
+	for (uint32_t i = 0; i < profile->nr_sums; i++)
+		profile->nodes[profile->sums[i].node].self = profile->sums[i].self;
+	free(profile->sums);
+	profile->sums = NULL;
+	profile->nr_sums = 0;
+	return err;
+}
+
+/* Children come behind their parents. */
+void profile_sum_nodes(struct profile_node *nodes, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		nodes[i].total = nodes[i].self;
+	for (uint32_t i = nr; i-- > 0;)
+		if (nodes[i].parent != PROFILE_NONE)
+			nodes[nodes[i].parent].total += nodes[i].total;
 }

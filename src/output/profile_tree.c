@@ -16,8 +16,7 @@ static bool is_deep(const struct profile *profile, uint32_t node)
 }
 
 /* The node below `parent` for this frame: that of its innermost function. */
-static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t parent, uint64_t frame,
-                         bool leaf)
+static uint32_t child_of(struct builder *builder, uint32_t parent, uint64_t frame, bool leaf)
 {
 	struct profile *profile = builder->profile;
 	const uint32_t *names;
@@ -28,28 +27,21 @@ static uint32_t child_of(struct builder *builder, uint32_t class, uint32_t paren
 	if (nr > 1 && !leaf && is_deep(profile, parent))
 		nr = 1;
 	for (; nr && parent != PROFILE_NONE; nr--)
-		parent = builder_child(builder, class, parent, *names++);
+		parent = builder_child(builder, parent, *names++);
 	return parent;
 }
 
-static uint32_t known_context(const struct builder *builder, uint32_t class, uint32_t context)
+static uint32_t known_context(const struct builder *builder, uint32_t context)
 {
-	if (class)
-		return map64_get(&builder->more_context_nodes, (uint64_t) class << 32 | context);
 	return builder_known_context(builder, trace_node_number(builder->profile->trace, context));
 }
 
-static int know_context(struct builder *builder, uint32_t class, uint32_t context, uint32_t node)
+static void know_context(struct builder *builder, uint32_t context, uint32_t node)
 {
-	uint32_t number;
+	uint32_t number = trace_node_number(builder->profile->trace, context);
 
-	if (class)
-		return map64_add(&builder->more_context_nodes, (uint64_t) class << 32 | context,
-		                 node);
-	number = trace_node_number(builder->profile->trace, context);
 	if (number != UINT32_MAX)
 		builder->context_nodes[number] = node + 1;
-	return 0;
 }
 
 /*
@@ -57,65 +49,63 @@ static int know_context(struct builder *builder, uint32_t class, uint32_t contex
  * else the node to hang the last one below. A context that does not reach a root in the file hangs
  * below [truncated].
  */
-static uint32_t climb(struct builder *builder, uint32_t class, uint32_t context, uint32_t *depth)
+static uint32_t climb(struct builder *builder, uint32_t context, uint32_t *depth)
 {
-	uint32_t node, above, root = builder->profile->classes[class].root;
+	uint32_t node, above;
 	uint64_t frame;
 
 	for (*depth = 0; context != NODE_NONE; ++*depth) {
-		node = known_context(builder, class, context);
+		node = known_context(builder, context);
 		if (node != PROFILE_NONE)
 			return node;
 		if (*depth == CHAIN_SIZE)
-			return child_of(builder, class, root, FRAME_TRUNCATED, false);
+			return child_of(builder, 0, FRAME_TRUNCATED, false);
 		if (!trace_node(builder->profile->trace, context, &frame, &above))
-			return child_of(builder, class, root, FRAME_TRUNCATED, false);
+			return child_of(builder, 0, FRAME_TRUNCATED, false);
 		builder->chain[*depth] = (struct chain_link){frame, context};
 		context = above;
 	}
-	return root;
+	return 0;
 }
 
 /* The profile's node of a context. */
-static uint32_t context_node(struct builder *builder, uint32_t class, uint32_t context)
+static uint32_t context_node(struct builder *builder, uint32_t context)
 {
-	uint32_t depth, node = climb(builder, class, context, &depth);
+	uint32_t depth, node = climb(builder, context, &depth);
 
 	while (depth && node != PROFILE_NONE) {
 		const struct chain_link *link = &builder->chain[--depth];
 
-		node = child_of(builder, class, node, link->frame, false);
-		if (node == PROFILE_NONE || know_context(builder, class, link->context, node))
-			return PROFILE_NONE;
+		node = child_of(builder, node, link->frame, false);
+		if (node != PROFILE_NONE)
+			know_context(builder, link->context, node);
 	}
 	return node;
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-uint32_t builder_leaf(struct builder *builder, uint32_t class, const struct trace_sample *sample,
-                      uint32_t known)
+uint32_t builder_leaf(struct builder *builder, const struct trace_sample *sample, uint32_t known)
 {
-	struct known_place *place = builder_place(builder, sample);
+	uint32_t *place = builder_place(builder, sample);
 	uint32_t node = known;
 
-	if (node == PROFILE_NONE && place && sample->again && place->node && place->class == class)
-		return place->node - 1;
+	if (node == PROFILE_NONE && place && sample->again && *place)
+		return *place - 1;
 	if (node == PROFILE_NONE) {
-		node = builder->by_caller ? context_node(builder, class, sample->context)
-		                          : builder->profile->classes[class].root;
+		node = builder->by_caller ? context_node(builder, sample->context) : 0;
 		if (node != PROFILE_NONE)
-			node = child_of(builder, class, node, sample->leaf, true);
+			node = child_of(builder, node, sample->leaf, true);
 	}
 	if (place && node != PROFILE_NONE)
-		*place = (struct known_place){class, node + 1};
+		*place = node + 1;
 	return node;
 }
 
 void builder_pass(struct builder *builder, const struct trace_sample *sample)
 {
-	struct known_place *place = builder_place(builder, sample);
+	uint32_t *place = builder_place(builder, sample);
 
 	if (place && !sample->again)
-		place->node = 0;
+		*place = 0;
 }

@@ -13,7 +13,8 @@ struct viewer {
 	const struct profile_view *view;
 	bool *wanted; /* by name: whether it is the function's */
 	struct profile_node *nodes;
-	struct profile_count_table counts; /* of the new nodes */
+	struct profile_count_table counts; /* of the new sums or nodes */
+	struct sum_table sums;
 	uint32_t nr, room;
 	struct map64 by_key;
 	uint32_t
@@ -37,16 +38,9 @@ static bool *names_wanted(const struct profile *profile, const char *function)
 	return wanted;
 }
 
-static bool row_wanted(const struct viewer *viewer, uint32_t row)
-{
-	uint32_t name = viewer->profile->rows[row].name;
+/* --- the new tree ----------------------------------------------------------------------------- */
 
-	return name != PROFILE_NONE && viewer->wanted[name];
-}
-
-/* --- the new trees ---------------------------------------------------------------------------- */
-
-static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t row)
+static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t name)
 {
 	uint32_t wanted = 2 * viewer->room;
 	struct profile_node *grown;
@@ -64,19 +58,19 @@ static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t row)
 		viewer->room = wanted;
 	}
 	viewer->nodes[viewer->nr] =
-		(struct profile_node){.parent = parent, .row = row & PROFILE_MAX_ROW};
+		(struct profile_node){.parent = parent, .name = name & PROFILE_MAX_NAME};
 	return viewer->nr++;
 }
 
-/* The node below parent for a row; PROFILE_NONE: viewer->err says why. */
-static uint32_t child_of(struct viewer *viewer, uint32_t parent, uint32_t row)
+/* The node below parent for a name; PROFILE_NONE: viewer->err says why. */
+static uint32_t child_of(struct viewer *viewer, uint32_t parent, uint32_t name)
 {
-	uint64_t key = (uint64_t)parent << 32 | row;
+	uint64_t key = (uint64_t)parent << 32 | name;
 	uint32_t node = map64_get(&viewer->by_key, key);
 
 	if (node != PROFILE_NONE)
 		return node;
-	node = add_node(viewer, parent, row);
+	node = add_node(viewer, parent, name);
 	if (node != PROFILE_NONE && map64_add(&viewer->by_key, key, node)) {
 		viewer->err = -ENOMEM;
 		return PROFILE_NONE;
@@ -84,43 +78,28 @@ static uint32_t child_of(struct viewer *viewer, uint32_t parent, uint32_t row)
 	return node;
 }
 
-/* Roots have the numbers of their classes. */
-static uint32_t root_of(const struct viewer *viewer, uint32_t row)
-{
-	return viewer->profile->rows[row].class;
-}
-
-/* Adds what was counted in a call, or in and below it, to that of a new node. */
-static void count(struct viewer *viewer, uint32_t node, uint32_t call, bool below)
-{
-	const struct profile_counts *counts =
-		profile_counts_of(&viewer->profile->node_counts, call);
-
-	if (viewer->profile->node_counts.at &&
-	    profile_count_more(&viewer->counts, node, below ? NULL : counts, below ? counts : NULL))
-		viewer->err = -ENOMEM;
-}
-
-/* Counts the callers of a call of the function, from the inside out. */
-static void add_callers(struct viewer *viewer, uint32_t outermost)
+/* The callers of a call of the function, from the inside out: the outermost that is told of. */
+static uint32_t add_callers(struct viewer *viewer, uint32_t call)
 {
 	const struct profile_node *nodes = viewer->profile->nodes;
-	uint32_t call = outermost;
-	uint64_t total = nodes[call].total;
-	uint32_t at = root_of(viewer, nodes[call].row), depth = 0;
+	uint32_t at = 0;
 
-	viewer->nodes[at].total += total;
-	count(viewer, at, outermost, true);
-	for (; nodes[call].parent != PROFILE_NONE; call = nodes[call].parent) {
-		if (depth++ == viewer->view->max_depth)
-			return;
-		at = child_of(viewer, at, nodes[call].row);
-		if (at == PROFILE_NONE)
-			return;
-		viewer->nodes[at].total += total;
-		count(viewer, at, outermost, true);
-	}
-	viewer->nodes[at].self += total;
+	for (uint32_t depth = 0; call && at != PROFILE_NONE; call = nodes[call].parent)
+		if (depth++ < viewer->view->max_depth)
+			at = child_of(viewer, at, nodes[call].name);
+	return at;
+}
+
+/* Where a node of the profile goes to; its parent has been there. PROFILE_NONE: nowhere. */
+static uint32_t new_place(struct viewer *viewer, const struct profile_node *node, uint32_t number)
+{
+	uint32_t above = viewer->made[node->parent] - 1;
+
+	if (above == PROFILE_NONE && !viewer->wanted[node->name])
+		return PROFILE_NONE;
+	if (viewer->view->direction == PROFILE_CALLEES)
+		return child_of(viewer, above == PROFILE_NONE ? 0 : above, node->name);
+	return above == PROFILE_NONE ? add_callers(viewer, number) : above;
 }
 
 /* Parents come first. */
@@ -128,37 +107,54 @@ static void add_nodes(struct viewer *viewer)
 {
 	const struct profile *profile = viewer->profile;
 
-	for (uint32_t i = 0; i < profile->nr_nodes && !viewer->err; i++) {
-		const struct profile_node *node = &profile->nodes[i];
-		bool inside = node->parent != PROFILE_NONE && viewer->made[node->parent];
-		bool outermost =
-			node->parent != PROFILE_NONE && !inside && row_wanted(viewer, node->row);
+	for (uint32_t i = 1; i < profile->nr_nodes && !viewer->err; i++)
+		viewer->made[i] = 1 + new_place(viewer, &profile->nodes[i], i);
+}
 
-		if (!inside && !outermost)
-			continue;
-		if (viewer->view->direction == PROFILE_CALLERS) {
-			viewer->made[i] = 1;
-			if (outermost && node->total)
-				add_callers(viewer, i);
-			continue;
-		}
-		viewer->made[i] = 1 + child_of(viewer,
-		                               inside ? viewer->made[node->parent] - 1
-		                                      : root_of(viewer, node->row),
-		                               node->row);
+/* Adds what was counted to a new sum or node, from an old one. */
+static void count(struct viewer *viewer, uint32_t to, uint32_t from)
+{
+	const struct profile_count_table *counts = &viewer->profile->counts;
+
+	if (counts->at && profile_count_more(&viewer->counts, to, profile_counts_of(counts, from)))
+		viewer->err = -ENOMEM;
+}
+
+static void move_nodes(struct viewer *viewer, struct profile_view *view)
+{
+	const struct profile *profile = viewer->profile;
+
+	for (uint32_t i = 0; i < profile->nr_nodes && !viewer->err; i++) {
 		if (!viewer->made[i])
 			continue;
-		viewer->nodes[viewer->made[i] - 1].self += node->self;
-		count(viewer, viewer->made[i] - 1, i, false);
+		viewer->nodes[viewer->made[i] - 1].self += profile->nodes[i].self;
+		view->total += profile->nodes[i].self;
+		count(viewer, viewer->made[i] - 1, i);
 	}
 }
 
-static void sum_callees(struct viewer *viewer)
+static void move_sums(struct viewer *viewer, struct profile_view *view)
 {
-	for (uint32_t i = viewer->nr; i-- > 0;) {
-		viewer->nodes[i].total += viewer->nodes[i].self;
-		if (viewer->nodes[i].parent != PROFILE_NONE)
-			viewer->nodes[viewer->nodes[i].parent].total += viewer->nodes[i].total;
+	const struct profile *profile = viewer->profile;
+
+	for (uint32_t i = 0; i < profile->nr_sums && !viewer->err; i++) {
+		const struct profile_sum *sum = &profile->sums[i];
+		uint32_t node = viewer->made[sum->node] - 1, to;
+
+		if (node == PROFILE_NONE)
+			continue;
+		to = sum_table_find(&viewer->sums, viewer->nodes, profile->rows, node,
+		                    profile->rows[sum->row].class);
+		if (to == PROFILE_NONE)
+			to = sum_table_add(&viewer->sums, viewer->nodes, profile->rows, node,
+			                   sum->row);
+		if (to == PROFILE_NONE) {
+			viewer->err = -ENOMEM;
+			return;
+		}
+		viewer->sums.sums[to].self += sum->self;
+		view->total += sum->self;
+		count(viewer, to, i);
 	}
 }
 
@@ -166,30 +162,44 @@ static void describe(const struct viewer *viewer, struct profile_view *view)
 {
 	const struct profile *profile = viewer->profile;
 
-	view->self = view->total = view->samples = 0;
+	view->self = view->samples = 0;
 	view->variance = 0;
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		view->total += viewer->nodes[i].total;
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		if (!row_wanted(viewer, i))
+		const struct profile_row *row = &profile->rows[i];
+
+		if (row->name == PROFILE_NONE || !viewer->wanted[row->name])
 			continue;
-		view->self += profile->rows[i].self;
-		view->samples += profile->rows[i].samples;
-		view->variance += profile->rows[i].variance;
+		view->self += row->self;
+		view->samples += row->samples;
+		view->variance += row->variance;
 	}
 }
 
-static void replace_trees(struct viewer *viewer, struct profile *profile)
+static void replace_weights(struct profile *profile, const struct profile_view *view)
+{
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		profile->classes[i].weight = i || profile->sums ? 0 : view->total;
+	for (uint32_t i = 0; i < profile->nr_sums; i++)
+		profile->classes[profile->rows[profile->sums[i].row].class].weight +=
+			profile->sums[i].self;
+}
+
+static int replace_tree(struct viewer *viewer, struct profile *profile)
 {
 	free(profile->nodes);
-	free(profile->node_counts.at);
+	free(profile->counts.at);
+	free(profile->sums);
 	profile->nodes = viewer->nodes;
-	profile->node_counts = viewer->counts;
-	viewer->counts = (struct profile_count_table){NULL, 0};
+	profile->counts = viewer->counts;
 	profile->nr_nodes = viewer->nr;
+	sum_table_give(&viewer->sums, profile);
 	viewer->nodes = NULL;
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		profile->classes[i].root = i;
+	viewer->counts = (struct profile_count_table){NULL, 0};
+	replace_weights(profile, viewer->view);
+	if (profile->sums)
+		return 0;
+	profile_sum_nodes(profile->nodes, profile->nr_nodes);
+	return profile_sum_counts(&profile->counts, profile->nodes, profile->nr_nodes);
 }
 
 int profile_view_make(struct profile *profile, struct profile_view *view)
@@ -199,25 +209,25 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		.view = view,
 		.wanted = names_wanted(profile, view->function),
 		.made = calloc(profile->nr_nodes + 1UL, sizeof(*viewer.made)),
-		.nodes = calloc(profile->nr_classes + 1UL, sizeof(*viewer.nodes)),
-		.room = profile->nr_classes + 1,
+		.nodes = calloc(1, sizeof(*viewer.nodes)),
+		.room = 1,
 	};
 
+	view->total = 0;
 	if (!viewer.wanted || !viewer.made || !viewer.nodes)
 		viewer.err = -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_classes && !viewer.err; i++)
-		add_node(&viewer, PROFILE_NONE, i);
+	else
+		add_node(&viewer, PROFILE_NONE, 0);
 	if (!viewer.err)
 		add_nodes(&viewer);
-	if (!viewer.err && view->direction == PROFILE_CALLEES)
-		sum_callees(&viewer);
-	if (!viewer.err && view->direction == PROFILE_CALLEES && viewer.counts.at)
-		viewer.err = profile_sum_tree(&viewer.counts, viewer.nodes, viewer.nr);
+	if (!viewer.err)
+		(profile->sums ? move_sums : move_nodes)(&viewer, view);
 	if (!viewer.err) {
 		describe(&viewer, view);
-		replace_trees(&viewer, profile);
+		viewer.err = replace_tree(&viewer, profile);
 	}
 	map64_fini(&viewer.by_key);
+	sum_table_fini(&viewer.sums);
 	free(viewer.nodes);
 	free(viewer.counts.at);
 	free(viewer.wanted);

@@ -23,10 +23,9 @@ struct profile_view {
 };
 
 /*
- * Replaces the profile's trees by those that begin with the function, one below the root of each
- * class; rows stay as they are. A node's self is what was spent at the end of its path, of callers
- * where the path has no more callers. What is deeper than max_depth is in the totals of those
- * above.
+ * Replaces the profile's tree by one that begins with the function, below the root; rows stay as
+ * they are. A node's self is what was spent at the end of its path, of callers where the path has
+ * no more callers. What callers deeper than max_depth had is in those above.
  *
  * 0, -ENOMEM, -E2BIG: of callers there are more than anyone can look at, a max_depth is needed.
  */

@@ -19,6 +19,7 @@ struct report_out {
 	const struct profile *profile;
 	struct profile_view view;
 	struct report_rows rows;
+	struct profile_trees of;
 	struct counter_columns counters;
 };
 
@@ -42,19 +43,22 @@ static uint64_t row_error(const struct profile_row *row, uint64_t whole)
 	return error < (double)whole ? (uint64_t)error : whole;
 }
 
-static struct json_object *row_object(struct report_out *out, const struct profile_row *row,
+static struct json_object *row_object(struct report_out *out, const struct class_row *of,
                                       uint64_t whole)
 {
-	const struct profile_unsampled *unsampled = report_unsampled(out->profile, row);
+	const struct profile_row row = report_row(out->profile, of);
+	const struct profile_unsampled *unsampled =
+		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.class) : NULL;
 	struct json_object *object = json_new();
 
-	report_row_json(out->profile, row, out->options, object);
-	json_add_number(object, "self", row->self);
-	json_add_number(object, "total", row->total);
-	json_add_number(object, "samples", row->samples);
-	json_add_number(object, "error", row_error(row, whole));
+	report_row_json(out->profile, &row, out->options, object);
+	json_add_number(object, "self", row.self);
+	json_add_number(object, "total", of->total);
+	json_add_number(object, "samples", row.samples);
+	json_add_number(object, "error", row_error(&row, whole));
 	if (!unsampled)
-		add_counters(out, profile_row_counts(out->profile, row)->self, object);
+		add_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self,
+		             object);
 	if (unsampled) {
 		json_add_number(object, "sampled", unsampled->sampled);
 		json_add_number(object, "exact", unsampled->exact);
@@ -62,27 +66,25 @@ static struct json_object *row_object(struct report_out *out, const struct profi
 	return object;
 }
 
-static void put_rows(struct report_out *out, uint32_t first, uint32_t end, uint64_t whole)
+static void put_rows(struct report_out *out, uint64_t whole)
 {
 	fputs("\"functions\":[", out->json.to);
-	for (uint32_t i = first; i < end && i - first < out->options->limit; i++) {
-		if (i > first)
+	for (uint32_t i = 0; i < out->rows.nr; i++) {
+		if (i)
 			fputc(',', out->json.to);
-		json_put(&out->json,
-		         row_object(out, &out->profile->rows[out->rows.rows[i]], whole));
+		json_put(&out->json, row_object(out, &out->rows.rows[i], whole));
 	}
 	fputc(']', out->json.to);
 }
 
-static struct json_object *thread_object(const struct report_out *out,
-                                         const struct profile_row *row, uint64_t whole)
+static struct json_object *thread_object(const struct report_out *out, uint32_t number,
+                                         uint64_t whole)
 {
-	const struct profile_class *class = &out->profile->classes[row->class];
+	const struct profile_class *class = &out->profile->classes[number];
 	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
-	const bool sampled = row->name != PROFILE_NONE;
 	struct json_object *object = json_new();
 
-	if (sampled) {
+	if (!report_unsampled(out->profile, number)) {
 		json_add(object, "pid", json_int(entry ? entry->pid : 0));
 		json_add(object, "tid", json_int(entry ? entry->tid : 0));
 	}
@@ -91,29 +93,37 @@ static struct json_object *thread_object(const struct report_out *out,
 	return object;
 }
 
-static void put_thread(struct report_out *out, uint32_t first, uint32_t end)
+static int put_thread(struct report_out *out, uint32_t class, uint64_t whole)
 {
-	const struct profile_row *row = &out->profile->rows[out->rows.rows[first]];
-	const uint64_t whole = report_rows_class_total(&out->rows, first);
+	int err = report_rows_of_class(&out->rows, class);
 
 	fputc('{', out->json.to);
-	json_put_members(&out->json, thread_object(out, row, whole));
-	put_rows(out, first, end, whole);
+	json_put_members(&out->json, thread_object(out, class, whole));
+	put_rows(out, whole);
 	fputc('}', out->json.to);
+	return err;
 }
 
-static void put_threads(struct report_out *out)
+static int put_threads(struct report_out *out)
 {
-	uint32_t end;
+	uint32_t *order = report_classes(out->profile);
+	int err = order ? 0 : -ENOMEM;
+	bool first = true;
 
 	fputs("\"threads\":[", out->json.to);
-	for (uint32_t first = 0; first < out->rows.nr; first = end) {
-		end = report_rows_class_end(&out->rows, first);
-		if (first)
+	for (uint32_t i = 0; i < out->profile->nr_classes && !err; i++) {
+		uint64_t whole = report_class_whole(out->profile, order[i]);
+
+		if (!whole)
+			continue;
+		if (!first)
 			fputc(',', out->json.to);
-		put_thread(out, first, end);
+		err = put_thread(out, order[i], whole);
+		first = false;
 	}
 	fputc(']', out->json.to);
+	free(order);
+	return err;
 }
 
 /* --- trees ------------------------------------------------------------------------------------ */
@@ -151,7 +161,7 @@ static struct json_object *counts_object(const struct report_out *out, uint32_t 
 {
 	struct json_object *object = json_new();
 
-	add_counters(out, profile_counts_of(&out->profile->node_counts, node)->total, object);
+	add_counters(out, profile_counts_of(&out->of.counts, node)->total, object);
 	return object;
 }
 
@@ -171,7 +181,7 @@ static struct json_object *unsampled_object(struct report_out *out, uint32_t num
 
 	report_row_json(out->profile, row, out->options, object);
 	json_add_number(object, "self", row->self);
-	json_add_number(object, "total", row->total);
+	json_add_number(object, "total", row->self);
 	json_add(object, "children", json_list());
 	return object;
 }
@@ -179,8 +189,8 @@ static struct json_object *unsampled_object(struct report_out *out, uint32_t num
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
-	const struct profile *profile = out->profile;
 	const struct profile_node *node;
+	struct profile_row row;
 
 	if (branch->node == PROFILE_NONE) {
 		json_put(&out->json, branch->nr ? sum_object(branch)
@@ -188,8 +198,9 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 		return;
 	}
 	fputc('{', out->json.to);
-	node = &profile->nodes[branch->node];
-	json_put_members(&out->json, name_object(out, &profile->rows[node->row]));
+	node = &tree->of->nodes[branch->node];
+	row = (struct profile_row){.name = node->name};
+	json_put_members(&out->json, name_object(out, &row));
 	if (out->view.direction != PROFILE_CALLERS) {
 		json_put_member(&out->json, "self", json_number(node->self));
 		fputc(',', out->json.to);
@@ -215,12 +226,27 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 	fputc(']', out->json.to);
 }
 
-static void put_class(struct report_out *out, const struct report_tree *tree, uint32_t class)
+/* One without branches is left out. */
+static int put_class(struct report_out *out, uint32_t class, bool *first)
 {
-	fputc('{', out->json.to);
-	json_put_members(&out->json, class_object(out, class));
-	put_children(out, tree, out->profile->classes[class].root);
-	fputc('}', out->json.to);
+	bool whole = out->view.direction == PROFILE_ALL;
+	uint64_t least = report_least(out->profile, out->options, &out->view);
+	struct report_tree tree;
+	size_t nr;
+
+	if (profile_trees_make(&out->of, class) ||
+	    report_tree_init(&tree, &out->of, least, out->options->max_depth, whole))
+		return -ENOMEM;
+	report_tree_children(&tree, 0, &nr);
+	if (nr) {
+		fputs(*first ? "{" : ",{", out->json.to);
+		json_put_members(&out->json, class_object(out, class));
+		put_children(out, &tree, 0);
+		fputc('}', out->json.to);
+		*first = false;
+	}
+	report_tree_fini(&tree);
+	return 0;
 }
 
 /* What was not sampled of a command, beside the trees of classes. */
@@ -240,29 +266,20 @@ static int put_trees(struct report_out *out)
 	const struct profile *profile = out->profile;
 	bool classes = profile->config.keys & PROFILE_CLASS_KEYS, first = true;
 	bool whole = out->view.direction == PROFILE_ALL;
-	struct report_tree tree;
-	size_t nr;
+	int err = profile_trees_init(&out->of, profile);
 
-	if (report_tree_init(&tree, profile, report_least(profile, out->options, &out->view),
-	                     out->options->max_depth, whole))
-		return -ENOMEM;
 	fputs("\"trees\":[", out->json.to);
-	for (uint32_t i = 0; i < profile->nr_classes; i++) {
-		report_tree_children(&tree, profile->classes[i].root, &nr);
-		if (!nr)
-			continue;
-		fputs(first ? "" : ",", out->json.to);
-		put_class(out, &tree, i);
-		first = false;
-	}
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
+		if (profile->classes[i].weight || (!i && !classes))
+			err = put_class(out, i, &first);
 	for (uint32_t i = 0; i < profile->nr_unsampled && whole && classes; i++) {
 		fputs(first ? "" : ",", out->json.to);
 		put_unsampled_class(out, i);
 		first = false;
 	}
 	fputc(']', out->json.to);
-	report_tree_fini(&tree);
-	return 0;
+	profile_trees_fini(&out->of);
+	return err;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -326,19 +343,23 @@ static int put_view(struct report_out *out)
 	return put_trees(out);
 }
 
+static int put_all_rows(struct report_out *out)
+{
+	int err = report_rows_of_all(&out->rows);
+
+	put_rows(out, out->profile->total);
+	return err;
+}
+
 static int put_tables(struct report_out *out)
 {
 	int err = report_rows_init(&out->rows, out->profile, out->options);
 
-	if (err)
-		return err;
-	if (out->options->per_thread)
-		put_threads(out);
-	else
-		put_rows(out, 0, out->rows.nr, out->profile->total);
+	if (!err)
+		err = out->options->per_thread ? put_threads(out) : put_all_rows(out);
 	report_rows_fini(&out->rows);
-	if (!out->options->tree)
-		return 0;
+	if (err || !out->options->tree)
+		return err;
 	fputc(',', out->json.to);
 	return put_trees(out);
 }

@@ -63,8 +63,10 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 void report_row_json(const struct profile *profile, const struct profile_row *row,
                      const struct report_options *options, struct json_object *object)
 {
-	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
+	const struct profile_unsampled *unsampled = NULL;
 
+	if (row->name == PROFILE_NONE)
+		unsampled = report_unsampled(profile, row->class);
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		report_key_json(profile, row, options->keys[k], object);
 	if (!unsampled)

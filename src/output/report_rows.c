@@ -14,91 +14,177 @@ static int descending(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-static uint64_t class_weight(const struct profile *profile, uint32_t class)
+static int compare_classes(const void *a, const void *b, void *arg)
 {
-	return profile->nodes[profile->classes[class].root].total;
-}
-
-struct order {
-	const struct profile *profile;
-	const struct report_options *options;
-};
-
-static int compare_classes(const struct profile *profile, uint32_t x, uint32_t y)
-{
-	int order = descending(class_weight(profile, x), class_weight(profile, y));
+	const struct profile_class *classes = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = descending(classes[x].weight, classes[y].weight);
 
 	return order ? order : (x > y) - (x < y);
 }
 
+uint32_t *report_classes(const struct profile *profile)
+{
+	uint32_t *order = calloc(profile->nr_classes + 1UL, sizeof(*order));
+
+	for (uint32_t i = 0; order && i < profile->nr_classes; i++)
+		order[i] = i;
+	if (order && profile->nr_classes)
+		qsort_r(order, profile->nr_classes, sizeof(*order), compare_classes,
+		        profile->classes);
+	return order;
+}
+
+static uint64_t row_self(const struct profile *profile, const struct class_row *row)
+{
+	return row->row == PROFILE_NONE ? 0 : profile->rows[row->row].self;
+}
+
 static int compare_rows(const void *a, const void *b, void *arg)
 {
-	const struct order *by = arg;
-	const struct profile_row *x = &by->profile->rows[*(const uint32_t *)a];
-	const struct profile_row *y = &by->profile->rows[*(const uint32_t *)b];
-	int self = descending(x->self, y->self), total = descending(x->total, y->total);
-	int first = by->options->by_total ? total : self;
+	const struct report_rows *rows = arg;
+	const struct class_row *x = a, *y = b;
+	int self = descending(row_self(rows->profile, x), row_self(rows->profile, y));
+	int total = descending(x->total, y->total);
+	int first = rows->options->by_total ? total : self;
 
-	if (by->options->per_thread && x->class != y->class)
-		return compare_classes(by->profile, x->class, y->class);
 	if (first)
 		return first;
 	if (self || total)
 		return self ? self : total;
-	return (x > y) - (x < y);
+	return (x->order > y->order) - (x->order < y->order);
 }
+
+/* --- rows ------------------------------------------------------------------------------------- */
 
 int report_rows_init(struct report_rows *rows, const struct profile *profile,
                      const struct report_options *options)
 {
-	struct order order = {profile, options};
+	int err;
 
-	*rows = (struct report_rows){
-		.profile = profile,
-		.rows = calloc(profile->nr_rows + 1UL, sizeof(*rows->rows)),
-	};
-	if (!rows->rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_rows; i++)
-		if (profile->rows[i].total)
-			rows->rows[rows->nr++] = i;
-	qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, &order);
-	return 0;
+	*rows = (struct report_rows){.profile = profile, .options = options};
+	err = profile_trees_init(&rows->trees, profile);
+	return err ? err : class_rows_init(&rows->of_class, &rows->trees);
 }
 
 void report_rows_fini(struct report_rows *rows)
 {
+	class_rows_fini(&rows->of_class);
+	profile_trees_fini(&rows->trees);
 	free(rows->rows);
 	rows->rows = NULL;
 }
 
-uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first)
+/* Keeps the first rows, as many as are shown. */
+static void sort_rows(struct report_rows *rows)
 {
-	uint32_t end = first + 1, class = rows->profile->rows[rows->rows[first]].class;
-
-	while (end < rows->nr && rows->profile->rows[rows->rows[end]].class == class)
-		end++;
-	return end;
+	if (rows->nr)
+		qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, rows);
+	for (; rows->nr > rows->options->limit; rows->nr_more++)
+		rows->self_more += row_self(rows->profile, &rows->rows[--rows->nr]);
 }
 
-uint64_t report_rows_class_total(const struct report_rows *rows, uint32_t first)
+/* Where many are more than are shown, those that are not make room. */
+static int make_room(struct report_rows *rows)
 {
-	const struct profile *profile = rows->profile;
-	const struct profile_row *row = &profile->rows[rows->rows[first]];
+	uint32_t room = rows->room ? 2 * rows->room : 1024;
+	struct class_row *grown;
 
-	return row->name == PROFILE_NONE ? row->self
-	                                 : profile->nodes[profile->classes[row->class].root].total;
+	if (rows->nr < rows->room)
+		return 0;
+	if (rows->nr / 2 > rows->options->limit) {
+		sort_rows(rows);
+		return 0;
+	}
+	grown = reallocarray(rows->rows, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	rows->rows = grown;
+	rows->room = room;
+	return 0;
+}
+
+static int add_row(struct report_rows *rows, const struct class_row *row)
+{
+	if (!row->total)
+		return 0;
+	if (make_room(rows))
+		return -ENOMEM;
+	rows->rows[rows->nr++] = *row;
+	return 0;
+}
+
+/* What was not sampled comes behind all that was. */
+static int add_unsampled(struct report_rows *rows, uint32_t number)
+{
+	const struct profile_row *row = &rows->profile->rows[number];
+
+	return add_row(rows, &(struct class_row){row->class, row->name, number, row->self,
+	                                         (uint64_t)UINT32_MAX << 32 | number});
+}
+
+static int add_class(struct report_rows *rows, uint32_t class)
+{
+	const struct profile_unsampled *unsampled = report_unsampled(rows->profile, class);
+	int err;
+
+	if (unsampled)
+		return add_unsampled(rows, unsampled->row);
+	if (!rows->profile->classes[class].weight)
+		return 0;
+	err = profile_trees_make(&rows->trees, class);
+	if (!err)
+		err = class_rows_make(&rows->of_class, class);
+	for (uint32_t i = 0; i < rows->of_class.nr && !err; i++)
+		err = add_row(rows, &rows->of_class.rows[i]);
+	return err;
+}
+
+int report_rows_of_all(struct report_rows *rows)
+{
+	int err = 0;
+
+	rows->nr = rows->nr_more = 0;
+	rows->self_more = 0;
+	for (uint32_t i = 0; i < rows->profile->nr_classes && !err; i++)
+		err = add_class(rows, i);
+	sort_rows(rows);
+	return err;
+}
+
+int report_rows_of_class(struct report_rows *rows, uint32_t class)
+{
+	int err;
+
+	rows->nr = rows->nr_more = 0;
+	rows->self_more = 0;
+	err = add_class(rows, class);
+	sort_rows(rows);
+	return err;
+}
+
+struct profile_row report_row(const struct profile *profile, const struct class_row *row)
+{
+	if (row->row != PROFILE_NONE)
+		return profile->rows[row->row];
+	return (struct profile_row){.class = row->class, .name = row->name};
+}
+
+uint64_t report_class_whole(const struct profile *profile, uint32_t class)
+{
+	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
+
+	return unsampled ? profile->rows[unsampled->row].self : profile->classes[class].weight;
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-const struct profile_unsampled *report_unsampled(const struct profile *profile,
-                                                 const struct profile_row *row)
+const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class)
 {
-	if (row->name != PROFILE_NONE)
-		return NULL;
-	for (uint32_t i = 0; i < profile->nr_unsampled; i++)
-		if (&profile->rows[profile->unsampled[i].row] == row)
+	uint32_t nr = profile->classes[class].weight ? 0 : profile->nr_unsampled;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (profile->rows[profile->unsampled[i].row].class == class)
 			return &profile->unsampled[i];
 	return NULL;
 }
@@ -131,7 +217,7 @@ static void thread_text(const struct trace *trace, uint32_t thread, char text[CE
 static void unsampled_cell(const struct profile *profile, const struct profile_row *row,
                            enum profile_keys key, char text[CELL_SIZE])
 {
-	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
+	const struct profile_unsampled *unsampled = report_unsampled(profile, row->class);
 	const char *comm = trace_string(profile->trace, unsampled->comm);
 	const char *what = profile_unsampled_name(unsampled);
 	unsigned keys = profile->config.keys;

@@ -2,13 +2,20 @@
 #ifndef OUTPUT_REPORT_ROWS_H
 #define OUTPUT_REPORT_ROWS_H
 
+#include "output/class_rows.h"
 #include "output/report.h"
 
-/* The rows that anything was spent in, by thread if wanted, and then by self or total. */
+/* The first rows that anything was spent in, by self or total. */
 struct report_rows {
 	const struct profile *profile;
-	uint32_t *rows;
-	uint32_t nr;
+	const struct report_options *options;
+	struct class_row *rows;
+	uint32_t nr, room;
+	uint32_t nr_more;   /* are behind them, */
+	uint64_t self_more; /* with so much */
+
+	struct profile_trees trees;
+	struct class_rows of_class;
 };
 
 /* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
@@ -16,11 +23,18 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile,
                      const struct report_options *options);
 void report_rows_fini(struct report_rows *rows);
 
-/* The end of the rows of the same class as the one at `first`. */
-uint32_t report_rows_class_end(const struct report_rows *rows, uint32_t first);
+/* Those of all classes, or of one. As many as the options allow. 0 or -ENOMEM. */
+int report_rows_of_all(struct report_rows *rows);
+int report_rows_of_class(struct report_rows *rows, uint32_t class);
 
-/* All that was spent in the class of the row at `first`. */
-uint64_t report_rows_class_total(const struct report_rows *rows, uint32_t first);
+/* What a row has of samples: nothing where its function only called. */
+struct profile_row report_row(const struct profile *profile, const struct class_row *row);
+
+/* Numbers of the classes, most weight first. NULL: no memory. */
+uint32_t *report_classes(const struct profile *profile);
+
+/* All that was spent in a class, or was not sampled; 0: there are no rows of it. */
+uint64_t report_class_whole(const struct profile *profile, uint32_t class);
 
 /* What a row says in the column of a key: in the file, or in text where it has to be made. */
 #define CELL_SIZE FRAME_TEXT_SIZE
@@ -34,8 +48,7 @@ void report_class_text(const struct profile *profile, const struct profile_class
 /* What such a key of memory accesses is called. */
 const char *report_memory_key(enum profile_keys key);
 
-/* The command that a row of what was not sampled is for; NULL: a row of samples. */
-const struct profile_unsampled *report_unsampled(const struct profile *profile,
-                                                 const struct profile_row *row);
+/* What was not sampled of a command and has this class; NULL: it is a class of samples. */
+const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class);
 
 #endif

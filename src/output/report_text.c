@@ -18,8 +18,7 @@ struct table_text {
 	FILE *to;
 	const struct report_options *options;
 	const struct profile *profile;
-	const struct report_rows *rows;
-	uint32_t first, end;
+	struct report_rows *rows;
 	uint64_t whole; /* what 100 % is */
 	struct report_columns columns;
 	const struct counter_columns *counters;
@@ -27,16 +26,9 @@ struct table_text {
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static uint32_t rows_shown(const struct table_text *table)
+static struct profile_row table_row(const struct table_text *table, uint32_t i)
 {
-	uint32_t nr = table->end - table->first;
-
-	return nr < table->options->limit ? nr : table->options->limit;
-}
-
-static const struct profile_row *table_row(const struct table_text *table, uint32_t i)
-{
-	return &table->profile->rows[table->rows->rows[table->first + i]];
+	return report_row(table->profile, &table->rows->rows[i]);
 }
 
 static void measure(struct table_text *table, char *text)
@@ -44,11 +36,15 @@ static void measure(struct table_text *table, char *text)
 	const struct report_options *options = table->options;
 
 	report_columns_init(&table->columns, options);
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		for (uint32_t i = 0; i < rows_shown(table); i++)
-			report_columns_note(&table->columns, k,
-			                    report_cell(table->profile, table_row(table, i),
-			                                options->keys[k], text));
+	for (unsigned k = 0; k < options->nr_keys; k++) {
+		for (uint32_t i = 0; i < table->rows->nr; i++) {
+			const struct profile_row row = table_row(table, i);
+
+			report_columns_note(
+				&table->columns, k,
+				report_cell(table->profile, &row, options->keys[k], text));
+		}
+	}
 	report_columns_fit(&table->columns, 38 + report_counters_width(table->counters));
 }
 
@@ -63,33 +59,36 @@ static void put_titles(const struct table_text *table)
 	fprintf(table->to, "%s\n", paint(options, PLAIN));
 }
 
-static void put_row(const struct table_text *table, const struct profile_row *row, char *text)
+static void put_row(const struct table_text *table, uint32_t i, char *text)
 {
+	const struct class_row *of = &table->rows->rows[i];
+	const struct profile_row row = table_row(table, i);
+
 	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
-	        percent((double)row->self, table->whole),
-	        percent_error(profile_error(row), table->whole),
-	        percent((double)row->total, table->whole), (unsigned long long)row->samples);
+	        percent((double)row.self, table->whole),
+	        percent_error(profile_error(&row), table->whole),
+	        percent((double)of->total, table->whole), (unsigned long long)row.samples);
 	report_counters_values(
 		table->to, table->counters,
-		row->name == PROFILE_NONE ? NULL : profile_row_counts(table->profile, row)->self);
+		row.name == PROFILE_NONE
+			? NULL
+			: profile_counts_of(&table->profile->row_counts, of->row)->self);
 	for (unsigned k = 0; k < table->options->nr_keys; k++)
-		report_columns_put(table->to, &table->columns, k,
-		                   report_cell(table->profile, row, table->options->keys[k], text));
+		report_columns_put(
+			table->to, &table->columns, k,
+			report_cell(table->profile, &row, table->options->keys[k], text));
 	fputc('\n', table->to);
 }
 
 static void put_rest(const struct table_text *table)
 {
-	uint32_t shown = rows_shown(table), nr = table->end - table->first - shown;
-	uint64_t self = 0;
+	uint32_t nr = table->rows->nr_more;
 
 	if (!nr || table->options->quiet)
 		return;
-	for (uint32_t i = shown; i < table->end - table->first; i++)
-		self += table_row(table, i)->self;
 	fprintf(table->to, "%s%7.2f%%  in %u more row%s; --all shows them%s\n",
-	        paint(table->options, DIM), percent((double)self, table->whole), nr,
-	        nr == 1 ? "" : "s", paint(table->options, PLAIN));
+	        paint(table->options, DIM), percent((double)table->rows->self_more, table->whole),
+	        nr, nr == 1 ? "" : "s", paint(table->options, PLAIN));
 }
 
 static int put_table(struct table_text *table)
@@ -101,8 +100,8 @@ static int put_table(struct table_text *table)
 	measure(table, text);
 	if (!table->options->quiet)
 		put_titles(table);
-	for (uint32_t i = 0; i < rows_shown(table); i++)
-		put_row(table, table_row(table, i), text);
+	for (uint32_t i = 0; i < table->rows->nr; i++)
+		put_row(table, i, text);
 	put_rest(table);
 	free(text);
 	return 0;
@@ -110,17 +109,17 @@ static int put_table(struct table_text *table)
 
 /* --- a table for every thread ----------------------------------------------------------------- */
 
-static void put_thread_title(const struct table_text *table, char *text)
+static void put_thread_title(const struct table_text *table, uint32_t class, bool first, char *text)
 {
 	const struct profile *profile = table->profile;
-	const struct profile_row *row = table_row(table, 0);
-	const struct profile_unsampled *unsampled = report_unsampled(profile, row);
-	char weight[TEXT_SIZE];
+	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	const struct profile_row row = {.class = class, .name = unsampled ? PROFILE_NONE : 0};
+	char weight[TEXT_SIZE];
 
 	text_quantity(weight, (double)table->whole, event->unit);
-	fprintf(table->to, "%s%s", table->first ? "\n" : "", paint(table->options, BOLD));
-	text_put(table->to, report_cell(profile, row, PROFILE_BY_THREAD, text), 0);
+	fprintf(table->to, "%s%s", first ? "" : "\n", paint(table->options, BOLD));
+	text_put(table->to, report_cell(profile, &row, PROFILE_BY_THREAD, text), 0);
 	fprintf(table->to, ": %.2f%%, %s%s%s%s\n", percent((double)table->whole, profile->total),
 	        weight, unsampled ? " " : "", unsampled ? profile_unsampled_name(unsampled) : "",
 	        paint(table->options, PLAIN));
@@ -140,29 +139,48 @@ static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint
 	fputs("; --all shows them\n", table->to);
 }
 
+static int put_thread(struct table_text *table, uint32_t class, bool first, char *text)
+{
+	int err = 0;
+
+	put_thread_title(table, class, first, text);
+	if (report_unsampled(table->profile, class))
+		return 0;
+	err = report_rows_of_class(table->rows, class);
+	return err ? err : put_table(table);
+}
+
 static int put_threads(struct table_text *table)
 {
-	uint32_t end = table->end, shown = 0, nr_hidden = 0, nr_commands = 0;
+	const struct profile *profile = table->profile;
+	uint32_t shown = 0, nr_hidden = 0, nr_commands = 0;
+	uint32_t *order = report_classes(profile);
 	char *text = malloc(CELL_SIZE);
-	int err = text ? 0 : -ENOMEM;
+	int err = text && order ? 0 : -ENOMEM;
 
-	for (uint32_t next = 0; next < end && !err; next = table->end) {
-		table->first = next;
-		table->end = report_rows_class_end(table->rows, next);
-		table->whole = report_rows_class_total(table->rows, next);
-		if (shown++ >= table->options->limit) {
-			nr_commands += table_row(table, 0)->name == PROFILE_NONE;
-			nr_hidden++;
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++) {
+		table->whole = report_class_whole(profile, order[i]);
+		if (!table->whole)
+			continue;
+		if (shown++ < table->options->limit) {
+			err = put_thread(table, order[i], shown == 1, text);
 			continue;
 		}
-		put_thread_title(table, text);
-		if (table_row(table, 0)->name != PROFILE_NONE)
-			err = put_table(table);
+		nr_commands += report_unsampled(profile, order[i]) != NULL;
+		nr_hidden++;
 	}
-	if (!table->options->quiet)
+	if (!table->options->quiet && !err)
 		put_hidden(table, nr_hidden - nr_commands, nr_commands);
+	free(order);
 	free(text);
 	return err;
+}
+
+static int put_all(struct table_text *table)
+{
+	int err = report_rows_of_all(table->rows);
+
+	return err ? err : put_table(table);
 }
 
 static int put_tables(FILE *to, const struct profile *profile, const struct report_options *options)
@@ -175,15 +193,13 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 		.options = options,
 		.profile = profile,
 		.rows = &rows,
-		.end = rows.nr,
 		.whole = profile->total,
 		.counters = &counters,
 	};
 
-	if (err)
-		return err;
 	counter_columns_init(&counters, profile->trace, profile->config.event);
-	err = options->per_thread ? put_threads(&table) : put_table(&table);
+	if (!err)
+		err = options->per_thread ? put_threads(&table) : put_all(&table);
 	report_rows_fini(&rows);
 	return err;
 }

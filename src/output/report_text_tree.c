@@ -16,7 +16,8 @@
 struct tree_text {
 	FILE *to;
 	const struct report_options *options;
-	const struct report_tree *tree;
+	struct profile_trees *of;
+	const struct report_tree *tree; /* of the class that is printed */
 	const struct profile_view *view;
 	const struct counter_columns *counters;
 	char *text;
@@ -27,7 +28,7 @@ struct tree_text {
 /* The shares of a branch; self: NULL: is not told of it. Returns the columns used. */
 static unsigned put_shares(const struct tree_text *tree, uint64_t total, const uint64_t *self)
 {
-	uint64_t whole = tree->tree->profile->total;
+	uint64_t whole = tree->of->profile->total;
 	unsigned used = 10;
 
 	fprintf(tree->to, "%7.2f%%", percent((double)total, whole));
@@ -81,7 +82,7 @@ static void put_guides(const struct tree_text *tree, unsigned level)
 static void put_unsampled(const struct tree_text *tree, const struct report_branch *branch,
                           unsigned level)
 {
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
 	const struct profile_unsampled *unsampled = &profile->unsampled[branch->unsampled];
 
 	put_shares(tree, branch->total, NULL);
@@ -116,19 +117,19 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 	bool first = true;
 
 	for (unsigned k = 0; k < options->nr_keys; k++) {
-		if (!is_label(tree->tree->profile, options->keys[k]))
+		if (!is_label(tree->of->profile, options->keys[k]))
 			continue;
 		if (!first)
 			fputs("  ", tree->to);
-		report_cell_put(
-			tree->to, options->keys[k],
-			report_cell(tree->tree->profile, row, options->keys[k], tree->text), width);
+		report_cell_put(tree->to, options->keys[k],
+		                report_cell(tree->of->profile, row, options->keys[k], tree->text),
+		                width);
 		first = false;
 	}
 	if (with_module) {
 		fprintf(tree->to, "%s (", paint(tree->options, DIM));
 		text_put(tree->to,
-		         report_cell(tree->tree->profile, row, PROFILE_BY_MODULE, tree->text), 0);
+		         report_cell(tree->of->profile, row, PROFILE_BY_MODULE, tree->text), 0);
 		fprintf(tree->to, ")%s", paint(tree->options, PLAIN));
 	}
 	fputc('\n', tree->to);
@@ -137,28 +138,25 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 static void put_node(const struct tree_text *tree, uint32_t number, unsigned level,
                      bool with_module)
 {
-	const struct profile_node *node = &tree->tree->profile->nodes[number];
+	const struct profile_trees *of = tree->tree->of;
+	const struct profile_node *node = &of->nodes[number];
+	const struct profile_row row = {.name = node->name};
 	unsigned used;
 
 	used = put_shares(tree, node->total, &node->self) + 2 * level;
-	used += put_counters(tree,
-	                     profile_counts_of(&tree->tree->profile->node_counts, number)->total);
+	used += put_counters(tree, profile_counts_of(&of->counts, number)->total);
 	put_guides(tree, level);
-	put_label(tree, &tree->tree->profile->rows[node->row], room_behind(tree->options, used),
-	          with_module);
+	put_label(tree, &row, room_behind(tree->options, used), with_module);
 }
 
 /* What small branches come to is told where it is not small itself, or is all of a tree. */
 static bool told(const struct tree_text *tree, const struct report_branch *branch, bool alone)
 {
-	const struct profile_node *nodes = tree->tree->profile->nodes;
-
 	if (!branch->nr)
 		return true;
 	if (tree->options->quiet)
 		return false;
-	return branch->total >= tree->least ||
-	       (alone && nodes[branch->parent].parent == PROFILE_NONE);
+	return branch->total >= tree->least || (alone && !branch->parent);
 }
 
 /*
@@ -189,10 +187,15 @@ static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned
 	}
 }
 
+static bool has_classes(const struct profile *profile)
+{
+	return profile->config.keys & PROFILE_CLASS_KEYS;
+}
+
 static void put_class_key(const struct tree_text *tree, const struct profile_class *class,
                           enum profile_keys key, bool first)
 {
-	report_class_text(tree->tree->profile, class, key, tree->text);
+	report_class_text(tree->of->profile, class, key, tree->text);
 	fputs(first ? "" : ", ", tree->to);
 	if (key == PROFILE_BY_CPU)
 		fputs("CPU ", tree->to);
@@ -201,8 +204,7 @@ static void put_class_key(const struct tree_text *tree, const struct profile_cla
 
 static void put_class_title(const struct tree_text *tree, const struct profile_class *class)
 {
-	const struct profile *profile = tree->tree->profile;
-	uint64_t total = profile->nodes[class->root].total;
+	const struct profile *profile = tree->of->profile;
 	bool first = true;
 
 	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
@@ -214,49 +216,36 @@ static void put_class_title(const struct tree_text *tree, const struct profile_c
 	}
 	if (first)
 		put_class_key(tree, class, PROFILE_BY_THREAD, true);
-	fprintf(tree->to, ": %.2f%%%s\n", percent((double)total, profile->total),
+	fprintf(tree->to, ": %.2f%%%s\n", percent((double)class->weight, profile->total),
 	        paint(tree->options, PLAIN));
 }
 
-/* The tree of a class, under its name. */
-static void put_class(const struct tree_text *tree, const struct profile_class *class)
+/* The tree of a class; it has a title where there may be others. */
+static int put_class(struct tree_text *tree, uint32_t number)
 {
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
+	struct report_tree branches;
+	int err = profile_trees_make(tree->of, number);
 
-	if (!profile->nodes[class->root].total)
-		return;
-	put_class_title(tree, class);
-	put_branches(tree, class->root, 0);
-}
-
-static int compare_classes(const void *a, const void *b, void *arg)
-{
-	const struct profile *profile = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t of_x = profile->nodes[profile->classes[x].root].total;
-	uint64_t of_y = profile->nodes[profile->classes[y].root].total;
-
-	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x > y) - (x < y);
-}
-
-/* Numbers of the classes, most first. NULL: no memory. */
-static uint32_t *sorted_classes(const struct profile *profile)
-{
-	uint32_t *order = calloc(profile->nr_classes + 1UL, sizeof(*order));
-
-	for (uint32_t i = 0; order && i < profile->nr_classes; i++)
-		order[i] = i;
-	if (order)
-		qsort_r(order, profile->nr_classes, sizeof(*order), compare_classes,
-		        (void *)(uintptr_t)profile);
-	return order;
+	if (!err)
+		err = report_tree_init(&branches, tree->of, tree->least, tree->options->max_depth,
+		                       tree->view->direction == PROFILE_ALL);
+	if (err)
+		return err;
+	tree->tree = &branches;
+	if (has_classes(profile))
+		put_class_title(tree, &profile->classes[number]);
+	put_branches(tree, 0, 0);
+	tree->tree = NULL;
+	report_tree_fini(&branches);
+	return 0;
 }
 
 /* What was not sampled of a command, beside the trees of classes. */
 static void put_unsampled_title(const struct tree_text *tree,
                                 const struct profile_unsampled *unsampled)
 {
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
 
 	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
 	text_put(tree->to, trace_string(profile->trace, unsampled->comm), 0);
@@ -265,36 +254,35 @@ static void put_unsampled_title(const struct tree_text *tree,
 	        profile_unsampled_name(unsampled), paint(tree->options, PLAIN));
 }
 
-static void put_classes(const struct tree_text *tree, const uint32_t *order)
+static int put_classes(struct tree_text *tree)
 {
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
+	uint32_t *order = report_classes(profile);
+	int err = order ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		put_class(tree, &profile->classes[order[i]]);
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
+		if (profile->classes[order[i]].weight)
+			err = put_class(tree, order[i]);
 	for (uint32_t i = 0; i < profile->nr_unsampled && tree->view->direction == PROFILE_ALL; i++)
 		put_unsampled_title(tree, &profile->unsampled[i]);
+	free(order);
+	return err;
 }
 
-static bool has_classes(const struct profile *profile)
+static int put_all(struct tree_text *tree)
 {
-	return profile->config.keys & PROFILE_CLASS_KEYS;
-}
-
-static void put_all(const struct tree_text *tree, const uint32_t *order)
-{
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
 
 	put_titles(tree);
 	if (has_classes(profile))
-		put_classes(tree, order);
-	else if (profile->nr_classes)
-		put_branches(tree, profile->classes[0].root, 0);
+		return put_classes(tree);
+	return profile->nr_classes ? put_class(tree, 0) : 0;
 }
 
 /* "callers of f: 12.34% of all; in f itself 1.23% ±0.12%, 123 samples" */
 static void put_view(const struct tree_text *tree)
 {
-	const struct profile *profile = tree->tree->profile;
+	const struct profile *profile = tree->of->profile;
 	const struct profile_view *view = tree->view;
 
 	if (tree->options->quiet)
@@ -315,35 +303,29 @@ static void put_view(const struct tree_text *tree)
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
                      const struct profile_view *view)
 {
-	uint32_t *order = sorted_classes(profile);
-	struct report_tree branches = {.profile = profile};
 	struct counter_columns counters;
 	const char *guides[MAX_LEVEL + 1];
+	struct profile_trees of;
 	struct tree_text tree = {
 		.to = to,
 		.options = options,
-		.tree = &branches,
+		.of = &of,
 		.view = view,
 		.counters = &counters,
 		.text = malloc(CELL_SIZE),
 		.least = report_least(profile, options, view),
 		.guides = guides,
 	};
-	int err = -ENOMEM;
+	int err = profile_trees_init(&of, profile);
 
 	counter_columns_init(&counters, profile->trace, profile->config.event);
-
-	if (order && tree.text)
-		err = report_tree_init(&branches, profile, tree.least, options->max_depth,
-		                       view->direction == PROFILE_ALL);
-	if (!err) {
-		if (view->direction != PROFILE_ALL)
-			put_view(&tree);
-		if (view->direction == PROFILE_ALL || view->total)
-			put_all(&tree, order);
-		report_tree_fini(&branches);
-	}
-	free(order);
+	if (!tree.text)
+		err = -ENOMEM;
+	if (!err && view->direction != PROFILE_ALL)
+		put_view(&tree);
+	if (!err && (view->direction == PROFILE_ALL || view->total))
+		err = put_all(&tree);
+	profile_trees_fini(&of);
 	free(tree.text);
 	return err;
 }

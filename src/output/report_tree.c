@@ -20,9 +20,9 @@ static int compare_branches(const void *a, const void *b)
 	return (x->unsampled > y->unsampled) - (x->unsampled < y->unsampled);
 }
 
-static bool shown(const struct profile *profile, uint32_t node, uint64_t least)
+static bool shown(const struct profile_node *node, uint64_t least)
 {
-	return profile->nodes[node].total >= least && profile->nodes[node].total;
+	return node->total >= least && node->total;
 }
 
 static void add(struct report_tree *tree, const struct report_branch *branch)
@@ -52,13 +52,12 @@ static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t
 	if (profile->config.keys & PROFILE_CLASS_KEYS)
 		return;
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
-		uint32_t below = profile->classes[0].root;
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 
 		if (weight < least)
-			add_small(tree, sums, below, weight);
+			add_small(tree, sums, 0, weight);
 		else
-			add(tree, &(struct report_branch){below, PROFILE_NONE, i, 0, 0, weight});
+			add(tree, &(struct report_branch){0, PROFILE_NONE, i, 0, 0, weight});
 	}
 }
 
@@ -66,17 +65,15 @@ static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t
 static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
                     const uint32_t *depths, uint32_t max_depth)
 {
-	const struct profile *profile = tree->profile;
+	const struct profile_node *nodes = tree->of->nodes;
 
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		const struct profile_node *node = &profile->nodes[i];
+	for (uint32_t i = 1; i < tree->of->nr; i++) {
+		const struct profile_node *node = &nodes[i];
 
-		if (node->parent == PROFILE_NONE || !node->total ||
-		    depths[i] > max_depth ||
-		    !(profile->nodes[node->parent].parent == PROFILE_NONE ||
-		      shown(profile, node->parent, least)))
+		if (!node->total || depths[i] > max_depth ||
+		    (node->parent && !shown(&nodes[node->parent], least)))
 			continue;
-		if (shown(profile, i, least))
+		if (shown(node, least))
 			add(tree, &(struct report_branch){node->parent, i, PROFILE_NONE, 0, 0,
 			                                  node->total});
 		else
@@ -84,25 +81,23 @@ static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
 	}
 }
 
-/* At most one sum for each shown node, and one for each root; and what was not sampled. */
-static size_t count_most(const struct profile *profile, uint64_t least)
+/* At most one sum for each shown node, and one for the root; and what was not sampled. */
+static size_t count_most(const struct profile_trees *of, uint64_t least)
 {
-	size_t nr = 0;
+	size_t nr = 1;
 
-	for (uint32_t i = 0; i < profile->nr_nodes; i++)
-		nr += shown(profile, i, least) || profile->nodes[i].parent == PROFILE_NONE;
-	return 2 * nr + profile->nr_unsampled + 1;
+	for (uint32_t i = 1; i < of->nr; i++)
+		nr += shown(&of->nodes[i], least);
+	return 2 * nr + of->profile->nr_unsampled + 1;
 }
 
 static const struct frame_name *name_of(const struct report_tree *tree, uint32_t branch)
 {
 	static const struct frame_name none;
-	const struct profile *profile = tree->profile;
 	uint32_t node = tree->branches[branch].node;
 
-	return node == PROFILE_NONE
-	               ? &none
-	               : &profile->names.names[profile->rows[profile->nodes[node].row].name];
+	return node == PROFILE_NONE ? &none
+	                            : &tree->profile->names.names[tree->of->nodes[node].name];
 }
 
 static int compare_names(const void *a, const void *b, void *arg)
@@ -154,27 +149,27 @@ static int find_namesakes(struct report_tree *tree)
 	return 0;
 }
 
-/* Of each node, a root's being 0. Parents come first. */
-static uint32_t *find_depths(const struct profile *profile)
+/* Of each node, the root's being 0. Parents come first. */
+static uint32_t *find_depths(const struct profile_trees *of)
 {
-	uint32_t *depths = calloc(profile->nr_nodes + 1UL, sizeof(*depths));
+	uint32_t *depths = calloc(of->nr + 1UL, sizeof(*depths));
 
-	for (uint32_t i = 0; depths && i < profile->nr_nodes; i++)
-		if (profile->nodes[i].parent != PROFILE_NONE)
-			depths[i] = depths[profile->nodes[i].parent] + 1;
+	for (uint32_t i = 1; depths && i < of->nr; i++)
+		depths[i] = depths[of->nodes[i].parent] + 1;
 	return depths;
 }
 
-int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
+int report_tree_init(struct report_tree *tree, const struct profile_trees *of, uint64_t least,
                      uint32_t max_depth, bool whole)
 {
-	uint32_t *sums = calloc(profile->nr_nodes + 1UL, sizeof(*sums));
-	uint32_t *depths = find_depths(profile);
+	uint32_t *sums = calloc(of->nr + 1UL, sizeof(*sums));
+	uint32_t *depths = find_depths(of);
 	int err = -ENOMEM;
 
 	*tree = (struct report_tree){
-		.profile = profile,
-		.branches = calloc(count_most(profile, least), sizeof(*tree->branches)),
+		.profile = of->profile,
+		.of = of,
+		.branches = calloc(count_most(of, least), sizeof(*tree->branches)),
 	};
 	if (sums && depths && tree->branches) {
 		collect(tree, least, sums, depths,

@@ -1,8 +1,8 @@
-/* The branches of a profile's trees that are worth showing. */
+/* The branches of a tree of a profile that are worth showing. */
 #ifndef OUTPUT_REPORT_TREE_H
 #define OUTPUT_REPORT_TREE_H
 
-#include "output/profile.h"
+#include "output/profile_trees.h"
 
 /* A node, the sum of those too small to show below one, or what was not sampled of a command. */
 struct report_branch {
@@ -16,16 +16,17 @@ struct report_branch {
 
 struct report_tree {
 	const struct profile *profile;
+	const struct profile_trees *of; /* the tree that was made last */
 	struct report_branch *branches; /* by parent, and then by total, most first, sums last */
 	size_t nr;
 };
 
 /*
- * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves, but for
- * stacks that only a file pretends, so that whoever goes down may do so by recursion). whole: what
- * was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
+ * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves, but
+ * for stacks that only a file pretends, so that whoever goes down may do so by recursion). whole:
+ * what was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
  */
-int report_tree_init(struct report_tree *tree, const struct profile *profile, uint64_t least,
+int report_tree_init(struct report_tree *tree, const struct profile_trees *of, uint64_t least,
                      uint32_t max_depth, bool whole);
 void report_tree_fini(struct report_tree *tree);
 

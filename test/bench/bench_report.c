@@ -1,6 +1,7 @@
 /*
  * Reports of full traces of 100 MiB: of a program with few call paths, of which 40 million samples
- * find room, of a compiler, whose call paths take most of the room, and of a deep recursion.
+ * find room, of a compiler, whose call paths take most of the room, and of a deep recursion; and of
+ * each thread of a compiler that has 64.
  */
 
 #include <string.h>
@@ -17,7 +18,7 @@
 
 enum { BUDGET = 100 << 20, PERIOD = 97081, MODULES = 4, FUNCTION = 0x400, FUNCTIONS = 0x1000 };
 
-static void describe(struct tables *tables)
+static void describe(struct tables *tables, unsigned nr_threads)
 {
 	struct trace_event *event = tables_add_event(tables);
 	struct trace_run *run = tables_run(tables);
@@ -34,12 +35,12 @@ static void describe(struct tables *tables)
 			.path = tables_string(tables, i ? "/usr/lib/libx.so" : "[unknown]"),
 			.kind = i ? MODULE_FILE : MODULE_SPECIAL,
 		};
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i <= nr_threads; i++)
 		tables_add_thread(tables, 100, 100 + (int)i, tables_string(tables, "app"), 1);
 }
 
 /* Samples until the buffer had to make room once. */
-static void fill(struct tables *tables, const struct program_config *config)
+static void fill(struct tables *tables, const struct program_config *config, unsigned nr_threads)
 {
 	struct hmb_config buffer = {
 		.memory = tables_arena(tables),
@@ -57,6 +58,8 @@ static void fill(struct tables *tables, const struct program_config *config)
 
 	while (hmb_used(hmb) < BUDGET - (1 << 20)) {
 		program_sample(program, &stream, &sample);
+		if (nr_threads > 1)
+			sample.thread = 1 + (uint32_t)(program_random(program) >> 32) % nr_threads;
 		hmb_put(hmb, &sample);
 	}
 	tables_run(tables)->end = program->time;
@@ -81,15 +84,16 @@ static void name_all(const char *path)
 	free(ranges);
 }
 
-static uint64_t write_trace(const char *path, const struct program_config *config)
+static uint64_t write_trace(const char *path, const struct program_config *config,
+                            unsigned nr_threads)
 {
 	struct tables *tables = tables_new(BUDGET, path);
 	uint64_t stored;
 
 	if (!tables)
 		exit(1);
-	describe(tables);
-	fill(tables, config);
+	describe(tables, nr_threads);
+	fill(tables, config, nr_threads);
 	stored = tables_ledger(tables)->taken[0];
 	if (trace_write(path, tables, NULL, NULL, NULL))
 		exit(1);
@@ -102,7 +106,7 @@ struct cost {
 	double seconds, cpu_seconds, mib; /* mib: the most memory that it had */
 };
 
-static struct cost run_report(const char *adaptrace, const char *path)
+static struct cost run_report(const char *adaptrace, const char *path, const char *option)
 {
 	uint64_t start = bench_now();
 	struct rusage usage;
@@ -112,7 +116,7 @@ static struct cost run_report(const char *adaptrace, const char *path)
 	if (!pid) {
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(127);
-		execl(adaptrace, "adaptrace", "report", path, (char *)NULL);
+		execl(adaptrace, "adaptrace", "report", path, option, (char *)NULL);
 		_exit(127);
 	}
 	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid || status)
@@ -125,7 +129,9 @@ static struct cost run_report(const char *adaptrace, const char *path)
 	};
 }
 
-static void measure(const char *name, const struct program_config *config, const char *folder)
+/* option: NULL: none */
+static void measure(const char *name, const struct program_config *config, unsigned nr_threads,
+                    const char *option, const char *folder)
 {
 	char path[64], adaptrace[4096], what[80];
 	struct cost best = {.seconds = 1e9}, cost;
@@ -137,9 +143,9 @@ static void measure(const char *name, const struct program_config *config, const
 	adaptrace[size] = '\0';
 	strcpy(strrchr(adaptrace, '/'), "/../adaptrace");
 	snprintf(path, sizeof(path), "%s/x.atr", folder);
-	samples = write_trace(path, config);
+	samples = write_trace(path, config, nr_threads);
 	for (unsigned i = 0; i < 5; i++) {
-		cost = run_report(adaptrace, path);
+		cost = run_report(adaptrace, path, option);
 		if (cost.seconds < best.seconds)
 			best = cost;
 	}
@@ -158,9 +164,10 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	bench_head("report", "s");
-	measure("few call paths", &program_skewed, folder);
-	measure("a compiler", &program_compiler, folder);
-	measure("a deep recursion", &program_recursion, folder);
+	measure("few call paths", &program_skewed, 1, NULL, folder);
+	measure("a compiler", &program_compiler, 1, NULL, folder);
+	measure("a deep recursion", &program_recursion, 1, NULL, folder);
+	measure("64 threads, --per-thread", &program_compiler, 64, "--per-thread", folder);
 	rmdir(folder);
 	return 0;
 }

@@ -277,18 +277,23 @@ static void check_rows(const struct profile *profile, const struct sums *sums)
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
 		const struct profile_row *row = &profile->rows[i];
 		uint64_t frame = profile->names.names[row->name].frame;
-		const struct profile_counts *counts = profile_row_counts(profile, row);
+		const struct profile_counts *counts = profile_counts_of(&profile->row_counts, i);
 
 		if (frame >> 32 == 1)
 			check_counts(counts->self, sums->self[frame & 0xff]);
-		else if ((frame & 0xff) == 100)
-			check_counts(counts->total, sums->all);
 		else
-			check_counts(counts->total, sums->below[frame & 0xff]);
+			check_counts(counts->self, (uint64_t[1 + NR_COUNTERS]){0});
+	}
+	for (uint32_t i = 1; i < profile->nr_nodes; i++) {
+		uint64_t frame = profile->names.names[profile->nodes[i].name].frame;
+		const struct profile_counts *counts = profile_counts_of(&profile->counts, i);
+
+		if (frame >> 32 != 1)
+			check_counts(counts->total,
+			             (frame & 0xff) == 100 ? sums->all : sums->below[frame & 0xff]);
 	}
 	check_counts(profile->counted, sums->all);
-	check_counts(profile_counts_of(&profile->node_counts, profile->classes[0].root)->total,
-	             sums->all);
+	check_counts(profile_counts_of(&profile->counts, 0)->total, sums->all);
 }
 
 static void check_view(const struct trace *trace, enum profile_direction direction,
@@ -305,8 +310,7 @@ static void check_view(const struct trace *trace, enum profile_direction directi
 
 	assert_non_null(profile);
 	assert_true(view.total > 0);
-	check_counts(profile_counts_of(&profile->node_counts, profile->classes[0].root + 1)->total,
-	             expected);
+	check_counts(profile_counts_of(&profile->counts, 1)->total, expected);
 	profile_free(profile);
 }
 
@@ -420,7 +424,7 @@ static void what_a_counter_counted_may_be_the_weight(void **state)
 		assert_true(profile_error(&profile->rows[i]) == 0);
 	assert_int_equal(profile->rows[0].self, 4 * 600);
 	assert_int_equal(profile->rows[1].self, 4 * 1400);
-	assert_int_equal(profile->rows[1].total, 4 * 1400);
+	assert_int_equal(profile->nodes[0].total, 4 * 2000);
 	profile_weigh_by(profile, 1);
 	assert_int_equal(profile->total, 4);
 	assert_int_equal(profile->rows[1].self, 4);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <xxhash.h>
 
-#include "output/profile.h"
+#include "output/class_rows.h"
 
 /* --- names for a trace ------------------------------------------------------------------------ */
 
@@ -233,33 +233,73 @@ static void check_row(const struct oracle *o, const struct profile *profile,
 	}
 	assert_int_equal(row->self, self);
 	assert_int_equal(row->samples, samples);
-	assert_int_equal(row->total, oracle_total(o, text));
 	if (samples)
 		assert_true(fabs(row->variance / oracle_variance(o, text) - 1) < 1e-9);
 	else
 		assert_true(row->variance == 0);
 }
 
+/* What was spent in and below the functions of a class; rows of their own come into it once. */
+static void check_class(const struct oracle *o, const struct profile *profile,
+                        const struct class_rows *rows, uint32_t class)
+{
+	uint32_t own = 0, expected = 0;
+	char text[128];
+
+	for (uint32_t i = 0; i < rows->nr; i++) {
+		const struct class_row *row = &rows->rows[i];
+
+		assert_int_equal(row->class, class);
+		assert_true(!i || rows->rows[i - 1].order < row->order);
+		profile_row_text(o, profile, &(struct profile_row){class, row->name, 0, 0, 0, {0}},
+		                 text);
+		assert_int_equal(row->total, oracle_total(o, text));
+		own += row->row != PROFILE_NONE;
+	}
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		expected += profile->rows[i].class == class && profile->rows[i].samples;
+	assert_int_equal(own, expected);
+}
+
+static void check_trees(const struct oracle *o, const struct profile *profile)
+{
+	uint64_t nodes = 0, roots = 0, weight = 0;
+	struct profile_trees trees;
+	struct class_rows rows;
+
+	for (size_t i = 0; i < o->nr; i++)
+		weight += o->seen[i].sample.weight;
+	assert_int_equal(profile_trees_init(&trees, profile), 0);
+	assert_int_equal(class_rows_init(&rows, &trees), 0);
+	for (uint32_t c = 0; c < profile->nr_classes; c++) {
+		assert_int_equal(profile_trees_make(&trees, c), 0);
+		assert_int_equal(class_rows_make(&rows, c), 0);
+		check_class(o, profile, &rows, c);
+		for (uint32_t i = 0; i < trees.nr; i++)
+			nodes += trees.nodes[i].self;
+		assert_int_equal(trees.nodes[0].total, profile->classes[c].weight);
+		roots += trees.nodes[0].total;
+		if (!(o->keys & PROFILE_NAME_KEYS))
+			assert_int_equal(trees.nr, 2);
+	}
+	class_rows_fini(&rows);
+	profile_trees_fini(&trees);
+	assert_int_equal(nodes, weight);
+	assert_int_equal(roots, weight);
+}
+
 static void check_sums(const struct oracle *o, const struct profile *profile)
 {
-	uint64_t rows = 0, nodes = 0, roots = 0, weight = 0;
+	uint64_t rows = 0, weight = 0;
 
 	for (size_t i = 0; i < o->nr; i++)
 		weight += o->seen[i].sample.weight;
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
 		rows += profile->rows[i].self;
-	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		nodes += profile->nodes[i].self;
-		roots += profile->nodes[i].parent == PROFILE_NONE ? profile->nodes[i].total : 0;
-	}
 	assert_int_equal(profile->samples, o->nr);
 	assert_int_equal(profile->sampled, weight);
 	assert_int_equal(profile->total, weight);
 	assert_int_equal(rows, weight);
-	assert_int_equal(nodes, weight);
-	assert_int_equal(roots, weight);
-	if (!(o->keys & PROFILE_NAME_KEYS))
-		assert_int_equal(profile->nr_nodes, 2 * profile->nr_classes);
 }
 
 static void compare(const struct trace *trace, const struct profile_config *config)
@@ -270,6 +310,7 @@ static void compare(const struct trace *trace, const struct profile_config *conf
 	assert_non_null(profile);
 	oracle_open(&o, trace, config);
 	check_sums(&o, profile);
+	check_trees(&o, profile);
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
 		check_row(&o, profile, &profile->rows[i]);
 	free(o.seen);
@@ -311,13 +352,31 @@ static void rows_are_what_they_mean(void **state)
 	world_close(&w);
 }
 
+/* With those that only called. */
+static uint32_t nr_class_rows(const struct profile *profile)
+{
+	struct profile_trees trees;
+	struct class_rows rows;
+	uint32_t nr = 0;
+
+	assert_int_equal(profile_trees_init(&trees, profile), 0);
+	assert_int_equal(class_rows_init(&rows, &trees), 0);
+	for (uint32_t i = 0; i < profile->nr_classes; i++) {
+		assert_int_equal(profile_trees_make(&trees, i), 0);
+		assert_int_equal(class_rows_make(&rows, i), 0);
+		nr += rows.nr;
+	}
+	class_rows_fini(&rows);
+	profile_trees_fini(&trees);
+	return nr;
+}
+
 /* The rows of what was sampled itself say the same, and no tree is made for them. */
 static void self_needs_no_call_paths(void **state)
 {
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM};
 	struct profile *all, *alone;
 	struct trace *trace;
-	uint32_t nr = 0;
 	struct world w;
 
 	(void)state;
@@ -328,13 +387,10 @@ static void self_needs_no_call_paths(void **state)
 	alone = profile_new(trace, &config);
 	assert_non_null(all);
 	assert_non_null(alone);
-	for (uint32_t i = 0; i < all->nr_rows; i++)
-		nr += all->rows[i].samples > 0;
-	assert_int_equal(alone->nr_rows, nr);
-	assert_int_equal(alone->nr_nodes, nr + alone->nr_classes);
-	for (uint32_t i = 0; i < nr; i++)
-		assert_int_equal(alone->rows[i].self, alone->rows[i].total);
-	assert_true(all->nr_rows > nr);
+	assert_int_equal(alone->nr_rows, all->nr_rows);
+	assert_int_equal(nr_class_rows(alone), alone->nr_rows);
+	assert_true(nr_class_rows(all) > all->nr_rows);
+	assert_int_equal(alone->nr_nodes, alone->names.nr + 1);
 	assert_int_equal(alone->total, all->total);
 	profile_free(all);
 	profile_free(alone);

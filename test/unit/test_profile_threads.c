@@ -1,7 +1,11 @@
 /* Which entries of the table of threads are one thread, or of one process, in a profile. */
 #include "trace_world.h"
 
-#include "output/profile.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "output/convert.h"
+#include "output/report.h"
 
 #include <errno.h>
 
@@ -145,12 +149,113 @@ static void nobody_has_no_number(void **state)
 	world_close(&w);
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+enum { MANY_THREADS = 500, PATHS = 30, DEPTH = 100, ROOM = 64 << 20 };
+
+/* Every thread is met on the same deep paths, of which each has functions of its own. */
+static struct trace *of_many_threads(struct world *w)
+{
+	struct hmb_sample sample = {.path_size = DEPTH, .step = 97081};
+	uint64_t path[DEPTH];
+	char comm[16];
+
+	world_open_deep(w, 1 << 20, DEPTH + 1);
+	for (int i = 0; i < MANY_THREADS; i++) {
+		snprintf(comm, sizeof(comm), "worker-%d", i);
+		sample.thread = add_thread(w, 300, 300 + i, comm);
+		for (uint32_t p = 0; p < PATHS; p++) {
+			for (uint32_t f = 0; f < DEPTH; f++)
+				path[f] = (uint64_t)2 << 32 | (p * DEPTH + f);
+			sample.path = path;
+			sample.leaf = (uint64_t)2 << 32 | (p + 0x10000);
+			put_next(w, sample);
+		}
+	}
+	return written(w);
+}
+
+static bool allow_more_memory(size_t more)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+	struct rlimit limit;
+
+	if (!file || fscanf(file, "%lu", &pages) != 1)
+		return false;
+	fclose(file);
+	limit.rlim_cur = limit.rlim_max = pages * (size_t)sysconf(_SC_PAGESIZE) + more;
+	return !setrlimit(RLIMIT_AS, &limit);
+}
+
+static int report_flamegraph(FILE *to, const struct trace *trace)
+{
+	struct conversion conversion = {.trace = trace};
+
+	return flamegraph_write(&conversion, to);
+}
+
+/* In a process with little room; options NULL: a flame graph, of commands. */
+static void expect_little_memory(const struct trace *trace, const struct report_options *options,
+                                 bool json)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+	pid_t pid = fork();
+	int status;
+
+	assert_non_null(nowhere);
+	if (!pid) {
+		if (!allow_more_memory(ROOM))
+			_exit(2);
+		if (!options)
+			_exit(report_flamegraph(nowhere, trace) != 0);
+		_exit((json ? report_json(nowhere, trace, options)
+		            : report_text(nowhere, trace, "x", options)) != 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	fclose(nowhere);
+}
+
+/* What only called is there once, however many threads do so: 1.5 million nodes would find no room.
+ */
+static void threads_share_call_paths(void **state)
+{
+	static const struct report_options ways[] = {
+		{.per_thread = true, .limit = 40},
+		{.per_thread = true, .tree = true},
+		{.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_THREAD}, .nr_keys = 2, .limit = 40},
+		{.keys = {PROFILE_BY_COMM, PROFILE_BY_SYMBOL}, .nr_keys = 2, .limit = 40},
+		{.keys = {PROFILE_BY_THREAD, PROFILE_BY_SYMBOL},
+	         .nr_keys = 2,
+	         .function = "app+0x10",
+	         .direction = PROFILE_CALLEES},
+	};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	trace = of_many_threads(&w);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct report_options options = ways[i];
+
+		if (!options.nr_keys)
+			options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+		expect_little_memory(trace, &options, false);
+		expect_little_memory(trace, &options, true);
+	}
+	expect_little_memory(trace, NULL, false);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_executes_stays_one),
 		cmocka_unit_test(ranks_of_two_hosts_stay_two),
 		cmocka_unit_test(nobody_has_no_number),
+		cmocka_unit_test(threads_share_call_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

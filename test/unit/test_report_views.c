@@ -160,8 +160,7 @@ static char *node_path(char *at, const struct profile *profile, uint32_t node)
 {
 	if (profile->nodes[profile->nodes[node].parent].parent != PROFILE_NONE)
 		at = node_path(at, profile, profile->nodes[node].parent);
-	return frame_path(at,
-	                  profile->names.names[profile->rows[profile->nodes[node].row].name].frame);
+	return frame_path(at, profile->names.names[profile->nodes[node].name].frame);
 }
 
 static void compare(const struct trace *trace, const char *function,
@@ -232,19 +231,24 @@ static void recursion_counts_once(void **state)
 	for (unsigned way = PROFILE_CALLERS; way <= PROFILE_CALLEES; way++) {
 		struct profile_view view = {"a", way, UINT32_MAX, 0, 0, 0, 0};
 		struct profile *profile = profile_new(trace, &config);
+		const struct report_options options = {.limit = UINT32_MAX};
+		struct report_rows all;
 		unsigned rows = 0;
 
+		assert_int_equal(report_rows_init(&all, profile, &options), 0);
+		assert_int_equal(report_rows_of_all(&all), 0);
 		assert_int_equal(profile_view_make(profile, &view), 0);
-		for (uint32_t i = 0; i < profile->nr_rows; i++) {
-			const struct frame_name *name =
-				&profile->names.names[profile->rows[i].name];
+		for (uint32_t i = 0; i < all.nr; i++) {
+			const struct profile_row row = report_row(profile, &all.rows[i]);
+			uint32_t symbol = profile->names.names[row.name].symbol;
 
-			if (strcmp(trace_string(trace, name->symbol), "a") != 0)
+			if (strcmp(trace_string(trace, symbol), "a") != 0)
 				continue;
-			assert_int_equal(view.total, profile->rows[i].total);
-			assert_int_equal(view.self, profile->rows[i].self);
+			assert_int_equal(view.total, all.rows[i].total);
+			assert_int_equal(view.self, row.self);
 			rows++;
 		}
+		report_rows_fini(&all);
 		assert_int_equal(rows, 1);
 		profile_free(profile);
 	}

@@ -1,0 +1,53 @@
+/*
+ * Numbers by the hashes of what they stand for, by open addressing: who looks one up compares what
+ * it finds with what it wants.
+ */
+#ifndef OUTPUT_NODE_TABLE_H
+#define OUTPUT_NODE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct node_slot {
+	uint32_t node; /* + 1; 0: free */
+	uint32_t hash;
+};
+
+/* All zero is an empty table. */
+struct node_table {
+	struct node_slot *slots;
+	uint32_t nr;
+	unsigned shift;
+};
+
+/* 0 or -ENOMEM. */
+int node_table_put(struct node_table *table, uint32_t node, uint32_t hash);
+void node_table_fini(struct node_table *table);
+
+/* Of a node and what is told apart below it. */
+static inline uint32_t node_hash(uint32_t parent, uint32_t child)
+{
+	uint64_t hash = ((uint64_t)parent << 32 | child) * 0x9e3779b97f4a7c15;
+
+	return (uint32_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15 >> 32);
+}
+
+/* Where the search for a hash begins. */
+static inline uint32_t node_slot_at(const struct node_table *table, uint32_t hash)
+{
+	return hash >> (32 - table->shift);
+}
+
+/* The next slot with this hash from `at` on; NULL: there is none. There are slots. */
+static inline const struct node_slot *node_slot_next(const struct node_table *table, uint32_t hash,
+                                                     uint32_t at)
+{
+	uint32_t mask = (1U << table->shift) - 1;
+
+	for (at &= mask; table->slots[at].node; at = (at + 1) & mask)
+		if (table->slots[at].hash == hash)
+			return &table->slots[at];
+	return NULL;
+}
+
+#endif
