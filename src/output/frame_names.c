@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys)
 {
@@ -17,6 +18,7 @@ void frame_names_fini(struct frame_names *names)
 	map64_fini(&names->by_name);
 	map64_fini(&names->functions);
 	map64_fini(&names->places);
+	map64_fini(&names->files);
 	frame_pieces_fini(&names->pieces);
 	free(names->names);
 	free(names->chains);
@@ -61,9 +63,38 @@ static uint32_t number_of(struct map64 *map, uint64_t key)
 /* Strings are in the file once each, so equal names have equal keys; nameless functions a bit. */
 #define NAMELESS ((uint64_t)1 << 63)
 
+static bool is_same_file(const struct trace_module *a, const struct trace_module *b)
+{
+	return a->path == b->path && a->kind == b->kind && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
+/*
+ * The frame in the module that has its file first. A file's build id tells that it is the same: it
+ * has several numbers where one process was there before the recording and another came later.
+ */
+static uint64_t frame_in_file(struct frame_names *names, uint64_t frame)
+{
+	const struct trace_module *module = trace_module(names->trace, frame_module(frame)), *first;
+	uint32_t build, number;
+	uint64_t key;
+
+	if (!module || module->kind != MODULE_FILE || !module->build_id_size)
+		return frame;
+	memcpy(&build, module->build_id, sizeof(build));
+	key = (uint64_t)module->path << 32 | build;
+	number = map64_get(&names->files, key);
+	if (number == UINT32_MAX)
+		map64_add(&names->files, key, number = frame_module(frame));
+	first = trace_module(names->trace, number);
+	return is_same_file(module, first) ? frame_make((uint16_t)number, frame_offset(frame))
+	                                   : frame;
+}
+
 static uint32_t find_name(struct frame_names *names, const struct frame_name *name, bool named)
 {
-	uint64_t key = named ? (uint64_t)name->symbol << 32 | name->module : NAMELESS | name->frame;
+	uint64_t key = named ? (uint64_t)name->symbol << 32 | name->module
+	                     : NAMELESS | frame_in_file(names, name->frame);
 	uint32_t function = number_of(&names->functions, key);
 	uint32_t place = number_of(&names->places, (uint64_t)name->file << 32 | name->line);
 	uint32_t number, before = names->by_name.nr;

@@ -51,6 +51,7 @@ struct frame_names {
 	struct frame_pieces pieces;
 	struct map64 by_frame;
 	struct map64 by_name, functions, places;
+	struct map64 files; /* the first module with a path and the start of a build id */
 };
 
 void frame_names_init(struct frame_names *names, const struct trace *trace, unsigned keys);

@@ -2,8 +2,10 @@
 #include "page.h"
 #include "trace_world.h"
 
+#include "output/frame_names.h"
 #include "output/report.h"
 #include "output/report_diff.h"
+#include "symbolize/module.h"
 
 /* A trace with these modules from number 1 on, up to NULL, and a sample in each. */
 struct run {
@@ -128,6 +130,41 @@ static void differences_are_of_like_names(void **state)
 	end(&after);
 }
 
+static uint32_t name_of(struct frame_names *names, uint64_t frame)
+{
+	const uint32_t *numbers;
+
+	assert_int_equal(frame_names_chain(names, frame, &numbers), 1);
+	return *numbers;
+}
+
+/* A file that a process had open before, and another one later, may have two numbers. */
+static void a_file_with_two_numbers_is_one(void **state)
+{
+	static const struct named_range ranges[] = {{1, 0, 16, ""}, {2, 0, 16, ""}, {3, 0, 16, ""}};
+	struct frame_names names;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (uint16_t i = 1; i <= 3; i++) {
+		struct trace_module *module = tables_module(w.tables, i);
+
+		module->path = tables_string(w.tables, "/lib/libx.so");
+		module->kind = MODULE_FILE;
+		module->build_id_size = 20;
+		module->build_id[19] = i == 2; /* an older build */
+	}
+	trace = world_named(&w, ranges, 3);
+	frame_names_init(&names, trace, FRAME_BY_SYMBOL | FRAME_BY_MODULE);
+	assert_int_equal(name_of(&names, 1ULL << 32 | 1), name_of(&names, 3ULL << 32 | 2));
+	assert_int_not_equal(name_of(&names, 1ULL << 32 | 1), name_of(&names, 2ULL << 32 | 1));
+	frame_names_fini(&names);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +172,7 @@ int main(void)
 		cmocka_unit_test(ends_of_others_are_told_apart),
 		cmocka_unit_test(reports_tell_them_apart),
 		cmocka_unit_test(differences_are_of_like_names),
+		cmocka_unit_test(a_file_with_two_numbers_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
