@@ -53,11 +53,8 @@ static int pair_close(void **state)
 static void call(struct pair *p, int32_t rank, uint32_t region, uint64_t enter, uint64_t leave,
                  struct call_part part)
 {
-	struct call call = {.region = region,
-	                    .enter = enter,
-	                    .leave = leave,
-	                    .parts = &part,
-	                    .nr_parts = 1};
+	struct call call = {
+		.region = region, .enter = enter, .leave = leave, .parts = &part, .nr_parts = 1};
 
 	assert_int_equal(matcher_call(p->matcher, p->trace, rank, &call), 0);
 }
@@ -65,10 +62,8 @@ static void call(struct pair *p, int32_t rank, uint32_t region, uint64_t enter, 
 /* Rank 1 enters when rank 0 has left. */
 static bool collective_tells(struct pair *p, uint32_t region, uint64_t sent, uint64_t received)
 {
-	struct call_part part = {.kind = CALL_COLLECTIVE,
-	                         .peer = CALL_NO_PEER,
-	                         .bytes = sent,
-	                         .bytes_in = received};
+	struct call_part part = {
+		.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER, .bytes = sent, .bytes_in = received};
 	uint32_t before = p->clocks.nr_bounds;
 
 	call(p, 0, region, 2000, 3000, part);

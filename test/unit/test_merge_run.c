@@ -335,7 +335,8 @@ static void one_file_in_two_places_keeps_its_names(void **state)
 	world_close(&w);
 }
 
-/* Containers of one host give the same PIDs, and what their programs compile has equal addresses. */
+/* Containers of one host give the same PIDs, and what their programs compile has equal addresses.
+ */
 static void compiled_code_is_of_one_rank(void **state)
 {
 	struct world ranks[2];
