@@ -36,6 +36,12 @@ void clocks_fini(struct clocks *clocks)
 	*clocks = (struct clocks){0};
 }
 
+/* A file may say any times. */
+static int64_t boots_apart(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_t real_start)
 {
 	int64_t boot = (int64_t)(real_start - start);
@@ -44,8 +50,8 @@ int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_
 	for (uint32_t i = 0; i < clocks->nr; i++) {
 		const struct clock_host *host = &clocks->hosts[i];
 
-		if (!strcmp(host->name, name) && boot - host->boot < SAME_BOOT &&
-		    host->boot - boot < SAME_BOOT)
+		if (!strcmp(host->name, name) && boots_apart(boot, host->boot) < SAME_BOOT &&
+		    boots_apart(boot, host->boot) > -SAME_BOOT)
 			return (int)i;
 	}
 	if (clocks->nr == CLOCK_MAX_HOSTS)
@@ -57,7 +63,7 @@ int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_
 	clocks->hosts[clocks->nr] = (struct clock_host){
 		.name = name,
 		.boot = boot,
-		.guess = clocks->nr ? boot - clocks->hosts[0].boot : 0,
+		.guess = clocks->nr ? boots_apart(boot, clocks->hosts[0].boot) : 0,
 		.error = clocks->nr ? CLOCK_NO_ERROR : 0,
 	};
 	return (int)clocks->nr++;

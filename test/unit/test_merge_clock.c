@@ -153,6 +153,9 @@ static void test_hosts(void **state)
 	assert_int_equal(clocks_host(&clocks, "a", 7 * SECOND, 1002 * SECOND + 1000), 0);
 	assert_int_equal(clocks_host(&clocks, "a", 5 * SECOND, 2000 * SECOND), 1);
 	assert_int_equal(clocks_host(&clocks, "b", 5 * SECOND, 1000 * SECOND), 2);
+	/* As far apart as numbers go. */
+	assert_int_equal(clocks_host(&clocks, "c", 0, INT64_MAX), 3);
+	assert_int_equal(clocks_host(&clocks, "c", 1ULL << 62, 0), 4);
 	clocks_fini(&clocks);
 }
 
