@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_STREAMS TABLES_MAX_THREADS /* there are no more CPUs that readers believe in */
+
 /* The first event of the new trace is that of the first input. */
 static bool samples_first_event(const struct merge_input *input)
 {
@@ -78,6 +80,16 @@ static int add_counter(struct merge_map *map, const struct merge_input *common, 
 	return 0;
 }
 
+static bool some_stand_for_many(const struct tables *tables)
+{
+	const struct trace_thread *thread;
+
+	for (uint32_t i = 0; (thread = tables_thread(tables, i)); i++)
+		if (thread->flags & TRACE_THREAD_FOLDED)
+			return true;
+	return false;
+}
+
 int merge_counters_init(struct merge_counters *counters, struct merge_map *map)
 {
 	const struct merge_input *common = find_common(counters, map);
@@ -86,7 +98,8 @@ int merge_counters_init(struct merge_counters *counters, struct merge_map *map)
 
 	if (!nr)
 		return 0;
-	counters->totals = calloc(TABLES_MAX_THREADS + 1, sizeof(*counters->totals));
+	counters->owner = some_stand_for_many(map->tables) ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+	counters->totals = calloc(MAX_STREAMS + 1, sizeof(*counters->totals));
 	if (!counters->totals)
 		return -ENOMEM;
 	for (unsigned i = 0; i < nr && !err; i++)
@@ -102,13 +115,15 @@ void merge_counters_fini(struct merge_counters *counters)
 }
 
 const uint64_t *merge_counters_step(struct merge_counters *counters,
-                                    const struct trace_sample *sample, uint32_t thread)
+                                    const struct trace_sample *sample, uint32_t thread,
+                                    uint32_t cpu)
 {
+	uint32_t stream = counters->owner == COUNTER_OF_THREAD ? thread : cpu;
 	uint64_t *totals;
 
 	if (!counters->nr)
 		return NULL;
-	totals = counters->totals[thread < TABLES_MAX_THREADS ? thread : TABLES_MAX_THREADS];
+	totals = counters->totals[stream < MAX_STREAMS ? stream : MAX_STREAMS];
 	for (unsigned i = 0; i < sample->nr_counters && i < counters->nr; i++)
 		totals[i] += sample->counters[i];
 	return totals;

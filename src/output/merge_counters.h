@@ -4,7 +4,8 @@
  *
  * Streams of the new trace are threads, whatever they were: what was counted since the sample
  * before in the old stream is added to the totals of the sample's thread. So every sample keeps
- * what it had, and what is thinned out stays in the totals.
+ * what it had, and what is thinned out stays in the totals. But readers believe no totals of a
+ * thread that stands for many, as for the idle tasks: where there is one, streams are the CPUs.
  */
 #ifndef OUTPUT_MERGE_COUNTERS_H
 #define OUTPUT_MERGE_COUNTERS_H
@@ -14,7 +15,8 @@
 struct merge_counters {
 	unsigned nr;   /* that samples of the first event have, its own included; 0: none */
 	bool left_out; /* there were some, but not the same ones everywhere */
-	uint64_t (*totals)[COUNTER_MAX]; /* by thread of the new trace */
+	enum counter_owner owner;
+	uint64_t (*totals)[COUNTER_MAX]; /* by thread or CPU of the new trace */
 };
 
 /* Behind merge_map_input() of all inputs: enters their counters into the tables. 0 or -errno. */
@@ -26,6 +28,7 @@ void merge_counters_fini(struct merge_counters *counters);
  * Samples come by time.
  */
 const uint64_t *merge_counters_step(struct merge_counters *counters,
-                                    const struct trace_sample *sample, uint32_t thread);
+                                    const struct trace_sample *sample, uint32_t thread,
+                                    uint32_t cpu);
 
 #endif

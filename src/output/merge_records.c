@@ -29,7 +29,7 @@ static int make_buffer(struct merge *merge)
 			.time_shift = merge->events[i].time_shift,
 		};
 	config.kinds[0].nr_counters = merge->counters.nr;
-	config.kinds[0].counter_owner = COUNTER_OF_THREAD;
+	config.kinds[0].counter_owner = merge->counters.owner;
 	merge->path = calloc(MAX_PATH + 2, sizeof(*merge->path));
 	merge->hmb = hmb_new(&config);
 	return merge->hmb && merge->path ? 0 : -ENOMEM;
@@ -191,8 +191,10 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 
 	if (sample->thread < input->nr_threads)
 		thread = input->threads[sample->thread];
+	put.thread = thread;
+	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
 	if (!kind)
-		put.counters = merge_counters_step(&merge->counters, sample, thread);
+		put.counters = merge_counters_step(&merge->counters, sample, thread, put.cpu);
 	if (sample->level < merge->events[kind].floor) {
 		merge->result->thinned++;
 		return 0;
@@ -200,8 +202,6 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	err = merge_note_frames(&merge->map, input, sample);
 	if (err)
 		return err;
-	put.thread = thread;
-	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
 	put.step = step_of(event, sample);
 	put.path_size = fill_path(merge, input, sample);
 	hmb_put(merge->hmb, &put);

@@ -433,6 +433,67 @@ static void who_is_of_no_rank_stays_so(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* What was counted with the samples of a thread. */
+static uint64_t counted_with(const struct trace *trace, int32_t tid)
+{
+	struct trace_walk *walk = trace_walk_new(trace, 0);
+	struct trace_sample sample;
+	uint64_t sum = 0;
+
+	while (trace_walk_next(walk, &sample) == 1)
+		if (sample.nr_counters && trace_thread(trace, sample.thread)->tid == tid)
+			sum += sample.counters[1];
+	trace_walk_free(walk);
+	return sum;
+}
+
+/* Those of CPUs are known of the idle tasks, too, which are one thread for all CPUs. */
+static void counters_of_idle_tasks_stay(void **state)
+{
+	char path[128], why[MERGE_WHY_SIZE];
+	struct world w;
+	char *paths[] = {w.path};
+	struct merge_config config = {.paths = paths, .nr = 1};
+	struct hmb_config buffer = {.nr_kinds = NR_EVENTS, .max_path = MAX_DEPTH};
+	uint64_t totals[NR_CPUS][2] = {0};
+	struct trace *trace;
+	uint32_t idle;
+
+	(void)state;
+	world_make_tables(&w, 64 << 10);
+	describe(&w);
+	*tables_add_counter(w.tables) =
+		(struct trace_counter){.name = tables_string(w.tables, "migrations")};
+	idle = tables_add_thread(w.tables, 0, 0, tables_string(w.tables, "idle"), 0);
+	buffer.kinds[0].nr_counters = 2;
+	buffer.kinds[0].counter_owner = COUNTER_OF_CPU;
+	world_make_buffer(&w, buffer);
+	for (uint32_t n = 0; n < 100; n++) {
+		uint32_t cpu = n % NR_CPUS;
+
+		totals[cpu][0] += 97081;
+		totals[cpu][1] += n % 2 ? 3 : 5;
+		put_next(&w, (struct hmb_sample){.thread = n % 2 ? idle : 0,
+		                                 .cpu = cpu,
+		                                 .leaf = 1ULL << 32,
+		                                 .step = 97081,
+		                                 .counters = totals[cpu]});
+	}
+	trace = world_written(&w);
+	assert_int_equal(counted_with(trace, 0), 50 * 3);
+	assert_int_equal(counted_with(trace, 100), 50 * 5);
+	trace_close(trace);
+	snprintf(path, sizeof(path), "%s/all.atr", w.folder);
+	if (merge_write(path, &config, &result, why))
+		fail_msg("%s", why);
+	trace = open_good(path);
+	assert_int_equal(counted_with(trace, 0), 50 * 3);
+	assert_int_equal(counted_with(trace, 100), 50 * 5);
+	trace_close(trace);
+	unlink(path);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +509,7 @@ int main(void)
 		cmocka_unit_test(compiled_code_is_of_one_rank),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
+		cmocka_unit_test(counters_of_idle_tasks_stay),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
