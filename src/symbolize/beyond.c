@@ -6,7 +6,6 @@
 #define NR_FRAMES   256
 #define MAX_LINKS   1024
 #define READ_EVERY  5000000 /* ns */
-#define NEAR        65536   /* bytes of code */
 #define BELIEVE     2       /* times the same, at first */
 #define BELIEVE_MAX 4096
 
@@ -62,32 +61,26 @@ bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uin
 	return true;
 }
 
-/* Whether both may be addresses of one function. */
-static bool is_near(uint64_t a, uint64_t b)
-{
-	return a >> 32 == b >> 32 && (a > b ? a - b : b - a) < NEAR;
-}
-
-/* The first may be another call of the same caller: one that itself was called from one place. */
-static bool links_equal(const struct link *a, const struct link *b, size_t nr)
+/* Frames of the same sizes in the same functions, whatever their lines are. */
+static bool links_equal(const struct link *a, const struct link *b, size_t nr, beyond_same_fn *same,
+                        void *arg)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (a[i].slot != b[i].slot ||
-		    (a[i].frame != b[i].frame &&
-		     (i > 0 || nr == 1 || !is_near(a[i].frame, b[i].frame))))
+		    (a[i].frame != b[i].frame && !same(arg, a[i].frame, b[i].frame)))
 			return false;
 	return true;
 }
 
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr)
+                  const struct link *links, size_t nr, beyond_same_fn *same, void *arg)
 {
 	size_t place = place_of(key);
 	struct frame *frame = &table->frames[place];
 
 	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
 		return;
-	if (nr == frame->nr && links_equal(links, table->links[place], nr)) {
+	if (nr == frame->nr && links_equal(links, table->links[place], nr, same, arg)) {
 		frame->same++;
 	} else {
 		if (frame->nr && frame->needed < BELIEVE_MAX)

@@ -8,9 +8,9 @@
  * in a row: as long as that lasts, and for samples from the first of these times on. Each time it
  * was not, it must be the same twice as often to be believed again.
  *
- * Where only the place differs from which the caller made the call, that is believed which was read
- * last: a routine that is called from several lines of one function has its time distributed over
- * them as it is found there, and no sample for sure.
+ * Where callers differ only in the place of a function from which they made the call, those are
+ * believed which were read last: a routine that is called from several lines of one function has
+ * its time distributed over them as it is found there, and no sample for sure.
  */
 #ifndef SYMBOLIZE_BEYOND_H
 #define SYMBOLIZE_BEYOND_H
@@ -32,10 +32,13 @@ void beyond_table_free(struct beyond_table *table);
 /* Whether it is time, in ns, to read what is above the frame. */
 bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now);
 
+/* Whether two frames are in one function. */
+typedef bool beyond_same_fn(void *arg, uint64_t a, uint64_t b);
+
 /* What was found there then: the frame that the return address leads to, with that slot, and all
  * above. */
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr);
+                  const struct link *links, size_t nr, beyond_same_fn *same, void *arg);
 
 /*
  * Appends that to a stack that ends in the frame, for a sample of a time. How many links there are

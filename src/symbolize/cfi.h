@@ -65,6 +65,9 @@ struct cfi_range {
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
               struct cfi_range *range);
 
+/* Whether one entry describes two addresses: they are in one function, or in one piece of it. */
+bool cfi_same_function(struct cfi_reader *reader, struct cfi *cfi, uint64_t a, uint64_t b);
+
 /* Copies bytes of a loaded segment, as far as the file has them: how many, at most size. */
 size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr, void *to,
                 size_t size);

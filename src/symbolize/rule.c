@@ -423,3 +423,11 @@ bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uin
 	}
 	return false;
 }
+
+bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint32_t a,
+                              uint32_t b)
+{
+	struct cfi *cfi = module->kind == MODULE_ANON ? NULL : cfi_get(cache->reader, module);
+
+	return cfi && cfi_same_function(cache->reader, cfi, a, b);
+}

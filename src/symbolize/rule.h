@@ -114,6 +114,10 @@ bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32
                          uint32_t to);
 bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 
+/* Whether two frames of a module are in one function, as its call frame information has it. */
+bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint32_t a,
+                              uint32_t b);
+
 /* How many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);
 

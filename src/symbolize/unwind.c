@@ -11,6 +11,7 @@
 #define LIVE_EVERY 16 /* cut stacks that match nothing */
 
 struct unwinder {
+	struct module_table *modules;
 	struct rule_cache *rules; /* UNWIND_RULES */
 	struct remote *remote;    /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
@@ -32,6 +33,7 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 
 	if (!unwinder)
 		return NULL;
+	unwinder->modules = modules;
 	unwinder->chains = chain_table_new();
 	unwinder->beyond = beyond_table_new();
 	unwinder->live = live_stack_new();
@@ -121,6 +123,15 @@ static struct beyond_key frame_key(const struct walk *walk)
 	};
 }
 
+static bool same_function(void *arg, uint64_t a, uint64_t b)
+{
+	struct unwinder *unwinder = arg;
+	struct module *module = module_table_get(unwinder->modules, frame_module(a));
+
+	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
+	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
+}
+
 /* As many links as there are with what is believed to be above that frame. */
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -133,7 +144,7 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
 	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
 		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
-		             again.nr - walk->nr);
+		             again.nr - walk->nr, same_function, unwinder);
 	return beyond_append(unwinder->beyond, &key, walk->sample->time, walk->links, walk->nr,
 	                     walk->max);
 }

@@ -275,6 +275,21 @@ static void own_index_finds_what_the_linkers_table_finds(void **state)
 	assert_non_null(cfi->eh.index);
 }
 
+static void addresses_of_one_function(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct mapping *mapping = space_lookup(fixture->space, (uintptr_t)&qsort_r);
+	struct cfi *cfi = cfi_get(fixture->reader, mapping->module);
+	uint64_t sort = (uintptr_t)&qsort_r - mapping->bias;
+	uint64_t other = (uintptr_t)&bsearch - mapping->bias;
+
+	assert_true(cfi_same_function(fixture->reader, cfi, sort, sort + 40));
+	assert_true(cfi_same_function(fixture->reader, cfi, sort + 40, sort));
+	assert_false(cfi_same_function(fixture->reader, cfi, sort, sort - 1));
+	assert_false(cfi_same_function(fixture->reader, cfi, sort, other));
+	assert_false(cfi_same_function(fixture->reader, cfi, 8, 8)); /* no code */
+}
+
 /*
  * The cache gives each address the rule that it has by itself, whatever was asked before: far and
  * near, often enough for pieces of code to be put out and asked for again.
@@ -345,6 +360,7 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(cached_rules_are_those_of_their_addresses, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(addresses_of_one_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(dense_rules_stay_known, setup, teardown),
 	};
 
