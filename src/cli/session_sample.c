@@ -127,6 +127,8 @@ static unsigned build_stack(struct session *s, const struct space *space,
 		return add_unwound(s, space, record, nr);
 	if (!nr)
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
+	/* The kernel took something else for a frame pointer, and what is there for a caller. */
+	s->truncated += nr > 1 && s->frames[nr - 1] == FRAME_UNKNOWN;
 	s->unknown_abi += record->sample.regs_32;
 	return record->sample.regs_32 ? add_truncated(s, nr) : nr;
 }

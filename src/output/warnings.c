@@ -189,8 +189,10 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 }
 
 /* Copies of what is sampled in a cgroup, or on CPUs, grow by themselves. */
-static const char *way_to_copy_more(const struct trace_run *run)
+static const char *way_to_the_root(const struct trace_run *run)
 {
+	if (run->stacks == TRACE_STACKS_FP)
+		return "; programs without frame pointers need record -g dwarf, the default";
 	if (run->stacks != TRACE_STACKS_DWARF || run->flags & TRACE_RUN_CGROUP)
 		return "";
 	return "; where they are deeper than what was copied of them, record -g dwarf,65528 copies "
@@ -226,7 +228,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
 		warn(&warner, "%.1f %% of the stacks do not reach their root%s",
-		     100 * share(run->truncated_stacks, taken), way_to_copy_more(run));
+		     100 * share(run->truncated_stacks, taken), way_to_the_root(run));
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(&warner,
 		     "%.1f %% of the call paths found no room and end in [truncated]; "

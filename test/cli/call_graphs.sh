@@ -52,6 +52,23 @@ assert lines[int(sys.argv[1])] > 0.9 * sum(lines.values()) > 100
 END
 done
 
+if [ "$(uname -m)" = x86_64 ]; then
+	echo "-- frame pointers that are none"
+	recorded -g fp "$TARGETS/no_frame_pointer" 1000000000 >said
+	check <<'END'
+import recording
+samples = recording.samples()
+known = sum(s["complete"] for s in samples)
+truncated = recording.info()["samples"]["truncated_stacks"]
+print(len(samples), "samples,", known, "complete,", truncated, "truncated")
+assert len(samples) > 100 and known < 0.1 * len(samples)
+assert truncated == len(samples) - known
+END
+	"$ADAPTRACE" report >said
+	grep -q 'without frame pointers need record -g dwarf, the default' said ||
+		fail "no word of what to do: $(head -5 said)"
+fi
+
 echo "-- programs that are being executed have no stack yet"
 recorded -m 4M sh -c 'for i in $(seq 200); do /bin/true; done'
 check <<'END'
