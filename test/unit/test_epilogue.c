@@ -11,6 +11,7 @@
 #include "symbolize/epilogue.h"
 #include "symbolize/insn.h"
 
+#include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -320,7 +321,8 @@ static int setup(void **state)
 	library->reader = cfi_reader_new(library->modules);
 	library->space = space_new(getpid());
 	maps_read(library->space, library->modules);
-	mapping = space_lookup(library->space, (uintptr_t)&qsort);
+	/* One that sanitizers have none of their own of. */
+	mapping = space_lookup(library->space, (uintptr_t)&gnu_get_libc_version);
 	assert_non_null(mapping);
 	library->module = mapping->module;
 	library->cfi = cfi_get(library->reader, mapping->module);
