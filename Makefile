@@ -2,7 +2,7 @@
 # make demo       install what is missing, build, record a real program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
 # make check-hw   tests on hardware counters, in an emulated arm64 machine
-# make check-cross lint bench install clean
+# make check-cross lint bench install uninstall clean
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -26,8 +26,8 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
 PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
-              python3-otf2 python3-six valgrind
-PKGS_LINT  := $(PKGS_BUILD) $(PKGS_CHECK) clang-format clang-tidy
+              python3-otf2 python3-six strace valgrind
+PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 
 LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
            -liberty -lprotobuf-c -lz -lm
@@ -75,14 +75,14 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/generated/pprof.pb-c.c: src/output/pprof.proto
+$(BUILD)/generated/pprof.pb-c.c $(BUILD)/generated/pprof.pb-c.h &: src/output/pprof.proto
 	@mkdir -p $(@D)
 	protoc-c --c_out=$(@D) --proto_path=src/output $<
 
 $(BUILD)/generated/pprof.pb-c.o: $(BUILD)/generated/pprof.pb-c.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/src/output/pprof.o: | $(BUILD)/generated/pprof.pb-c.c
+$(BUILD)/src/output/pprof.o: $(BUILD)/generated/pprof.pb-c.h
 
 $(BUILD)/unit/%: test/unit/%.c $(BUILD)/tested.a
 	@mkdir -p $(@D)
@@ -187,23 +187,26 @@ deps-lint:  PKGS = $(PKGS_LINT)
 deps-build deps-check deps-lint:
 	@test/deps.sh $(PKGS)
 
+# Below $(PREFIX); share/man has a folder for each section.
+MANUALS   := $(foreach m,$(wildcard man/*.[15]),share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
+INSTALLED := bin/adaptrace lib/adaptrace/libadaptrace-mpi.so $(wildcard include/*) \
+             share/bash-completion/completions/adaptrace $(MANUALS)
+INTO       = "$(DESTDIR)$(PREFIX)"
+
 install: all
-	install -D -m 755 $(BUILD)/adaptrace $(DESTDIR)$(PREFIX)/bin/adaptrace
-	install -D -m 644 $(BUILD)/libadaptrace-mpi.so \
-		$(DESTDIR)$(PREFIX)/lib/adaptrace/libadaptrace-mpi.so
-	for h in include/*; do \
-		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/$$h || exit 1; \
-	done
-	install -D -m 644 src/cli/completion.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/adaptrace
-	for m in man/*.[15]; do \
-		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
-	done
+	install -D -m 755 $(BUILD)/adaptrace $(INTO)/bin/adaptrace
+	install -D -m 644 $(BUILD)/libadaptrace-mpi.so $(INTO)/lib/adaptrace/libadaptrace-mpi.so
+	install -D -m 644 src/cli/completion.bash $(INTO)/share/bash-completion/completions/adaptrace
+	for f in $(wildcard include/*); do install -D -m 644 $$f $(INTO)/$$f || exit 1; done
+	for m in $(MANUALS); do install -D -m 644 man/$${m##*/} $(INTO)/$$m || exit 1; done
+
+uninstall:
+	cd $(INTO) && rm -f $(INSTALLED) && rmdir lib/adaptrace
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check check-cross check-hw print-libraries bench lint install clean deps-build \
-        deps-check deps-lint
+.PHONY: all demo check check-cross check-hw print-libraries bench lint install uninstall clean \
+        deps-build deps-check deps-lint
 .SECONDARY:
 -include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)

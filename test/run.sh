@@ -11,7 +11,8 @@ log=$build/test-logs
 rm -rf "$log"
 mkdir -p "$log"
 export ASAN_OPTIONS=detect_leaks=${LEAKS:-1}
-export ADAPTRACE=$PWD/$build/adaptrace TARGETS=$PWD/$build/targets
+ADAPTRACE=$(readlink -f "$build/adaptrace") TARGETS=$(readlink -f "$build/targets")
+export ADAPTRACE TARGETS
 
 wanted=0
 run() { # AT-ONCE: lines "TRIES NAME COMMAND..." of $log/list

@@ -83,7 +83,7 @@ DEBUGINFOD_URLS='' "$ADAPTRACE" report --debuginfod >out 2>err && fail "no serve
 one_complaint err debuginfod || fail "$(cat err)"
 
 echo "-- a server"
-ldconfig -p | grep -q libdebuginfod.so.1 && command -v python3 >/dev/null || pass
+ldconfig -p | grep -q libdebuginfod.so.1 || { echo "no server was asked: no libdebuginfod"; pass; }
 check <<'EOF'
 import functools, http.server, os, subprocess, threading
 
