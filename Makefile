@@ -34,6 +34,9 @@ LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwi
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers
 OPT     ?= -O2 -g
+# It runs with rights that its targets have not: as distributions build such programs.
+HARDEN  := $(if $(SAN),,$(if $(filter -O2,$(OPT)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
+           -fstack-protector-strong -fPIE)
 DEFS    := -D_GNU_SOURCE -DADAPTRACE_VERSION='"$(VERSION)"'
 # Everything works without libotf2 but convert --otf2, which then says so.
 ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
@@ -48,14 +51,15 @@ DEFS    += -DHAVE_CAPSTONE $(shell pkg-config --cflags capstone)
 LDLIBS  += $(shell pkg-config --libs capstone)
 endif
 
-ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP $(SAN) $(CFLAGS)
+ALL_CFLAGS := -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP \
+              $(SAN) $(CPPFLAGS) $(CFLAGS)
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
 all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
 
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
-	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(SAN) $(if $(SAN),,-pie -Wl,-z,relro,-z,now) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Of which a test links what it looks at, and no more.
 $(BUILD)/tested.a: $(OBJ)
@@ -64,12 +68,15 @@ $(BUILD)/tested.a: $(OBJ)
 
 # Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
 $(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
-	$(CC) -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so $(LDFLAGS) -o $@ $^ -pthread -ldl
+	$(CC) $(CFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so \
+		-o $@ $^ -pthread -ldl
+
+# Programs of other C libraries load it, too, and do not have what fortified code calls.
 
 $(BUILD)/src/preload/%.o: src/preload/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP -fPIC \
-		-fvisibility=hidden $(CFLAGS) -c -o $@ $<
+	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
+		-fvisibility=hidden $(CPPFLAGS) $(CFLAGS) -U_FORTIFY_SOURCE -fPIC -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
