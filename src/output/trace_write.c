@@ -261,6 +261,7 @@ struct live_names {
 	struct tables *tables;
 	struct module_table *modules;
 	struct symbolizer *symbolizer;
+	uint64_t refused; /* by it, as far as it is told */
 };
 
 uint32_t trace_unseen(const struct symbolizer_stats *stats)
@@ -285,13 +286,15 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	err = symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
 	symbolizer_stats(live->symbolizer, &stats);
 	tables_run(live->tables)->flags |= trace_unseen(&stats);
+	tables_run(live->tables)->refused_strings += stats.refused - live->refused;
+	live->refused = stats.refused;
 	return err;
 }
 
 static int write_run(const char *path, struct tables *tables, struct module_table *modules,
                      struct symbolizer *symbolizer, bool checked, uint64_t *bytes)
 {
-	struct live_names live = {tables, modules, symbolizer};
+	struct live_names live = {tables, modules, symbolizer, 0};
 	const struct name_source source = {live_module, &live};
 
 	if (modules)

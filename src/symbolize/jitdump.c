@@ -235,11 +235,12 @@ static int codes_lookup(struct jitdump *dump, struct claims *claims, symbol_fn *
 	return codes_tell(dump, claims, fn, arg);
 }
 
-int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, symbol_fn *fn,
-                   void *arg)
+int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, uint64_t *left,
+                   symbol_fn *fn, void *arg)
 {
 	struct jitdump *dump = calloc(1, sizeof(*dump));
 	struct claims claims = {0};
+	uint64_t allowed;
 	struct stat st;
 	int err = -ENOMEM;
 
@@ -251,11 +252,13 @@ int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, s
 	 */
 	dump->reader.left = fstat(fd, &st) || st.st_size < 0 ? 0 : 2 * (uint64_t)st.st_size;
 	dump->reader.left += (16 + 4 * (uint64_t)n) * sizeof(dump->reader.bytes);
-	err = codes_read(dump);
+	allowed = dump->reader.left;
+	err = allowed > *left ? -EFBIG : codes_read(dump);
 	if (!err)
 		err = claims_init(&claims, offsets, n);
 	if (!err)
 		err = codes_lookup(dump, &claims, fn, arg);
+	*left -= allowed - dump->reader.left;
 	claims_fini(&claims);
 	jitdump_lines_fini(&dump->lines);
 	free(dump->codes);

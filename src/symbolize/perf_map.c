@@ -32,32 +32,41 @@ void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid)
 		fclose(status);
 }
 
-static char *read_trusted(const char *path, uid_t uid)
+static char *read_trusted(const char *path, uid_t uid, uint64_t *left)
 {
 	struct stat st;
 	char *text = NULL;
 	size_t size;
 	int fd = target_file_open(path, O_NOFOLLOW, &st);
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
-	if (st.st_uid == uid || st.st_uid == 0)
+	}
+	size = (uint64_t)st.st_size < MAX_PERF_MAP ? (size_t)st.st_size : MAX_PERF_MAP;
+	if (st.st_uid != uid && st.st_uid != 0) {
+		errno = EACCES;
+	} else if (size > *left) {
+		errno = EFBIG;
+	} else {
+		*left -= size;
 		text = target_file_read(fd, MAX_PERF_MAP, &size);
+	}
 	close(fd);
 	return text;
 }
 
-char *perf_map_read(const struct module *module)
+char *perf_map_read(const struct module *module, uint64_t *left)
 {
 	char path[96];
 	char *text;
 
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", module->pid, module->ns_pid);
-	text = read_trusted(path, module->uid);
+	text = read_trusted(path, module->uid, left);
 	/* Of an ended process, unless our /tmp knows its number for another one's. */
-	if (!text && module->ns_pid == module->pid) {
+	if (!text && errno != EFBIG && module->ns_pid == module->pid) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", module->pid);
-		text = read_trusted(path, module->uid);
+		text = read_trusted(path, module->uid, left);
 	}
 	return text;
 }

@@ -17,10 +17,11 @@
 void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid);
 
 /*
- * The text of a MODULE_ANON's perf map, to be freed; NULL: there is none, or it is not to be
- * trusted: not a regular file of the process's own user or of root.
+ * The text of a MODULE_ANON's perf map, to be freed; NULL with errno: there is none, or it is not
+ * to be trusted: not a regular file of the process's own user or of root. left is how many bytes
+ * may still be read; EFBIG: the map has more.
  */
-char *perf_map_read(const struct module *module);
+char *perf_map_read(const struct module *module, uint64_t *left);
 
 /*
  * Calls fn as symbolizer_module does, for addresses with this high half. The text is changed. 0,

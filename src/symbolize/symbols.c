@@ -14,11 +14,17 @@
 #include <unistd.h>
 
 #define MAX_KALLSYMS (256u << 20)
+/*
+ * Of what processes say of their code: it is read again for each 4 GiB with such code, of which
+ * there may be thousands.
+ */
+#define MAX_MAPS ((uint64_t)32 << 30)
 
 struct symbolizer {
 	struct module_table *modules;
 	struct symbolizer_stats stats;
-	const char *shown; /* the raw name that the texts were made of */
+	uint64_t maps_left; /* bytes */
+	const char *shown;  /* the raw name that the texts were made of */
 	bool shown_plt;
 	struct source sources[LINES_MAX_CHAIN];
 	char linkage[DEMANGLED_MAX];
@@ -42,6 +48,7 @@ struct symbolizer *symbolizer_new(struct module_table *modules)
 	if (!symbolizer)
 		return NULL;
 	symbolizer->modules = modules;
+	symbolizer->maps_left = MAX_MAPS;
 	return symbolizer;
 }
 
@@ -305,17 +312,25 @@ static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 static int query_anon(struct query *query, const struct module *module)
 {
 	const uint32_t window = (uint32_t)module->window;
-	int fd = jitdump_files_find(module_table_jitdumps(query->symbolizer->modules), module->pid);
+	struct symbolizer *symbolizer = query->symbolizer;
+	int fd = jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);
 	int err = -ENOENT;
 	char *text;
 
 	if (fd >= 0)
-		err = jitdump_lookup(fd, window, query->offsets, query->n, map_symbol, query);
+		err = jitdump_lookup(fd, window, query->offsets, query->n, &symbolizer->maps_left,
+		                     map_symbol, query);
+	if (err == -EFBIG) {
+		symbolizer->stats.refused += query->n;
+		return 0;
+	}
 	if (err != -ENOENT)
 		return err;
-	text = perf_map_read(module);
-	if (!text)
+	text = perf_map_read(module, &symbolizer->maps_left);
+	if (!text) {
+		symbolizer->stats.refused += errno == EFBIG ? query->n : 0;
 		return 0;
+	}
 	err = perf_map_lookup(text, window, query->offsets, query->n, map_symbol, query);
 	free(text);
 	return err;

@@ -42,6 +42,7 @@ struct symbolizer_stats {
 	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
 	uint64_t lines_refused; /* modules whose debug information is damaged or too large */
 	uint64_t lines_packed;  /* modules whose debug information libelf cannot unpack */
+	uint64_t refused;       /* addresses of processes that say too much of their code */
 	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
 };
 

@@ -130,16 +130,25 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 	return 0;
 }
 
-static int lookup(const struct dump *dump, const uint32_t *offsets, size_t n,
-                  struct answers *answers)
+/* left: how many bytes may be read. */
+static int lookup_within(const struct dump *dump, const uint32_t *offsets, size_t n, uint64_t *left,
+                         struct answers *answers)
 {
 	int fd = memfd_create("jitdump", MFD_CLOEXEC), err;
 
 	assert_int_equal(write(fd, dump->bytes, dump->size), dump->size);
 	*answers = (struct answers){0};
-	err = jitdump_lookup(fd, WINDOW, offsets, n, tell, answers);
+	err = jitdump_lookup(fd, WINDOW, offsets, n, left, tell, answers);
 	close(fd);
 	return err;
+}
+
+static int lookup(const struct dump *dump, const uint32_t *offsets, size_t n,
+                  struct answers *answers)
+{
+	uint64_t left = UINT64_MAX;
+
+	return lookup_within(dump, offsets, n, &left, answers);
 }
 
 static void the_last_load_wins(void **state)
@@ -162,6 +171,26 @@ static void the_last_load_wins(void **state)
 	assert_string_equal(answers.answers[3].name, "other");
 	assert_string_equal(answers.answers[4].name, "other");
 	assert_int_equal(answers.answers[4].line, 0);
+}
+
+/* For each 4 GiB with code of its process a file is read again, but not for ever. */
+static void no_more_than_allowed(void **state)
+{
+	static const uint32_t offset = 0x1000;
+	uint64_t left = 1 << 24, before;
+	struct answers answers;
+	struct dump dump;
+
+	(void)state;
+	head(&dump);
+	load(&dump, 0x1000, 0x100, 1, "f");
+	assert_int_equal(lookup_within(&dump, &offset, 1, &left, &answers), 0);
+	assert_int_equal(answers.nr, 1);
+	assert_in_range(left, 1, (1 << 24) - dump.size);
+	before = left = dump.size - 1;
+	assert_int_equal(lookup_within(&dump, &offset, 1, &left, &answers), -EFBIG);
+	assert_int_equal(answers.nr, 0);
+	assert_int_equal(left, before);
 }
 
 /* f at 0x1000 and g at 0x2000. */
@@ -409,6 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_load_wins),
+		cmocka_unit_test(no_more_than_allowed),
 		cmocka_unit_test(moved_code),
 		cmocka_unit_test(later_moves),
 		cmocka_unit_test(lines),

@@ -4,6 +4,7 @@
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,15 +276,18 @@ static void map_of_its_owner(void **state)
 {
 	char path[64], *text;
 	struct module module = anon_module(path);
+	uint64_t left = 8;
 
 	(void)state;
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	map_file_write(path);
-	text = perf_map_read(&module);
+	text = perf_map_read(&module, &left);
 	assert_string_equal(text, "10 20 f\n");
 	free(text);
+	assert_null(perf_map_read(&module, &left)); /* what may be read of all maps is used up */
+	assert_int_equal(errno, EFBIG);
 	module.ns_pid = 1; /* in a container that is gone: not the file of our own number 1 */
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	unlink(path);
 }
 
@@ -291,15 +295,16 @@ static void map_of_another(void **state)
 {
 	char path[64];
 	struct module module = anon_module(path);
+	uint64_t left = 8;
 
 	(void)state;
 	map_file_write(path);
 	if (!geteuid())
 		assert_int_equal(chown(path, 65534, 65534), 0);
 	module.uid = 12345;
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	module.uid = (uid_t)-1;
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	unlink(path);
 }
 
@@ -307,13 +312,14 @@ static void map_of_another_kind(void **state)
 {
 	char path[64];
 	struct module module = anon_module(path);
+	uint64_t left = 8;
 
 	(void)state;
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_null(perf_map_read(&module));
+	assert_null(perf_map_read(&module, &left));
 	unlink(path);
 }
 
