@@ -16,7 +16,7 @@ static bool bin_is_live(const struct live_bins *live, const struct bin *bin)
 	       bin->level >= live->ledger->floor[bin->kind];
 }
 
-/* Keeps the records that can be decoded, and counts a record that was announced and not written. */
+/* Keeps the records that can be decoded. One that is counted and not there was just begun. */
 static void keep_records(struct live_bins *live, struct bin *bin, uint32_t nr, uint32_t bytes)
 {
 	live->cut += bytes != bin->record_bytes;
