@@ -336,8 +336,8 @@ static void expect_module(const struct trace *trace, unsigned keys, const char *
 
 	assert_non_null(profile);
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
-		found += !strcmp(
-			report_cell(profile, &profile->rows[i], PROFILE_BY_MODULE, text), module);
+		found += !strcmp(report_cell(profile, &profile->rows[i], PROFILE_BY_MODULE, text),
+		                 module);
 	assert_int_equal(found, nr);
 	profile_free(profile);
 }
