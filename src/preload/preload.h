@@ -28,11 +28,19 @@
 
 /* --- the process ------------------------------------------------------------------------------ */
 
+#define PROCESS_PAGE 4096
+
+/*
+ * What comes first is zeros again in a child, whatever way it was made: fork handlers run in those
+ * of fork() alone, not in those of clone() and _Fork().
+ */
 struct process {
-	struct ring_process *shared; /* NULL: not connected */
+	_Alignas(PROCESS_PAGE) struct ring_process *shared; /* NULL: not connected */
 	enum ring_clock clock;
+	bool started; /* connecting was tried */
+
+	_Alignas(PROCESS_PAGE) struct ring_process *met; /* shared, or the parent's in a child */
 	bool starting; /* a thread tries, or has tried, to connect */
-	bool started;  /* connecting was tried */
 	bool threaded; /* MPI_THREAD_MULTIPLE: threads call MPI at the same time */
 	bool in_world; /* between MPI_Init and MPI_Finalize, or in a session */
 	bool world;    /* MPI_Init's, not of a session alone */
@@ -48,6 +56,11 @@ extern struct process process;
 
 /* Connects to the recorder at the first call; false: there is none. */
 bool process_start(void);
+
+struct thread;
+
+/* Begins anew where the thread is one of a child that nobody has told so. */
+RARE void process_look(struct thread *thread);
 
 /* Waits for the recorder a moment. Neither is a thread cancelled here, nor errno changed. */
 void process_wait(long ns);
@@ -75,6 +88,7 @@ struct thread {
 	uint64_t head;
 	uint64_t look;    /* a head from which on it is looked where the recorder is */
 	uintptr_t inside; /* the struct visit of the outer call, or INSIDE_OWN; 0: none */
+	const struct ring_process *of; /* process.shared as it was known last */
 	uint32_t mask;
 	bool calls;       /* it has called MPI: its stack is known */
 	bool recorded;    /* it is the last in the list of open ones; else it is passed through */
@@ -100,6 +114,13 @@ struct thread {
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
+
+/* Before all that a thread does with what it has: that may be its parent's. */
+static inline void thread_look(struct thread *thread)
+{
+	if (unlikely(thread->of != process.shared))
+		process_look(thread);
+}
 
 /* A ring for this thread; false: there is none, and the thread's calls are lost. */
 bool thread_start(struct thread *thread);

@@ -17,10 +17,8 @@
 
 #define PATIENCE_S 2 /* for a recorder that is busy, once a process */
 
-struct process process = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.next_request = 1,
-};
+/* All zeros, which the lock's are, too: what no file has can be taken from children. */
+struct process process;
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
@@ -168,13 +166,13 @@ static struct ring_process *meet_recorder(const char *name_and_key)
 /* The rings stay the parent's. A child that makes calls gets its own. */
 static void forked(void)
 {
-	struct ring_process *shared = process.shared;
+	struct ring_process *shared = process.met;
 
 	pthread_mutex_init(&process.lock, NULL);
 	if (!process.starting)
 		return;
 	this_thread.inside = INSIDE_OWN;
-	process.shared = NULL;
+	process.shared = process.met = NULL;
 	if (shared)
 		munmap(shared, ring_memory_size());
 	process.starting = process.started = false;
@@ -183,6 +181,22 @@ static void forked(void)
 	regions_forked();
 	thread_stop(&this_thread);
 	memset(&this_thread, 0, sizeof(this_thread));
+}
+
+/* Whether this is a child of the process that met the recorder. */
+static bool is_child(void)
+{
+	return __atomic_load_n(&process.met, __ATOMIC_ACQUIRE) && !process.shared;
+}
+
+/* What a thread of the parent did meanwhile with its memory nobody knows: nothing is freed. */
+void process_look(struct thread *thread)
+{
+	if (is_child()) {
+		thread->scratch = NULL;
+		forked();
+	}
+	thread->of = process.shared;
 }
 
 /*
@@ -234,8 +248,12 @@ static void connect_process(void)
 		process.have_key = !pthread_key_create(&process.key, thread_ended);
 	if (shared) {
 		process.clock = shared->clock;
+		process.next_request += !process.next_request;
 		shared->pid = (uint32_t)getpid();
+		madvise(&process, offsetof(struct process, met), MADV_WIPEONFORK);
 		__atomic_store_n(&process.shared, shared, __ATOMIC_RELEASE);
+		/* Pairs with is_child(): who sees that sees what shared is as well. */
+		__atomic_store_n(&process.met, shared, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&process.started, true, __ATOMIC_RELEASE);
 }
@@ -245,6 +263,8 @@ bool process_start(void)
 {
 	int error = errno, cancelling;
 
+	if (is_child())
+		forked();
 	process.starting = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	pthread_mutex_lock(&process.lock);

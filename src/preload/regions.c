@@ -138,6 +138,7 @@ void regions_forked(void)
 /* Nothing is recorded inside MPI calls, and nothing by a signal handler that came upon us. */
 static inline bool is_inside(struct thread *thread)
 {
+	thread_look(thread);
 	return unlikely(thread->inside) && !visit_was_left(thread, OWN_FRAME);
 }
 

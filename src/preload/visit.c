@@ -160,6 +160,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 {
 	struct thread *thread = &this_thread;
 
+	thread_look(thread);
 	if (unlikely(thread->inside) && !visit_was_left(thread, frame))
 		return false;
 	if (unlikely(!thread->calls) && !start_calls(thread))
