@@ -110,6 +110,10 @@ uint32_t sum_table_find(const struct sum_table *table, const struct profile_node
 /* A new one, for the class of a row; PROFILE_NONE: no memory. */
 uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
                        const struct profile_row *rows, uint32_t node, uint32_t row);
+/* Adds to that of a node and the class of a row, be it a new one; its number, or PROFILE_NONE. */
+uint32_t sum_table_weigh(struct sum_table *table, struct profile_node *nodes,
+                         const struct profile_row *rows, uint32_t node, uint32_t row,
+                         uint64_t weight);
 /* Lets a profile have them, and nodes know of none. */
 void sum_table_give(struct sum_table *table, struct profile *profile);
 void sum_table_fini(struct sum_table *table);

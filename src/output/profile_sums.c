@@ -37,6 +37,19 @@ uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
 	return number;
 }
 
+uint32_t sum_table_weigh(struct sum_table *table, struct profile_node *nodes,
+                         const struct profile_row *rows, uint32_t node, uint32_t row,
+                         uint64_t weight)
+{
+	uint32_t number = sum_table_find(table, nodes, rows, node, rows[row].class);
+
+	if (number == PROFILE_NONE)
+		number = sum_table_add(table, nodes, rows, node, row);
+	if (number != PROFILE_NONE)
+		table->sums[number].self += weight;
+	return number;
+}
+
 void sum_table_give(struct sum_table *table, struct profile *profile)
 {
 	for (uint32_t i = 0; i < table->nr; i++)

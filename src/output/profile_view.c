@@ -120,6 +120,7 @@ static void count(struct viewer *viewer, uint32_t to, uint32_t from)
 		viewer->err = -ENOMEM;
 }
 
+/* The weights of classes are what is moved of them. */
 static void move_nodes(struct viewer *viewer, struct profile_view *view)
 {
 	const struct profile *profile = viewer->profile;
@@ -131,6 +132,8 @@ static void move_nodes(struct viewer *viewer, struct profile_view *view)
 		view->total += profile->nodes[i].self;
 		count(viewer, viewer->made[i] - 1, i);
 	}
+	if (profile->nr_classes)
+		profile->classes[0].weight = view->total;
 }
 
 static void move_sums(struct viewer *viewer, struct profile_view *view)
@@ -143,16 +146,13 @@ static void move_sums(struct viewer *viewer, struct profile_view *view)
 
 		if (node == PROFILE_NONE)
 			continue;
-		to = sum_table_find(&viewer->sums, viewer->nodes, profile->rows, node,
-		                    profile->rows[sum->row].class);
-		if (to == PROFILE_NONE)
-			to = sum_table_add(&viewer->sums, viewer->nodes, profile->rows, node,
-			                   sum->row);
+		to = sum_table_weigh(&viewer->sums, viewer->nodes, profile->rows, node, sum->row,
+		                     sum->self);
 		if (to == PROFILE_NONE) {
 			viewer->err = -ENOMEM;
 			return;
 		}
-		viewer->sums.sums[to].self += sum->self;
+		profile->classes[profile->rows[sum->row].class].weight += sum->self;
 		view->total += sum->self;
 		count(viewer, to, i);
 	}
@@ -175,15 +175,6 @@ static void describe(const struct viewer *viewer, struct profile_view *view)
 	}
 }
 
-static void replace_weights(struct profile *profile, const struct profile_view *view)
-{
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		profile->classes[i].weight = i || profile->sums ? 0 : view->total;
-	for (uint32_t i = 0; i < profile->nr_sums; i++)
-		profile->classes[profile->rows[profile->sums[i].row].class].weight +=
-			profile->sums[i].self;
-}
-
 static int replace_tree(struct viewer *viewer, struct profile *profile)
 {
 	free(profile->nodes);
@@ -195,7 +186,6 @@ static int replace_tree(struct viewer *viewer, struct profile *profile)
 	sum_table_give(&viewer->sums, profile);
 	viewer->nodes = NULL;
 	viewer->counts = (struct profile_count_table){NULL, 0};
-	replace_weights(profile, viewer->view);
 	if (profile->sums)
 		return 0;
 	profile_sum_nodes(profile->nodes, profile->nr_nodes);
@@ -220,6 +210,8 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		add_node(&viewer, PROFILE_NONE, 0);
 	if (!viewer.err)
 		add_nodes(&viewer);
+	for (uint32_t i = 0; i < profile->nr_classes; i++)
+		profile->classes[i].weight = 0;
 	if (!viewer.err)
 		(profile->sums ? move_sums : move_nodes)(&viewer, view);
 	if (!viewer.err) {
