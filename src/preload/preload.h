@@ -92,17 +92,15 @@ struct thread {
 	uint32_t mask;
 	bool calls;       /* it has called MPI: its stack is known */
 	bool recorded;    /* it is the last in the list of open ones; else it is passed through */
-	bool refused;     /* no ring for this thread */
-	uint8_t turns;    /* that its destructor had */
 	bool idle;        /* the call asked, and there was nothing */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
-	uint64_t last;    /* ticks, the leave of the last record */
+	uint32_t comm_generation;
+	uint64_t last; /* ticks, the leave of the last record */
 
 	struct known_calls *known;     /* with a ring */
 	struct ring_requests requests; /* with the record that is being made */
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
-	uint32_t comm_generation;
 	uint64_t made; /* the head word of the record that is being made, as far as it is */
 	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
@@ -111,6 +109,8 @@ struct thread {
 	size_t scratch_size;
 	uintptr_t stack, stack_end; /* its own; those of fibers and signals are elsewhere */
 	uint64_t in_vain;           /* the ring's tail + 1 after a wait that brought no room */
+	bool refused;               /* no ring for this thread */
+	uint8_t turns;              /* that its destructor had */
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
