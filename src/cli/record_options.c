@@ -133,10 +133,13 @@ static bool is_call_graph(const char *word)
 }
 
 /* The word behind -g if it is a mode: alone, as with perf, -g says that call paths are wanted. */
-static const char *call_graph_behind(struct argp_state *state)
+static const char *call_graph_behind(struct options *options, struct argp_state *state)
 {
-	if (state->next < state->argc && is_call_graph(state->argv[state->next]))
+	char *word = state->argv[state->next];
+
+	if (state->next < state->argc && is_call_graph(word))
 		return state->argv[state->next++];
+	options->no_mode = word;
 	return "dwarf";
 }
 
@@ -416,7 +419,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->key != key)
 			continue;
 		if (key == 'g' && !arg)
-			arg = (char *)(uintptr_t)call_graph_behind(state);
+			arg = (char *)(uintptr_t)call_graph_behind(options, state);
 		status = parse_one(options, key, arg);
 		if (status)
 			exit(status);

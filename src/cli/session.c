@@ -220,9 +220,13 @@ static int reap_target(struct session *s)
 static int exec_failed(struct session *s, int error)
 {
 	const char *command = s->options->command[0];
+	const char *way =
+		command == s->options->no_mode
+			? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
+			: "; is it in PATH?";
 
 	say("cannot execute '%s': %s%s", command, strerror(-error),
-	    error == -ENOENT && !strchr(command, '/') ? "; is it in PATH?" : "");
+	    error == -ENOENT && !strchr(command, '/') ? way : "");
 	return error == -ENOENT ? 127 : 126;
 }
 

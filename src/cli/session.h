@@ -28,6 +28,7 @@
 
 struct options {
 	char **command;                      /* NULL: attach */
+	const char *no_mode;                 /* the word behind -g alone; NULL: none */
 	pid_t attach[SESSION_MAX_PROCESSES]; /* each once */
 	unsigned nr_attach;
 	uint64_t delay;    /* ns; sampling starts so long after the command, or the recorder */

@@ -66,5 +66,7 @@ for way in '-g fp' -gfp '--call-graph fp' --call-graph=fp; do
 done
 [ "$(trace=x.atr stacks -qg -o x.atr true)" = "$plain" ] && [ -e x.atr ] || fail "-qg -o"
 "$ADAPTRACE" record -q -e page-faults:u -g dwrf true 2>err
-[ $? = 127 ] && one_complaint err "'dwrf'" || fail "a mode that is none: $(cat err)"
+[ $? = 127 ] && one_complaint err "'dwrf'.*-g takes dwarf" || fail "a mode that is none: $(cat err)"
+"$ADAPTRACE" record -q -e page-faults:u -g fp dwrf 2>err
+[ $? = 127 ] && one_complaint err "'dwrf'.*is it in PATH" || fail "no word behind -g: $(cat err)"
 pass
