@@ -3,6 +3,8 @@
 #include "cli/say.h"
 
 #include <argp.h>
+#include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,8 @@ const char *habit_command(const char *name)
 	{                                             \
 		NULL, 'h', NULL, OPTION_HIDDEN, "", 0 \
 	}
+
+#define MAX_HABITS 64 /* of a command; more than there are */
 
 #define PROGRAM "adaptrace "
 #define BY_NAME "name the trace alone"
@@ -134,6 +138,10 @@ static const struct argp_option other_habits[] = {
 	{0},
 };
 
+static_assert(sizeof(record_habits) <= MAX_HABITS * sizeof(*record_habits) &&
+                      sizeof(report_habits) <= MAX_HABITS * sizeof(*report_habits),
+              "there is room for a copy");
+
 /* "-t (--tid)" */
 static void print_option(const struct argp_option *option, char *text, size_t size)
 {
@@ -172,15 +180,53 @@ static error_t tell(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void copy_habits(struct argp_option *to, const struct argp_option *habits)
+{
+	while (habits->key)
+		*to++ = *habits++;
+	*to = (struct argp_option){0};
+}
+
+/* "--sym" and "--sym=x" of "symbols" */
+static bool abbreviates(const char *word, const char *name)
+{
+	size_t size = strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=");
+
+	return size && size < strlen(name) && !strncmp(word + 2, name, size);
+}
+
+static bool abbreviates_ours(const char *word, const struct argp_option *options)
+{
+	if (abbreviates(word, "help") || abbreviates(word, "usage"))
+		return true;
+	for (; options && (options->name || options->doc); options++)
+		if (options->name && abbreviates(word, options->name))
+			return true;
+	return false;
+}
+
+/* What is short for an option of ours is not ambiguous because others have one that begins so. */
+static void make_way(struct argp_option *habits, const struct argp *argp, char *const *words)
+{
+	for (; *words; words++)
+		for (struct argp_option *h = habits; h->key; h++)
+			if (h->name && abbreviates(*words, h->name) &&
+			    abbreviates_ours(*words, argp->options))
+				h->name = NULL;
+}
+
 int habits_parse(const struct argp *argp, int argc, char **argv, int status, unsigned flags,
                  void *input)
 {
-	const struct argp habits = {.options = habits_of(argv[0]), .parser = tell};
+	struct argp_option options[MAX_HABITS];
+	const struct argp habits = {.options = options, .parser = tell};
 	const struct argp_child children[] = {{&habits, 0, NULL, 0}, {0}};
 	struct argp whole = *argp;
 	char *command = argv[0], name[64];
 	int err;
 
+	copy_habits(options, habits_of(command));
+	make_way(options, argp, argv);
 	snprintf(name, sizeof(name), PROGRAM "%s", command);
 	whole.children = children;
 	argv[0] = name; /* what argp calls the program */

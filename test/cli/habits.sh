@@ -40,6 +40,12 @@ told 2 'name the trace alone' info --input=x.atr
 told 1 "'none.atr'" report -s comm,dso,sym none.atr
 told 1 "'none.atr'" report --sort srcfile,srcline none.atr
 told 1 "'none.atr'" report --sort pid,tid none.atr
+# What is short for one option in the help is that one, whatever others call theirs.
+told 1 "'none.atr'" report --sym none.atr
+told 1 "'none.atr'" report --symb=/usr/lib/debug none.atr
+told 2 '--symbols=DIR' report --symf none.atr
+told 2 '--callers' report --symbol-f=x none.atr
+"$ADAPTRACE" report --he >out 2>err && grep -q '^Usage:' out || fail "report --he: $(cat err)"
 # What is told of is in no help, but in the manual; -h is help.
 for command in $("$ADAPTRACE" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	"$ADAPTRACE" $command -h >out 2>err || fail "$command -h: $(cat err)"
