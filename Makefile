@@ -72,7 +72,6 @@ $(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
 		-o $@ $^ -pthread -ldl
 
 # Programs of other C libraries load it, too, and do not have what fortified code calls.
-
 $(BUILD)/src/preload/%.o: src/preload/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
