@@ -257,7 +257,7 @@ static void print_names(struct chrome *chrome, uint32_t thread)
 			snprintf(text + size, sizeof(text) - size, ", PID %d", entry->pid);
 		print_name(chrome, thread, "process_name", text);
 	}
-	print_name(chrome, thread, "thread_name", trace_string(chrome->trace, comm));
+	print_name(chrome, thread, "thread_name", convert_comm(chrome->trace, comm));
 }
 
 static void print_reductions(struct chrome *chrome)

@@ -240,7 +240,8 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 	print_process(firefox, thread);
 	fprintf(file, ",\"tid\":%d,\"isMainThread\":%s", entry ? entry->tid : 0,
 	        entry && entry->pid == entry->tid ? "true" : "false");
-	print_member(firefox, "name", entry ? entry->comm : 0);
+	fputs(",\"name\":", file);
+	escape_json(file, convert_comm(firefox->trace, entry ? entry->comm : 0));
 	fputs(",\n\"samples\":{", file);
 }
 

@@ -265,7 +265,7 @@ static void print_node(const struct flame *flame, uint32_t number)
 	};
 
 	if (node->parent == PROFILE_NONE) {
-		box.name = trace_string(flame->trace, profile->classes[node->name].comm);
+		box.name = convert_comm(flame->trace, profile->classes[node->name].comm);
 	} else {
 		uint64_t frame = profile->names.names[node->name].frame;
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
@@ -285,7 +285,7 @@ static void print_unsampled(const struct flame *flame)
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 		struct box box = {
-			.name = trace_string(flame->trace, profile->unsampled[i].comm),
+			.name = convert_comm(flame->trace, profile->unsampled[i].comm),
 			.more = profile_unsampled_name(&profile->unsampled[i]),
 			.left = left,
 			.self = weight,

@@ -52,9 +52,7 @@ static void print_frame(const struct folding *folding, uint32_t node)
 
 static void print_comm(const struct folding *folding, uint32_t comm)
 {
-	const char *text = trace_string(folding->profile->trace, comm);
-
-	print_part(folding, *text ? text : "[unknown]");
+	print_part(folding, convert_comm(folding->profile->trace, comm));
 }
 
 static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)

@@ -100,17 +100,18 @@ static void write_machine(struct archive *archive)
 
 static uint32_t group_name(struct archive *archive, const struct otf2_group *group)
 {
-	const char *comm = trace_string(archive->trace, group->comm);
+	const char *comm = convert_comm(archive->trace, group->comm);
 	char text[OTF2_TEXT_SIZE];
 
-	if (group->rank >= 0 && !group->comm)
+	if (group->rank >= 0 && !group->comm && !group->pid)
 		snprintf(text, sizeof(text), "rank %d (not recorded)", group->rank);
 	else if (group->rank >= 0)
 		snprintf(text, sizeof(text), "rank %d: %.64s", group->rank, comm);
 	else if (!group->pid)
 		snprintf(text, sizeof(text), "%.64s (later tasks)", comm);
 	else
-		return otf2_find_string(archive, group->comm);
+		return group->comm ? otf2_find_string(archive, group->comm)
+		                   : otf2_add_string(archive, comm);
 	return otf2_add_string(archive, text);
 }
 
@@ -180,8 +181,7 @@ static void write_location(struct archive *archive, const uint32_t keys[6], uint
 	char text[OTF2_TEXT_SIZE];
 
 	snprintf(text, sizeof(text), "%.64s %d",
-	         thread ? trace_string(archive->trace, thread->comm) : "[unknown]",
-	         thread ? thread->tid : 0);
+	         convert_comm(archive->trace, thread ? thread->comm : 0), thread ? thread->tid : 0);
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
 				    archive->definitions, location, otf2_add_string(archive, text),
 				    OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[number],

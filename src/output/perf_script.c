@@ -34,10 +34,9 @@ static void print_head(const struct script *script, const struct trace_sample *s
                        const char *event, uint64_t period)
 {
 	const struct trace_thread *thread = trace_thread(script->trace, sample->thread);
-	const char *comm = thread ? trace_string(script->trace, thread->comm) : "";
 	FILE *file = script->file;
 
-	escape_line(file, *comm ? comm : "[unknown]", " ", '_');
+	escape_line(file, convert_comm(script->trace, thread ? thread->comm : 0), " ", '_');
 	fprintf(file, " %d/%d ", thread ? thread->pid : 0, thread ? thread->tid : 0);
 	if (sample->cpu < 1 << 16)
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);

@@ -340,6 +340,46 @@ static void folders_that_exist(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* Whether a converter that writes text says of something that it is not known. */
+static bool says_unknown(const struct converter *converter, const struct trace *trace,
+                         const char *scratch)
+{
+	struct conversion conversion = {.trace = trace, .scratch = scratch};
+	char *memory = NULL;
+	size_t size;
+	FILE *file = open_memstream(&memory, &size);
+	bool says;
+
+	assert_int_equal(converter->to_file(&conversion, file), 0);
+	fclose(file);
+	says = strstr(memory, "[unknown]");
+	free(memory);
+	return says;
+}
+
+/* As a thread may call itself. */
+static void empty_names_are_called_unknown(void **state)
+{
+	const struct converter *converter;
+
+	(void)state;
+	for (unsigned empty = 0; empty < 2; empty++) {
+		struct world w;
+		struct trace *trace;
+
+		world_open(&w, 64 << 10);
+		put_many(&w, 10);
+		for (uint32_t i = 0; empty && tables_thread(w.tables, i); i++)
+			tables_thread(w.tables, i)->comm = 0;
+		trace = world_written(&w);
+		for (unsigned i = 0; (converter = converter_at(i)); i++)
+			if (converter->text && strcmp(converter->name, "callgrind") != 0)
+				assert_int_equal(says_unknown(converter, trace, w.folder), empty);
+		trace_close(trace);
+		world_close(&w);
+	}
+}
+
 /* --- time 0 ----------------------------------------------------------------------------------- */
 
 static void inflate_text(char *text, size_t room, char *packed, size_t size)
@@ -393,6 +433,7 @@ int main(void)
 		cmocka_unit_test(files_that_exist),
 		cmocka_unit_test(files_of_the_killed),
 		cmocka_unit_test(folders_that_exist),
+		cmocka_unit_test(empty_names_are_called_unknown),
 		cmocka_unit_test(time_0_is_one_moment),
 	};
 
