@@ -99,6 +99,9 @@ __asm__(".text\n"
         "	ldp x29, x30, [sp], #32\n"
         "	ret\n");
 
+void framed(void (*callback)(void));
+void bare(void);
+
 static void buffered(void (*callback)(void))
 {
 	framed(callback);
@@ -108,9 +111,6 @@ static void aligned(void (*callback)(void))
 {
 	framed(callback);
 }
-
-void framed(void (*callback)(void));
-void bare(void);
 
 #else
 
