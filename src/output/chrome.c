@@ -17,6 +17,7 @@
 #include "output/chrome_calls.h"
 #include "output/convert.h"
 #include "output/escape.h"
+#include "output/processes.h"
 #include "output/run_properties.h"
 #include "output/spool.h"
 
@@ -39,9 +40,11 @@ struct chrome {
 	struct paths paths;
 	struct spool *spool;
 	struct call_index *calls;
-	int32_t *pids;     /* of threads, in the file: no two processes have the same */
-	struct map64 last; /* threads by PID and TID: whose slices came last on that track */
-	uint64_t *ends;    /* of threads: where theirs ended */
+	uint32_t *process_of; /* see processes.h */
+	bool *named;          /* by these: whether the process was */
+	int32_t *pids;        /* of threads, in the file: no two processes have the same */
+	struct map64 last;    /* threads by PID and TID: whose slices came last on that track */
+	uint64_t *ends;       /* of threads: where theirs ended */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -243,21 +246,33 @@ static void print_name(struct chrome *chrome, uint32_t thread, const char *what,
 	fputs("}}", chrome->file);
 }
 
-static void print_names(struct chrome *chrome, uint32_t thread)
+/* With the first of its threads that there is. */
+static void print_process_name(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
-	uint32_t comm = entry ? entry->comm : 0;
+	uint32_t process = chrome->process_of[thread];
 	char text[CONVERT_TEXT_SIZE];
 	size_t size;
 
-	if (entry && entry->pid == entry->tid) {
-		convert_process_text(chrome->trace, thread, comm, text);
-		size = strlen(text);
-		if (chrome->pids[thread] != entry->pid)
-			snprintf(text + size, sizeof(text) - size, ", PID %d", entry->pid);
-		print_name(chrome, thread, "process_name", text);
-	}
-	print_name(chrome, thread, "thread_name", convert_comm(chrome->trace, comm));
+	if (chrome->named[process])
+		return;
+	chrome->named[process] = true;
+	convert_process_text(chrome->trace, thread, trace_thread(chrome->trace, process)->comm,
+	                     text);
+	size = strlen(text);
+	if (chrome->pids[thread] != entry->pid)
+		snprintf(text + size, sizeof(text) - size, ", PID %d", entry->pid);
+	print_name(chrome, thread, "process_name", text);
+}
+
+static void print_names(struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+
+	if (entry && entry->pid)
+		print_process_name(chrome, thread);
+	print_name(chrome, thread, "thread_name",
+	           convert_comm(chrome->trace, entry ? entry->comm : 0));
 }
 
 static void print_reductions(struct chrome *chrome)
@@ -368,7 +383,9 @@ static int prepare(struct chrome *chrome)
 	chrome->time_event = event && event->unit == TRACE_NS;
 	chrome->start = spool_start(chrome->spool, chrome->calls);
 	chrome->depths = paths_depths(&chrome->paths, &deepest);
-	if (!chrome->depths || find_pids(chrome))
+	chrome->process_of = processes_find(chrome->trace);
+	chrome->named = calloc(trace_nr_threads(chrome->trace) + 1UL, sizeof(*chrome->named));
+	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome))
 		return -ENOMEM;
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
 	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
@@ -393,6 +410,8 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	spool_free(chrome.spool);
 	call_index_free(chrome.calls);
 	map64_fini(&chrome.last);
+	free(chrome.process_of);
+	free(chrome.named);
 	free(chrome.pids);
 	free(chrome.ends);
 	free(chrome.depths);

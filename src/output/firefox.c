@@ -11,10 +11,12 @@
 #include "output/escape.h"
 #include "output/firefox.h"
 #include "output/gzip.h"
+#include "output/processes.h"
 #include "output/run_properties.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define VERSION 60
 
@@ -180,29 +182,12 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 	return err;
 }
 
-/* A process is what it executed last; before, its thread has another name, and a track. */
-static int find_process_names(struct firefox *firefox)
-{
-	const struct trace_thread *thread;
-	uint64_t process;
-	int err = 0;
-
-	for (uint32_t i = trace_nr_threads(firefox->trace); i-- > 0 && !err;) {
-		thread = trace_thread(firefox->trace, i);
-		process = convert_process(firefox->trace, i);
-		if (thread->pid == thread->tid &&
-		    map64_get(&firefox->process_names, process) == UINT32_MAX)
-			err = map64_add(&firefox->process_names, process, thread->comm);
-	}
-	return err;
-}
-
+/* A process has one name; what executed another program before has that name as a thread alone. */
 static uint32_t process_name(const struct firefox *firefox, uint32_t thread)
 {
-	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
-	uint32_t name = map64_get(&firefox->process_names, convert_process(firefox->trace, thread));
-
-	return !entry ? 0 : name == UINT32_MAX ? entry->comm : name;
+	if (thread >= trace_nr_threads(firefox->trace))
+		return 0;
+	return trace_thread(firefox->trace, firefox->process_of[thread])->comm;
 }
 
 /*
@@ -294,7 +279,8 @@ static int prepare(struct firefox *firefox)
 	firefox->start = spool_start(firefox->spool, firefox->calls);
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
-	if (find_process_names(firefox))
+	firefox->process_of = processes_find(firefox->trace);
+	if (!firefox->process_of)
 		return -ENOMEM;
 	return firefox_find_names(firefox);
 }
@@ -317,7 +303,7 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	paths_fini(&firefox.paths);
 	spool_free(firefox.spool);
 	call_index_free(firefox.calls);
-	map64_fini(&firefox.process_names);
+	free(firefox.process_of);
 	firefox_free_names(&firefox);
 	return err;
 }

@@ -23,7 +23,7 @@ struct firefox {
 	uint32_t *file_name; /* and the strings */
 	uint32_t nr_files;
 	uint32_t *file_of_function; /* number + 1; 0: not known */
-	struct map64 process_names; /* strings by PID */
+	uint32_t *process_of;       /* see processes.h */
 	uint64_t start;             /* ns: time 0 */
 	bool time_event;            /* weights are ns */
 };

@@ -1,4 +1,5 @@
 #include "output/otf2_plan.h"
+#include "output/processes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -136,9 +137,12 @@ static int find_group(struct otf2_plan *plan, struct map64 *by_key, uint64_t key
 	return map64_add(by_key, key, *number);
 }
 
-/* Threads of a rank's process are in the rank's group. */
+/*
+ * Threads of a rank's process are in the rank's group, with those of processes that it started.
+ * comm: of the thread's process.
+ */
 static bool join_rank(struct otf2_plan *plan, const struct trace *trace, uint32_t number,
-                      const struct trace_thread *thread)
+                      uint32_t comm)
 {
 	const struct trace_process *process = trace_process(trace, trace_owner(trace, number));
 	struct otf2_group *group;
@@ -148,33 +152,32 @@ static bool join_rank(struct otf2_plan *plan, const struct trace *trace, uint32_
 	plan->group_of_thread[number] = (uint32_t)process->rank;
 	group = &plan->groups[process->rank];
 	group->pid = process->pid;
-	if (!group->comm || thread->pid == thread->tid)
-		group->comm = thread->comm;
+	if (!group->comm || trace_thread(trace, number)->pid == process->pid)
+		group->comm = comm;
 	return true;
 }
 
 static int find_groups(struct otf2_plan *plan, const struct trace *trace)
 {
+	uint32_t *process_of = processes_find(trace);
 	struct map64 by_key = {0};
-	int err = 0;
+	int err = process_of ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < plan->nr_threads && !err; i++) {
 		const struct trace_thread *thread = trace_thread(trace, i);
 		struct otf2_group group = {.rank = -1};
 		uint64_t key = UINT64_MAX; /* threads that the file makes up */
 
-		if (thread && join_rank(plan, trace, i, thread))
-			continue;
 		if (thread) {
-			group.comm = thread->comm;
+			group.comm = trace_thread(trace, process_of[i])->comm;
 			group.pid = thread->pid;
 			key = thread->pid ? (uint32_t)thread->pid : (uint64_t)thread->comm << 32;
 		}
-		err = find_group(plan, &by_key, key, &group, &plan->group_of_thread[i]);
-		if (thread && thread->pid == thread->tid) /* it names the process */
-			plan->groups[plan->group_of_thread[i]].comm = thread->comm;
+		if (!thread || !join_rank(plan, trace, i, group.comm))
+			err = find_group(plan, &by_key, key, &group, &plan->group_of_thread[i]);
 	}
 	map64_fini(&by_key);
+	free(process_of);
 	return err;
 }
 

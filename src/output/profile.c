@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 
+#include "output/processes.h"
 #include "output/read_ahead.h"
 #include "symbolize/memory.h"
 
@@ -344,48 +345,6 @@ static int complete(struct builder *builder)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Ranks of different hosts may have one number. */
-static uint64_t process_key(const struct trace *trace, uint32_t thread)
-{
-	return (uint64_t)trace_owner(trace, thread) << 32 |
-	       (uint32_t)trace_thread(trace, thread)->pid;
-}
-
-/* Whether an entry stands for its process rather than one before it: the main thread as it was
- * last, or else the first one. */
-static bool stands_rather(const struct trace_thread *entry, const struct trace_thread *before)
-{
-	if (!before)
-		return true;
-	return entry->tid == entry->pid &&
-	       (before->tid != before->pid || entry->start >= before->start);
-}
-
-static int find_processes(struct builder *builder)
-{
-	const struct trace *trace = builder->profile->trace;
-	const struct trace_thread *entry;
-	struct map64 by_pid = {0};
-	int err = 0;
-
-	builder->process_of = calloc(builder->nr_threads, sizeof(*builder->process_of));
-	if (!builder->process_of)
-		return -ENOMEM;
-	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++) {
-		uint64_t key = process_key(trace, i);
-
-		if (!entry->pid ||
-		    !stands_rather(entry, trace_thread(trace, map64_get(&by_pid, key))))
-			continue;
-		map64_remove(&by_pid, key);
-		err = map64_add(&by_pid, key, i);
-	}
-	for (uint32_t i = 0; (entry = trace_thread(trace, i)) && !err; i++)
-		builder->process_of[i] = entry->pid ? map64_get(&by_pid, process_key(trace, i)) : i;
-	map64_fini(&by_pid);
-	return err;
-}
-
 /* The first entry that reads the same: a thread that executes another program has a new one. */
 static int find_threads(struct builder *builder)
 {
@@ -439,7 +398,8 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	if (!builder->by_thread || !builder->streams || !builder->chain ||
 	    !builder->context_nodes || builder_add_root(builder) == PROFILE_NONE)
 		return -ENOMEM;
-	if (profile->config.keys & PROFILE_BY_PROCESS && find_processes(builder))
+	if (profile->config.keys & PROFILE_BY_PROCESS &&
+	    !(builder->process_of = processes_find(trace)))
 		return -ENOMEM;
 	return profile->config.keys & PROFILE_BY_THREAD ? find_threads(builder) : 0;
 }

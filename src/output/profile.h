@@ -79,7 +79,7 @@ struct profile_config {
 
 struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
-	uint32_t process;     /* the same: its main thread as it was last, else its first */
+	uint32_t process;     /* the same: see processes.h */
 	uint32_t comm;        /* string; 0 where it makes no difference */
 	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
 	uint64_t weight;      /* of all its samples; in a view, of those in the tree */

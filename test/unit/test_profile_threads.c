@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 #include "output/convert.h"
 #include "output/report.h"
@@ -97,6 +98,49 @@ static void one_that_executes_stays_one(void **state)
 	expect_rows(trace, PROFILE_BY_PROCESS, 2, (const uint64_t[]){7, 8});
 	expect_process(trace, 7, "python3");
 	expect_process(trace, 8, "bash");
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void convert(const struct trace *trace, int (*write)(struct conversion *, FILE *),
+                    char text[1 << 16])
+{
+	struct conversion conversion = {.trace = trace, .scratch = "/tmp"};
+	FILE *file = tmpfile();
+	gzFile unpacked;
+	int size;
+
+	assert_non_null(file);
+	assert_int_equal(write(&conversion, file), 0);
+	rewind(file);
+	unpacked = gzdopen(dup(fileno(file)), "r"); /* what is not packed is read as it is */
+	size = gzread(unpacked, text, (1 << 16) - 1);
+	assert_true(size > 0);
+	text[size] = '\0';
+	gzclose(unpacked);
+	fclose(file);
+}
+
+/* Places of the table are taken by others when they are free: they are in no order of time. */
+static void processes_have_one_name(void **state)
+{
+	static char text[1 << 16];
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_of(&w, tables_add_thread(w.tables, 400, 400, tables_string(w.tables, "late"), 900), 5);
+	put_of(&w, tables_add_thread(w.tables, 400, 400, tables_string(w.tables, "early"), 1), 4);
+	trace = written(&w);
+	expect_process(trace, 9, "late");
+	convert(trace, firefox_write, text);
+	assert_non_null(strstr(text, "\"processName\":\"late\""));
+	assert_null(strstr(text, "\"processName\":\"early\""));
+	convert(trace, chrome_write, text);
+	assert_non_null(strstr(text, "\"args\":{\"name\":\"late\"}"));
+	assert_non_null(strstr(text, "\"name\":\"process_name\""));
+	assert_null(strstr(strstr(text, "process_name") + 1, "process_name"));
 	trace_close(trace);
 	world_close(&w);
 }
@@ -253,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_executes_stays_one),
+		cmocka_unit_test(processes_have_one_name),
 		cmocka_unit_test(ranks_of_two_hosts_stay_two),
 		cmocka_unit_test(nobody_has_no_number),
 		cmocka_unit_test(threads_share_call_paths),
