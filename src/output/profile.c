@@ -108,38 +108,6 @@ static uint32_t clamped(uint32_t number, uint32_t nr)
 	return number < nr ? number : nr - 1;
 }
 
-/* A stream is an event on a CPU, or of a thread where events are inherited. */
-static struct profile_stream *stream_of(struct builder *builder, const struct trace_sample *sample)
-{
-	uint32_t number = builder->by_cpu ? sample->cpu : sample->thread;
-
-	return &builder->streams[clamped(number, builder->nr_streams)];
-}
-
-static double square(double x)
-{
-	return x * x;
-}
-
-/* The difference between a stream's latest sample and its next one; row NULL: there is none. */
-static void stream_step(struct profile *profile, struct profile_stream *stream, uint32_t row,
-                        uint64_t weight)
-{
-	if (stream->row == row + 1) {
-		if (weight != stream->weight)
-			profile->rows[row].variance +=
-				square((double)weight - (double)stream->weight) / 2;
-	} else {
-		if (stream->row)
-			profile->rows[stream->row - 1].variance +=
-				square((double)stream->weight) / 2;
-		if (row != PROFILE_NONE)
-			profile->rows[row].variance += square((double)weight) / 2;
-	}
-	stream->row = row + 1;
-	stream->weight = weight;
-}
-
 /* Where a sample belongs. */
 struct target {
 	uint32_t node; /* PROFILE_NONE: nowhere, it does not count */
@@ -167,13 +135,14 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	row->samples++;
 	row->buckets[bucket]++;
 	profile->buckets[bucket]++;
-	stream_step(profile, stream_of(builder, sample), target->row, weight);
 	profile->samples++;
 	profile->total += weight;
 	profile->sampled += sample->weight;
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[thread] += sample->weight;
+	if (error_bars_step(&builder->bars, sample, target->row, weight))
+		return -ENOMEM;
 	if (!sample->nr_counters)
 		return 0;
 	return profile_count(profile, sample, summed ? target->sum : target->node, target->row);
@@ -255,9 +224,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (targets[i].node != PROFILE_NONE)
 			err = add_sample(builder, &batch->samples[i], &targets[i]);
-		else /* what is in no row ends a run of one */
-			stream_step(builder->profile, stream_of(builder, &batch->samples[i]),
-			            PROFILE_NONE, 0);
+		else
+			err = error_bars_step(&builder->bars, &batch->samples[i], ERROR_BARS_NONE,
+			                      0);
 	}
 	return err;
 }
@@ -291,29 +260,6 @@ static int add_samples(struct builder *builder)
 	return err;
 }
 
-/* The kernel's own total has no occurrence that is no sample. */
-static bool has_all(const struct profile *profile)
-{
-	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-
-	return profile->max_weight == 1 && event->stored == event->exact;
-}
-
-static void end_streams(struct builder *builder)
-{
-	struct profile *profile = builder->profile;
-
-	profile->has_all = has_all(profile);
-	for (uint32_t i = 0; i < builder->nr_streams; i++)
-		stream_step(profile, &builder->streams[i], PROFILE_NONE, 0);
-	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		if (profile->has_all)
-			profile->rows[i].variance = 0;
-		else if (profile->rows[i].samples)
-			profile->rows[i].variance += square((double)profile->max_weight);
-	}
-}
-
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* What nodes and sums are found by, before more memory is needed. */
@@ -327,13 +273,24 @@ static void builder_forget(struct builder *builder)
 	builder->places = NULL;
 }
 
+static void tell_errors(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	error_bars_end(&builder->bars);
+	profile->has_all = builder->bars.has_all;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].samples)
+			profile->rows[i].variance = error_bars_variance(&builder->bars, i);
+}
+
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 	int err;
 
 	builder_forget(builder);
-	end_streams(builder);
+	tell_errors(builder);
 	sum_table_give(&builder->sums, profile);
 	err = profile_settle_sums(profile);
 	if (!err && !profile->sums) {
@@ -380,23 +337,22 @@ static int find_threads(struct builder *builder)
 static int builder_init(struct builder *builder, struct profile *profile)
 {
 	const struct trace *trace = profile->trace;
-	uint32_t cpus = trace_nr_cpus(trace), threads = trace_nr_threads(trace);
+	uint32_t threads = trace_nr_threads(trace);
 
 	builder->profile = profile;
 	builder->nr_threads = threads + 1;
-	builder->by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP;
-	builder->nr_streams = (builder->by_cpu ? cpus : threads) + 1;
 	builder->by_caller =
 		!profile->config.self_alone && profile->config.keys & PROFILE_NAME_KEYS;
 	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
-	builder->streams = calloc(builder->nr_streams, sizeof(*builder->streams));
 	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
 	builder->context_nodes =
 		memory_new(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
 	builder_reserve_nodes(builder, trace_node_limit(trace) + 1);
-	if (!builder->by_thread || !builder->streams || !builder->chain ||
-	    !builder->context_nodes || builder_add_root(builder) == PROFILE_NONE)
+	if (error_bars_init(&builder->bars, trace, profile->config.event))
+		return -ENOMEM;
+	if (!builder->by_thread || !builder->chain || !builder->context_nodes ||
+	    builder_add_root(builder) == PROFILE_NONE)
 		return -ENOMEM;
 	if (profile->config.keys & PROFILE_BY_PROCESS &&
 	    !(builder->process_of = processes_find(trace)))
@@ -414,7 +370,7 @@ static void builder_fini(struct builder *builder)
 	free(builder->by_thread);
 	free(builder->process_of);
 	free(builder->thread_of);
-	free(builder->streams);
+	error_bars_fini(&builder->bars);
 	free(builder->chain);
 }
 

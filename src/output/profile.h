@@ -10,17 +10,7 @@
  * class are made of its sums when they are looked at, see profile_trees.h.
  *
  * Weights are in the event's unit; a sample stands for its period times 2^floor of them.
- *
- * Error bars. Samples are evenly spaced and programs have phases, so the variance of a row's weight
- * is estimated from successive differences within each stream:
- *
- *     Var = w² + ½ Σ over streams Σ over i = 1 … n + 1 of (w_i y_i − w_(i−1) y_(i−1))²
- *
- * where y_i says whether sample i is in the row, and is 0 beyond both ends. With one weight w in a
- * stream the inner sum adds w² wherever y changes. y starts and ends as 0, so it changes twice for
- * every run of successive samples in the row: Var = w² + Σ over streams of w² · runs. The leading
- * w² is of the event's largest weight; it keeps a single sample from looking certain. Where every
- * occurrence of an event was a sample, and is one still, all is certain: Var = 0.
+ * Errors of rows: see error_bars.h.
  */
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H

@@ -3,6 +3,7 @@
 #define OUTPUT_PROFILE_BUILD_H
 
 #include "output/node_table.h"
+#include "output/error_bars.h"
 #include "output/profile.h"
 
 #define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */
@@ -27,12 +28,6 @@ struct sum_table {
 	struct node_table more;
 };
 
-/* The latest sample of a stream: its row is open until the next one tells. */
-struct profile_stream {
-	uint32_t row; /* + 1; 0: none yet */
-	uint64_t weight;
-};
-
 struct builder {
 	struct profile *profile;
 	uint32_t rooms[3]; /* of classes, rows and nodes */
@@ -47,13 +42,12 @@ struct builder {
 	uint32_t *places; /* where the latest sample with a place led: node + 1, see trace_sample */
 	uint32_t nr_places;
 	bool one_class; /* all samples are of the same */
-	bool by_cpu;    /* streams */
 	bool by_caller; /* nodes: the way to a sample makes a difference */
-	struct profile_stream *streams;
+	struct error_bars bars;
 	uint64_t *by_thread; /* weights */
 	/* For each thread what stands for its process, or for it itself; NULL: not asked for. */
 	uint32_t *process_of, *thread_of;
-	uint32_t nr_streams, nr_threads;
+	uint32_t nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
 	struct chain_link {
 		uint64_t frame;

@@ -181,7 +181,7 @@ static uint64_t oracle_total(const struct oracle *o, const char *row)
 	return total;
 }
 
-/* The formula of profile.h, word by word. */
+/* The formula of error_bars.h, word by word. */
 static double oracle_variance(const struct oracle *o, const char *row)
 {
 	bool by_cpu = trace_run(o->trace)->flags & TRACE_RUN_CGROUP;
