@@ -1,6 +1,9 @@
 #include "output/error_bars.h"
 
+#include "output/clock_sides.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +13,13 @@
 struct error_stream {
 	uint32_t row; /* + 1; 0: none */
 	uint64_t weight;
+	uint64_t time; /* 0: no sample yet */
+	uint64_t gaps; /* so far: where a tick may have met the other side of the system */
+};
+
+/* Of a row: over streams, and over gaps in them, if each was a tick. */
+struct error_sums {
+	double streams, gaps;
 };
 
 static double square(double x)
@@ -23,6 +33,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.trace = trace,
 		.event = event,
 		.by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP,
+		.one_sided = clock_sides(trace, trace_event(trace, event)) != CLOCK_BOTH,
 	};
 	/* One more: for numbers that a file makes up. */
 	bars->nr_streams = (bars->by_cpu ? trace_nr_cpus(trace) : trace_nr_threads(trace)) + 1;
@@ -49,21 +60,37 @@ static void stream_step(struct error_bars *bars, struct error_stream *stream, ui
 {
 	if (stream->row == row + 1) {
 		if (weight != stream->weight)
-			bars->rows[row] += square((double)weight - (double)stream->weight) / 2;
+			bars->rows[row].streams +=
+				square((double)weight - (double)stream->weight) / 2;
 	} else {
 		if (stream->row)
-			bars->rows[stream->row - 1] += square((double)stream->weight) / 2;
+			bars->rows[stream->row - 1].streams += square((double)stream->weight) / 2;
 		if (row != ERROR_BARS_NONE)
-			bars->rows[row] += square((double)weight) / 2;
+			bars->rows[row].streams += square((double)weight) / 2;
 	}
 	stream->row = row + 1;
 	stream->weight = weight;
 }
 
+/* Where a tick may have met the other side, before a sample of a row or of none. */
+static void note_gap(struct error_bars *bars, struct error_stream *stream,
+                     const struct trace_sample *sample, uint32_t row)
+{
+	bool gap = stream->time && sample->time > stream->time + sample->weight * 3 / 2;
+
+	bars->weight += sample->weight;
+	stream->time = sample->time;
+	if (!gap)
+		return;
+	stream->gaps++;
+	if (row != ERROR_BARS_NONE && stream->row == row + 1)
+		bars->rows[row].gaps += square((double)sample->weight);
+}
+
 static int make_room(struct error_bars *bars, uint32_t row)
 {
 	uint32_t room = bars->room ? bars->room : LEAST_ROOM;
-	double *grown;
+	struct error_sums *grown;
 
 	while (room <= row)
 		room *= 2;
@@ -79,7 +106,8 @@ static int make_room(struct error_bars *bars, uint32_t row)
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
                     uint64_t weight)
 {
-	uint32_t number = bars->by_cpu ? sample->cpu : sample->thread;
+	struct error_stream *stream = stream_at(
+		bars->streams, bars->by_cpu ? sample->cpu : sample->thread, bars->nr_streams);
 
 	if (row != ERROR_BARS_NONE) {
 		if (row >= bars->room && make_room(bars, row))
@@ -87,7 +115,9 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 		if (weight > bars->max_weight)
 			bars->max_weight = weight;
 	}
-	stream_step(bars, stream_at(bars->streams, number, bars->nr_streams), row, weight);
+	if (bars->one_sided)
+		note_gap(bars, stream, sample, row);
+	stream_step(bars, stream, row, weight);
 	return 0;
 }
 
@@ -99,16 +129,41 @@ static bool has_all(const struct error_bars *bars)
 	return bars->max_weight == 1 && event->stored == event->exact;
 }
 
+/* Of the whole run, whatever part of it is in rows; all of them where the total is not known. */
+static double gap_share(const struct error_bars *bars)
+{
+	const struct trace_event *event = trace_event(bars->trace, bars->event);
+	double missing = (double)event->exact - (double)bars->weight, gaps = 0;
+
+	for (uint32_t i = 0; i < bars->nr_streams; i++)
+		gaps += (double)bars->streams[i].gaps;
+	missing /= (double)trace_period(event, trace_shift(event));
+	return !event->exact || missing > gaps ? 1 : fmax(missing, 0) / fmax(gaps, 1);
+}
+
 void error_bars_end(struct error_bars *bars)
 {
 	bars->has_all = has_all(bars);
+	if (bars->one_sided)
+		bars->gap_share = gap_share(bars);
 	for (uint32_t i = 0; i < bars->nr_streams; i++)
 		stream_step(bars, &bars->streams[i], ERROR_BARS_NONE, 0);
 }
 
 double error_bars_variance(const struct error_bars *bars, uint32_t row)
 {
+	struct error_sums sums = {0};
+
 	if (bars->has_all)
 		return 0;
-	return square((double)bars->max_weight) + (row < bars->room ? bars->rows[row] : 0);
+	if (row < bars->room)
+		sums = bars->rows[row];
+	return square((double)bars->max_weight) + sums.streams + bars->gap_share * sums.gaps;
+}
+
+double error_bars_runs(const struct error_bars *bars, uint32_t thread)
+{
+	double gaps = bars->by_cpu ? 0 : (double)bars->streams[thread].gaps;
+
+	return 1 + bars->gap_share * gaps;
 }

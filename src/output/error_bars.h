@@ -12,6 +12,11 @@
  * w² is of the event's largest weight; it keeps a single sample from looking certain. Where every
  * occurrence of an event was a sample, and is one still, all is certain: Var = 0.
  * A stream is an event on a CPU, or of a thread where events are inherited.
+ *
+ * A clock that was sampled on one side of the system alone, user or kernel, leaves no sample where
+ * it ticks on the other side, and both samples around it may be of one function. A gap in the
+ * stream's times ends a run there, too, if only in part: threads that wait leave gaps as well, and
+ * no more of them were ticks than the exact total lacks samples.
  */
 #ifndef OUTPUT_ERROR_BARS_H
 #define OUTPUT_ERROR_BARS_H
@@ -23,13 +28,16 @@
 struct error_bars {
 	const struct trace *trace;
 	uint32_t event;
-	bool by_cpu;  /* streams */
-	bool has_all; /* every occurrence of the event is a sample; known at the end */
+	bool by_cpu;    /* streams */
+	bool one_sided; /* a clock: ticks may leave gaps */
+	bool has_all;   /* every occurrence of the event is a sample; known at the end */
 	struct error_stream *streams;
 	uint32_t nr_streams;
-	double *rows; /* the sum over streams of each */
+	struct error_sums *rows;
 	uint32_t room;
+	uint64_t weight;     /* of all samples, in a row or not */
 	uint64_t max_weight; /* of one sample, as it was added to a row */
+	double gap_share;    /* which part of the gaps were ticks */
 };
 
 /* 0 or -ENOMEM; to be given to error_bars_fini() in either case. */
@@ -47,5 +55,7 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 void error_bars_end(struct error_bars *bars);
 /* Of a row, also of one that no sample was in. */
 double error_bars_variance(const struct error_bars *bars, uint32_t row);
+/* In how many runs all samples of a thread are, where it is a stream. */
+double error_bars_runs(const struct error_bars *bars, uint32_t thread);
 
 #endif

@@ -52,10 +52,10 @@ static bool exact_wanted(const struct profile *profile)
 	       profile->config.event == 0 && part_is_all(profile->config.part);
 }
 
-/* What samples of a command stand for, and in how many streams they are. */
+/* What samples of a command stand for, and in how many runs they are. */
 struct sampled {
 	uint64_t weight;
-	uint32_t nr_streams;
+	double nr_runs;
 };
 
 /* Exact totals of commands are of inherited events: a thread is a stream. */
@@ -70,7 +70,7 @@ static void sum_commands(const struct builder *builder, const struct map64 *by_c
 		if (!builder->by_thread[i] || command == UINT32_MAX)
 			continue;
 		sampled[command].weight += builder->by_thread[i];
-		sampled[command].nr_streams++;
+		sampled[command].nr_runs += error_bars_runs(&builder->bars, i);
 	}
 }
 
@@ -82,13 +82,13 @@ static bool is_scaled(const struct profile *profile, uint32_t comm)
 	return false;
 }
 
-/* What is left of an exact total is as uncertain as what was sampled of it: a run a stream. */
+/* What is left of an exact total is as uncertain as what was sampled of it. */
 static void add_variance(struct profile *profile, const struct sampled *sampled)
 {
 	double weight = (double)profile->max_weight;
 
 	profile->rows[profile->unsampled[profile->nr_unsampled - 1].row].variance =
-		weight * weight * (sampled->nr_streams + 1.0);
+		weight * weight * (sampled->nr_runs + 1);
 }
 
 static int add_missing(struct builder *builder, const struct trace_command *command,

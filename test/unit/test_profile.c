@@ -478,6 +478,60 @@ static void uniform_weights_count_runs(void **state)
 	world_close(&w);
 }
 
+/* Four samples in a row, so many periods apart: in a run of threads' own streams. */
+static struct trace *one_function(struct world *w, const char *event, unsigned apart,
+                                  uint64_t exact)
+{
+	world_open(w, 64 << 10);
+	for (unsigned n = 0; n < 4; n++)
+		hmb_put(w->hmb, &(struct hmb_sample){.time = (1 + n * apart) * base_periods[0],
+		                                     .step = base_periods[0],
+		                                     .leaf = frame_make(2, 5)});
+	tables_event(w->tables, 0)->name = tables_string(w->tables, event);
+	tables_event(w->tables, 0)->exact = exact * base_periods[0];
+	if (exact)
+		set_exact(w, "sh", exact * base_periods[0]);
+	return written(w, 0, 0, false);
+}
+
+/*
+ * A tick in the kernel leaves nothing behind but a gap, where the kernel was not sampled: it ends a
+ * run as a sample of another function would. There are no more such ticks than are missing in all.
+ */
+static void gaps_of_one_side_end_runs(void **state)
+{
+	static const struct {
+		const char *event;
+		unsigned apart, exact;
+		double runs, of_rest;
+	} cases[] = {
+		{"cpu-clock:u", 1, 0, 1, 0}, {"cpu-clock:u", 2, 0, 4, 0},
+		{"cpu-clock:u", 2, 8, 4, 4}, {"cpu-clock:k", 2, 8, 4, 0},
+		{"cpu-clock:u", 9, 6, 3, 3}, {"cpu-clock:u", 9, 4, 1, 0},
+		{"cpu-clock", 2, 0, 1, 0},
+	};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
+	const double square = (double)base_periods[0] * (double)base_periods[0];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w;
+		struct trace *trace =
+			one_function(&w, cases[i].event, cases[i].apart, cases[i].exact);
+		struct profile *profile = profile_new(trace, &config);
+		double variance = 0;
+
+		for (uint32_t u = 0; u < profile->nr_unsampled; u++)
+			variance = profile->rows[profile->unsampled[u].row].variance;
+		assert_true(fabs(profile->rows[0].variance / square - 1 - cases[i].runs) < 1e-9);
+		assert_true(cases[i].of_rest == 0 ||
+		            fabs(variance / square - 1 - cases[i].of_rest) < 1e-9);
+		profile_free(profile);
+		trace_close(trace);
+		world_close(&w);
+	}
+}
+
 /* --- lockstep --------------------------------------------------------------------------------- */
 
 static unsigned rows_in_lockstep(struct world *w)
@@ -777,6 +831,7 @@ int main(void)
 		cmocka_unit_test(streams_are_threads_without_a_cgroup),
 		cmocka_unit_test(parts_of_the_run),
 		cmocka_unit_test(uniform_weights_count_runs),
+		cmocka_unit_test(gaps_of_one_side_end_runs),
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
 		cmocka_unit_test(evidence_is_weighed),
