@@ -17,9 +17,9 @@ struct error_stream {
 	uint64_t gaps; /* so far: where a tick may have met the other side of the system */
 };
 
-/* Of a row: over streams, and over gaps in them, if each was a tick. */
+/* Of a row: over streams, over CPUs, and over gaps in streams, if each was a tick. */
 struct error_sums {
-	double streams, gaps;
+	double streams, cpus, gaps;
 };
 
 static double square(double x)
@@ -29,21 +29,27 @@ static double square(double x)
 
 int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t event)
 {
+	/* One more of each: for numbers that a file makes up. */
 	*bars = (struct error_bars){
 		.trace = trace,
 		.event = event,
 		.by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP,
 		.one_sided = clock_sides(trace, trace_event(trace, event)) != CLOCK_BOTH,
+		.nr_cpus = trace_nr_cpus(trace) + 1,
+		.nr_streams = trace_nr_threads(trace) + 1,
 	};
-	/* One more: for numbers that a file makes up. */
-	bars->nr_streams = (bars->by_cpu ? trace_nr_cpus(trace) : trace_nr_threads(trace)) + 1;
+	if (bars->by_cpu)
+		bars->nr_streams = bars->nr_cpus;
+	else
+		bars->cpus = calloc(bars->nr_cpus, sizeof(*bars->cpus));
 	bars->streams = calloc(bars->nr_streams, sizeof(*bars->streams));
-	return bars->streams ? 0 : -ENOMEM;
+	return bars->streams && (bars->by_cpu || bars->cpus) ? 0 : -ENOMEM;
 }
 
 void error_bars_fini(struct error_bars *bars)
 {
 	free(bars->streams);
+	free(bars->cpus);
 	free(bars->rows);
 	*bars = (struct error_bars){0};
 }
@@ -54,19 +60,25 @@ static struct error_stream *stream_at(struct error_stream *streams, uint32_t num
 	return &streams[number < nr ? number : nr - 1];
 }
 
-/* The difference between a stream's latest sample and its next one. */
+static double *sum_of(struct error_bars *bars, uint32_t row, bool by_cpu)
+{
+	return by_cpu ? &bars->rows[row].cpus : &bars->rows[row].streams;
+}
+
+/* The difference between a stream's latest sample and its next one, added to one of the sums. */
 static void stream_step(struct error_bars *bars, struct error_stream *stream, uint32_t row,
-                        uint64_t weight)
+                        uint64_t weight, bool by_cpu)
 {
 	if (stream->row == row + 1) {
 		if (weight != stream->weight)
-			bars->rows[row].streams +=
+			*sum_of(bars, row, by_cpu) +=
 				square((double)weight - (double)stream->weight) / 2;
 	} else {
 		if (stream->row)
-			bars->rows[stream->row - 1].streams += square((double)stream->weight) / 2;
+			*sum_of(bars, stream->row - 1, by_cpu) +=
+				square((double)stream->weight) / 2;
 		if (row != ERROR_BARS_NONE)
-			bars->rows[row].streams += square((double)weight) / 2;
+			*sum_of(bars, row, by_cpu) += square((double)weight) / 2;
 	}
 	stream->row = row + 1;
 	stream->weight = weight;
@@ -117,7 +129,10 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 	}
 	if (bars->one_sided)
 		note_gap(bars, stream, sample, row);
-	stream_step(bars, stream, row, weight);
+	stream_step(bars, stream, row, weight, false);
+	if (bars->cpus)
+		stream_step(bars, stream_at(bars->cpus, sample->cpu, bars->nr_cpus), row, weight,
+		            true);
 	return 0;
 }
 
@@ -147,7 +162,9 @@ void error_bars_end(struct error_bars *bars)
 	if (bars->one_sided)
 		bars->gap_share = gap_share(bars);
 	for (uint32_t i = 0; i < bars->nr_streams; i++)
-		stream_step(bars, &bars->streams[i], ERROR_BARS_NONE, 0);
+		stream_step(bars, &bars->streams[i], ERROR_BARS_NONE, 0, false);
+	for (uint32_t i = 0; bars->cpus && i < bars->nr_cpus; i++)
+		stream_step(bars, &bars->cpus[i], ERROR_BARS_NONE, 0, true);
 }
 
 double error_bars_variance(const struct error_bars *bars, uint32_t row)
@@ -158,7 +175,8 @@ double error_bars_variance(const struct error_bars *bars, uint32_t row)
 		return 0;
 	if (row < bars->room)
 		sums = bars->rows[row];
-	return square((double)bars->max_weight) + sums.streams + bars->gap_share * sums.gaps;
+	return square((double)bars->max_weight) +
+	       fmax(sums.streams + bars->gap_share * sums.gaps, sums.cpus);
 }
 
 double error_bars_runs(const struct error_bars *bars, uint32_t thread)

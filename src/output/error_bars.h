@@ -11,7 +11,10 @@
  * every run of successive samples in the row: Var = w² + Σ over streams of w² · runs. The leading
  * w² is of the event's largest weight; it keeps a single sample from looking certain. Where every
  * occurrence of an event was a sample, and is one still, all is certain: Var = 0.
- * A stream is an event on a CPU, or of a thread where events are inherited.
+ *
+ * A stream is an event on a CPU, or of a thread where events are inherited. But threads that were
+ * inherited from one may pass them on, and with them what is left of a period, when they take turns
+ * on a CPU. So there the sum is made over CPUs as well, and the larger one counts.
  *
  * A clock that was sampled on one side of the system alone, user or kernel, leaves no sample where
  * it ticks on the other side, and both samples around it may be of one function. A gap in the
@@ -32,7 +35,8 @@ struct error_bars {
 	bool one_sided; /* a clock: ticks may leave gaps */
 	bool has_all;   /* every occurrence of the event is a sample; known at the end */
 	struct error_stream *streams;
-	uint32_t nr_streams;
+	struct error_stream *cpus; /* NULL: they are the streams */
+	uint32_t nr_streams, nr_cpus;
 	struct error_sums *rows;
 	uint32_t room;
 	uint64_t weight;     /* of all samples, in a row or not */

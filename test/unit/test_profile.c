@@ -181,11 +181,10 @@ static uint64_t oracle_total(const struct oracle *o, const char *row)
 	return total;
 }
 
-/* The formula of error_bars.h, word by word. */
-static double oracle_variance(const struct oracle *o, const char *row)
+/* The formula of error_bars.h, word by word, but for its first w². */
+static double oracle_steps(const struct oracle *o, const char *row, bool by_cpu)
 {
-	bool by_cpu = trace_run(o->trace)->flags & TRACE_RUN_CGROUP;
-	double variance = 0, w = 0;
+	double variance = 0;
 
 	for (uint32_t stream = 0; stream < 100; stream++) {
 		double last = 0;
@@ -194,8 +193,6 @@ static double oracle_variance(const struct oracle *o, const char *row)
 			const struct trace_sample *s = &o->seen[i].sample;
 			double now = strcmp(o->seen[i].self, row) ? 0 : (double)s->weight;
 
-			if ((double)s->weight > w)
-				w = (double)s->weight;
 			if ((by_cpu ? s->cpu : s->thread) != stream)
 				continue;
 			variance += (now - last) * (now - last) / 2;
@@ -203,7 +200,18 @@ static double oracle_variance(const struct oracle *o, const char *row)
 		}
 		variance += last * last / 2;
 	}
-	return variance + w * w;
+	return variance;
+}
+
+static double oracle_variance(const struct oracle *o, const char *row)
+{
+	double by_cpu = oracle_steps(o, row, true), by_thread = oracle_steps(o, row, false), w = 0;
+
+	for (size_t i = 0; i < o->nr; i++)
+		w = fmax(w, (double)o->seen[i].sample.weight);
+	if (trace_run(o->trace)->flags & TRACE_RUN_CGROUP)
+		return by_cpu + w * w;
+	return fmax(by_cpu, by_thread) + w * w;
 }
 
 static void profile_row_text(const struct oracle *o, const struct profile *profile,
@@ -474,6 +482,37 @@ static void uniform_weights_count_runs(void **state)
 	assert_true(fabs(profile_error(&profile->rows[1]) / (double)base_periods[0] -
 	                 1.96 * sqrt(3)) < 1e-6);
 	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/*
+ * Two threads that take turns on a CPU may pass on what is left of a period where their events are
+ * inherited, so that each turn is a run; two of one function do not make it uncertain.
+ */
+static void turns_of_threads_are_runs(void **state)
+{
+	static const struct {
+		unsigned keys;
+		double runs;
+	} cases[] = {{PROFILE_BY_THREAD, 4}, {PROFILE_BY_SYMBOL, 2}};
+	const double square = (double)base_periods[0] * (double)base_periods[0];
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (unsigned n = 0; n < 16; n++)
+		put_next(&w, (struct hmb_sample){.thread = n / 2 % 2, .leaf = frame_make(2, 5)});
+	w.nr = 0;
+	trace = written(&w, 0, 0, false);
+	for (unsigned i = 0; i < 2; i++) {
+		struct profile_config config = {.keys = cases[i].keys};
+		struct profile *profile = profile_new(trace, &config);
+
+		assert_true(fabs(profile->rows[0].variance / square - 1 - cases[i].runs) < 1e-9);
+		profile_free(profile);
+	}
 	trace_close(trace);
 	world_close(&w);
 }
@@ -832,6 +871,7 @@ int main(void)
 		cmocka_unit_test(parts_of_the_run),
 		cmocka_unit_test(uniform_weights_count_runs),
 		cmocka_unit_test(gaps_of_one_side_end_runs),
+		cmocka_unit_test(turns_of_threads_are_runs),
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
 		cmocka_unit_test(evidence_is_weighed),
