@@ -4,10 +4,28 @@
 #include "symbolize/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- samples ---------------------------------------------------------------------------------- */
+
+static uint64_t bar_key(uint32_t function, uint32_t row)
+{
+	return (uint64_t)function << 32 | row;
+}
+
+/* All paths to a function have one. 0 or -ENOMEM. */
+static int find_bar(struct rank_sums *sums, struct rank_cell *cell)
+{
+	uint64_t key = bar_key(paths_leaf(&sums->paths, cell->path), cell->row);
+
+	cell->bar = map64_get(&sums->bar_by_key, key);
+	if (cell->bar != UINT32_MAX)
+		return 0;
+	cell->bar = sums->bar_by_key.nr;
+	return map64_add(&sums->bar_by_key, key, cell->bar);
+}
 
 static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32_t row)
 {
@@ -24,6 +42,8 @@ static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32
 	if (map64_add(&sums->cell_by_key, key, sums->nr_cells))
 		return NULL;
 	sums->cells[sums->nr_cells] = (struct rank_cell){.path = path, .row = row};
+	if (find_bar(sums, &sums->cells[sums->nr_cells]))
+		return NULL;
 	return &sums->cells[sums->nr_cells++];
 }
 
@@ -33,7 +53,7 @@ static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
 	struct rank_cell *cell;
 
 	if (!part_has(sums->part, sample))
-		return 0;
+		return error_bars_step(&sums->bars, sample, ERROR_BARS_NONE, 0);
 	sums->total += sample->weight;
 	sums->nr_samples++;
 	if (row == RANK_NONE) {
@@ -47,7 +67,7 @@ static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
 	cell->weight += sample->weight;
 	cell->samples++;
 	sums->weights[row] += sample->weight;
-	return 0;
+	return error_bars_step(&sums->bars, sample, cell->bar, sample->weight);
 }
 
 static int add_samples(struct rank_sums *sums)
@@ -61,6 +81,7 @@ static int add_samples(struct rank_sums *sums)
 	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
 		err = add_sample(sums, &sample);
 	trace_walk_free(walk);
+	error_bars_end(&sums->bars);
 	return err ? err : got;
 }
 
@@ -103,6 +124,26 @@ static struct spread spread_of(const uint64_t *weights, uint32_t nr)
 	return spread;
 }
 
+/* As wide as to hold for each of nr ranks at once, and so for the one that turns out first. */
+static double half_width(uint32_t nr, double variance)
+{
+	return sqrt((1.96 * 1.96 + 2 * log(nr)) * variance);
+}
+
+static double error_of(const struct rank_sums *sums, uint32_t function, uint32_t most_row)
+{
+	uint32_t nr = sums->rows->nr;
+	double variance = 0, part = 1.0 / nr;
+
+	for (uint32_t row = 0; row < nr; row++) {
+		uint32_t bar = map64_get(&sums->bar_by_key, bar_key(function, row));
+		double by = row == most_row ? 1 - part : part;
+
+		variance += by * by * error_bars_variance(&sums->bars, bar);
+	}
+	return nr ? half_width(nr, variance) : 0;
+}
+
 static int compare_functions(const void *a, const void *b)
 {
 	const struct rank_function *x = a, *y = b;
@@ -128,12 +169,16 @@ static int sum_functions(struct rank_sums *sums)
 	}
 	for (uint32_t i = 0; i < sums->nr_cells; i++)
 		add_path(sums, &sums->cells[i], seen, i + 1);
-	for (uint32_t i = 0; i < nr; i++)
-		sums->functions[i] = (struct rank_function){
+	for (uint32_t i = 0; i < nr; i++) {
+		struct rank_function *function = &sums->functions[i];
+
+		*function = (struct rank_function){
 			i,
 			spread_of(&sums->self[(size_t)i * nr_rows], nr_rows),
 			spread_of(&sums->in_all[(size_t)i * nr_rows], nr_rows),
 		};
+		function->self.error = error_of(sums, i, function->self.most_row);
+	}
 	sums->nr_functions = nr;
 	qsort(sums->functions, nr, sizeof(*sums->functions), compare_functions);
 	free(seen);
@@ -245,7 +290,9 @@ int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const stru
 	sums->mpi = calloc(rows->nr + 1UL, sizeof(*sums->mpi));
 	if (!sums->weights || !sums->mpi)
 		return -ENOMEM;
-	err = add_samples(sums);
+	err = error_bars_init(&sums->bars, trace, sums->event);
+	if (!err)
+		err = add_samples(sums);
 	if (!err)
 		err = sum_functions(sums);
 	return err ? err : sum_contexts(sums);
@@ -255,6 +302,8 @@ void rank_sums_fini(struct rank_sums *sums)
 {
 	paths_fini(&sums->paths);
 	map64_fini(&sums->cell_by_key);
+	map64_fini(&sums->bar_by_key);
+	error_bars_fini(&sums->bars);
 	free(sums->cells);
 	free(sums->weights);
 	free(sums->mpi);

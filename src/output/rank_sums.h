@@ -5,6 +5,7 @@
 #ifndef OUTPUT_RANK_SUMS_H
 #define OUTPUT_RANK_SUMS_H
 
+#include "output/error_bars.h"
 #include "output/paths.h"
 #include "output/rank_rows.h"
 #include "output/report.h"
@@ -13,6 +14,12 @@
 struct spread {
 	uint64_t sum, least, most;
 	uint32_t least_row, most_row;
+	/*
+	 * Half the width of the 95 % interval of how much the most is above the mean, whichever
+	 * rank has it: of many equal ones one is far above by chance. Of what functions spent
+	 * themselves alone.
+	 */
+	double error;
 };
 
 struct rank_function {
@@ -33,8 +40,10 @@ struct rank_sums {
 	uint32_t event;
 	const struct part *part;
 	struct map64 cell_by_key; /* path << 32 | row */
+	struct map64 bar_by_key;  /* function << 32 | row */
+	struct error_bars bars;
 	struct rank_cell {
-		uint32_t path, row;
+		uint32_t path, row, bar;
 		uint64_t weight, samples;
 	} * cells;
 	uint32_t nr_cells;

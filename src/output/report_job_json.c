@@ -4,6 +4,7 @@
 #include "output/warnings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 static void add_sum(struct json_object *object, const struct call_sum *sum)
@@ -116,13 +117,15 @@ static struct json_object *function_object(const struct job *job,
                                            const struct rank_function *function)
 {
 	const struct rank_sums *sums = &job->samples;
-	struct json_object *object = json_new();
+	struct json_object *object = json_new(), *self;
 	size_t first = (size_t)function->name * job->rows.nr;
 	char text[FRAME_TEXT_SIZE];
 
 	json_add(object, "symbol", json_text(paths_function(&sums->paths, function->name, text)));
 	json_add(object, "module", json_text(paths_module(&sums->paths, function->name)));
-	json_add(object, "self", spread_object(job, &function->self, &sums->self[first]));
+	self = spread_object(job, &function->self, &sums->self[first]);
+	json_add_number(self, "error", (uint64_t)ceil(function->self.error));
+	json_add(object, "self", self);
 	json_add(object, "total", spread_object(job, &function->total, &sums->in_all[first]));
 	return object;
 }

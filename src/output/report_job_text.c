@@ -15,7 +15,7 @@
 #define MAX_CALLERS  12 /* of a context in one line */
 
 /* What stands before a name in its line. */
-#define FUNCTION_COLUMNS 62
+#define FUNCTION_COLUMNS 72
 #define CONTEXT_COLUMNS  33
 
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
@@ -188,7 +188,8 @@ static void put_function(FILE *to, const struct job *job, const struct rank_func
 	char text[FRAME_TEXT_SIZE];
 
 	put_spread(to, job, &function->self);
-	fprintf(to, "  %9.1f%%  ", mean > 0 ? 100 * ((double)function->self.most / mean - 1) : 0);
+	fprintf(to, "  %9.1f%% ±%7.1f%%  ", 100 * ((double)function->self.most / mean - 1),
+	        100 * function->self.error / mean);
 	text_put(to, paths_function(paths, function->name, text),
 	         room_behind(job->options, FUNCTION_COLUMNS));
 	fputc('\n', to);
@@ -204,8 +205,8 @@ static void put_functions(FILE *to, const struct job *job)
 		"functions themselves, over ranks, from samples: the mean, the least and the most "
 		"with its rank, and by how much the most is above the mean");
 	if (!options->quiet)
-		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s  %s\n", "mean", "least", "rank",
-		        "most", "rank", "above", "symbol");
+		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s %10s  %s\n", "mean", "least", "rank",
+		        "most", "rank", "above", "± error", "symbol");
 	for (uint32_t i = 0; i < job->samples.nr_functions; i++) {
 		if (!job->samples.functions[i].self.sum)
 			continue;

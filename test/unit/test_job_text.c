@@ -306,10 +306,11 @@ static void balance_of_ranks(void **state)
 	       "functions themselves, over ranks, from samples: the mean, the least and the most "
 	       "with its rank, and by how much the most is above the mean\n"
 	       "\n"
-	       "      mean       least rank          most rank         above  symbol\n"
-	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4%  work\n"
-	       "  97.08 µs        0 ns 0         291.2 µs 2           200.0%  MPI_Recv\n"
-	       "  64.72 µs        0 ns 1         194.2 µs 0           200.0%  MPI_Send\n");
+	       "      mean       least rank          most rank         above   ± error  symbol\n"
+	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4% ±  121.6%  work\n"
+	       "  97.08 µs        0 ns 0         291.2 µs 2           200.0% ±  259.0%  MPI_Recv\n"
+	       "  64.72 µs        0 ns 1         194.2 µs 0           200.0% ±  388.5%  "
+	       "MPI_Send\n");
 	options.limit = 1;
 	expect(&job, report_ranks_text, &options,
 	       "\n"
@@ -325,8 +326,8 @@ static void balance_of_ranks(void **state)
 	       "functions themselves, over ranks, from samples: the mean, the least and the most "
 	       "with its rank, and by how much the most is above the mean\n"
 	       "\n"
-	       "      mean       least rank          most rank         above  symbol\n"
-	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4%  work\n"
+	       "      mean       least rank          most rank         above   ± error  symbol\n"
+	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4% ±  121.6%  work\n"
 	       "2 more functions; --all shows them\n");
 	world_close(&job.w);
 }
