@@ -223,19 +223,6 @@ static void sum_whole(struct diff *diff)
 	compare_sides(diff, &diff->whole);
 }
 
-/* A function that was not met may have had less than one sample stands for, the largest. */
-static double unmet_variance(const struct profile *profile)
-{
-	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	double weight = (double)profile->max_weight;
-
-	if (profile->has_all)
-		return 0;
-	if (!profile->samples)
-		weight = (double)trace_period(event, trace_shift(event));
-	return weight * weight;
-}
-
 /* Of a function in one run, of whose rows so many from the first one on say so. */
 static void add_sightings(struct diff_value *value, const struct profile *profile, unsigned nth,
                           const struct sighting *rows, size_t nr, bool shares)
@@ -250,7 +237,7 @@ static void add_sightings(struct diff_value *value, const struct profile *profil
 		value->samples += row->samples;
 	}
 	if (!nr)
-		variance = unmet_variance(profile);
+		variance = profile_unmet_variance(profile);
 	add_run(value, nth, unit ? x / unit : 0, unit ? variance / unit / unit : 0);
 }
 

@@ -423,3 +423,15 @@ double profile_error(const struct profile_row *row)
 {
 	return 1.96 * sqrt(row->variance);
 }
+
+double profile_unmet_variance(const struct profile *profile)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	double weight = (double)profile->max_weight;
+
+	if (profile->has_all)
+		return 0;
+	if (!profile->samples)
+		weight = (double)trace_period(event, trace_shift(event));
+	return weight * weight;
+}

@@ -198,6 +198,8 @@ const struct profile_counts *profile_counts_of(const struct profile_count_table 
 
 /* Half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);
+/* Of what no sample was in: it may have had less than one sample stands for, the largest. */
+double profile_unmet_variance(const struct profile *profile);
 
 /*
  * Whether the levels of the buffer, each of which samples the whole run evenly, tell different

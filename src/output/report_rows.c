@@ -167,7 +167,9 @@ struct profile_row report_row(const struct profile *profile, const struct class_
 {
 	if (row->row != PROFILE_NONE)
 		return profile->rows[row->row];
-	return (struct profile_row){.class = row->class, .name = row->name};
+	return (struct profile_row){.class = row->class,
+	                            .name = row->name,
+	                            .variance = profile_unmet_variance(profile)};
 }
 
 uint64_t report_class_whole(const struct profile *profile, uint32_t class)

@@ -77,7 +77,7 @@ static void tables_of_functions(void **state)
 	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
 	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
-	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
+	       "   0.00% ±   4.90%    50.00%         0  main         app\n");
 	options.limit = 2;
 	expect(&w, &options,
 	       "    self   ± error     total   samples  symbol       module\n"
@@ -105,13 +105,13 @@ static void tables_of_threads(void **state)
 	       "    self   ± error     total   samples  symbol  module\n"
 	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
 	       "  33.33% ±  18.48%    33.33%         5  rest    app\n"
-	       "   0.00% ±   0.00%   100.00%         0  main    app\n"
+	       "   0.00% ±  13.07%   100.00%         0  main    app\n"
 	       "\n"
 	       "app 100/101: 12.50%, 485.4 µs\n"
 	       "    self   ± error     total   samples  symbol  module\n"
 	       "  60.00% ±  55.44%    60.00%         3  work    app\n"
 	       "  40.00% ±  55.44%    40.00%         2  rest    app\n"
-	       "   0.00% ±   0.00%   100.00%         0  main    app\n"
+	       "   0.00% ±  39.20%   100.00%         0  main    app\n"
 	       "\n"
 	       "fork: 50.00%, 1.942 ms [unsampled]\n");
 	options.limit = 1;
@@ -203,7 +203,7 @@ static void heads_tell_of_the_run(void **state)
 	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
 	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
 	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
-	       "   0.00% ±   0.00%    50.00%         0  main         app\n");
+	       "   0.00% ±   4.90%    50.00%         0  main         app\n");
 	run->exit_status = 128 + 15;
 	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
@@ -220,7 +220,7 @@ static void heads_tell_of_the_run(void **state)
 	       "    self   ± error     total   samples  symbol  module\n"
 	       "  61.11% ±  18.86%    61.11%        11  work    app\n"
 	       "  38.89% ±  18.86%    38.89%         7  rest    app\n"
-	       "   0.00% ±   0.00%   100.00%         0  main    app\n");
+	       "   0.00% ±  10.89%   100.00%         0  main    app\n");
 	run->exit_status = 0;
 	run->flags = TRACE_RUN_ATTACHED;
 	run->pid = 77;
