@@ -414,22 +414,25 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 /* What is spent in code of a kind that no symbol names. */
 struct nameless {
 	uint64_t self, most;
-	uint32_t module; /* where one function has most of it */
-	bool others;     /* is not the only one */
+	uint32_t module, path; /* where one function has most of it */
+	bool others;           /* is not the only one */
 };
 
-static void add_nameless(struct nameless *nameless, const struct profile_row *row, uint32_t module)
+static void add_nameless(struct nameless *nameless, const struct profile_row *row, uint32_t module,
+                         uint32_t path)
 {
 	if (!row->self)
 		return;
-	nameless->others |= nameless->self && nameless->module != module;
+	nameless->others |= nameless->self && nameless->path != path;
 	nameless->self += row->self;
 	if (row->self > nameless->most) {
 		nameless->most = row->self;
 		nameless->module = module;
+		nameless->path = path;
 	}
 }
 
+/* Files without a build-id are left out: nobody could find their symbols. */
 static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
 {
 	struct nameless nameless = {0};
@@ -443,8 +446,9 @@ static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
 			continue;
 		name = &profile->names.names[row->name];
 		module = trace_module(profile->trace, frame_module(name->frame));
-		if (!name->symbol && module && module->kind == kind)
-			add_nameless(&nameless, row, frame_module(name->frame));
+		if (!name->symbol && module && module->kind == kind &&
+		    (kind != MODULE_FILE || module->build_id_size))
+			add_nameless(&nameless, row, frame_module(name->frame), module->path);
 	}
 	return nameless;
 }

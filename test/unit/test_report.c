@@ -444,6 +444,7 @@ static bool warns_of(uint8_t kind, const char *words)
 	put_many(&w, 300);
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
 	tables_module(w.tables, 2)->kind = kind;
+	tables_module(w.tables, 2)->build_id_size = 20;
 	trace = world_written(&w);
 	object = report(trace, &by_function);
 	warnings = member(object, "warnings");

@@ -433,9 +433,11 @@ static void files_without_names_are_told(void **state)
 	(void)state;
 	run_open(&w);
 	tables_module(w.tables, 1)->kind = tables_module(w.tables, 3)->kind = MODULE_FILE;
-	put_samples(&w, 52, (struct hmb_sample){.leaf = 3ULL << 32});
+	tables_module(w.tables, 1)->path = tables_string(w.tables, "/opt/liby.so");
+	tables_module(w.tables, 1)->build_id_size = 20;
+	put_samples(&w, 53, (struct hmb_sample){.leaf = 3ULL << 32});
 	expect_of_clock(&w, "");
-	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32});
+	tables_module(w.tables, 3)->build_id_size = 20;
 	expect_of_clock(&w, "5.0 % are in functions of libx.so that have no names here; report "
 	                    "--debuginfod asks a server for them, --symbols finds those of a "
 	                    "debug package\n");
