@@ -63,13 +63,18 @@ static bool is_there(pid_t pid, const struct unwind_sample *sample, const struct
 	return true;
 }
 
+void live_stack_move(struct live_stack *live, uint64_t addr)
+{
+	live->base = addr;
+	live->end = addr + REACH;
+}
+
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
                       const struct link *links, unsigned nr)
 {
 	live->pid = pid;
 	live->nr = 0;
-	live->base = arch_sample_reg(sample->regs, ARCH_SP);
-	live->end = live->base + REACH;
+	live_stack_move(live, arch_sample_reg(sample->regs, ARCH_SP));
 	return live->end > live->base && (!nr || is_there(pid, sample, links, nr));
 }
 

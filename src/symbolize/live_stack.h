@@ -26,6 +26,9 @@ void live_stack_free(struct live_stack *live);
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
                       const struct link *links, unsigned nr);
 
+/* Goes on to another stack of the process, from this address on. */
+void live_stack_move(struct live_stack *live, uint64_t addr);
+
 /*
  * A word of the stack that the copy does not have in whole. False: it cannot be read, is more than
  * 1 GiB from the stack pointer, or too much was read for this sample.

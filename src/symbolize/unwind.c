@@ -86,6 +86,7 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
 	again->holds = unwinder->more_holds;
 	again->past.nr = 0;
 	again->nr = 0;
+	again->other = 0;
 	again->cut = false;
 	walk_run(unwinder, again);
 	return again->complete;
@@ -158,10 +159,14 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	if (!walk->complete) {
 		if (!walk->cut)
 			return UNWIND_TRUNCATED;
-		nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
-		                  walk->holds, walk->nr, walk->max);
+		nr = walk->nr;
+		/* A handler on its own stack looks the same wherever it interrupted a function. */
+		if (!walk->other)
+			nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
+			                  walk->holds, walk->nr, walk->max);
 		if (nr == walk->nr) {
-			walk_live(unwinder, walk);
+			if (!walk->other)
+				walk_live(unwinder, walk);
 			walk->nr = (unsigned)walk_beyond(unwinder, walk);
 			return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
 		}

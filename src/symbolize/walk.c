@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define ROOT_WORDS 64 /* above an outermost frame, that are looked at */
+#define ROOT_WORDS       64      /* above an outermost frame, that are looked at */
+#define SIGNAL_FRAME_MAX 0x10000 /* bytes, with all registers of the largest processors */
 
 struct state {
 	struct walk *walk;
@@ -30,10 +31,11 @@ __attribute__((noinline)) static bool load_beyond(struct state *state, uint64_t 
                                                   uint64_t *value)
 {
 	struct walk *walk = state->walk;
+	bool beyond = addr > (walk->other ? walk->other : state->base);
 
-	if (addr > state->base && walk->live && live_stack_word(walk->live, addr, value))
+	if (beyond && walk->live && live_stack_word(walk->live, addr, value))
 		return true;
-	walk->cut |= addr > state->base;
+	walk->cut |= beyond;
 	return false;
 }
 
@@ -208,6 +210,20 @@ static void trust_frame_pointer(struct state *state, const struct unwind_rule *r
 	*cfa = by_fp;
 }
 
+/* On one stack, what a handler interrupted is right above the signal's frame. */
+static void leave_handler(struct state *state)
+{
+	struct walk *walk = state->walk;
+	uint64_t sp = state->regs[RULE_SP];
+
+	state->sampled = NULL;
+	if (sp - state->base <= walk->sample->stack_size + SIGNAL_FRAME_MAX)
+		return;
+	walk->other = sp - 1;
+	if (walk->live)
+		live_stack_move(walk->live, sp);
+}
+
 static bool step_follow(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t cfa, ra, sp, fp, extra;
@@ -231,7 +247,7 @@ static bool step_follow(struct state *state, const struct unwind_rule *rule)
 	state->ip = ra;
 	state->inner = rule->signal;
 	if (rule->signal)
-		state->sampled = NULL;
+		leave_handler(state);
 	return true;
 }
 

@@ -24,6 +24,8 @@ struct walk {
 	 */
 	uint64_t wanted;
 	unsigned wanted_nr; /* 0: none */
+	uint64_t other; /* below the stack that a signal handler with its own one interrupted; or 0
+	                 */
 };
 
 void walk_rules(struct walk *walk, struct rule_cache *rules);
