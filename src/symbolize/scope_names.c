@@ -144,10 +144,14 @@ static void append_function(struct namer *namer, size_t *used, uint64_t offset)
 		text_append(namer, used, names.linkage ? "" : names.plain, "::");
 }
 
-static void append_scope(struct namer *namer, size_t *used, const struct dwarf_die *die,
-                         const char *unnamed)
+static void append_scope(struct namer *namer, size_t *used, unsigned i, bool is_call)
 {
+	const struct dwarf_die *die = &namer->path.around[i];
 	const char *name = dwarf_die_string(&namer->path.unit, die, DIE_NAME);
+	char unnamed[32] = "{unnamed}";
+
+	if (is_call) /* as linkers' names have them, but for what they take */
+		snprintf(unnamed, sizeof(unnamed), "{lambda#%u}", namer->path.nth[i]);
 
 	if (die->tag == DW_TAG_namespace)
 		text_append(namer, used, name ? name : "(anonymous namespace)", "::");
@@ -174,7 +178,7 @@ static bool name_qualify(struct namer *namer, const struct die_names *names)
 		if (around->tag == DW_TAG_subprogram) {
 			append_function(namer, &used, around->offset);
 		} else if (around->tag == DW_TAG_namespace || is_class(around)) {
-			append_scope(namer, &used, around, is_call ? "{lambda}" : "{unnamed}");
+			append_scope(namer, &used, i, is_call);
 			in_scope = true;
 		}
 	}

@@ -28,6 +28,19 @@ static bool unit_open(struct scope_path *path, struct dwarf *dwarf, uint64_t uni
 	return path->open;
 }
 
+/* The blocks of a function are one place. */
+static void number_class(struct scope_path *path, const struct dwarf_die *die)
+{
+	unsigned place = path->depth;
+
+	path->seen[place + 1] = 0;
+	if (die->tag != DW_TAG_class_type && die->tag != DW_TAG_structure_type)
+		return;
+	while (place && path->around[place - 1].tag == DW_TAG_lexical_block)
+		place--;
+	path->nth[path->depth] = die->attrs[DIE_NAME].form ? 0 : ++path->seen[place];
+}
+
 /* Reads an entry; depth is that of those behind it then. False: the end. */
 static bool step(struct scope_path *path, struct dwarf_die *die)
 {
@@ -41,6 +54,7 @@ static bool step(struct scope_path *path, struct dwarf_die *die)
 		return true;
 	if (path->depth == SCOPE_PATH_MAX)
 		return false;
+	number_class(path, die);
 	path->around[path->depth++] = *die;
 	return true;
 }
@@ -67,6 +81,7 @@ bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit
 	if (path->last >= offset) {
 		path->cursor = dwarf_unit_cursor(&path->unit, path->unit.first);
 		path->depth = 0;
+		path->seen[0] = 0;
 	}
 	found = find(path, offset);
 	if (!found)

@@ -17,7 +17,9 @@ struct scope_path {
 	uint64_t last;        /* its offset */
 	unsigned depth;       /* of what comes next */
 	struct dwarf_die around[SCOPE_PATH_MAX];
-	unsigned nr;   /* of them around what was found */
+	unsigned nth[SCOPE_PATH_MAX]; /* of classes without a name: which in its function, from 1 */
+	unsigned seen[SCOPE_PATH_MAX + 1]; /* of these so far, in each entry around */
+	unsigned nr;                       /* of them around what was found */
 	uint64_t left; /* entries that may still be read, for all: the caller's to set */
 };
 

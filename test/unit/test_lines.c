@@ -564,7 +564,9 @@ static void damage(struct fixture *f, const char *name)
 	free(bytes.data);
 }
 
-/* Of a lambda that is left inlined alone its name says nothing, but what it is in does. */
+/* Of a lambda that is left inlined alone its name says nothing: what it is in does, and which it is
+ * there.
+ */
 static void lambdas(void **state)
 {
 	struct fixture *f = *state;
@@ -585,7 +587,7 @@ static void lambdas(void **state)
 		skip();
 	answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
 	assert_int_equal(answer.nr_sources, 3);
-	assert_string_equal(answer.names[0], "ns::h::m(int)::{lambda}::operator()");
+	assert_string_equal(answer.names[0], "ns::h::m(int)::{lambda#2}::operator()");
 	assert_string_equal(answer.names[1],
 	                    "ns::(anonymous namespace)::go<ns::h::m(int)::<lambda(int)> >");
 	assert_string_equal(answer.name, "ns::h::m(int)");
