@@ -79,6 +79,12 @@ def same(one, other):
     return places(one) == places(other) and names(one) == names(other)
 
 
+def are_scoped(ours, theirs):
+    """Whether our names are theirs, or these behind the scope that the function is in."""
+    return len(ours) == len(theirs) and all(one == other or one.endswith('::' + other)
+                                            for one, other in zip(ours, theirs))
+
+
 def unknown(chain):
     """Without debug information addr2line names the file of the symbol, and no line."""
     return len(chain) == 1 and (not chain[0][1].startswith('/') or not chain[0][2])
@@ -88,11 +94,13 @@ def reason(address, chain, theirs, third, table):
     """Why addr2line says something else where debug information is with us; None: it is not known
     to be. LLVM reads it independently, and readelf decodes line tables by other code."""
     base = [re.sub(r' \[clone.*', '', name) for name in names(theirs)]
-    if len(chain) == len(theirs) and places(chain) == places(theirs) and names(chain) == names(third):
-        if all(one == other or other in (chain[-1][0], third[-1][0])
+    if places(chain) == places(theirs) and are_scoped(names(chain), names(theirs)):
+        return 'names with their scopes, which addr2line leaves out'
+    if len(chain) == len(theirs) and places(chain) == places(theirs) and are_scoped(names(chain), names(third)):
+        if all(are_scoped([one], [other]) or other in (chain[-1][0], third[-1][0])
                for one, other in zip(names(chain), base)):
             return 'symbol in place of an inlined function that has no linkage name'
-    if same(chain, third):
+    if places(chain) == places(third) and are_scoped(names(chain), names(third)):
         return 'functions or files that LLVM reads as we do'
     row = row_of(table, address)
     if row and chain and names(chain) == names(theirs) and places(chain)[1:] == places(theirs)[1:] and \
