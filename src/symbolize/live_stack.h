@@ -11,12 +11,13 @@
 #define SYMBOLIZE_LIVE_STACK_H
 
 #include "symbolize/chain.h"
+#include "symbolize/peer_memory.h"
 #include "symbolize/unwind.h"
 
 struct live_stack;
 
-/* NULL: no memory. */
-struct live_stack *live_stack_new(void);
+/* memory must outlive it. NULL: no memory of our own. */
+struct live_stack *live_stack_new(struct peer_memory *memory);
 void live_stack_free(struct live_stack *live);
 
 /*

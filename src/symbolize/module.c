@@ -135,7 +135,9 @@ struct module_table *module_table_new(void)
 {
 	struct module_table *table = calloc(1, sizeof(*table));
 
-	if (table && entry_new(table, MODULE_SPECIAL, "[unknown]"))
+	if (table)
+		table->memory = peer_memory_new();
+	if (table && table->memory && entry_new(table, MODULE_SPECIAL, "[unknown]"))
 		return table;
 	module_table_free(table);
 	errno = ENOMEM;
@@ -155,6 +157,7 @@ void module_table_free(struct module_table *table)
 		free(table->entries[i]);
 	}
 	jitdump_files_close(&table->jitdumps);
+	peer_memory_free(table->memory);
 	free(table->entries);
 	free(table->slots);
 	free(table);
@@ -168,6 +171,11 @@ size_t module_table_count(const struct module_table *table)
 uint64_t module_table_refused(const struct module_table *table)
 {
 	return table->refused;
+}
+
+struct peer_memory *module_table_memory(struct module_table *table)
+{
+	return table->memory;
 }
 
 struct jitdump_files *module_table_jitdumps(struct module_table *table)

@@ -143,6 +143,9 @@ struct module *module_table_vdso(struct module_table *table);
 /* The files in which processes name the code that they make: see jitdump.h. Never NULL. */
 struct jitdump_files *module_table_jitdumps(struct module_table *table);
 
+/* By which the memory of processes is read, all of them. It lives as long as the table. */
+struct peer_memory *module_table_memory(struct module_table *table);
+
 /*
  * A descriptor of the module's file (of a MODULE_VDSO: of a copy of the image), valid until the
  * next call for any module: only some 64 are open at a time. A file that is opened again must still

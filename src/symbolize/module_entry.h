@@ -7,6 +7,7 @@
 
 #include "symbolize/jitdump.h"
 #include "symbolize/mapped_file.h"
+#include "symbolize/peer_memory.h"
 
 struct entry {
 	struct module module;
@@ -29,6 +30,7 @@ struct module_table {
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
+	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
 };
 

@@ -1,7 +1,7 @@
 #include "symbolize/moved_code.h"
+#include "symbolize/peer_memory.h"
 
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define NR_PIECES  12
@@ -21,17 +21,18 @@ static const struct segment *find_segment(const struct mapping *map, uint64_t st
 	return NULL;
 }
 
-static bool same_bytes(int fd, pid_t pid, const struct mapping *part, const struct segment *segment)
+static bool same_bytes(struct peer_memory *memory, int fd, pid_t pid, const struct mapping *part,
+                       const struct segment *segment)
 {
 	static const unsigned char zeroes[PIECE_SIZE];
 	uint64_t step = (part->end - part->start - PIECE_SIZE) / (NR_PIECES - 1);
 	unsigned char pieces[NR_PIECES][PIECE_SIZE], piece[PIECE_SIZE];
-	struct iovec local = {pieces, sizeof(pieces)}, remote[NR_PIECES];
+	struct iovec remote[NR_PIECES];
 	unsigned nr = 0;
 
 	for (unsigned i = 0; i < NR_PIECES; i++)
 		remote[i] = (struct iovec){(void *)(uintptr_t)(part->start + i * step), PIECE_SIZE};
-	if (process_vm_readv(pid, &local, 1, remote, NR_PIECES, 0) != (ssize_t)sizeof(pieces))
+	if (peer_memory_read(memory, pid, remote, NR_PIECES, pieces) != (ssize_t)sizeof(pieces))
 		return false;
 	for (unsigned i = 0; i < NR_PIECES; i++) {
 		uint64_t vaddr = part->start + i * step - part->bias;
@@ -62,7 +63,8 @@ static bool is_part(struct module_table *modules, const struct space *space, uin
 	if (part->end - part->start < (uint64_t)NR_PIECES * PIECE_SIZE)
 		return false;
 	fd = module_fd(modules, part->module);
-	return fd >= 0 && same_bytes(fd, space_pid(space), part, segment);
+	return fd >= 0 &&
+	       same_bytes(module_table_memory(modules), fd, space_pid(space), part, segment);
 }
 
 bool moved_code_find(struct module_table *modules, const struct space *space, uint64_t start,

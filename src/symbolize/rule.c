@@ -2,10 +2,10 @@
 #include "symbolize/arch.h"
 #include "symbolize/cfi.h"
 #include "symbolize/epilogue.h"
+#include "symbolize/peer_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <xxhash.h>
 
 #define SET_BITS     12 /* 256 KiB: with more, fewer are still near when they are needed */
@@ -46,6 +46,7 @@ _Static_assert(TAG_SHIFT + TAG_BITS + 2 <= RULE_SHIFT && MAX_RULES <= 1 << (64 -
 
 struct rule_cache {
 	struct cfi_reader *reader;
+	struct peer_memory *memory;
 	uint64_t asked;
 	unsigned nr_rules;
 	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* often used first */
@@ -64,6 +65,7 @@ struct rule_cache *rule_cache_new(struct module_table *modules)
 	if (!cache)
 		return NULL;
 	memset(cache, 0, sizeof(*cache));
+	cache->memory = module_table_memory(modules);
 	cache->reader = cfi_reader_new(modules);
 	if (!cache->reader) {
 		free(cache);
@@ -136,10 +138,11 @@ static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule, &range);
 }
 
-static size_t code_read(const struct module *module, uint64_t addr, void *to, size_t size)
+static size_t code_read(struct rule_cache *cache, const struct module *module, uint64_t addr,
+                        void *to, size_t size)
 {
-	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)addr, size};
-	ssize_t n = process_vm_readv(module->pid, &local, 1, &remote, 1, 0);
+	const struct iovec piece = {(void *)(uintptr_t)addr, size};
+	ssize_t n = peer_memory_read(cache->memory, module->pid, &piece, 1, to);
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -148,16 +151,17 @@ static size_t code_read(const struct module *module, uint64_t addr, void *to, si
  * Code that has no file is read where it is, and stays what it was found to be: what CPython makes
  * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
  */
-static bool is_bare(const struct module *module, uint32_t vaddr, struct unwind_rule *rule)
+static bool is_bare(struct rule_cache *cache, const struct module *module, uint32_t vaddr,
+                    struct unwind_rule *rule)
 {
 	uint8_t code[ARCH_BARE_SIZE] = {0};
 	uint64_t addr = module->window << 32 | vaddr;
 	size_t before = ARCH_BARE_BEFORE;
 
-	if (!code_read(module, addr - before, code, sizeof(code))) {
+	if (!code_read(cache, module, addr - before, code, sizeof(code))) {
 		before = vaddr % PAGE; /* it may be the first there is */
 		if (before >= ARCH_BARE_BEFORE ||
-		    !code_read(module, addr - before, code + ARCH_BARE_BEFORE - before,
+		    !code_read(cache, module, addr - before, code + ARCH_BARE_BEFORE - before,
 		               sizeof(code) - ARCH_BARE_BEFORE + before))
 			return false;
 	}
@@ -222,7 +226,7 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		rule->kind = RULE_CLONED;
 	else if (cfi && is_pushed(cache, cfi, vaddr))
 		rule->kind = RULE_PUSHED;
-	else if (cfi || !is_bare(module, vaddr, rule))
+	else if (cfi || !is_bare(cache, module, vaddr, rule))
 		memset(rule, 0, sizeof(*rule));
 }
 

@@ -36,7 +36,7 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	unwinder->modules = modules;
 	unwinder->chains = chain_table_new();
 	unwinder->beyond = beyond_table_new();
-	unwinder->live = live_stack_new();
+	unwinder->live = live_stack_new(module_table_memory(modules));
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
