@@ -497,8 +497,11 @@ static void chains_are_of_calls(void **state)
 		FRAME_UNKNOWN,
 	};
 
-	check_stack(w, with_chain(1000, chain, 9), expected, 7);
+	check_stack(w, with_chain(1000, chain, 8), expected, 6);
 	assert_int_equal(w->session.truncated, 0);
+	/* What ends where no code is has been led astray. */
+	check_stack(w, with_chain(2000, chain, 9), expected, 7);
+	assert_int_equal(w->session.truncated, 1);
 }
 
 static void without_a_chain_there_is_the_place(void **state)
