@@ -180,6 +180,7 @@ static void jump(struct sweep *sweep, int32_t by)
 /* The last branch that was not taken, and what was known there. */
 struct branch {
 	uint64_t from, to; /* to 0: none */
+	bool straight;     /* no jump was taken before */
 	struct value regs[INSN_REGS];
 };
 
@@ -187,6 +188,7 @@ static void remember(const struct sweep *sweep, struct branch *branch, uint64_t 
 {
 	branch->from = sweep->addr;
 	branch->to = to;
+	branch->straight = sweep->straight == UINT64_MAX;
 	memcpy(branch->regs, sweep->regs, sizeof(branch->regs));
 }
 
@@ -195,7 +197,7 @@ static bool take(struct sweep *sweep, struct branch *branch)
 {
 	if (!branch->to)
 		return false;
-	if (branch->from < sweep->straight)
+	if (branch->straight)
 		sweep->straight = branch->from;
 	sweep->addr = branch->to;
 	memcpy(sweep->regs, branch->regs, sizeof(sweep->regs));

@@ -12,6 +12,7 @@
 #define NR_SETS      (1 << SET_BITS)
 #define NR_WAYS      8
 #define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
+#define SHORT_WAY    64   /* bytes of code that a set may have many pieces of */
 #define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
 
 #define PAGE       4096
@@ -249,9 +250,9 @@ static inline struct place place_of(struct rule_cache *cache, uint64_t frame, ui
 }
 
 /* No two frames have the same: a product with an odd number can be undone. */
-static inline struct place place_scattered(struct rule_cache *cache, uint64_t frame)
+static inline struct place place_scattered(struct rule_cache *cache, uint64_t frame, uint64_t mark)
 {
-	return place_of(cache, frame * ODD % ((uint64_t)1 << FRAME_BITS), SCATTERED);
+	return place_of(cache, frame * ODD % ((uint64_t)1 << FRAME_BITS), SCATTERED | mark);
 }
 
 static inline bool entry_has(uint64_t entry, const struct place *place)
@@ -307,7 +308,7 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
                                                                        const struct place *place)
 {
 	const struct unwind_rule *known = place_search(cache, place);
-	struct place single = place_scattered(cache, frame_make(module->id, vaddr));
+	struct place single = place_scattered(cache, frame_make(module->id, vaddr), 0);
 	struct unwind_rule rule;
 	struct cfi_range range;
 	unsigned number;
@@ -332,7 +333,7 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
                                          uint32_t vaddr)
 {
 	uint64_t frame = frame_make(module->id, vaddr);
-	struct place place = module->kind == MODULE_ANON ? place_scattered(cache, frame)
+	struct place place = module->kind == MODULE_ANON ? place_scattered(cache, frame, 0)
 	                                                 : place_of(cache, frame, 0);
 
 	if (entry_has(place.set[0], &place))
@@ -352,9 +353,10 @@ static size_t read_for_epilogue(void *arg, uint64_t addr, void *to, size_t size)
 	return cfi_read(code->cache->reader, code->cfi, addr, to, size);
 }
 
-/* Not in the cache. */
+/* Not in the cache. Short ways would be too many for the set of their region. */
 static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct module *module,
-                                            uint32_t vaddr, const struct place *place)
+                                            uint32_t vaddr, const struct place *place,
+                                            const struct place *single)
 {
 	struct code_of code = {cache, cfi_get(cache->reader, module)};
 	struct cfi_range range = {vaddr, (uint64_t)vaddr + 1};
@@ -365,17 +367,24 @@ static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct mod
 	if (!code.cfi || !epilogue_rule(read_for_epilogue, &code, vaddr, &rule, &range.end))
 		rule = no_rule;
 	number = rule_number(cache, &rule);
-	place_put(place, entry_piece(place, number, vaddr, &range));
+	if (range.end - range.start < SHORT_WAY)
+		place_put(single, entry_make(single, number, single->at, 1));
+	else
+		place_put(place, entry_piece(place, number, vaddr, &range));
 	return &cache->rules[number].rule;
 }
 
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
                                              uint32_t vaddr)
 {
-	struct place place = place_of(cache, frame_make(module->id, vaddr), BY_CODE);
-	const struct unwind_rule *known = place_search(cache, &place);
+	uint64_t frame = frame_make(module->id, vaddr);
+	struct place place = place_of(cache, frame, BY_CODE);
+	struct place single = place_scattered(cache, frame, BY_CODE);
+	const struct unwind_rule *known = place_search(cache, &single);
 
-	return known ? known : rule_sweep(cache, module, vaddr, &place);
+	if (!known)
+		known = place_search(cache, &place);
+	return known ? known : rule_sweep(cache, module, vaddr, &place, &single);
 }
 
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)
