@@ -301,6 +301,20 @@ static void place_put(const struct place *place, uint64_t entry)
 	place->set[0] = entry;
 }
 
+/* For all of its range; what is for the address alone goes among the scattered. */
+static const struct unwind_rule *keep_rule(struct rule_cache *cache, const struct unwind_rule *rule,
+                                           uint32_t vaddr, const struct cfi_range *range,
+                                           const struct place *place, const struct place *single)
+{
+	unsigned number = rule_number(cache, rule);
+
+	if (range->end - range->start == 1)
+		place_put(single, entry_make(single, number, single->at, 1));
+	else
+		place_put(place, entry_piece(place, number, vaddr, range));
+	return &cache->rules[number].rule;
+}
+
 /* Not where it is looked for first: in one of the other ways, or nowhere yet. */
 __attribute__((noinline)) static const struct unwind_rule *rule_search(struct rule_cache *cache,
                                                                        struct module *module,
@@ -311,7 +325,6 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
 	struct place single = place_scattered(cache, frame_make(module->id, vaddr), 0);
 	struct unwind_rule rule;
 	struct cfi_range range;
-	unsigned number;
 
 	if (!known)
 		known = place_search(cache, &single);
@@ -321,12 +334,7 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
 		return &no_rule;
 	rule_ask(cache, module, vaddr, &rule, &range);
 	rule.plain = rule_is_plain(&rule);
-	number = rule_number(cache, &rule);
-	if (range.end - range.start == 1)
-		place_put(&single, entry_make(&single, number, single.at, 1));
-	else
-		place_put(place, entry_piece(place, number, vaddr, &range));
-	return &cache->rules[number].rule;
+	return keep_rule(cache, &rule, vaddr, &range, place, &single);
 }
 
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
@@ -353,7 +361,7 @@ static size_t read_for_epilogue(void *arg, uint64_t addr, void *to, size_t size)
 	return cfi_read(code->cache->reader, code->cfi, addr, to, size);
 }
 
-/* Not in the cache. Short ways would be too many for the set of their region. */
+/* Not in the cache. Short ways are kept as if they were single addresses. */
 static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct module *module,
                                             uint32_t vaddr, const struct place *place,
                                             const struct place *single)
@@ -361,17 +369,13 @@ static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct mod
 	struct code_of code = {cache, cfi_get(cache->reader, module)};
 	struct cfi_range range = {vaddr, (uint64_t)vaddr + 1};
 	struct unwind_rule rule;
-	unsigned number;
 
 	cache->asked++;
 	if (!code.cfi || !epilogue_rule(read_for_epilogue, &code, vaddr, &rule, &range.end))
 		rule = no_rule;
-	number = rule_number(cache, &rule);
 	if (range.end - range.start < SHORT_WAY)
-		place_put(single, entry_make(single, number, single->at, 1));
-	else
-		place_put(place, entry_piece(place, number, vaddr, &range));
-	return &cache->rules[number].rule;
+		range.end = range.start + 1;
+	return keep_rule(cache, &rule, vaddr, &range, place, single);
 }
 
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
