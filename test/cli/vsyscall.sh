@@ -25,12 +25,17 @@ record -o kernel.atr -e cpu-clock:k true 2>/dev/null || skip "the kernel may not
 recorded ./old
 check <<'END'
 import recording
-called = 0
+called = returned = 0
 for sample in recording.samples():
     symbols = [frame["symbol"] for frame in sample["stack"]]
     if "[vsyscall]" in symbols:
-        assert symbols[symbols.index("[vsyscall]") + 1] == "main" and sample["complete"], symbols
+        assert sample["complete"], symbols
         called += 1
-assert called > 20, called
+        # The kernel, which plays the page, takes the return address off the stack before it
+        # follows it: a sample in between has lost it.
+        if symbols[symbols.index("[vsyscall]") + 1] != "main":
+            assert "emulate_vsyscall" in symbols, symbols
+            returned += 1
+assert called > 20 and returned <= called / 20, (called, returned)
 END
 pass
