@@ -6,10 +6,12 @@
 
 #include "symbolize/module.h"
 
+#include <math.h>
 #include <stdarg.h>
 
-#define MAX_BLAMED   3  /* rows and commands by name */
-#define MISSED_SHARE 50 /* 1/50 of the total missing is worth a word */
+#define MAX_BLAMED   3      /* rows and commands by name */
+#define MISSED_SHARE 50     /* 1/50 of the total missing is worth a word */
+#define SEEN_FACTOR  0.0005 /* what "times 1.000" shows nothing of */
 /* From what share on something is worth a line. */
 #define WORTH_SAYING 0.005
 /* Counters should be known for as much of what was sampled. */
@@ -392,23 +394,25 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 static void warn_of_scaling(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, 0);
-	uint32_t more = profile->nr_scaled - MAX_BLAMED;
+	uint32_t told = 0;
 	char exact[TEXT_SIZE];
 
-	for (uint32_t i = 0; i < profile->nr_scaled && i < MAX_BLAMED; i++) {
+	for (uint32_t i = 0; i < profile->nr_scaled; i++) {
 		const struct profile_scaled *scaled = &profile->scaled[i];
+		double factor = (double)scaled->exact / (double)scaled->sampled;
 
+		if (fabs(factor - 1) < SEEN_FACTOR || told++ >= MAX_BLAMED)
+			continue;
 		text_quantity(exact, (double)scaled->exact, event->unit);
 		warn(warner,
 		     "samples of %s cover %.1f %% of its exact %s; its functions are shown times "
 		     "%.3f",
 		     trace_string(profile->trace, scaled->comm),
-		     100 * share(scaled->sampled, scaled->exact), exact,
-		     (double)scaled->exact / (double)scaled->sampled);
+		     100 * share(scaled->sampled, scaled->exact), exact, factor);
 	}
-	if (profile->nr_scaled > MAX_BLAMED)
-		warn(warner, "functions of %u more command%s are scaled, too", more,
-		     more == 1 ? "" : "s");
+	if (told > MAX_BLAMED)
+		warn(warner, "functions of %u more command%s are scaled, too", told - MAX_BLAMED,
+		     told - MAX_BLAMED == 1 ? "" : "s");
 }
 
 /* What is spent in code of a kind that no symbol names. */
