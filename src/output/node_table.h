@@ -39,7 +39,7 @@ static inline uint32_t node_slot_at(const struct node_table *table, uint32_t has
 }
 
 /* The next slot with this hash from `at` on; NULL: there is none. There are slots. */
-static inline const struct node_slot *node_slot_next(const struct node_table *table, uint32_t hash,
+static inline const struct node_slot *node_slot_from(const struct node_table *table, uint32_t hash,
                                                      uint32_t at)
 {
 	uint32_t mask = (1U << table->shift) - 1;
@@ -48,6 +48,18 @@ static inline const struct node_slot *node_slot_next(const struct node_table *ta
 		if (table->slots[at].hash == hash)
 			return &table->slots[at];
 	return NULL;
+}
+
+/* The first slot with a hash, and the one behind another; NULL: there is none. */
+static inline const struct node_slot *node_slot_first(const struct node_table *table, uint32_t hash)
+{
+	return table->slots ? node_slot_from(table, hash, node_slot_at(table, hash)) : NULL;
+}
+
+static inline const struct node_slot *node_slot_next(const struct node_table *table,
+                                                     const struct node_slot *slot)
+{
+	return node_slot_from(table, slot->hash, (uint32_t)(slot - table->slots) + 1);
 }
 
 #endif

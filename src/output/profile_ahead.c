@@ -109,7 +109,7 @@ static uint32_t candidate(const struct builder *builder, const struct errand *er
 	parent = &builder->profile->nodes[errand->parent];
 	if (!parent->wide)
 		return parent->links.child ? parent->links.child : PROFILE_NONE;
-	slot = node_slot_next(table, errand->hash, node_slot_at(table, errand->hash));
+	slot = node_slot_first(table, errand->hash);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 

@@ -111,12 +111,10 @@ static uint32_t find_row(const struct builder *builder, uint32_t class, uint32_t
 {
 	const struct node_table *table = &builder->rows;
 	const struct profile_row *rows = builder->profile->rows;
-	uint32_t hash = node_hash(class, name);
-	const struct node_slot *slot;
+	const struct node_slot *slot = node_slot_first(table, node_hash(class, name));
 
-	slot = table->slots ? node_slot_next(table, hash, node_slot_at(table, hash)) : NULL;
 	while (slot && (rows[slot->node - 1].class != class || rows[slot->node - 1].name != name))
-		slot = node_slot_next(table, hash, (uint32_t)(slot - table->slots) + 1);
+		slot = node_slot_next(table, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
@@ -165,12 +163,11 @@ static uint32_t find_wide_child(const struct builder *builder, uint32_t parent, 
 {
 	const struct node_table *table = &builder->children;
 	const struct profile_node *nodes = builder->profile->nodes;
-	uint32_t hash = node_hash(parent, name);
-	const struct node_slot *slot = node_slot_next(table, hash, node_slot_at(table, hash));
+	const struct node_slot *slot = node_slot_first(table, node_hash(parent, name));
 
 	while (slot &&
 	       (nodes[slot->node - 1].parent != parent || nodes[slot->node - 1].name != name))
-		slot = node_slot_next(table, hash, (uint32_t)(slot - table->slots) + 1);
+		slot = node_slot_next(table, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 

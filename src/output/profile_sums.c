@@ -14,10 +14,10 @@ uint32_t sum_table_find(const struct sum_table *table, const struct profile_node
 
 	if (first == PROFILE_NONE || rows[sums[first].row].class == class)
 		return first;
-	slot = more->slots ? node_slot_next(more, hash, node_slot_at(more, hash)) : NULL;
+	slot = node_slot_first(more, hash);
 	while (slot &&
 	       (sums[slot->node - 1].node != node || rows[sums[slot->node - 1].row].class != class))
-		slot = node_slot_next(more, hash, (uint32_t)(slot - more->slots) + 1);
+		slot = node_slot_next(more, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
