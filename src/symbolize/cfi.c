@@ -315,35 +315,42 @@ static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct 
 	return &reader->parent.cie;
 }
 
-/* The entry that describes an address, in the reader's buffer. */
-static bool section_entry(struct cfi_reader *reader, const struct cfi_source *source,
-                          uint64_t vaddr, struct cfi_entry *entry, uint64_t *next)
+/*
+ * The FDE that describes an address, in the reader's buffer, and where the next one begins. Its
+ * CIE; NULL: there is none.
+ */
+static const struct cfi_cie *section_fde(struct cfi_reader *reader, struct cfi *cfi,
+                                         struct cfi_section *section, uint64_t vaddr,
+                                         struct cfi_fde *fde, uint64_t *next)
 {
+	struct cfi_source source = {reader->images, cfi->module, section};
+	const struct cfi_cie *cie;
+	struct cfi_entry entry;
 	uint64_t offset;
 
-	if (source->section->size == 0)
-		return false;
-	if (source->section->scanned)
-		section_index(reader, source->section, source);
-	return cfi_table_search(source, vaddr, &offset, next) &&
-	       cfi_entry_read(source, offset, reader->fde, sizeof(reader->fde), entry) &&
-	       !entry->is_cie && entry->size <= sizeof(reader->fde);
+	if (section->size == 0)
+		return NULL;
+	if (section->scanned)
+		section_index(reader, section, &source);
+	if (!cfi_table_search(&source, vaddr, &offset, next) ||
+	    !cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) ||
+	    entry.is_cie || entry.size > sizeof(reader->fde))
+		return NULL;
+	cie = parent_get(reader, &source, entry.cie);
+	if (!cie || !cfi_fde_parse(&entry, cie, fde) || vaddr < fde->start || vaddr >= fde->end)
+		return NULL;
+	return cie;
 }
 
 static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_section *section,
                          uint64_t vaddr, struct unwind_rule *rule, struct cfi_range *range)
 {
-	struct cfi_source source = {reader->images, cfi->module, section};
 	const struct cfi_cie *cie;
-	struct cfi_entry entry;
 	struct cfi_fde fde;
 	uint64_t next;
 
-	if (!section_entry(reader, &source, vaddr, &entry, &next))
-		return false;
-	cie = parent_get(reader, &source, entry.cie);
-	if (!cie || !cfi_fde_parse(&entry, cie, &fde) || vaddr < fde.start || vaddr >= fde.end ||
-	    !cfi_program_rule(cie, &fde, vaddr, rule, range))
+	cie = section_fde(reader, cfi, section, vaddr, &fde, &next);
+	if (!cie || !cfi_program_rule(cie, &fde, vaddr, rule, range))
 		return false;
 	if (next < range->end)
 		range->end = next;
@@ -365,17 +372,10 @@ bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct
 static bool section_has_both(struct cfi_reader *reader, struct cfi *cfi,
                              struct cfi_section *section, uint64_t a, uint64_t b)
 {
-	struct cfi_source source = {reader->images, cfi->module, section};
-	const struct cfi_cie *cie;
-	struct cfi_entry entry;
 	struct cfi_fde fde;
 	uint64_t next;
 
-	if (!section_entry(reader, &source, a, &entry, &next))
-		return false;
-	cie = parent_get(reader, &source, entry.cie);
-	return cie && cfi_fde_parse(&entry, cie, &fde) && a >= fde.start && a < fde.end &&
-	       b >= fde.start && b < fde.end;
+	return section_fde(reader, cfi, section, a, &fde, &next) && b >= fde.start && b < fde.end;
 }
 
 bool cfi_same_function(struct cfi_reader *reader, struct cfi *cfi, uint64_t a, uint64_t b)
