@@ -136,12 +136,15 @@ static bool same_function(void *arg, uint64_t a, uint64_t b)
 /* As many links as there are with what is believed to be above that frame. */
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
-	const struct beyond_key key = frame_key(walk);
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct beyond_key key;
 	struct walk again;
+	uint64_t now;
 
-	if (walk->wanted_nr != walk->nr || !walk->sample->time || key.tid <= 0)
+	if (!walk->nr || walk->wanted_nr != walk->nr || !walk->sample->time ||
+	    walk->sample->tid <= 0)
 		return walk->nr;
+	key = frame_key(walk);
+	now = clock_ns(CLOCK_MONOTONIC);
 	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
 	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
 		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
