@@ -140,27 +140,26 @@ static int add_class(struct report_rows *rows, uint32_t class)
 	return err;
 }
 
-int report_rows_of_all(struct report_rows *rows)
+static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end)
 {
 	int err = 0;
 
 	rows->nr = rows->nr_more = 0;
 	rows->self_more = 0;
-	for (uint32_t i = 0; i < rows->profile->nr_classes && !err; i++)
-		err = add_class(rows, i);
+	for (uint32_t class = first; class < end && !err; class ++)
+		err = add_class(rows, class);
 	sort_rows(rows);
 	return err;
 }
 
+int report_rows_of_all(struct report_rows *rows)
+{
+	return make_rows(rows, 0, rows->profile->nr_classes);
+}
+
 int report_rows_of_class(struct report_rows *rows, uint32_t class)
 {
-	int err;
-
-	rows->nr = rows->nr_more = 0;
-	rows->self_more = 0;
-	err = add_class(rows, class);
-	sort_rows(rows);
-	return err;
+	return make_rows(rows, class, class + 1);
 }
 
 struct profile_row report_row(const struct profile *profile, const struct class_row *row)
