@@ -272,7 +272,7 @@ static void print_names(struct chrome *chrome, uint32_t thread)
 	if (entry && entry->pid)
 		print_process_name(chrome, thread);
 	print_name(chrome, thread, "thread_name",
-	           convert_comm(chrome->trace, entry ? entry->comm : 0));
+	           trace_command_name(chrome->trace, entry ? entry->comm : 0));
 }
 
 static void print_reductions(struct chrome *chrome)

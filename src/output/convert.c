@@ -112,13 +112,6 @@ uint64_t convert_process(const struct trace *trace, uint32_t thread)
 	       (entry ? (uint32_t)entry->pid : 0);
 }
 
-const char *convert_comm(const struct trace *trace, uint32_t comm)
-{
-	const char *text = trace_string(trace, comm);
-
-	return *text ? text : "[unknown]";
-}
-
 void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t comm,
                           char text[CONVERT_TEXT_SIZE])
 {
@@ -127,7 +120,7 @@ void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t c
 
 	if (rank >= 0)
 		snprintf(known, sizeof(known), "rank %d: ", rank);
-	snprintf(text, CONVERT_TEXT_SIZE, "%s%.64s", known, convert_comm(trace, comm));
+	snprintf(text, CONVERT_TEXT_SIZE, "%s%.64s", known, trace_command_name(trace, comm));
 }
 
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,

@@ -64,8 +64,6 @@ static inline int convert_step(struct conversion *conversion)
 int32_t convert_rank(const struct trace *trace, uint32_t thread);
 /* The same number for all threads of a process: PIDs repeat where a job's ranks have hosts. */
 uint64_t convert_process(const struct trace *trace, uint32_t thread);
-/* The name of a command, a string of the trace: "[unknown]" if it is empty. */
-const char *convert_comm(const struct trace *trace, uint32_t comm);
 /* "app", or in a job "rank 3: app". */
 void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t comm,
                           char text[CONVERT_TEXT_SIZE]);

@@ -226,7 +226,7 @@ static void print_thread_head(const struct firefox *firefox, uint32_t thread)
 	fprintf(file, ",\"tid\":%d,\"isMainThread\":%s", entry ? entry->tid : 0,
 	        entry && entry->pid == entry->tid ? "true" : "false");
 	fputs(",\"name\":", file);
-	escape_json(file, convert_comm(firefox->trace, entry ? entry->comm : 0));
+	escape_json(file, trace_command_name(firefox->trace, entry ? entry->comm : 0));
 	fputs(",\n\"samples\":{", file);
 }
 

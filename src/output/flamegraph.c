@@ -265,7 +265,7 @@ static void print_node(const struct flame *flame, uint32_t number)
 	};
 
 	if (node->parent == PROFILE_NONE) {
-		box.name = convert_comm(flame->trace, profile->classes[node->name].comm);
+		box.name = trace_command_name(flame->trace, profile->classes[node->name].comm);
 	} else {
 		uint64_t frame = profile->names.names[node->name].frame;
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
@@ -285,7 +285,7 @@ static void print_unsampled(const struct flame *flame)
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 		struct box box = {
-			.name = convert_comm(flame->trace, profile->unsampled[i].comm),
+			.name = trace_command_name(flame->trace, profile->unsampled[i].comm),
 			.more = profile_unsampled_name(&profile->unsampled[i]),
 			.left = left,
 			.self = weight,
@@ -350,7 +350,6 @@ static int draw(struct flame *flame)
 
 	if (err)
 		return err;
-
 	flame->start = calloc(nr + 3, sizeof(*flame->start));
 	flame->kids = calloc(nr + 1, sizeof(*flame->kids));
 	flame->left = calloc(nr + 1, sizeof(*flame->left));

@@ -52,7 +52,7 @@ static void print_frame(const struct folding *folding, uint32_t node)
 
 static void print_comm(const struct folding *folding, uint32_t comm)
 {
-	print_part(folding, convert_comm(folding->profile->trace, comm));
+	print_part(folding, trace_command_name(folding->profile->trace, comm));
 }
 
 static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)

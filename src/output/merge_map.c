@@ -249,7 +249,6 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 {
 	bool one = !trace_process(input->trace, 0);
 	const struct trace_thread *thread;
-
 	int err;
 
 	input->threads = calloc(input->nr_threads + 1UL, sizeof(*input->threads));

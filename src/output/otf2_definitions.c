@@ -100,7 +100,7 @@ static void write_machine(struct archive *archive)
 
 static uint32_t group_name(struct archive *archive, const struct otf2_group *group)
 {
-	const char *comm = convert_comm(archive->trace, group->comm);
+	const char *comm = trace_command_name(archive->trace, group->comm);
 	char text[OTF2_TEXT_SIZE];
 
 	if (group->rank >= 0 && !group->comm && !group->pid)
@@ -181,7 +181,8 @@ static void write_location(struct archive *archive, const uint32_t keys[6], uint
 	char text[OTF2_TEXT_SIZE];
 
 	snprintf(text, sizeof(text), "%.64s %d",
-	         convert_comm(archive->trace, thread ? thread->comm : 0), thread ? thread->tid : 0);
+	         trace_command_name(archive->trace, thread ? thread->comm : 0),
+	         thread ? thread->tid : 0);
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteLocation(
 				    archive->definitions, location, otf2_add_string(archive, text),
 				    OTF2_LOCATION_TYPE_CPU_THREAD, archive->nr_events[number],

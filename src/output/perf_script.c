@@ -36,7 +36,7 @@ static void print_head(const struct script *script, const struct trace_sample *s
 	const struct trace_thread *thread = trace_thread(script->trace, sample->thread);
 	FILE *file = script->file;
 
-	escape_line(file, convert_comm(script->trace, thread ? thread->comm : 0), " ", '_');
+	escape_line(file, trace_command_name(script->trace, thread ? thread->comm : 0), " ", '_');
 	fprintf(file, " %d/%d ", thread ? thread->pid : 0, thread ? thread->tid : 0);
 	if (sample->cpu < 1 << 16)
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);

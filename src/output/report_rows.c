@@ -190,17 +190,11 @@ const struct profile_unsampled *report_unsampled(const struct profile *profile, 
 	return NULL;
 }
 
-/* A task whose beginning was not seen has none. */
-static const char *comm_text(const struct trace *trace, uint32_t comm)
-{
-	return comm ? trace_string(trace, comm) : "[unknown]";
-}
-
 /* "comm 17" or "comm 17/18" (process and thread) */
 static void thread_text(const struct trace *trace, uint32_t thread, char text[CELL_SIZE])
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
-	const char *comm = comm_text(trace, entry ? entry->comm : 0);
+	const char *comm = trace_command_name(trace, entry ? entry->comm : 0);
 
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
 		snprintf(text, CELL_SIZE, "%s%s", comm, entry ? " (many)" : "");
@@ -219,7 +213,7 @@ static void unsampled_cell(const struct profile *profile, const struct profile_r
                            enum profile_keys key, char text[CELL_SIZE])
 {
 	const struct profile_unsampled *unsampled = report_unsampled(profile, row->class);
-	const char *comm = trace_string(profile->trace, unsampled->comm);
+	const char *comm = trace_command_name(profile->trace, unsampled->comm);
 	const char *what = profile_unsampled_name(unsampled);
 	unsigned keys = profile->config.keys;
 
@@ -243,7 +237,8 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 	if (!entry || entry->flags & TRACE_THREAD_FOLDED)
 		thread_text(trace, process, text);
 	else
-		snprintf(text, CELL_SIZE, "%s %d", comm_text(trace, entry->comm), entry->pid);
+		snprintf(text, CELL_SIZE, "%s %d", trace_command_name(trace, entry->comm),
+		         entry->pid);
 }
 
 const char *report_memory_key(enum profile_keys key)
@@ -268,7 +263,7 @@ void report_class_text(const struct profile *profile, const struct profile_class
 	else if (key == PROFILE_BY_PROCESS)
 		process_text(profile->trace, class->process, text);
 	else if (key == PROFILE_BY_COMM)
-		snprintf(text, CELL_SIZE, "%s", comm_text(profile->trace, class->comm));
+		snprintf(text, CELL_SIZE, "%s", trace_command_name(profile->trace, class->comm));
 	else
 		thread_text(profile->trace, class->thread, text);
 }

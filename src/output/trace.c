@@ -21,6 +21,13 @@ const char *trace_string(const struct trace *trace, uint32_t offset)
 	return (const char *)strings->at + (offset < strings->nr ? offset : 0);
 }
 
+const char *trace_command_name(const struct trace *trace, uint32_t comm)
+{
+	const char *name = trace_string(trace, comm);
+
+	return *name ? name : "[unknown]";
+}
+
 const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_EVENTS], index);

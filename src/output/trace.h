@@ -25,6 +25,8 @@ void trace_close(struct trace *trace);
 const struct trace_run *trace_run(const struct trace *trace);
 /* With any bytes but 0; empty for an offset out of range. Valid until the trace is closed. */
 const char *trace_string(const struct trace *trace, uint32_t offset);
+/* The name of a command, a string of the trace: "[unknown]" of tasks that began unseen. */
+const char *trace_command_name(const struct trace *trace, uint32_t comm);
 
 /*
  * The entries of a section; index out of range gives NULL. Events are those that were sampled;
