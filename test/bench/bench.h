@@ -1,6 +1,8 @@
 /*
  * Timing for the benchmarks. The machine may be shared and noisy, so what is measured and its
- * yardstick take turns in one run, and the minimum of many short turns counts for each.
+ * yardstick take turns in one run. Of many short turns the minimum counts for each where they
+ * compute, and the median where they write to much memory: once in a thousand turns the caches
+ * happen to have taken away all of it before.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -30,6 +32,32 @@ static inline double bench_least(bench_run *run, void *arg, double least)
 	double ns = run(arg);
 
 	return ns < least ? ns : least;
+}
+
+#define BENCH_TURNS 1001
+
+struct bench_series {
+	double ns[BENCH_TURNS];
+	unsigned nr;
+};
+
+/* One more turn, of BENCH_TURNS. */
+static inline void bench_turn(bench_run *run, void *arg, struct bench_series *series)
+{
+	series->ns[series->nr++] = run(arg);
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static inline double bench_median(struct bench_series *series)
+{
+	qsort(series->ns, series->nr, sizeof(*series->ns), bench_compare);
+	return series->ns[series->nr / 2];
 }
 
 /* Zeroed, touched memory, so that no page fault is part of a figure. */

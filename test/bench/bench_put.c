@@ -10,7 +10,7 @@
 #include "program.h"
 #include "hmb/cct.h"
 
-enum { SIZE = 100 << 20, SAMPLES = 1024, TURNS = 1000, FRAMES = 20, PERIOD = 97081 };
+enum { SIZE = 100 << 20, SAMPLES = 1024, FRAMES = 20, PERIOD = 97081 };
 
 struct world {
 	struct hmb *hmb;
@@ -110,23 +110,26 @@ static const char *const APPEND = "append of 192 bytes to 100 MiB";
 
 static void known_stacks(const char *name, const struct program_config *program)
 {
-	double flat = 1e9, put = 1e9, intern = 1e9, known = 1e9;
+	struct bench_series put = {.nr = 0}, append = put, intern = put, known = put;
 	struct world *w = malloc(sizeof(*w));
+	double flat;
 
 	world_open(w, program);
-	for (unsigned i = 0; i < TURNS; i++) {
+	for (unsigned i = 0; i < BENCH_TURNS; i++) {
 		world_sample(w);
-		put = bench_least(run_put, w, put);
+		bench_turn(run_put, w, &put);
 		world_sample(w);
-		flat = bench_least(run_flat, w, flat);
+		bench_turn(run_flat, w, &append);
 		world_sample(w);
-		intern = bench_least(run_intern, w, intern);
-		known = bench_least(run_put_known, w, known);
+		bench_turn(run_intern, w, &intern);
+		bench_turn(run_put_known, w, &known);
 	}
+	flat = bench_median(&append);
 	printf(" %s\n", name);
-	bench_figure("put, context known", known, APPEND, flat, "<= 15 ns, ratio <= 1");
-	bench_figure("intern", intern, APPEND, flat, "<= 60 ns");
-	bench_figure("intern and put", put, APPEND, flat, "");
+	bench_figure("put, context known", bench_median(&known), APPEND, flat,
+	             "<= 15 ns, ratio <= 1");
+	bench_figure("intern", bench_median(&intern), APPEND, flat, "<= 60 ns");
+	bench_figure("intern and put", bench_median(&put), APPEND, flat, "");
 	world_close(w);
 	free(w);
 }
@@ -134,19 +137,19 @@ static void known_stacks(const char *name, const struct program_config *program)
 static void new_stacks(unsigned nr_new)
 {
 	struct program_config program = program_even;
-	double flat = 1e9, put = 1e9;
+	struct bench_series put = {.nr = 0}, append = put;
 	struct world *w = malloc(sizeof(*w));
 	char what[64];
 
 	world_open(w, &program);
-	for (unsigned i = 0; i < TURNS / 50; i++) {
+	for (unsigned i = 0; i < BENCH_TURNS / 50; i++) {
 		world_sample(w);
 		renew_stacks(w, nr_new);
-		put = bench_least(run_put, w, put);
-		flat = bench_least(run_flat, w, flat);
+		bench_turn(run_put, w, &put);
+		bench_turn(run_flat, w, &append);
 	}
 	snprintf(what, sizeof(what), "intern and put, %u new frames", nr_new);
-	bench_figure(what, put, APPEND, flat, "");
+	bench_figure(what, bench_median(&put), APPEND, bench_median(&append), "");
 	world_close(w);
 	free(w);
 }
