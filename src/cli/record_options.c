@@ -192,17 +192,27 @@ static int parse_whole(const char *arg, uint64_t least, uint64_t most, uint64_t 
 	return 0;
 }
 
-static int parse_share(struct options *options, const char *arg)
+/* "5" or "5%" */
+static int parse_percent(const char *arg, double least, double most, double *percent,
+                         const char *way_out)
 {
-	double share;
 	char *end;
 
 	errno = 0;
-	share = strtod(arg, &end);
-	if (errno || end == arg || (*end && strcmp(end, "%") != 0) || !(share >= 1 && share <= 90))
-		return wrong("impossible share", arg, "--events-share takes 1% to 90%");
-	options->calls_share = share / 100;
+	*percent = strtod(arg, &end);
+	if (errno || end == arg || (*end && strcmp(end, "%") != 0) ||
+	    !(*percent >= least && *percent <= most))
+		return wrong("impossible share", arg, way_out);
 	return 0;
+}
+
+static int parse_share(struct options *options, const char *arg)
+{
+	double percent;
+	int error = parse_percent(arg, 1, 90, &percent, "--events-share takes 1% to 90%");
+
+	options->calls_share = error ? 0 : percent / 100;
+	return error;
 }
 
 static int parse_policy(struct options *options, const char *arg)
@@ -290,7 +300,7 @@ static int parse_overhead(double *share, const char *arg)
 {
 	const char *way_out = "--max-overhead takes a percentage, 0.1 at least, or 0 for no limit";
 	double number;
-	int error = parse_number(arg, 0, 100, &number, "impossible share", way_out);
+	int error = parse_percent(arg, 0, 100, &number, way_out);
 
 	*share = error ? 0 : round(10 * number) / 1000;
 	return !error && number > 0 && !*share ? wrong("impossible share", arg, way_out) : error;

@@ -130,7 +130,7 @@ static void everything(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
-	                                      "--max-overhead=2.5", "--seed=18446744073709551615",
+	                                      "--max-overhead=2.5%", "--seed=18446744073709551615",
 	                                      "--inherit", "--max-stack=9", "-ecpu-clock:u",
 	                                      "--delay=2.5", "-epage-faults:u", "true")),
 	                 0);
@@ -211,6 +211,7 @@ static void wrong_values(void **state)
 		{"--max-overhead", "-1"},
 		{"--max-overhead", "101"},
 		{"--max-overhead", "inf"},
+		{"--max-overhead", "5%%"},
 		{"--max-stack", "0"},
 		{"--max-stack", "1025"},
 		{"--seed", "x"},
