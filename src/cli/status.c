@@ -245,6 +245,24 @@ static void warn_of_memory(const struct session *s)
 	say("/dev/shm became full: the buffer could not grow beyond %s", size);
 }
 
+/* Those that outgrew their share of the memory. */
+static void warn_of_dropped_calls(const struct session *s)
+{
+	const struct trace_event *calls = tables_event(s->tables, s->options->nr_events);
+	char kept[64] = "none";
+
+	if (!calls || calls->stored == calls->taken)
+		return;
+	if (calls->stored)
+		snprintf(kept, sizeof(kept), "%llu", (unsigned long long)calls->stored);
+	say("%s of %llu calls were kept: their share of the memory was full; a larger -m holds "
+	    "more%s",
+	    kept, (unsigned long long)calls->taken,
+	    s->options->calls_policy == TRACE_POLICY_ALL
+	            ? ", --events-policy duration keeps the longest"
+	            : "");
+}
+
 static void warn_of_calls(const struct session *s)
 {
 	uint64_t refused;
@@ -259,7 +277,8 @@ static void warn_of_calls(const struct session *s)
 		    (unsigned long long)refused, refused == 1 ? "" : "es",
 		    refused == 1 ? "it" : "them",
 		    error ? strerror(-error) : "too many lived at once");
-	else if (!calls_nr_processes(s->calls) && !s->options->quiet)
+	warn_of_dropped_calls(s);
+	if (!refused && !calls_nr_processes(s->calls) && !s->options->quiet)
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
 		    "statically linked or setuid");
 }

@@ -23,6 +23,7 @@ for mpi in $mpis; do
 		n=20000
 		[ $policy = all ] && n=100000
 		recorded_job $mpi 1 ./policies.$mpi $n
+		grep -q ' calls were kept: .*; a larger -m' job.err || fail "$policy: $(cat job.err)"
 		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info ||
 			fail "$policy"
 		"$ADAPTRACE" report --json --mpi job.atr >report || fail "report --json"
