@@ -199,16 +199,34 @@ static void put_counters(FILE *to, const struct trace *trace, const struct share
 	}
 }
 
-static void put_reductions(FILE *to, const struct trace *trace)
+/* Before the start they are one step: to what a sample on this machine costs. */
+static void put_step(FILE *to, const struct trace *trace, const struct trace_event *event,
+                     const struct trace_reduction *r)
 {
 	static const char *const causes[] = {
 		[HMB_CAUSE_MEMORY] = "the buffer was full",
 		[HMB_CAUSE_OVERHEAD] = "sampling cost too much",
 		[HMB_CAUSE_SHARE] = "events had more than their share",
 	};
+	bool at_start = event && r->floor == event->initial_shift;
 	uint64_t start = trace_run(trace)->start;
+	char when[TEXT_SIZE] = "at start", period[TEXT_SIZE];
+
+	if (!at_start)
+		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
+	text_period(period, event ? trace_period(event, r->floor) : 0,
+	            event ? event->unit : TRACE_COUNT);
+	fprintf(to, "%*s  ", text_field(when, 9), when);
+	text_put(to, event ? trace_string(trace, event->name) : "?", 0);
+	fprintf(to, " to every %s: %s\n", period,
+	        at_start                                      ? "more often would cost too much"
+	        : r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause]
+	                                                      : "unknown");
+}
+
+static void put_reductions(FILE *to, const struct trace *trace)
+{
 	const struct trace_reduction *r;
-	char when[TEXT_SIZE], period[TEXT_SIZE];
 	bool first = true;
 
 	for (uint32_t i = 0; (r = trace_reduction(trace, i)); i++) {
@@ -216,14 +234,11 @@ static void put_reductions(FILE *to, const struct trace *trace)
 
 		if (!event && trace_kind(trace, r->event)) /* of calls: told with them */
 			continue;
-		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
-		text_period(period, event ? trace_period(event, r->floor) : 0,
-		            event ? event->unit : TRACE_COUNT);
-		fprintf(to, LABEL "%*s  ", first ? "reductions" : "", text_field(when, 9), when);
+		if (event && r->floor < event->initial_shift)
+			continue;
+		fprintf(to, LABEL, first ? "reductions" : "");
 		first = false;
-		text_put(to, event ? trace_string(trace, event->name) : "?", 0);
-		fprintf(to, " to every %s: %s\n", period,
-		        r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause] : "unknown");
+		put_step(to, trace, event, r);
 	}
 }
 
@@ -237,7 +252,7 @@ static void put_memory(FILE *to, const struct trace_run *run)
 	fprintf(to, LABEL "%s of %s, call paths %s of it\n", "buffer", used, budget, contexts);
 	if (run->peak_rss) {
 		text_bytes(used, run->peak_rss);
-		fprintf(to, LABEL "%s of memory at most, with what it touched of the buffer\n",
+		fprintf(to, LABEL "%s of memory at most, including the used part of the buffer\n",
 		        "recorder", used);
 	}
 }
@@ -269,7 +284,7 @@ static void put_cost(FILE *to, const struct trace_run *run)
 	}
 	if (run->drain_latency) {
 		text_quantity(price, (double)run->drain_latency, TRACE_NS);
-		fprintf(to, LABEL "%s of a sample for the recorder\n", "longest wait", price);
+		fprintf(to, LABEL "%s until the recorder read a sample\n", "longest delay", price);
 	}
 }
 
@@ -291,9 +306,9 @@ static void put_quality(FILE *to, const struct trace *trace)
 	        (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
 	        (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
 	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
-	put_count(to, "", run->stitched_stacks, "were completed from the stack before");
+	put_count(to, "", run->stitched_stacks, "were completed from an earlier stack");
 	put_count(to, "", run->folded_contexts, "found no room for their whole path");
-	put_count(to, "late", run->late, "records came behind their turn");
+	put_count(to, "late", run->late, "records arrived out of order");
 	put_count(to, "names", run->refused_strings, "found no room");
 	put_count(to, "modules", run->refused_modules, "found no room");
 	put_count(to, "mappings", run->refused_mappings, "of code found no room; it is [unknown]");

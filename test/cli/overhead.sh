@@ -18,5 +18,5 @@ set -- $(period --max-overhead 0 -F 20000)
 free=$1
 set -- $(period --max-overhead 0.1 -F 20000)
 [ "$2" -ge $((free * 4)) ] && [ "$3" = 1 ] || fail "at most 0.1 %: $* against $free"
-"$ADAPTRACE" info | grep -q 'cost too much' || fail "info does not tell"
+[ "$("$ADAPTRACE" info | grep -c 'at start  cpu-clock.* cost too much')" = 1 ] || fail "$("$ADAPTRACE" info)"
 pass
