@@ -23,7 +23,7 @@ told 125 '(--uid).*--cgroup' record -u root true
 told 125 'snapshot' record --switch-output true
 told 125 '--delay SECONDS' record -D 1000 true
 told 125 '-e context-switches' record --off-cpu true
-told 125 'nothing is opened' record --save-only true
+told 125 'opens no viewer' record --save-only true
 told 125 "period=N" record -e REALTIME@5000 true
 told 2 'report FILE' report -i x.atr
 told 2 'without it' report --stdio
@@ -36,6 +36,9 @@ told 2 '--callers NAME' report -G
 told 2 'comm=NAME' report --comms x
 told 2 'cpu=N' report -C 0
 told 2 'dump FILE' dump -i x.atr
+told 2 'convert --flamegraph' dump --flame-graph
+told 2 'dump every sample' replay
+told 2 '--max-depth N' report --tree --depth 3
 told 2 'name the trace alone' info --input=x.atr
 told 1 "'none.atr'" report -s comm,dso,sym none.atr
 told 1 "'none.atr'" report --sort srcfile,srcline none.atr
