@@ -37,14 +37,13 @@ struct slice {
 struct chrome {
 	struct conversion *conversion;
 	const struct trace *trace;
-	struct paths paths;
 	struct spool *spool;
-	struct call_index *calls;
-	uint32_t *process_of; /* see processes.h */
-	bool *named;          /* by these: whether the process was */
-	int32_t *pids;        /* of threads, in the file: no two processes have the same */
-	struct map64 last;    /* threads by PID and TID: whose slices came last on that track */
-	uint64_t *ends;       /* of threads: where theirs ended */
+	const struct paths *paths; /* the spool's */
+	uint32_t *process_of;      /* see processes.h */
+	bool *named;               /* by these: whether the process was */
+	int32_t *pids;             /* of threads, in the file: no two processes have the same */
+	struct map64 last; /* threads by PID and TID: whose slices came last on that track */
+	uint64_t *ends;    /* of threads: where theirs ended */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -91,7 +90,7 @@ static void print_counters(const struct chrome *chrome, const struct slice *slic
 static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 {
 	const struct slice *slice = &chrome->open[depth];
-	uint32_t function = paths_leaf(&chrome->paths, slice->path);
+	uint32_t function = paths_leaf(chrome->paths, slice->path);
 	uint64_t start = slice->start + depth, end = chrome->until - depth;
 	char text[FRAME_TEXT_SIZE];
 
@@ -103,10 +102,10 @@ static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 	fputs(",\"dur\":", chrome->file);
 	print_us(chrome->file, end - start);
 	fputs(",\"name\":", chrome->file);
-	escape_json(chrome->file, paths_function(&chrome->paths, function, text));
+	escape_json(chrome->file, paths_function(chrome->paths, function, text));
 	fputs(",\"cat\":", chrome->file);
 	escape_json(chrome->file,
-	            frame_module_text(chrome->trace, chrome->paths.names.names[function].frame));
+	            frame_module_text(chrome->trace, chrome->paths->names.names[function].frame));
 	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64, slice->self,
 	        slice->samples);
 	print_counters(chrome, slice);
@@ -125,7 +124,7 @@ static uint32_t common_depth(struct chrome *chrome, uint32_t path)
 {
 	uint32_t depth = chrome->depths[path], same = 0;
 
-	for (uint32_t at = depth; path != PATH_NONE; path = chrome->paths.paths[path].caller)
+	for (uint32_t at = depth; path != PATH_NONE; path = chrome->paths->paths[path].caller)
 		chrome->chain[--at] = path;
 	while (same < depth && same < chrome->nr_open &&
 	       chrome->open[same].path == chrome->chain[same])
@@ -304,6 +303,22 @@ static int print_property(void *arg, const char *name, const char *value)
 	return 0;
 }
 
+static int print_calls(struct chrome *chrome, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
+	struct chrome_track track = {
+		.file = chrome->file,
+		.trace = chrome->trace,
+		.number = thread,
+		.pid = chrome->pids[thread],
+		.tid = entry ? entry->tid : 0,
+		.start = chrome->start,
+		.separator = &chrome->separator,
+	};
+
+	return spool_tell_calls(chrome->spool, thread, chrome_print_call, &track);
+}
+
 static int print_all(struct chrome *chrome)
 {
 	int err = 0;
@@ -313,13 +328,12 @@ static int print_all(struct chrome *chrome)
 	fputs("},\n\"traceEvents\":[\n", chrome->file);
 	chrome->separator = "";
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
-		if (!chrome->spool->threads[i].nr && !chrome->calls->nr[i])
+		if (!chrome->spool->threads[i].nr && !chrome->spool->calls->nr[i])
 			continue;
 		print_names(chrome, i);
 		err = print_thread(chrome, i);
 		if (!err)
-			err = chrome_calls(chrome->conversion, chrome->file, chrome->calls, i,
-			                   chrome->pids[i], chrome->start, &chrome->separator);
+			err = print_calls(chrome, i);
 	}
 	print_reductions(chrome);
 	fputs("]}\n", chrome->file);
@@ -373,16 +387,14 @@ static int prepare(struct chrome *chrome)
 	const struct trace_event *event = trace_event(chrome->trace, chrome->conversion->event);
 	uint32_t deepest;
 
-	if (paths_init(&chrome->paths, chrome->trace, PATHS_BY_FUNCTION))
-		return -ENOMEM;
-	chrome->spool = spool_new(chrome->conversion, &chrome->paths, chrome->conversion->event);
-	chrome->calls = chrome->spool ? call_index_new(chrome->trace) : NULL;
-	if (!chrome->calls)
+	chrome->spool = spool_new(chrome->conversion, PATHS_BY_FUNCTION, chrome->conversion->event);
+	if (!chrome->spool)
 		return -errno;
+	chrome->paths = &chrome->spool->paths;
 	chrome->nr_counters = chrome->conversion->event ? 0 : chrome->spool->nr_counters;
 	chrome->time_event = event && event->unit == TRACE_NS;
-	chrome->start = spool_start(chrome->spool, chrome->calls);
-	chrome->depths = paths_depths(&chrome->paths, &deepest);
+	chrome->start = spool_start(chrome->spool);
+	chrome->depths = paths_depths(chrome->paths, &deepest);
 	chrome->process_of = processes_find(chrome->trace);
 	chrome->named = calloc(trace_nr_threads(chrome->trace) + 1UL, sizeof(*chrome->named));
 	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome))
@@ -406,9 +418,7 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	err = prepare(&chrome);
 	if (!err)
 		err = print_all(&chrome);
-	paths_fini(&chrome.paths);
 	spool_free(chrome.spool);
-	call_index_free(chrome.calls);
 	map64_fini(&chrome.last);
 	free(chrome.process_of);
 	free(chrome.named);

@@ -2,14 +2,21 @@
 #ifndef OUTPUT_CHROME_CALLS_H
 #define OUTPUT_CHROME_CALLS_H
 
-#include "output/convert.h"
-#include "output/trace_calls.h"
+#include "output/call_stream.h"
 
-/*
- * Prints those of a thread, each with a separator before it, as of process `pid`. time 0 is
- * `start`. 0 or -errno.
- */
-int chrome_calls(struct conversion *conversion, FILE *file, const struct call_index *calls,
-                 uint32_t thread, int32_t pid, uint64_t start, const char **separator);
+#include <stdio.h>
+
+/* Where the calls of a thread go. */
+struct chrome_track {
+	FILE *file;
+	const struct trace *trace;
+	uint32_t number; /* the thread's */
+	int32_t pid, tid;
+	uint64_t start; /* ns: time 0 */
+	const char **separator;
+};
+
+/* Prints what happened in a call, with a separator before it: a spool_moment_fn; arg: a track. */
+void chrome_print_call(void *arg, const struct call_moment *moment);
 
 #endif

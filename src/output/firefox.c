@@ -256,7 +256,7 @@ static int print_all(const struct firefox *firefox)
 	firefox_print_tables(firefox);
 	fputs("\"threads\":[", firefox->file);
 	for (uint32_t i = 0; i < firefox->spool->nr_threads && !err; i++) {
-		if (!firefox->spool->threads[i].nr && !firefox->calls->nr[i])
+		if (!firefox->spool->threads[i].nr && !firefox->spool->calls->nr[i])
 			continue;
 		err = print_thread(firefox, i, first);
 		first = false;
@@ -269,14 +269,11 @@ static int print_all(const struct firefox *firefox)
 
 static int prepare(struct firefox *firefox)
 {
-	if (paths_init(&firefox->paths, firefox->trace, PATHS_BY_LINE))
-		return -ENOMEM;
-	firefox->spool =
-		spool_new(firefox->conversion, &firefox->paths, firefox->conversion->event);
-	firefox->calls = firefox->spool ? call_index_new(firefox->trace) : NULL;
-	if (!firefox->calls)
+	firefox->spool = spool_new(firefox->conversion, PATHS_BY_LINE, firefox->conversion->event);
+	if (!firefox->spool)
 		return -errno;
-	firefox->start = spool_start(firefox->spool, firefox->calls);
+	firefox->paths = &firefox->spool->paths;
+	firefox->start = spool_start(firefox->spool);
 	firefox->event = trace_event(firefox->trace, firefox->conversion->event);
 	firefox->time_event = firefox->event && firefox->event->unit == TRACE_NS;
 	firefox->process_of = processes_find(firefox->trace);
@@ -295,14 +292,12 @@ int firefox_write(struct conversion *conversion, FILE *file)
 		return -errno;
 	convert_plan(conversion, SPOOL_WALKS + 4, conversion->event);
 	err = prepare(&firefox);
-	if (!err && spool_is_bare(firefox.spool, firefox.calls))
+	if (!err && !firefox.spool->last_time)
 		err = -ENODATA; /* the viewer refuses a profile without threads */
 	if (!err)
 		err = print_all(&firefox);
 	err = gzip_close(firefox.file, err);
-	paths_fini(&firefox.paths);
 	spool_free(firefox.spool);
-	call_index_free(firefox.calls);
 	free(firefox.process_of);
 	firefox_free_names(&firefox);
 	return err;

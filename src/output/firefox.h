@@ -4,7 +4,6 @@
 #define OUTPUT_FIREFOX_H
 
 #include "output/spool.h"
-#include "output/trace_calls.h"
 
 enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER, CATEGORY_CALLS };
 
@@ -12,9 +11,8 @@ struct firefox {
 	struct conversion *conversion;
 	const struct trace *trace;
 	const struct trace_event *event;
-	struct paths paths;
 	struct spool *spool;
-	struct call_index *calls;
+	const struct paths *paths; /* the spool's */
 	FILE *file;
 	struct map64 libs;  /* by the string of the path */
 	uint32_t *lib_name; /* functions whose modules they are */

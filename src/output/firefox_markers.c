@@ -7,7 +7,6 @@
 #include "output/firefox.h"
 #include "output/run_properties.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -121,48 +120,40 @@ static void print_call_category(const struct firefox *firefox, const struct call
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-static bool has_calls(const struct firefox *firefox, uint32_t thread)
-{
-	return thread < firefox->calls->nr_threads && firefox->calls->nr[thread];
-}
+/* The column of the calls on its way. */
+struct call_column {
+	const struct firefox *firefox;
+	print_moment *print;
+	uint64_t nr; /* rows so far, those of reductions included */
+};
 
-/* *nr: how many rows there are before, and then behind them. */
-static int print_calls(const struct firefox *firefox, uint32_t thread, print_moment *print,
-                       uint64_t *nr)
+static void print_call(void *arg, const struct call_moment *moment)
 {
-	struct call_stream *stream = call_stream_new(firefox->calls, thread);
-	struct call_moment moment;
-	int got, err = 0;
+	struct call_column *column = arg;
+	const struct firefox *firefox = column->firefox;
 
-	if (!stream)
-		return -errno;
-	while (!err && (got = call_stream_next(stream, &moment)) == 1) {
-		if (moment.kind == CALL_LEFT || !trace_region(firefox->trace, moment.call->region))
-			continue;
-		if ((*nr)++)
-			putc_unlocked(',', firefox->file);
-		print(firefox, &moment);
-		err = *nr % (1 << 16) ? 0 : convert_tick(firefox->conversion);
-	}
-	call_stream_free(stream);
-	return err ? err : got;
+	if (moment->kind == CALL_LEFT || !trace_region(firefox->trace, moment->call->region))
+		return;
+	if (column->nr++)
+		putc_unlocked(',', firefox->file);
+	column->print(firefox, moment);
 }
 
 static int print_column(const struct firefox *firefox, uint32_t thread, bool first,
                         const struct column *column, uint64_t *nr)
 {
+	struct call_column calls = {firefox, column->moment, 0};
 	const struct trace_reduction *reduction;
-	int err = 0;
+	int err;
 
-	*nr = 0;
 	fprintf(firefox->file, "\"%s\":[", column->name);
 	for (uint32_t i = 0; first && (reduction = trace_reduction(firefox->trace, i)); i++) {
-		if ((*nr)++)
+		if (calls.nr++)
 			putc(',', firefox->file);
 		column->reduction(firefox, reduction);
 	}
-	if (has_calls(firefox, thread))
-		err = print_calls(firefox, thread, column->moment, nr);
+	err = spool_tell_calls(firefox->spool, thread, print_call, &calls);
+	*nr = calls.nr;
 	fputs("],\n", firefox->file);
 	return err;
 }

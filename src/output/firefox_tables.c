@@ -10,7 +10,7 @@
 
 static const struct trace_module *module_of(const struct firefox *firefox, uint32_t function)
 {
-	uint64_t frame = firefox->paths.names.names[function].frame;
+	uint64_t frame = firefox->paths->names.names[function].frame;
 
 	return frame_module(frame) ? trace_module(firefox->trace, frame_module(frame)) : NULL;
 }
@@ -53,12 +53,12 @@ static void print_number(const struct firefox *firefox, uint32_t row)
 
 static void print_stack_frame(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths.paths[row].place);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->paths[row].place);
 }
 
 static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t caller = firefox->paths.paths[row].caller;
+	uint32_t caller = firefox->paths->paths[row].caller;
 
 	if (caller == PATH_NONE)
 		fputs("null", firefox->file);
@@ -68,12 +68,13 @@ static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
 
 static void print_frame_function(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths.places[row].function);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->places[row].function);
 }
 
 static void print_frame_category(const struct firefox *firefox, uint32_t row)
 {
-	const struct trace_module *module = module_of(firefox, firefox->paths.places[row].function);
+	const struct trace_module *module =
+		module_of(firefox, firefox->paths->places[row].function);
 
 	fprintf(firefox->file, "%d",
 	        !module                         ? CATEGORY_OTHER
@@ -83,7 +84,7 @@ static void print_frame_category(const struct firefox *firefox, uint32_t row)
 
 static void print_function_resource(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t module = firefox->paths.names.names[row].module;
+	uint32_t module = firefox->paths->names.names[row].module;
 
 	if (module)
 		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->libs, module));
@@ -93,12 +94,12 @@ static void print_function_resource(const struct firefox *firefox, uint32_t row)
 
 static void print_resource_name(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths.names.nr + row);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr + row);
 }
 
 static void print_frame_line(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t line = firefox->paths.places[row].line;
+	uint32_t line = firefox->paths->places[row].line;
 
 	if (line)
 		fprintf(firefox->file, "%" PRIu32, line);
@@ -116,14 +117,14 @@ static void print_function_source(const struct firefox *firefox, uint32_t row)
 
 static void print_file_name(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths.names.nr + firefox->nr_libs + row);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr + firefox->nr_libs + row);
 }
 
 /* --- the shared tables ------------------------------------------------------------------------ */
 
 static int find_libs(struct firefox *firefox)
 {
-	const struct frame_names *names = &firefox->paths.names;
+	const struct frame_names *names = &firefox->paths->names;
 
 	firefox->lib_name = calloc((size_t)names->nr + 1, sizeof(*firefox->lib_name));
 	if (!firefox->lib_name)
@@ -143,7 +144,7 @@ static int find_libs(struct firefox *firefox)
 /* A function is in the file of its first line that is known. */
 static int find_files(struct firefox *firefox)
 {
-	const struct paths *paths = &firefox->paths;
+	const struct paths *paths = firefox->paths;
 
 	firefox->file_name = calloc((size_t)paths->nr_places + 1, sizeof(*firefox->file_name));
 	firefox->file_of_function =
@@ -195,7 +196,7 @@ static void print_libs(const struct firefox *firefox)
 	fputs("\"libs\":[", file);
 	for (uint32_t i = 0; i < firefox->nr_libs; i++) {
 		uint32_t function = firefox->lib_name[i];
-		const char *path = paths_module(&firefox->paths, function);
+		const char *path = paths_module(firefox->paths, function);
 
 		fprintf(file, "%s\n{\"arch\":\"\"", i ? "," : "");
 		for (unsigned k = 0; k < 4; k++) {
@@ -213,8 +214,8 @@ static void print_strings(const struct firefox *firefox)
 	char text[FRAME_TEXT_SIZE];
 
 	fputs("\"stringArray\":[", firefox->file);
-	for (uint32_t i = 0; i < firefox->paths.names.nr; i++) {
-		escape_json(firefox->file, paths_function(&firefox->paths, i, text));
+	for (uint32_t i = 0; i < firefox->paths->names.nr; i++) {
+		escape_json(firefox->file, paths_function(firefox->paths, i, text));
 		fputs(",\n", firefox->file);
 	}
 	for (uint32_t i = 0; i < firefox->nr_libs; i++) {
@@ -222,7 +223,7 @@ static void print_strings(const struct firefox *firefox)
 
 		escape_json(firefox->file,
 		            frame_module_text(firefox->trace,
-		                              firefox->paths.names.names[function].frame));
+		                              firefox->paths->names.names[function].frame));
 		fputs(",\n", firefox->file);
 	}
 	for (uint32_t i = 0; i < firefox->nr_files; i++) {
@@ -239,7 +240,7 @@ static void print_strings(const struct firefox *firefox)
 
 static void print_frames(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths.nr_places;
+	uint32_t nr = firefox->paths->nr_places;
 
 	fputs("\"frameTable\":{", firefox->file);
 	print_same(firefox, "address", nr, "-1");
@@ -256,7 +257,7 @@ static void print_frames(const struct firefox *firefox)
 
 static void print_functions(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths.names.nr;
+	uint32_t nr = firefox->paths->names.nr;
 
 	fputs("\"funcTable\":{", firefox->file);
 	print_column(firefox, "name", nr, print_number);
@@ -278,7 +279,7 @@ static void print_functions(const struct firefox *firefox)
 
 static void print_shared(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths.nr_paths;
+	uint32_t nr = firefox->paths->nr_paths;
 
 	fputs("\"shared\":{\"stackTable\":{", firefox->file);
 	print_column(firefox, "frame", nr, print_stack_frame);
@@ -300,7 +301,7 @@ static void print_shared(const struct firefox *firefox)
 
 uint32_t firefox_reduction_string(const struct firefox *firefox)
 {
-	return firefox->paths.names.nr + firefox->nr_libs + firefox->nr_files;
+	return firefox->paths->names.nr + firefox->nr_libs + firefox->nr_files;
 }
 
 void firefox_print_tables(const struct firefox *firefox)

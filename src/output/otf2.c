@@ -204,22 +204,20 @@ static int archive_init(struct archive *archive)
 {
 	uint32_t nr_comms = 0, deepest;
 
-	if (paths_init(&archive->paths, archive->trace, PATHS_BY_LINE))
-		return -ENOMEM;
-	archive->spool = spool_new(archive->conversion, &archive->paths, TRACE_ALL_EVENTS);
-	archive->calls = archive->spool ? call_index_new(archive->trace) : NULL;
-	if (!archive->calls)
+	archive->spool = spool_new(archive->conversion, PATHS_BY_LINE, TRACE_ALL_EVENTS);
+	if (!archive->spool)
 		return -errno;
+	archive->paths = &archive->spool->paths;
 	while (trace_region(archive->trace, archive->nr_regions))
 		archive->nr_regions++;
 	while (trace_comm(archive->trace, nr_comms))
 		nr_comms++;
 	if (!archive->conversion->enter_leave)
 		archive->nr_counters = archive->spool->nr_counters;
-	archive->depths = paths_depths(&archive->paths, &deepest);
-	archive->mpi = mpi_paths_functions(&archive->paths);
+	archive->depths = paths_depths(archive->paths, &deepest);
+	archive->mpi = mpi_paths_functions(archive->paths);
 	archive->source_of_place =
-		calloc((size_t)archive->paths.nr_places + 1, sizeof(*archive->source_of_place));
+		calloc((size_t)archive->paths->nr_places + 1, sizeof(*archive->source_of_place));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
@@ -227,14 +225,12 @@ static int archive_init(struct archive *archive)
 	    otf2_numbers_init(&archive->windows, nr_comms) ||
 	    otf2_numbers_init(&archive->handles, nr_comms))
 		return -ENOMEM;
-	return otf2_plan_init(&archive->plan, archive->trace, archive->spool, archive->calls);
+	return otf2_plan_init(&archive->plan, archive->spool);
 }
 
 static void archive_fini(struct archive *archive)
 {
-	paths_fini(&archive->paths);
 	spool_free(archive->spool);
-	call_index_free(archive->calls);
 	otf2_plan_fini(&archive->plan);
 	map64_fini(&archive->strings);
 	map64_fini(&archive->context_by_key);

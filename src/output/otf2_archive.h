@@ -25,9 +25,8 @@ struct otf2_calls {
 struct archive {
 	struct conversion *conversion;
 	const struct trace *trace;
-	struct paths paths;
 	struct spool *spool;
-	struct call_index *calls;
+	const struct paths *paths;          /* the spool's */
 	uint32_t *depths, *source_of_place; /* by path, by place */
 	unsigned char *mpi;                 /* by function: it is one of MPI's */
 	struct otf2_plan plan;
@@ -54,7 +53,7 @@ struct archive {
 /* The number of what OTF2 calls a region: functions first, then the trace's regions. */
 static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
 {
-	return archive->paths.names.nr + region;
+	return archive->paths->names.nr + region;
 }
 
 /* The class of metrics of a value that the program gave: behind that of the counters. */

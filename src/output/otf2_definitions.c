@@ -43,12 +43,10 @@ uint32_t otf2_find_string(struct archive *archive, uint32_t offset)
 static void write_clock(struct archive *archive)
 {
 	const struct trace_run *run = trace_run(archive->trace);
-	uint64_t start = spool_start(archive->spool, archive->calls), end = run->end;
+	uint64_t start = spool_start(archive->spool), end = run->end;
 
 	if (archive->spool->last_time > end)
 		end = archive->spool->last_time;
-	if (archive->calls->last_time > end)
-		end = archive->calls->last_time;
 	if (end < start)
 		end = start;
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteClockProperties(
@@ -210,14 +208,14 @@ static void write_locations(struct archive *archive)
 /* A module is a region's description: OTF2 has no place for it. */
 static void write_regions(struct archive *archive)
 {
-	const struct frame_names *names = &archive->paths.names;
+	const struct frame_names *names = &archive->paths->names;
 	char text[FRAME_TEXT_SIZE];
 
 	for (uint32_t i = 0; i < names->nr && !archive->error; i++) {
 		uint32_t symbol = names->names[i].symbol, module, name;
 
 		name = symbol ? otf2_find_string(archive, symbol)
-		              : otf2_add_string(archive, paths_function(&archive->paths, i, text));
+		              : otf2_add_string(archive, paths_function(archive->paths, i, text));
 		module = otf2_find_string(archive, names->names[i].module);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteRegion(
 					    archive->definitions, i, name, name, module,
@@ -229,7 +227,7 @@ static void write_regions(struct archive *archive)
 /* Places without a line have none; the others' numbers are free of gaps. */
 static void write_locations_in_source(struct archive *archive)
 {
-	const struct paths *paths = &archive->paths;
+	const struct paths *paths = archive->paths;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < paths->nr_places && !archive->error; i++) {
@@ -256,7 +254,7 @@ static void write_context(struct archive *archive, uint32_t number, uint32_t reg
 
 static void write_contexts(struct archive *archive)
 {
-	const struct paths *paths = &archive->paths;
+	const struct paths *paths = archive->paths;
 
 	for (uint32_t i = 0; i < paths->nr_paths && !archive->error; i++)
 		write_context(archive, i, paths_leaf(paths, i), paths->paths[i].caller);

@@ -33,7 +33,7 @@ static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t regi
 	if (otf2_failed(archive, grown))
 		return 0;
 	archive->contexts = grown;
-	number = archive->paths.nr_paths + archive->nr_contexts;
+	number = archive->paths->nr_paths + archive->nr_contexts;
 	if (map64_add(&archive->context_by_key, key, number)) {
 		archive->error = -ENOMEM;
 		return 0;
@@ -49,7 +49,7 @@ static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t regi
 static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t path,
                             uint32_t above, uint32_t *nr)
 {
-	const struct paths *paths = &archive->paths;
+	const struct paths *paths = archive->paths;
 	uint64_t key = (uint64_t)context << 32 | path;
 	uint32_t functions[MAX_MOVED], known;
 
@@ -100,7 +100,7 @@ static void write_sample(struct location *location, uint64_t time)
 		return;
 	}
 	if (in->mpi)
-		above = mpi_paths_outermost(&archive->paths, archive->mpi, sample->path);
+		above = mpi_paths_outermost(archive->paths, archive->mpi, sample->path);
 	/* Sampled on the way into the call or out of it, or with a stack that ends before. */
 	if (in->mpi && above == PATH_NONE)
 		context = in->context;
@@ -144,7 +144,7 @@ static uint32_t sampled_inside(const struct location *location, const struct cal
 	if (!location->more_samples || location->sample.time < call->enter ||
 	    location->sample.time >= call->leave)
 		return PATH_NONE;
-	return mpi_paths_outermost(&location->archive->paths, location->archive->mpi,
+	return mpi_paths_outermost(location->archive->paths, location->archive->mpi,
 	                           location->sample.path);
 }
 
@@ -163,7 +163,7 @@ static uint32_t context_of(struct location *location, const struct call *call, b
 	struct archive *archive = location->archive;
 	uint32_t region = otf2_region(archive, call->region);
 	uint32_t path = mpi ? sampled_inside(location, call) : PATH_NONE;
-	uint32_t caller = path == PATH_NONE ? PATH_NONE : archive->paths.paths[path].caller;
+	uint32_t caller = path == PATH_NONE ? PATH_NONE : archive->paths->paths[path].caller;
 	const struct entered *in = location->depth ? &location->stack[location->depth - 1] : NULL;
 	uint32_t below = in ? in->context : PATH_NONE, nr = 0;
 
@@ -316,8 +316,8 @@ static void write_location(struct archive *archive, uint32_t thread)
 		OTF2_Archive_GetEvtWriter(archive->otf2, archive->plan.location_of_thread[thread]);
 	if (otf2_failed(archive, location.writer))
 		return;
-	if (thread < archive->calls->nr_threads && archive->calls->nr[thread]) {
-		location.calls = call_stream_new(archive->calls, thread);
+	if (spool_has_calls(archive->spool, thread)) {
+		location.calls = call_stream_new(archive->spool->calls, thread);
 		if (!location.calls && !archive->error)
 			archive->error = -errno;
 	}

@@ -279,9 +279,9 @@ static int find_generators(struct otf2_plan *plan, const struct spool *spool)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const struct spool *spool,
-                   const struct call_index *calls)
+int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool)
 {
+	const struct trace *trace = spool->paths.trace;
 	int err;
 
 	*plan = (struct otf2_plan){0};
@@ -303,7 +303,7 @@ int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const stru
 		err = find_groups(plan, trace);
 	if (err)
 		return err;
-	place_ranks(plan, trace, calls);
+	place_ranks(plan, trace, spool->calls);
 	return find_comms(plan, trace);
 }
 

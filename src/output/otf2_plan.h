@@ -10,7 +10,6 @@
 #define OUTPUT_OTF2_PLAN_H
 
 #include "output/spool.h"
-#include "output/trace_calls.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -56,8 +55,7 @@ struct otf2_plan {
 };
 
 /* 0 or -ENOMEM; to be given to otf2_plan_fini() in either case. */
-int otf2_plan_init(struct otf2_plan *plan, const struct trace *trace, const struct spool *spool,
-                   const struct call_index *calls);
+int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool);
 void otf2_plan_fini(struct otf2_plan *plan);
 
 /* MPI's first groups: the ranks' locations, and the one of every MPI_COMM_SELF if there is one. */

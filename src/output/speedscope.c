@@ -15,9 +15,8 @@
 
 struct speedscope {
 	struct conversion *conversion;
-	struct paths paths;
 	struct spool *spool;
-	struct speedscope_calls calls;
+	const struct paths *paths; /* the spool's */
 	FILE *file;
 	uint32_t *depths, *chain;
 	bool *seen;         /* by event, in the thread at hand */
@@ -95,8 +94,8 @@ static void print_stack(const struct speedscope *speedscope, uint32_t path)
 {
 	uint32_t depth = speedscope->depths[path], at = depth;
 
-	for (; path != PATH_NONE; path = speedscope->paths.paths[path].caller)
-		speedscope->chain[--at] = paths_leaf(&speedscope->paths, path);
+	for (; path != PATH_NONE; path = speedscope->paths->paths[path].caller)
+		speedscope->chain[--at] = paths_leaf(speedscope->paths, path);
 	for (; at < depth; at++)
 		fprintf(speedscope->file, "%s%" PRIu32, at ? "," : "[", speedscope->chain[at]);
 	putc_unlocked(']', speedscope->file);
@@ -172,7 +171,7 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 
 static void print_functions(const struct speedscope *speedscope)
 {
-	const struct paths *paths = &speedscope->paths;
+	const struct paths *paths = speedscope->paths;
 	char text[FRAME_TEXT_SIZE];
 
 	fputs(",\n\"shared\":{\"frames\":[", speedscope->file);
@@ -219,7 +218,7 @@ static int print_thread(struct speedscope *speedscope, uint32_t thread)
 		if (speedscope->seen[i])
 			err = print_profile(speedscope, thread, i);
 	return err ? err
-	           : speedscope_print_calls(&speedscope->calls, speedscope->file, thread,
+	           : speedscope_print_calls(speedscope->spool, speedscope->file, thread,
 	                                    &speedscope->nr_profiles);
 }
 
@@ -244,20 +243,14 @@ static int prepare(struct speedscope *speedscope)
 {
 	uint32_t deepest;
 
-	if (paths_init(&speedscope->paths, speedscope->conversion->trace, PATHS_BY_FUNCTION))
-		return -ENOMEM;
-	speedscope->spool = spool_new(speedscope->conversion, &speedscope->paths, TRACE_ALL_EVENTS);
+	speedscope->spool = spool_new(speedscope->conversion, PATHS_BY_FUNCTION, TRACE_ALL_EVENTS);
 	if (!speedscope->spool)
 		return -errno;
-	speedscope->calls.conversion = speedscope->conversion;
-	speedscope->calls.first_frame = speedscope->paths.names.nr;
-	speedscope->calls.index = call_index_new(speedscope->conversion->trace);
-	if (!speedscope->calls.index)
-		return -errno;
+	speedscope->paths = &speedscope->spool->paths;
 	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
 		speedscope->nr_events++;
 	speedscope->seen = calloc(nr_profiles(speedscope) + 1UL, sizeof(*speedscope->seen));
-	speedscope->depths = paths_depths(&speedscope->paths, &deepest);
+	speedscope->depths = paths_depths(speedscope->paths, &deepest);
 	speedscope->chain = calloc(deepest + 1, sizeof(*speedscope->chain));
 	return speedscope->seen && speedscope->depths && speedscope->chain ? 0 : -ENOMEM;
 }
@@ -269,13 +262,11 @@ int speedscope_write(struct conversion *conversion, FILE *file)
 
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
 	err = prepare(&speedscope);
-	if (!err && spool_is_bare(speedscope.spool, speedscope.calls.index))
+	if (!err && !speedscope.spool->last_time)
 		err = -ENODATA; /* speedscope shows nothing of a file without profiles */
 	if (!err)
 		err = print_all(&speedscope);
-	paths_fini(&speedscope.paths);
 	spool_free(speedscope.spool);
-	call_index_free(speedscope.calls.index);
 	free(speedscope.seen);
 	free(speedscope.depths);
 	free(speedscope.chain);

@@ -2,21 +2,15 @@
 #ifndef OUTPUT_SPEEDSCOPE_CALLS_H
 #define OUTPUT_SPEEDSCOPE_CALLS_H
 
-#include "output/convert.h"
-#include "output/trace_calls.h"
+#include "output/spool.h"
 
 /* The trace's regions as frames, each with a comma in front, unless it is the first. */
 void speedscope_print_regions(const struct trace *trace, FILE *file, bool first);
 
-/* Profiles in which a thread's calls are entered and left; frames have the numbers from here on. */
-struct speedscope_calls {
-	struct conversion *conversion;
-	struct call_index *index;
-	uint32_t first_frame;
-};
-
-/* Writes the one of a thread, if it has any; *nr counts profiles. 0 or -errno. */
-int speedscope_print_calls(const struct speedscope_calls *calls, FILE *file, uint32_t thread,
-                           unsigned *nr);
+/*
+ * Writes the profile in which a thread's calls are entered and left, if it has any; *nr counts
+ * profiles. Regions are the frames behind the functions of the paths. 0 or -errno.
+ */
+int speedscope_print_calls(const struct spool *spool, FILE *file, uint32_t thread, unsigned *nr);
 
 #endif

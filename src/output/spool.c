@@ -39,9 +39,9 @@ static struct spool_thread *thread_of(struct spool *spool, uint32_t thread)
 
 /* --- the first walk: who has how many --------------------------------------------------------- */
 
-static int count_samples(struct spool *spool, struct conversion *conversion, uint32_t event)
+static int count_samples(struct spool *spool, uint32_t event)
 {
-	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
+	struct trace_walk *walk = trace_walk_new(spool->paths.trace, event);
 	struct trace_sample sample;
 	int got = -errno, err;
 
@@ -49,7 +49,7 @@ static int count_samples(struct spool *spool, struct conversion *conversion, uin
 		return got;
 	while ((got = trace_walk_next(walk, &sample)) == 1) {
 		thread_of(spool, sample.thread)->nr++;
-		err = convert_step(conversion);
+		err = convert_step(spool->conversion);
 		if (err) {
 			got = err;
 			break;
@@ -128,14 +128,12 @@ static uint32_t find_source(struct spool *spool, const struct trace_sample *samp
 	return spool->nr_sources++;
 }
 
-static void note_time(struct spool *spool, struct spool_thread *thread, uint64_t time)
+static void note_time(struct spool *spool, uint64_t time)
 {
 	if (!spool->last_time || time < spool->first_time)
 		spool->first_time = time;
 	if (time > spool->last_time)
 		spool->last_time = time;
-	if (time > thread->last_time)
-		thread->last_time = time;
 }
 
 static void put_entry(const struct spool *spool, unsigned char *at,
@@ -148,39 +146,39 @@ static void put_entry(const struct spool *spool, unsigned char *at,
 	       spool->nr_counters * sizeof(*none));
 }
 
-static int store_sample(struct spool *spool, struct paths *paths, const struct trace_sample *sample)
+static int store_sample(struct spool *spool, const struct trace_sample *sample)
 {
 	struct spool_thread *thread = thread_of(spool, sample->thread);
-	uint32_t path = paths_find(paths, sample), source = find_source(spool, sample);
+	uint32_t path = paths_find(&spool->paths, sample), source = find_source(spool, sample);
 
 	if (path == PATH_NONE || source == UINT32_MAX)
 		return -ENOMEM;
 	if (thread->done + thread->buffered == thread->nr) /* the file changes as we read it */
 		return -EBADMSG;
-	note_time(spool, thread, sample->time);
+	note_time(spool, sample->time);
+	if (sample->time > thread->last_time)
+		thread->last_time = sample->time;
 	put_entry(spool, buffer_of(spool, thread) + thread->buffered++ * spool->entry_size,
 	          &(struct spool_sample){thread->last_time, path, source}, sample);
 	return thread->buffered == spool->buffer_size ? flush_thread(spool, thread) : 0;
 }
 
-static int store_some(struct spool *spool, struct conversion *conversion, struct paths *paths,
-                      const struct trace_sample *samples, unsigned nr)
+static int store_some(struct spool *spool, const struct trace_sample *samples, unsigned nr)
 {
 	int err = 0;
 
-	paths_look_ahead(paths, samples, nr);
+	paths_look_ahead(&spool->paths, samples, nr);
 	for (unsigned i = 0; i < nr && !err; i++) {
-		err = store_sample(spool, paths, &samples[i]);
+		err = store_sample(spool, &samples[i]);
 		if (!err)
-			err = convert_step(conversion);
+			err = convert_step(spool->conversion);
 	}
 	return err;
 }
 
-static int store_samples(struct spool *spool, struct conversion *conversion, struct paths *paths,
-                         uint32_t event)
+static int store_samples(struct spool *spool, uint32_t event)
 {
-	struct read_ahead *ahead = read_ahead_new(conversion->trace, event);
+	struct read_ahead *ahead = read_ahead_new(spool->paths.trace, event);
 	const struct trace_sample *samples;
 	int got = 1, err = 0;
 	unsigned nr;
@@ -189,7 +187,7 @@ static int store_samples(struct spool *spool, struct conversion *conversion, str
 		return -errno;
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, PATHS_BATCH, &samples, &nr);
-		err = store_some(spool, conversion, paths, samples, nr);
+		err = store_some(spool, samples, nr);
 	}
 	read_ahead_free(ahead);
 	if (!err)
@@ -204,33 +202,50 @@ static int store_samples(struct spool *spool, struct conversion *conversion, str
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int spool_init(struct spool *spool, struct conversion *conversion, struct paths *paths,
-                      uint32_t event)
+static int find_calls(struct spool *spool)
 {
-	int err;
-
-	spool->nr_threads = trace_nr_threads(conversion->trace) + 1;
-	spool->nr_counters = trace_nr_counters(conversion->trace);
-	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
-	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
-	spool->fd = open_nameless(conversion->scratch);
-	if (!spool->threads || spool->fd < 0)
-		return spool->threads ? spool->fd : -ENOMEM;
-	err = count_samples(spool, conversion, event);
-	if (!err)
-		err = make_room(spool);
-	return err ? err : store_samples(spool, conversion, paths, event);
+	spool->calls = call_index_new(spool->paths.trace);
+	if (!spool->calls)
+		return -errno;
+	if (spool->calls->last_time) {
+		note_time(spool, spool->calls->first_time);
+		note_time(spool, spool->calls->last_time);
+	}
+	return 0;
 }
 
-struct spool *spool_new(struct conversion *conversion, struct paths *paths, uint32_t event)
+static int spool_init(struct spool *spool, enum path_detail detail, uint32_t event)
+{
+	const struct trace *trace = spool->conversion->trace;
+	int err;
+
+	if (paths_init(&spool->paths, trace, detail))
+		return -ENOMEM;
+	spool->nr_threads = trace_nr_threads(trace) + 1;
+	spool->nr_counters = trace_nr_counters(trace);
+	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
+	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
+	spool->fd = open_nameless(spool->conversion->scratch);
+	if (!spool->threads || spool->fd < 0)
+		return spool->threads ? spool->fd : -ENOMEM;
+	err = count_samples(spool, event);
+	if (!err)
+		err = make_room(spool);
+	if (!err)
+		err = store_samples(spool, event);
+	return err ? err : find_calls(spool);
+}
+
+struct spool *spool_new(struct conversion *conversion, enum path_detail detail, uint32_t event)
 {
 	struct spool *spool = calloc(1, sizeof(*spool));
 	int err;
 
 	if (!spool)
 		return NULL;
+	spool->conversion = conversion;
 	spool->fd = -1;
-	err = spool_init(spool, conversion, paths, event);
+	err = spool_init(spool, detail, event);
 	if (!err)
 		return spool;
 	spool_free(spool);
@@ -244,6 +259,8 @@ void spool_free(struct spool *spool)
 		return;
 	if (spool->fd >= 0)
 		close(spool->fd);
+	paths_fini(&spool->paths);
+	call_index_free(spool->calls);
 	map64_fini(&spool->source_by_key);
 	free(spool->threads);
 	free(spool->sources);
@@ -299,18 +316,29 @@ const uint64_t *spool_counters(const struct spool *spool)
 	                      sizeof(struct spool_sample));
 }
 
-uint64_t spool_start(const struct spool *spool, const struct call_index *calls)
+int spool_tell_calls(const struct spool *spool, uint32_t thread, spool_moment_fn *fn, void *arg)
 {
-	uint64_t start = trace_run(calls->trace)->start;
+	struct call_stream *stream;
+	struct call_moment moment;
+	uint64_t nr = 0;
+	int got, err = 0;
 
-	if (spool->last_time && spool->first_time < start)
-		start = spool->first_time;
-	if (calls->last_time && calls->first_time < start)
-		start = calls->first_time;
-	return start;
+	if (!spool_has_calls(spool, thread))
+		return 0;
+	stream = call_stream_new(spool->calls, thread);
+	if (!stream)
+		return -errno;
+	while (!err && (got = call_stream_next(stream, &moment)) == 1) {
+		fn(arg, &moment);
+		err = ++nr % (1 << 16) ? 0 : convert_tick(spool->conversion);
+	}
+	call_stream_free(stream);
+	return err ? err : got;
 }
 
-bool spool_is_bare(const struct spool *spool, const struct call_index *calls)
+uint64_t spool_start(const struct spool *spool)
 {
-	return !spool->last_time && !calls->last_time;
+	uint64_t start = trace_run(spool->paths.trace)->start;
+
+	return spool->last_time && spool->first_time < start ? spool->first_time : start;
 }
