@@ -86,8 +86,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 	text_bytes(size, result->bytes);
 	text_quantity(error, (double)result->clock_error, TRACE_NS);
 	say("merged %zu trace%s, %u rank%s on %u host%s: %s → %s", command->traces.nr,
-	    command->traces.nr == 1 ? "" : "s", result->nr_ranks, result->nr_ranks == 1 ? "" : "s",
-	    result->nr_hosts, result->nr_hosts == 1 ? "" : "s", size, command->output);
+	    plural(command->traces.nr), result->nr_ranks, plural(result->nr_ranks),
+	    result->nr_hosts, plural(result->nr_hosts), size, command->output);
 	if (result->clock_error == UINT64_MAX)
 		say("no messages tell how the hosts' clocks differ: they are as good as their "
 		    "real time");

@@ -156,7 +156,7 @@ void status_final(const struct session *s, uint64_t bytes)
 	text_bytes(size, bytes);
 	if (times)
 		snprintf(more, sizeof(more), ", throttled %llu time%s", (unsigned long long)times,
-		         times == 1 ? "" : "s");
+		         plural(times));
 	say("%s of %s, %s%skept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)", used, budget,
 	    several ? s->options->events[event].name : "", several ? " " : "",
 	    1ULL << levels_closed(s, event), rate, (unsigned long long)sampler_all_lost(s->sampler),
@@ -319,5 +319,5 @@ void status_warnings(const struct session *s)
 	if (s->unknown_abi)
 		say("the callers in %llu sample%s of 32-bit programs are not known; -g fp finds "
 		    "those with frame pointers",
-		    (unsigned long long)s->unknown_abi, s->unknown_abi == 1 ? "" : "s");
+		    (unsigned long long)s->unknown_abi, plural(s->unknown_abi));
 }

@@ -118,7 +118,7 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 		fputs(" in the end", to);
 	}
 	fprintf(to, "\n" LABEL "%llu sample%s taken, %llu of them stored\n", "",
-	        (unsigned long long)event->taken, event->taken == 1 ? "" : "s",
+	        (unsigned long long)event->taken, plural(event->taken),
 	        (unsigned long long)event->stored);
 }
 
@@ -302,9 +302,9 @@ static void put_quality(FILE *to, const struct trace *trace)
 
 	fputs("\nhow well\n", to);
 	fprintf(to, LABEL "%llu sample%s, %llu other record%s; throttled %llu time%s\n", "lost",
-	        (unsigned long long)losses.lost, losses.lost == 1 ? "" : "s",
-	        (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
-	        (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
+	        (unsigned long long)losses.lost, plural(losses.lost),
+	        (unsigned long long)run->lost_records, plural(run->lost_records),
+	        (unsigned long long)losses.throttled, plural(losses.throttled));
 	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
 	put_count(to, "", run->stitched_stacks, "were completed from an earlier stack");
 	put_count(to, "", run->folded_contexts, "found no room for their whole path");
@@ -375,7 +375,7 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 		/* A task counts for the last program that it executed. */
 		if (command->tasks)
 			fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
-			        command->tasks == 1 ? "" : "s");
+			        plural(command->tasks));
 		else
 			fputs(", went on as another program\n", to);
 	}

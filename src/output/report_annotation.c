@@ -328,7 +328,7 @@ static void put_head(const struct annotation_text *out, const struct profile *pr
 	}
 	fprintf(out->to, ": %.2f%% of all (%llu sample%s)",
 	        percent((double)annotation->self, profile->total),
-	        (unsigned long long)annotation->samples, annotation->samples == 1 ? "" : "s");
+	        (unsigned long long)annotation->samples, plural(annotation->samples));
 	fputs(out->options->no_inline ? "\n\n" : ", with what was inlined into it\n\n", out->to);
 }
 
@@ -348,7 +348,7 @@ int report_annotation_text(FILE *to, const struct profile *profile,
 		if (annotation.nr_more && !options->quiet)
 			fprintf(to, "\n%7.2f%% in %u more function%s that it was inlined into\n",
 			        percent((double)annotation.more_self, annotation.self),
-			        annotation.nr_more, annotation.nr_more == 1 ? "" : "s");
+			        annotation.nr_more, plural(annotation.nr_more));
 	}
 	annotation_fini(&annotation);
 	return err;

@@ -278,7 +278,7 @@ static void put_rest(const struct diff_text *out)
 		return;
 	fputs(paint(options, DIM), out->to);
 	put_change(out, change);
-	fprintf(out->to, "  in %zu more row%s, ", nr, nr == 1 ? "" : "s");
+	fprintf(out->to, "  in %zu more row%s, ", nr, plural(nr));
 	if (nr_clear)
 		fprintf(out->to, "%zu beyond %s error", nr_clear, nr_clear == 1 ? "its" : "their");
 	else

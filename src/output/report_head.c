@@ -42,7 +42,7 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 	text_quantity(wall, run->end > run->start ? (double)(run->end - run->start) : 0, TRACE_NS);
 	fprintf(to, "\n%s on ", wall);
 	text_put(to, trace_string(trace, run->host), 0);
-	fprintf(to, ", %u CPU%s", run->nr_cpus, run->nr_cpus == 1 ? "" : "s");
+	fprintf(to, ", %u CPU%s", run->nr_cpus, plural(run->nr_cpus));
 	put_date(to, run->real_start);
 	fputc('\n', to);
 }
@@ -59,7 +59,7 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	text_rate(rate, final, event->unit);
 	text_put(to, trace_string(trace, event->name), 0);
 	fprintf(to, ": %llu sample%s, one every %s", (unsigned long long)event->stored,
-	        event->stored == 1 ? "" : "s", last);
+	        plural(event->stored), last);
 	if (event->unit == TRACE_NS)
 		fprintf(to, " (%s)", rate);
 	if (final != initial)
@@ -77,8 +77,7 @@ int report_head_part(FILE *to, const struct trace *trace, const struct report_op
 	if (*text) {
 		fputs("shown: ", to);
 		text_put(to, text, 0);
-		fprintf(to, ", %llu sample%s\n", (unsigned long long)samples,
-		        samples == 1 ? "" : "s");
+		fprintf(to, ", %llu sample%s\n", (unsigned long long)samples, plural(samples));
 	}
 	free(text);
 	return 0;

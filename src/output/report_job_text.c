@@ -22,7 +22,7 @@ static void put_rest(FILE *to, const struct report_options *options, size_t nr, 
 {
 	if (nr > options->limit && !options->quiet)
 		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->limit, what,
-		        nr - options->limit == 1 ? "" : "s");
+		        plural(nr - options->limit));
 }
 
 static void put_title(FILE *to, const struct report_options *options, const char *title)
@@ -404,7 +404,7 @@ static void put_elsewhere(FILE *to, const struct job *job)
 		fprintf(to,
 		        "(%" PRIu64 " message%s, of %s, not known to be between two of the job's "
 		        "ranks, %s in no matrix)\n",
-		        nr, nr == 1 ? "" : "s", bytes, nr == 1 ? "is" : "are");
+		        nr, plural(nr), bytes, nr == 1 ? "is" : "are");
 }
 
 static int put_links(FILE *to, const struct job *job)

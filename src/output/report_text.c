@@ -88,7 +88,7 @@ static void put_rest(const struct table_text *table)
 		return;
 	fprintf(table->to, "%s%7.2f%%  in %u more row%s; --all shows them%s\n",
 	        paint(table->options, DIM), percent((double)table->rows->self_more, table->whole),
-	        nr, nr == 1 ? "" : "s", paint(table->options, PLAIN));
+	        nr, plural(nr), paint(table->options, PLAIN));
 }
 
 static int put_table(struct table_text *table)
@@ -132,10 +132,10 @@ static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint
 		return;
 	fputc('\n', table->to);
 	if (nr_threads)
-		fprintf(table->to, "%u more thread%s", nr_threads, nr_threads == 1 ? "" : "s");
+		fprintf(table->to, "%u more thread%s", nr_threads, plural(nr_threads));
 	if (nr_commands)
 		fprintf(table->to, "%s%u more command%s", nr_threads ? ", " : "", nr_commands,
-		        nr_commands == 1 ? "" : "s");
+		        plural(nr_commands));
 	fputs("; --all shows them\n", table->to);
 }
 

@@ -297,7 +297,7 @@ static void put_view(const struct tree_text *tree)
 	        percent((double)view->total, profile->total),
 	        percent((double)view->self, profile->total),
 	        percent_error(1.96 * sqrt(view->variance), profile->total),
-	        (unsigned long long)view->samples, view->samples == 1 ? "" : "s");
+	        (unsigned long long)view->samples, plural(view->samples));
 }
 
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,

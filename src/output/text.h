@@ -41,6 +41,12 @@ void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* "644 Hz" of a period in ns; "1 in 1009" of others. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
+/* What is behind the name of so many things. */
+static inline const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
 /* The last part of a path. */
 const char *text_file_name(const char *path);
 

@@ -217,7 +217,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		warn(&warner,
 		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
 		     "threads may have wrong names%s",
-		     (unsigned long long)run->lost_records, run->lost_records == 1 ? "" : "s",
+		     (unsigned long long)run->lost_records, plural(run->lost_records),
 		     run->flags & TRACE_RUN_CGROUP ? "" : ", and exact totals may be too small");
 	if (run->unobserved)
 		warn(&warner,
@@ -226,7 +226,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
 	if (run->malformed)
 		warn(&warner, "%llu record%s made no sense and %s left out",
-		     (unsigned long long)run->malformed, run->malformed == 1 ? "" : "s",
+		     (unsigned long long)run->malformed, plural(run->malformed),
 		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
 		warn(&warner, "%.1f %% of the stacks do not reach their root%s",
@@ -262,12 +262,12 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 		warn(warner,
 		     "%llu sample%s of %s %s lost (%.2f %%): shares may be wrong by as much "
 		     "beyond their errors%s",
-		     (unsigned long long)lost, lost == 1 ? "" : "s", name,
-		     lost == 1 ? "was" : "were", 100 * share(lost, lost + event->taken),
+		     (unsigned long long)lost, plural(lost), name, lost == 1 ? "was" : "were",
+		     100 * share(lost, lost + event->taken),
 		     way_to_lose_less(profile, event, lost));
 	if (losses.throttled)
 		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
-		     (unsigned long long)losses.throttled, losses.throttled == 1 ? "" : "s");
+		     (unsigned long long)losses.throttled, plural(losses.throttled));
 }
 
 static void period_with_base(char text[TEXT_SIZE], struct trace_event event, uint64_t base)
@@ -387,8 +387,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		     exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
-		warn(warner, "parts of %u more command%s are not sampled", more,
-		     more == 1 ? "" : "s");
+		warn(warner, "parts of %u more command%s are not sampled", more, plural(more));
 }
 
 static void warn_of_scaling(const struct profile *profile, const struct warner *warner)
@@ -412,7 +411,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 	}
 	if (told > MAX_BLAMED)
 		warn(warner, "functions of %u more command%s are scaled, too", told - MAX_BLAMED,
-		     told - MAX_BLAMED == 1 ? "" : "s");
+		     plural(told - MAX_BLAMED));
 }
 
 /* What is spent in code of a kind that no symbol names. */
