@@ -47,7 +47,7 @@ static double unit_of_time(const char *name)
 /* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
 static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
 {
-	double length = run->end > run->start ? (double)(run->end - run->start) : 0, value;
+	double length = (double)trace_wall(run), value;
 	char *end;
 
 	if (!*text)
@@ -74,10 +74,10 @@ static int parse_span(const struct trace_run *run, const char *text, struct part
 	if (parse_time(run, from, &part->from) || parse_time(run, comma + 1, &part->to) ||
 	    part->from >= part->to)
 		return -EINVAL;
-	if (part->from > run->end && run->end > run->start)
+	if (part->from > run->end && trace_wall(run))
 		return -ERANGE;
 	/* The last sample belongs to the last part. */
-	if (part->to >= run->end && run->end > run->start)
+	if (part->to >= run->end && trace_wall(run))
 		part->to = UINT64_MAX;
 	return 0;
 }
@@ -88,7 +88,7 @@ static int choose_span(const struct trace_run *run, const char *text, struct par
 	char length[TEXT_SIZE];
 
 	if (err == -ERANGE) {
-		text_quantity(length, (double)(run->end - run->start), TRACE_NS);
+		text_quantity(length, (double)trace_wall(run), TRACE_NS);
 		say("'%s' begins behind the end of the run, which took %s", text, length);
 	} else if (err) {
 		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "

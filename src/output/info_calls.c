@@ -34,10 +34,9 @@ static uint32_t first_kind(const struct trace *trace)
 
 static void put_offset(FILE *to, const struct trace *trace, uint64_t time)
 {
-	uint64_t start = trace_run(trace)->start;
 	char text[TEXT_SIZE];
 
-	text_quantity(text, time > start ? (double)(time - start) : 0, TRACE_NS);
+	text_quantity(text, (double)trace_since_start(trace_run(trace), time), TRACE_NS);
 	fputs(text, to);
 }
 
@@ -153,9 +152,7 @@ static const struct trace_process **list_processes(const struct trace *trace, ui
 static void put_process(FILE *to, const struct trace *trace, const struct trace_process *process)
 {
 	fprintf(to, "  %6d  %8d  ", process->rank, process->pid);
-	text_put_padded(to,
-	                trace_string(trace, process->host ? process->host : trace_run(trace)->host),
-	                12);
+	text_put_padded(to, trace_string(trace, trace_host(trace, process)), 12);
 	if (process->offset_error == UINT64_MAX)
 		fprintf(to, "  %+.3f µs, as far as the hosts knew the real time",
 		        (double)process->offset / 1000);
@@ -234,7 +231,7 @@ static struct json_object *process_object(const struct trace *trace,
 {
 	static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
 	struct json_object *object = json_new();
-	uint32_t host = process->host ? process->host : trace_run(trace)->host;
+	uint32_t host = trace_host(trace, process);
 
 	json_add(object, "rank", process->rank < 0 ? NULL : json_int(process->rank));
 	json_add(object, "pid", json_int(process->pid));

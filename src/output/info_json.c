@@ -43,7 +43,7 @@ static struct json_object *one_event(const struct trace *trace, const struct tra
 	struct json_object *object = json_new();
 
 	add_text(object, "name", trace, event->name);
-	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
 	json_add_number(object, "base_period", event->base_period);
 	json_add_number(object, "initial_period", trace_period(event, event->initial_shift));
 	json_add_number(object, "final_period", trace_period(event, trace_shift(event)));
@@ -74,7 +74,7 @@ static struct json_object *one_counter(const struct trace *trace,
 
 	add_text(object, "name", trace, counter->name);
 	add_text(object, "event", trace, event->name);
-	json_add(object, "unit", json_text(counter->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "unit", json_text(trace_unit_name(counter->unit)));
 	json_add(object, "state", json_text(states[state]));
 	json_add(object, "total",
 	         known && state != COUNTER_NEVER ? json_number(counter->total) : NULL);
@@ -232,7 +232,7 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	json_add_number(object, "start_time_ns", run->real_start);
 	json_add_number(object, "start_ns", run->start);
 	json_add_number(object, "delay_ns", run->delay);
-	json_add_number(object, "wall_ns", run->end > run->start ? run->end - run->start : 0);
+	json_add_number(object, "wall_ns", trace_wall(run));
 }
 
 static const char *counting_text(const struct trace_run *run)

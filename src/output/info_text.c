@@ -84,7 +84,7 @@ static void put_run(FILE *to, const struct trace *trace)
 	put_exit(to, run);
 	put_start(to, run);
 	put_delay(to, run);
-	put_time(to, "wall time", run->end > run->start ? run->end - run->start : 0);
+	put_time(to, "wall time", trace_wall(run));
 	put_string(to, "host", trace, run->host);
 	put_string(to, "kernel", trace, run->kernel);
 	put_string(to, "processor", trace, run->cpu_model);
@@ -209,11 +209,10 @@ static void put_step(FILE *to, const struct trace *trace, const struct trace_eve
 		[HMB_CAUSE_SHARE] = "events had more than their share",
 	};
 	bool at_start = event && r->floor == event->initial_shift;
-	uint64_t start = trace_run(trace)->start;
 	char when[TEXT_SIZE] = "at start", period[TEXT_SIZE];
 
 	if (!at_start)
-		text_quantity(when, r->time > start ? (double)(r->time - start) : 0, TRACE_NS);
+		text_quantity(when, (double)trace_since_start(trace_run(trace), r->time), TRACE_NS);
 	text_period(period, event ? trace_period(event, r->floor) : 0,
 	            event ? event->unit : TRACE_COUNT);
 	fprintf(to, "%*s  ", text_field(when, 9), when);
@@ -268,7 +267,7 @@ static void put_count(FILE *to, const char *label, uint64_t count, const char *w
 static void put_cost(FILE *to, const struct trace_run *run)
 {
 	char price[TEXT_SIZE];
-	double wall = (double)(run->end > run->start ? run->end - run->start : 0);
+	double wall = (double)trace_wall(run);
 
 	if (run->sample_price) {
 		text_quantity(price, (double)run->sample_price, TRACE_NS);

@@ -78,8 +78,8 @@ static int add_ranks(struct otf2_plan *plan, const struct trace *trace)
 	plan->nr_groups = plan->nr_ranks;
 	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
 		if (process->rank >= 0 && (uint32_t)process->rank < plan->nr_ranks)
-			plan->groups[process->rank].host = find_host(
-				plan, process->host ? process->host : trace_run(trace)->host);
+			plan->groups[process->rank].host =
+				find_host(plan, trace_host(trace, process));
 	return 0;
 }
 

@@ -6,11 +6,10 @@
 
 static void put_time(FILE *to, const struct trace_run *run, const struct part *part)
 {
-	uint64_t end = part_end(run, part);
 	char from[TEXT_SIZE], until[TEXT_SIZE];
 
-	text_quantity(from, (double)(part_start(run, part) - run->start), TRACE_NS);
-	text_quantity(until, end > run->start ? (double)(end - run->start) : 0, TRACE_NS);
+	text_quantity(from, (double)trace_since_start(run, part_start(run, part)), TRACE_NS);
+	text_quantity(until, (double)trace_since_start(run, part_end(run, part)), TRACE_NS);
 	fprintf(to, "from %s to %s of the run", from, until);
 }
 

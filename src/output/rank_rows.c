@@ -35,9 +35,8 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 		return -ENOMEM;
 	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
 		if (process->rank >= 0)
-			rows->rows[rows->nr++] = (struct rank_row){
-				process->rank, i,
-				process->host ? process->host : trace_run(trace)->host};
+			rows->rows[rows->nr++] =
+				(struct rank_row){process->rank, i, trace_host(trace, process)};
 	if (rows->nr)
 		qsort(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows);
 	drop_repeated(rows);

@@ -68,9 +68,7 @@ static int add_event(void *arg, const struct diff *diff)
 
 	json_add(object, "event", json_text(trace_string(profile->trace, event->name)));
 	json_add(object, "unit",
-	         json_text(out->report->shares       ? "percent"
-	                   : event->unit == TRACE_NS ? "ns"
-	                                             : "count"));
+	         json_text(out->report->shares ? "percent" : trace_unit_name(event->unit)));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		json_add(object, diff_side_names[side], side_object(diff, side));
 	if (!diff_has_one_run_each(diff)) {
@@ -90,7 +88,7 @@ static struct json_object *run_object(const struct diff_traces *runs, unsigned r
 	const struct trace_run *of = trace_run(runs->traces[run]);
 
 	json_add(object, "file", json_text(runs->names[run]));
-	json_add_number(object, "wall_ns", of->end > of->start ? of->end - of->start : 0);
+	json_add_number(object, "wall_ns", trace_wall(of));
 	warnings_of_run(runs->traces[run], json_append_text, warnings);
 	json_add(object, "warnings", warnings);
 	return object;

@@ -39,7 +39,7 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
 	                 trace_names_scope(run));
 	put_exit(to, run);
-	text_quantity(wall, run->end > run->start ? (double)(run->end - run->start) : 0, TRACE_NS);
+	text_quantity(wall, (double)trace_wall(run), TRACE_NS);
 	fprintf(to, "\n%s on ", wall);
 	text_put(to, trace_string(trace, run->host), 0);
 	fprintf(to, ", %u CPU%s", run->nr_cpus, plural(run->nr_cpus));

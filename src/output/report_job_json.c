@@ -86,7 +86,7 @@ static struct json_object *head(const struct job *job)
 
 	warnings_of_run(job->trace, json_append_text, warnings);
 	json_add(object, "event", json_text(trace_string(job->trace, event->name)));
-	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
 	json_add_number(object, "total_weight", job->samples.total);
 	json_add_number(object, "weight_without_rank", job->samples.others);
 	json_add(object, "warnings", warnings);

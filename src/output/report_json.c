@@ -314,7 +314,7 @@ static struct json_object *event_object(const struct report_out *out)
 	warnings_of_run(out->trace, json_append_text, warnings);
 	warnings_of_profile(profile, json_append_text, warnings);
 	json_add(object, "event", json_text(trace_string(out->trace, event->name)));
-	json_add(object, "unit", json_text(event->unit == TRACE_NS ? "ns" : "count"));
+	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
 	json_add_number(object, "total_weight", profile->total);
 	json_add_number(object, "sampled_weight", profile->sampled);
 	json_add_number(object, "samples", profile->samples);

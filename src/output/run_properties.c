@@ -156,7 +156,7 @@ static void tell_event(struct teller *teller, uint32_t number, const struct trac
 	snprintf(name, sizeof(name), "EVENT_%u::NAME", number);
 	tell(teller, name, trace_string(teller->trace, event->name));
 	snprintf(name, sizeof(name), "EVENT_%u::UNIT", number);
-	tell(teller, name, event->unit == TRACE_NS ? "ns" : "count");
+	tell(teller, name, trace_unit_name(event->unit));
 	tell_of_event(teller, number, "BASE_PERIOD", event->base_period);
 	tell_of_event(teller, number, "INITIAL_PERIOD", trace_period(event, event->initial_shift));
 	tell_of_event(teller, number, "FINAL_PERIOD", trace_period(event, trace_shift(event)));

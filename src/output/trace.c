@@ -67,6 +67,11 @@ const struct trace_counter *trace_counter(const struct trace *trace, uint32_t in
 	return section_entry(&trace->sections[TRACE_COUNTERS], index);
 }
 
+const char *trace_unit_name(enum trace_unit unit)
+{
+	return unit == TRACE_NS ? "ns" : "count";
+}
+
 uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 {
 	return trace_scaled(event->base_period, shift);
@@ -75,6 +80,16 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift)
 bool trace_names_scope(const struct trace_run *run)
 {
 	return run->flags & TRACE_RUN_WIDE || (run->flags & TRACE_RUN_ATTACHED && !run->pid);
+}
+
+uint64_t trace_since_start(const struct trace_run *run, uint64_t time)
+{
+	return time > run->start ? time - run->start : 0;
+}
+
+uint64_t trace_wall(const struct trace_run *run)
+{
+	return trace_since_start(run, run->end);
 }
 
 int trace_exit_signal(const struct trace_run *run)

@@ -41,6 +41,10 @@ uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
 /* Whether the command begins with what was sampled instead of one, in brackets. */
 bool trace_names_scope(const struct trace_run *run);
+/* ns of the run up to a time; 0: the time was before. */
+uint64_t trace_since_start(const struct trace_run *run, uint64_t time);
+/* How many it took. */
+uint64_t trace_wall(const struct trace_run *run);
 /* The signal that killed the program; 0: none. */
 int trace_exit_signal(const struct trace_run *run);
 /* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
@@ -80,6 +84,9 @@ int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
 /* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
 
+/* The string of the host that a process ran on. */
+uint32_t trace_host(const struct trace *trace, const struct trace_process *process);
+
 /* The number of a thread's process; UINT32_MAX: not known. */
 uint32_t trace_owner(const struct trace *trace, uint32_t thread);
 
@@ -88,6 +95,9 @@ static inline uint32_t trace_shift(const struct trace_event *event)
 {
 	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
 }
+
+/* "ns", "count" */
+const char *trace_unit_name(enum trace_unit unit);
 
 /* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
 uint64_t trace_period(const struct trace_event *event, uint32_t shift);

@@ -33,6 +33,11 @@ int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, boo
 	return *member <= INT32_MAX ? (int32_t)*member : -1;
 }
 
+uint32_t trace_host(const struct trace *trace, const struct trace_process *process)
+{
+	return process->host ? process->host : trace_run(trace)->host;
+}
+
 uint32_t trace_owner(const struct trace *trace, uint32_t thread)
 {
 	const uint32_t *owner = section_entry(&trace->sections[TRACE_OWNERS], thread);
