@@ -172,6 +172,15 @@ void call_sums_fini(struct call_sums *sums)
 	*sums = (struct call_sums){0};
 }
 
+const struct call_link *call_sums_link(const struct call_sums *sums, int32_t from, int32_t to)
+{
+	const struct call_link wanted = {.from = from, .to = to};
+
+	return sums->nr_links ? bsearch(&wanted, sums->links, sums->nr_links, sizeof(wanted),
+	                                compare_links)
+	                      : NULL;
+}
+
 static int compare_regions(const void *a, const void *b, void *arg)
 {
 	const struct call_sum *x = (const struct call_sum *)arg + *(const uint32_t *)a;

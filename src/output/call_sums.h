@@ -37,6 +37,8 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
                    const struct part *part);
 void call_sums_fini(struct call_sums *sums);
 
+/* What one rank sent to another; NULL: nothing. */
+const struct call_link *call_sums_link(const struct call_sums *sums, int32_t from, int32_t to);
 /* The regions that were called, most time first; to be freed. NULL: no memory. */
 uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr);
 

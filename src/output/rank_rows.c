@@ -3,13 +3,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int compare_rows(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank_row *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->process > y->process) - (x->process < y->process);
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rank_row *x = a, *y = b;
+	int order = compare_ranks(x, y);
+
+	return order ? order : (x->process > y->process) - (x->process < y->process);
 }
 
 /* A rank that went on as another process has one row. */
@@ -46,17 +52,11 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 /* RANK_NONE: it is not in the trace. */
 static uint32_t row_of_rank(const struct rank_rows *rows, int32_t rank)
 {
-	uint32_t low = 0, high = rows->nr;
+	const struct rank_row wanted = {.rank = rank}, *found = NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows->rows[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < rows->nr && rows->rows[low].rank == rank ? low : RANK_NONE;
+	if (rows->nr)
+		found = bsearch(&wanted, rows->rows, rows->nr, sizeof(wanted), compare_ranks);
+	return found ? (uint32_t)(found - rows->rows) : RANK_NONE;
 }
 
 int rank_rows_init(struct rank_rows *rows, const struct trace *trace)

@@ -312,24 +312,6 @@ static void put_contexts(FILE *to, const struct job *job)
 
 /* --- who sends to whom ------------------------------------------------------------------------ */
 
-static const struct call_link *find_link(const struct call_sums *sums, int32_t from, int32_t to)
-{
-	uint32_t low = 0, high = sums->nr_links;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct call_link *link = &sums->links[middle];
-
-		if (link->from < from || (link->from == from && link->to < to))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < sums->nr_links && sums->links[low].from == from && sums->links[low].to == to)
-		return &sums->links[low];
-	return NULL;
-}
-
 static int32_t highest_rank(const struct call_sums *sums)
 {
 	int32_t highest = -1;
@@ -352,7 +334,7 @@ static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool 
 	for (int32_t from = 0; from < nr; from++) {
 		fprintf(to, "%11d", from);
 		for (int32_t i = 0; i < nr; i++) {
-			const struct call_link *link = find_link(sums, from, i);
+			const struct call_link *link = call_sums_link(sums, from, i);
 
 			if (link && bytes)
 				text_bytes(text, link->bytes);
