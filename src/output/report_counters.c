@@ -1,7 +1,5 @@
 #include "output/report_counters.h"
 
-#include <math.h>
-
 #define LEAST_WIDTH 8 /* "~123.4M" with what parts it from the next one */
 
 static unsigned width_of(const struct counter_column *column)
@@ -45,38 +43,4 @@ void report_counters_values(FILE *to, const struct counter_columns *columns,
 			counter_column_text(&columns->columns[i], counters, text);
 		put_right(to, text, width_of(&columns->columns[i]));
 	}
-}
-
-struct json_object *report_counters_sums(const struct counter_columns *columns,
-                                         const uint64_t *counters)
-{
-	struct json_object *object = json_new();
-	double value;
-
-	for (unsigned i = 0; i < columns->nr_sums; i++) {
-		const struct counter_column *column = &columns->columns[i];
-		struct json_object *number = NULL;
-
-		if (column->state == COUNTER_COUNTED)
-			number = json_number(counters[1 + i]);
-		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
-			number = json_number((uint64_t)llround(value));
-		json_add_named(object, column->key, number);
-	}
-	return object;
-}
-
-struct json_object *report_counters_ratios(const struct counter_columns *columns,
-                                           const uint64_t *counters)
-{
-	struct json_object *object = json_new();
-	double value;
-
-	for (unsigned i = columns->nr_sums; i < columns->nr; i++) {
-		const struct counter_column *column = &columns->columns[i];
-		bool known = counter_column_value(column, counters, &value);
-
-		json_add_named(object, column->key, known ? json_real(value) : NULL);
-	}
-	return object;
 }

@@ -3,7 +3,8 @@
 #define OUTPUT_REPORT_COUNTERS_H
 
 #include "output/counter_columns.h"
-#include "output/json_text.h"
+
+#include <stdio.h>
 
 /* Columns of the terminal that they take in each line. */
 unsigned report_counters_width(const struct counter_columns *columns);
@@ -11,11 +12,5 @@ void report_counters_titles(FILE *to, const struct counter_columns *columns);
 /* counters NULL: blanks. */
 void report_counters_values(FILE *to, const struct counter_columns *columns,
                             const uint64_t *counters);
-
-/* {"cache-misses": 17, …}, and the ratios likewise; what is not known is null. */
-struct json_object *report_counters_sums(const struct counter_columns *columns,
-                                         const uint64_t *counters);
-struct json_object *report_counters_ratios(const struct counter_columns *columns,
-                                           const uint64_t *counters);
 
 #endif

@@ -1,7 +1,7 @@
+#include "output/counter_columns.h"
 #include "output/json_text.h"
-#include "output/report_job.h"
 #include "output/report_annotation.h"
-#include "output/report_counters.h"
+#include "output/report_job.h"
 #include "output/report_profile.h"
 #include "output/report_row_json.h"
 #include "output/report_rows.h"
@@ -23,17 +23,54 @@ struct report_out {
 	struct counter_columns counters;
 };
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
-/* "counters", and "ratios" where there are any. */
+/* {"cache-misses": 17, …}; what is not known is null. */
+static struct json_object *counter_sums(const struct counter_columns *columns,
+                                        const uint64_t *counters)
+{
+	struct json_object *object = json_new();
+	double value;
+
+	for (unsigned i = 0; i < columns->nr_sums; i++) {
+		const struct counter_column *column = &columns->columns[i];
+		struct json_object *number = NULL;
+
+		if (column->state == COUNTER_COUNTED)
+			number = json_number(counters[1 + i]);
+		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
+			number = json_number((uint64_t)llround(value));
+		json_add_named(object, column->key, number);
+	}
+	return object;
+}
+
+static struct json_object *counter_ratios(const struct counter_columns *columns,
+                                          const uint64_t *counters)
+{
+	struct json_object *object = json_new();
+	double value;
+
+	for (unsigned i = columns->nr_sums; i < columns->nr; i++) {
+		const struct counter_column *column = &columns->columns[i];
+		bool known = counter_column_value(column, counters, &value);
+
+		json_add_named(object, column->key, known ? json_real(value) : NULL);
+	}
+	return object;
+}
+
+/* "counters" and "ratios", where there are any. */
 static void add_counters(const struct report_out *out, const uint64_t *counters,
                          struct json_object *object)
 {
 	if (!out->counters.nr)
 		return;
-	json_add(object, "counters", report_counters_sums(&out->counters, counters));
-	json_add(object, "ratios", report_counters_ratios(&out->counters, counters));
+	json_add(object, "counters", counter_sums(&out->counters, counters));
+	json_add(object, "ratios", counter_ratios(&out->counters, counters));
 }
+
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* Of counts a half is a lot: up, that nothing looks more certain than it is. */
 static uint64_t row_error(const struct profile_row *row, uint64_t whole)
@@ -56,12 +93,12 @@ static struct json_object *row_object(struct report_out *out, const struct class
 	json_add_number(object, "total", of->total);
 	json_add_number(object, "samples", row.samples);
 	json_add_number(object, "error", row_error(&row, whole));
-	if (!unsampled)
-		add_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self,
-		             object);
 	if (unsampled) {
 		json_add_number(object, "sampled", unsampled->sampled);
 		json_add_number(object, "exact", unsampled->exact);
+	} else {
+		add_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self,
+		             object);
 	}
 	return object;
 }
