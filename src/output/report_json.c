@@ -266,13 +266,11 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 /* One without branches is left out. */
 static int put_class(struct report_out *out, uint32_t class, bool *first)
 {
-	bool whole = out->view.direction == PROFILE_ALL;
-	uint64_t least = report_least(out->profile, out->options, &out->view);
 	struct report_tree tree;
 	size_t nr;
 
 	if (profile_trees_make(&out->of, class) ||
-	    report_tree_init(&tree, &out->of, least, out->options->max_depth, whole))
+	    report_tree_init(&tree, &out->of, out->options, &out->view))
 		return -ENOMEM;
 	report_tree_children(&tree, 0, &nr);
 	if (nr) {

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#define SMALL_SHARE 0.005
-
 struct profile *report_profile(const struct trace *trace, uint32_t event,
                                const struct report_options *options, struct profile_view *view)
 {
@@ -34,12 +32,4 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 	profile_free(profile);
 	errno = -err;
 	return NULL;
-}
-
-uint64_t report_least(const struct profile *profile, const struct report_options *options,
-                      const struct profile_view *view)
-{
-	uint64_t whole = view->direction == PROFILE_ALL ? profile->total : view->total;
-
-	return options->all ? 0 : (uint64_t)(SMALL_SHARE * (double)whole);
 }

@@ -12,8 +12,4 @@
 struct profile *report_profile(const struct trace *trace, uint32_t event,
                                const struct report_options *options, struct profile_view *view);
 
-/* The weight that a branch of a tree must have to be shown. */
-uint64_t report_least(const struct profile *profile, const struct report_options *options,
-                      const struct profile_view *view);
-
 #endif

@@ -1,6 +1,5 @@
 #include "output/report_columns.h"
 #include "output/report_counters.h"
-#include "output/report_profile.h"
 #include "output/report_rows.h"
 #include "output/report_text.h"
 #include "output/report_tree.h"
@@ -21,7 +20,6 @@ struct tree_text {
 	const struct profile_view *view;
 	const struct counter_columns *counters;
 	char *text;
-	uint64_t least;      /* what a branch must come to */
 	const char **guides; /* before a name, for each level of branches */
 };
 
@@ -156,7 +154,7 @@ static bool told(const struct tree_text *tree, const struct report_branch *branc
 		return true;
 	if (tree->options->quiet)
 		return false;
-	return branch->total >= tree->least || (alone && !branch->parent);
+	return branch->total >= tree->tree->least || (alone && !branch->parent);
 }
 
 /*
@@ -228,8 +226,7 @@ static int put_class(struct tree_text *tree, uint32_t number)
 	int err = profile_trees_make(tree->of, number);
 
 	if (!err)
-		err = report_tree_init(&branches, tree->of, tree->least, tree->options->max_depth,
-		                       tree->view->direction == PROFILE_ALL);
+		err = report_tree_init(&branches, tree->of, tree->options, tree->view);
 	if (err)
 		return err;
 	tree->tree = &branches;
@@ -313,7 +310,6 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 		.view = view,
 		.counters = &counters,
 		.text = malloc(CELL_SIZE),
-		.least = report_least(profile, options, view),
 		.guides = guides,
 	};
 	int err = profile_trees_init(&of, profile);

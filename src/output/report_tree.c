@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DEEPEST 4096 /* twice what a recorder makes; a file may pretend that stacks have no end */
+#define SMALL_SHARE 0.005 /* of the whole; less is not worth a branch */
+/* Twice what a recorder makes; a file may pretend that stacks have no end. */
+#define DEEPEST 4096
 
 static int compare_branches(const void *a, const void *b)
 {
@@ -18,6 +20,14 @@ static int compare_branches(const void *a, const void *b)
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
 	return (x->unsampled > y->unsampled) - (x->unsampled < y->unsampled);
+}
+
+static uint64_t least_of(const struct profile *profile, const struct report_options *options,
+                         const struct profile_view *view)
+{
+	uint64_t whole = view->direction == PROFILE_ALL ? profile->total : view->total;
+
+	return options->all ? 0 : (uint64_t)(SMALL_SHARE * (double)whole);
 }
 
 static bool shown(const struct profile_node *node, uint64_t least)
@@ -45,7 +55,7 @@ static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent,
 }
 
 /* Without classes all trees, and all that was not sampled, are branches of one root. */
-static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t *sums)
+static void collect_unsampled(struct report_tree *tree, uint32_t *sums)
 {
 	const struct profile *profile = tree->profile;
 
@@ -54,7 +64,7 @@ static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++) {
 		uint64_t weight = profile->rows[profile->unsampled[i].row].self;
 
-		if (weight < least)
+		if (weight < tree->least)
 			add_small(tree, sums, 0, weight);
 		else
 			add(tree, &(struct report_branch){0, PROFILE_NONE, i, 0, 0, weight});
@@ -62,8 +72,8 @@ static void collect_unsampled(struct report_tree *tree, uint64_t least, uint32_t
 }
 
 /* Small nodes below shown ones are summed; what is below small ones is in them already. */
-static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
-                    const uint32_t *depths, uint32_t max_depth)
+static void collect(struct report_tree *tree, uint32_t *sums, const uint32_t *depths,
+                    uint32_t max_depth)
 {
 	const struct profile_node *nodes = tree->of->nodes;
 
@@ -71,9 +81,9 @@ static void collect(struct report_tree *tree, uint64_t least, uint32_t *sums,
 		const struct profile_node *node = &nodes[i];
 
 		if (!node->total || depths[i] > max_depth ||
-		    (node->parent && !shown(&nodes[node->parent], least)))
+		    (node->parent && !shown(&nodes[node->parent], tree->least)))
 			continue;
-		if (shown(node, least))
+		if (shown(node, tree->least))
 			add(tree, &(struct report_branch){node->parent, i, PROFILE_NONE, 0, 0,
 			                                  node->total});
 		else
@@ -159,9 +169,11 @@ static uint32_t *find_depths(const struct profile_trees *of)
 	return depths;
 }
 
-int report_tree_init(struct report_tree *tree, const struct profile_trees *of, uint64_t least,
-                     uint32_t max_depth, bool whole)
+int report_tree_init(struct report_tree *tree, const struct profile_trees *of,
+                     const struct report_options *options, const struct profile_view *view)
 {
+	uint64_t least = least_of(of->profile, options, view);
+	uint32_t max_depth = options->max_depth;
 	uint32_t *sums = calloc(of->nr + 1UL, sizeof(*sums));
 	uint32_t *depths = find_depths(of);
 	int err = -ENOMEM;
@@ -169,13 +181,13 @@ int report_tree_init(struct report_tree *tree, const struct profile_trees *of, u
 	*tree = (struct report_tree){
 		.profile = of->profile,
 		.of = of,
+		.least = least,
 		.branches = calloc(count_most(of, least), sizeof(*tree->branches)),
 	};
 	if (sums && depths && tree->branches) {
-		collect(tree, least, sums, depths,
-		        max_depth && max_depth < DEEPEST ? max_depth : DEEPEST);
-		if (whole)
-			collect_unsampled(tree, least, sums);
+		collect(tree, sums, depths, max_depth && max_depth < DEEPEST ? max_depth : DEEPEST);
+		if (view->direction == PROFILE_ALL)
+			collect_unsampled(tree, sums);
 		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
 		err = find_namesakes(tree);
 	}

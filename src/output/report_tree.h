@@ -3,6 +3,7 @@
 #define OUTPUT_REPORT_TREE_H
 
 #include "output/profile_trees.h"
+#include "output/report.h"
 
 /* A node, the sum of those too small to show below one, or what was not sampled of a command. */
 struct report_branch {
@@ -17,17 +18,19 @@ struct report_branch {
 struct report_tree {
 	const struct profile *profile;
 	const struct profile_trees *of; /* the tree that was made last */
+	uint64_t least;                 /* weight of a branch that is worth showing */
 	struct report_branch *branches; /* by parent, and then by total, most first, sums last */
 	size_t nr;
 };
 
 /*
- * Branches with at least this weight, down to a depth (1: the roots alone; 0: to the leaves, but
- * for stacks that only a file pretends, so that whoever goes down may do so by recursion). whole:
- * what was not sampled is among the roots, unless each class has a tree. 0 or -ENOMEM.
+ * The branches that the options want, of the whole profile or of a view, as report_profile() made
+ * it. In the former what was not sampled is among the roots, unless each class has a tree. Stacks
+ * that only a file pretends end somewhere, so that whoever goes down may do so by recursion. 0 or
+ * -ENOMEM.
  */
-int report_tree_init(struct report_tree *tree, const struct profile_trees *of, uint64_t least,
-                     uint32_t max_depth, bool whole);
+int report_tree_init(struct report_tree *tree, const struct profile_trees *of,
+                     const struct report_options *options, const struct profile_view *view);
 void report_tree_fini(struct report_tree *tree);
 
 /* The branches below a node (its children): the first, and how many. */
