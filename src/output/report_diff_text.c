@@ -294,7 +294,7 @@ static int put_table(void *arg, const struct diff *diff)
 	out->diff = diff;
 	if (out->nr_tables++)
 		fputc('\n', out->to);
-	if (!options->quiet && !options->no_header)
+	if (has_head(options))
 		put_head(out);
 	choose_unit(out);
 	measure(out);
@@ -311,7 +311,7 @@ int report_diff_text(FILE *to, const struct diff_report *report)
 {
 	struct diff_text out = {.to = to, .report = report};
 
-	if (!report->options->quiet && !report->options->no_header)
+	if (has_head(report->options))
 		put_runs(&out);
 	return report_diff_walk(report, put_table, &out);
 }

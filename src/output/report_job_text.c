@@ -220,7 +220,7 @@ static int put_head(FILE *to, const struct job *job, const char *name)
 {
 	struct warning_text warning = {.to = to, .options = job->options};
 
-	if (job->options->quiet || job->options->no_header)
+	if (!has_head(job->options))
 		return 0;
 	report_head_run(to, job->trace, name);
 	warnings_of_run(job->trace, report_warning_text, &warning);

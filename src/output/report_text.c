@@ -240,7 +240,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 	profile = report_profile(trace, event, options, &view);
 	if (!profile)
 		return -errno;
-	if (!options->quiet && !options->no_header) {
+	if (has_head(options)) {
 		report_head_event(to, trace, event);
 		err = report_head_part(to, trace, options, profile->samples);
 		warnings_of_profile(profile, report_warning_text, &warning);
@@ -258,7 +258,7 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 	struct warning_text warning = {.to = to, .options = options};
 	int err = 0;
 
-	if (!options->quiet && !options->no_header) {
+	if (has_head(options)) {
 		report_head_run(to, trace, name);
 		warnings_of_run(trace, report_warning_text, &warning);
 	}
@@ -270,8 +270,8 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 		err = put_event(to, trace, i, options);
 	}
 	/* Of a table alone: what is asked for with more words is all that is wanted. */
-	if (!err && !options->quiet && !options->no_header && !options->tree &&
-	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
+	if (!err && has_head(options) && !options->tree && !options->per_thread &&
+	    !options->annotate && options->direction == PROFILE_ALL)
 		err = report_calls_text(to, trace, options);
 	return err;
 }

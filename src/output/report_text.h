@@ -17,6 +17,12 @@ static inline const char *paint(const struct report_options *options, const char
 	return options->color ? color : "";
 }
 
+/* Whether there are lines above a table. */
+static inline bool has_head(const struct report_options *options)
+{
+	return !options->quiet && !options->no_header;
+}
+
 static inline double percent(double part, uint64_t whole)
 {
 	return whole ? 100 * part / (double)whole : 0;
