@@ -17,12 +17,15 @@ struct job {
 	const struct trace *trace;
 	const struct report_options *options;
 	struct rank_rows rows;
-	struct rank_sums samples; /* of the options' event, or the first one */
 	struct call_sums calls;
+	struct rank_sums samples; /* of the options' event, or the first one; of reports by rank */
 	struct call_callers callers; /* of reports on MPI alone */
 };
 
-/* 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
+/* The calls by themselves. 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
+int job_init_calls(struct job *job, const struct trace *trace,
+                   const struct report_options *options);
+/* The same with samples. */
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
 /* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
 int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
@@ -38,7 +41,9 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options);
 int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options);
 
-/* What stands below the table of an ordinary report: the calls alone. 0, -ENOMEM, -EBADMSG. */
+/* Whether an ordinary report has calls, too: not that of some CPUs, for calls know none. */
+bool report_has_calls(const struct trace *trace, const struct report_options *options);
+/* What stands below its table: the calls alone. 0, -ENOMEM, -EBADMSG. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
 /* The same as a JSON array; NULL: errno says why. */
 struct json_object;

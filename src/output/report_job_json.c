@@ -46,16 +46,12 @@ struct json_object *report_calls_object(const struct trace *trace,
                                         const struct report_options *options)
 {
 	struct json_object *array = NULL;
-	struct rank_rows rows;
-	struct call_sums sums = {0};
-	int err = rank_rows_init(&rows, trace);
+	struct job job;
+	int err = job_init_calls(&job, trace, options);
 
 	if (!err)
-		err = call_sums_init(&sums, trace, &rows, options->part);
-	if (!err)
-		array = calls_array(&sums, options);
-	call_sums_fini(&sums);
-	rank_rows_fini(&rows);
+		array = calls_array(&job.calls, options);
+	job_fini(&job);
 	errno = -err;
 	return array;
 }

@@ -87,27 +87,20 @@ static void put_completeness(FILE *to, const struct trace *trace)
 
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
 {
-	struct rank_rows rows;
-	struct call_sums sums = {0};
-	int err;
+	struct job job;
+	int err = job_init_calls(&job, trace, options);
 
-	if (!trace_has_calls(trace) || part_chooses_cpus(options->part))
-		return 0; /* calls know no CPU */
-	err = rank_rows_init(&rows, trace);
-	if (!err)
-		err = call_sums_init(&sums, trace, &rows, options->part);
 	if (!err) {
 		put_title(to, options,
 		          "calls as they were recorded, with exact times; the table above is from "
 		          "samples alone");
 		put_completeness(to, trace);
-		err = put_calls(to, &sums, options,
+		err = put_calls(to, &job.calls, options,
 		                options->limit < FEW_CALLS || options->limit == UINT32_MAX
 		                        ? options->limit
 		                        : FEW_CALLS);
 	}
-	call_sums_fini(&sums);
-	rank_rows_fini(&rows);
+	job_fini(&job);
 	return err;
 }
 

@@ -440,7 +440,7 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		}
 		fputc(']', to);
 	}
-	if (!err && trace_has_calls(trace) && !part_chooses_cpus(options->part)) {
+	if (!err && report_has_calls(trace, options)) {
 		struct json_object *calls = report_calls_object(trace, options);
 
 		err = calls ? 0 : -errno;

@@ -270,8 +270,8 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 		err = put_event(to, trace, i, options);
 	}
 	/* Of a table alone: what is asked for with more words is all that is wanted. */
-	if (!err && has_head(options) && !options->tree && !options->per_thread &&
-	    !options->annotate && options->direction == PROFILE_ALL)
+	if (!err && report_has_calls(trace, options) && has_head(options) && !options->tree &&
+	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
 		err = report_calls_text(to, trace, options);
 	return err;
 }
