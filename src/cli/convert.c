@@ -310,7 +310,7 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200, KEY_TIME, KEY_ONLY };
+enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -332,12 +332,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!options->enter_leave && strcmp(arg, "contexts") != 0)
 			argp_error(state, "--otf2-events is contexts or enter-leave, not '%s'",
 			           arg);
-		return 0;
-	case KEY_TIME:
-		options->part.time = arg;
-		return 0;
-	case KEY_ONLY:
-		options->part.only[options->part.nr_only++] = arg;
 		return 0;
 	case 'e':
 		options->event = arg;
@@ -374,7 +368,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			           options->converter->name);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return part_options_parse(&options->part, key, arg);
 	}
 }
 
@@ -390,10 +384,8 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
 	         "write here; -: to standard output (beside the trace, with its name)", 2},
 		{"otf2-events", KEY_OTF2_EVENTS, "KIND", 0,
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
-		{"time", KEY_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%",
-	         2},
-		{"only", KEY_ONLY, "WHO", 0,
-	         "only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again", 2},
+		{TIME_OPTION, 2},
+		{ONLY_OPTION, 2},
 		{"quiet", 'q', NULL, 0, "show no progress and no name of the output", 2},
 		{0},
 	};

@@ -4,6 +4,7 @@
 #include "cli/say.h"
 #include "output/text.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,20 @@ int part_options_init(struct part_options *options, int argc)
 	*options = (struct part_options){0};
 	options->only = calloc((size_t)argc + 1, sizeof(*options->only));
 	return options->only ? 0 : -ENOMEM;
+}
+
+int part_options_parse(struct part_options *options, int key, char *arg)
+{
+	switch (key) {
+	case OPT_TIME:
+		options->time = arg;
+		return 0;
+	case OPT_ONLY:
+		options->only[options->nr_only++] = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 void part_options_fini(struct part_options *options)

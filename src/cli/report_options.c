@@ -10,7 +10,6 @@
 enum {
 	OPT_TREE = OPT_OTHERS,
 	OPT_PER_THREAD,
-	OPT_TIME,
 	OPT_CALLERS,
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
@@ -19,7 +18,6 @@ enum {
 	OPT_PER_RANK,
 	OPT_SYMBOLS,
 	OPT_DEBUGINFOD,
-	OPT_ONLY,
 };
 
 static const struct argp_option options_known[] = {
@@ -36,9 +34,8 @@ static const struct argp_option options_known[] = {
 	{"mpi", OPT_MPI, NULL, 0, "time in MPI by rank, call and caller, and who sends to whom", 0},
 	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
-	{"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%", 0},
-	{"only", OPT_ONLY, "WHO", 0,
-         "only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again", 0},
+	{TIME_OPTION, 0},
+	{ONLY_OPTION, 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
@@ -85,6 +82,8 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 		command->symbols = command->places.ask_server = true;
 		return 0;
 	default:
+		if (!part_options_parse(&command->part, key, arg))
+			return 0;
 		return row_options_parse(&command->rows, key, arg, state);
 	}
 }
@@ -146,12 +145,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SYMBOLS:
 		command->symbols = true;
 		command->places.folder = arg;
-		return 0;
-	case OPT_TIME:
-		command->part.time = arg;
-		return 0;
-	case OPT_ONLY:
-		command->part.only[command->part.nr_only++] = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->rows.report.max_depth = row_options_limit(state, "the depth", arg);
