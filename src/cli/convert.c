@@ -312,18 +312,45 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 
 enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
 
+static void choose_converter(struct argp_state *state, const struct converter *converter)
+{
+	struct convert_options *options = state->input;
+
+	if (options->converter && options->converter != converter)
+		argp_error(state, "--%s or --%s: one at a time", options->converter->name,
+		           converter->name);
+	options->converter = converter;
+}
+
+static void check_options(struct argp_state *state)
+{
+	const struct convert_options *options = state->input;
+	const struct converter *converter = options->converter;
+
+	if (!converter) {
+		argp_error(state, "name a format, for example --flamegraph");
+		return;
+	}
+	if (options->output && !*options->output)
+		argp_error(state, "the output's name is empty");
+	if (options->enter_leave && strcmp(converter->name, "otf2") != 0)
+		argp_error(state, "--otf2-events is for --otf2");
+	if (options->event && !converter->one_event && !converter->event_alone)
+		argp_error(state, "--%s writes all events: --event does not apply",
+		           converter->name);
+	if (part_wanted(&options->part) && !converter->one_part)
+		argp_error(state,
+		           "--%s writes all of a run, for viewers that choose the part to "
+		           "show: --time and --only do not apply",
+		           converter->name);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct convert_options *options = state->input;
-	const struct converter *converter = key >= KEY_CONVERTER && key < KEY_OTF2_EVENTS
-	                                            ? converter_at((unsigned)key - KEY_CONVERTER)
-	                                            : NULL;
 
-	if (converter && options->converter && options->converter != converter)
-		argp_error(state, "--%s or --%s: one at a time", options->converter->name,
-		           converter->name);
-	if (converter) {
-		options->converter = converter;
+	if (key >= KEY_CONVERTER && key < KEY_OTF2_EVENTS) {
+		choose_converter(state, converter_at((unsigned)key - KEY_CONVERTER));
 		return 0;
 	}
 	switch (key) {
@@ -349,23 +376,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		reading_take(state, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->converter)
-			argp_error(state, "name a format, for example --flamegraph");
-		if (options->output && !*options->output)
-			argp_error(state, "the output's name is empty");
-		if (options->enter_leave && options->converter &&
-		    strcmp(options->converter->name, "otf2") != 0)
-			argp_error(state, "--otf2-events is for --otf2");
-		if (options->event && options->converter && !options->converter->one_event &&
-		    !options->converter->event_alone)
-			argp_error(state, "--%s writes all events: --event does not apply",
-			           options->converter->name);
-		if (part_wanted(&options->part) && options->converter &&
-		    !options->converter->one_part)
-			argp_error(state,
-			           "--%s writes all of a run, for viewers that choose the part to "
-			           "show: --time and --only do not apply",
-			           options->converter->name);
+		check_options(state);
 		return 0;
 	default:
 		return part_options_parse(&options->part, key, arg);
