@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tables_folder.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,7 +8,7 @@
 /* The recorder's side of a target's memory: what a true one writes, and what a mad one does. */
 
 struct world {
-	char folder[64], path[96];
+	char folder[64];
 	struct tables *tables;
 	struct calls_names names;
 	struct calls_clock clock;
@@ -51,11 +45,7 @@ static int setup(void **state)
 	int fd = -1;
 
 	assert_non_null(w);
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
-	w->tables = tables_new(128 << 10, w->path);
-	assert_non_null(w->tables);
+	w->tables = tables_in_folder(w->folder, 128 << 10);
 	calls_names_init(&w->names, w->tables);
 	w->clock.source = RING_CLOCK_MONOTONIC;
 	calls_clock_read(&w->clock);

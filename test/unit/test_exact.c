@@ -1,11 +1,6 @@
 /* Which of the kernel's totals of commands and threads are believed in the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tables_folder.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,12 +72,8 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct session *s = &w->session;
-	char path[96];
 
 	assert_non_null(w);
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	strcat(strcpy(path, w->folder), "/x.atr");
 	w->period = PERIOD;
 	w->fd = counted(TOTAL);
 	w->command[0] = "app";
@@ -103,8 +94,7 @@ static int setup(void **state)
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
 	s->modules = module_table_new();
-	s->tables = tables_new(64 << 10, path);
-	assert_non_null(s->tables);
+	s->tables = tables_in_folder(w->folder, 64 << 10);
 	tasks_init(&s->tasks, s->tables, s->modules, 1, NULL, NULL);
 	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
 	*state = w;

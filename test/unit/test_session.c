@@ -1,5 +1,6 @@
 /* What a session makes of trouble that the kernel tells of, and what wakes it, without a kernel. */
 #include "raw_ring.h"
+#include "tables_folder.h"
 
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -71,12 +72,8 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct session *s = &w->session;
-	char path[96];
 
 	assert_non_null(w);
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	snprintf(path, sizeof(path), "%s/x.atr", w->folder);
 	setup_sampler(w);
 	w->options.nr_events = NR_EVENTS;
 	s->options = &w->options;
@@ -87,9 +84,8 @@ static int setup(void **state)
 	open_pipe(&w->signals[0], &w->signals[1]);
 	s->signal_fd = w->signals[0];
 	s->modules = module_table_new();
-	s->tables = tables_new(64 << 10, path);
+	s->tables = tables_in_folder(w->folder, 64 << 10);
 	assert_non_null(s->modules);
-	assert_non_null(s->tables);
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	s->tasks.unobserved_list.poll_fd = -1;
 	*state = w;

@@ -1,13 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tables_folder.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,7 +15,7 @@ enum { BUDGET = 128 << 10, GRACE = 200000000 };
 #define PID(n) ((uint32_t)(0x40000000 + (n)))
 
 struct world {
-	char folder[64], path[96];
+	char folder[64];
 	struct tables *tables;
 	struct module_table *modules;
 	struct tasks tasks;
@@ -41,12 +35,8 @@ static int setup_with(void **state, unsigned nr_streams)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
-	w->tables = tables_new(BUDGET, w->path);
+	w->tables = tables_in_folder(w->folder, BUDGET);
 	w->modules = module_table_new();
-	assert_non_null(w->tables);
 	assert_non_null(w->modules);
 	tables_ledger(w->tables)->nr_kinds = 2;
 	tasks_init(&w->tasks, w->tables, w->modules, nr_streams, forget, w);

@@ -1,15 +1,9 @@
 /* What processes use that no event observes: in full up to their end, or said to be missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tables_folder.h"
 
 #include "cli/unobserved.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,7 +13,7 @@
 #define BURN_NS 12000000
 
 struct world {
-	char folder[64], path[96];
+	char folder[64];
 	struct tables *tables;
 	struct unobserved_list list;
 	uint32_t comm;
@@ -30,11 +24,7 @@ static int setup(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
-	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
-	w->tables = tables_new(BUDGET, w->path);
-	assert_non_null(w->tables);
+	w->tables = tables_in_folder(w->folder, BUDGET);
 	w->comm = tables_comm(w->tables, "setuid");
 	unobserved_init(&w->list);
 	*state = w;

@@ -2,18 +2,11 @@
 #ifndef TEST_TRACE_WORLD_H
 #define TEST_TRACE_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "output/trace.h"
 #include "output/trace_write.h"
+#include "tables_folder.h"
 #include "trace_symbols.h"
 
 enum { MAX_DEPTH = 30, NR_EVENTS = 2, NR_CPUS = 3, TIME_SHIFT = 6 };
@@ -73,11 +66,8 @@ static inline void describe(struct world *w)
 static inline void world_make_tables(struct world *w, size_t budget)
 {
 	*w = (struct world){.seed = 7};
-	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
-	assert_non_null(mkdtemp(w->folder));
+	w->tables = tables_in_folder(w->folder, budget);
 	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
-	w->tables = tables_new(budget, w->path);
-	assert_non_null(w->tables);
 }
 
 /* Of the tables' budget. */
