@@ -103,6 +103,21 @@ static struct diff_row *compare(struct run *before, struct run *after, bool shar
 	return rows_of(&report);
 }
 
+/* Rows of two runs that are recorded for it, the functions as often as said in each. */
+static struct diff_row *compare_recorded(const char *before, unsigned nr_before, const char *after,
+                                         unsigned nr_after, bool shares)
+{
+	struct run runs[DIFF_SIDES];
+	struct diff_row *rows;
+
+	record(&runs[DIFF_BEFORE], before, nr_before);
+	record(&runs[DIFF_AFTER], after, nr_after);
+	rows = compare(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], shares);
+	end(&runs[DIFF_BEFORE]);
+	end(&runs[DIFF_AFTER]);
+	return rows;
+}
+
 static void free_rows(struct diff_row *rows)
 {
 	for (size_t i = 0; rows[i].cells; i++)
@@ -177,13 +192,9 @@ static void names_are_told_in_full(void **state)
 
 static void the_largest_change_comes_first(void **state)
 {
-	struct run before, after;
-	struct diff_row *rows;
+	struct diff_row *rows = compare_recorded("abbc", 100, "aaaabc", 100, false);
 
 	(void)state;
-	record(&before, "abbc", 100);
-	record(&after, "aaaabc", 100);
-	rows = compare(&before, &after, false);
 	expect(&rows[0], "a", weight(100), weight(400));
 	expect(&rows[1], "b", weight(200), weight(100));
 	expect(&rows[2], "c", weight(100), weight(100));
@@ -191,60 +202,40 @@ static void the_largest_change_comes_first(void **state)
 	assert_true(diff_is_clear(&rows[0]) && diff_is_clear(&rows[1]));
 	assert_false(diff_is_clear(&rows[2]));
 	free_rows(rows);
-	end(&before);
-	end(&after);
 }
 
 /* In one piece each: a run begins and ends, and the weight of a sample is added to both sides. */
 static void errors_of_both_runs_add_up(void **state)
 {
-	struct run before, after;
-	struct diff_row *rows;
+	struct diff_row *rows = compare_recorded("ab", 100, "aab", 100, false);
 
 	(void)state;
-	record(&before, "ab", 100);
-	record(&after, "aab", 100);
-	rows = compare(&before, &after, false);
 	expect(&rows[0], "a", weight(100), weight(200));
 	assert_true(fabs(rows[0].error - (1.96 * sqrt(2 + 2) * weight(1))) < 1);
 	free_rows(rows);
-	end(&before);
-	end(&after);
 }
 
 static void one_sample_more_or_less_means_nothing(void **state)
 {
-	struct run before, after;
-	struct diff_row *rows;
+	struct diff_row *rows = compare_recorded("a", 1, "b", 1, false);
 
 	(void)state;
-	record(&before, "a", 1);
-	record(&after, "b", 1);
-	rows = compare(&before, &after, false);
 	expect(&rows[0], "a", weight(1), 0);
 	expect(&rows[1], "b", 0, weight(1));
 	assert_false(diff_is_clear(&rows[0]) || diff_is_clear(&rows[1]));
 	free_rows(rows);
-	end(&before);
-	end(&after);
 }
 
 static void shares_are_of_their_own_run(void **state)
 {
-	struct run before, after;
-	struct diff_row *rows;
+	struct diff_row *rows = compare_recorded("ab", 100, "aaab", 200, true);
 
 	(void)state;
-	record(&before, "ab", 100);
-	record(&after, "aaab", 200);
-	rows = compare(&before, &after, true);
 	expect(&rows[0], "a", 50, 75);
 	expect(&rows[1], "b", 50, 25);
 	/* Each error in its own run's percent. */
 	assert_true(fabs(rows[0].error - (1.96 * sqrt(2 / 4.0 + 2 / 64.0))) < 1e-3);
 	free_rows(rows);
-	end(&before);
-	end(&after);
 }
 
 enum { MANY = 3 };
@@ -409,16 +400,22 @@ static void names_of_runs_are_harmless(void **state)
 	end_all(&after);
 }
 
-static char *text_of(struct run *before, struct run *after, const struct report_options *options)
+static void expect_text(const char *before, const char *after, const struct report_options *options,
+                        const char *expected)
 {
-	struct diff_report report = report_of(before, after, options);
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct run runs[DIFF_SIDES];
+	struct diff_report report = report_of(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], options);
+	struct page page;
+	char *text;
 
-	assert_int_equal(report_diff_text(file, &report), 0);
-	fclose(file);
-	return text;
+	record(&runs[DIFF_BEFORE], before, 100);
+	record(&runs[DIFF_AFTER], after, 100);
+	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
+	text = page_close(&page);
+	assert_string_equal(text, expected);
+	free(text);
+	end(&runs[DIFF_BEFORE]);
+	end(&runs[DIFF_AFTER]);
 }
 
 /* Lines 7 and 8 of two files that are called alike, in functions a and b. */
@@ -513,41 +510,28 @@ static void programs_get_fields(void **state)
 static void changes_within_their_errors_are_summed_up(void **state)
 {
 	struct report_options options = by_symbol;
-	struct run before, after;
-	char *text;
 
 	(void)state;
-	record(&before, "abcz", 100);
-	record(&after, "aabcy", 100);
 	options.event = 0;
 	options.quiet = false;
 	options.no_header = true;
 	options.limit = 2;
-	text = text_of(&before, &after, &options);
-	assert_string_equal(text,
-	                    "      change       ± error        before         after  symbol\n"
-	                    "   +9.708 ms ±    0.381 ms      9.708 ms     19.416 ms  a\n"
-	                    "   +9.708 ms ±    0.330 ms      0.000 ms      9.708 ms  y\n"
-	                    "   -9.708 ms  in 3 more rows, 1 beyond its error; --all shows them\n");
-	free(text);
-	end(&before);
-	end(&after);
+	expect_text("abcz", "aabcy", &options,
+	            "      change       ± error        before         after  symbol\n"
+	            "   +9.708 ms ±    0.381 ms      9.708 ms     19.416 ms  a\n"
+	            "   +9.708 ms ±    0.330 ms      0.000 ms      9.708 ms  y\n"
+	            "   -9.708 ms  in 3 more rows, 1 beyond its error; --all shows them\n");
 }
 
 static void both_runs_stand_above(void **state)
 {
 	struct report_options options = by_symbol;
-	struct run before, after;
-	char *text;
 
 	(void)state;
-	record(&before, "abcd", 100);
-	record(&after, "abc", 100);
 	options.event = 0;
 	options.quiet = false;
-	text = text_of(&before, &after, &options);
-	assert_string_equal(
-		text,
+	expect_text(
+		"abcd", "abc", &options,
 		"before: x: ./app -x '\\x1b[31m'\n"
 		"7.724 ms on , 3 CPUs\n"
 		"warning: before: no samples of page-faults: one is taken every 1.009 µs, and no "
@@ -563,9 +547,6 @@ static void both_runs_stand_above(void **state)
 		"      change       ± error        before         after  symbol\n"
 		"   -9.708 ms ±    0.330 ms      9.708 ms      0.000 ms  d\n"
 		"   +0.000 ms  in 3 more rows, within their errors; --all shows them\n");
-	free(text);
-	end(&before);
-	end(&after);
 }
 
 static void only_events_of_both_runs_compare(void **state)
