@@ -30,7 +30,7 @@ struct sum_table {
 
 struct builder {
 	struct profile *profile;
-	uint32_t rooms[3]; /* of classes, rows and nodes */
+	uint32_t classes_room, rows_room, nodes_room;
 	struct map64 class_by_key;
 	struct node_table children, rows; /* rows: by class and name */
 	struct sum_table sums;
@@ -81,8 +81,6 @@ static inline uint32_t builder_known_context(const struct builder *builder, uint
 
 /* Zeroed, and made for look-ups here and there; to be freed. NULL: no memory. */
 void *memory_new(size_t nr, size_t size);
-/* The same, but only what there was before is in it. */
-void *memory_grown(void *memory, size_t nr, size_t size);
 /* Doubles an array that is full; returns the number of a new zeroed entry, or PROFILE_NONE. */
 uint32_t memory_add(void **entries, uint32_t *nr, uint32_t *room, size_t size);
 

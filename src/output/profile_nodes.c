@@ -30,7 +30,8 @@ void *memory_new(size_t nr, size_t size)
 	return spread_over_less(calloc(nr, size), nr, size);
 }
 
-void *memory_grown(void *memory, size_t nr, size_t size)
+/* The same, but only what there was before is in it. */
+static void *memory_grown(void *memory, size_t nr, size_t size)
 {
 	return spread_over_less(reallocarray(memory, nr, size), nr, size);
 }
@@ -55,7 +56,7 @@ static uint32_t add_node(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
-	return memory_add((void **)&profile->nodes, &profile->nr_nodes, &builder->rooms[2],
+	return memory_add((void **)&profile->nodes, &profile->nr_nodes, &builder->nodes_room,
 	                  sizeof(*profile->nodes));
 }
 
@@ -65,7 +66,7 @@ void builder_reserve_nodes(struct builder *builder, uint64_t nr)
 		return;
 	builder->profile->nodes = memory_new(nr, sizeof(struct profile_node));
 	if (builder->profile->nodes)
-		builder->rooms[2] = (uint32_t)nr;
+		builder->nodes_room = (uint32_t)nr;
 }
 
 uint32_t builder_add_root(struct builder *builder)
@@ -81,14 +82,14 @@ uint32_t builder_add_class(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
-	return memory_add((void **)&profile->classes, &profile->nr_classes, &builder->rooms[0],
+	return memory_add((void **)&profile->classes, &profile->nr_classes, &builder->classes_room,
 	                  sizeof(*profile->classes));
 }
 
 uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
 {
 	struct profile *profile = builder->profile;
-	uint32_t row = memory_add((void **)&profile->rows, &profile->nr_rows, &builder->rooms[1],
+	uint32_t row = memory_add((void **)&profile->rows, &profile->nr_rows, &builder->rows_room,
 	                          sizeof(*profile->rows));
 
 	if (row == PROFILE_NONE)
