@@ -1,5 +1,6 @@
 #include "output/trace_calls.h"
 #include "output/trace_places.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,16 +8,10 @@
 
 #define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
 
-/* Which calls are wanted; NULL in place of it: all. */
-struct filter {
-	const struct call_index *index;
-	uint32_t thread;
-};
-
 /* The calls of one kind and level, at the next record. */
 struct list {
 	const struct place *at, *end; /* the bins that follow */
-	const struct filter *filter;
+	const uint32_t *thread;       /* whose calls are wanted; NULL: everybody's */
 	struct call record;
 	struct call_cursor *cursor; /* NULL: there is no further record */
 	uint32_t list;
@@ -24,8 +19,7 @@ struct list {
 
 struct call_walk {
 	struct places own; /* of a walk over all threads */
-	const struct places *places;
-	struct filter filter;
+	uint32_t thread;   /* of any other */
 	struct list *lists;
 	uint32_t nr_lists;
 	struct call_part *parts;
@@ -34,29 +28,16 @@ struct call_walk {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static bool bin_wanted(const struct list *list)
-{
-	const struct filter *filter = list->filter;
-
-	return !filter || filter->index->threads[list->at - filter->index->places->places] >>
-	                                  filter->thread % 64 &
-	                          1;
-}
-
 /* 1 with the list's next record, 0 at its end, -EBADMSG. */
 static int list_step(struct list *list)
 {
 	for (;;) {
 		int got = call_code_next(list->cursor, &list->record);
 
-		if (got == 1 && list->filter && list->record.thread != list->filter->thread)
+		if (got == 1 && list->thread && list->record.thread != *list->thread)
 			continue;
-		if (got)
+		if (got || list->at == list->end)
 			return got;
-		while (list->at < list->end && !bin_wanted(list))
-			list->at++;
-		if (list->at == list->end)
-			return 0;
 		got = call_code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
 		if (got)
 			return got;
@@ -76,9 +57,9 @@ static int list_next(struct list *list)
 }
 
 static int list_open(struct list *list, const struct place *first, const struct place *end,
-                     const struct filter *filter)
+                     const uint32_t *thread)
 {
-	*list = (struct list){.at = first, .end = end, .list = first->list, .filter = filter};
+	*list = (struct list){.at = first, .end = end, .list = first->list, .thread = thread};
 	list->cursor = calloc(1, sizeof(*list->cursor));
 	return list->cursor ? list_next(list) : -ENOMEM;
 }
@@ -105,26 +86,24 @@ static struct list *oldest(const struct call_walk *walk)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static int open_lists(struct call_walk *walk, const struct filter *filter)
+static int open_lists(struct call_walk *walk, const struct places *places, const uint32_t *thread)
 {
-	const struct place *place = walk->places->places, *end = place + walk->places->nr, *next;
+	const struct place *place = places->places, *end = place + places->nr, *next;
 	int err = 0;
 
-	walk->lists = calloc((size_t)places_lists(walk->places) + 1, sizeof(*walk->lists));
+	walk->lists = calloc((size_t)places_lists(places) + 1, sizeof(*walk->lists));
 	if (!walk->lists)
 		return -ENOMEM;
 	for (; place < end && !err; place = next) {
-		next = places_list_end(walk->places, place);
-		err = list_open(&walk->lists[walk->nr_lists++], place, next, filter);
+		next = places_list_end(places, place);
+		err = list_open(&walk->lists[walk->nr_lists++], place, next, thread);
 	}
 	return err;
 }
 
-/* The walk with its lists open, unless there was an error; else NULL with errno. */
-static struct call_walk *walk_begin(struct call_walk *walk, int err, const struct filter *filter)
+/* The walk, unless there was an error; else NULL with errno. */
+static struct call_walk *walk_or_error(struct call_walk *walk, int err)
 {
-	if (!err)
-		err = open_lists(walk, filter);
 	if (!err)
 		return walk;
 	call_walk_free(walk);
@@ -135,11 +114,14 @@ static struct call_walk *walk_begin(struct call_walk *walk, int err, const struc
 struct call_walk *call_walk_new(const struct trace *trace)
 {
 	struct call_walk *walk = calloc(1, sizeof(*walk));
+	int err;
 
 	if (!walk)
 		return NULL;
-	walk->places = &walk->own;
-	return walk_begin(walk, places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS), NULL);
+	err = places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	if (!err)
+		err = open_lists(walk, &walk->own, NULL);
+	return walk_or_error(walk, err);
 }
 
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread)
@@ -148,9 +130,8 @@ struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thre
 
 	if (!walk)
 		return NULL;
-	walk->places = index->places;
-	walk->filter = (struct filter){index, thread};
-	return walk_begin(walk, 0, &walk->filter);
+	walk->thread = thread;
+	return walk_or_error(walk, open_lists(walk, &index->of_thread[thread], &walk->thread));
 }
 
 void call_walk_free(struct call_walk *walk)
@@ -215,57 +196,122 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call)
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-static void index_call(struct call_index *index, size_t place, const struct call *call)
+/* That a bin has calls of a thread. */
+struct mention {
+	uint32_t thread, place;
+};
+
+/* What the index is made from. */
+struct survey {
+	struct call_index *index;
+	struct places places; /* of all bins */
+	uint32_t *seen;       /* by thread: the last place that mentions it, + 1 */
+	struct mention *mentions;
+	size_t nr;
+};
+
+static int survey_thread(struct survey *survey, uint32_t place, uint32_t thread)
 {
-	index->threads[place] |= (uint64_t)1 << call->thread % 64;
-	if (call->flags & CALL_CONTINUED)
-		return;
-	index->nr[call->thread < index->nr_threads ? call->thread : index->nr_threads]++;
-	if (!index->first_time || call->enter < index->first_time)
-		index->first_time = call->enter;
-	if (call->leave > index->last_time)
-		index->last_time = call->leave;
+	struct mention *grown;
+
+	if (survey->seen[thread] == place + 1)
+		return 0;
+	grown = array_grow(survey->mentions, survey->nr, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	survey->mentions = grown;
+	survey->mentions[survey->nr++] = (struct mention){thread, place};
+	survey->seen[thread] = place + 1;
+	survey->index->of_thread[thread].nr++;
+	return 0;
 }
 
-static int index_bins(struct call_index *index)
+static int survey_call(struct survey *survey, uint32_t place, const struct call *call)
+{
+	struct call_index *index = survey->index;
+	uint32_t thread = call->thread < index->nr_threads ? call->thread : index->nr_threads;
+
+	if (!(call->flags & CALL_CONTINUED)) {
+		index->nr[thread]++;
+		if (!index->first_time || call->enter < index->first_time)
+			index->first_time = call->enter;
+		if (call->leave > index->last_time)
+			index->last_time = call->leave;
+	}
+	return thread < index->nr_threads ? survey_thread(survey, place, thread) : 0;
+}
+
+static int survey_bins(struct survey *survey)
 {
 	struct call_cursor *cursor = malloc(sizeof(*cursor));
 	int got = cursor ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < index->places->nr && !got; i++) {
-		const struct bin *bin = index->places->places[i].bin;
+	for (uint32_t i = 0; i < survey->places.nr && !got; i++) {
+		const struct bin *bin = survey->places.places[i].bin;
 		struct call call;
 
 		got = call_code_open(cursor, bin, bin_size(bin));
-		while (!got && (got = call_code_next(cursor, &call)) == 1) {
-			index_call(index, i, &call);
-			got = 0;
-		}
+		while (!got && (got = call_code_next(cursor, &call)) == 1)
+			got = survey_call(survey, i, &call);
 	}
 	free(cursor);
 	return got;
 }
 
+/* To each thread its places, in their order. */
+static int share_places(const struct survey *survey)
+{
+	struct call_index *index = survey->index;
+	struct place *next;
+
+	index->places = next = calloc(survey->nr + 1, sizeof(*next));
+	if (!next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < index->nr_threads; i++) {
+		index->of_thread[i].places = next;
+		next += index->of_thread[i].nr;
+		index->of_thread[i].nr = 0;
+	}
+	for (size_t i = 0; i < survey->nr; i++) {
+		struct places *places = &index->of_thread[survey->mentions[i].thread];
+
+		places->places[places->nr++] = survey->places.places[survey->mentions[i].place];
+	}
+	return 0;
+}
+
+static int make_index(struct call_index *index)
+{
+	struct survey survey = {.index = index};
+	int err = places_find(&survey.places, index->trace, BIN_CALLS, TRACE_ALL_EVENTS);
+
+	index->of_thread = calloc(index->nr_threads + 1UL, sizeof(*index->of_thread));
+	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
+	survey.seen = calloc(index->nr_threads + 1UL, sizeof(*survey.seen));
+	if (!index->of_thread || !index->nr || !survey.seen)
+		err = -ENOMEM;
+	if (!err)
+		err = survey_bins(&survey);
+	if (!err)
+		err = share_places(&survey);
+	places_fini(&survey.places);
+	free(survey.seen);
+	free(survey.mentions);
+	return err;
+}
+
 struct call_index *call_index_new(const struct trace *trace)
 {
 	struct call_index *index = calloc(1, sizeof(*index));
-	int err = -ENOMEM;
+	int err;
 
 	if (!index)
-		goto out;
+		return NULL;
 	index->trace = trace;
-	index->places = calloc(1, sizeof(*index->places));
-	if (!index->places || places_find(index->places, trace, BIN_CALLS, TRACE_ALL_EVENTS))
-		goto out;
 	index->nr_threads = trace_nr_threads(trace);
-	index->threads = calloc(index->places->nr + 1, sizeof(*index->threads));
-	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
-	if (!index->threads || !index->nr)
-		goto out;
-	err = index_bins(index);
+	err = make_index(index);
 	if (!err)
 		return index;
-out:
 	call_index_free(index);
 	errno = -err;
 	return NULL;
@@ -275,10 +321,8 @@ void call_index_free(struct call_index *index)
 {
 	if (!index)
 		return;
-	if (index->places)
-		places_fini(index->places);
 	free(index->places);
-	free(index->threads);
+	free(index->of_thread);
 	free(index->nr);
 	free(index);
 }

@@ -9,6 +9,7 @@
 #include "hmb/call_code.h"
 #include "output/trace.h"
 
+struct place;
 struct places;
 
 struct trace_call {
@@ -29,9 +30,9 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call);
 /* Which bins hold calls of which threads, for walks over one thread after the other. */
 struct call_index {
 	const struct trace *trace;
-	struct places *places;
-	uint64_t *threads; /* by place: a bit for each thread's number modulo 64 */
-	uint64_t *nr;      /* calls by thread; of numbers made up the last one */
+	struct place *places;     /* of thread after thread */
+	struct places *of_thread; /* each one's part of them */
+	uint64_t *nr;             /* calls by thread; of numbers made up the last one */
 	uint32_t nr_threads;
 	uint64_t first_time, last_time; /* of all calls; 0: there are none */
 };
@@ -40,7 +41,7 @@ struct call_index {
 struct call_index *call_index_new(const struct trace *trace);
 void call_index_free(struct call_index *index);
 
-/* A walk over the calls of one thread, in order of leaving. NULL with errno. */
+/* A walk over the calls of one thread of the trace, in order of leaving. NULL with errno. */
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
 
 /* What calls of a trace are stored in, bytes of records alone. 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 #include "output/convert.h"
 #include "output/merge.h"
 #include "output/new_folder.h"
+#include "output/trace_places.h"
 
 #include <errno.h>
 #include <math.h>
@@ -228,6 +229,40 @@ static void test_stream(void **state)
 	world_close(&job.w);
 }
 
+/* As in the trace of a merged job: who reads one thread's calls does not read all threads'. */
+static void test_many_threads(void **state)
+{
+	enum { MANY = 500 };
+	struct call_index *index;
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	for (uint32_t thread = 0; thread < MANY; thread++) {
+		if (thread >= NR_THREADS)
+			tables_add_thread(job.w.tables, 100, 100 + (int)thread, 0, 0);
+		for (uint32_t n = 0; n < 100; n++) {
+			struct call call = {.thread = thread,
+			                    .region = job.regions[1],
+			                    .enter = n * 100,
+			                    .leave = n * 100 + 50};
+
+			hmb_put_call(job.w.hmb, CALLS, n % 2, &call);
+		}
+	}
+	trace = world_written(&job.w);
+	index = call_index_new(trace);
+	assert_non_null(index);
+	for (uint32_t thread = 0; thread < MANY; thread++) {
+		assert_in_range(index->of_thread[thread].nr, 2, 4);
+		check_stream(index, thread);
+	}
+	call_index_free(index);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 /* Calls that cross each other, as no program makes them. */
 static void test_crossing(void **state)
 {
@@ -421,10 +456,15 @@ static void test_values_that_are_no_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trace),     cmocka_unit_test(test_recover),
-		cmocka_unit_test(test_bad_comms), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_crossing),  cmocka_unit_test(test_merge_without_room),
-		cmocka_unit_test(test_ticks),     cmocka_unit_test(test_values_that_are_no_numbers),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_recover),
+		cmocka_unit_test(test_bad_comms),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_merge_without_room),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_values_that_are_no_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
