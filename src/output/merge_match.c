@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_WAITING  (1u << 20) /* ends of messages without the other one */
-#define MAX_OPEN     (1u << 12) /* collectives that some have not reached */
-#define MAX_INVOLVED 64         /* hosts of a communicator */
+#define MAX_WAITING (1u << 20) /* ends of messages without the other one */
+#define MAX_OPEN    (1u << 12) /* collectives that some have not reached */
 
 /* One end of a message, in a queue of its kind. */
 struct end {
@@ -26,15 +25,17 @@ struct queue {
 	bool sends;
 };
 
+/* The members of a collective on one host. */
+struct presence {
+	uint64_t entered, left; /* latest, earliest */
+	bool any;
+};
+
 /* A collective that some members have reached. */
 struct meeting {
 	uint64_t comm, sequence;
-	uint32_t left; /* members to come; 0: not in use */
-	uint32_t nr_hosts;
-	struct {
-		uint32_t host;
-		uint64_t entered, left; /* latest, earliest */
-	} hosts[MAX_INVOLVED];
+	uint32_t left;          /* members to come; 0: not in use */
+	struct presence *hosts; /* of all numbers; NULL: not in use */
 };
 
 struct matcher {
@@ -77,6 +78,8 @@ void matcher_free(struct matcher *matcher)
 	free(matcher->queues);
 	free(matcher->ends);
 	free(matcher->sequences);
+	for (unsigned i = 0; matcher->meetings && i < MAX_OPEN; i++)
+		free(matcher->meetings[i].hosts);
 	free(matcher->meetings);
 	free(matcher);
 }
@@ -218,6 +221,7 @@ static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t ra
 	return 0;
 }
 
+/* NULL: no memory. */
 static struct meeting *find_meeting(struct matcher *matcher, const struct trace_comm *comm,
                                     uint64_t sequence)
 {
@@ -225,45 +229,56 @@ static struct meeting *find_meeting(struct matcher *matcher, const struct trace_
 
 	if (meeting->left && meeting->comm == comm->id && meeting->sequence == sequence)
 		return meeting;
-	*meeting =
-		(struct meeting){.comm = comm->id, .sequence = sequence, .left = comm->nr_members};
-	return meeting;
+	free(meeting->hosts);
+	*meeting = (struct meeting){
+		.comm = comm->id,
+		.sequence = sequence,
+		.left = comm->nr_members,
+		.hosts = calloc(matcher->clocks->nr, sizeof(*meeting->hosts)),
+	};
+	return meeting->hosts ? meeting : NULL;
 }
 
 static void meeting_note(struct meeting *meeting, uint32_t host, const struct call *call)
 {
-	uint32_t i = 0;
+	struct presence *presence = &meeting->hosts[host];
 
-	while (i < meeting->nr_hosts && meeting->hosts[i].host != host)
-		i++;
-	if (i == MAX_INVOLVED)
-		return;
-	if (i == meeting->nr_hosts) {
-		meeting->nr_hosts++;
-		meeting->hosts[i].host = host;
-		meeting->hosts[i].entered = call->enter;
-		meeting->hosts[i].left = call->leave;
-	}
-	if (call->enter > meeting->hosts[i].entered)
-		meeting->hosts[i].entered = call->enter;
-	if (call->leave < meeting->hosts[i].left)
-		meeting->hosts[i].left = call->leave;
+	if (!presence->any || call->enter > presence->entered)
+		presence->entered = call->enter;
+	if (!presence->any || call->leave < presence->left)
+		presence->left = call->leave;
+	presence->any = true;
 }
 
-/* Each host with that of the member that came first: enough to bring them together. */
+/*
+ * Each host with the first one of all that are there: enough to bring them together, and with the
+ * same one in every collective, so that pairs are no more than hosts.
+ */
 static int meeting_bounds(struct matcher *matcher, const struct meeting *meeting)
 {
+	const struct presence *hosts = meeting->hosts;
+	uint32_t first = 0;
 	int err = 0;
 
-	for (uint32_t i = 1; i < meeting->nr_hosts && !err; i++) {
-		err = clocks_bound(matcher->clocks, meeting->hosts[0].host,
-		                   meeting->hosts[0].entered, meeting->hosts[i].host,
-		                   meeting->hosts[i].left);
+	while (!hosts[first].any)
+		first++;
+	for (uint32_t i = first + 1; i < matcher->clocks->nr && !err; i++) {
+		if (!hosts[i].any)
+			continue;
+		err = clocks_bound(matcher->clocks, first, hosts[first].entered, i, hosts[i].left);
 		if (!err)
-			err = clocks_bound(matcher->clocks, meeting->hosts[i].host,
-			                   meeting->hosts[i].entered, meeting->hosts[0].host,
-			                   meeting->hosts[0].left);
+			err = clocks_bound(matcher->clocks, i, hosts[i].entered, first,
+			                   hosts[first].left);
 	}
+	return err;
+}
+
+static int meeting_end(struct matcher *matcher, struct meeting *meeting)
+{
+	int err = meeting_bounds(matcher, meeting);
+
+	free(meeting->hosts);
+	meeting->hosts = NULL;
 	return err;
 }
 
@@ -293,8 +308,10 @@ static int match_collective(struct matcher *matcher, const struct trace *trace, 
 	if (!all_wait(trace, call, part))
 		return 0;
 	meeting = find_meeting(matcher, comm, sequence);
+	if (!meeting)
+		return -ENOMEM;
 	meeting_note(meeting, host_of(matcher, rank), call);
-	return --meeting->left ? 0 : meeting_bounds(matcher, meeting);
+	return --meeting->left ? 0 : meeting_end(matcher, meeting);
 }
 
 int matcher_call(struct matcher *matcher, const struct trace *trace, int32_t rank,

@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 enum { BARRIER, ALLREDUCE, MPI_SEND, MPI_RECV };
+enum { MANY_HOSTS = 300 };
 
 static const char *const regions[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Send", "MPI_Recv"};
 
@@ -13,29 +14,46 @@ struct pair {
 	struct world world;
 	struct trace *trace;
 	struct clocks clocks;
+	char *names[MANY_HOSTS];
 	struct matcher *matcher;
 };
 
-static int pair_open(void **state)
+/* As many ranks, each on a host of its own. */
+static int job_open(void **state, uint32_t nr)
 {
-	static const uint32_t host_of_rank[2] = {0, 1};
+	static uint32_t host_of_rank[MANY_HOSTS];
 	struct pair *p = calloc(1, sizeof(*p));
 	struct tables *t;
+	char name[16];
 
 	world_open(&p->world, 64 << 10);
 	t = p->world.tables;
 	for (unsigned i = 0; i < 4; i++)
 		tables_add_region(t, &(struct trace_region){.name = tables_string(t, regions[i])});
-	tables_add_comm(t, &(struct trace_comm){.id = TRACE_COMM_WORLD_ID, .nr_members = 2}, NULL);
+	tables_add_comm(t, &(struct trace_comm){.id = TRACE_COMM_WORLD_ID, .nr_members = nr}, NULL);
 	p->trace = world_written(&p->world);
-	clocks_host(&p->clocks, "a", 1000, 1000);
-	clocks_host(&p->clocks, "b", 1000, 1000);
-	for (uint32_t host = 0; host < 2; host++)
+	for (uint32_t host = 0; host < nr; host++) {
+		snprintf(name, sizeof(name), "%u", host);
+		p->names[host] = strdup(name);
+		host_of_rank[host] = host;
+		clocks_host(&p->clocks, p->names[host], 1000, 1000);
+	}
+	for (uint32_t host = 0; host < nr; host++)
 		clocks_span(&p->clocks, host, 1000, 1000000);
-	p->matcher = matcher_new(&p->clocks, host_of_rank, 2);
+	p->matcher = matcher_new(&p->clocks, host_of_rank, nr);
 	assert_non_null(p->matcher);
 	*state = p;
 	return 0;
+}
+
+static int pair_open(void **state)
+{
+	return job_open(state, 2);
+}
+
+static int many_open(void **state)
+{
+	return job_open(state, MANY_HOSTS);
 }
 
 static int pair_close(void **state)
@@ -44,6 +62,8 @@ static int pair_close(void **state)
 
 	matcher_free(p->matcher);
 	clocks_fini(&p->clocks);
+	for (unsigned host = 0; host < MANY_HOSTS; host++)
+		free(p->names[host]);
 	trace_close(p->trace);
 	world_close(&p->world);
 	free(p);
@@ -81,6 +101,25 @@ static void nobody_waits_for_nothing(void **state)
 static void all_wait_at_a_barrier(void **state)
 {
 	assert_true(collective_tells(*state, BARRIER, 0, 0));
+}
+
+/* In whatever order they come, each is known against the first. */
+static void all_hosts_meet(void **state)
+{
+	struct call_part part = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct pair *p = *state;
+
+	for (uint32_t turn = 0; turn < 4; turn++)
+		for (uint32_t i = 0; i < MANY_HOSTS; i++) {
+			uint32_t rank = (i * 7 + turn * 41) % MANY_HOSTS;
+
+			call(p, (int32_t)rank, BARRIER, 2000 + turn * 1000 + i,
+			     2500 + turn * 1000 + i, part);
+		}
+	assert_int_equal(p->clocks.nr_bounds, MANY_HOSTS - 1);
+	assert_int_equal(clocks_solve(&p->clocks), 0);
+	for (uint32_t host = 1; host < MANY_HOSTS; host++)
+		assert_true(p->clocks.hosts[host].error < 1000);
 }
 
 static void message_end(struct pair *p, int tag, int32_t from, bool send, uint64_t time)
@@ -128,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_waits_for_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_wait_at_a_barrier, pair_open, pair_close),
+		cmocka_unit_test_setup_teardown(all_hosts_meet, many_open, pair_close),
 		cmocka_unit_test_setup_teardown(messages_without_room_find_no_wrong_ends, pair_open,
 	                                        pair_close),
 		cmocka_unit_test_setup_teardown(memory_does_not_grow_with_tags, pair_open,
