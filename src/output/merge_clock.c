@@ -317,20 +317,34 @@ static void place_host(struct clocks *clocks, const struct fit *fit)
 	to->placed = true;
 }
 
-/* From the first host outwards, along the pairs with the smallest errors. */
+/* The error of a host that this pair would place; infinite where it places none. */
+static double error_by(const struct clocks *clocks, const struct fit *fit)
+{
+	const struct clock_host *a = &clocks->hosts[fit->bounds->a];
+	const struct clock_host *b = &clocks->hosts[fit->bounds->b];
+
+	if (a->placed == b->placed)
+		return INFINITY;
+	return (double)(a->placed ? a : b)->error + fit->error;
+}
+
+/* From the first host outwards, each on the way with the smallest error in all. */
 static void place_hosts(struct clocks *clocks, const struct fit *fits, uint32_t nr)
 {
 	const struct fit *best;
 
 	clocks->hosts[0].placed = true;
 	do {
+		double least = INFINITY;
+
 		best = NULL;
 		for (uint32_t i = 0; i < nr; i++) {
-			const struct clock_bounds *bounds = fits[i].bounds;
+			double error = error_by(clocks, &fits[i]);
 
-			if (clocks->hosts[bounds->a].placed != clocks->hosts[bounds->b].placed &&
-			    (!best || fits[i].error < best->error))
+			if (error < least) {
+				least = error;
 				best = &fits[i];
+			}
 		}
 		if (best)
 			place_host(clocks, best);
