@@ -14,6 +14,7 @@
 #define MIN_SEGMENT 2    /* knots' distances that one line is fitted to at least */
 #define MAX_BEYOND  4.0  /* knots' distances before and behind the run */
 #define MAX_TIME    ((uint64_t)1 << 62)
+#define MANY_PAIRS  16 /* of a host, and more only where no others lead to the other one */
 
 /* The tightest bound of a stretch of the run, by the time of the pair's first host. */
 struct bound {
@@ -65,6 +66,7 @@ int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_
 		.boot = boot,
 		.guess = clocks->nr ? boots_apart(boot, clocks->hosts[0].boot) : 0,
 		.error = clocks->nr ? CLOCK_NO_ERROR : 0,
+		.group = clocks->nr,
 	};
 	return (int)clocks->nr++;
 }
@@ -83,25 +85,58 @@ void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t 
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-static struct clock_bounds *bounds_of(struct clocks *clocks, uint32_t a, uint32_t b)
+/* The host that stands for all that pairs lead to from this one. */
+static uint32_t group_of(struct clocks *clocks, uint32_t host)
 {
-	uint64_t key = (uint64_t)a << 32 | b;
-	uint32_t found = map64_get(&clocks->pairs, key);
-	struct clock_bounds *grown;
+	struct clock_host *hosts = clocks->hosts;
 
-	if (found != UINT32_MAX)
-		return &clocks->bounds[found];
-	grown = array_grow(clocks->bounds, clocks->nr_bounds, sizeof(*grown));
+	for (; hosts[host].group != host; host = hosts[host].group)
+		hosts[host].group = hosts[hosts[host].group].group;
+	return host;
+}
+
+/* Where all talk to all, there are pairs enough without most: those with the first are the best. */
+static bool is_wanted(struct clocks *clocks, uint32_t a, uint32_t b)
+{
+	return !a || clocks->hosts[a].nr_pairs < MANY_PAIRS ||
+	       clocks->hosts[b].nr_pairs < MANY_PAIRS || group_of(clocks, a) != group_of(clocks, b);
+}
+
+static int add_pair(struct clocks *clocks, uint64_t key, uint32_t a, uint32_t b)
+{
+	struct clock_bounds *grown = array_grow(clocks->bounds, clocks->nr_bounds, sizeof(*grown));
+
 	if (!grown)
-		return NULL;
+		return -ENOMEM;
 	clocks->bounds = grown;
 	if (map64_add(&clocks->pairs, key, clocks->nr_bounds))
-		return NULL;
+		return -ENOMEM;
 	grown = &clocks->bounds[clocks->nr_bounds++];
 	memset(grown, 0, sizeof(*grown));
 	grown->a = a;
 	grown->b = b;
-	return grown;
+	clocks->hosts[a].nr_pairs++;
+	clocks->hosts[b].nr_pairs++;
+	clocks->hosts[group_of(clocks, a)].group = group_of(clocks, b);
+	return 0;
+}
+
+/* a < b. *bounds: NULL where they are not wanted. 0 or -ENOMEM. */
+static int bounds_of(struct clocks *clocks, uint32_t a, uint32_t b, struct clock_bounds **bounds)
+{
+	uint64_t key = (uint64_t)a << 32 | b;
+	uint32_t found = map64_get(&clocks->pairs, key);
+
+	*bounds = NULL;
+	if (found == UINT32_MAX) {
+		if (!is_wanted(clocks, a, b))
+			return 0;
+		found = clocks->nr_bounds;
+		if (add_pair(clocks, key, a, b))
+			return -ENOMEM;
+	}
+	*bounds = &clocks->bounds[found];
+	return 0;
 }
 
 static unsigned bucket_of(const struct clocks *clocks, uint64_t time)
@@ -116,13 +151,14 @@ static unsigned bucket_of(const struct clocks *clocks, uint64_t time)
 
 int clocks_bound(struct clocks *clocks, uint32_t a, uint64_t left, uint32_t b, uint64_t reached)
 {
-	struct clock_bounds *bounds = a < b ? bounds_of(clocks, a, b) : bounds_of(clocks, b, a);
+	struct clock_bounds *bounds;
 	uint64_t time = a < b ? left : reached;
 	struct bound *bound;
 	int64_t value;
+	int err = bounds_of(clocks, a < b ? a : b, a < b ? b : a, &bounds);
 
-	if (!bounds)
-		return -ENOMEM;
+	if (err || !bounds)
+		return err;
 	bound = (a < b ? bounds->least : bounds->most) + bucket_of(clocks, time);
 	value = (int64_t)(a < b ? left - reached : reached - left);
 	if (!bound->known || (a < b ? value > bound->value : value < bound->value))

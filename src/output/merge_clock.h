@@ -28,6 +28,8 @@ struct clock_host {
 	int64_t at[CLOCK_KNOTS]; /* corrections at even distances over the run */
 	uint64_t error;
 	bool placed;
+	uint32_t nr_pairs; /* it is in so many */
+	uint32_t group; /* another host that pairs lead to, nearer to the one that stands for all */
 };
 
 struct clock_bounds;
@@ -50,7 +52,10 @@ int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_
 /* The run of some process lasted from start to end, by its host's clock; for all, before bounds. */
 void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t end);
 
-/* Something left host a at a time and reached host b, both in guessed time. 0 or -ENOMEM. */
+/*
+ * Something left host a at a time and reached host b, both in guessed time. Of pairs of hosts
+ * those are noted that a correction may need, for each takes memory. 0 or -ENOMEM.
+ */
 int clocks_bound(struct clocks *clocks, uint32_t a, uint64_t left, uint32_t b, uint64_t reached);
 
 /* Makes corrections of the bounds. 0 or -ENOMEM. */

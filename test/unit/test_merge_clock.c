@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/map64.h"
@@ -143,6 +144,70 @@ static void test_one_way(void **state)
 	clocks_fini(&clocks);
 }
 
+/* Clocks that all are right, of which nobody knows. */
+static void begin_many(struct clocks *clocks, char names[][16], uint32_t nr)
+{
+	*clocks = (struct clocks){0};
+	for (uint32_t h = 0; h < nr; h++) {
+		snprintf(names[h], sizeof(names[h]), "%u", h);
+		clocks_host(clocks, names[h], SECOND, SECOND);
+	}
+	for (uint32_t h = 0; h < nr; h++)
+		clocks_span(clocks, h, SECOND, 2 * SECOND);
+}
+
+static void tell(struct clocks *clocks, uint32_t a, uint32_t b, uint64_t delay)
+{
+	for (uint64_t time = SECOND; time < 2 * SECOND; time += SECOND / 50) {
+		assert_int_equal(clocks_bound(clocks, a, time, b, time + delay), 0);
+		assert_int_equal(clocks_bound(clocks, b, time, a, time + delay), 0);
+	}
+}
+
+/* Many short hops in a row are worse than a long one. */
+static void test_far(void **state)
+{
+	enum { NR = 100 };
+	static char names[NR][16];
+	struct clocks clocks;
+
+	(void)state;
+	begin_many(&clocks, names, NR);
+	for (uint32_t h = 1; h < NR; h++) {
+		tell(&clocks, h - 1, h, LATENCY);
+		tell(&clocks, 0, h, 5 * LATENCY);
+	}
+	assert_int_equal(clocks_solve(&clocks), 0);
+	for (uint32_t h = 1; h < NR; h++)
+		assert_in_range(clocks.hosts[h].error, 1, 5 * LATENCY + 2);
+	clocks_fini(&clocks);
+}
+
+/* Where all hosts talk to all, and where groups of them do. */
+static void test_many_pairs(void **state)
+{
+	enum { NR = 120, GROUP = 40 };
+	static char names[NR][16];
+
+	(void)state;
+	for (unsigned group = GROUP; group <= NR; group += NR - GROUP) {
+		struct clocks clocks;
+
+		begin_many(&clocks, names, NR);
+		for (uint32_t a = 0; a < NR; a++)
+			for (uint32_t b = a + 1; b < NR; b++)
+				if (a / group == b / group)
+					tell(&clocks, a, b, LATENCY);
+		for (uint32_t a = group - 1; a + 1 < NR; a += group)
+			tell(&clocks, a, a + 1, LATENCY);
+		assert_in_range(clocks.nr_bounds, NR - 1, NR * 17);
+		assert_int_equal(clocks_solve(&clocks), 0);
+		for (uint32_t h = 1; h < NR; h++)
+			assert_in_range(clocks.hosts[h].error, 1, 6 * (LATENCY + 1));
+		clocks_fini(&clocks);
+	}
+}
+
 /* A host that was booted again between two runs has two clocks. */
 static void test_hosts(void **state)
 {
@@ -191,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_short),   cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_uneven),  cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_one_way), cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_far),     cmocka_unit_test(test_many_pairs),
 		cmocka_unit_test(test_map),
 	};
 
