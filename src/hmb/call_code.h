@@ -153,6 +153,9 @@ struct call_cursor {
 	struct call_model model;
 };
 
+/* A cursor at the end of nothing, to be freed; NULL: no memory. See code_cursor_new(). */
+struct call_cursor *call_cursor_new(void);
+
 /* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
 int call_code_open(struct call_cursor *cursor, const struct bin *bin, size_t size);
 

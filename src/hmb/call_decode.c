@@ -2,6 +2,7 @@
 #include "hmb/code.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static unsigned get_byte(struct call_cursor *cursor)
 {
@@ -166,6 +167,17 @@ static int get_times(struct call_cursor *cursor, const struct call_shape *shape)
 	thread->enter = enter;
 	thread->last = enter + duration;
 	return 0;
+}
+
+struct call_cursor *call_cursor_new(void)
+{
+	struct call_cursor *cursor = malloc(sizeof(*cursor));
+
+	if (cursor) {
+		cursor->at = cursor->end = NULL;
+		cursor->left = 0;
+	}
+	return cursor;
 }
 
 int call_code_open(struct call_cursor *cursor, const struct bin *bin, size_t size)

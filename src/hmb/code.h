@@ -153,6 +153,12 @@ struct code_cursor {
  */
 bool code_bin_plausible(const struct bin *bin, size_t size);
 
+/*
+ * A cursor at the end of nothing, to be freed; NULL: no memory. Most of it is never touched where
+ * bins say little, and merging a job has one for each level of each trace.
+ */
+struct code_cursor *code_cursor_new(void);
+
 /* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size);
 

@@ -1,6 +1,7 @@
 #include "hmb/code_model.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
@@ -238,6 +239,17 @@ bool code_bin_plausible(const struct bin *bin, size_t size)
 	       bin->node_bytes % sizeof(struct node) == 0 &&
 	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64 &&
 	       bin->nr_counters <= COUNTER_MAX && bin->counter_owner <= COUNTER_OF_THREAD;
+}
+
+struct code_cursor *code_cursor_new(void)
+{
+	struct code_cursor *cursor = malloc(sizeof(*cursor));
+
+	if (cursor) {
+		cursor->at = cursor->end = NULL;
+		cursor->left = 0;
+	}
+	return cursor;
 }
 
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)

@@ -60,7 +60,7 @@ static int list_open(struct list *list, const struct place *first, const struct 
                      const uint32_t *thread)
 {
 	*list = (struct list){.at = first, .end = end, .list = first->list, .thread = thread};
-	list->cursor = calloc(1, sizeof(*list->cursor));
+	list->cursor = call_cursor_new();
 	return list->cursor ? list_next(list) : -ENOMEM;
 }
 
@@ -243,7 +243,7 @@ static int survey_call(struct survey *survey, uint32_t place, const struct call 
 
 static int survey_bins(struct survey *survey)
 {
-	struct call_cursor *cursor = malloc(sizeof(*cursor));
+	struct call_cursor *cursor = call_cursor_new();
 	int got = cursor ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < survey->places.nr && !got; i++) {

@@ -98,7 +98,7 @@ static int list_next(struct list *list)
 static int list_open(const struct trace *trace, struct list *list, const struct place *first,
                      const struct place *end)
 {
-	list->cursor = calloc(1, sizeof(*list->cursor));
+	list->cursor = code_cursor_new();
 	if (!list->cursor)
 		return -ENOMEM;
 	list->memory = trace_run(trace)->flags & TRACE_RUN_DATA;
