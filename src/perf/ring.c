@@ -1,31 +1,22 @@
 #include "perf/ring.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAX_RECORD ((size_t)64 << 10) /* the header's size field has 16 bits */
 #define CACHE_LINE 64
 #define HEAD_SIZE  1024 /* of a record: the registers, and the top of the stack */
 
-int ring_map(struct ring *ring, int fd, size_t size)
+int ring_map(struct ring *ring, int fd, size_t size, unsigned char *wrapped)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *memory;
+	void *memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	*ring = (struct ring){.wrapped = aligned_alloc(8, MAX_RECORD)};
-	if (!ring->wrapped)
-		return -ENOMEM;
-	memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED) {
-		int error = errno;
-
-		ring_unmap(ring);
-		return -error;
-	}
-	ring_attach(ring, memory, (unsigned char *)memory + page, size, ring->wrapped);
+	*ring = (struct ring){0};
+	if (memory == MAP_FAILED)
+		return -errno;
+	ring_attach(ring, memory, (unsigned char *)memory + page, size, wrapped);
 	return 0;
 }
 
@@ -33,7 +24,6 @@ void ring_unmap(struct ring *ring)
 {
 	if (ring->page)
 		munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->size);
-	free(ring->wrapped);
 	*ring = (struct ring){0};
 }
 

@@ -15,24 +15,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RING_WRAPPED_SIZE ((size_t)64 << 10) /* a size in a header has 16 bits */
+
 struct ring {
 	struct perf_event_mmap_page *page; /* NULL: closed */
 	unsigned char *data;
 	size_t size;            /* of data, a power of two */
 	uint64_t tail;          /* consumed up to here */
 	uint64_t head;          /* the kernel's, as of ring_refresh() */
-	unsigned char *wrapped; /* room for a record that lies badly, 64 KiB; 8-byte aligned */
+	unsigned char *wrapped; /* room for a record that lies badly */
 	bool broken;            /* a size made no sense: what was there is skipped */
 };
 
 /*
- * Maps the ring of a perf event, of `size` bytes (a power of two, at least a page). 0 or -errno:
- * -EPERM where that is more than may be locked.
+ * Maps the ring of a perf event, of `size` bytes (a power of two, at least a page). wrapped: room
+ * for RING_WRAPPED_SIZE bytes, 8-byte aligned, which stays the caller's: one for all rings of which
+ * records are looked at in turns, as large machines have hundreds. 0 or -errno: -EPERM where that
+ * is more than may be locked.
  */
-int ring_map(struct ring *ring, int fd, size_t size);
+int ring_map(struct ring *ring, int fd, size_t size, unsigned char *wrapped);
 void ring_unmap(struct ring *ring);
 
-/* Over memory that is already there, for tests. wrapped as in struct ring. */
+/* Over memory that is already there, for tests. */
 void ring_attach(struct ring *ring, struct perf_event_mmap_page *page, unsigned char *data,
                  size_t size, unsigned char *wrapped);
 
@@ -41,7 +45,8 @@ void ring_refresh(struct ring *ring);
 
 /*
  * The oldest record that is there, in one piece, 8-byte aligned, and its size. NULL: none up to the
- * last refresh. Valid until ring_consume() and until another record of this ring is looked at.
+ * last refresh. Valid until ring_consume() and until another record is looked at with the same
+ * room.
  */
 const void *ring_peek(struct ring *ring, size_t *size);
 

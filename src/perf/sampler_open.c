@@ -306,8 +306,9 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->side_fds = fd_grid(cells);
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
+	s->wrapped = aligned_alloc(8, RING_WRAPPED_SIZE);
 	s->nr_events = config->nr_events;
-	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings)
+	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings || !s->wrapped)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
@@ -453,6 +454,7 @@ void sampler_close(struct sampler *s)
 	free(s->owner_fds);
 	merge_fini(&s->merge);
 	free(s->rings);
+	free(s->wrapped);
 	free(s->ids);
 	free(s->cpus);
 	free(s->tasks);

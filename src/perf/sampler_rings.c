@@ -61,7 +61,7 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	s->owner_fds[index] = fd;
 	ring->cpu = cpu;
 	ring->format = kind == RING_SAMPLES ? &s->sample_format : &s->side_format;
-	return ring_map(&ring->ring, fd, size);
+	return ring_map(&ring->ring, fd, size, s->wrapped);
 }
 
 /*

@@ -67,6 +67,7 @@ struct sampler {
 	struct record_format side_format, sample_format;
 	struct merge_ring *rings; /* see ring_index() */
 	unsigned nr_rings;
+	unsigned char *wrapped; /* of all rings */
 	struct merge merge;
 	uint64_t drain_time, latency, lost_records;
 	char shortage[WHY_SIZE];

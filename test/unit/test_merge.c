@@ -19,6 +19,8 @@ static int setup(void **state)
 	assert_non_null(r);
 	for (unsigned i = 0; i < NR_RINGS; i++) {
 		raw_ring_init(&r->raws[i], &r->rings[i].ring, SIZE, 64 * i);
+		/* All rings have one room for what wraps, as a sampler's. */
+		r->rings[i].ring.wrapped = r->raws[0].wrapped;
 		r->rings[i].format = &format;
 		r->rings[i].cpu = i;
 	}

@@ -231,7 +231,7 @@ static void mapping_shrinks_or_fails(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)(page + 4 * page)), 0);
-	assert_int_equal(ring_map(&ring, fd, 4 * page), 0);
+	assert_int_equal(ring_map(&ring, fd, 4 * page, NULL), 0);
 	assert_int_equal(ring.size, 4 * page);
 	mapped = (char *)ring.page;
 	assert_int_equal(msync(mapped, 5 * page, MS_ASYNC), 0);
@@ -241,7 +241,7 @@ static void mapping_shrinks_or_fails(void **state)
 	assert_null(ring.page);
 	ring_unmap(&ring);
 	close(fd);
-	assert_int_equal(ring_map(&ring, -1, 4 * page), -EBADF);
+	assert_int_equal(ring_map(&ring, -1, 4 * page, NULL), -EBADF);
 	ring_unmap(&ring);
 }
 
