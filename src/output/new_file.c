@@ -274,7 +274,10 @@ static int give_name(const struct new_file *file)
 
 	if (file->existing == NEW_FILE_REFUSE)
 		return give_unused_name(file);
-	if (file->existing == NEW_FILE_REPLACE || access(file->path, F_OK))
+	if (file->existing == NEW_FILE_KEEP_OLD &&
+	    !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE))
+		return 0;
+	if (file->existing == NEW_FILE_REPLACE || (access(file->path, F_OK) && errno == ENOENT))
 		return rename(file->temporary, file->path) ? -errno : 0;
 	if (asprintf(&old, "%s.old", file->path) < 0)
 		return -ENOMEM;

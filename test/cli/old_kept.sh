@@ -19,6 +19,12 @@ record -m 5X true 2>errors
 adaptrace.atr.old
 errors
 stat" ] || fail "left behind: $(ls)"
+# One that cannot be looked at is there all the same.
+if strace -qq -o calls -e trace=access -e inject=access:error=EACCES:when=1 true 2>/dev/null; then
+	strace -f -qq -o calls -P adaptrace.atr -e inject=access:error=EACCES \
+		"$ADAPTRACE" record -q --max-overhead 0 true 2>errors || fail "$(cat errors)"
+	[ "$(command_of adaptrace.atr.old)" = 'sh -c exit 0 three' ] || fail "old, not looked at"
+fi
 # A trace tells of people's programs: it is for its owner alone.
 [ "$(stat -c %a adaptrace.atr)" = 600 ] || fail "permissions $(stat -c %a adaptrace.atr)"
 # Who takes all rights from new files is to read it all the same, and what a killed recorder leaves.
