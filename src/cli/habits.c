@@ -4,6 +4,7 @@
 
 #include <argp.h>
 #include <assert.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,5 +243,7 @@ int habits_parse(const struct argp *argp, int argc, char **argv, int status, uns
 	argp_err_exit_status = status;
 	err = argp_parse(&whole, argc, argv, flags, NULL, input);
 	argv[0] = command;
+	if (err == ENOMEM)
+		say("cannot read the options: %s", strerror(err));
 	return err;
 }

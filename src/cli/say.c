@@ -6,6 +6,13 @@
 #include <stdlib.h>
 
 /* Names in it are other people's: nothing in them may act on the terminal. */
+static void put(FILE *to, const char *message)
+{
+	fputs("adaptrace: ", to);
+	text_put(to, message, 0);
+	fputc('\n', to);
+}
+
 void say(const char *format, ...)
 {
 	char message[1024], *line = NULL;
@@ -17,14 +24,11 @@ void say(const char *format, ...)
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	memory = open_memstream(&line, &size);
-	if (memory) {
-		fputs("adaptrace: ", memory);
-		text_put(memory, message, 0);
-		fputc('\n', memory);
-	}
-	if (memory && !fclose(memory))
+	if (memory)
+		put(memory, message);
+	if (memory && !fclose(memory) && line)
 		fwrite(line, 1, size, stderr); /* one write: not torn by the target's output */
 	else
-		fputs("adaptrace: no memory even for a message\n", stderr);
+		put(stderr, message); /* what is said then is said of memory */
 	free(line);
 }

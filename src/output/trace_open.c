@@ -140,14 +140,14 @@ static int check_header(const struct trace *trace, const struct complaint *compl
 	return 0;
 }
 
-static bool header_checksum_right(const struct trace *trace)
+static int check_header_checksum(const struct trace *trace, const struct complaint *complaint)
 {
 	struct trace_header header = *(const struct trace_header *)(const void *)trace->memory;
 	XXH3_state_t *hash = XXH3_createState();
 	uint64_t stated = header.checksum, found;
 
 	if (!hash)
-		return false;
+		return complain_errno(complaint, ENOMEM);
 	header.checksum = 0;
 	XXH3_64bits_reset(hash);
 	XXH3_64bits_update(hash, &header, sizeof(header));
@@ -155,7 +155,10 @@ static bool header_checksum_right(const struct trace *trace)
 	                   header.nr_sections * sizeof(struct trace_entry));
 	found = XXH3_64bits_digest(hash);
 	XXH3_freeState(hash);
-	return found == stated;
+	return found == stated
+	               ? 0
+	               : complain(complaint, "damaged: the checksum of its header is wrong; "
+	                                     "copy it again or record again");
 }
 
 static bool entry_fits(const struct trace *trace, const struct trace_entry *entry)
@@ -198,11 +201,8 @@ static int read_directory(struct trace *trace, const struct complaint *complaint
 {
 	const struct trace_header *header = (const void *)trace->memory;
 	const struct trace_entry *entries = (const void *)(header + 1);
-	int err = 0;
+	int err = check_header_checksum(trace, complaint);
 
-	if (!header_checksum_right(trace))
-		return complain(complaint, "damaged: the checksum of its header is wrong; "
-		                           "copy it again or record again");
 	for (uint32_t i = 0; i < header->nr_sections && !err; i++)
 		err = add_section(trace, &entries[i], complaint);
 	return err;

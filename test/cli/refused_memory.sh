@@ -1,6 +1,6 @@
 #!/bin/sh
-# One allocation is refused, whichever it is: a report that succeeds nevertheless says all that it
-# says with memory, and none comes to grief.
+# One allocation is refused, whichever it is, or each from there on: a report that succeeds
+# nevertheless says all that it says with memory, and one that fails says why.
 . "$(dirname "$0")/scenario"
 export LC_ALL=C # whose tables are there without memory
 build=$(dirname "$ADAPTRACE")
@@ -17,11 +17,12 @@ cat >refuse.c <<'END'
 extern void *__libc_malloc(size_t size), *__libc_calloc(size_t nr, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 
-static unsigned long asked, refused;
+static unsigned long asked, refused, last;
 
 __attribute__((constructor)) static void begin(void)
 {
 	refused = strtoul(getenv("REFUSED"), NULL, 10);
+	last = getenv("ALL") ? -1UL : refused;
 	asked = 0;
 }
 
@@ -35,7 +36,9 @@ __attribute__((destructor)) static void end(void)
 
 static int refuse(void)
 {
-	if (__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED) != refused)
+	unsigned long which = __atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
+
+	if (!refused || which < refused || which > last)
 		return 0;
 	errno = ENOMEM;
 	return 1;
@@ -79,9 +82,18 @@ for what in "report" "report --json" "report --tree --only rank=1" "report --per
 		status=$?
 		case $status in
 		0) cmp -s out whole || fail "$what: $which of $last refused: $(diff whole out | head -5)" ;;
-		1 | 2) failed=$((failed + 1)) ;;
+		1 | 2) one_complaint said 'annot allocate memory\|no memory' ||
+			fail "$what: $which of $last refused: $(cat said)"
+		   failed=$((failed + 1)) ;;
 		*) fail "$what: $which of $last refused: ended with $status: $(cat said)" ;;
 		esac
+	done
+	for which in $(seq 18 28) $((last / 2)); do
+		(export ALL=1; refusing "$which" $what)
+		status=$?
+		[ $status = 1 ] || [ $status = 2 ] || fail "$what: $which on refused: $status"
+		one_complaint said 'annot allocate memory\|no memory' ||
+			fail "$what: $which on refused: $(cat said)"
 	done
 	[ $failed -gt 10 ] || fail "$what fails for want of memory $failed times only"
 done
