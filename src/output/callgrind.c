@@ -323,17 +323,20 @@ static void print_events(const struct callgrind *callgrind)
 	putc('\n', callgrind->file);
 }
 
-static void print_head(const struct callgrind *callgrind)
+static int print_head(const struct callgrind *callgrind)
 {
 	char *title = convert_title(callgrind->conversion);
 	FILE *file = callgrind->file;
 
+	if (!title)
+		return -ENOMEM;
 	fputs("# callgrind format\nversion: 1\ncreator: adaptrace " ADAPTRACE_VERSION "\n", file);
 	fprintf(file, "pid: %d\ncmd: ", trace_run(callgrind->trace)->pid);
-	escape_line(file, title ? title : "", "", 0);
+	escape_line(file, title, "", 0);
 	free(title);
 	fputs("\npart: 1\n\npositions: line\n", file);
 	print_events(callgrind);
+	return 0;
 }
 
 static int print_all(struct callgrind *callgrind)
@@ -341,26 +344,24 @@ static int print_all(struct callgrind *callgrind)
 	const struct paths *paths = &callgrind->paths;
 	uint64_t *sums = calloc((size_t)callgrind->nr_events + 1, sizeof(*sums));
 	uint32_t *files = calloc((size_t)paths->names.nr + 1, sizeof(*files));
+	int err = sums && files ? print_head(callgrind) : -ENOMEM;
 
-	if (!sums || !files) {
-		free(sums);
-		free(files);
-		return -ENOMEM;
-	}
+	if (err)
+		goto out;
 	for (uint32_t i = 0; i < paths->nr_places; i++)
 		if (!files[paths->places[i].function] && paths->places[i].file)
 			files[paths->places[i].function] = paths->places[i].file + 1;
 	for (size_t i = 0; i < (size_t)paths->nr_paths * callgrind->nr_events; i++)
 		sums[i % callgrind->nr_events] += callgrind->self[i];
-	print_head(callgrind);
 	fputs("summary:", callgrind->file);
 	print_weights(callgrind, sums);
 	print_costs(callgrind, files);
 	fputs("\ntotals:", callgrind->file);
 	print_weights(callgrind, sums);
+out:
 	free(sums);
 	free(files);
-	return 0;
+	return err;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

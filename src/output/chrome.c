@@ -321,10 +321,10 @@ static int print_calls(struct chrome *chrome, uint32_t thread)
 
 static int print_all(struct chrome *chrome)
 {
-	int err = 0;
+	int err;
 
 	fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{", chrome->file);
-	run_properties(chrome->trace, print_property, chrome);
+	err = run_properties(chrome->trace, print_property, chrome);
 	fputs("},\n\"traceEvents\":[\n", chrome->file);
 	chrome->separator = "";
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {

@@ -5,6 +5,7 @@
 #include "output/profile.h"
 #include "output/run_properties.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,10 +182,13 @@ char *convert_title(const struct conversion *conversion)
 	return title;
 }
 
-void convert_command_json(const struct trace *trace, FILE *file)
+int convert_command_json(const struct trace *trace, FILE *file)
 {
 	char *command = run_command(trace);
 
-	escape_json(file, command ? command : "");
+	if (!command)
+		return -ENOMEM;
+	escape_json(file, command);
 	free(command);
+	return 0;
 }

@@ -77,8 +77,8 @@ const char *convert_weight_name(const struct conversion *conversion);
 enum trace_unit convert_weight_unit(const struct conversion *conversion);
 /* "app -x (comm=app)": the command line and what part is written, to be freed. NULL: no memory. */
 char *convert_title(const struct conversion *conversion);
-/* The command line as a JSON string. */
-void convert_command_json(const struct trace *trace, FILE *file);
+/* The command line as a JSON string: 0 or -ENOMEM. */
+int convert_command_json(const struct trace *trace, FILE *file);
 
 int chrome_write(struct conversion *conversion, FILE *file);
 int callgrind_write(struct conversion *conversion, FILE *file);

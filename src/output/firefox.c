@@ -77,11 +77,12 @@ static void print_member(const struct firefox *firefox, const char *key, uint32_
 	escape_json(firefox->file, trace_string(firefox->trace, string));
 }
 
-static void print_meta(const struct firefox *firefox)
+static int print_meta(const struct firefox *firefox)
 {
 	const struct trace_run *run = trace_run(firefox->trace);
 	struct entries entries = {firefox->file, ""};
 	FILE *file = firefox->file;
+	int err;
 
 	print_interval(firefox);
 	fprintf(file,
@@ -90,7 +91,7 @@ static void print_meta(const struct firefox *firefox)
 	        "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
 	        "\"importedFrom\":\"adaptrace " ADAPTRACE_VERSION "\",\n\"product\":",
 	        VERSION);
-	convert_command_json(firefox->trace, file);
+	err = convert_command_json(firefox->trace, file);
 	print_member(firefox, "oscpu", run->kernel);
 	print_member(firefox, "CPUName", run->cpu_model);
 	fprintf(file, ",\"logicalCPUs\":%" PRIu32, run->nr_cpus);
@@ -111,8 +112,10 @@ static void print_meta(const struct firefox *firefox)
 	      "\"fields\":[{\"key\":\"what\",\"label\":\"What it did\",\"format\":\"string\"}]}],\n"
 	      "\"extra\":[{\"label\":\"Recording\",\"entries\":[",
 	      file);
-	run_properties(firefox->trace, print_entry, &entries);
+	if (!err)
+		err = run_properties(firefox->trace, print_entry, &entries);
 	fputs("]}]},\n", file);
+	return err;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
@@ -250,9 +253,8 @@ static int print_thread(const struct firefox *firefox, uint32_t thread, bool fir
 static int print_all(const struct firefox *firefox)
 {
 	bool first = true;
-	int err = 0;
+	int err = print_meta(firefox);
 
-	print_meta(firefox);
 	firefox_print_tables(firefox);
 	fputs("\"threads\":[", firefox->file);
 	for (uint32_t i = 0; i < firefox->spool->nr_threads && !err; i++) {

@@ -298,11 +298,13 @@ static void print_unsampled(const struct flame *flame)
 	}
 }
 
-static void print_head(const struct flame *flame)
+static int print_head(const struct flame *flame)
 {
 	char *title = convert_title(flame->conversion);
 	uint32_t height = HEAD + (flame->deepest + 1) * ROW + 8;
 
+	if (!title)
+		return -ENOMEM;
 	fprintf(flame->file,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %" PRIu32 "\" "
@@ -313,7 +315,7 @@ static void print_head(const struct flame *flame)
 	      flame->file);
 	escape_xml(flame->file, convert_weight_name(flame->conversion));
 	fputs(": ", flame->file);
-	escape_xml(flame->file, title ? title : "");
+	escape_xml(flame->file, title);
 	free(title);
 	fputs("</text>\n<text id=\"what\" x=\"10\" y=\"44\">", flame->file);
 	if (flame->nr_left_out)
@@ -324,13 +326,17 @@ static void print_head(const struct flame *flame)
 	      "<text id=\"search\" class=\"button\" x=\"1120\" y=\"44\">search</text>\n"
 	      "<text id=\"matched\" x=\"700\" y=\"44\"> </text>\n",
 	      flame->file);
+	return 0;
 }
 
-static void print_picture(const struct flame *flame)
+static int print_picture(const struct flame *flame)
 {
 	struct box all = {.name = "all", .total = flame->profile->total};
 
-	print_head(flame);
+	int err = print_head(flame);
+
+	if (err)
+		return err;
 	fprintf(flame->file, "<g id=\"frames\" data-left-out=\"%" PRIu64 "\">\n",
 	        flame->nr_left_out);
 	print_box(flame, &all);
@@ -339,6 +345,7 @@ static void print_picture(const struct flame *flame)
 	print_unsampled(flame);
 	fprintf(flame->file, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
 	        flamegraph_script);
+	return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -358,7 +365,7 @@ static int draw(struct flame *flame)
 		flame->deepest = flame->profile->nr_unsampled ? 1 : 0;
 		find_kids(flame);
 		place_nodes(flame);
-		print_picture(flame);
+		err = print_picture(flame);
 	} else {
 		err = -ENOMEM;
 	}

@@ -133,6 +133,8 @@ static void put_run(struct pprof *pprof)
 	char *title = convert_title(pprof->conversion);
 	int64_t comment;
 
+	if (!title)
+		pprof->error = -ENOMEM;
 	add_string(pprof, "");
 	for (uint32_t i = 0; (event = trace_event(pprof->trace, i)); i++)
 		put_value_type(pprof, event->name, event->unit, i ? NULL : event);
@@ -237,12 +239,11 @@ static bool is_command(const struct pprof *pprof, const struct trace_module *mod
 {
 	const char *command = trace_string(pprof->trace, trace_run(pprof->trace)->command);
 	const char *file = text_file_name(trace_string(pprof->trace, module->path));
-	char *program = strndup(command, strcspn(command, "\x1f"));
-	const char *name = text_file_name(program ? program : "");
-	bool is = *name && !strncmp(file, name, strlen(name));
+	const char *end = command + strcspn(command, "\x1f"), *name = end;
 
-	free(program);
-	return is;
+	while (name > command && name[-1] != '/')
+		name--;
+	return name < end && !strncmp(file, name, (size_t)(end - name));
 }
 
 /* The number of what pprof calls the profile by; 0: there is none. */

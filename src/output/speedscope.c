@@ -225,12 +225,12 @@ static int print_thread(struct speedscope *speedscope, uint32_t thread)
 static int print_all(struct speedscope *speedscope)
 {
 	const struct trace *trace = speedscope->conversion->trace;
-	int err = 0;
+	int err;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"",
 	      speedscope->file);
 	fputs(",\n\"exporter\":\"adaptrace " ADAPTRACE_VERSION "\",\"name\":", speedscope->file);
-	convert_command_json(trace, speedscope->file);
+	err = convert_command_json(trace, speedscope->file);
 	print_functions(speedscope);
 	fputs(",\n\"profiles\":[", speedscope->file);
 	for (uint32_t i = 0; i < speedscope->spool->nr_threads && !err; i++)
