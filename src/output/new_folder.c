@@ -40,19 +40,29 @@ static int visit_entry(const struct visitor *visitor, int folder, const char *na
 	return S_ISREG(stat.st_mode) && visitor->known(path) ? 0 : -EEXIST;
 }
 
-static int visit_entries(const struct visitor *visitor, DIR *dir, const char *path, unsigned depth)
+static int visit_entries(const struct visitor *visitor, int fd, const char *path, unsigned depth)
 {
-	const struct dirent *entry;
+	_Alignas(struct dirent64) char entries[4096];
 	char below[PATH_MAX];
+	ssize_t size;
 	int err = 0;
 
-	while (!err && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		if (snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "",
-		             entry->d_name) >= (int)sizeof(below))
-			return -ENAMETOOLONG;
-		err = visit_entry(visitor, dirfd(dir), entry->d_name, below, depth);
+	/* Not readdir(), which asks for memory: of which there may be none, and no folder be left.
+	 */
+	while (!err && (size = getdents64(fd, entries, sizeof(entries)))) {
+		if (size < 0)
+			return -errno;
+		for (ssize_t at = 0; !err && at < size;) {
+			const struct dirent64 *entry = (const void *)(entries + at);
+
+			at += entry->d_reclen;
+			if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+				continue;
+			if (snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "",
+			             entry->d_name) >= (int)sizeof(below))
+				return -ENAMETOOLONG;
+			err = visit_entry(visitor, fd, entry->d_name, below, depth);
+		}
 	}
 	return err;
 }
@@ -61,16 +71,13 @@ static int visit_folder(const struct visitor *visitor, int parent, const char *n
                         const char *path, unsigned depth)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!dir) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	err = visit_entries(visitor, dir, path, depth);
-	closedir(dir);
+	if (fd < 0)
+		return -errno;
+	/* What cannot be removed is not taken for what may go. */
+	err = faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) ? -errno
+	                                                  : visit_entries(visitor, fd, path, depth);
+	close(fd);
 	if (!err && visitor->visit == VISIT_REMOVE && unlinkat(parent, name, AT_REMOVEDIR))
 		err = -errno;
 	return err;
@@ -137,7 +144,7 @@ static int give_name(const struct new_folder *folder)
 	if (err)
 		return err;
 	if (!renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE))
-		return visit(VISIT_REMOVE, folder->temporary, folder->known);
+		return 0;
 	if (errno != EINVAL)
 		return -errno;
 	err = visit(VISIT_REMOVE, folder->path, folder->known);
@@ -150,8 +157,8 @@ int new_folder_close(struct new_folder *folder, int err)
 {
 	if (!err)
 		err = give_name(folder);
-	if (err)
-		visit(VISIT_REMOVE, folder->temporary, folder->known);
+	/* The new one, of which nothing became; or the old one, which has made way for it. */
+	visit(VISIT_REMOVE, folder->temporary, folder->known);
 	new_folder_fini(folder);
 	return err;
 }

@@ -6,8 +6,10 @@
 #include "output/run_properties.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define EVENT_CHUNK (1 << 20)
 /* Every location's file costs one; a list of very many ranks must fit into one. */
@@ -252,6 +254,23 @@ static int check_locations(const struct archive *archive)
 	return archive->plan.nr_locations ? 0 : -ENODATA;
 }
 
+/* The library says nothing of it where it could not write what names all other files. */
+static int check_anchor(const char *folder)
+{
+	char *anchor;
+	struct stat st;
+	int err = 0;
+
+	if (asprintf(&anchor, "%s/traces.otf2", folder) < 0)
+		return -ENOMEM;
+	if (stat(anchor, &st))
+		err = -errno;
+	else if (!st.st_size)
+		err = -EIO;
+	free(anchor);
+	return err;
+}
+
 int otf2_write(struct conversion *conversion, const char *folder)
 {
 	struct archive archive = {.conversion = conversion, .trace = conversion->trace};
@@ -269,6 +288,8 @@ int otf2_write(struct conversion *conversion, const char *folder)
 		if (!otf2_failed(&archive, archive.otf2))
 			write_archive(&archive);
 		otf2_check(&archive, OTF2_Archive_Close(archive.otf2));
+		if (!archive.error)
+			archive.error = check_anchor(folder);
 	}
 	archive_fini(&archive);
 	OTF2_Error_RegisterCallback(old, NULL);

@@ -47,5 +47,20 @@ diff -r -x traces.otf2 named plain-otf2
 echo precious >named/traces/mine
 "$ADAPTRACE" convert --otf2 --force -o named plain.atr && fail "a file of the user's was removed"
 grep -q precious named/traces/mine
+# Nor is one that cannot be removed.
+mkdir public
+cp plain.atr public/x.atr
+chmod 644 public/x.atr
+chmod 777 . public
+cd public
+as_user "$ADAPTRACE" convert --otf2 -q x.atr 2>../errors || fail "convert: $(cat ../errors)"
+echo old >x-otf2/traces.otf2
+chmod 555 x-otf2/traces
+as_user "$ADAPTRACE" convert --otf2 -q --force x.atr 2>../errors && fail "it was replaced"
+one_complaint ../errors "cannot write 'x-otf2'" || fail "$(cat ../errors)"
+grep -qx old x-otf2/traces.otf2 || fail "it was replaced, and yet a failure"
+[ "$(ls -A)" = "x-otf2
+x.atr" ] || fail "left behind: $(ls -A)"
+cd ..
 "$ADAPTRACE" convert --otf2 -o - plain.atr >piped && fail "a folder went to a pipe"
 pass
