@@ -19,17 +19,9 @@ static bool is_memory(const char *path)
 
 static bool is_elf(const struct module_file *file)
 {
-	struct mapped_identity identity = {
-		.path = file->path,
-		.pid = file->pid,
-		.start = file->start,
-		.end = file->end,
-		.dev = file->dev,
-		.ino = file->ino,
-	};
 	struct mapped_file found;
 
-	if (mapped_file_open(&found, &identity))
+	if (mapped_file_open(&found, file, NULL))
 		return false;
 	close(found.fd);
 	return true;

@@ -29,17 +29,17 @@ static bool stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
  * and the same code. Else the numbers of the mapping, and for a file seen before those of stat.
  */
 static bool file_is(const struct mapped_file *file, const struct stat *st,
-                    const struct mapped_identity *identity)
+                    const struct module_file *said, const struct file_stamp *seen)
 {
-	if (identity->build_id.size)
-		return build_id_equal(&file->headers.build_id, &identity->build_id);
-	if (identity->stamp.ino)
-		return stamp_equal(&file->stamp, &identity->stamp);
-	return !identity->ino || target_file_maps_as(file->fd, st, identity->dev, identity->ino);
+	if (said->build_id.size)
+		return build_id_equal(&file->headers.build_id, &said->build_id);
+	if (seen)
+		return stamp_equal(&file->stamp, seen);
+	return !said->ino || target_file_maps_as(file->fd, st, said->dev, said->ino);
 }
 
-static int file_try(struct mapped_file *file, const char *path,
-                    const struct mapped_identity *identity)
+static int file_try(struct mapped_file *file, const char *path, const struct module_file *said,
+                    const struct file_stamp *seen)
 {
 	struct stat st;
 	int err;
@@ -49,7 +49,7 @@ static int file_try(struct mapped_file *file, const char *path,
 		return file->fd;
 	file->stamp = stamp_make(&st);
 	err = elf_headers_read(file->fd, &file->headers);
-	if (!file_is(file, &st, identity))
+	if (!file_is(file, &st, said, seen))
 		err = -ESTALE;
 	if (err) {
 		close(file->fd);
@@ -60,28 +60,29 @@ static int file_try(struct mapped_file *file, const char *path,
 
 enum { BY_MAPPING, BY_ROOT, BY_NAME, BY_PROGRAM, NR_WAYS };
 
-/* False where the identity does not say enough for this way. */
-static bool way_path(unsigned way, const struct mapped_identity *identity, char *path, size_t size)
+/* False where too little is said of the file for this way. */
+static bool way_path(unsigned way, const struct module_file *said, char *path, size_t size)
 {
-	if (way == BY_MAPPING ? identity->start >= identity->end : identity->path[0] != '/')
+	if (way == BY_MAPPING ? said->start >= said->end : said->path[0] != '/')
 		return false;
-	if (way != BY_NAME && identity->pid <= 0)
+	if (way != BY_NAME && said->pid <= 0)
 		return false;
-	if (way == BY_PROGRAM && !identity->build_id.size && !identity->ino)
+	if (way == BY_PROGRAM && !said->build_id.size && !said->ino)
 		return false;
 	if (way == BY_MAPPING)
-		snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, identity->pid,
-		         identity->start, identity->end);
+		snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, said->pid,
+		         said->start, said->end);
 	else if (way == BY_ROOT)
-		snprintf(path, size, "/proc/%d/root%s", identity->pid, identity->path);
+		snprintf(path, size, "/proc/%d/root%s", said->pid, said->path);
 	else if (way == BY_PROGRAM)
-		snprintf(path, size, "/proc/%d/exe", identity->pid);
+		snprintf(path, size, "/proc/%d/exe", said->pid);
 	else
-		snprintf(path, size, "%s", identity->path);
+		snprintf(path, size, "%s", said->path);
 	return true;
 }
 
-int mapped_file_open(struct mapped_file *file, const struct mapped_identity *identity)
+int mapped_file_open(struct mapped_file *file, const struct module_file *said,
+                     const struct file_stamp *seen)
 {
 	char path[PATH_MAX + 32];
 	int err = -ENOENT, stale = 0, now;
@@ -89,9 +90,9 @@ int mapped_file_open(struct mapped_file *file, const struct mapped_identity *ide
 
 	file->fd = -1;
 	for (way = 0; way < NR_WAYS; way++) {
-		if (!way_path(way, identity, path, sizeof(path)))
+		if (!way_path(way, said, path, sizeof(path)))
 			continue;
-		now = file_try(file, path, identity);
+		now = file_try(file, path, said, seen);
 		if (!now || (now == -ENOEXEC && way != BY_PROGRAM))
 			return now;
 		if (way == BY_PROGRAM) /* mostly, it is another file */
@@ -101,6 +102,23 @@ int mapped_file_open(struct mapped_file *file, const struct mapped_identity *ide
 			stale = err;
 	}
 	return stale ? stale : err;
+}
+
+bool mapped_file_rewritten(const struct module_file *said, const struct file_stamp *seen)
+{
+	char path[PATH_MAX + 32];
+	struct file_stamp now;
+	struct stat st;
+	unsigned way;
+
+	for (way = 0; way <= BY_NAME; way++) {
+		if (!way_path(way, said, path, sizeof(path)) || stat(path, &st))
+			continue;
+		now = stamp_make(&st);
+		if (now.dev == seen->dev && now.ino == seen->ino)
+			return !stamp_equal(&now, seen);
+	}
+	return false;
 }
 
 bool mapped_file_unchanged(int fd, const struct file_stamp *stamp, const struct build_id *id)

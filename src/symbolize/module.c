@@ -6,87 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define MAX_MODULES UINT16_MAX /* and number 0 */
 /* How often a file is tried again that could not be opened: its processes may all be short. */
 #define MAX_TRIES 1000
 
-/* What makes two modules the same one. */
-struct key {
-	enum module_kind kind;
-	const struct module_file *file;
-	pid_t pid;
-	uint64_t window;
-};
-
-static uint32_t key_hash(const struct key *key)
+static XXH128_hash_t window_key(enum module_kind kind, pid_t pid, uint64_t window)
 {
-	const struct module_file *file = key->file;
-	uint64_t number[3] = {key->kind, (uint64_t)key->pid, key->window};
+	const uint64_t numbers[3] = {kind, (uint64_t)pid, window};
 
-	if (!file)
-		return (uint32_t)XXH3_64bits(number, sizeof(number));
-	if (!file->ino)
-		return (uint32_t)XXH3_64bits_withSeed(
-			file->path, strlen(file->path),
-			XXH3_64bits(file->build_id.bytes, file->build_id.size));
-	number[0] = file->dev;
-	number[1] = file->ino;
-	number[2] = file->ino_generation;
-	return (uint32_t)XXH3_64bits(number, sizeof(number));
+	return XXH3_128bits(numbers, sizeof(numbers));
 }
 
-static bool key_matches(const struct key *key, const struct entry *entry)
+static XXH128_hash_t name_key(const char *path, const struct build_id *id)
 {
-	static const struct build_id none;
-	const struct module_file *file = key->file;
-	const struct module *module = &entry->module;
-
-	if (module->kind != key->kind)
-		return false;
-	if (!file)
-		return module->pid == key->pid && module->window == key->window;
-	if (file->ino || module->ino)
-		return module->ino == file->ino && module->dev == file->dev &&
-		       entry->ino_generation == file->ino_generation;
-	return build_id_equal(entry->build_id_read ? &none : &module->build_id, &file->build_id) &&
-	       !strcmp(module->path, file->path);
+	return XXH3_128bits_withSeed(path, strlen(path), XXH3_64bits(id->bytes, id->size));
 }
 
-/* The slot of the key's module, or the free one where it belongs. */
-static uint16_t *slot_find(const struct module_table *table, const struct key *key, uint32_t hash)
+/* As what a record knows a file: the kernel tells of its build-id or of its numbers. */
+static XXH128_hash_t said_key(const struct module_file *said)
 {
-	size_t i = hash & (table->nr_slots - 1);
-	const struct entry *entry;
+	const uint64_t numbers[4] = {MODULE_FILE, said->dev, said->ino, said->ino_generation};
 
-	for (; table->slots[i]; i = (i + 1) & (table->nr_slots - 1)) {
-		entry = table->entries[table->slots[i]];
-		if (entry->hash == hash && key_matches(key, entry))
-			break;
-	}
-	return &table->slots[i];
+	return said->ino ? XXH3_128bits(numbers, sizeof(numbers))
+	                 : name_key(said->path, &said->build_id);
 }
 
-static int slots_grow(struct module_table *table)
+/*
+ * As what we know it when it is open: so what came before the recording, of which /proc tells, and
+ * what comes later are one.
+ */
+static XXH128_hash_t found_key(const char *path, const struct mapped_file *found)
 {
-	size_t nr = table->nr_slots ? 2 * table->nr_slots : 64, i, to;
-	uint16_t *slots = calloc(nr, sizeof(*slots));
+	const struct file_stamp *stamp = &found->stamp;
+	const uint64_t numbers[6] = {MODULE_FILE,
+	                             stamp->dev,
+	                             stamp->ino,
+	                             (uint64_t)stamp->size,
+	                             (uint64_t)stamp->mtime.tv_sec,
+	                             (uint64_t)stamp->mtime.tv_nsec};
 
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < table->nr_slots; i++) {
-		if (!table->slots[i])
-			continue;
-		to = table->entries[table->slots[i]]->hash & (nr - 1);
-		while (slots[to])
-			to = (to + 1) & (nr - 1);
-		slots[to] = table->slots[i];
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->nr_slots = nr;
-	return 0;
+	return found->headers.build_id.size ? name_key(path, &found->headers.build_id)
+	                                    : XXH3_128bits(numbers, sizeof(numbers));
 }
 
 static int table_grow(struct module_table *table)
@@ -94,9 +55,6 @@ static int table_grow(struct module_table *table)
 	size_t room = table->room ? 2 * table->room : 32;
 	struct entry **entries;
 
-	/* One slot more than is counted: the search must end at a free one. */
-	if (2 * (table->nr + 1) > table->nr_slots && slots_grow(table))
-		return -ENOMEM;
 	if (table->nr < table->room)
 		return 0;
 	entries = reallocarray(table->entries, room, sizeof(*entries));
@@ -159,7 +117,7 @@ void module_table_free(struct module_table *table)
 	jitdump_files_close(&table->jitdumps);
 	peer_memory_free(table->memory);
 	free(table->entries);
-	free(table->slots);
+	module_index_fini(&table->index);
 	free(table);
 }
 
@@ -200,136 +158,159 @@ struct module *module_table_get(const struct module_table *table, uint16_t id)
 
 /* -- modules by what they are ------------------------------------------------------------------ */
 
-static struct entry *key_lookup(const struct module_table *table, const struct key *key)
+static struct entry *key_lookup(const struct module_table *table, XXH128_hash_t key)
 {
-	uint16_t id = table->nr_slots ? *slot_find(table, key, key_hash(key)) : 0;
+	uint16_t id = module_index_get(&table->index, key);
 
 	return id ? table->entries[id] : NULL;
 }
 
-/* A new module for the key, in the place of an older one if there is one. */
-static struct entry *key_enter(struct module_table *table, const struct key *key, const char *path)
+/* The module of addresses that are in no file. */
+static struct entry *window_enter(struct module_table *table, enum module_kind kind,
+                                  const char *path, pid_t pid, uint64_t window)
 {
-	struct entry *entry = entry_new(table, key->kind, path);
+	struct entry *entry = entry_new(table, kind, path);
 
 	if (!entry)
 		return NULL;
-	entry->hash = key_hash(key);
-	entry->module.pid = key->pid;
-	entry->module.window = key->window;
-	*slot_find(table, key, entry->hash) = entry->module.id;
+	entry->module.pid = pid;
+	entry->module.window = window;
+	module_index_put(&table->index, window_key(kind, pid, window), entry->module.id);
 	return entry;
 }
 
-static struct entry *file_enter(struct module_table *table, const struct key *key)
+/* -- files ------------------------------------------------------------------------------------- */
+
+static struct entry *file_enter(struct module_table *table, const struct module_file *said)
 {
-	const struct module_file *file = key->file;
-	struct entry *entry = key_enter(table, key, file->path);
+	struct entry *entry = entry_new(table, MODULE_FILE, said->path);
 
 	if (!entry)
 		return NULL;
-	entry->module.build_id = file->build_id;
-	entry->module.dev = file->dev;
-	entry->module.ino = file->ino;
-	entry->ino_generation = file->ino_generation;
-	entry->pid = file->pid;
+	entry->module.build_id = said->build_id;
+	entry->module.dev = said->dev;
+	entry->module.ino = said->ino;
+	entry->pid = said->pid;
 	return entry;
 }
 
 /*
- * A later mapping may show a file that could not be had before: its first processes were too short,
- * say. It gets a new number, for frames of the old one were made without knowing the segments.
+ * Whether a later mapping says nothing new. It may show a file that could not be had before: its
+ * first processes were too short, say. Or one that was written over, where a build-id would tell.
  */
-static struct entry *file_retry(struct module_table *table, const struct key *key,
-                                struct entry *entry)
+static bool is_settled(const struct entry *entry, const struct module_file *said)
 {
-	struct mapped_file found;
-	struct entry *fresh;
-	int err;
+	if (entry->stamp.ino)
+		return said->build_id.size || !mapped_file_rewritten(said, &entry->stamp);
+	return entry->error == ENOEXEC || entry->tries == MAX_TRIES;
+}
 
-	if (entry->error == ENOEXEC || entry->tries == MAX_TRIES)
-		return entry;
-	entry->tries++;
-	err = module_entry_find(&found, entry, key->file->start, key->file->end);
-	entry->error = -err;
-	if (err)
-		return entry;
-	entry->error = ENOENT;
-	fresh = file_enter(table, key);
-	if (!fresh) {
-		close(found.fd);
+/* That of the same path and contents: unless it was prelinked, say, which leaves the build-id. */
+static bool is_same(const struct entry *entry, const struct mapped_file *found)
+{
+	return entry->stamp.ino && entry->module.nr_segments == found->headers.nr_segments &&
+	       !memcmp(entry->module.segments, found->headers.segments,
+	               sizeof(entry->module.segments));
+}
+
+/*
+ * A file that was found at last gets a new number: frames of the old one were made without knowing
+ * the segments.
+ */
+static struct entry *file_found(struct module_table *table, const struct module_file *said,
+                                const struct mapped_file *found)
+{
+	XXH128_hash_t key = found_key(said->path, found);
+	struct entry *entry = key_lookup(table, key);
+
+	if (entry && is_same(entry, found)) {
+		entry->pid = said->pid;
+		if (entry->stamp.dev == found->stamp.dev && entry->stamp.ino == found->stamp.ino)
+			entry->stamp = found->stamp;
+		close(found->fd);
 		return entry;
 	}
-	module_entry_learn(table, fresh, &found);
-	return fresh;
+	entry = file_enter(table, said);
+	if (!entry) {
+		close(found->fd);
+		return NULL;
+	}
+	module_entry_learn(table, entry, found);
+	module_index_put(&table->index, key, entry->module.id);
+	return entry;
+}
+
+static struct entry *file_missing(struct module_table *table, const struct module_file *said,
+                                  struct entry *before, int error)
+{
+	struct entry *entry = before && !before->stamp.ino ? before : file_enter(table, said);
+
+	if (!entry)
+		return NULL;
+	entry->error = error;
+	entry->tries++;
+	return entry;
 }
 
 struct module *module_table_file(struct module_table *table, const struct module_file *file)
 {
-	const struct key key = {.kind = MODULE_FILE, .file = file};
-	struct entry *entry = key_lookup(table, &key);
+	XXH128_hash_t key = said_key(file);
+	struct entry *before = key_lookup(table, key), *entry;
 	struct mapped_file found;
 	int err;
 
-	if (entry) {
-		entry->pid = file->pid;
-		if (!entry->stamp.ino)
-			entry = file_retry(table, &key, entry);
-		else if (entry->module.fd < 0)
-			entry->error = 0;
-		return &entry->module;
+	if (before && is_settled(before, file)) {
+		before->pid = file->pid;
+		if (before->stamp.ino && before->module.fd < 0)
+			before->error = 0;
+		return &before->module;
 	}
-	entry = file_enter(table, &key);
+	err = mapped_file_open(&found, file, NULL);
+	entry = err ? file_missing(table, file, before, -err) : file_found(table, file, &found);
 	if (!entry)
-		return NULL;
-	err = module_entry_find(&found, entry, file->start, file->end);
-	if (err)
-		entry->error = -err;
-	else
-		module_entry_learn(table, entry, &found);
+		return before ? &before->module : NULL;
+	module_index_put(&table->index, key, entry->module.id);
 	return &entry->module;
 }
 
 struct module *module_table_kernel(struct module_table *table, uint64_t addr)
 {
-	const struct key key = {.kind = MODULE_KERNEL, .window = addr >> 32};
-	struct entry *entry = key_lookup(table, &key);
+	struct entry *entry = key_lookup(table, window_key(MODULE_KERNEL, 0, addr >> 32));
 
 	if (!entry)
-		entry = key_enter(table, &key, "[kernel]");
+		entry = window_enter(table, MODULE_KERNEL, "[kernel]", 0, addr >> 32);
 	return entry ? &entry->module : NULL;
 }
 
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr)
 {
-	struct key key = {.kind = MODULE_ANON, .pid = pid, .window = addr >> 32};
-	struct entry *entry = key_lookup(table, &key);
+	uint64_t window = addr >> 32;
+	struct entry *entry = key_lookup(table, window_key(MODULE_ANON, pid, window));
 
 	if (!entry && pid > 0 && table->nr_anon >= MODULE_MAX_ANON) {
-		key.pid = 0;
-		key.window = 0;
-		entry = key_lookup(table, &key);
+		pid = 0;
+		window = 0;
+		entry = key_lookup(table, window_key(MODULE_ANON, pid, window));
 	}
 	if (entry)
 		return &entry->module;
-	entry = key_enter(table, &key, "[anon]");
+	entry = window_enter(table, MODULE_ANON, "[anon]", pid, window);
 	if (!entry)
 		return NULL;
 	table->nr_anon++;
-	if (key.pid)
+	if (pid)
 		perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
 	return &entry->module;
 }
 
 struct module *module_table_vdso(struct module_table *table)
 {
-	const struct key key = {.kind = MODULE_VDSO};
-	struct entry *entry = key_lookup(table, &key);
+	struct entry *entry = key_lookup(table, window_key(MODULE_VDSO, 0, 0));
 	struct mapped_file found = {0};
 
 	if (entry)
 		return &entry->module;
-	entry = key_enter(table, &key, "[vdso]");
+	entry = window_enter(table, MODULE_VDSO, "[vdso]", 0, 0);
 	if (!entry)
 		return NULL;
 	found.fd = target_file_vdso();

@@ -123,8 +123,9 @@ struct module_file {
 
 /*
  * The module of a mapped file, opened without blocking and only if it is a regular file. The same
- * file (by device and inode, else by path and build-id) gives the same module. What is found under
- * the name must be that file: by its build-id where the record has one, else by device and inode.
+ * path and build-id give the same module, whether the record or the file itself tells the build-id;
+ * without one the same file does, until it is written over. What is found under the name must be
+ * that file: by its build-id where the record has one, else by device and inode.
  * A file that cannot be opened still gives a module: one without segments. When a later mapping of
  * it can be opened, a new module takes its place. NULL: the table is full, or no memory.
  */

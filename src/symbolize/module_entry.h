@@ -7,15 +7,13 @@
 
 #include "symbolize/jitdump.h"
 #include "symbolize/mapped_file.h"
+#include "symbolize/module_index.h"
 #include "symbolize/peer_memory.h"
 
 struct entry {
 	struct module module;
-	uint64_t ino_generation;
-	uint32_t hash;
 	uint16_t tries;
 	uint16_t older, newer; /* open files, a ring through entry 0 */
-	bool build_id_read;    /* from the file: the record had none */
 	bool replaceable;      /* the path leads to the same file, without the process */
 	int error;             /* why there is no file, until the next mapping */
 	pid_t pid;             /* the latest to map it */
@@ -25,21 +23,13 @@ struct entry {
 struct module_table {
 	struct entry **entries; /* by number */
 	size_t nr, room;
-	uint16_t *slots; /* numbers by hash, open addressing, 0: free; at most half full */
-	size_t nr_slots; /* a power of two */
+	struct module_index index;
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
 	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
 };
-
-/*
- * Opens the file of a module: by the latest process that mapped it and, while that record is at
- * hand, by the mapping itself. As mapped_file_open().
- */
-int module_entry_find(struct mapped_file *found, const struct entry *entry, uint64_t start,
-                      uint64_t end);
 
 /* Takes over a file that was opened for the first time, and what it says of itself. */
 void module_entry_learn(struct module_table *table, struct entry *entry,

@@ -60,24 +60,6 @@ static void entry_opened(struct module_table *table, struct entry *entry, int fd
 	open_link(table, entry);
 }
 
-int module_entry_find(struct mapped_file *found, const struct entry *entry, uint64_t start,
-                      uint64_t end)
-{
-	const struct module *module = &entry->module;
-	struct mapped_identity identity = {
-		.path = module->path,
-		.pid = entry->pid,
-		.start = start,
-		.end = end,
-		.dev = module->dev,
-		.ino = module->ino,
-		.build_id = module->build_id,
-		.stamp = entry->stamp,
-	};
-
-	return mapped_file_open(found, &identity);
-}
-
 static bool path_leads_to(const char *path, const struct file_stamp *stamp)
 {
 	struct stat there;
@@ -94,11 +76,24 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	entry->stamp = found->stamp;
 	entry->replaceable =
 		module->kind == MODULE_VDSO || path_leads_to(module->path, &found->stamp);
-	entry->build_id_read = !module->build_id.size;
 	module->build_id = found->headers.build_id;
 	module->nr_segments = found->headers.nr_segments;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
 	entry_opened(table, entry, found->fd);
+}
+
+/* By the latest process that mapped it. */
+static int find_again(struct mapped_file *found, const struct entry *entry)
+{
+	const struct module_file said = {
+		.path = entry->module.path,
+		.pid = entry->pid,
+		.dev = entry->module.dev,
+		.ino = entry->module.ino,
+		.build_id = entry->module.build_id,
+	};
+
+	return mapped_file_open(found, &said, &entry->stamp);
 }
 
 static int entry_reopen(struct module_table *table, struct entry *entry)
@@ -110,7 +105,7 @@ static int entry_reopen(struct module_table *table, struct entry *entry)
 		found.fd = target_file_vdso();
 		err = found.fd < 0 ? found.fd : 0;
 	} else {
-		err = module_entry_find(&found, entry, 0, 0);
+		err = find_again(&found, entry);
 	}
 	entry->error = -err;
 	if (!err)

@@ -29,6 +29,21 @@ background="$background $!"
 record -p $! --duration 0.2 -F 100 -o idle.atr 2>errors || fail "$(cat errors)"
 grep -q 'no samples of .*, and no thread ran as long$' errors || fail "of an idle one: $(cat errors)"
 
+# The files of one that runs programs again that ran before: each is one module.
+sh -c 'while :; do sh -c :; done' &
+shells=$!
+background="$background $shells"
+record -p $shells --duration 0.5 -F 100 -o again.atr 2>errors || fail "$(cat errors)"
+kill $shells
+check <<'END'
+from read_trace import Trace
+
+trace = Trace(open("again.atr", "rb").read())
+modules = [(trace.string(m[0]), m[3]) for m in trace.modules if m[1] == 1]
+assert any("libc" in path for path, _ in modules), modules
+assert len(modules) == len(set(modules)), modules
+END
+
 start_recording -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said

@@ -204,8 +204,119 @@ static void same_file_same_module(void **state)
 	assert_int_equal(module->build_id.bytes[7], 1);
 	file.path = link_path;
 	assert_ptr_equal(module_table_file(f->table, &file), module);
+}
+
+/* What /proc tells of a file by its numbers, the kernel's records tell by its build-id. */
+static void numbers_and_build_id_are_one(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file numbers, id;
+	struct module *module;
+	unsigned char i;
+
+	for (i = 1; i <= 2; i++) {
+		tiny_write(f->path, i);
+		numbers = by_numbers(f->path);
+		id = by_build_id(f->path, i);
+		module = module_table_file(f->table, i == 1 ? &numbers : &id);
+		assert_int_equal(module->nr_segments, 1);
+		assert_ptr_equal(module_table_file(f->table, i == 1 ? &id : &numbers), module);
+		assert_ptr_equal(module_table_file(f->table, &numbers), module);
+		assert_true(module_fd(f->table, module) >= 0);
+	}
+	assert_int_equal(module_table_count(f->table), 3);
+}
+
+/* Nor does /proc tell the generation of an inode. */
+static void numbers_without_build_id_are_one(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file file;
+	struct module *module;
+
+	tiny_write(f->path, 0);
+	file = by_numbers(f->path);
+	module = module_table_file(f->table, &file);
 	file.ino_generation = 1;
+	assert_ptr_equal(module_table_file(f->table, &file), module);
+}
+
+static void other_files_are_other_modules(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file file, id, numbers;
+	struct tiny tiny = tiny_make(1);
+	const struct module *module;
+	char path[160];
+
+	tiny_write(f->path, 1);
+	numbers = by_numbers(f->path);
+	module = module_table_file(f->table, &numbers);
+
+	/* The same program in another place. */
+	snprintf(path, sizeof(path), "%s/copy", f->dir);
+	tiny_write(path, 1);
+	file = by_numbers(path);
+	id = by_build_id(path, 1);
 	assert_ptr_not_equal(module_table_file(f->table, &file), module);
+	assert_ptr_equal(module_table_file(f->table, &id), module_table_file(f->table, &file));
+
+	/* The same number of another file system. */
+	file = numbers;
+	file.dev++;
+	assert_ptr_not_equal(module_table_file(f->table, &file), module);
+
+	/* In its place, with the same build-id, but with the code at other addresses. */
+	tiny.phdr[1].p_vaddr += 0x1000;
+	snprintf(path, sizeof(path), "%s/moved", f->dir);
+	file_write(path, &tiny, sizeof(tiny));
+	assert_int_equal(rename(path, f->path), 0);
+	file = by_numbers(f->path);
+	assert_int_equal(module_table_file(f->table, &file)->segments[0].vaddr,
+	                 tiny.phdr[1].p_vaddr);
+	assert_ptr_equal(module_table_file(f->table, &numbers), module);
+}
+
+/* The kernel tells no build-id of a file that has none, or whose notes are not in memory. */
+static void rewritten_file_is_another_module(void **state)
+{
+	static const unsigned char ids[] = {0, 1};
+	struct fixture *f = *state;
+	struct tiny tiny = tiny_make(0);
+	struct module *module, *again;
+	struct module_file file;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		tiny_write(f->path, ids[i]);
+		file = by_numbers(f->path);
+		module = module_table_file(f->table, &file);
+		assert_int_equal(module->segments[0].vaddr, tiny_make(0).phdr[1].p_vaddr);
+		tiny.phdr[1].p_vaddr = 0x5000;
+		file_write(f->path, &tiny, sizeof(tiny)); /* the same inode */
+		again = module_table_file(f->table, &file);
+		assert_ptr_not_equal(again, module);
+		assert_int_equal(again->segments[0].vaddr, 0x5000);
+		assert_ptr_equal(module_table_file(f->table, &file), again);
+		assert_int_equal(module_fd(f->table, module), -1);
+		assert_true(module_fd(f->table, again) >= 0);
+	}
+}
+
+/* Writing the same again, or the time alone, makes no other program of it. */
+static void touched_file_is_the_same(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 2}};
+	struct module_file file;
+	struct module *module;
+
+	tiny_write(f->path, 1);
+	file = by_numbers(f->path);
+	module = module_table_file(f->table, &file);
+	assert_int_equal(utimensat(AT_FDCWD, f->path, times, 0), 0);
+	assert_ptr_equal(module_table_file(f->table, &file), module);
+	assert_true(module_fd(f->table, module) >= 0);
 }
 
 static void build_id_identifies(void **state)
@@ -542,6 +653,11 @@ int main(void)
 		TEST(special_module_is_there),
 		TEST(own_program),
 		TEST(same_file_same_module),
+		TEST(numbers_and_build_id_are_one),
+		TEST(numbers_without_build_id_are_one),
+		TEST(other_files_are_other_modules),
+		TEST(rewritten_file_is_another_module),
+		TEST(touched_file_is_the_same),
 		TEST(build_id_identifies),
 		TEST(unidentified_file_is_one_module),
 		TEST(other_inode_is_refused),
