@@ -35,6 +35,8 @@ static bool file_is(const struct mapped_file *file, const struct stat *st,
 		return build_id_equal(&file->headers.build_id, &said->build_id);
 	if (seen)
 		return stamp_equal(&file->stamp, seen);
+	if (said->ino_generation && !target_file_has_generation(file->fd, said->ino_generation))
+		return false;
 	return !said->ino || target_file_maps_as(file->fd, st, said->dev, said->ino);
 }
 

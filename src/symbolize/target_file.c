@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -122,6 +124,13 @@ bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino)
 	if (found && map_dev == dev && map_ino == ino)
 		return true;
 	return st->st_ino == ino && is_overlay(fd);
+}
+
+bool target_file_has_generation(int fd, uint64_t generation)
+{
+	uint32_t found[2]; /* the kernel writes one, a FUSE server as many as the request says */
+
+	return ioctl(fd, FS_IOC_GETVERSION, found) || found[0] == (uint32_t)generation;
 }
 
 static size_t vdso_size(const ElfW(Ehdr) * ehdr)

@@ -7,6 +7,7 @@
 #define SYMBOLIZE_TARGET_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -25,6 +26,9 @@ char *target_file_read(int fd, size_t max, size_t *size);
  * layers (overlayfs, btrfs), the numbers in mapping records are not those of stat.
  */
 bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino);
+
+/* False where a later file has taken the number of the inode. Not all file systems tell. */
+bool target_file_has_generation(int fd, uint64_t generation);
 
 /* A descriptor of a copy of the running kernel's vdso image, an ELF file; or -errno. */
 int target_file_vdso(void);
