@@ -1,26 +1,10 @@
 #include "cli/period.h"
 
+#include "perf/prime.h"
+
 #define DEFAULT_CLOCK_NS 100000
 /* The kernel's clocks tick every 10 us at most, whatever is asked for; CPUs are up to 2 % apart. */
 #define LEAST_CLOCK_NS 10211
-
-static bool is_prime(uint64_t n)
-{
-	for (uint64_t d = 2; d * d <= n; d++)
-		if (!(n % d))
-			return false;
-	return n > 1;
-}
-
-/* At 10 kHz this gives 97081 ns. */
-static uint64_t beside(uint64_t round)
-{
-	uint64_t n = round - round * 2918 / 100000;
-
-	while (n > 2 && !is_prime(n))
-		n--;
-	return n ? n : 1;
-}
 
 /* A number that gives some thousand samples a second where events are as frequent as they get. */
 static uint64_t guess(const struct event *event)
@@ -58,6 +42,7 @@ uint64_t period_base(const struct event *event, double frequency, uint64_t perio
 		period = event->period;
 	}
 	if (!period)
-		period = beside(frequency > 0 ? (uint64_t)(1e9 / frequency) : DEFAULT_CLOCK_NS);
+		period = prime_beside(frequency > 0 ? (uint64_t)(1e9 / frequency)
+		                                    : DEFAULT_CLOCK_NS);
 	return period > LEAST_CLOCK_NS ? period : LEAST_CLOCK_NS;
 }

@@ -200,6 +200,26 @@ static uint64_t time_step(struct session *s, const struct record *record,
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }
 
+/* Occurrences of its event. */
+static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
+{
+	return sampler_period(s->sampler, (unsigned)source->event, source->cpu, source->shift);
+}
+
+static unsigned next_level(struct session *s, struct stream *stream,
+                           const struct sampler_source *source)
+{
+	unsigned event = (unsigned)source->event;
+
+	if (!sampler_counts_in_small_steps(s->sampler, event)) {
+		stream_slow(stream, source->shift);
+		return stream_next(stream);
+	}
+	stream_slow_counts(stream, source->shift);
+	return stream_next_count(stream, sampler_base_period(s->sampler, event, source->cpu),
+	                         stands_for(s, source));
+}
+
 /* Lets the kernel follow the buffer. */
 static void follow_floor(struct session *s, unsigned event)
 {
@@ -210,13 +230,6 @@ static void follow_floor(struct session *s, unsigned event)
 		return;
 	s->shift[event] = floor;
 	sampler_slow(s->sampler, event, floor, &time);
-}
-
-/* Occurrences of its event. */
-static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
-{
-	return sampler_base_period(s->sampler, (unsigned)source->event, source->cpu)
-	       << source->shift;
 }
 
 /* The first clock, if there is one, tells the target's time. */
@@ -293,10 +306,9 @@ void session_sample(struct session *s, const struct record *record,
 		return;
 	}
 	stream = stream_of(s, task, source);
-	stream_slow(stream, source->shift);
 	sample = (struct hmb_sample){
 		.kind = (unsigned)source->event,
-		.level = stream_next(stream),
+		.level = next_level(s, stream, source),
 		.time = record->time,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};

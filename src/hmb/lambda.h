@@ -38,19 +38,25 @@ static inline unsigned lambda_portable(uint64_t n)
 }
 
 struct stream {
-	uint64_t n;     /* ordinal of the newest sample, in units of base period << shift */
+	uint64_t n;     /* ordinal of the newest sample, in units of base period << shift … */
+			/* … or, of counts in small steps, of single occurrences */
 	unsigned shift; /* the kernel samples at base period << shift */
 };
+
+/* splitmix64 (Steele, Lea and Flood, 2014) */
+static inline uint64_t lambda_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
 
 /* The start of a stream that is reproducible from the run's seed and the stream's number. */
 static inline struct stream stream_start(uint64_t seed, uint64_t number, unsigned shift)
 {
-	/* splitmix64 (Steele, Lea and Flood, 2014) */
 	uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15;
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (struct stream){.n = (z ^ z >> 31) >> shift, .shift = shift};
+	return (struct stream){.n = lambda_mix(z) >> shift, .shift = shift};
 }
 
 /* The period became base << shift. It never becomes shorter. */
@@ -67,6 +73,47 @@ static inline unsigned stream_next(struct stream *stream)
 {
 	unsigned level = stream->shift + lambda(++stream->n);
 
+	return level < NR_LEVELS ? level : NR_LEVELS - 1;
+}
+
+/*
+ * Counts in small steps. Programs do things in twos and in powers of two: of calls that read and
+ * write in turn, every second one writes, and of buffers of 64 pages every 64th fault is in the
+ * same function. The grid of λ would meet that and nothing else. So of each two ordinals that are
+ * left, chance says which one is of the higher level.
+ */
+static inline unsigned lambda_random(uint64_t n)
+{
+	unsigned level = 0;
+
+	while (level < NR_LEVELS - 1 && !((n ^ lambda_mix(n / 2)) & 1)) {
+		n /= 2;
+		level++;
+	}
+	return level;
+}
+
+/* The period became about base << shift. It never becomes shorter. */
+static inline void stream_slow_counts(struct stream *stream, unsigned shift)
+{
+	if (shift > stream->shift)
+		stream->shift = shift;
+}
+
+/*
+ * A sample arrived, after `period` occurrences of which base << shift have one ordinal: its level.
+ * The period is the shorter one, and what comes behind the first sample of an ordinal is of level
+ * 0, which is closed.
+ */
+static inline unsigned stream_next_count(struct stream *stream, uint64_t base, uint64_t period)
+{
+	uint64_t step = base << stream->shift, last = stream->n / step;
+	unsigned level;
+
+	stream->n += period;
+	if (stream->n / step == last)
+		return 0;
+	level = stream->shift + lambda_random(stream->n / step);
 	return level < NR_LEVELS ? level : NR_LEVELS - 1;
 }
 

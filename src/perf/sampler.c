@@ -49,6 +49,17 @@ uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsi
 	return sampler->events[event].base_period[cpu_index];
 }
 
+bool sampler_counts_in_small_steps(const struct sampler *sampler, unsigned event)
+{
+	return sampler_has_small_steps(&sampler->events[event]);
+}
+
+uint64_t sampler_period(const struct sampler *sampler, unsigned event, unsigned cpu_index,
+                        unsigned shift)
+{
+	return sampler_period_at(&sampler->events[event], cpu_index, shift);
+}
+
 bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of)
 {
 	struct cpu_list online, known = {{0}};
@@ -189,7 +200,7 @@ static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, uns
 static void set_periods(struct sampler *s, struct sampler_event *event, unsigned shift)
 {
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
-		uint64_t period = event->base_period[c] << shift;
+		uint64_t period = sampler_period_at(event, c, shift);
 		int fd = *sampler_fd(s, event, event->rung, 0, c);
 
 		if (fd >= 0)
@@ -227,6 +238,9 @@ static struct sampler_step step_to(const struct sampler *s, const struct sampler
 			step.rung = event->nr_rungs - 1;
 		step.shift = event->first_shift + 2 * step.rung;
 	}
+	/* No prime is beside two. */
+	if (sampler_has_small_steps(event) && event->base_period[0] << step.shift == 2)
+		step.shift = event->first_shift;
 	return step;
 }
 

@@ -75,7 +75,7 @@ struct sampler_config {
 struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
-	unsigned shift; /* the event sampled at base_period << shift */
+	unsigned shift; /* the event sampled at sampler_period() of this */
 	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
 	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
 };
@@ -105,6 +105,14 @@ unsigned sampler_nr_cpus(const struct sampler *sampler);
 unsigned sampler_nr_sampled(const struct sampler *sampler);
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/*
+ * Counts with a base period so small that programs may repeat themselves after as many: what the
+ * kernel samples at is then no multiple of that, see lambda.h.
+ */
+bool sampler_counts_in_small_steps(const struct sampler *sampler, unsigned event);
+/* What the kernel samples at, at a shift: base_period << shift, or a prime number beside that. */
+uint64_t sampler_period(const struct sampler *sampler, unsigned event, unsigned cpu_index,
+                        unsigned shift);
 /* Call chains end after so many addresses, the kernel's own limit considered. */
 unsigned sampler_max_chain(const struct sampler *sampler);
 
@@ -119,8 +127,8 @@ bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of
 uint64_t sampler_now(void);
 
 /*
- * Asks the kernel to sample at base_period << shift from now on. Returns the shift that is in force
- * since *time: the one asked for or, between two rungs, less.
+ * Asks the kernel to sample at sampler_period() of a shift from now on. Returns the shift that is
+ * in force since *time: the one asked for or, between two rungs, less.
  */
 unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, uint64_t *time);
 /* The highest shift that can come to be in force. */

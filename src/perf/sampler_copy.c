@@ -52,7 +52,7 @@ static int open_rung(struct sampler *s, unsigned e, uint32_t stack_size)
 		struct perf_event_attr attr = event->attr;
 
 		attr.sample_stack_user = stack_size;
-		attr.sample_period = event->base_period[c] << shift;
+		attr.sample_period = sampler_period_at(event, c, shift);
 		if (*sampler_fd(s, event, event->rung, 0, c) >= 0)
 			error = sampler_open_event(s, &attr, e, rung, 0, c);
 	}

@@ -217,7 +217,7 @@ static int open_event(struct sampler *s, const struct sampler_config *config, un
 	unsigned shift = event->first_shift + 2 * rung;
 	int error;
 
-	attr.sample_period = event->base_period[c] << shift;
+	attr.sample_period = sampler_period_at(event, c, shift);
 	attr.sample_stack_user = stack_size(s, config, e, shift);
 	if (rung)
 		attr.enable_on_exec = 0;

@@ -3,10 +3,13 @@
 #define PERF_SAMPLER_STATE_H
 
 #include "perf/merge.h"
+#include "perf/prime.h"
 #include "perf/sampler.h"
 
 #define SAMPLER_MAX_STEPS  64
 #define SAMPLER_LARGE_RING ((size_t)2 << 20)
+#define SAMPLER_LARGE_STEP 1024
+#define SMALL_PRIME        (1 << 16)
 
 /*
  * A ring of this size wakes the recorder when it holds so many bytes. By then the caches have
@@ -35,6 +38,23 @@ struct sampler_event {
 	uint64_t *lost; /* per CPU, from LOST records */
 	bool throttled; /* ever */
 };
+
+/* Of an event that is no clock. */
+static inline bool sampler_has_small_steps(const struct sampler_event *event)
+{
+	return !event->is_clock && event->base_period[0] < SAMPLER_LARGE_STEP;
+}
+
+/* Primes where this takes no time; further on what a program repeats would have to be as long. */
+static inline uint64_t sampler_period_at(const struct sampler_event *event, unsigned cpu,
+                                         unsigned shift)
+{
+	uint64_t period = event->base_period[cpu] << shift;
+
+	if (!shift || !sampler_has_small_steps(event))
+		return period;
+	return period < SMALL_PRIME ? prime_beside(period) : (period - period / 34) | 1;
+}
 
 struct sampler_id {
 	uint64_t id;

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "hmb/lambda.h"
+#include "perf/prime.h"
 
 static void machine_and_portable_agree(void **state)
 {
@@ -67,6 +68,56 @@ static void streams_start_apart(void **state)
 	assert_true(stream_start(1, 1, 0).n == stream_start(1, 1, 0).n);
 }
 
+/* At every level, and it is neither always the first nor always the second. */
+static void chance_leaves_one_of_each_two(void **state)
+{
+	enum { NR = 1 << 16 };
+
+	(void)state;
+	for (unsigned level = 0; level < 8; level++) {
+		unsigned nr_second = 0, nr_blocks = NR >> (level + 1);
+
+		for (uint64_t block = 0; block < nr_blocks; block++) {
+			unsigned left = 0;
+
+			for (uint64_t i = 0; i < UINT64_C(2) << level; i++) {
+				if (lambda_random((block << (level + 1)) + i) <= level)
+					continue;
+				left++;
+				nr_second += (unsigned)(i >> level);
+			}
+			assert_int_equal(left, 1);
+		}
+		assert_in_range(nr_second, nr_blocks / 2 - nr_blocks / 8,
+		                nr_blocks / 2 + nr_blocks / 8);
+	}
+}
+
+/* Whatever the kernel's step was: those of a program that goes on to the next after 32. */
+static void counts_meet_all_parts_of_a_program(void **state)
+{
+	enum { NR = 1 << 20, FLOOR = 8, LEFT = NR >> FLOOR };
+
+	(void)state;
+	for (unsigned shift = 0; shift <= FLOOR; shift++) {
+		uint64_t period = shift ? prime_beside(UINT64_C(1) << shift) : 1;
+		struct stream stream = stream_start(5, shift, 0);
+		unsigned nr = 0, first = 0;
+
+		if (period == 2)
+			continue;
+		stream_slow_counts(&stream, shift);
+		for (uint64_t n = 0; n < NR; n += period) {
+			if (stream_next_count(&stream, 1, period) < FLOOR)
+				continue;
+			nr++;
+			first += !(n & 32);
+		}
+		assert_in_range(nr, LEFT - 2, LEFT + 2);
+		assert_in_range(first, LEFT / 2 - LEFT / 25, LEFT / 2 + LEFT / 25);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +126,8 @@ int main(void)
 		cmocka_unit_test(slowing_keeps_the_grid),
 		cmocka_unit_test(the_last_level_takes_all_higher_ones),
 		cmocka_unit_test(streams_start_apart),
+		cmocka_unit_test(chance_leaves_one_of_each_two),
+		cmocka_unit_test(counts_meet_all_parts_of_a_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

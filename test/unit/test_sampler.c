@@ -236,6 +236,32 @@ static void periods_stay_below_the_sign(void **state)
 	assert_int_equal(sampler_slow(&w->sampler, 0, 0, &time), 0);
 }
 
+/* Every second and every 64th occurrence may all be in the same function. */
+static void small_steps_are_no_powers_of_two(void **state)
+{
+	struct world *w = *state;
+	struct sampler_event *event = &w->sampler.events[0];
+	uint64_t base[NR_CPUS] = {1, 1}, time;
+	int fds[NR_CPUS] = {-1, -1};
+
+	w->sampler.way = SAMPLER_CGROUP;
+	event->base_period = base;
+	event->fds = fds;
+	assert_true(sampler_counts_in_small_steps(&w->sampler, 0));
+	assert_int_equal(sampler_period(&w->sampler, 0, 0, 0), 1);
+	assert_int_equal(sampler_slow(&w->sampler, 0, 1, &time), 0); /* there is no prime */
+	assert_int_equal(sampler_slow(&w->sampler, 0, 6, &time), 6);
+	assert_int_equal(sampler_period(&w->sampler, 0, 0, 6), 61);
+	assert_in_range(sampler_period(&w->sampler, 0, 0, 30), 1030000000, 1060000000);
+	assert_int_equal(sampler_period(&w->sampler, 0, 0, 30) % 2, 1);
+	base[0] = 299993;
+	assert_false(sampler_counts_in_small_steps(&w->sampler, 0));
+	assert_int_equal(sampler_period(&w->sampler, 0, 0, 6), 299993 << 6);
+	base[0] = 1;
+	event->is_clock = true;
+	assert_false(sampler_counts_in_small_steps(&w->sampler, 0));
+}
+
 /* Larger copies of stacks are a rung of their own, which changed periods must reach ever after. */
 static void a_change_of_period_keeps_the_rung(void **state)
 {
@@ -306,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(losses_belong_to_their_event_and_cpu, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(periods_stay_below_the_sign, setup, teardown),
+		cmocka_unit_test_setup_teardown(small_steps_are_no_powers_of_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_period_keeps_the_rung, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_broken_ring_has_room_again, setup, teardown),

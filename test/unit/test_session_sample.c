@@ -53,7 +53,7 @@ static void open_sampler(struct world *w)
 	};
 	for (unsigned e = 0; e < NR_EVENTS; e++) {
 		s->events[e] = (struct sampler_event){
-			.base_period = w->periods[e], .nr_rungs = 4, .nr_steps = 1};
+			.base_period = w->periods[e], .is_clock = !e, .nr_rungs = 4, .nr_steps = 1};
 		for (unsigned c = 0; c < NR_CPUS; c++)
 			w->periods[e][c] = e ? 1 : PERIOD;
 	}
@@ -430,6 +430,24 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 	assert_int_equal(w->sampler.events[0].nr_steps, 2);
 }
 
+/* What comes in turns is not thinned by turns. */
+static void chance_chooses_among_counts(void **state)
+{
+	struct world *w = *state;
+	struct hmb *hmb = w->session.hmb;
+	unsigned nr[2] = {0};
+
+	hmb_close_lowest(hmb, FAULTS, 500, HMB_CAUSE_MEMORY);
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t before = hmb_stored(hmb, FAULTS);
+
+		take(w, FAULTS, sample_at(1000 + i, PID));
+		nr[i % 2] += (unsigned)(hmb_stored(hmb, FAULTS) - before);
+	}
+	assert_int_equal(nr[0] + nr[1], 32);
+	assert_in_range(nr[0], 8, 24);
+}
+
 /* A clock tells the guard of the target's time, once; counters, that their rate was not known. */
 static void the_guard_hears_of_one_clock(void **state)
 {
@@ -726,6 +744,7 @@ int main(void)
 		TEST(events_of_cpus_have_streams_of_cpus),
 		TEST(weights_follow_the_period_of_the_sample),
 		TEST(what_is_below_the_floor_is_taken_alone),
+		TEST(chance_chooses_among_counts),
 		TEST(the_guard_hears_of_one_clock),
 		TEST(the_rate_of_counters_is_learnt),
 		TEST(chains_are_of_calls),
