@@ -115,11 +115,23 @@ static int make_room(struct error_bars *bars, uint32_t row)
 	return 0;
 }
 
+static struct error_stream *stream_of(const struct error_bars *bars,
+                                      const struct trace_sample *sample)
+{
+	return stream_at(bars->streams, bars->by_cpu ? sample->cpu : sample->thread,
+	                 bars->nr_streams);
+}
+
+bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample *sample,
+                        uint32_t row)
+{
+	return stream_of(bars, sample)->row == row + 1;
+}
+
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
                     uint64_t weight)
 {
-	struct error_stream *stream = stream_at(
-		bars->streams, bars->by_cpu ? sample->cpu : sample->thread, bars->nr_streams);
+	struct error_stream *stream = stream_of(bars, sample);
 
 	if (row != ERROR_BARS_NONE) {
 		if (row >= bars->room && make_room(bars, row))

@@ -55,6 +55,10 @@ void error_bars_fini(struct error_bars *bars);
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
                     uint64_t weight);
 
+/* Before that: whether the stream's sample before this one is in the same row. */
+bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample *sample,
+                        uint32_t row);
+
 /* Behind the last sample: from then on the others may be asked. */
 void error_bars_end(struct error_bars *bars);
 /* Of a row, also of one that no sample was in. */

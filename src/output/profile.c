@@ -141,11 +141,11 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
 	builder->by_thread[thread] += sample->weight;
-	if (error_bars_step(&builder->bars, sample, target->row, weight))
+	if (sample->nr_counters &&
+	    profile_count(profile, sample, summed ? target->sum : target->node, target->row,
+	                  error_bars_goes_on(&builder->bars, sample, target->row)))
 		return -ENOMEM;
-	if (!sample->nr_counters)
-		return 0;
-	return profile_count(profile, sample, summed ? target->sum : target->node, target->row);
+	return error_bars_step(&builder->bars, sample, target->row, weight);
 }
 
 #define BATCH_SIZE 32

@@ -166,6 +166,7 @@ struct profile {
 	struct profile_count_table row_counts, counts; /* counts: by sum, else by node */
 	uint32_t weighed_by;           /* the counter that weights are of, + 1; 0: of the event */
 	uint64_t counted[COUNTER_MAX]; /* in all rows */
+	uint64_t between[COUNTER_MAX]; /* of that, where the stream's last sample was in another */
 	uint64_t samples, sampled;     /* in all rows; sampled: weight, not scaled */
 	uint64_t total;                /* weight, what was not sampled included */
 	uint64_t max_weight;           /* of one sample */

@@ -120,10 +120,12 @@ void profile_sum_nodes(struct profile_node *nodes, uint32_t nr);
 /* Lets sums that are of one class alone be what nodes have. 0 or -ENOMEM. */
 int profile_settle_sums(struct profile *profile);
 
-/* Adds what was counted with a sample: to the sum or node of that number, and a row. 0 or -ENOMEM.
+/*
+ * Adds what was counted with a sample: to the sum or node of that number, and a row. goes_on: the
+ * row has the stream's sample before it, too. 0 or -ENOMEM.
  */
 int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t number,
-                  uint32_t row);
+                  uint32_t row, bool goes_on);
 /* Adds what was counted in an entry to the self of another; NULL: nothing. 0 or -ENOMEM. */
 int profile_count_more(struct profile_count_table *table, uint32_t number,
                        const struct profile_counts *counts);

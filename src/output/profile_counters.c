@@ -33,7 +33,7 @@ static void add(uint64_t *to, const uint64_t *counters)
 }
 
 int profile_count(struct profile *profile, const struct trace_sample *sample, uint32_t number,
-                  uint32_t row)
+                  uint32_t row, bool goes_on)
 {
 	struct profile_counts *there = entry(&profile->counts, number);
 	struct profile_counts *of_row = entry(&profile->row_counts, row);
@@ -44,6 +44,7 @@ int profile_count(struct profile *profile, const struct trace_sample *sample, ui
 		there->self[i] += sample->counters[i];
 		of_row->self[i] += sample->counters[i];
 		profile->counted[i] += sample->counters[i];
+		profile->between[i] += goes_on ? 0 : sample->counters[i];
 	}
 	return 0;
 }

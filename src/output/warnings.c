@@ -16,6 +16,8 @@
 #define WORTH_SAYING 0.005
 /* Counters should be known for as much of what was sampled. */
 #define COUNTED_SHARE  0.9
+#define MIXED_SHARE    0.25
+#define MANY_SAMPLES   30
 #define MANY_COUNTED   1000 /* of few a share says little */
 #define NAMELESS_SHARE 0.05
 /* CPUs of one recording have periods up to 2 % apart. */
@@ -347,6 +349,33 @@ static void warn_of_uncounted(const struct profile *profile, const struct warner
 	     trace_string(profile->trace, trace_counter(profile->trace, least)->name));
 }
 
+/*
+ * What is counted between two samples is told of the second one. Functions that take turns within a
+ * period are mixed by that, and no number of samples helps.
+ */
+static void warn_of_mixing(const struct profile *profile, const struct warner *warner)
+{
+	const uint64_t *between = profile->between, *counted = profile->counted;
+	uint32_t most = 0;
+	const char *name;
+
+	/* What is compared with other runs has no counters. */
+	if (!(profile->config.keys & PROFILE_NAME_KEYS) || profile->config.self_alone ||
+	    profile->samples < MANY_SAMPLES)
+		return;
+	for (uint32_t i = 1; trace_counter(profile->trace, i); i++)
+		if (share(between[1 + i], counted[1 + i]) >
+		    share(between[1 + most], counted[1 + most]))
+			most = i;
+	if (share(between[1 + most], counted[1 + most]) <= MIXED_SHARE)
+		return;
+	name = trace_string(profile->trace, trace_counter(profile->trace, most)->name);
+	warn(warner,
+	     "%.1f %% of '%s' came between samples of two functions and stands with the second, "
+	     "wherever it was counted; record -e %s tells that",
+	     100 * share(between[1 + most], counted[1 + most]), name, name);
+}
+
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
 {
 	char text[FRAME_TEXT_SIZE];
@@ -487,6 +516,7 @@ void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *ar
 	warn_of_periods(profile, &warner);
 	warn_of_coverage(profile, &warner);
 	warn_of_uncounted(profile, &warner);
+	warn_of_mixing(profile, &warner);
 	warn_of_lockstep(profile, &warner);
 	warn_of_nameless(profile, &warner);
 	warn_of_unsampled(profile, &warner);

@@ -453,6 +453,45 @@ static void expect_warning(struct run *r, uint64_t from, const char *text)
 	world_close(&r->w);
 }
 
+/* 20 faults in the one of two functions that is never met first, in so many turns. */
+static void check_mixing(unsigned nr_turns, const char *text)
+{
+	static const char *const names[] = {"page-faults"};
+	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = names, .nr = 1};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
+	struct trace *trace;
+	struct profile *profile;
+	char said[WARNING_SIZE] = "";
+
+	run_open(&r, 64 << 10);
+	for (unsigned n = 0; n < 40; n++) {
+		const uint64_t totals[COUNTER_MAX] = {1000 * n, (n + 1) / 2};
+		struct hmb_sample sample = {.time = 1000 * (n + 1),
+		                            .leaf = 2ULL << 32 | n * nr_turns / 40 % 2,
+		                            .counters = totals};
+
+		assert_true(hmb_put(r.w.hmb, &sample));
+	}
+	trace = world_written(&r.w);
+	profile = profile_new(trace, &config);
+	assert_int_equal(profile->counted[1], 20);
+	warnings_of_profile(profile, keep, said);
+	assert_string_equal(said, text);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&r.w);
+}
+
+/* It stands with the function that was met behind it. */
+static void what_functions_mix_is_told(void **state)
+{
+	(void)state;
+	check_mixing(40, "100.0 % of 'page-faults' came between samples of two functions and "
+	                 "stands with the second, wherever it was counted; record -e page-faults "
+	                 "tells that");
+	check_mixing(2, "");
+}
+
 #define REST                                                                             \
 	": the rest was behind the last sample of a thread, or in threads without any. " \
 	"Ratios are of what they have"
@@ -491,6 +530,7 @@ int main(void)
 		cmocka_unit_test(tables_show_counters),
 		cmocka_unit_test(what_a_counter_counted_may_be_the_weight),
 		cmocka_unit_test(what_functions_lack_is_told),
+		cmocka_unit_test(what_functions_mix_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
