@@ -208,6 +208,14 @@ static void compare_sides(const struct diff *diff, struct diff_row *row)
 	                     : error_of_runs(diff, of);
 }
 
+/* As the kernel counted it, where that is known: no sample was lost there. */
+static double whole_of(const struct profile *profile)
+{
+	uint64_t exact = profile_exact(profile);
+
+	return (double)(exact ? exact : profile->total);
+}
+
 static void sum_whole(struct diff *diff)
 {
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
@@ -215,7 +223,7 @@ static void sum_whole(struct diff *diff)
 		struct diff_value *value = &diff->whole.of[side];
 
 		for (unsigned run = 0; run < runs->nr; run++) {
-			add_run(value, run + 1, (double)runs->profiles[run]->total, 0);
+			add_run(value, run + 1, whole_of(runs->profiles[run]), 0);
 			value->samples += runs->profiles[run]->samples;
 		}
 		end_runs(value, runs->nr);
@@ -227,7 +235,8 @@ static void sum_whole(struct diff *diff)
 static void add_sightings(struct diff_value *value, const struct profile *profile, unsigned nth,
                           const struct sighting *rows, size_t nr, bool shares)
 {
-	double unit = shares ? (double)profile->total / 100 : 1, x = 0, variance = 0;
+	double factor = profile_exact_factor(profile), x = 0, variance = 0;
+	double unit = shares ? (double)profile->total / 100 : 1 / factor;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct profile_row *row = &profile->rows[rows[i].number];

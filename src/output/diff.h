@@ -49,8 +49,9 @@ struct diff {
 
 /*
  * Of profiles with the keys of the options, which stay where they are; of their rows what they
- * spent themselves counts alone. Values are weights, or with shares the percentages of their run's.
- * 0 or -ENOMEM; to be given to diff_fini() in either case.
+ * spent themselves counts alone. Values are weights, that sum up to the kernel's own total where
+ * samples cover most of it, or with shares the percentages of their run's. 0 or -ENOMEM; to be
+ * given to diff_fini() in either case.
  */
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
               const struct report_options *options, bool shares);

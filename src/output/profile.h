@@ -199,6 +199,13 @@ const struct profile_counts *profile_counts_of(const struct profile_count_table 
 
 /* Half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);
+/*
+ * The kernel's own total of what the samples stand for, where it is known and is not in rows yet;
+ * else 0.
+ */
+uint64_t profile_exact(const struct profile *profile);
+/* What weights are to be multiplied with to sum up to it; 1 where samples cover too little. */
+double profile_exact_factor(const struct profile *profile);
 /* Of what no sample was in: it may have had less than one sample stands for, the largest. */
 double profile_unmet_variance(const struct profile *profile);
 

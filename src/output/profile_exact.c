@@ -238,3 +238,24 @@ int builder_scale(struct builder *builder)
 	shares_fini(&shares);
 	return err;
 }
+
+/* --- of all commands together ----------------------------------------------------------------- */
+
+uint64_t profile_exact(const struct profile *profile)
+{
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	bool known = event->taken && part_is_all(profile->config.part) && !profile->nr_unsampled &&
+	             !profile->nr_scaled && clock_sides(profile->trace, event) == CLOCK_BOTH;
+
+	return known ? event->exact : 0;
+}
+
+double profile_exact_factor(const struct profile *profile)
+{
+	double exact = (double)profile_exact(profile), total = (double)profile->total;
+
+	if (profile->samples < SCALE_LEAST_SAMPLES || 100 * total < SCALE_LEAST_PERCENT * exact ||
+	    100 * exact < SCALE_LEAST_PERCENT * total)
+		return 1;
+	return exact / total;
+}

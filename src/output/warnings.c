@@ -305,17 +305,15 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
+	uint64_t total = profile_exact(profile);
 	char exact[TEXT_SIZE];
 
-	if (!event->taken || !part_is_all(profile->config.part) || profile->nr_unsampled ||
-	    profile->nr_scaled || clock_sides(profile->trace, event) != CLOCK_BOTH ||
-	    event->exact <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
+	if (total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
-	text_quantity(exact, (double)event->exact, event->unit);
+	text_quantity(exact, (double)total, event->unit);
 	warn(warner,
 	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s",
-	     100 * share(profile->sampled, event->exact), exact,
-	     trace_string(profile->trace, event->name),
+	     100 * share(profile->sampled, total), exact, trace_string(profile->trace, event->name),
 	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "");
 }
 

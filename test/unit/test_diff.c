@@ -523,6 +523,46 @@ static void changes_within_their_errors_are_summed_up(void **state)
 	            "   -9.708 ms  in 3 more rows, 1 beyond its error; --all shows them\n");
 }
 
+static void with_exact(struct run *run, uint64_t exact)
+{
+	struct world *w = &run->world;
+
+	tables_event(w->tables, 0)->taken = 1;
+	tables_event(w->tables, 0)->exact = exact;
+	trace_close(run->trace);
+	run->trace = world_named(w, letters, sizeof(letters) / sizeof(*letters));
+}
+
+/* A busy machine, or a full ring, takes samples away; what the kernel counted it does not. */
+static void what_was_not_sampled_is_no_change(void **state)
+{
+	struct run before, after;
+	struct report_options options = by_symbol;
+	struct diff_row *rows;
+	char *text;
+
+	(void)state;
+	record(&before, "ab", 100);
+	record(&after, "ab", 90);
+	with_exact(&before, 200 * base_periods[0]);
+	with_exact(&after, 200 * base_periods[0]);
+	rows = compare(&before, &after, false);
+	expect(&rows[0], "a", weight(100), weight(100));
+	expect(&rows[1], "b", weight(100), weight(100));
+	free_rows(rows);
+	/* Where too little was sampled the whole is known all the same. */
+	with_exact(&after, 400 * base_periods[0]);
+	rows = compare(&before, &after, false);
+	expect(&rows[0], "a", weight(100), weight(90));
+	free_rows(rows);
+	options.quiet = false;
+	text = text_of(&before, &after, &options);
+	assert_non_null(strstr(text, "19.42 ms before, 38.83 ms after: +100.0 %\n"));
+	free(text);
+	end(&before);
+	end(&after);
+}
+
 static void both_runs_stand_above(void **state)
 {
 	struct report_options options = by_symbol;
@@ -594,6 +634,7 @@ int main(void)
 		cmocka_unit_test(names_are_told_in_full),
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
+		cmocka_unit_test(what_was_not_sampled_is_no_change),
 		cmocka_unit_test(shares_are_of_their_own_run),
 		cmocka_unit_test(programs_get_fields),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
