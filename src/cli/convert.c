@@ -397,7 +397,7 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
 		{TIME_OPTION, 2},
 		{ONLY_OPTION, 2},
-		{"quiet", 'q', NULL, 0, "show no progress and no name of the output", 2},
+		{"quiet", 'q', NULL, 0, "show neither progress nor the name of the output", 2},
 		{0},
 	};
 	const struct converter *converter;
@@ -438,7 +438,7 @@ int cmd_convert(int argc, char **argv)
 		known,
 		parse_option,
 		"--FORMAT [FILE]",
-		"Turns a trace into what other tools read.\v"
+		"Converts a trace to the formats of other tools.\v"
 		"FILE is " DEFAULT_TRACE " if not given. The output appears under its name when "
 		"it is whole, and an existing one is kept unless --force is given.",
 		NULL,

@@ -18,18 +18,20 @@
 enum { OPT_SHARES = OPT_OTHERS };
 
 static const struct argp_option options_known[] = {
-	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
+	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
-         "rows and columns: symbol, module, file, line, comm, cpu; of record --data mem, op, tlb, "
+         "rows and columns: symbol, module, file, line, comm, cpu; with record --data mem, op, "
+         "tlb, "
          "snoop, latency",
          0},
-	{"shares", OPT_SHARES, NULL, 0, "compare shares of each run, not what was spent", 0},
+	{"shares", OPT_SHARES, NULL, 0, "compare shares of each run instead of what was spent", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
-	{"all", OPT_ALL, NULL, 0, "show all rows, those whose change is within its error, too", 0},
+	{"all", OPT_ALL, NULL, 0, "show all rows, including changes within their error", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
-	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0,
+         "attribute inlined functions to those that contain them", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
-	{"quiet", 'q', NULL, 0, "rows alone", 0},
+	{"quiet", 'q', NULL, 0, "only the rows", 0},
 	{0},
 };
 
@@ -195,11 +197,12 @@ int cmd_diff(int argc, char **argv)
 		options_known,
 		parse_option,
 		"[[BEFORE] AFTER]",
-		"Shows what became of each function from one run to another: what it spent itself, "
-		"and how sure that is.\v"
-		"AFTER is adaptrace.atr if not given, and BEFORE what AFTER was before it was "
-		"recorded again: AFTER.old. A folder stands for the traces in it, of several runs, "
-		"which tell how much runs differ.\n\n"
+		"Compares what each function spent in itself in two runs, and shows how certain "
+	        "the "
+		"changes are.\v"
+		"AFTER is adaptrace.atr if not given, and BEFORE its predecessor, AFTER.old. A "
+		"folder stands for the traces in it, of several runs, which show how much runs "
+		"differ.\n\n"
 		"  adaptrace diff\n"
 		"  adaptrace diff monday.atr tuesday.atr --shares\n"
 		"  adaptrace diff gcc/ clang/",

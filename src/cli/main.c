@@ -18,15 +18,15 @@ static const struct command {
 } commands[] = {
 	{"record", "sample a program into a memory budget", cmd_record},
 	{"report", "show functions by their share", cmd_report},
-	{"diff", "show what became of functions from one run to another", cmd_diff},
+	{"diff", "compare the functions of two runs", cmd_diff},
 	{"info", "show what was measured, how, and how well", cmd_info},
 	{"dump", "show every stored sample", cmd_dump},
-	{"convert", "turn a trace into what other tools read", cmd_convert},
-	{"merge", "join the traces of a job's ranks", cmd_merge},
+	{"convert", "convert a trace to the formats of other tools", cmd_convert},
+	{"merge", "join the traces of all ranks of a job", cmd_merge},
 	{"list", "show the events that can be sampled here", cmd_list},
-	{"doctor", "tell what works here, what not, and what would change it", cmd_doctor},
-	{"snapshot", "make a trace of what a recorder at work has so far", cmd_snapshot},
-	{"recover", "make a trace of what a killed recorder left", cmd_recover},
+	{"doctor", "show what works here, what does not, and what would change that", cmd_doctor},
+	{"snapshot", "make a trace of a recording that is still running", cmd_snapshot},
+	{"recover", "make a trace of what a killed recorder left behind", cmd_recover},
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

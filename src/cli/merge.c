@@ -100,8 +100,8 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		    result->thinned == 1 ? " was" : "s were",
 		    result->uneven ? "" : ", so that those of all ranks weigh the same");
 	if (result->uneven)
-		say("not all ranks began with the same period, by -c or -F: the one that reports "
-		    "show is of some alone");
+		say("not all ranks were recorded with the same -c or -F: the period that reports "
+		    "show is that of some ranks");
 }
 
 static int merge(struct merge_command *command)

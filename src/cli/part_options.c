@@ -104,7 +104,7 @@ static int choose_span(const struct trace_run *run, const char *text, struct par
 
 	if (err == -ERANGE) {
 		text_quantity(length, (double)trace_wall(run), TRACE_NS);
-		say("'%s' begins behind the end of the run, which took %s", text, length);
+		say("'%s' begins after the end of the run, which took %s", text, length);
 	} else if (err) {
 		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
 		    "start, or as in 2min,3min or 25%%,50%%",

@@ -123,11 +123,12 @@ static int report_done(const struct report_command *command, int err)
 		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
 		    command->rows.report.function);
 	else if (err == -ENODATA && command->mpi)
-		say("'%s' has nothing of MPI: no calls, and no samples in its functions; adaptrace "
+		say("'%s' contains nothing about MPI: no calls, and no samples in its functions; "
+		    "adaptrace "
 		    "record --mpi records calls",
 		    command->path);
 	else if (err == -ENODATA)
-		say("'%s' knows no ranks; adaptrace merge makes one of the traces of all ranks",
+		say("'%s' has no ranks; adaptrace merge joins the traces of all ranks",
 		    command->path);
 	else
 		return reading_done(command->path, err);

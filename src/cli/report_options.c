@@ -21,10 +21,10 @@ enum {
 };
 
 static const struct argp_option options_known[] = {
-	{"event", 'e', "NAME", 0, "this event alone, of those that were sampled", 0},
+	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
-         "rows and columns: symbol, module, file, line, thread, process, comm, cpu; of "
-         "record --data mem, op, tlb, snoop, latency; total: rows by total",
+         "rows and columns: symbol, module, file, line, thread, process, comm, cpu; "
+         "with record --data mem, op, tlb, snoop, latency; total sorts by total",
          0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
@@ -39,13 +39,14 @@ static const struct argp_option options_known[] = {
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
-	{"no-inline", OPT_NO_INLINE, NULL, 0, "count inlined functions to those around them", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0,
+         "attribute inlined functions to those that contain them", 0},
 	{"symbols", OPT_SYMBOLS, "DIR", OPTION_ARG_OPTIONAL,
          "look names up again, with the files of this machine and those in DIR", 0},
 	{"debuginfod", OPT_DEBUGINFOD, NULL, 0,
          "look names up again, with files from the servers in DEBUGINFOD_URLS, too", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
-	{"quiet", 'q', NULL, 0, "rows alone", 0},
+	{"quiet", 'q', NULL, 0, "only the rows", 0},
 	{0},
 };
 
@@ -177,8 +178,9 @@ int report_options(struct report_command *command, int argc, char **argv)
 		options_known,
 		parse_option,
 		"[FILE]",
-		"Shows what a recorded program spent, by function: in the function itself (self) "
-		"and with all that it called (total).\v"
+		"Shows what a recorded program spent in each function: in the function itself "
+	        "(self), "
+		"and including everything that it called (total).\v"
 		"FILE is adaptrace.atr if not given.\n\n"
 		"  adaptrace report --tree\n"
 		"  adaptrace report --sort comm,symbol\n"

@@ -78,8 +78,8 @@ int cmd_snapshot(int argc, char **argv)
 
 	if (!image_command_parse(&command, argc, argv,
 	                         "write the trace here (" DEFAULT_SNAPSHOT ")",
-	                         "Makes a trace of what a recorder at work has so far. The "
-	                         "recorder takes no notice and goes on.\v"
+	                         "Makes a trace of a recording that is still running, without "
+	                         "disturbing it.\v"
 	                         "FILE is the name that the recorder will write: adaptrace.atr if "
 	                         "not given."))
 		return 2;

@@ -80,7 +80,7 @@ assert "\nshown:" not in recording.output_of("report", "adaptrace.atr").decode()
 END
 
 "$ADAPTRACE" report --time 150%, >said 2>errors
-[ $? = 2 ] && grep -q 'behind the end of the run' errors || fail "$(cat said errors)"
+[ $? = 2 ] && grep -q 'after the end of the run' errors || fail "$(cat said errors)"
 
 echo "-- code"
 cat >annotated.py <<'END'
