@@ -1,6 +1,7 @@
 #include "cli/row_options.h"
 
 #include "cli/terminal.h"
+#include "output/report_keys.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -10,47 +11,13 @@
 
 #define DEFAULT_LIMIT 40
 
-static enum profile_keys key_named(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum profile_keys key;
-	} keys[] = {
-		{"symbol", PROFILE_BY_SYMBOL},
-		{"module", PROFILE_BY_MODULE},
-		{"thread", PROFILE_BY_THREAD},
-		{"comm", PROFILE_BY_COMM},
-		{"cpu", PROFILE_BY_CPU},
-		{"file", PROFILE_BY_FILE},
-		{"line", PROFILE_BY_LINE},
-		{"process", PROFILE_BY_PROCESS},
-		{"mem", PROFILE_BY_MEM},
-		{"tlb", PROFILE_BY_TLB},
-		{"snoop", PROFILE_BY_SNOOP},
-		{"latency", PROFILE_BY_LATENCY},
-		{"op", PROFILE_BY_OPERATION},
-		/* as perf calls them */
-		{"sym", PROFILE_BY_SYMBOL},
-		{"dso", PROFILE_BY_MODULE},
-		{"tid", PROFILE_BY_THREAD},
-		{"pid", PROFILE_BY_PROCESS},
-		{"srcfile", PROFILE_BY_FILE},
-		{"srcline", PROFILE_BY_LINE},
-	};
-
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return keys[i].key;
-	return 0;
-}
-
 static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
 {
 	unsigned seen = 0, nr = 0;
 	char *name;
 
 	while ((name = strsep(&text, ","))) {
-		enum profile_keys key = key_named(name);
+		enum profile_keys key = report_key_named(name);
 
 		if (!strcmp(name, "total")) {
 			options->by_total = true;

@@ -1,5 +1,5 @@
 #include "output/report_columns.h"
-#include "output/report_rows.h"
+#include "output/report_keys.h"
 #include "output/report_text.h"
 #include "output/short_name.h"
 #include "output/text.h"
@@ -9,35 +9,11 @@
 
 #define MAX_PAD 72 /* longer names push the rest of their row aside */
 
-const char *report_key_title(enum profile_keys key)
-{
-	switch (key) {
-	case PROFILE_BY_SYMBOL:
-		return "symbol";
-	case PROFILE_BY_MODULE:
-		return "module";
-	case PROFILE_BY_THREAD:
-		return "thread";
-	case PROFILE_BY_PROCESS:
-		return "process";
-	case PROFILE_BY_COMM:
-		return "comm";
-	case PROFILE_BY_FILE:
-		return "file";
-	case PROFILE_BY_LINE:
-		return "line";
-	case PROFILE_BY_CPU:
-		return "cpu";
-	default:
-		return report_memory_key(key);
-	}
-}
-
 void report_columns_init(struct report_columns *columns, const struct report_options *options)
 {
 	*columns = (struct report_columns){.options = options};
 	for (unsigned k = 0; k < options->nr_keys; k++)
-		columns->widths[k] = text_put(NULL, report_key_title(options->keys[k]), 0);
+		columns->widths[k] = text_put(NULL, report_key_name(options->keys[k]), 0);
 }
 
 void report_columns_note(struct report_columns *columns, unsigned k, const char *text)
@@ -84,7 +60,7 @@ void report_columns_titles(FILE *to, const struct report_columns *columns)
 {
 	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
 		fputs("  ", to);
-		text_put_padded(to, report_key_title(columns->options->keys[k]),
+		text_put_padded(to, report_key_name(columns->options->keys[k]),
 		                is_last(columns, k) ? 0 : columns->widths[k]);
 	}
 }

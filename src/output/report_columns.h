@@ -4,9 +4,6 @@
 
 #include "output/report.h"
 
-/* What the column of a key is called. */
-const char *report_key_title(enum profile_keys key);
-
 struct report_columns {
 	const struct report_options *options;
 	unsigned widths[REPORT_MAX_KEYS];

@@ -1,4 +1,5 @@
 #include "output/report_row_json.h"
+#include "output/report_keys.h"
 #include "output/report_rows.h"
 
 /* What was not sampled has a command alone. */
@@ -41,10 +42,9 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 	const struct profile_class *class = &profile->classes[row->class];
 	char text[CELL_SIZE];
 
-	if (key == PROFILE_BY_SYMBOL)
-		json_add(object, "symbol", json_text(report_cell(profile, row, key, text)));
-	else if (key == PROFILE_BY_MODULE)
-		json_add(object, "module", json_text(report_cell(profile, row, key, text)));
+	if (key & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_MEMORY_KEYS))
+		json_add(object, report_key_name(key),
+		         json_text(report_cell(profile, row, key, text)));
 	else if (key == PROFILE_BY_COMM)
 		json_add(object, "comm", json_text(trace_string(profile->trace, class->comm)));
 	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
@@ -53,9 +53,6 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 		add_thread(profile->trace, class, object);
 	else if (key == PROFILE_BY_PROCESS)
 		add_process(profile->trace, class, object);
-	else if (key & PROFILE_MEMORY_KEYS)
-		json_add(object, report_memory_key(key),
-		         json_text(report_cell(profile, row, key, text)));
 	else if (class->cpu != PROFILE_NONE)
 		json_add_number(object, "cpu", class->cpu);
 }

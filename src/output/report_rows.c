@@ -241,15 +241,6 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 		         entry->pid);
 }
 
-const char *report_memory_key(enum profile_keys key)
-{
-	return key == PROFILE_BY_MEM       ? "mem"
-	       : key == PROFILE_BY_TLB     ? "tlb"
-	       : key == PROFILE_BY_SNOOP   ? "snoop"
-	       : key == PROFILE_BY_LATENCY ? "latency"
-	                                   : "op";
-}
-
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE])
 {

@@ -45,9 +45,6 @@ const char *report_cell(const struct profile *profile, const struct profile_row 
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE]);
 
-/* What such a key of memory accesses is called. */
-const char *report_memory_key(enum profile_keys key);
-
 /* What was not sampled of a command and has this class; NULL: it is a class of samples. */
 const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class);
 
