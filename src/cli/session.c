@@ -346,9 +346,7 @@ static void close_session(struct session *s)
 	module_table_free(s->modules);
 	hmb_free(s->hmb);
 	tables_free(s->tables);
-	free(s->streams);
-	free(s->rates);
-	free(s->throttled);
+	free(s->sources);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }

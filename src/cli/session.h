@@ -93,15 +93,15 @@ struct session {
 	uint64_t seen_ended;  /* tasks, as of the last tick */
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
-	struct stream *streams;             /* SAMPLER_CGROUP: [event][cpu] */
-	struct session_rate {
+	struct session_source {
+		struct stream stream;    /* SAMPLER_CGROUP */
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
-	} * rates;                       /* [event][cpu] */
+		uint64_t throttled;      /* times */
+	} * sources;                     /* [event][cpu] */
 	uint64_t nr_streams;             /* numbers given so far */
 	uint64_t start;                  /* of sampling, ns */
 	uint64_t cpu_start;              /* the recorder's CPU time then */
 	unsigned ticks, looks;
-	uint64_t *throttled; /* [event][cpu] */
 	/* What the target's process did before it was the target, of events that are all sampled:
 	   of others nobody knows exactly. */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
@@ -118,6 +118,14 @@ struct session {
 	uint64_t truncated, stitched, malformed, unknown_abi;
 	uint64_t frames[SESSION_MAX_STACK + 160];
 };
+
+/* What is kept of where a record came from. */
+static inline struct session_source *session_source(const struct session *session,
+                                                    const struct sampler_source *source)
+{
+	return &session->sources[(unsigned)source->event * sampler_nr_cpus(session->sampler) +
+	                         source->cpu];
+}
 
 /* Records the target as the options say, and writes the trace. Returns the exit status. */
 int session_run(const struct options *options);
@@ -157,8 +165,8 @@ void session_note_cores(struct session *session);
 void session_choose_counters(struct session *session);
 /* Measures the price of a sample and makes the buffer, the tables and what names need. */
 int session_open(struct session *session);
-/* The streams of an opened sampler. */
-int session_open_streams(struct session *session);
+/* The sources of an opened sampler. */
+int session_open_sources(struct session *session);
 
 /*
  * When all is open: starts sampling, or the waiting until it starts. 0, or -errno: nothing was

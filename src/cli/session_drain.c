@@ -17,7 +17,7 @@ static void count_trouble(struct session *s, const struct record *record,
 		s->guard.lost += record->lost.count;
 	if (record->type == RECORD_THROTTLE) {
 		s->guard.throttled++;
-		s->throttled[(unsigned)source->event * sampler_nr_cpus(s->sampler) + source->cpu]++;
+		session_source(s, source)->throttled++;
 	}
 }
 

@@ -285,18 +285,16 @@ static int open_names(struct session *s)
 	return s->unwinder ? 0 : -errno;
 }
 
-int session_open_streams(struct session *s)
+int session_open_sources(struct session *s)
 {
 	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
 
-	s->streams = calloc(nr, sizeof(*s->streams));
-	s->rates = calloc(nr, sizeof(*s->rates));
-	s->throttled = calloc(nr, sizeof(*s->throttled));
-	if (!s->streams || !s->rates || !s->throttled)
+	s->sources = calloc(nr, sizeof(*s->sources));
+	if (!s->sources)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		s->streams[i] = stream_start(s->options->seed, s->nr_streams++,
-		                             s->shift[i / sampler_nr_cpus(s->sampler)]);
+		s->sources[i].stream = stream_start(s->options->seed, s->nr_streams++,
+		                                    s->shift[i / sampler_nr_cpus(s->sampler)]);
 	return 0;
 }
 

@@ -169,8 +169,7 @@ static struct stream *stream_of(struct session *s, struct task *task,
                                 const struct sampler_source *source)
 {
 	if (s->way == SAMPLER_CGROUP)
-		return &s->streams[(unsigned)source->event * sampler_nr_cpus(s->sampler) +
-		                   source->cpu];
+		return &session_source(s, source)->stream;
 	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
 	 * with each sample. */
 	if (!task->streams_started) {
@@ -186,16 +185,16 @@ static uint64_t time_step(struct session *s, const struct record *record,
                           const struct sampler_source *source, unsigned level)
 {
 	unsigned event = (unsigned)source->event;
-	struct session_rate *rate = &s->rates[event * sampler_nr_cpus(s->sampler) + source->cpu];
+	struct session_source *kept = session_source(s, source);
 	uint64_t period = sampler_base_period(s->sampler, event, source->cpu);
 
 	if (s->options->events[event].unit == EVENT_COUNT) {
-		uint64_t elapsed = (record->time - rate->last) >> source->shift;
+		uint64_t elapsed = (record->time - kept->last) >> source->shift;
 
-		if (rate->last && record->time > rate->last)
-			rate->interval += (elapsed >> 3) - (rate->interval >> 3);
-		rate->last = record->time;
-		period = rate->interval;
+		if (kept->last && record->time > kept->last)
+			kept->interval += (elapsed >> 3) - (kept->interval >> 3);
+		kept->last = record->time;
+		period = kept->interval;
 	}
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }

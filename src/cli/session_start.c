@@ -66,7 +66,7 @@ int session_start(struct session *s)
 	if (sampler_shortage(s->sampler))
 		say("%s", sampler_shortage(s->sampler));
 	summary_start(s);
-	error = session_open_streams(s);
+	error = session_open_sources(s);
 	if (error)
 		return error;
 	hurry();

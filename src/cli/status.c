@@ -122,7 +122,7 @@ static uint64_t throttled(const struct session *s)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler); i++)
-		sum += s->throttled[i];
+		sum += s->sources[i].throttled;
 	return sum;
 }
 

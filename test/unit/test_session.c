@@ -24,7 +24,8 @@ struct world {
 	struct merge_ring rings[NR_RINGS];
 	struct raw_ring raw[NR_RINGS];
 	struct sampler_id ids[NR_EVENTS];
-	uint64_t lost[NR_EVENTS][NR_CPUS], throttled[NR_EVENTS * NR_CPUS];
+	uint64_t lost[NR_EVENTS][NR_CPUS];
+	struct session_source sources[NR_EVENTS * NR_CPUS];
 	char folder[64];
 	int owners[NR_RINGS], wakers[NR_RINGS], signals[2];
 };
@@ -79,7 +80,7 @@ static int setup(void **state)
 	s->options = &w->options;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
-	s->throttled = w->throttled;
+	s->sources = w->sources;
 	s->target_fd = -1;
 	open_pipe(&w->signals[0], &w->signals[1]);
 	s->signal_fd = w->signals[0];
@@ -201,10 +202,10 @@ static void throttling_is_counted_where_it_was(void **state)
 	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, 999, 0);
 	session_drain(s, true);
 	assert_int_equal(s->guard.throttled, 3);
-	assert_int_equal(w->throttled[0 * NR_CPUS + 0], 1);
-	assert_int_equal(w->throttled[0 * NR_CPUS + 1], 0);
-	assert_int_equal(w->throttled[1 * NR_CPUS + 0], 0);
-	assert_int_equal(w->throttled[1 * NR_CPUS + 1], 2);
+	assert_int_equal(w->sources[0 * NR_CPUS + 0].throttled, 1);
+	assert_int_equal(w->sources[0 * NR_CPUS + 1].throttled, 0);
+	assert_int_equal(w->sources[1 * NR_CPUS + 0].throttled, 0);
+	assert_int_equal(w->sources[1 * NR_CPUS + 1].throttled, 2);
 	assert_int_equal(s->malformed, 0);
 }
 
@@ -251,7 +252,7 @@ static void nonsense_is_counted(void **state)
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_THROTTLE, ID, 0);
 	session_drain(&w->session, true);
 	assert_int_equal(w->session.malformed, 1);
-	assert_int_equal(w->throttled[0], 1);
+	assert_int_equal(w->sources[0].throttled, 1);
 }
 
 /* --- the guard -------------------------------------------------------------------------------- */
@@ -339,12 +340,10 @@ static void modules_are_noted_before_their_samples(void **state)
 	const struct record sample = {
 		.type = RECORD_SAMPLE, .time = 1000, .pid = 10, .tid = 10, .sample.ip = 0x12345};
 	const struct sampler_source source = {.event = 0};
-	struct session_rate rates[NR_EVENTS * NR_CPUS] = {{0}};
 	int cpus[NR_CPUS] = {0, 1};
 	uint64_t period = 97081;
 
 	open_buffer(w, &period, 5);
-	s->rates = rates;
 	w->sampler.cpus = cpus;
 	w->options.max_stack = 10;
 	tasks_record(&s->tasks, &code);
@@ -386,10 +385,10 @@ static void the_last_line_tells_of_losses(void **state)
 	last_line(w, line);
 	assert_non_null(strstr(line, "1 kHz now, 0 lost \u2192"));
 	w->lost[1][1] = 2;
-	w->throttled[2] = 1;
+	w->sources[2].throttled = 1;
 	last_line(w, line);
 	assert_non_null(strstr(line, " 2 lost, throttled 1 time \u2192"));
-	w->throttled[0] = 6;
+	w->sources[0].throttled = 6;
 	last_line(w, line);
 	assert_non_null(strstr(line, " 2 lost, throttled 7 times \u2192"));
 }

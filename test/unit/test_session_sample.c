@@ -32,8 +32,7 @@ struct world {
 	struct sampler sampler;
 	int cpus[NR_CPUS];
 	uint64_t periods[NR_EVENTS][NR_CPUS];
-	struct session_rate rates[NR_EVENTS * NR_CPUS];
-	struct stream streams[NR_EVENTS * NR_CPUS];
+	struct session_source sources[NR_EVENTS * NR_CPUS];
 	char folder[64], path[96];
 	uint16_t code; /* the module of what is mapped */
 };
@@ -148,8 +147,7 @@ static int setup(void **state)
 	s->options = &w->options;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
-	s->rates = w->rates;
-	s->streams = w->streams;
+	s->sources = w->sources;
 	s->modules = module_table_new();
 	assert_non_null(s->modules);
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
@@ -377,10 +375,10 @@ static void events_of_cpus_have_streams_of_cpus(void **state)
 	session_sample(&w->session, &record, &source);
 	take(w, 1, record);
 	take(w, 0, record);
-	assert_int_equal(w->streams[0 * NR_CPUS + 0].n, 0);
-	assert_int_equal(w->streams[0 * NR_CPUS + 1].n, 1);
-	assert_int_equal(w->streams[1 * NR_CPUS + 0].n, 1);
-	assert_int_equal(w->streams[1 * NR_CPUS + 1].n, 1);
+	assert_int_equal(w->sources[0 * NR_CPUS + 0].stream.n, 0);
+	assert_int_equal(w->sources[0 * NR_CPUS + 1].stream.n, 1);
+	assert_int_equal(w->sources[1 * NR_CPUS + 0].stream.n, 1);
+	assert_int_equal(w->sources[1 * NR_CPUS + 1].stream.n, 1);
 	assert_false(task_of(w, PID)->streams_started);
 }
 
@@ -472,7 +470,7 @@ static void the_guard_hears_of_one_clock(void **state)
 static void the_rate_of_counters_is_learnt(void **state)
 {
 	struct world *w = *state;
-	struct session_rate *rate = &w->rates[FAULTS * NR_CPUS + 1];
+	struct session_source *rate = &w->sources[FAULTS * NR_CPUS + 1];
 
 	take(w, FAULTS, sample_at(100000, PID));
 	assert_int_equal(rate->interval, 0); /* nothing is known from one */
@@ -482,7 +480,7 @@ static void the_rate_of_counters_is_learnt(void **state)
 	/* Late ones are no step back. */
 	take(w, FAULTS, sample_at(100000, PID));
 	assert_in_range(rate->interval, 750, 850);
-	assert_int_equal(w->rates[FAULTS * NR_CPUS + 0].last, 0);
+	assert_int_equal(w->sources[FAULTS * NR_CPUS + 0].last, 0);
 	assert_int_equal(hmb_stored(w->session.hmb, FAULTS), 202);
 }
 
