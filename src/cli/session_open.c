@@ -212,15 +212,9 @@ static int begin_calls(struct session *s)
 	return s->calls ? calls_begin(s->calls, &config) : 0;
 }
 
-static int open_buffer(struct session *s)
+static int open_tables(struct session *s)
 {
 	const struct options *options = s->options;
-	struct hmb_config config = {
-		.size = options->budget,
-		.nr_kinds = options->nr_events,
-		.max_path = SESSION_MAX_STACK,
-		.truncated_frame = FRAME_TRUNCATED,
-	};
 
 	s->tables = tables_new(options->budget, options->output);
 	if (!s->tables)
@@ -231,28 +225,48 @@ static int open_buffer(struct session *s)
 		    options->output, options->output);
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(s);
-	config.memory = tables_arena(s->tables);
-	config.reserve = tables_reserve_arena;
-	config.reserve_arg = s->tables;
-	config.ledger = tables_ledger(s->tables);
-	if (s->nr_counters) {
-		config.kinds[0].nr_counters = 1 + s->nr_counters;
-		config.kinds[0].counter_owner =
-			s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
-	}
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		uint64_t period =
-			period_base(&options->events[e], options->frequency, options->period);
+	return 0;
+}
 
-		if (options->events[e].unit == EVENT_COUNT)
-			period = 100000;
-		/* The low bits of a time are the timer's jitter: about 1/512 of the period is
-		 * enough. */
-		while (config.kinds[e].time_shift < 20 &&
-		       (uint64_t)724 << config.kinds[e].time_shift <= period)
-			config.kinds[e].time_shift++;
-	}
-	configure_calls(options, &config);
+/* The low bits of a time are the timer's jitter: about 1/512 of the period is enough. */
+static unsigned time_shift(const struct options *options, const struct event *event)
+{
+	uint64_t period = event->unit == EVENT_COUNT
+	                          ? 100000
+	                          : period_base(event, options->frequency, options->period);
+	unsigned shift = 0;
+
+	while (shift < 20 && (uint64_t)724 << shift <= period)
+		shift++;
+	return shift;
+}
+
+static void configure_events(const struct session *s, struct hmb_config *config)
+{
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		config->kinds[e].time_shift = time_shift(s->options, &s->options->events[e]);
+	if (!s->nr_counters)
+		return;
+	config->kinds[0].nr_counters = 1 + s->nr_counters;
+	config->kinds[0].counter_owner =
+		s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+}
+
+static int open_buffer(struct session *s)
+{
+	struct hmb_config config = {
+		.size = s->options->budget,
+		.memory = tables_arena(s->tables),
+		.reserve = tables_reserve_arena,
+		.reserve_arg = s->tables,
+		.ledger = tables_ledger(s->tables),
+		.nr_kinds = s->options->nr_events,
+		.max_path = SESSION_MAX_STACK,
+		.truncated_frame = FRAME_TRUNCATED,
+	};
+
+	configure_events(s, &config);
+	configure_calls(s->options, &config);
 	touch_share(s, &config);
 	s->hmb = hmb_new(&config);
 	if (!s->hmb)
@@ -303,7 +317,9 @@ int session_open(struct session *s)
 	int error;
 
 	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
-	error = open_buffer(s);
+	error = open_tables(s);
+	if (!error)
+		error = open_buffer(s);
 	if (!error)
 		error = open_names(s);
 	return error ? error : begin_calls(s);
