@@ -19,7 +19,7 @@ struct report_out {
 	const struct profile *profile;
 	struct profile_view view;
 	struct report_rows rows;
-	struct profile_trees of;
+	struct profile_trees trees;
 	struct counter_columns counters;
 };
 
@@ -198,7 +198,7 @@ static struct json_object *counts_object(const struct report_out *out, uint32_t 
 {
 	struct json_object *object = json_new();
 
-	add_counters(out, profile_counts_of(&out->of.counts, node)->total, object);
+	add_counters(out, profile_counts_of(&out->trees.counts, node)->total, object);
 	return object;
 }
 
@@ -269,8 +269,8 @@ static int put_class(struct report_out *out, uint32_t class, bool *first)
 	struct report_tree tree;
 	size_t nr;
 
-	if (profile_trees_make(&out->of, class) ||
-	    report_tree_init(&tree, &out->of, out->options, &out->view))
+	if (profile_trees_make(&out->trees, class) ||
+	    report_tree_init(&tree, &out->trees, out->options, &out->view))
 		return -ENOMEM;
 	report_tree_children(&tree, 0, &nr);
 	if (nr) {
@@ -301,7 +301,7 @@ static int put_trees(struct report_out *out)
 	const struct profile *profile = out->profile;
 	bool classes = profile->config.keys & PROFILE_CLASS_KEYS, first = true;
 	bool whole = out->view.direction == PROFILE_ALL;
-	int err = profile_trees_init(&out->of, profile);
+	int err = profile_trees_init(&out->trees, profile);
 
 	fputs("\"trees\":[", out->json.to);
 	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
@@ -313,7 +313,7 @@ static int put_trees(struct report_out *out)
 		first = false;
 	}
 	fputc(']', out->json.to);
-	profile_trees_fini(&out->of);
+	profile_trees_fini(&out->trees);
 	return err;
 }
 
@@ -418,10 +418,37 @@ static int put_event(struct report_out *out, uint32_t event)
 }
 
 /* The first event is the report's own; where there are more, all of them follow in an array. */
+static int put_events(struct report_out *out)
+{
+	bool all = out->options->event == TRACE_ALL_EVENTS;
+	int err = put_event(out, all ? 0 : out->options->event);
+
+	if (err || !all || !trace_event(out->trace, 1))
+		return err;
+	fputs(",\"events\":[", out->json.to);
+	for (uint32_t i = 0; trace_event(out->trace, i) && !err; i++) {
+		fputs(i ? ",{" : "{", out->json.to);
+		err = put_event(out, i);
+		fputc('}', out->json.to);
+	}
+	fputc(']', out->json.to);
+	return err;
+}
+
+static int put_calls(struct report_out *out)
+{
+	struct json_object *calls = report_calls_object(out->trace, out->options);
+
+	if (!calls)
+		return -errno;
+	fputc(',', out->json.to);
+	json_put_member(&out->json, "calls", calls);
+	return 0;
+}
+
 int report_json(FILE *to, const struct trace *trace, const struct report_options *options)
 {
 	struct report_out *out = calloc(1, sizeof(*out));
-	bool all = options->event == TRACE_ALL_EVENTS;
 	int err;
 
 	if (!out)
@@ -430,25 +457,9 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 	out->trace = trace;
 	out->options = options;
 	fputc('{', to);
-	err = put_event(out, all ? 0 : options->event);
-	if (!err && all && trace_event(trace, 1)) {
-		fputs(",\"events\":[", to);
-		for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
-			fputs(i ? ",{" : "{", to);
-			err = put_event(out, i);
-			fputc('}', to);
-		}
-		fputc(']', to);
-	}
-	if (!err && report_has_calls(trace, options)) {
-		struct json_object *calls = report_calls_object(trace, options);
-
-		err = calls ? 0 : -errno;
-		if (calls) {
-			fputc(',', to);
-			json_put_member(&out->json, "calls", calls);
-		}
-	}
+	err = put_events(out);
+	if (!err && report_has_calls(trace, options))
+		err = put_calls(out);
 	fputs("}\n", to);
 	err = err ? err : out->json.err;
 	free(out);
