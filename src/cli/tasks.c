@@ -54,7 +54,11 @@ static struct process *add_process(struct tasks *tasks, pid_t pid, const struct 
 		return NULL;
 	}
 	HASH_ADD_INT(tasks->processes, pid, process);
-	return process;
+	if (process->hh.tbl)
+		return process;
+	space_put(process->space);
+	free(process);
+	return NULL;
 }
 
 static void drop_process(struct tasks *tasks, struct process *process)
@@ -93,12 +97,16 @@ static struct task *add_task(struct tasks *tasks, struct process *process, pid_t
 	if (!task)
 		return NULL;
 	task->tid = tid;
+	HASH_ADD_INT(tasks->tasks, tid, task);
+	if (!task->hh.tbl) {
+		free(task);
+		return NULL;
+	}
 	task->process = process;
 	task->comm = comm;
 	task->thread = NO_THREAD;
 	process->nr_tasks++;
 	tables_command(tasks->tables, comm)->tasks++;
-	HASH_ADD_INT(tasks->tasks, tid, task);
 	return task;
 }
 

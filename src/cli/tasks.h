@@ -13,6 +13,7 @@
 #include "perf/sampler.h"
 #include "symbolize/space.h"
 
+#define HASH_NONFATAL_OOM 1 /* what is not added has no table */
 #include <uthash.h>
 
 #define NO_THREAD UINT32_MAX
@@ -79,7 +80,10 @@ void tasks_fini(struct tasks *tasks);
 
 /* The target as forked by us: nothing of it counts until it executes. */
 int tasks_add_forked(struct tasks *tasks, pid_t pid);
-/* A process that runs already: its threads, names and mappings, from /proc. */
+/*
+ * A process that runs already: its threads, names and mappings, from /proc. 0, or -errno where not
+ * all could be read.
+ */
 int tasks_add_running(struct tasks *tasks, pid_t pid);
 
 /*

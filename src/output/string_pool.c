@@ -1,19 +1,11 @@
 #include "output/string_pool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #define FIRST_SLOTS 1024
-
-void string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr)
-{
-	*pool = (struct string_pool){
-		.memory = memory,
-		.max_size = max_size < UINT32_MAX ? max_size : UINT32_MAX - 1,
-		.max_nr = max_nr,
-	};
-}
 
 void string_pool_fini(struct string_pool *pool)
 {
@@ -61,6 +53,16 @@ static bool slots_grow(struct string_pool *pool)
 	return true;
 }
 
+int string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr)
+{
+	*pool = (struct string_pool){
+		.memory = memory,
+		.max_size = max_size < UINT32_MAX ? max_size : UINT32_MAX - 1,
+		.max_nr = max_nr,
+	};
+	return slots_grow(pool) ? 0 : -ENOMEM;
+}
+
 bool string_pool_find(const struct string_pool *pool, const char *string, uint32_t *offset)
 {
 	uint32_t slot = pool->nr_slots ? *slot_find(pool, string, strlen(string)) : 0;
@@ -74,7 +76,8 @@ bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *off
 	size_t size = strlen(string);
 	uint32_t *slot;
 
-	if (2 * pool->nr >= pool->nr_slots && !slots_grow(pool))
+	/* One slot is always free, where searching ends. */
+	if (2 * pool->nr >= pool->nr_slots && !slots_grow(pool) && pool->nr + 1 == pool->nr_slots)
 		return false;
 	slot = slot_find(pool, string, size);
 	if (!*slot) {

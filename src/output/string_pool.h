@@ -21,11 +21,11 @@ struct string_pool {
 	uint32_t nr, nr_slots, max_nr;
 };
 
-/* An empty pool for at most max_nr strings. */
-void string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr);
+/* An empty pool for at most max_nr strings. 0 or -ENOMEM. */
+int string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr);
 void string_pool_fini(struct string_pool *pool);
 
-/* false: the pool is full, or memory was refused. */
+/* false: the pool is full, or its memory was refused. */
 bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *offset);
 /* The same for one that is there; false: it is not. */
 bool string_pool_find(const struct string_pool *pool, const char *string, uint32_t *offset);

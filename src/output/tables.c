@@ -182,16 +182,20 @@ static int private_memory(struct tables *tables)
 	return tables->command_slots ? threads_init(&tables->threads) : -ENOMEM;
 }
 
-static void strings_init(struct tables *tables)
+/* The first one is the empty one, which numbers of none stand for. */
+static int strings_init(struct tables *tables)
 {
-	string_pool_init(&tables->strings, table_entry(tables, TRACE_STRINGS, 0),
-	                 TABLES_MAX_STRINGS, MAX_STRINGS);
+	if (string_pool_init(&tables->strings, table_entry(tables, TRACE_STRINGS, 0),
+	                     TABLES_MAX_STRINGS, MAX_STRINGS))
+		return -ENOMEM;
 	tables->strings.reserve = strings_reserve;
 	tables->strings.arg = tables;
+	tables_string(tables, "");
+	return tables_run(tables)->refused_strings ? -ENOMEM : 0;
 }
 
 /* The header is complete before the image has a name. */
-static void begin(struct tables *tables, size_t budget)
+static int begin(struct tables *tables, size_t budget)
 {
 	tables->header = (void *)tables->image.memory;
 	*tables->header = (struct image_header){
@@ -202,8 +206,7 @@ static void begin(struct tables *tables, size_t budget)
 		.budget = budget,
 		.nr = {[TRACE_RUN] = 1},
 	};
-	strings_init(tables);
-	tables_string(tables, "");
+	return strings_init(tables);
 }
 
 struct tables *tables_new(size_t budget, const char *trace_path)
@@ -221,9 +224,10 @@ struct tables *tables_new(size_t budget, const char *trace_path)
 	err = private_memory(tables);
 	if (!err)
 		err = tables_map(tables, trace_path);
+	if (!err)
+		err = begin(tables, budget);
 	if (err)
 		goto out;
-	begin(tables, budget);
 	image_publish(&tables->image);
 	return tables;
 out:

@@ -398,8 +398,10 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	int error;
 
 	why[0] = '\0';
-	if (!s)
+	if (!s) {
+		snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(ENOMEM));
 		return NULL;
+	}
 	s->way = config->way;
 	s->cgroup = config->cgroup;
 	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;

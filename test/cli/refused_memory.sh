@@ -13,6 +13,7 @@ cat >refuse.c <<'END'
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern void *__libc_malloc(size_t size), *__libc_calloc(size_t nr, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -21,6 +22,8 @@ static unsigned long asked, refused, last;
 
 __attribute__((constructor)) static void begin(void)
 {
+	if (strcmp(program_invocation_short_name, "adaptrace"))
+		return; /* the target of a recording */
 	refused = strtoul(getenv("REFUSED"), NULL, 10);
 	last = getenv("ALL") ? -1UL : refused;
 	asked = 0;
@@ -28,7 +31,7 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-	FILE *file = fopen("asked", "w");
+	FILE *file = asked ? fopen("asked", "w") : NULL;
 
 	if (file && fprintf(file, "%lu\n", asked) > 0)
 		fclose(file);
@@ -64,7 +67,7 @@ void *reallocarray(void *memory, size_t nr, size_t size)
 	return refuse() ? NULL : __libc_realloc(memory, nr * size);
 }
 END
-cc -shared -fPIC -o refuse.so refuse.c 2>said || skip "another C library: $(head -1 said)"
+cc -D_GNU_SOURCE -shared -fPIC -o refuse.so refuse.c 2>said || skip "another C library: $(head -1 said)"
 refusing() { # WHICH OPTIONS...
 	which=$1; shift
 	REFUSED=$which LD_PRELOAD=$work/refuse.so "$ADAPTRACE" "$@" job.atr >out 2>said
@@ -97,6 +100,20 @@ for what in "report" "report --json" "report --tree --only rank=1" "report --per
 			fail "$what: $which on refused: $(cat said)"
 	done
 	[ $failed -gt 10 ] || fail "$what fails for want of memory $failed times only"
+done
+# Nor does a recording, which leaves a trace or a line. It begins with the first file of its own.
+python3 "$here/may_sample.py" || skip "this kernel permits no sampling here"
+for which in $(seq 60 150); do
+	rm -f adaptrace.atr
+	REFUSED=$which LD_PRELOAD=$work/refuse.so record -m 64K -o adaptrace.atr true 2>said
+	status=$?
+	case $status in
+	0) "$ADAPTRACE" info >out 2>said || fail "record: $which refused: $(cat said)" ;;
+	125) one_complaint said '.' || fail "record: $which refused: $(cat said)"
+	   ! grep -q 'adaptrace recover' said || "$ADAPTRACE" recover >out 2>said ||
+		fail "record: $which refused: recover: $(cat said)" ;;
+	*) fail "record: $which refused: ended with $status: $(cat said)" ;;
+	esac
 done
 # An archive is whole or none, whatever becomes of the library that writes it.
 archive="convert -q --otf2 -o out-otf2"
