@@ -57,19 +57,16 @@ static uint64_t input_time(const struct merge_map *map, const struct merge_input
 	return time ? clocks_time(map->clocks, input->host, time) : 0;
 }
 
-/* The number behind a key, or the one that add() gives to it; MERGE_NONE: refused. */
-static uint32_t find_or_add(struct map64 *map, uint64_t key,
-                            uint32_t (*add)(void *arg, const void *entry), void *arg,
-                            const void *entry)
+/* The number behind a key, or the one that add() gives to it; MERGE_NONE: refused. 0 or -ENOMEM. */
+static int find_or_add(struct map64 *map, uint64_t key,
+                       uint32_t (*add)(void *arg, const void *entry), void *arg, const void *entry,
+                       uint32_t *number)
 {
-	uint32_t number = map64_get(map, key);
-
-	if (number != UINT32_MAX)
-		return number;
-	number = add(arg, entry);
-	if (number == MERGE_NONE || map64_add(map, key, number))
-		return MERGE_NONE;
-	return number;
+	*number = map64_get(map, key);
+	if (*number != UINT32_MAX)
+		return 0;
+	*number = add(arg, entry);
+	return *number == MERGE_NONE ? 0 : map64_add(map, key, *number);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -128,24 +125,25 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 {
 	struct adding adding = {map, input, NULL};
 	const struct trace_module *module;
+	int err = 0;
 
 	while (trace_module(input->trace, input->nr_modules) && input->nr_modules <= MAX_MODULES)
 		input->nr_modules++;
 	input->modules = calloc(input->nr_modules + 1UL, sizeof(*input->modules));
 	if (!input->modules)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < input->nr_modules; i++) {
+	for (uint32_t i = 1; i < input->nr_modules && !err; i++) {
 		uint32_t number;
 
 		module = trace_module(input->trace, i);
-		number = find_or_add(&map->modules, module_key(map, input, i, module), add_module,
-		                     &adding, module);
+		err = find_or_add(&map->modules, module_key(map, input, i, module), add_module,
+		                  &adding, module, &number);
 		if (number == MERGE_NONE)
 			tables_run(map->tables)->refused_modules++;
 		else
 			input->modules[i] = (uint16_t)number;
 	}
-	return 0;
+	return err;
 }
 
 /* --- threads and processes -------------------------------------------------------------------- */
@@ -303,21 +301,22 @@ static int map_regions(struct merge_map *map, struct merge_input *input)
 {
 	struct adding adding = {map, input, NULL};
 	const struct trace_region *region;
+	int err = 0;
 
 	while (trace_region(input->trace, input->nr_regions))
 		input->nr_regions++;
 	input->regions = calloc(input->nr_regions + 1UL, sizeof(*input->regions));
 	if (!input->regions)
 		return -ENOMEM;
-	for (uint32_t i = 0; (region = trace_region(input->trace, i)); i++) {
+	for (uint32_t i = 0; (region = trace_region(input->trace, i)) && !err; i++) {
 		struct trace_region copy = *region;
 
 		copy.name = merge_string(map, input, copy.name);
 		copy.file = merge_string(map, input, copy.file);
-		input->regions[i] = find_or_add(&map->regions, XXH3_64bits(&copy, sizeof(copy)),
-		                                add_region, &adding, &copy);
+		err = find_or_add(&map->regions, XXH3_64bits(&copy, sizeof(copy)), add_region,
+		                  &adding, &copy, &input->regions[i]);
 	}
-	return 0;
+	return err;
 }
 
 static uint32_t add_comm(void *arg, const void *entry)
@@ -347,6 +346,7 @@ static int map_comm(struct merge_map *map, struct merge_input *input, uint32_t n
 	uint32_t *members = calloc(nr + 1UL, sizeof(*members));
 	struct adding adding = {map, input, members};
 	struct trace_comm copy = *comm, *to;
+	int err;
 
 	if (!members)
 		return -ENOMEM;
@@ -360,15 +360,15 @@ static int map_comm(struct merge_map *map, struct merge_input *input, uint32_t n
 	copy.parent = 0;
 	if (comm->parent && input->comms[comm->parent - 1] != MERGE_NONE)
 		copy.parent = input->comms[comm->parent - 1] + 1;
-	input->comms[number] = find_or_add(&map->comms, comm_key(map, input, number, comm, members),
-	                                   add_comm, &adding, &copy);
+	err = find_or_add(&map->comms, comm_key(map, input, number, comm, members), add_comm,
+	                  &adding, &copy, &input->comms[number]);
 	to = tables_comm_at(map->tables, input->comms[number]);
 	if (to) {
 		to->flags |= comm->flags;
 		to->name = to->name ? to->name : copy.name;
 	}
 	free(members);
-	return 0;
+	return err;
 }
 
 static int map_comms(struct merge_map *map, struct merge_input *input)
