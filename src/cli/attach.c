@@ -206,7 +206,11 @@ static int add_running(struct session *s)
 	for (unsigned i = 0; i < s->options->nr_attach; i++) {
 		int error = tasks_add_running(&s->tasks, s->options->attach[i]);
 
-		if (error && !tasks_gone(s->options->attach[i]))
+		if (error == -EACCES || error == -EPERM)
+			say("not permitted to see what code process %d has: it is [unknown]; root "
+			    "may, or who has CAP_SYS_PTRACE",
+			    (int)s->options->attach[i]);
+		else if (error && !tasks_gone(s->options->attach[i]))
 			return error;
 	}
 	return 0;

@@ -372,13 +372,15 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 	struct process *process = task ? task->process : NULL;
+	int error;
 
 	if (!process)
 		return;
 	process->mapped++;
-	if (mapping_enter(tasks->modules, process->space, record) != -ENOSPC)
+	error = mapping_enter(tasks->modules, process->space, record);
+	if (!error)
 		return;
-	if (process->rereads || process->mapped <= SPACE_MAX_MAPPINGS / 2 ||
+	if (error != -ENOSPC || process->rereads || process->mapped <= SPACE_MAX_MAPPINGS / 2 ||
 	    !tasks_reread_maps(tasks, process))
 		tables_run(tasks->tables)->refused_mappings++;
 }

@@ -46,53 +46,71 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 	tasks_record(tasks, &record);
 }
 
-/* NULL: it has nothing there. */
+/* NULL: it has nothing there, or with errno. */
 static FILE *open_maps_of(pid_t pid, const char *tid)
 {
 	char path[64];
-	int first;
+	int first, error;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/maps", (int)pid, tid);
+	errno = 0;
 	f = fopen(path, "re");
 	first = f ? fgetc(f) : EOF;
 	if (first != EOF) {
 		ungetc(first, f);
 		return f;
 	}
+	error = f && !ferror(f) ? 0 : errno;
 	if (f)
 		fclose(f);
+	errno = error;
 	return NULL;
 }
 
-/* The first thread may have ended: then others know what it knew. */
+/* The first thread may have ended: then others know what it knew. NULL as open_maps_of(). */
 static FILE *open_maps(pid_t pid)
 {
 	struct dirent *entry;
+	int error = 0;
 	FILE *f = NULL;
 	char path[32];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && !f && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			f = open_maps_of(pid, entry->d_name);
-	if (dir)
-		closedir(dir);
+	if (!dir)
+		return NULL;
+	while (!f && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		f = open_maps_of(pid, entry->d_name);
+		error = f ? 0 : errno;
+	}
+	closedir(dir);
+	errno = error;
 	return f;
 }
 
-static void add_maps(struct tasks *tasks, pid_t pid, FILE *f)
+/* 0, or -errno where not all could be read: code is missing then. */
+static int add_maps(struct tasks *tasks, pid_t pid, FILE *f)
 {
 	char *line = NULL;
 	size_t size = 0;
+	int error;
 
+	if (f)
+		errno = 0;
 	while (f && getline(&line, &size, f) > 0)
 		map_line(tasks, pid, line);
+	error = f && feof(f) ? 0 : errno;
 	free(line);
 	if (f)
 		fclose(f);
+	if (error == ESRCH || error == ENOENT) /* it has ended */
+		error = 0;
+	tables_run(tasks->tables)->refused_mappings += error != 0;
+	return -error;
 }
 
 /* How many pieces of code are mapped. */
@@ -148,8 +166,7 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 		tables_command(tasks->tables, task->comm)->tasks++;
 	}
 	closedir(dir);
-	add_maps(tasks, pid, open_maps(pid));
-	return 0;
+	return add_maps(tasks, pid, open_maps(pid));
 }
 
 bool tasks_gone(pid_t tid)

@@ -310,7 +310,7 @@ static void put_quality(FILE *to, const struct trace *trace)
 	put_count(to, "late", run->late, "records arrived out of order");
 	put_count(to, "names", run->refused_strings, "found no room");
 	put_count(to, "modules", run->refused_modules, "found no room");
-	put_count(to, "mappings", run->refused_mappings, "of code found no room; it is [unknown]");
+	put_count(to, "mappings", run->refused_mappings, "of code are missing; it is [unknown]");
 	put_count(to, "threads", run->folded_threads, "share a line with others of their command");
 	put_cost(to, run);
 	warnings_of_run(trace, put_warning, to);

@@ -115,7 +115,7 @@ struct trace_run {
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	/* Older traces end here. */
 	uint64_t delay; /* ns that sampling was to start later than it could have; 0: at once */
-	uint64_t refused_mappings; /* of code, for which a process's table had no room */
+	uint64_t refused_mappings; /* of code: no room in a process's table, or not readable */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)

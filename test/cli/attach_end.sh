@@ -36,6 +36,22 @@ one_complaint said 'timeout 10' || fail "$(cat said)"
 kill $target
 wait $target
 
+# What cannot be read of one is told, and else recorded; with few descriptors it is an error.
+"$TARGETS/burn" 20 >used & target=$!
+background="$background $target"
+refusing() { # ERROR
+	strace -qq -o calls -P "/proc/$target/task/$target/maps" -e inject=openat:error="$1" \
+		"$ADAPTRACE" record -q --max-overhead 0 --duration 0.1 -p $target -o bare.atr 2>said
+}
+if strace -qq -o calls -e trace=openat -e inject=openat:error=EACCES:when=999 true 2>/dev/null; then
+	refusing EACCES || fail "without mappings: $(cat said)"
+	one_complaint said "code process $target has.*CAP_SYS_PTRACE" || fail "$(cat said)"
+	"$ADAPTRACE" info bare.atr | grep -q 'mappings .*1 of code are missing' || fail "not counted"
+	refusing EMFILE && fail "without mappings, and says nothing"
+	one_complaint said "cannot attach to process $target: Too many open" || fail "$(cat said)"
+fi
+kill $target
+
 # A process that is gone, one that never was, and one of somebody else.
 "$ADAPTRACE" record -q -p $target 2>said && fail "attached to a dead process"
 grep -q "process $target" said || fail "$(cat said)"

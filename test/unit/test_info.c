@@ -204,7 +204,7 @@ static const char all_of_it[] =
 	"  late           11 records arrived out of order\n"
 	"  names          16 found no room\n"
 	"  modules        17 found no room\n"
-	"  mappings       27 of code found no room; it is [unknown]\n"
+	"  mappings       27 of code are missing; it is [unknown]\n"
 	"  threads        18 share a line with others of their command\n"
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
 	"  recorder used  100.0 µs of CPU time (2.50 % of one CPU)\n"
