@@ -245,6 +245,15 @@ void summary_start(struct session *s)
 		describe_counter(s, &options->counters[i]);
 }
 
+/*
+ * Of a file that could not be opened nobody knows at which addresses its bytes are: what is found
+ * by its build-id would name other functions.
+ */
+static bool is_unseen(const struct module *module)
+{
+	return module->kind == MODULE_FILE && !module->nr_segments;
+}
+
 void summary_modules(struct session *s)
 {
 	size_t nr = module_table_count(s->modules);
@@ -257,8 +266,12 @@ void summary_modules(struct session *s)
 		if (!module || !entry)
 			continue;
 		entry->path = tables_string(s->tables, module->path);
-		entry->build_id_size = module->build_id.size;
-		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+		if (is_unseen(module)) {
+			entry->flags = TRACE_MODULE_UNSEEN;
+		} else {
+			entry->build_id_size = module->build_id.size;
+			memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+		}
 		entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
 		entry->window = module->window;
 		entry->kind = (uint8_t)module->kind;

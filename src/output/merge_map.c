@@ -87,7 +87,6 @@ static uint64_t module_key(const struct merge_map *map, const struct merge_input
 	memset(&key, 0, sizeof(key));
 	key.module = *module;
 	key.module.path = 0;
-	key.module.reserved = 0;
 	key.path_hash = XXH3_64bits(trace_string(input->trace, module->path),
 	                            strlen(trace_string(input->trace, module->path)));
 	if (module->kind == MODULE_KERNEL || !module->build_id_size)

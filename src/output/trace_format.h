@@ -169,13 +169,17 @@ struct trace_stream {
 	uint64_t lost, throttled; /* samples; times the kernel throttled */
 };
 
+enum trace_module_flags {
+	TRACE_MODULE_UNSEEN = 1, /* its file was not: offsets are those of its bytes */
+};
+
 struct trace_module {
 	uint32_t path; /* string */
 	uint8_t kind;  /* enum module_kind */
 	uint8_t build_id_size;
 	uint8_t build_id[20];
-	uint16_t reserved;
-	int32_t pid; /* of code without a file; else 0 */
+	uint16_t flags; /* enum trace_module_flags */
+	int32_t pid;    /* of code without a file; else 0 */
 	uint64_t window;
 };
 static_assert(sizeof(struct trace_module) == 40, "fixed by the format");

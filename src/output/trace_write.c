@@ -278,10 +278,11 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 {
 	struct live_names *live = arg;
 	struct module *module = module_table_get(live->modules, id);
+	const struct trace_module *entry = tables_module(live->tables, id);
 	struct symbolizer_stats stats;
 	int err;
 
-	if (!module)
+	if (!module || (entry && entry->flags & TRACE_MODULE_UNSEEN))
 		return 0;
 	err = symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
 	symbolizer_stats(live->symbolizer, &stats);

@@ -462,8 +462,24 @@ static void add_nameless(struct nameless *nameless, const struct profile_row *ro
 	}
 }
 
+static bool is_made(const struct trace_module *module)
+{
+	return module->kind == MODULE_ANON;
+}
+
 /* Files without a build-id are left out: nobody could find their symbols. */
-static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
+static bool is_stripped(const struct trace_module *module)
+{
+	return module->kind == MODULE_FILE && module->build_id_size;
+}
+
+static bool is_unseen(const struct trace_module *module)
+{
+	return module->flags & TRACE_MODULE_UNSEEN;
+}
+
+static struct nameless nameless_of(const struct profile *profile,
+                                   bool (*belongs)(const struct trace_module *module))
 {
 	struct nameless nameless = {0};
 
@@ -476,8 +492,7 @@ static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
 			continue;
 		name = &profile->names.names[row->name];
 		module = trace_module(profile->trace, frame_module(name->frame));
-		if (!name->symbol && module && module->kind == kind &&
-		    (kind != MODULE_FILE || module->build_id_size))
+		if (!name->symbol && module && belongs(module))
 			add_nameless(&nameless, row, frame_module(name->frame), module->path);
 	}
 	return nameless;
@@ -485,12 +500,13 @@ static struct nameless nameless_of(const struct profile *profile, uint8_t kind)
 
 static void warn_of_nameless(const struct profile *profile, const struct warner *warner)
 {
-	struct nameless made, stripped;
+	struct nameless made, stripped, unseen;
 
 	if (!(profile->config.keys & PROFILE_BY_SYMBOL))
 		return;
-	made = nameless_of(profile, MODULE_ANON);
-	stripped = nameless_of(profile, MODULE_FILE);
+	made = nameless_of(profile, is_made);
+	stripped = nameless_of(profile, is_stripped);
+	unseen = nameless_of(profile, is_unseen);
 	if (share(made.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
 		     "%.1f %% are in code that was made at run time and has no names; what "
@@ -504,6 +520,14 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 		     100 * share(stripped.self, profile->total),
 		     trace_module_name(profile->trace, stripped.module),
 		     stripped.others ? " and others" : "");
+	if (share(unseen.self, profile->total) >= NAMELESS_SHARE)
+		warn(warner,
+		     "%.1f %% are in code of %s%s that has no names, as no ELF file could be read "
+		     "there "
+		     "when it was mapped; a recorder of root reads deleted ones, too",
+		     100 * share(unseen.self, profile->total),
+		     trace_module_name(profile->trace, unseen.module),
+		     unseen.others ? " and others" : "");
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)

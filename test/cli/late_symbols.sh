@@ -49,6 +49,40 @@ touch -d '+1 hour' app.c
 "$ADAPTRACE" report --annotate hot --symbols=tree | grep -q '^/.*/app.c: the file was changed since$' ||
 	fail "other lines"
 
+echo "-- a library that had gone before anybody could read it"
+cat >gone.c <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[argc - 1], RTLD_NOW);
+	long (*work)(long) = (long (*)(long))dlsym(library, "hot");
+	long s = 0;
+	remove(argv[argc - 1]);
+	for (int i = 0; i < 80000; i++)
+		s += work(i);
+	return s == 42;
+}
+EOF
+{
+	seq -f 'long before_%.0f(long x) { return x * 31; }' 2000
+	sed 's/static __attribute/__attribute/; /^int main/,$d' app.c
+	seq -f 'long behind_%.0f(long x) { return x * 31; }' 2000
+} >library.c
+# The code lies at other addresses than its bytes in the file.
+cc -O1 -g -fPIC -shared library.c -o library.so -Wl,--build-id=sha1 -Wl,-Ttext-segment=0x1000
+cc -O1 gone.c -o gone -ldl
+mkdir found open
+chmod 777 open
+cp library.so open
+cp library.so found
+(cd open && as_user "$ADAPTRACE" record -q -F 1000 -o gone.atr ../gone ./library.so 2>../err) || fail "$(cat err)"
+"$ADAPTRACE" report -q open/gone.atr >out 2>err || fail "$(cat err)"
+grep -q 'library.so+0x' out || fail "names of a file that had gone: $(cat out)"
+"$ADAPTRACE" report -q --symbols=found open/gone.atr >out 2>err || fail "$(cat err)"
+grep -q 'before_\|behind_' out && fail "wrong names: $(cat out)"
+
 echo "-- what not every libelf can unpack"
 mkdir packed
 if objcopy --compress-debug-sections=zstd copy/app packed/app 2>err; then
