@@ -95,6 +95,36 @@ static int enter_other(struct module_table *modules, struct space *space, struct
 	return error ? error : enter(modules, space, &behind);
 }
 
+/* Whether another segment of the module is mapped where this bias puts it. */
+static bool goes_with_others(const struct space *space, const struct module *module, uint64_t bias)
+{
+	for (unsigned i = 0; i < module->nr_segments; i++) {
+		const struct mapping *map = space_lookup(space, bias + module->segments[i].vaddr);
+
+		if (map && map->module == module && map->bias == bias)
+			return true;
+	}
+	return false;
+}
+
+/* Segments may share a page of the file: then the offset alone does not tell which is mapped. */
+static uint64_t bias_of(const struct space *space, const struct module *module,
+                        const struct record *record)
+{
+	const uint64_t from = record->mmap.pgoff;
+	const uint64_t to = from + (record->mmap.end - record->mmap.start);
+	const struct segment *segment = module->segments;
+
+	for (unsigned i = 0; module->nr_segments > 1 && i < module->nr_segments; i++, segment++) {
+		uint64_t bias = record->mmap.start - (from + (segment->vaddr - segment->offset));
+
+		if (segment->offset < to && segment->offset + segment->size > from &&
+		    goes_with_others(space, module, bias))
+			return bias;
+	}
+	return record->mmap.start - module_vaddr(module, from);
+}
+
 int mapping_enter(struct module_table *modules, struct space *space, const struct record *record)
 {
 	struct mapping mapping = {.start = record->mmap.start, .end = record->mmap.end};
@@ -105,7 +135,7 @@ int mapping_enter(struct module_table *modules, struct space *space, const struc
 	module = mapping.module = module_of(modules, record);
 	mapping.bias = mapping.start;
 	if (module && module->kind == MODULE_FILE)
-		mapping.bias -= module_vaddr(module, record->mmap.pgoff);
+		mapping.bias = bias_of(space, module, record);
 	if (!module || (module->kind == MODULE_FILE && !module->nr_segments))
 		return enter_other(modules, space, mapping);
 	return enter(modules, space, &mapping);

@@ -1,5 +1,6 @@
 #include "tables_folder.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -199,6 +200,44 @@ static void code_in_memory_has_no_file(void **state)
 		assert_non_null(mapping);
 		assert_int_equal(mapping->module->kind, MODULE_ANON);
 	}
+}
+
+/* Linkers put them one behind the other in the file, and into different pages of memory. */
+static void segments_may_share_a_page_of_the_file(void **state)
+{
+	const struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Phdr phdr[2];
+		char code[0x200];
+	} file = {
+		.ehdr = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+	                             __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB},
+	                 .e_phoff = sizeof(file.ehdr),
+	                 .e_phentsize = sizeof(Elf64_Phdr),
+	                 .e_phnum = 2},
+		.phdr = {{PT_LOAD, PF_X, .p_offset = 0xb0, .p_vaddr = 0x10b0, .p_filesz = 0x100},
+	                 {PT_LOAD, PF_X, .p_offset = 0x1b0, .p_vaddr = 0x51b0, .p_filesz = 0x100}},
+	};
+	static const uint64_t bases[] = {0x7f0000000000, 0x7f0000100000};
+	struct world *w = *state;
+	const struct space *space;
+	char path[96];
+	FILE *f;
+
+	start(w);
+	snprintf(path, sizeof(path), "%s/two", w->folder);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_int_equal(fwrite(&file, sizeof(file), 1, f), 1);
+	fclose(f);
+	for (unsigned i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		say_mmap(w, PID(0), bases[i] + 0x1000, bases[i] + 0x2000, path);
+		say_mmap(w, PID(0), bases[i] + 0x5000, bases[i] + 0x6000, path);
+		space = task(w, PID(0), PID(0))->process->space;
+		assert_int_equal(frame_offset(space_frame(space, bases[i] + 0x10b8)), 0x10b8);
+		assert_int_equal(frame_offset(space_frame(space, bases[i] + 0x51b8)), 0x51b8);
+	}
+	remove(path);
 }
 
 /* READ comes after EXIT, and late records later still: then a task is gone. */
@@ -692,6 +731,7 @@ int main(void)
 		CGROUP(threads_share_their_process),
 		CGROUP(children_inherit_mappings_until_exec),
 		CGROUP(code_in_memory_has_no_file),
+		CGROUP(segments_may_share_a_page_of_the_file),
 		LADDER(ended_tasks_stay_for_a_moment),
 		CGROUP(what_is_asked_for_stays),
 		LADDER(what_is_asked_for_stays),
