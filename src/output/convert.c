@@ -98,25 +98,18 @@ int convert_tick(struct conversion *conversion)
 	return conversion->tick(conversion->arg, share < 1 ? share : 1);
 }
 
-int32_t convert_rank(const struct trace *trace, uint32_t thread)
-{
-	const struct trace_process *process = trace_process(trace, trace_owner(trace, thread));
-
-	return process ? process->rank : -1;
-}
-
 uint64_t convert_process(const struct trace *trace, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(trace, thread);
 
-	return (uint64_t)(uint32_t)convert_rank(trace, thread) << 32 |
+	return (uint64_t)(uint32_t)trace_rank(trace, thread) << 32 |
 	       (entry ? (uint32_t)entry->pid : 0);
 }
 
 void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t comm,
                           char text[CONVERT_TEXT_SIZE])
 {
-	int32_t rank = convert_rank(trace, thread);
+	int32_t rank = trace_rank(trace, thread);
 	char known[32] = "";
 
 	if (rank >= 0)

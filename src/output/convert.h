@@ -60,8 +60,6 @@ static inline int convert_step(struct conversion *conversion)
 }
 
 #define CONVERT_TEXT_SIZE 256
-/* Of a job the rank that a thread belongs to; -1: none. */
-int32_t convert_rank(const struct trace *trace, uint32_t thread);
 /* The same number for all threads of a process: PIDs repeat where a job's ranks have hosts. */
 uint64_t convert_process(const struct trace *trace, uint32_t thread);
 /* "app", or in a job "rank 3: app". */

@@ -14,14 +14,12 @@ struct caller {
 static struct caller caller_of(const struct trace *trace, const struct call *call)
 {
 	const struct trace_thread *thread = trace_thread(trace, call->thread);
-	const struct trace_process *process =
-		trace_process(trace, trace_owner(trace, call->thread));
 
 	return (struct caller){
 		.comm = thread ? trace_string(trace, thread->comm) : "",
 		.pid = thread ? thread->pid : 0,
 		.tid = thread ? thread->tid : 0,
-		.rank = process ? process->rank : -1,
+		.rank = trace_rank(trace, call->thread),
 	};
 }
 

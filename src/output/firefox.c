@@ -200,7 +200,7 @@ static uint32_t process_name(const struct firefox *firefox, uint32_t thread)
 static void print_process(const struct firefox *firefox, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
-	int32_t rank = convert_rank(firefox->trace, thread);
+	int32_t rank = trace_rank(firefox->trace, thread);
 	char text[CONVERT_TEXT_SIZE];
 
 	fprintf(firefox->file, ",\"pid\":\"%d", entry ? entry->pid : 0);

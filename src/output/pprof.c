@@ -360,7 +360,7 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 
 static int64_t find_process(struct pprof *pprof, uint32_t thread, uint32_t comm)
 {
-	uint64_t key = (uint64_t)(uint32_t)convert_rank(pprof->trace, thread) << 32 | comm;
+	uint64_t key = (uint64_t)(uint32_t)trace_rank(pprof->trace, thread) << 32 | comm;
 	uint32_t string = map64_get(&pprof->processes, key);
 	char text[CONVERT_TEXT_SIZE];
 
@@ -379,7 +379,7 @@ static void put_sample(struct pprof *pprof, const struct tally *tally, uint32_t 
 	const struct trace_thread *thread = trace_thread(pprof->trace, entry->thread);
 	Pprof__Label *labels[4] = {&pprof->labels[0], &pprof->labels[1], &pprof->labels[2],
 	                           &pprof->labels[3]};
-	bool job = convert_rank(pprof->trace, entry->thread) >= 0;
+	bool job = trace_rank(pprof->trace, entry->thread) >= 0;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 

@@ -68,11 +68,8 @@ int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
 	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
 	if (!rows->row_of_thread)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < rows->nr_threads; i++) {
-		const struct trace_process *process = trace_process(trace, trace_owner(trace, i));
-
-		rows->row_of_thread[i] = process ? row_of_rank(rows, process->rank) : RANK_NONE;
-	}
+	for (uint32_t i = 0; i < rows->nr_threads; i++)
+		rows->row_of_thread[i] = row_of_rank(rows, trace_rank(trace, i));
 	return 0;
 }
 

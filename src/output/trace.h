@@ -89,6 +89,8 @@ uint32_t trace_host(const struct trace *trace, const struct trace_process *proce
 
 /* The number of a thread's process; UINT32_MAX: not known. */
 uint32_t trace_owner(const struct trace *trace, uint32_t thread);
+/* Of a job the rank that a thread belongs to; -1: none. */
+int32_t trace_rank(const struct trace *trace, uint32_t thread);
 
 /* The shift that sampling ended with: stored samples stand for their base period << this. */
 static inline uint32_t trace_shift(const struct trace_event *event)

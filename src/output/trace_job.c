@@ -55,3 +55,10 @@ uint32_t trace_owner(const struct trace *trace, uint32_t thread)
 	}
 	return of_all;
 }
+
+int32_t trace_rank(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_process *process = trace_process(trace, trace_owner(trace, thread));
+
+	return process ? process->rank : -1;
+}
