@@ -49,6 +49,7 @@ static int file_try(struct mapped_file *file, const char *path, const struct mod
 	file->fd = target_file_open(path, 0, &st);
 	if (file->fd < 0)
 		return file->fd;
+	file->nameless = !st.st_nlink;
 	file->stamp = stamp_make(&st);
 	err = elf_headers_read(file->fd, &file->headers);
 	if (!file_is(file, &st, said, seen))

@@ -20,6 +20,7 @@ struct file_stamp {
 
 struct mapped_file {
 	int fd;
+	bool nameless; /* deleted, from wherever it was */
 	struct file_stamp stamp;
 	struct elf_headers headers;
 };

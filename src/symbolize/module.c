@@ -213,12 +213,23 @@ static bool is_same(const struct entry *entry, const struct mapped_file *found)
 	               sizeof(entry->module.segments));
 }
 
+/* Without what the kernel puts behind the name of a deleted file, which was there all the same. */
+static char *path_copy(const struct module_file *said, const struct mapped_file *found)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(said->path), mark_size = strlen(mark);
+
+	if (found->nameless && size > mark_size && !strcmp(said->path + size - mark_size, mark))
+		size -= mark_size;
+	return strndup(said->path, size);
+}
+
 /*
  * A file that was found at last gets a new number: frames of the old one were made without knowing
  * the segments.
  */
-static struct entry *file_found(struct module_table *table, const struct module_file *said,
-                                const struct mapped_file *found)
+static struct entry *entry_of(struct module_table *table, const struct module_file *said,
+                              const struct mapped_file *found)
 {
 	XXH128_hash_t key = found_key(said->path, found);
 	struct entry *entry = key_lookup(table, key);
@@ -227,16 +238,28 @@ static struct entry *file_found(struct module_table *table, const struct module_
 		entry->pid = said->pid;
 		if (entry->stamp.dev == found->stamp.dev && entry->stamp.ino == found->stamp.ino)
 			entry->stamp = found->stamp;
-		close(found->fd);
 		return entry;
 	}
 	entry = file_enter(table, said);
-	if (!entry) {
-		close(found->fd);
+	if (!entry)
 		return NULL;
-	}
 	module_entry_learn(table, entry, found);
 	module_index_put(&table->index, key, entry->module.id);
+	return entry;
+}
+
+static struct entry *file_found(struct module_table *table, struct module_file said,
+                                const struct mapped_file *found)
+{
+	char *path = path_copy(&said, found);
+	struct entry *entry = NULL;
+
+	said.path = path;
+	if (path)
+		entry = entry_of(table, &said, found);
+	if (!entry || entry->module.fd != found->fd)
+		close(found->fd);
+	free(path);
 	return entry;
 }
 
@@ -266,7 +289,7 @@ struct module *module_table_file(struct module_table *table, const struct module
 		return &before->module;
 	}
 	err = mapped_file_open(&found, file, NULL);
-	entry = err ? file_missing(table, file, before, -err) : file_found(table, file, &found);
+	entry = err ? file_missing(table, file, before, -err) : file_found(table, *file, &found);
 	if (!entry)
 		return before ? &before->module : NULL;
 	module_index_put(&table->index, key, entry->module.id);

@@ -485,6 +485,7 @@ static void deleted_file_is_found_and_kept(void **state)
 	struct fixture *f = *state;
 	struct module_file file;
 	struct module *module;
+	char marked[160];
 	void *map;
 	int fd;
 
@@ -499,10 +500,15 @@ static void deleted_file_is_found_and_kept(void **state)
 	unlink(f->path);
 	file.start = (uintptr_t)map;
 	file.end = file.start + 4096;
+	snprintf(marked, sizeof(marked), "%s (deleted)", f->path);
+	file.path = marked;
 	module = module_table_file(f->table, &file);
 	munmap(map, 4096);
 	if (!module->nr_segments)
-		skip();   /* not the root of the machine */
+		skip(); /* not the root of the machine */
+	assert_string_equal(module->path, f->path);
+	file = by_build_id(f->path, 1);
+	assert_ptr_equal(module_table_file(f->table, &file), module);
 	push_out(f, 300); /* it could not be opened again, so it stays */
 	assert_true(module_fd(f->table, module) >= 0);
 }
