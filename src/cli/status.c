@@ -287,16 +287,16 @@ static void warn_of_calls(const struct session *s)
 static void warn_of_left_behind(const struct session *s)
 {
 	unsigned nr;
-	pid_t one;
+	pid_t oldest;
 
 	if (!s->options->command || s->options->wide)
 		return;
-	nr = tasks_running_on(&s->tasks, &one);
+	nr = tasks_running_on(&s->tasks, &oldest);
 	if (nr)
 		say("the command left %u process%s that run%s on unrecorded; adaptrace record "
 		    "-p %d attaches to %s",
-		    nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "", (int)one,
-		    nr == 1 ? "it" : "one of them");
+		    nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "", (int)oldest,
+		    nr == 1 ? "it" : "the oldest of them");
 }
 
 void status_warnings(const struct session *s)

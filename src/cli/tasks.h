@@ -110,8 +110,8 @@ void tasks_count_unobserved(struct tasks *tasks);
 /* Whether there is no such process or thread any more. */
 bool tasks_gone(pid_t tid);
 
-/* How many processes run on, as far as their first threads tell, and one of them. */
-unsigned tasks_running_on(const struct tasks *tasks, pid_t *one);
+/* How many processes run on, as far as their first threads tell, and the oldest of them. */
+unsigned tasks_running_on(const struct tasks *tasks, pid_t *oldest);
 
 /*
  * Who moved itself to another cgroup is not observed there, and does not say when it ends. To be

@@ -218,15 +218,15 @@ static bool lives(const struct tasks *tasks, pid_t pid)
 	return unobserved_cpu_time(pid, tasks->now, &own, &children);
 }
 
-unsigned tasks_running_on(const struct tasks *tasks, pid_t *one)
+unsigned tasks_running_on(const struct tasks *tasks, pid_t *oldest)
 {
 	unsigned nr = 0;
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next) {
 		if (!is_running_process(task) || !lives(tasks, task->tid))
 			continue;
-		*one = task->tid;
-		nr++;
+		if (!nr++)
+			*oldest = task->tid;
 	}
 	return nr;
 }
