@@ -216,6 +216,75 @@ static int add_running(struct session *s)
 	return 0;
 }
 
+static bool is_attached(const struct options *options, pid_t pid)
+{
+	for (unsigned i = 0; i < options->nr_attach; i++)
+		if (options->attach[i] == pid)
+			return true;
+	return false;
+}
+
+static bool runs(pid_t pid)
+{
+	int fd = open_process(pid);
+	bool running = fd >= 0 && !has_ended(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return running;
+}
+
+/* How many running children of a thread are not attached to; not every kernel tells. */
+static unsigned left_by_thread(const struct options *options, pid_t pid, const char *tid)
+{
+	char path[64];
+	unsigned nr = 0;
+	FILE *children;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid, tid);
+	children = fopen(path, "re");
+	if (!children)
+		return 0;
+	while (fscanf(children, "%d", &child) == 1)
+		nr += !is_attached(options, child) && runs(child);
+	fclose(children);
+	return nr;
+}
+
+static unsigned left_by(const struct options *options, pid_t pid)
+{
+	char path[32];
+	struct dirent *entry;
+	unsigned nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		nr += left_by_thread(options, pid, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+/* The first process of a server leaves the work to such. */
+static void say_who_is_left_out(const struct options *options)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < options->nr_attach && !nr; i++) {
+		int pid = (int)options->attach[i];
+
+		nr = left_by(options, options->attach[i]);
+		if (nr)
+			say("%u process%s that %d started before %s not sampled; "
+			    "-p %d,$(pgrep -d, -P %d) samples %s, too",
+			    nr, nr == 1 ? "" : "es", pid, nr == 1 ? "is" : "are", pid, pid,
+			    nr == 1 ? "it" : "them");
+	}
+}
+
 int session_attach(struct session *s)
 {
 	const struct options *options = s->options;
@@ -224,6 +293,9 @@ int session_attach(struct session *s)
 
 	for (unsigned i = 0; i < options->nr_attach && !error; i++)
 		error = check_process(options->attach[i]);
+	/* What they start from now on may be sampled. */
+	if (!error)
+		say_who_is_left_out(options);
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;

@@ -40,6 +40,19 @@ if [ "$(id -u)" = 0 ]; then
 		fail "a user's own process"
 fi
 
+# What a process had started before is not sampled; who attaches to the first of a server is told.
+sh -c '"$TARGETS/burn" 60 & sleep 0 & exec "$TARGETS/burn" 60' >burning &
+server=$!
+background="$background $server"
+await sh -c "[ \$(pgrep -cx burn -P $server) = 1 ]"
+children=$(pgrep -r S,R -d, -P $server)
+background="$background $children"
+record -q -e cpu-clock:u -p $server --duration 0.1 -o x.atr 2>errors || fail "a server"
+one_complaint errors "1 process that $server started before is not sampled; -p $server,\$(pgrep" ||
+	fail "a server: $(cat errors)"
+record -q -e cpu-clock:u -p $server,$children --duration 0.1 -o x.atr 2>errors || fail "a server"
+grep started errors && fail "all of a server are attached to"
+
 start_recording -p $first,$second -p $first -o many.atr
 kill -USR1 $first $second
 await grep -q 'later done' said.1
