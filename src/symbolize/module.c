@@ -1,5 +1,4 @@
 #include "symbolize/module_entry.h"
-#include "symbolize/perf_map.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -115,6 +114,7 @@ void module_table_free(struct module_table *table)
 		free(table->entries[i]);
 	}
 	jitdump_files_close(&table->jitdumps);
+	perf_map_folders_close(&table->folders);
 	peer_memory_free(table->memory);
 	free(table->entries);
 	module_index_fini(&table->index);
@@ -321,8 +321,10 @@ struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t
 	if (!entry)
 		return NULL;
 	table->nr_anon++;
-	if (pid)
-		perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
+	if (!pid)
+		return &entry->module;
+	perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
+	entry->module.folder = perf_map_folder(&table->folders, pid);
 	return &entry->module;
 }
 

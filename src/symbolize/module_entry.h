@@ -9,6 +9,7 @@
 #include "symbolize/mapped_file.h"
 #include "symbolize/module_index.h"
 #include "symbolize/peer_memory.h"
+#include "symbolize/perf_map.h"
 
 struct entry {
 	struct module module;
@@ -27,6 +28,7 @@ struct module_table {
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
+	struct perf_map_folders folders;
 	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
 };

@@ -17,6 +17,23 @@
 void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid);
 
 /*
+ * The /tmp of containers, opened when code of a process there is met first, as later the container
+ * may be gone. At most 64.
+ */
+struct perf_map_folders {
+	struct perf_map_folder {
+		dev_t dev;
+		ino_t ino;
+		int fd;
+	} folders[64];
+	unsigned nr;
+};
+
+/* That of a process; NULL: it is ours, or cannot be had. It lives until folders are closed. */
+const struct perf_map_folder *perf_map_folder(struct perf_map_folders *folders, pid_t pid);
+void perf_map_folders_close(struct perf_map_folders *folders);
+
+/*
  * The text of a MODULE_ANON's perf map, to be freed; NULL with errno: there is none, or it is not
  * to be trusted: not a regular file of the process's own user or of root. left is how many bytes
  * may still be read; EFBIG: the map has more.

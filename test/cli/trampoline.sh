@@ -22,6 +22,19 @@ assert nr > 50, nr
 END
 done
 
+# The names are known of what a container of its own ran, of which nothing is left.
+container='mount -t tmpfs none /tmp && "$TARGETS/trampoline" 0.3'
+if unshare -m -p -f mount -t tmpfs none /tmp 2>/dev/null; then
+	recorded -m 1M -F 1000 unshare -m -p -f sh -c "$container" >said
+	[ -e "/tmp/perf-$(sed -n 's/^pid //p' said).map" ] && fail "the container has our /tmp"
+	check <<'END'
+import recording
+
+nr = sum(any(frame["symbol"] == "made" for frame in s["stack"]) for s in recording.samples())
+assert nr > 50, nr
+END
+fi
+
 # Nothing is guessed of other code: a stack that ends early is better than one that is wrong. It is
 # not told as complete either where the register happens to hold what marks the outermost frame.
 for fp in 1 0; do
