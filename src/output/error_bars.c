@@ -109,7 +109,6 @@ static int make_room(struct error_bars *bars, uint32_t row)
 	grown = reallocarray(bars->rows, room, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	memset(grown + bars->room, 0, (room - bars->room) * sizeof(*grown));
 	bars->rows = grown;
 	bars->room = room;
 	return 0;
@@ -128,13 +127,29 @@ bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample
 	return stream_of(bars, sample)->row == row + 1;
 }
 
+/* A row that is not there yet, and those before it; what is behind them stays untouched. */
+static int add_rows(struct error_bars *bars, uint32_t row)
+{
+	if (row >= bars->room && make_room(bars, row))
+		return -ENOMEM;
+	memset(bars->rows + bars->nr, 0, (row + 1 - bars->nr) * sizeof(*bars->rows));
+	bars->nr = row + 1;
+	return 0;
+}
+
+void error_bars_prefetch(const struct error_bars *bars, uint32_t row)
+{
+	if (row < bars->nr)
+		__builtin_prefetch(&bars->rows[row], 1);
+}
+
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
                     uint64_t weight)
 {
 	struct error_stream *stream = stream_of(bars, sample);
 
 	if (row != ERROR_BARS_NONE) {
-		if (row >= bars->room && make_room(bars, row))
+		if (row >= bars->nr && add_rows(bars, row))
 			return -ENOMEM;
 		if (weight > bars->max_weight)
 			bars->max_weight = weight;
@@ -185,7 +200,7 @@ double error_bars_variance(const struct error_bars *bars, uint32_t row)
 
 	if (bars->has_all)
 		return 0;
-	if (row < bars->room)
+	if (row < bars->nr)
 		sums = bars->rows[row];
 	return square((double)bars->max_weight) +
 	       fmax(sums.streams + bars->gap_share * sums.gaps, sums.cpus);

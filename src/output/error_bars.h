@@ -38,7 +38,7 @@ struct error_bars {
 	struct error_stream *cpus; /* NULL: they are the streams */
 	uint32_t nr_streams, nr_cpus;
 	struct error_sums *rows;
-	uint32_t room;
+	uint32_t nr, room;   /* of them; nr: that were asked for */
 	uint64_t weight;     /* of all samples, in a row or not */
 	uint64_t max_weight; /* of one sample, as it was added to a row */
 	double gap_share;    /* which part of the gaps were ticks */
@@ -58,6 +58,9 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 /* Before that: whether the stream's sample before this one is in the same row. */
 bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample *sample,
                         uint32_t row);
+
+/* Asks for the memory of a row, which will be in the next steps. */
+void error_bars_prefetch(const struct error_bars *bars, uint32_t row);
 
 /* Behind the last sample: from then on the others may be asked. */
 void error_bars_end(struct error_bars *bars);

@@ -38,6 +38,13 @@ static inline uint32_t node_slot_at(const struct node_table *table, uint32_t has
 	return hash >> (32 - table->shift);
 }
 
+/* Asks for the memory that the search begins in. */
+static inline void node_table_prefetch(const struct node_table *table, uint32_t hash)
+{
+	if (table->slots)
+		__builtin_prefetch(&table->slots[node_slot_at(table, hash)]);
+}
+
 /* The next slot with this hash from `at` on; NULL: there is none. There are slots. */
 static inline const struct node_slot *node_slot_from(const struct node_table *table, uint32_t hash,
                                                      uint32_t at)

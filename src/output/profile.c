@@ -204,6 +204,21 @@ static int find_row(struct builder *builder, struct target *target)
 	return target->row == PROFILE_NONE ? -ENOMEM : 0;
 }
 
+/* Three look-ups after each other for each sample: those of all samples at once. */
+static void look_ahead_rows(const struct builder *builder, const struct batch *batch)
+{
+	const struct target *targets = batch->targets;
+
+	for (unsigned i = 0; i < batch->nr; i++)
+		if (targets[i].node != PROFILE_NONE)
+			sum_table_prefetch(&builder->sums, builder->profile->nodes, targets[i].node,
+			                   targets[i].class);
+	for (unsigned i = 0; i < batch->nr; i++)
+		if (targets[i].node != PROFILE_NONE)
+			sum_table_prefetch_row(&builder->sums, builder->profile->nodes,
+			                       builder->profile->rows, targets[i].node);
+}
+
 static int batch_add(struct builder *builder, struct batch *batch)
 {
 	const struct profile *profile = builder->profile;
@@ -215,11 +230,14 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
 		err = find_node(builder, &batch->samples[i], &batch->errands[i], &targets[i]);
+	if (!builder->one_class)
+		look_ahead_rows(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (targets[i].node == PROFILE_NONE)
 			continue;
 		err = find_row(builder, &targets[i]);
 		__builtin_prefetch(&profile->rows[targets[i].row]);
+		error_bars_prefetch(&builder->bars, targets[i].row);
 	}
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (targets[i].node != PROFILE_NONE)

@@ -96,6 +96,11 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
 /* The node of a name below a parent, likewise. */
 uint32_t builder_child(struct builder *builder, uint32_t parent, uint32_t name);
 
+/* Asks for the memory that a search for the sum of a node and a class begins in, and ends in. */
+void sum_table_prefetch(const struct sum_table *table, const struct profile_node *nodes,
+                        uint32_t node, uint32_t class);
+void sum_table_prefetch_row(const struct sum_table *table, const struct profile_node *nodes,
+                            const struct profile_row *rows, uint32_t node);
 /* The number of the sum of a node and a class; PROFILE_NONE: there is none yet. */
 uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
                         const struct profile_row *rows, uint32_t node, uint32_t class);

@@ -4,6 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
+void sum_table_prefetch(const struct sum_table *table, const struct profile_node *nodes,
+                        uint32_t node, uint32_t class)
+{
+	if (!nodes[node].sum)
+		return;
+	__builtin_prefetch(&table->sums[nodes[node].sum - 1]);
+	node_table_prefetch(&table->more, node_hash(node, class));
+}
+
+void sum_table_prefetch_row(const struct sum_table *table, const struct profile_node *nodes,
+                            const struct profile_row *rows, uint32_t node)
+{
+	if (nodes[node].sum)
+		__builtin_prefetch(&rows[table->sums[nodes[node].sum - 1].row].class);
+}
+
 uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
                         const struct profile_row *rows, uint32_t node, uint32_t class)
 {
