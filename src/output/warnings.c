@@ -192,15 +192,32 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 		     lost == 1 ? "it" : "them");
 }
 
-/* Copies of what is sampled in a cgroup, or on CPUs, grow by themselves. */
-static const char *way_to_the_root(const struct trace_run *run)
+static bool has_made_code(const struct trace *trace)
 {
+	const struct trace_module *module;
+
+	for (uint32_t i = 0; (module = trace_module(trace, i)); i++)
+		if (module->kind == MODULE_ANON)
+			return true;
+	return false;
+}
+
+/* Copies of what is sampled in a cgroup, or on CPUs, grow by themselves. */
+static const char *way_to_the_root(const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
 	if (run->stacks == TRACE_STACKS_FP)
 		return "; programs without frame pointers need record -g dwarf, the default";
-	if (run->stacks != TRACE_STACKS_DWARF || run->flags & TRACE_RUN_CGROUP)
+	if (run->stacks != TRACE_STACKS_DWARF)
 		return "";
-	return "; where they are deeper than what was copied of them, record -g dwarf,65528 copies "
-	       "more";
+	if (!(run->flags & TRACE_RUN_CGROUP))
+		return "; where they are deeper than what was copied of them, record -g "
+		       "dwarf,65528 copies more";
+	if (has_made_code(trace))
+		return "; through code that was made at run time they do where it keeps frame "
+		       "pointers, as with java -XX:+PreserveFramePointer";
+	return "";
 }
 
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
@@ -232,7 +249,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
 		warn(&warner, "%.1f %% of the stacks do not reach their root%s",
-		     100 * share(run->truncated_stacks, taken), way_to_the_root(run));
+		     100 * share(run->truncated_stacks, taken), way_to_the_root(trace));
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(&warner,
 		     "%.1f %% of the call paths found no room and end in [truncated]; "
@@ -509,8 +526,8 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	unseen = nameless_of(profile, is_unseen);
 	if (share(made.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
-		     "%.1f %% are in code that was made at run time and has no names; what "
-		     "makes it may write them, as node --perf-basic-prof and python3 -X perf do",
+		     "%.1f %% are in code that was made at run time and has no names; "
+		     "adaptrace-report(1) tells how java, node, python3 and others write them",
 		     100 * share(made.self, profile->total));
 	if (share(stripped.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
