@@ -107,7 +107,7 @@ const char *annotation_problem(const struct hot_code *code, const struct disasse
 	case -ENOTSUP:
 		return "its code is in no file";
 	case -ESTALE:
-		return "its file is another one now";
+		return "its file has changed since";
 	case -ENOENT:
 	case -ENOTDIR:
 		return "its file is gone";

@@ -80,7 +80,8 @@ static void put_completeness(FILE *to, const struct trace *trace)
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
 			fprintf(to,
-			        "(%" PRIu64 " of %" PRIu64 " calls are stored; adaptrace info says "
+			        "(%" PRIu64 " of %" PRIu64
+			        " calls are stored; adaptrace info tells "
 			        "which, and from when to when)\n",
 			        kind->stored, kind->taken);
 }
@@ -136,9 +137,9 @@ static void put_ranks(FILE *to, const struct job *job)
 	bool calls = trace_has_calls(job->trace);
 
 	put_title(to, options,
-	          calls ? "ranks: sampled, and the share of it in MPI, from samples; calls, their "
-	                  "exact time, and what was sent, from calls"
-	                : "ranks: sampled, and the share of it in MPI");
+	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
+	                  "their exact time, and what they sent, from calls"
+	                : "ranks: what was sampled, and its share in MPI");
 	put_completeness(to, job->trace);
 	if (!options->quiet) {
 		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
@@ -193,10 +194,10 @@ static void put_functions(FILE *to, const struct job *job)
 	const struct report_options *options = job->options;
 	uint32_t nr = 0;
 
-	put_title(
-		to, options,
-		"functions themselves, over ranks, from samples: the mean, the least and the most "
-		"with its rank, and by how much the most is above the mean");
+	put_title(to, options,
+	          "what each function spent in itself, over the ranks, from samples: the mean, the "
+	          "least "
+	          "and the most, and how far the most is above the mean");
 	if (!options->quiet)
 		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s %10s  %s\n", "mean", "least", "rank",
 		        "most", "rank", "above", "± error", "symbol");
@@ -293,7 +294,7 @@ static void put_contexts(FILE *to, const struct job *job)
 	if (!job->samples.nr_contexts && !job->callers.calls)
 		return;
 	put_title(to, options,
-	          "where MPI was called from, and the share of all time there, from samples");
+	          "where MPI was called from, as a share of everything sampled, from samples");
 	put_callers(to, &job->callers);
 	if (!options->quiet)
 		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "time", "samples",

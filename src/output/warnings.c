@@ -531,9 +531,9 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 		     100 * share(made.self, profile->total));
 	if (share(stripped.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
-		     "%.1f %% are in functions of %s%s that have no names here; report "
-		     "--debuginfod "
-		     "asks a server for them, --symbols finds those of a debug package",
+		     "%.1f %% are in functions of %s%s without names; report --debuginfod "
+		     "asks a server for the names, --symbols takes them from an installed debug "
+		     "package",
 		     100 * share(stripped.self, profile->total),
 		     trace_module_name(profile->trace, stripped.module),
 		     stripped.others ? " and others" : "");

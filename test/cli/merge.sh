@@ -21,11 +21,11 @@ grep -q 'MPI_Waitall < exchange < step < main' text
 "$ADAPTRACE" report --per-rank all.atr | grep -q 'compute$'
 # Every table says what its columns are computed from.
 "$ADAPTRACE" report --mpi all.atr >text
-for said in 'share of it in MPI, from samples; calls, .* from calls' 'MPI was called from, .* from samples' \
+for said in 'share in MPI, from samples; MPI calls, .* from calls' 'MPI was called from, .* from samples' \
 	'^calls as they were recorded, with exact times' '^messages between ranks'; do
 	grep -q "$said" text
 done
-"$ADAPTRACE" report --per-rank all.atr | grep -q '^functions themselves, over ranks, from samples'
+"$ADAPTRACE" report --per-rank all.atr | grep -q '^what each function spent in itself, over the ranks'
 # On a terminal a path ends where its line does.
 python3 -c 'import os; os.openpty()' 2>/dev/null && python3 - <<'P'
 import recording

@@ -228,8 +228,8 @@ static void time_in_mpi(void **state)
 	put_all(&job);
 	expect(&job, report_mpi_text, &as_asked,
 	       "\n"
-	       "ranks: sampled, and the share of it in MPI, from samples; calls, their exact time, "
-	       "and what was sent, from calls\n"
+	       "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
+	       "their exact time, and what they sent, from calls\n"
 	       "\n"
 	       "  rank     sampled    in MPI   MPI calls        time        sent        bytes  "
 	       "host\n"
@@ -238,7 +238,7 @@ static void time_in_mpi(void **state)
 	       "     2    388.3 µs    75.00%           3      970 ns           0    108 bytes  b\n"
 	       "20.00% of the samples belong to no rank\n"
 	       "\n"
-	       "where MPI was called from, and the share of all time there, from samples\n"
+	       "where MPI was called from, as a share of everything sampled, from samples\n"
 	       "\n"
 	       "(a sample was taken in 2 of 8 calls, with 25.39% of their time; who called the "
 	       "others is not known)\n"
@@ -293,8 +293,8 @@ static void balance_of_ranks(void **state)
 	tables_add_process(job.w.tables, &(struct trace_process){.pid = 299});
 	expect(&job, report_ranks_text, &options,
 	       "\n"
-	       "ranks: sampled, and the share of it in MPI, from samples; calls, their exact time, "
-	       "and what was sent, from calls\n"
+	       "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
+	       "their exact time, and what they sent, from calls\n"
 	       "\n"
 	       "  rank     sampled    in MPI   MPI calls        time        sent        bytes  "
 	       "host\n"
@@ -303,8 +303,8 @@ static void balance_of_ranks(void **state)
 	       "     2    388.3 µs    75.00%           3      970 ns           0    108 bytes  b\n"
 	       "20.00% of the samples belong to no rank\n"
 	       "\n"
-	       "functions themselves, over ranks, from samples: the mean, the least and the most "
-	       "with its rank, and by how much the most is above the mean\n"
+	       "what each function spent in itself, over the ranks, from samples: the mean, "
+	       "the least and the most, and how far the most is above the mean\n"
 	       "\n"
 	       "      mean       least rank          most rank         above   ± error  symbol\n"
 	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4% ±  121.6%  work\n"
@@ -314,8 +314,8 @@ static void balance_of_ranks(void **state)
 	options.limit = 1;
 	expect(&job, report_ranks_text, &options,
 	       "\n"
-	       "ranks: sampled, and the share of it in MPI, from samples; calls, their exact time, "
-	       "and what was sent, from calls\n"
+	       "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
+	       "their exact time, and what they sent, from calls\n"
 	       "\n"
 	       "  rank     sampled    in MPI   MPI calls        time        sent        bytes  "
 	       "host\n"
@@ -323,8 +323,8 @@ static void balance_of_ranks(void **state)
 	       "2 more ranks; --all shows them\n"
 	       "20.00% of the samples belong to no rank\n"
 	       "\n"
-	       "functions themselves, over ranks, from samples: the mean, the least and the most "
-	       "with its rank, and by how much the most is above the mean\n"
+	       "what each function spent in itself, over the ranks, from samples: the mean, "
+	       "the least and the most, and how far the most is above the mean\n"
 	       "\n"
 	       "      mean       least rank          most rank         above   ± error  symbol\n"
 	       "  226.5 µs    97.08 µs 2         388.3 µs 0            71.4% ±  121.6%  work\n"

@@ -462,9 +462,9 @@ static void nameless_code_is_told(void **state)
 	(void)state;
 	assert_true(warns_of(MODULE_ANON, "made at run time and has no names"));
 	assert_false(warns_of(MODULE_FILE, "made at run time and has no names"));
-	assert_true(warns_of(MODULE_FILE, "that have no names here; report --debuginfod"));
-	assert_false(warns_of(MODULE_ANON, "that have no names here"));
-	assert_false(warns_of(MODULE_KERNEL, "that have no names here"));
+	assert_true(warns_of(MODULE_FILE, "without names; report --debuginfod"));
+	assert_false(warns_of(MODULE_ANON, "without names"));
+	assert_false(warns_of(MODULE_KERNEL, "without names"));
 	assert_false(warns_of(MODULE_KERNEL, "made at run time and has no names"));
 }
 

@@ -443,13 +443,15 @@ static void files_without_names_are_told(void **state)
 	put_samples(&w, 53, (struct hmb_sample){.leaf = 3ULL << 32});
 	expect_of_clock(&w, "");
 	tables_module(w.tables, 3)->build_id_size = 20;
-	expect_of_clock(&w, "5.0 % are in functions of libx.so that have no names here; report "
-	                    "--debuginfod asks a server for them, --symbols finds those of a "
-	                    "debug package\n");
+	expect_of_clock(&w,
+	                "5.0 % are in functions of libx.so without names; report "
+	                "--debuginfod asks a server for the names, --symbols takes them from an "
+	                "installed debug package\n");
 	put_samples(&w, 52, (struct hmb_sample){.leaf = 1ULL << 32});
-	expect_of_clock(&w, "9.5 % are in functions of libx.so and others that have no names here; "
-	                    "report --debuginfod asks a server for them, --symbols finds those of "
-	                    "a debug package\n");
+	expect_of_clock(&w,
+	                "9.5 % are in functions of libx.so and others without names; report "
+	                "--debuginfod asks a server for the names, --symbols takes them from an "
+	                "installed debug package\n");
 	expect_of_part(&w, &by_comm, "");
 	tables_module(w.tables, 1)->build_id_size = 0;
 	tables_module(w.tables, 3)->build_id_size = 0;
