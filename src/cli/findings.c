@@ -204,7 +204,7 @@ static void look_at_limits(const struct look *look)
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		hard.nofile = limit.rlim_max;
 	found(look, "open files", permission_advise(&hard, PERMISSION_FILES, files),
-	      FINDING_LIMITED, "%" PRIu64 " are enough", files);
+	      FINDING_LIMITED, "as many as a recording needs, %" PRIu64, files);
 	found(look, "recovery", room_advise(SESSION_BUDGET), FINDING_LIMITED,
 	      "/dev/shm has room for the default budget");
 }

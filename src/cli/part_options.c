@@ -106,7 +106,7 @@ static int choose_span(const struct trace_run *run, const char *text, struct par
 		text_quantity(length, (double)trace_wall(run), TRACE_NS);
 		say("'%s' begins after the end of the run, which took %s", text, length);
 	} else if (err) {
-		say("cannot take '%s' for a part of the run; give FROM,TO in seconds since its "
+		say("'%s' is no part of the run; --time takes FROM,TO in seconds since its "
 		    "start, or as in 2min,3min or 25%%,50%%",
 		    text);
 	}
@@ -121,7 +121,7 @@ static int choose_who(struct part_options *options, const struct trace *trace, c
 	int err = who_init(&options->who, trace, options->only, options->nr_only, &wrong);
 
 	if (err == -EINVAL)
-		say("cannot take '%s' for whom to show; --only takes comm=NAME, process=PID, "
+		say("'%s' does not say whom to show; --only takes comm=NAME, process=PID, "
 		    "thread=TID, rank=N and cpu=N",
 		    wrong);
 	else if (err == -ENOENT)

@@ -57,7 +57,7 @@ static void parse_function(struct argp_state *state, const char *name, enum prof
 	if (command->function)
 		argp_error(state, "one function at a time; '%s' is the second", name);
 	if (!*name)
-		argp_error(state, "a function has a name");
+		argp_error(state, "name a function");
 	command->function = name;
 	command->rows.report.direction = way;
 }

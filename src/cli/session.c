@@ -217,16 +217,27 @@ static int reap_target(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static int exec_failed(struct session *s, int error)
+static const char *way_to_execute(const struct session *s, int error)
 {
 	const char *command = s->options->command[0];
-	const char *way =
-		command == s->options->no_mode
-			? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
-			: "; is it in PATH?";
 
-	say("cannot execute '%s': %s%s", command, strerror(-error),
-	    error == -ENOENT && !strchr(command, '/') ? way : "");
+	if (error == -EACCES)
+		return "; is it an executable file?";
+	if (error != -ENOENT)
+		return "";
+	if (strchr(command, ' ') && !s->options->command[1])
+		return "; leave out the quotes around the whole command";
+	if (strchr(command, '/'))
+		return "";
+	return command == s->options->no_mode
+	               ? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
+	               : "; is it in PATH?";
+}
+
+static int exec_failed(struct session *s, int error)
+{
+	say("cannot execute '%s': %s%s", s->options->command[0], strerror(-error),
+	    way_to_execute(s, error));
 	return error == -ENOENT ? 127 : 126;
 }
 
