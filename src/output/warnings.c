@@ -48,9 +48,8 @@ static void warn_of_flags(const struct trace_run *run, const struct warner *warn
 		warn(warner,
 		     "this was recovered: the recorder was killed, or could not write its trace");
 	if (run->flags & TRACE_RUN_SNAPSHOT)
-		warn(warner,
-		     "this is a snapshot: the recorder went on, and what the kernel says at "
-		     "the end is not known");
+		warn(warner, "this is a snapshot: the recording went on, and what the kernel "
+		             "reports at its end is missing");
 	if (run->flags & TRACE_RUN_LEFT_CGROUP)
 		warn(warner, "a process moved itself to another cgroup and was not sampled there");
 	if (run->flags & TRACE_RUN_MISSED_CPU)
@@ -136,7 +135,7 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         name);
 	else if (event->unit == TRACE_NS)
 		snprintf(text, WARNING_SIZE,
-		         "no samples of %.200s: one is taken every %s, and no thread ran as long",
+		         "no samples of %.200s: one is taken every %s, and no thread ran that long",
 		         name, period);
 	else
 		snprintf(text, WARNING_SIZE,
@@ -186,8 +185,8 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 		lost += instrument->lost;
 	if (lost)
 		warn(warner,
-		     "%llu call%s lost on the way to the recorder, and no sum here has %s; where "
-		     "that could not keep up, --events-wait lets the program wait",
+		     "%llu call%s lost on the way to the recorder, and no sum here has %s; if the "
+		     "recorder could not keep up, --events-wait lets the program wait for it",
 		     (unsigned long long)lost, lost == 1 ? " was" : "s were",
 		     lost == 1 ? "it" : "them");
 }
@@ -358,8 +357,8 @@ static void warn_of_uncounted(const struct profile *profile, const struct warner
 	if (counted_share(profile, least) >= COUNTED_SHARE)
 		return;
 	warn(warner,
-	     "functions have %.1f %% of all %s: the rest was behind the last sample of a thread, "
-	     "or in threads without any. Ratios are of what they have",
+	     "functions show %.1f %% of all %s: the rest was counted after the last sample of a "
+	     "thread, or in threads without a sample; ratios are of what is shown",
 	     100 * counted_share(profile, least),
 	     trace_string(profile->trace, trace_counter(profile->trace, least)->name));
 }
@@ -402,8 +401,8 @@ static void warn_of_lockstep(const struct profile *profile, const struct warner 
 		if (!profile_in_lockstep(profile, row))
 			continue;
 		warn(warner,
-		     "sampling marched in step with '%.200s': its share depends on which samples "
-		     "are asked, and its error is larger than stated; record with another period",
+		     "sampling ran in step with '%.200s': its share is less certain than its error "
+		     "says; record again with another period (-c)",
 		     frame_name_symbol(&profile->names, row->name, text));
 		blamed++;
 	}
@@ -448,7 +447,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 			continue;
 		text_quantity(exact, (double)scaled->exact, event->unit);
 		warn(warner,
-		     "samples of %s cover %.1f %% of its exact %s; its functions are shown times "
+		     "samples of %s cover %.1f %% of its exact %s; its functions are scaled by "
 		     "%.3f",
 		     trace_string(profile->trace, scaled->comm),
 		     100 * share(scaled->sampled, scaled->exact), exact, factor);
@@ -526,7 +525,7 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	unseen = nameless_of(profile, is_unseen);
 	if (share(made.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
-		     "%.1f %% are in code that was made at run time and has no names; "
+		     "%.1f %% are in code without names that was generated at run time; "
 		     "adaptrace-report(1) tells how java, node, python3 and others write them",
 		     100 * share(made.self, profile->total));
 	if (share(stripped.self, profile->total) >= NAMELESS_SHARE)

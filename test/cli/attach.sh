@@ -27,7 +27,7 @@ one_complaint errors 'has ended' || fail "said of a zombie: $(cat errors)"
 sleep 60 &
 background="$background $!"
 record -p $! --duration 0.2 -F 100 -o idle.atr 2>errors || fail "$(cat errors)"
-grep -q 'no samples of .*, and no thread ran as long$' errors || fail "of an idle one: $(cat errors)"
+grep -q 'no samples of .*, and no thread ran that long$' errors || fail "of an idle one: $(cat errors)"
 
 # The files of one that runs programs again that ran before: each is one module.
 sh -c 'while :; do sh -c :; done' &

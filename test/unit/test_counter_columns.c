@@ -492,9 +492,9 @@ static void what_functions_mix_is_told(void **state)
 	check_mixing(2, "");
 }
 
-#define REST                                                                             \
-	": the rest was behind the last sample of a thread, or in threads without any. " \
-	"Ratios are of what they have"
+#define REST                                                                                 \
+	": the rest was counted after the last sample of a thread, or in threads without a " \
+	"sample; ratios are of what is shown"
 
 /* Of the whole run, and where it is not for want of counts. */
 static void what_functions_lack_is_told(void **state)
@@ -512,10 +512,10 @@ static void what_functions_lack_is_told(void **state)
 		counters[i].enabled = counters[i].running = 1;
 	expect_warning(&r, 0, "");
 	counters[0].total = 2230;
-	expect_warning(&r, 0, "functions have 89.7 % of all instructions" REST);
+	expect_warning(&r, 0, "functions show 89.7 % of all instructions" REST);
 	expect_warning(&r, 1, "");
 	counters[1].total = 1000;
-	expect_warning(&r, 0, "functions have 0.4 % of all branch-misses" REST);
+	expect_warning(&r, 0, "functions show 0.4 % of all branch-misses" REST);
 }
 
 int main(void)

@@ -460,12 +460,12 @@ static bool warns_of(uint8_t kind, const char *words)
 static void nameless_code_is_told(void **state)
 {
 	(void)state;
-	assert_true(warns_of(MODULE_ANON, "made at run time and has no names"));
-	assert_false(warns_of(MODULE_FILE, "made at run time and has no names"));
+	assert_true(warns_of(MODULE_ANON, "without names that was generated at run time"));
+	assert_false(warns_of(MODULE_FILE, "without names that was generated at run time"));
 	assert_true(warns_of(MODULE_FILE, "without names; report --debuginfod"));
-	assert_false(warns_of(MODULE_ANON, "without names"));
-	assert_false(warns_of(MODULE_KERNEL, "without names"));
-	assert_false(warns_of(MODULE_KERNEL, "made at run time and has no names"));
+	assert_false(warns_of(MODULE_ANON, "without names; report"));
+	assert_false(warns_of(MODULE_KERNEL, "without names; report"));
+	assert_false(warns_of(MODULE_KERNEL, "without names that was generated at run time"));
 }
 
 /* --- files that lie --------------------------------------------------------------------------- */

@@ -99,8 +99,8 @@ static void flags_have_a_sentence_each(void **state)
 	} flags[] = {
 		{TRACE_RUN_RECOVERED,
 	         "this was recovered: the recorder was killed, or could not write its trace\n"},
-		{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recorder went on, and what the "
-	                             "kernel says at the end is not known\n"},
+		{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recording went on, and what the "
+	                             "kernel reports at its end is missing\n"},
 		{TRACE_RUN_LEFT_CGROUP,
 	         "a process moved itself to another cgroup and was not sampled there\n"},
 		{TRACE_RUN_MISSED_CPU,
@@ -365,11 +365,11 @@ static void scaled_commands_are_told(void **state)
 	}
 	set_exact(&w, "e", 80 * WEIGHT + WEIGHT / 100);
 	expect_of_clock(&w, "samples of a cover 80.0 % of its exact 9.708 ms; its functions are "
-	                    "shown times 1.250\n"
+	                    "scaled by 1.250\n"
 	                    "samples of b cover 80.0 % of its exact 9.708 ms; its functions are "
-	                    "shown times 1.250\n"
+	                    "scaled by 1.250\n"
 	                    "samples of c cover 80.0 % of its exact 9.708 ms; its functions are "
-	                    "shown times 1.250\n"
+	                    "scaled by 1.250\n"
 	                    "functions of 1 more command are scaled, too\n");
 	world_close(&w);
 }
@@ -399,9 +399,8 @@ static void at_most_three_functions_are_blamed_for_lockstep(void **state)
 	profile = profile_new(trace, &config);
 	for (unsigned i = 0; i < 3; i++)
 		sprintf(text + strlen(text),
-		        "sampling marched in step with '%s': its share depends on which samples "
-		        "are "
-		        "asked, and its error is larger than stated; record with another period\n",
+		        "sampling ran in step with '%s': its share is less certain than its error "
+		        "says; record again with another period (-c)\n",
 		        levels[i].name);
 	warnings_of_profile(profile, keep, &said);
 	assert_string_equal(said.text, text);
@@ -422,7 +421,7 @@ static void much_code_without_names_is_told(void **state)
 	put_samples(&w, 52, (struct hmb_sample){.leaf = 3ULL << 32});
 	expect_of_clock(&w, "");
 	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32 | 1});
-	expect_of_clock(&w, "5.0 % are in code that was made at run time and has no names; "
+	expect_of_clock(&w, "5.0 % are in code without names that was generated at run time; "
 	                    "adaptrace-report(1) tells how java, node, python3 and others write "
 	                    "them\n");
 	expect_of_part(&w, &by_comm, "");
