@@ -60,7 +60,7 @@ static int put_calls(FILE *to, const struct call_sums *sums, const struct report
 
 	if (!order)
 		return -ENOMEM;
-	if (!options->quiet)
+	if (nr && !options->quiet)
 		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
 		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
 	for (uint32_t i = 0; i < nr && i < limit; i++)
@@ -105,6 +105,17 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 	return err;
 }
 
+/* Where all were dropped, zeros would say that there were none. */
+static bool knows_calls(const struct trace *trace)
+{
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
+			return true;
+	return false;
+}
+
 /* --- ranks ------------------------------------------------------------------------------------ */
 
 static enum trace_unit unit_of(const struct job *job)
@@ -123,7 +134,7 @@ static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
 	text_bytes(bytes, calls->bytes);
 	fprintf(to, "%6d  %*s  %7.2f%%", job->rows.rows[row].rank, text_field(sampled, 10), sampled,
 	        percent((double)job->samples.mpi[row], weight));
-	if (trace_has_calls(job->trace))
+	if (knows_calls(job->trace))
 		fprintf(to, "  %10" PRIu64 "  %*s  %10" PRIu64 "  %11s", calls->calls,
 		        text_field(time, 10), time, calls->sent, bytes);
 	fputs("  ", to);
@@ -134,7 +145,7 @@ static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
 static void put_ranks(FILE *to, const struct job *job)
 {
 	const struct report_options *options = job->options;
-	bool calls = trace_has_calls(job->trace);
+	bool calls = knows_calls(job->trace);
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "

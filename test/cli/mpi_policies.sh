@@ -30,6 +30,8 @@ for mpi in $mpis; do
 		# Sums of calls of which some are missing say so, by rank as well as by call.
 		"$ADAPTRACE" report --mpi job.atr >text || fail "report"
 		[ "$(grep -c 'calls are stored; adaptrace info' text)" = 2 ] || fail "$(head -20 text)"
+		# Columns of zeros would say that there were none.
+		[ $policy = all ] && grep -q 'MPI calls\|longest' text && fail "$(head -20 text)"
 		check $n $policy $mpi <<'E'
 from policies import *
 policy, mpi = sys.argv[2:]
