@@ -43,10 +43,10 @@ static void put_offset(FILE *to, const struct trace *trace, uint64_t time)
 static const char *what_goes(uint32_t policy)
 {
 	static const char *const texts[] = {
-		[TRACE_POLICY_ALL] = "all of them go at once, for good",
-		[TRACE_POLICY_CLASS] = "they go class by class",
-		[TRACE_POLICY_DEPTH] = "the deepest go first",
-		[TRACE_POLICY_DURATION] = "the shortest go first",
+		[TRACE_POLICY_ALL] = "all are dropped at once, and no more are stored",
+		[TRACE_POLICY_CLASS] = "they are dropped class by class",
+		[TRACE_POLICY_DEPTH] = "the deepest are dropped first",
+		[TRACE_POLICY_DURATION] = "the shortest are dropped first",
 	};
 
 	return policy < sizeof(texts) / sizeof(*texts) ? texts[policy] : "unknown";
@@ -58,7 +58,7 @@ static void put_instrument(FILE *to, const struct trace *trace,
 	char share[TEXT_SIZE];
 
 	text_bytes(share, instrument->share);
-	fprintf(to, LABEL "%s%s; beyond, %s\n", "", instrument->share ? "at most " : "",
+	fprintf(to, LABEL "%s%s; beyond that, %s\n", "", instrument->share ? "at most " : "",
 	        instrument->share ? share : "as many as there is room for",
 	        what_goes(instrument->policy));
 	fprintf(to, LABEL, "");
@@ -68,7 +68,7 @@ static void put_instrument(FILE *to, const struct trace *trace,
 		fputs(" to ", to);
 		put_offset(to, trace, instrument->to);
 	} else {
-		fputs("at no time complete", to);
+		fputs("complete at no time", to);
 	}
 	fputc('\n', to);
 	if (instrument->lost)
@@ -84,7 +84,7 @@ static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
 		if (reduction->event != kind || !reduction->bins)
 			continue;
-		fprintf(to, LABEL "removed at ", "");
+		fprintf(to, LABEL "dropped at ", "");
 		put_offset(to, trace, reduction->time);
 		fprintf(to, ": %s\n",
 		        reduction->cause == HMB_CAUSE_SHARE ? "they had more than their share"

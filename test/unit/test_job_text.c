@@ -433,7 +433,7 @@ static void info_tells_how_calls_were_kept(void **state)
 	                                                               .lost = 9});
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 9 of them stored, 12.9 bytes each\n"
-	       "                 at most 2.0 KiB; beyond, the deepest go first\n"
+	       "                 at most 2.0 KiB; beyond that, the deepest are dropped first\n"
 	       "                 complete from 1.000 µs to 4.000 µs\n"
 	       "                 9 lost on their way to the recorder\n"
 	       "\n"
@@ -449,10 +449,10 @@ static void info_tells_how_calls_were_kept(void **state)
 	hmb_close_lowest(job.w.hmb, CALLS, 11000, HMB_CAUSE_SHARE);
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 0 of them stored\n"
-	       "                 at most 2.0 KiB; beyond, the deepest go first\n"
+	       "                 at most 2.0 KiB; beyond that, the deepest are dropped first\n"
 	       "                 complete from 1.000 µs to 4.000 µs\n"
 	       "                 9 lost on their way to the recorder\n"
-	       "                 removed at 10.00 µs: they had more than their share\n"
+	       "                 dropped at 10.00 µs: they had more than their share\n"
 	       "\n"
 	       "  MPI            A library of MPI\n"
 	       "\n"
