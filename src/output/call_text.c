@@ -30,12 +30,20 @@ void call_part_text(FILE *to, const struct call_part *part)
 		        part->request);
 }
 
+double call_part_value(const struct call_part *part)
+{
+	double value;
+
+	memcpy(&value, &part->bytes, sizeof(value));
+	return value;
+}
+
 bool call_point_value(const struct call_moment *moment, double *value)
 {
 	const struct call *call = moment->call;
 
 	if (!call->nr_parts || call->parts[0].kind != CALL_VALUE)
 		return false;
-	memcpy(value, &call->parts[0].bytes, sizeof(*value));
+	*value = call_part_value(&call->parts[0]);
 	return true;
 }

@@ -8,7 +8,9 @@
 
 /* Nothing in it needs to be escaped. */
 void call_part_text(FILE *to, const struct call_part *part);
-/* The value that a program gave at this point, if it is one. */
+/* The value that a program gave, of a CALL_VALUE. */
+double call_part_value(const struct call_part *part);
+/* The same at this point, if it is one. */
 bool call_point_value(const struct call_moment *moment, double *value);
 
 #endif

@@ -1,9 +1,9 @@
 #include "output/dump_calls.h"
+#include "output/call_text.h"
 #include "output/json_text.h"
 #include "output/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* What is known of who made a call; for numbers that a file makes up as much as that is. */
 struct caller {
@@ -28,14 +28,6 @@ static uint32_t class_of(const struct trace *trace, const struct call *call)
 	const struct trace_region *region = trace_region(trace, call->region);
 
 	return region ? region->region_class : NR_TRACE_REGION_CLASSES;
-}
-
-static double value_of(const struct call_part *part)
-{
-	double value;
-
-	memcpy(&value, &part->bytes, sizeof(value));
-	return value;
 }
 
 /* The peer's rank in MPI_COMM_WORLD; -1: none, or not known. */
@@ -72,7 +64,7 @@ static void put_part(FILE *to, const struct trace *trace, const struct call_part
 	char text[TEXT_SIZE];
 
 	if (part->kind == CALL_VALUE) {
-		fprintf(to, "  %g", value_of(part));
+		fprintf(to, "  %g", call_part_value(part));
 		return;
 	}
 	fprintf(to, "  %s", part_kind_name(part->kind));
@@ -122,7 +114,7 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 
 	json_add(object, "kind", json_text(part_kind_name(part->kind)));
 	if (part->kind == CALL_VALUE) {
-		json_add(object, "value", json_real(value_of(part)));
+		json_add(object, "value", json_real(call_part_value(part)));
 		return object;
 	}
 	if (fields & PART_COMM) {

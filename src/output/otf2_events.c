@@ -9,13 +9,13 @@
  */
 #include "output/otf2_location.h"
 
+#include "output/call_text.h"
 #include "output/escape.h"
 #include "output/mpi_paths.h"
 #include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_MOVED 4096 /* functions of a path that is told from a call on */
 
@@ -230,9 +230,8 @@ static void write_value(struct location *location, const struct call_moment *mom
 	struct archive *archive = location->archive;
 	uint32_t metric =
 		otf2_value_class(archive, otf2_number(&archive->metrics, moment->call->region));
-	OTF2_MetricValue value;
+	const OTF2_MetricValue value = {.floating_point = call_part_value(part)};
 
-	memcpy(&value.floating_point, &part->bytes, sizeof(value.floating_point));
 	otf2_check(archive, OTF2_EvtWriter_Metric(location->writer, NULL, moment->time, metric, 1,
 	                                          &type, &value));
 }
