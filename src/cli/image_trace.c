@@ -29,7 +29,7 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 	case MODULE_FILE:
 		return add_file(modules, tables, entry);
 	case MODULE_VDSO:
-		return module_table_vdso(modules);
+		return entry->window ? NULL : module_table_vdso(modules);
 	case MODULE_KERNEL:
 		return module_table_kernel(modules, entry->window << 32);
 	case MODULE_ANON:

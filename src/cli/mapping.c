@@ -34,6 +34,13 @@ static bool is_file(const struct module_file *file)
 	       (file->build_id.size || !is_memory(file->path) || is_elf(file));
 }
 
+/* Programs of 32 bits have another one than we. */
+static struct module *vdso_of(struct module_table *modules, const struct module_file *file)
+{
+	return sizeof(void *) > 4 && file->end <= UINT32_MAX ? module_table_vdso32(modules, file)
+	                                                     : module_table_vdso(modules);
+}
+
 /* NULL: code without a file, or a table that is full. */
 static struct module *module_of(struct module_table *modules, const struct record *record)
 {
@@ -50,7 +57,7 @@ static struct module *module_of(struct module_table *modules, const struct recor
 
 	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
 	if (!strcmp(record->mmap.path, "[vdso]"))
-		return module_table_vdso(modules);
+		return vdso_of(modules, &file);
 	jitdump_files_add(module_table_jitdumps(modules), &file);
 	return is_file(&file) ? module_table_file(modules, &file) : NULL;
 }

@@ -1,11 +1,10 @@
 #include "symbolize/debug_file.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/target_file.h"
 
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define MAX_PACKED   (64u << 20)
 #define MAX_UNPACKED (256u << 20) /* some bytes can stand for gigabytes */
@@ -44,15 +43,8 @@ int mini_debug_open(Elf *elf)
 	Elf_Data *data = section ? elf_section_data(section, MAX_PACKED) : NULL;
 	size_t size;
 	char *image = data ? unpack(data, &size) : NULL;
-	int fd = -ENOENT;
+	int fd = image ? target_file_of_image(image, size) : -ENOENT;
 
-	if (!image)
-		return fd;
-	fd = memfd_create("debugdata", MFD_CLOEXEC);
-	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
-		close(fd);
-		fd = -EIO;
-	}
 	free(image);
 	return fd;
 }

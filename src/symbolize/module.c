@@ -346,6 +346,41 @@ struct module *module_table_vdso(struct module_table *table)
 	return &entry->module;
 }
 
+static int copy_mapping(struct module_table *table, const struct module_file *file)
+{
+	const uint64_t size = file->end - file->start;
+	const struct iovec piece = {(void *)(uintptr_t)file->start, size};
+	char *image = size <= PEER_MEMORY_MOST ? malloc(size) : NULL;
+	int fd = -ENOMEM;
+
+	if (image && peer_memory_read(table->memory, file->pid, &piece, 1, image) == (ssize_t)size)
+		fd = target_file_of_image(image, size);
+	free(image);
+	return fd;
+}
+
+struct module *module_table_vdso32(struct module_table *table, const struct module_file *file)
+{
+	struct entry *entry = key_lookup(table, window_key(MODULE_VDSO, 0, 1));
+	struct mapped_file found = {0};
+
+	if (!entry)
+		entry = window_enter(table, MODULE_VDSO, "[vdso32]", 0, 1);
+	if (!entry)
+		return NULL;
+	if (entry->module.fd >= 0 || entry->tries == MAX_TRIES)
+		return &entry->module;
+	entry->tries++;
+	found.fd = copy_mapping(table, file);
+	if (found.fd < 0)
+		return &entry->module;
+	if (elf_headers_read(found.fd, &found.headers))
+		close(found.fd);
+	else
+		module_entry_learn(table, entry, &found);
+	return &entry->module;
+}
+
 uint64_t module_vaddr(const struct module *module, uint64_t file_offset)
 {
 	const struct segment *segment = module->segments;

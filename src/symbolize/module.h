@@ -69,7 +69,7 @@ struct segment {
 struct module {
 	uint16_t id;
 	enum module_kind kind;
-	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[anon]" */
+	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[vdso32]", "[anon]" */
 	struct build_id build_id;
 	dev_t dev; /* MODULE_FILE: identity, with ino */
 	ino_t ino;
@@ -141,6 +141,8 @@ struct module *module_table_file(struct module_table *table, const struct module
 struct module *module_table_kernel(struct module_table *table, uint64_t addr);
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
 struct module *module_table_vdso(struct module_table *table);
+/* That of programs of 32 bits: a copy of the mapping of the first that lets it be read. */
+struct module *module_table_vdso32(struct module_table *table, const struct module_file *file);
 
 /* The files in which processes name the code that they make: see jitdump.h. Never NULL. */
 struct jitdump_files *module_table_jitdumps(struct module_table *table);

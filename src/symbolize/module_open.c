@@ -68,14 +68,19 @@ static bool path_leads_to(const char *path, const struct file_stamp *stamp)
 	       there.st_ino == stamp->ino;
 }
 
+/* Can be had again at any time. */
+static bool is_own_vdso(const struct module *module)
+{
+	return module->kind == MODULE_VDSO && !module->window;
+}
+
 void module_entry_learn(struct module_table *table, struct entry *entry,
                         const struct mapped_file *found)
 {
 	struct module *module = &entry->module;
 
 	entry->stamp = found->stamp;
-	entry->replaceable =
-		module->kind == MODULE_VDSO || path_leads_to(module->path, &found->stamp);
+	entry->replaceable = is_own_vdso(module) || path_leads_to(module->path, &found->stamp);
 	module->build_id = found->headers.build_id;
 	module->nr_segments = found->headers.nr_segments;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
@@ -101,7 +106,7 @@ static int entry_reopen(struct module_table *table, struct entry *entry)
 	struct mapped_file found;
 	int err;
 
-	if (entry->module.kind == MODULE_VDSO) {
+	if (is_own_vdso(&entry->module)) {
 		found.fd = target_file_vdso();
 		err = found.fd < 0 ? found.fd : 0;
 	} else {

@@ -145,21 +145,23 @@ static size_t vdso_size(const ElfW(Ehdr) * ehdr)
 	return size;
 }
 
-int target_file_vdso(void)
+int target_file_of_image(const void *image, size_t size)
 {
-	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-	ssize_t size, done;
-	int fd;
+	int fd = memfd_create("image", MFD_CLOEXEC);
+	ssize_t done;
 
-	if (!image)
-		return -ENOENT;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	size = (ssize_t)vdso_size(image);
-	done = write(fd, image, (size_t)size);
-	if (done == size)
+	done = write(fd, image, size);
+	if (done == (ssize_t)size)
 		return fd;
 	close(fd);
 	return done < 0 ? -errno : -EIO;
+}
+
+int target_file_vdso(void)
+{
+	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	return image ? target_file_of_image(image, vdso_size(image)) : -ENOENT;
 }

@@ -30,6 +30,9 @@ bool target_file_maps_as(int fd, const struct stat *st, dev_t dev, ino_t ino);
 /* False where a later file has taken the number of the inode. Not all file systems tell. */
 bool target_file_has_generation(int fd, uint64_t generation);
 
+/* A descriptor of a file in memory with these contents; or -errno. */
+int target_file_of_image(const void *image, size_t size);
+
 /* A descriptor of a copy of the running kernel's vdso image, an ELF file; or -errno. */
 int target_file_vdso(void);
 

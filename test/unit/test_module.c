@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -596,6 +597,28 @@ static void vdso_is_a_file(void **state)
 	assert_memory_equal(magic, ELFMAG, 4);
 }
 
+/* Such programs have another one than this, which here stands for it. */
+static void vdso_of_32_bits_is_copied(void **state)
+{
+	struct fixture *f = *state;
+	const uintptr_t image = getauxval(AT_SYSINFO_EHDR);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct module_file file = {
+		.path = "[vdso]", .pid = -1, .start = image, .end = image + page};
+	struct module *vdso = module_table_vdso32(f->table, &file);
+
+	assert_ptr_not_equal(vdso, module_table_vdso(f->table));
+	assert_string_equal(vdso->path, "[vdso32]");
+	assert_int_equal(vdso->nr_segments, 0); /* of nobody's memory */
+	assert_int_equal(module_fd(f->table, vdso), -1);
+	file.pid = getpid();
+	assert_ptr_equal(module_table_vdso32(f->table, &file), vdso);
+	if (!vdso->nr_segments)
+		skip();   /* valgrind hides it */
+	push_out(f, 100); /* it could not be had again, so it stays */
+	assert_true(module_fd(f->table, vdso) >= 0);
+}
+
 static void full_table_counts(void **state)
 {
 	struct fixture *f = *state;
@@ -705,6 +728,7 @@ int main(void)
 		TEST(vaddr_of_segments),
 		TEST(windows),
 		TEST(vdso_is_a_file),
+		TEST(vdso_of_32_bits_is_copied),
 		TEST(full_table_counts),
 		TEST(many_that_make_code_share),
 		TEST(hostile_headers),

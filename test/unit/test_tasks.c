@@ -202,6 +202,19 @@ static void code_in_memory_has_no_file(void **state)
 	}
 }
 
+static void vdso_is_that_of_the_program(void **state)
+{
+	struct world *w = *state;
+	const struct space *space;
+
+	start(w);
+	say_mmap(w, PID(0), 0xf7fc4000, 0xf7fc6000, "[vdso]");
+	say_mmap(w, PID(0), 0x7ffd00000000, 0x7ffd00002000, "[vdso]");
+	space = task(w, PID(0), PID(0))->process->space;
+	assert_string_equal(space_lookup(space, 0xf7fc4000)->module->path, "[vdso32]");
+	assert_string_equal(space_lookup(space, 0x7ffd00000000)->module->path, "[vdso]");
+}
+
 /* Linkers put them one behind the other in the file, and into different pages of memory. */
 static void segments_may_share_a_page_of_the_file(void **state)
 {
@@ -731,6 +744,7 @@ int main(void)
 		CGROUP(threads_share_their_process),
 		CGROUP(children_inherit_mappings_until_exec),
 		CGROUP(code_in_memory_has_no_file),
+		CGROUP(vdso_is_that_of_the_program),
 		CGROUP(segments_may_share_a_page_of_the_file),
 		LADDER(ended_tasks_stay_for_a_moment),
 		CGROUP(what_is_asked_for_stays),
