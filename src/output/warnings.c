@@ -202,7 +202,7 @@ static bool has_made_code(const struct trace *trace)
 }
 
 /* Copies of what is sampled in a cgroup, or on CPUs, grow by themselves. */
-static const char *way_to_the_root(const struct trace *trace)
+static const char *way_to_the_root(const struct trace *trace, double missing)
 {
 	const struct trace_run *run = trace_run(trace);
 
@@ -213,7 +213,7 @@ static const char *way_to_the_root(const struct trace *trace)
 	if (!(run->flags & TRACE_RUN_CGROUP))
 		return "; where they are deeper than what was copied of them, record -g "
 		       "dwarf,65528 copies more";
-	if (has_made_code(trace))
+	if (missing >= NAMELESS_SHARE && has_made_code(trace))
 		return "; through code that was made at run time they do where it keeps frame "
 		       "pointers, as with java -XX:+PreserveFramePointer";
 	return "";
@@ -248,7 +248,8 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
 		warn(&warner, "%.1f %% of the stacks do not reach their root%s",
-		     100 * share(run->truncated_stacks, taken), way_to_the_root(trace));
+		     100 * share(run->truncated_stacks, taken),
+		     way_to_the_root(trace, share(run->truncated_stacks, taken)));
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(&warner,
 		     "%.1f %% of the call paths found no room and end in [truncated]; "
