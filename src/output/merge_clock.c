@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_BUCKETS  1024
-#define SAME_BOOT   ((int64_t)2000000000) /* ns by which a host's real time may have been set */
-#define MAX_DRIFT   1e-3
-#define MAX_CHANGE  2e-5 /* of a drift, from a stretch to its halves */
-#define MIN_SEGMENT 2    /* knots' distances that one line is fitted to at least */
-#define MAX_BEYOND  4.0  /* knots' distances before and behind the run */
-#define MAX_TIME    ((uint64_t)1 << 62)
-#define MANY_PAIRS  16 /* of a host, and more only where no others lead to the other one */
+#define NR_BUCKETS    1024
+#define SAME_BOOT     ((int64_t)2000000000) /* ns by which a host's real time may have been set */
+#define MAX_DRIFT     1e-3
+#define MAX_CHANGE    2e-5 /* of a drift, from a stretch to its halves */
+#define MIN_SEGMENT   2    /* knots' distances that one line is fitted to at least */
+#define MAX_BEYOND    4.0  /* knots' distances before and behind the run */
+#define MAX_TIME      ((uint64_t)1 << 62)
+#define SETTLED       1       /* ns that nobody would see */
+#define MOST_SETTLING 1000000 /* pairs, one after the other: a second */
+#define MANY_PAIRS    16      /* of a host, and more only where no others lead to the other one */
 
 /* The tightest bound of a stretch of the run, by the time of the pair's first host. */
 struct bound {
@@ -387,19 +389,85 @@ static void place_hosts(struct clocks *clocks, const struct fit *fits, uint32_t 
 	} while (best);
 }
 
+/* --- all pairs -------------------------------------------------------------------------------- */
+
+/* Moves a host's clock, but no further from where it was placed than its error. */
+static void move_knot(struct clock_host *host, const struct clock_host *placed, unsigned knot,
+                      double by)
+{
+	double from = (double)placed->at[knot], most = (double)placed->error;
+
+	host->at[knot] = llrint(fmin(fmax((double)host->at[knot] + by, from - most), from + most));
+}
+
+/* Moves the clocks of a pair towards each other as far as it asks; how far that was, ns. */
+static double settle_pair(struct clocks *clocks, const struct clock_host *placed,
+                          const struct fit *fit)
+{
+	uint32_t a = fit->bounds->a, b = fit->bounds->b;
+	double most = 0;
+
+	if (!placed[a].placed || !placed[b].placed)
+		return 0;
+	for (unsigned knot = 0; knot < CLOCK_KNOTS; knot++) {
+		double off = (double)clocks->hosts[b].at[knot] - (double)clocks->hosts[a].at[knot] -
+		             fit->at[knot];
+		double beyond = fabs(off) - fit->error, by = copysign(beyond, off);
+
+		if (!(beyond > SETTLED))
+			continue;
+		most = fmax(most, beyond);
+		if (a)
+			move_knot(&clocks->hosts[a], &placed[a], knot, by / 2);
+		move_knot(&clocks->hosts[b], &placed[b], knot, a ? -by / 2 : -by);
+	}
+	return most;
+}
+
+/*
+ * Hosts were placed by some of the pairs, one after the other. What the other pairs say is as true:
+ * none of their messages arrives before it was sent, either. Each round takes all of them nearer to
+ * what all pairs allow.
+ */
+static int settle(struct clocks *clocks, const struct fit *fits, uint32_t nr)
+{
+	struct clock_host *placed = malloc(clocks->nr * sizeof(*placed));
+	uint32_t rounds = nr ? MOST_SETTLING / nr : 0;
+	double most = 2 * SETTLED;
+
+	if (!placed)
+		return -ENOMEM;
+	memcpy(placed, clocks->hosts, clocks->nr * sizeof(*placed));
+	for (uint32_t round = 0; round < rounds && most > SETTLED; round++) {
+		most = 0;
+		for (uint32_t i = 0; i < nr; i++) {
+			const struct fit *fit = &fits[round % 2 ? nr - 1 - i : i];
+
+			most = fmax(most, settle_pair(clocks, placed, fit));
+		}
+	}
+	for (uint32_t i = 0; i < clocks->nr; i++)
+		keep_monotonic(clocks, clocks->hosts[i].at);
+	free(placed);
+	return 0;
+}
+
 int clocks_solve(struct clocks *clocks)
 {
 	struct fit *fits = calloc(clocks->nr_bounds + 1UL, sizeof(*fits));
 	uint32_t nr = 0;
+	int err = 0;
 
 	if (!fits)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < clocks->nr_bounds; i++)
 		nr += fit_pair(clocks, &clocks->bounds[i], &fits[nr]);
-	if (clocks->nr)
+	if (clocks->nr) {
 		place_hosts(clocks, fits, nr);
+		err = settle(clocks, fits, nr);
+	}
 	free(fits);
-	return 0;
+	return err;
 }
 
 uint64_t clocks_time(const struct clocks *clocks, uint32_t host, uint64_t time)

@@ -183,6 +183,36 @@ static void test_far(void **state)
 	clocks_fini(&clocks);
 }
 
+/* Messages of pairs by which no host was placed do not arrive before they were sent, either. */
+static void test_all_pairs(void **state)
+{
+	enum { NR = 60 };
+	static char names[NR][16];
+	struct clocks clocks;
+
+	(void)state;
+	begin_many(&clocks, names, NR);
+	for (uint32_t h = 1; h < NR; h++) {
+		for (uint64_t time = SECOND; time < 2 * SECOND; time += SECOND / 50) {
+			/* What lies between the two is in the middle for nobody. */
+			clocks_bound(&clocks, 0, time, h, time + h % 3 * 5 * LATENCY + LATENCY);
+			clocks_bound(&clocks, h, time, 0, time + h % 4 * 5 * LATENCY + LATENCY);
+		}
+		tell(&clocks, h - 1, h, LATENCY);
+	}
+	assert_int_equal(clocks_solve(&clocks), 0);
+	for (uint32_t h = 1; h < NR; h++) {
+		assert_in_range(clocks.hosts[h].error, 1, 20 * LATENCY);
+		for (uint64_t time = SECOND; time < 2 * SECOND; time += SECOND / 50) {
+			assert_true(clocks_time(&clocks, h, time + LATENCY) + 10 >=
+			            clocks_time(&clocks, h - 1, time));
+			assert_true(clocks_time(&clocks, h - 1, time + LATENCY) + 10 >=
+			            clocks_time(&clocks, h, time));
+		}
+	}
+	clocks_fini(&clocks);
+}
+
 /* Where all hosts talk to all, and where groups of them do. */
 static void test_many_pairs(void **state)
 {
@@ -253,11 +283,11 @@ static void test_map(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),   cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_uneven),  cmocka_unit_test(test_guess),
-		cmocka_unit_test(test_one_way), cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_far),     cmocka_unit_test(test_many_pairs),
-		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_short),      cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_uneven),     cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_one_way),    cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_far),        cmocka_unit_test(test_all_pairs),
+		cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
