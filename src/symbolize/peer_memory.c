@@ -57,6 +57,8 @@ static void *read_asked(void *arg)
 
 		memory->got =
 			process_vm_readv(memory->pid, &local, 1, memory->pieces, memory->nr, 0);
+		if (memory->got < 0)
+			memory->got = -errno;
 		sem_post(&memory->answered);
 	}
 	return NULL;
@@ -114,24 +116,25 @@ static void ask(struct peer_memory *memory)
 	do
 		error = sem_clockwait(&memory->answered, CLOCK_MONOTONIC, &time) ? errno : 0;
 	while (error == EINTR);
-	if (error)
-		memory->pause = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
-	else
+	if (!error)
 		memory->busy = false;
+	else
+		memory->pause = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
 }
 
 ssize_t peer_memory_read(struct peer_memory *memory, pid_t pid, const struct iovec *pieces,
                          unsigned nr, void *to)
 {
-	if (nr > PEER_MEMORY_PIECES || !begin(memory) || !is_free(memory) ||
-	    (memory->pause && clock_ns(CLOCK_MONOTONIC) < memory->pause))
-		return -1;
+	if (nr > PEER_MEMORY_PIECES || !begin(memory))
+		return -ENOMEM;
+	if (!is_free(memory) || (memory->pause && clock_ns(CLOCK_MONOTONIC) < memory->pause))
+		return -EAGAIN;
 	memory->pid = pid;
 	memory->nr = nr;
 	memcpy(memory->pieces, pieces, nr * sizeof(*pieces));
 	ask(memory);
 	if (memory->busy)
-		return -1;
+		return -EAGAIN;
 	if (memory->got > 0)
 		memcpy(to, memory->bytes, (size_t)memory->got);
 	return memory->got;

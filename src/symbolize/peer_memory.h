@@ -19,9 +19,9 @@ struct peer_memory *peer_memory_new(void);
 void peer_memory_free(struct peer_memory *memory);
 
 /*
- * Reads pieces of a process, one behind the other. How many bytes there were; -1: none, or they do
- * not come soon. Then for some time nothing is read, so that no process costs us more than a small
- * share of our time.
+ * Reads pieces of a process, one behind the other. How many bytes there were, or -errno; -EAGAIN:
+ * they do not come soon. Then for some time nothing is read, so that no process costs us more than
+ * a small share of our time.
  */
 ssize_t peer_memory_read(struct peer_memory *memory, pid_t pid, const struct iovec *pieces,
                          unsigned nr, void *to);

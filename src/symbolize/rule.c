@@ -4,6 +4,7 @@
 #include "symbolize/epilogue.h"
 #include "symbolize/peer_memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -139,34 +140,35 @@ static bool is_entry(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       !cfi_rule(cache->reader, cfi, cfi->entry, &rule, &range);
 }
 
-static size_t code_read(struct rule_cache *cache, const struct module *module, uint64_t addr,
-                        void *to, size_t size)
+static ssize_t code_read(struct rule_cache *cache, const struct module *module, uint64_t addr,
+                         void *to, size_t size)
 {
 	const struct iovec piece = {(void *)(uintptr_t)addr, size};
-	ssize_t n = peer_memory_read(cache->memory, module->pid, &piece, 1, to);
 
-	return n > 0 ? (size_t)n : 0;
+	return peer_memory_read(cache->memory, module->pid, &piece, 1, to);
 }
 
 /*
  * Code that has no file is read where it is, and stays what it was found to be: what CPython makes
  * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
+ * No range: it cannot be read now, and has to be asked again.
  */
 static bool is_bare(struct rule_cache *cache, const struct module *module, uint32_t vaddr,
-                    struct unwind_rule *rule)
+                    struct unwind_rule *rule, struct cfi_range *range)
 {
 	uint8_t code[ARCH_BARE_SIZE] = {0};
 	uint64_t addr = module->window << 32 | vaddr;
 	size_t before = ARCH_BARE_BEFORE;
+	ssize_t got = code_read(cache, module, addr - before, code, sizeof(code));
 
-	if (!code_read(cache, module, addr - before, code, sizeof(code))) {
+	if (got <= 0 && got != -EAGAIN && vaddr % PAGE < ARCH_BARE_BEFORE) {
 		before = vaddr % PAGE; /* it may be the first there is */
-		if (before >= ARCH_BARE_BEFORE ||
-		    !code_read(cache, module, addr - before, code + ARCH_BARE_BEFORE - before,
-		               sizeof(code) - ARCH_BARE_BEFORE + before))
-			return false;
+		got = code_read(cache, module, addr - before, code + ARCH_BARE_BEFORE - before,
+		                sizeof(code) - ARCH_BARE_BEFORE + before);
 	}
-	return arch_bare_rule(code, rule);
+	if (got == -EAGAIN)
+		range->end = range->start;
+	return got > 0 && arch_bare_rule(code, rule);
 }
 
 static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
@@ -227,7 +229,7 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 		rule->kind = RULE_CLONED;
 	else if (cfi && is_pushed(cache, cfi, vaddr))
 		rule->kind = RULE_PUSHED;
-	else if (cfi || !is_bare(cache, module, vaddr, rule))
+	else if (cfi || !is_bare(cache, module, vaddr, rule, range))
 		memset(rule, 0, sizeof(*rule));
 }
 
@@ -333,6 +335,8 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_SPECIAL)
 		return &no_rule;
 	rule_ask(cache, module, vaddr, &rule, &range);
+	if (range.start == range.end)
+		return &no_rule;
 	rule.plain = rule_is_plain(&rule);
 	return keep_rule(cache, &rule, vaddr, &range, place, &single);
 }

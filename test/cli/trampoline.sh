@@ -35,6 +35,26 @@ assert nr > 50, nr
 END
 fi
 
+# Code that could not be read at first, because another process let its readers wait, is read later.
+cat >both <<'END'
+"$TARGETS/held_stack" >held &
+held=$!
+until grep -q held held || ! kill -0 $held 2>/dev/null; do sleep 0.05; done
+sleep 0.5
+"$TARGETS/trampoline" 3 &
+sleep 0.5
+kill -KILL $held && wait
+END
+recorded -m 1M -F 1000 sh both >said 2>/dev/null
+rm -f "/tmp/perf-$(sed -n 's/^pid //p' said).map"
+check <<'END'
+import recording
+
+made = [s for s in recording.samples() if any(frame["symbol"] == "made" for frame in s["stack"])]
+late = [s["complete"] for s in made if s["time_ns"] > made[0]["time_ns"] + 2e9]
+assert len(late) > 50 and all(late), (len(late), sum(late))
+END
+
 # Nothing is guessed of other code: a stack that ends early is better than one that is wrong. It is
 # not told as complete either where the register happens to hold what marks the outermost frame.
 for fp in 1 0; do
