@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@
 struct peer_memory {
 	sem_t asked, answered;
 	pthread_t thread;
-	bool begun, busy; /* busy: it has not answered */
-	uint64_t pause;   /* its end, ns; 0: none was needed */
+	bool begun, busy;  /* busy: it has not answered */
+	atomic_bool reads; /* what it was asked; before, it waits for a CPU, not for a page */
+	uint64_t pause;    /* its end, ns; 0: none was needed */
 
 	/* Of the thread between a question and its answer, however long that takes. */
 	bool stop;
@@ -55,6 +57,7 @@ static void *read_asked(void *arg)
 	for (await(&memory->asked); !memory->stop; await(&memory->asked)) {
 		struct iovec local = {memory->bytes, sizeof(memory->bytes)};
 
+		memory->reads = true;
 		memory->got =
 			process_vm_readv(memory->pid, &local, 1, memory->pieces, memory->nr, 0);
 		if (memory->got < 0)
@@ -112,13 +115,14 @@ static void ask(struct peer_memory *memory)
 	int error;
 
 	memory->busy = true;
+	memory->reads = false;
 	sem_post(&memory->asked);
 	do
 		error = sem_clockwait(&memory->answered, CLOCK_MONOTONIC, &time) ? errno : 0;
 	while (error == EINTR);
 	if (!error)
 		memory->busy = false;
-	else
+	else if (memory->reads)
 		memory->pause = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;
 }
 

@@ -20,8 +20,8 @@ void peer_memory_free(struct peer_memory *memory);
 
 /*
  * Reads pieces of a process, one behind the other. How many bytes there were, or -errno; -EAGAIN:
- * they do not come soon. Then for some time nothing is read, so that no process costs us more than
- * a small share of our time.
+ * they do not come soon. Where that is up to the process, nothing is read for some time then, so
+ * that none costs us more than a small share of our time.
  */
 ssize_t peer_memory_read(struct peer_memory *memory, pid_t pid, const struct iovec *pieces,
                          unsigned nr, void *to);
