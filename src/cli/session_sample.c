@@ -206,17 +206,17 @@ static uint64_t stands_for(const struct session *s, const struct sampler_source 
 }
 
 static unsigned next_level(struct session *s, struct stream *stream,
-                           const struct sampler_source *source)
+                           const struct sampler_source *source, uint64_t period)
 {
 	unsigned event = (unsigned)source->event;
+	uint64_t base = sampler_base_period(s->sampler, event, source->cpu);
 
 	if (!sampler_counts_in_small_steps(s->sampler, event)) {
 		stream_slow(stream, source->shift);
 		return stream_next(stream);
 	}
-	stream_slow_counts(stream, source->shift);
-	return stream_next_count(stream, sampler_base_period(s->sampler, event, source->cpu),
-	                         stands_for(s, source));
+	stream_slow_counts(stream, source->shift, base);
+	return stream_next_count(stream, base, period);
 }
 
 /* Lets the kernel follow the buffer. */
@@ -232,7 +232,7 @@ static void follow_floor(struct session *s, unsigned event)
 }
 
 /* The first clock, if there is one, tells the target's time. */
-static void tell_guard(struct session *s, const struct sampler_source *source)
+static void tell_guard(struct session *s, const struct sampler_source *source, uint64_t period)
 {
 	const struct event *events = s->options->events;
 	unsigned event = (unsigned)source->event;
@@ -245,7 +245,7 @@ static void tell_guard(struct session *s, const struct sampler_source *source)
 	for (unsigned e = 0; e < event; e++)
 		if (events[e].unit == EVENT_NS)
 			return;
-	s->guard.target_ns += stands_for(s, source);
+	s->guard.target_ns += period;
 }
 
 /* An occurrence may stand for several units of what it is called. */
@@ -293,6 +293,7 @@ void session_sample(struct session *s, const struct record *record,
 	struct task *task;
 	struct stream *stream;
 	struct hmb_sample sample;
+	uint64_t period;
 	unsigned nr;
 
 	if (source->event < 0 || source->stale)
@@ -305,15 +306,16 @@ void session_sample(struct session *s, const struct record *record,
 		return;
 	}
 	stream = stream_of(s, task, source);
+	period = stands_for(s, source);
 	sample = (struct hmb_sample){
 		.kind = (unsigned)source->event,
-		.level = next_level(s, stream, source),
+		.level = next_level(s, stream, source, period),
 		.time = record->time,
 		.cpu = sampler_cpu(s->sampler, source->cpu),
 	};
-	tell_guard(s, source);
+	tell_guard(s, source, period);
 	if (!source->event)
-		task->sampled += stands_for(s, source) * s->options->events[0].scale;
+		task->sampled += period * s->options->events[0].scale;
 	if (s->nr_counters && !source->event)
 		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);

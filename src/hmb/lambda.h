@@ -38,14 +38,18 @@ static inline unsigned lambda_portable(uint64_t n)
 }
 
 struct stream {
-	uint64_t n;     /* ordinal of the newest sample, in units of base period << shift … */
-			/* … or, of counts in small steps, of single occurrences */
-	unsigned shift; /* the kernel samples at base period << shift */
+	uint64_t n;           /* ordinal of the newest sample, in units of base period << shift */
+	unsigned shift;       /* the kernel samples at base period << shift */
+	uint64_t early, skip; /* of counts in small steps: see stream_next_count() */
 };
 
-/* splitmix64 (Steele, Lea and Flood, 2014) */
+#define LAMBDA_GAMMA 0x9e3779b97f4a7c15
+
+/* splitmix64 (Steele, Lea and Flood, 2014); without the sum n and n / 2 would have bits in common.
+ */
 static inline uint64_t lambda_mix(uint64_t z)
 {
+	z += LAMBDA_GAMMA;
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return z ^ z >> 31;
@@ -54,7 +58,7 @@ static inline uint64_t lambda_mix(uint64_t z)
 /* The start of a stream that is reproducible from the run's seed and the stream's number. */
 static inline struct stream stream_start(uint64_t seed, uint64_t number, unsigned shift)
 {
-	uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15;
+	uint64_t z = seed + number * LAMBDA_GAMMA;
 
 	return (struct stream){.n = lambda_mix(z) >> shift, .shift = shift};
 }
@@ -93,27 +97,36 @@ static inline unsigned lambda_random(uint64_t n)
 	return level;
 }
 
-/* The period became about base << shift. It never becomes shorter. */
-static inline void stream_slow_counts(struct stream *stream, unsigned shift)
+/* The period became a little less than base << shift. It never becomes longer. */
+static inline void stream_slow_counts(struct stream *stream, unsigned shift, uint64_t base)
 {
-	if (shift > stream->shift)
-		stream->shift = shift;
+	if (shift <= stream->shift)
+		return;
+	stream_slow(stream, shift);
+	stream->early = lambda_mix(stream->n) % (base << shift);
+	stream->skip = 0;
 }
 
 /*
- * A sample arrived, after `period` occurrences of which base << shift have one ordinal: its level.
- * The period is the shorter one, and what comes behind the first sample of an ordinal is of level
- * 0, which is closed.
+ * A sample arrived, `period` occurrences after the last one, where it is to stand for the step of
+ * base << shift of them: its level. When samples together are early by a step, one of the next is
+ * of level 0, which is closed. Which one is random as well, for those in turn would come where a
+ * program that goes on by such steps does always the same.
  */
 static inline unsigned stream_next_count(struct stream *stream, uint64_t base, uint64_t period)
 {
-	uint64_t step = base << stream->shift, last = stream->n / step;
+	uint64_t step = base << stream->shift;
 	unsigned level;
 
-	stream->n += period;
-	if (stream->n / step == last)
+	if (period < step)
+		stream->early += step - period;
+	if (stream->early >= step) {
+		stream->early -= step;
+		stream->skip = 1 + lambda_mix(stream->n) % (step / (step - period));
+	}
+	if (stream->skip && !--stream->skip)
 		return 0;
-	level = stream->shift + lambda_random(stream->n / step);
+	level = stream->shift + lambda_random(++stream->n);
 	return level < NR_LEVELS ? level : NR_LEVELS - 1;
 }
 

@@ -9,7 +9,7 @@
 #define SAMPLER_MAX_STEPS  64
 #define SAMPLER_LARGE_RING ((size_t)2 << 20)
 #define SAMPLER_LARGE_STEP 1024
-#define SMALL_PRIME        (1 << 16)
+#define SMALL_PRIME        (1 << 12)
 
 /*
  * A ring of this size wakes the recorder when it holds so many bytes. By then the caches have
