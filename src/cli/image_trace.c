@@ -16,18 +16,32 @@ static struct module *add_file(struct module_table *modules, const struct tables
 		.build_id.size = entry->build_id_size,
 	};
 
-	if (file.path[0] != '/' || entry->build_id_size > BUILD_ID_MAX)
+	if (file.path[0] != '/' || entry->build_id_size > BUILD_ID_MAX ||
+	    entry->flags & TRACE_MODULE_UNSEEN)
 		return NULL;
 	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
 	return module_table_file(modules, &file);
 }
 
-static struct module *add_module(struct module_table *modules, const struct tables *tables,
-                                 const struct trace_module *entry, bool alive)
+/* Without a build-id, what has the path now is more likely the last that was mapped there. */
+static bool is_replaced(const struct table *table, size_t id)
 {
+	const struct trace_module *entries = table->entries;
+
+	for (size_t later = id + 1; !entries[id].build_id_size && later < table->nr; later++)
+		if (entries[later].kind == MODULE_FILE && entries[later].path == entries[id].path)
+			return true;
+	return false;
+}
+
+static struct module *add_module(struct module_table *modules, const struct tables *tables,
+                                 const struct table *table, size_t id, bool alive)
+{
+	const struct trace_module *entry = (const struct trace_module *)table->entries + id;
+
 	switch (entry->kind) {
 	case MODULE_FILE:
-		return add_file(modules, tables, entry);
+		return is_replaced(table, id) ? NULL : add_file(modules, tables, entry);
 	case MODULE_VDSO:
 		return entry->window ? NULL : module_table_vdso(modules);
 	case MODULE_KERNEL:
@@ -43,11 +57,10 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 static struct module_table *all_modules(const struct tables *tables, bool alive)
 {
 	struct table table = tables_section(tables, TRACE_MODULES);
-	const struct trace_module *entries = table.entries;
 	struct module_table *modules = module_table_new();
 
 	for (size_t id = 1; modules && id < table.nr; id++) {
-		add_module(modules, tables, &entries[id], alive);
+		add_module(modules, tables, &table, id, alive);
 		if (module_table_count(modules) == id)
 			module_table_anon(modules, -(pid_t)id, 0);
 		if (module_table_count(modules) != id + 1)

@@ -53,4 +53,64 @@ wait $recorder 2>/dev/null
 "$ADAPTRACE" snapshot killed.atr 2>errors && fail "a snapshot of a dead recorder"
 one_complaint errors "no recorder of yours" || fail "$(cat errors)"
 "$ADAPTRACE" recover killed.atr 2>errors
+
+# Of a library without a build-id that was replaced, only what is there now can be asked for names.
+command -v cc >/dev/null || pass
+cat >replaced.c <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+static void use(void)
+{
+	void *library = dlopen("./now.so", RTLD_NOW);
+
+	((void (*)(void))dlsym(library, "work"))();
+	dlclose(library);
+}
+int main(void)
+{
+	use();
+	rename("next.so", "now.so");
+	use();
+	puts("ready");
+	fflush(stdout);
+	while (access("done", F_OK))
+		usleep(10000);
+	return 0;
+}
+EOF
+cat >library.c <<'EOF'
+static __attribute__((noinline)) long NAME(long x)
+{
+	for (int i = 0; i < 1000; i++)
+		x = x * 31 + (x >> 3);
+	return x;
+}
+void work(void)
+{
+	static volatile long s;
+	for (int i = 0; i < 100000; i++)
+		s += NAME(i);
+}
+EOF
+for name in first second; do
+	cc -O1 -DNAME=$name -fPIC -shared library.c -o $name.so -Wl,--build-id=none || fail "no library"
+done
+cc -O1 replaced.c -o replaced -ldl || fail "no program"
+mv first.so now.so
+mv second.so next.so
+start_recording -F 1000 -o whole.atr ./replaced >said
+await grep -q ready said
+sleep 1 # what a sample may wait to be taken in
+"$ADAPTRACE" snapshot -o part.atr whole.atr 2>errors || fail "$(cat errors)"
+touch done
+wait $recorder
+check <<'END'
+import recording
+
+for name, first in (("whole.atr", "first"), ("part.atr", None)):
+    leaves = [(s["time_ns"], s["stack"][0]) for s in recording.samples(name)]
+    leaves = [leaf["symbol"] for _, leaf in sorted(leaves, key=lambda l: l[0]) if leaf["module"] == "now.so"]
+    assert leaves[5] == first and leaves[-5] == "second", (name, leaves[5], leaves[-5])
+END
 pass
