@@ -70,8 +70,8 @@ static bool is_same_file(const struct trace_module *a, const struct trace_module
 }
 
 /*
- * The frame in the module that has its file first. A file's build id tells that it is the same: it
- * has several numbers where one process was there before the recording and another came later.
+ * The frame in the module that has its file first. A file's build id tells that it is the same: in
+ * earlier traces it has a second number where a process was there before the recording.
  */
 static uint64_t frame_in_file(struct frame_names *names, uint64_t frame)
 {
