@@ -400,18 +400,25 @@ static void names_of_runs_are_harmless(void **state)
 	end_all(&after);
 }
 
+/* To be freed. */
+static char *text_of(struct run *before, struct run *after, const struct report_options *options)
+{
+	struct diff_report report = report_of(before, after, options);
+	struct page page;
+
+	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
+	return page_close(&page);
+}
+
 static void expect_text(const char *before, const char *after, const struct report_options *options,
                         const char *expected)
 {
 	struct run runs[DIFF_SIDES];
-	struct diff_report report = report_of(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], options);
-	struct page page;
 	char *text;
 
 	record(&runs[DIFF_BEFORE], before, 100);
 	record(&runs[DIFF_AFTER], after, 100);
-	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
-	text = page_close(&page);
+	text = text_of(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], options);
 	assert_string_equal(text, expected);
 	free(text);
 	end(&runs[DIFF_BEFORE]);
