@@ -69,6 +69,7 @@ mkfifo over
 pretend() { # SEALS COMMAND...: sets $taken
 	seals=$1 name=pretender-$$-$seals
 	shift
+	rm -f said
 	"$@" python3 pretender.py $name $seals <over >said &
 	background="$background $!"
 	exec 3>over
