@@ -44,7 +44,7 @@ static const struct argp_option argp_options[] = {
 	{"count", 'c', "PERIOD", 0, "start sampling every PERIOD events, or ns of a clock", 0},
 	{"call-graph", 'g', "MODE", OPTION_ARG_OPTIONAL,
          "dwarf[,SIZE], fp, lbr or none (dwarf,16384)", 0},
-	{"data", 'd', NULL, 0, "keep what memory accesses encountered, for report --sort mem", 0},
+	{"data", 'd', NULL, 0, "keep what memory accesses encountered, for reports sorted by mem", 0},
 	{"output", 'o', "FILE", 0,
          "write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
 	{"pid", 'p', "PID,...", 0, "attach to running processes until they end or Ctrl-C", 0},
