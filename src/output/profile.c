@@ -230,7 +230,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
 	for (unsigned i = 0; i < batch->nr && !err; i++)
 		err = find_node(builder, &batch->samples[i], &batch->errands[i], &targets[i]);
-	if (!builder->one_class)
+	if (!err && !builder->one_class)
 		look_ahead_rows(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (targets[i].node == PROFILE_NONE)
