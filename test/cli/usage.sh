@@ -43,8 +43,9 @@ for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); 
 done
 # Help and manual page have the same options, by letters and by names.
 helped() { sed -n 's/^ \{2,6\}\(\(-.\), \)\{0,1\}--\([a-z0-9-]*\).*/\2 \3/p' | grep -v usage; }
-manual() { # .It Fl o , Fl -output Ns = Ns Ar FILE
-	sed -n 's/^\.It Fl \\\{0,1\}&\{0,1\}\([^ -]\) , \(Fl \)\{0,1\}-\([a-z0-9-]*\).*/-\1 \3/p
+manual() { # .It Fl o , Fl -output Ns = Ns Ar FILE; -h is help, too
+	sed -n 's/ \(Fl \)\{0,1\}h ,//
+		s/^\.It Fl \\\{0,1\}&\{0,1\}\([^ -]\) , \(Fl \)\{0,1\}-\([a-z0-9-]*\).*/-\1 \3/p
 		s/^\.It Fl -\([a-z0-9-]*\).*/ \1/p'
 }
 for command in $commands; do
