@@ -386,8 +386,8 @@ static void warn_of_mixing(const struct profile *profile, const struct warner *w
 		return;
 	name = trace_string(profile->trace, trace_counter(profile->trace, most)->name);
 	warn(warner,
-	     "%.1f %% of '%s' came between samples of two functions and stands with the second, "
-	     "wherever it was counted; record -e %s tells that",
+	     "%.1f %% of '%s' was counted between samples of two functions and is "
+	     "attributed to the second, whichever caused it; record -e %s tells which",
 	     100 * share(between[1 + most], counted[1 + most]), name, name);
 }
 

@@ -486,9 +486,9 @@ static void check_mixing(unsigned nr_turns, const char *text)
 static void what_functions_mix_is_told(void **state)
 {
 	(void)state;
-	check_mixing(40, "100.0 % of 'page-faults' came between samples of two functions and "
-	                 "stands with the second, wherever it was counted; record -e page-faults "
-	                 "tells that");
+	check_mixing(40, "100.0 % of 'page-faults' was counted between samples of two functions "
+	                 "and is attributed to the second, whichever caused it; record -e "
+	                 "page-faults tells which");
 	check_mixing(2, "");
 }
 
