@@ -1,7 +1,9 @@
 #include "output/mpi_paths.h"
+#include "output/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 /* Behind its other name, by which a call goes past all tools, ours included. */
@@ -10,10 +12,20 @@ static const char *first_name(const char *name)
 	return name + (*name == 'P' || *name == 'p');
 }
 
-static bool is_mpi(const char *name)
+static bool is_mpi_library(const char *path)
+{
+	const char *file = text_file_name(path);
+
+	return !strncmp(file, "lib", 3) && strstr(file, "mpi");
+}
+
+/* For Fortran it has names of small letters, as has much that is not MPI's. */
+static bool is_mpi(const char *name, const char *module)
 {
 	name = first_name(name);
-	return !strncasecmp(name, "mpi_", 4) && isalpha((unsigned char)name[4]);
+	if (strncasecmp(name, "mpi_", 4) || !isalpha((unsigned char)name[4]))
+		return false;
+	return *name == 'M' || is_mpi_library(module);
 }
 
 unsigned char *mpi_paths_functions(const struct paths *paths)
@@ -22,7 +34,7 @@ unsigned char *mpi_paths_functions(const struct paths *paths)
 	char text[FRAME_TEXT_SIZE];
 
 	for (uint32_t i = 0; found && i < paths->names.nr; i++)
-		found[i] = is_mpi(paths_function(paths, i, text));
+		found[i] = is_mpi(paths_function(paths, i, text), paths_module(paths, i));
 	return found;
 }
 

@@ -5,8 +5,8 @@
 #include "output/paths.h"
 
 /*
- * By function, of those that paths have now: whether it is one of MPI's, in C or Fortran, by its
- * name. NULL: no memory.
+ * By function, of those that paths have now: whether it is one of MPI's, in C, or of a library of
+ * MPI in Fortran, by its name. NULL: no memory.
  */
 unsigned char *mpi_paths_functions(const struct paths *paths);
 /* The outermost one on a path; PATH_NONE: there is none. */

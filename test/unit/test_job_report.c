@@ -7,16 +7,17 @@
 #include <errno.h>
 
 static const struct named_range ranges[] = {
-	{2, 0, 16, "main"},       {2, 16, 32, "solve"},      {2, 32, 48, "MPI_Wait"},
-	{2, 48, 64, "PMPI_Wait"}, {2, 64, 80, "PMPI_Wtime"}, {2, 80, 96, "opal_progress"},
+	{2, 0, 16, "main"},       {2, 16, 32, "solve"},       {2, 32, 48, "MPI_Wait"},
+	{2, 48, 64, "PMPI_Wait"}, {2, 64, 80, "PMPI_Wtime"},  {2, 80, 96, "opal_progress"},
+	{2, 96, 112, "mpi_wait"}, {3, 112, 128, "mpi_wait_"},
 };
 
 enum { CALLS = NR_EVENTS };
-enum { MAIN, SOLVE, WAIT, BEHIND_WAIT, WTIME, PROGRESS };
+enum { MAIN, SOLVE, WAIT, BEHIND_WAIT, WTIME, PROGRESS, OWN_WAIT, FORTRAN_WAIT };
 
 static uint64_t frame_of(unsigned function)
 {
-	return (uint64_t)2 << 32 | function * 16;
+	return (uint64_t)(function == FORTRAN_WAIT ? 3 : 2) << 32 | function * 16;
 }
 
 /* From the leaf to the root. */
@@ -175,10 +176,34 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	world_close(&w);
 }
 
+/* A program's own mpi_wait() is none of MPI's, Fortran's in a library of MPI is one. */
+static void names_of_fortran_are_of_libraries(void **state)
+{
+	struct report_options options = {.limit = 40, .quiet = true};
+	struct trace *trace;
+	struct world w;
+	char *text;
+
+	(void)state;
+	world_open(&w, 256 << 10);
+	tables_module(w.tables, 3)->path = tables_string(w.tables, "/lib/libmpi_mpifh.so.40");
+	PUT(&w, 30, PROGRESS, OWN_WAIT, SOLVE, MAIN);
+	PUT(&w, 20, PROGRESS, WAIT, OWN_WAIT, MAIN);
+	PUT(&w, 50, PROGRESS, WAIT, FORTRAN_WAIT, MAIN);
+	trace = write_named(&w);
+	text = told(trace, &options, 0);
+	assert_string_equal(text, "  50.00%    4.854 ms         50  mpi_wait_ < main\n"
+	                          "  20.00%    1.942 ms         20  MPI_Wait < mpi_wait < main\n");
+	free(text);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_names_of_a_call_are_one),
+		cmocka_unit_test(names_of_fortran_are_of_libraries),
 		cmocka_unit_test(warnings_are_told),
 		cmocka_unit_test(nothing_of_mpi_is_told_as_such),
 		cmocka_unit_test(samples_behind_the_end_are_not_asked),
