@@ -198,7 +198,7 @@ int cmd_diff(int argc, char **argv)
 		parse_option,
 		"[[BEFORE] AFTER]",
 		"Compares what each function spent in itself in two runs, and shows how certain "
-	        "the "
+		"the "
 		"changes are.\v"
 		"AFTER is adaptrace.atr if not given, and BEFORE its predecessor, AFTER.old. A "
 		"folder stands for the traces in it, of several runs, which show how much runs "
