@@ -19,6 +19,7 @@
 
 #define SOON           10 /* ticks */
 #define SELDOM         10
+#define SLACK_MS       ((int)(SAMPLER_SLACK_NS / 1000000))
 #define EXIT_ADAPTRACE 125
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -167,12 +168,21 @@ static bool has_target_ended(struct session *s)
 	return s->options->command || session_attached_ended(s);
 }
 
+/*
+ * A burst fills a ring within the slack, with records that are too new to be taken. Then the ring
+ * wakes nobody any more.
+ */
+static int wait_ms(const struct session *s)
+{
+	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
+}
+
 static void run(struct session *s)
 {
 	struct epoll_event events[16];
 
 	while (!s->target_ended && !s->interrupted) {
-		int nr = epoll_wait(s->poll_fd, events, 16, stack_copy_wait(s));
+		int nr = epoll_wait(s->poll_fd, events, 16, wait_ms(s));
 
 		for (int i = 0; i < nr; i++) {
 			if (events[i].data.fd == s->signal_fd)

@@ -148,7 +148,10 @@ size_t sampler_ring_size(const struct sampler *sampler);
 /* A descriptor that polls readable when a ring is about half full; -1 behind the last. */
 int sampler_poll_fd(const struct sampler *sampler, unsigned i);
 
-/* Whether one was three eighths full as the drain began: a nap may be too long for the rest. */
+/*
+ * Whether one is three eighths full of what was there as the last drain began: a nap may be too
+ * long for that.
+ */
 bool sampler_is_crowded(const struct sampler *sampler);
 
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */
