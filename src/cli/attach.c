@@ -235,14 +235,14 @@ static bool runs(pid_t pid)
 }
 
 /* How many running children of a thread are not attached to; not every kernel tells. */
-static unsigned left_by_thread(const struct options *options, pid_t pid, const char *tid)
+static unsigned left_by_thread(const struct options *options, pid_t pid, pid_t tid)
 {
 	char path[64];
 	unsigned nr = 0;
 	FILE *children;
 	int child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	children = fopen(path, "re");
 	if (!children)
 		return 0;
@@ -254,17 +254,13 @@ static unsigned left_by_thread(const struct options *options, pid_t pid, const c
 
 static unsigned left_by(const struct options *options, pid_t pid)
 {
-	char path[32];
-	struct dirent *entry;
+	struct threads threads = {NULL};
 	unsigned nr = 0;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
-		nr += left_by_thread(options, pid, entry->d_name);
-	if (dir)
-		closedir(dir);
+	put_threads(&threads, pid); /* what cannot be listed is told by who attaches to it */
+	for (size_t i = 0; i < threads.nr; i++)
+		nr += left_by_thread(options, pid, threads.tids[i]);
+	free(threads.tids);
 	return nr;
 }
 
