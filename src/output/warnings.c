@@ -191,12 +191,18 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 		     lost == 1 ? "it" : "them");
 }
 
+/* Code that no file has. */
+static bool is_made(const struct trace_module *module)
+{
+	return module->kind == MODULE_ANON;
+}
+
 static bool has_made_code(const struct trace *trace)
 {
 	const struct trace_module *module;
 
 	for (uint32_t i = 0; (module = trace_module(trace, i)); i++)
-		if (module->kind == MODULE_ANON)
+		if (is_made(module))
 			return true;
 	return false;
 }
@@ -479,11 +485,6 @@ static void add_nameless(struct nameless *nameless, const struct profile_row *ro
 	}
 }
 
-static bool is_made(const struct trace_module *module)
-{
-	return module->kind == MODULE_ANON;
-}
-
 /* Files without a build-id are left out: nobody could find their symbols. */
 static bool is_stripped(const struct trace_module *module)
 {
@@ -532,16 +533,15 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	if (share(stripped.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
 		     "%.1f %% are in functions of %s%s without names; report --debuginfod "
-		     "asks a server for the names, --symbols takes them from an installed debug "
-		     "package",
+		     "asks a server for the names, --symbols takes them from an installed "
+		     "debug package",
 		     100 * share(stripped.self, profile->total),
 		     trace_module_name(profile->trace, stripped.module),
 		     stripped.others ? " and others" : "");
 	if (share(unseen.self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
 		     "%.1f %% are in code of %s%s that has no names, as no ELF file could be read "
-		     "there "
-		     "when it was mapped; a recorder of root reads deleted ones, too",
+		     "there when it was mapped; a recorder of root reads deleted ones, too",
 		     100 * share(unseen.self, profile->total),
 		     trace_module_name(profile->trace, unseen.module),
 		     unseen.others ? " and others" : "");
