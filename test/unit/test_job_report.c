@@ -53,13 +53,23 @@ static char *told(const struct trace *trace, const struct report_options *option
 	return page_close(&page);
 }
 
+/* Ends the run, of which no more than rows is told. */
+static void expect_rows(struct world *w, const char *rows)
+{
+	const struct report_options options = {.limit = 40, .quiet = true};
+	struct trace *trace = write_named(w);
+	char *text = told(trace, &options, 0);
+
+	assert_string_equal(text, rows);
+	free(text);
+	trace_close(trace);
+	world_close(w);
+}
+
 /* Where calls are not recorded any more, they go past the library that did. */
 static void both_names_of_a_call_are_one(void **state)
 {
-	struct report_options options = {.limit = 40, .quiet = true};
-	struct trace *trace;
 	struct world w;
-	char *text;
 
 	(void)state;
 	world_open(&w, 256 << 10);
@@ -69,14 +79,9 @@ static void both_names_of_a_call_are_one(void **state)
 	PUT(&w, 15, BEHIND_WAIT, WAIT, SOLVE, MAIN);
 	PUT(&w, 5, WTIME, MAIN);
 	PUT(&w, 5, MAIN);
-	trace = write_named(&w);
-	text = told(trace, &options, 0);
-	assert_string_equal(text, "  70.00%    6.796 ms         70  MPI_Wait < solve < main\n"
-	                          "  20.00%    1.942 ms         20  MPI_Wait < main\n"
-	                          "   5.00%    485.4 µs          5  MPI_Wtime < main\n");
-	free(text);
-	trace_close(trace);
-	world_close(&w);
+	expect_rows(&w, "  70.00%    6.796 ms         70  MPI_Wait < solve < main\n"
+	                "  20.00%    1.942 ms         20  MPI_Wait < main\n"
+	                "   5.00%    485.4 µs          5  MPI_Wtime < main\n");
 }
 
 /* Whoever asks for MPI must know the rest before believing it, too. */
@@ -179,10 +184,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 /* A program's own mpi_wait() is none of MPI's, Fortran's in a library of MPI is one. */
 static void names_of_fortran_are_of_libraries(void **state)
 {
-	struct report_options options = {.limit = 40, .quiet = true};
-	struct trace *trace;
 	struct world w;
-	char *text;
 
 	(void)state;
 	world_open(&w, 256 << 10);
@@ -190,13 +192,8 @@ static void names_of_fortran_are_of_libraries(void **state)
 	PUT(&w, 30, PROGRESS, OWN_WAIT, SOLVE, MAIN);
 	PUT(&w, 20, PROGRESS, WAIT, OWN_WAIT, MAIN);
 	PUT(&w, 50, PROGRESS, WAIT, FORTRAN_WAIT, MAIN);
-	trace = write_named(&w);
-	text = told(trace, &options, 0);
-	assert_string_equal(text, "  50.00%    4.854 ms         50  mpi_wait_ < main\n"
-	                          "  20.00%    1.942 ms         20  MPI_Wait < mpi_wait < main\n");
-	free(text);
-	trace_close(trace);
-	world_close(&w);
+	expect_rows(&w, "  50.00%    4.854 ms         50  mpi_wait_ < main\n"
+	                "  20.00%    1.942 ms         20  MPI_Wait < mpi_wait < main\n");
 }
 
 int main(void)
