@@ -21,8 +21,7 @@ static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
          "rows and columns: symbol, module, file, line, comm, cpu; with record --data mem, op, "
-         "tlb, "
-         "snoop, latency",
+         "tlb, snoop, latency",
          0},
 	{"shares", OPT_SHARES, NULL, 0, "compare shares of each run instead of what was spent", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
@@ -198,8 +197,7 @@ int cmd_diff(int argc, char **argv)
 		parse_option,
 		"[[BEFORE] AFTER]",
 		"Compares what each function spent in itself in two runs, and shows how certain "
-		"the "
-		"changes are.\v"
+		"the changes are.\v"
 		"AFTER is adaptrace.atr if not given, and BEFORE its predecessor, AFTER.old. A "
 		"folder stands for the traces in it, of several runs, which show how much runs "
 		"differ.\n\n"

@@ -179,8 +179,7 @@ int report_options(struct report_command *command, int argc, char **argv)
 		parse_option,
 		"[FILE]",
 		"Shows what a recorded program spent in each function: in the function itself "
-		"(self), "
-		"and including everything that it called (total).\v"
+		"(self), and including everything that it called (total).\v"
 		"FILE is adaptrace.atr if not given.\n\n"
 		"  adaptrace report --tree\n"
 		"  adaptrace report --sort comm,symbol\n"
