@@ -97,10 +97,12 @@ struct session {
 		struct stream stream;    /* SAMPLER_CGROUP */
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 		uint64_t throttled;      /* times */
-	} * sources;                     /* [event][cpu] */
-	uint64_t nr_streams;             /* numbers given so far */
-	uint64_t start;                  /* of sampling, ns */
-	uint64_t cpu_start;              /* the recorder's CPU time then */
+		uint64_t period;         /* at this shift; 0: not asked for yet */
+		unsigned shift;
+	} * sources;         /* [event][cpu] */
+	uint64_t nr_streams; /* numbers given so far */
+	uint64_t start;      /* of sampling, ns */
+	uint64_t cpu_start;  /* the recorder's CPU time then */
 	unsigned ticks, looks;
 	/* What the target's process did before it was the target, of events that are all sampled:
 	   of others nobody knows exactly. */

@@ -199,10 +199,17 @@ static uint64_t time_step(struct session *s, const struct record *record,
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }
 
-/* Occurrences of its event. */
+/* Occurrences of its event. To look for a prime number takes longer than to put a sample. */
 static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
 {
-	return sampler_period(s->sampler, (unsigned)source->event, source->cpu, source->shift);
+	struct session_source *kept = session_source(s, source);
+
+	if (!kept->period || kept->shift != source->shift) {
+		kept->period = sampler_period(s->sampler, (unsigned)source->event, source->cpu,
+		                              source->shift);
+		kept->shift = source->shift;
+	}
+	return kept->period;
 }
 
 static unsigned next_level(struct session *s, struct stream *stream,
