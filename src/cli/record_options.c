@@ -102,37 +102,46 @@ static size_t machine_memory(void)
 	return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int wrong(const char *what, const char *value, const char *way_out)
+/* Ends the program, after saying what is wrong with a value. */
+static _Noreturn void wrong(const char *what, const char *value, const char *way_out)
 {
 	say("%s '%s'; %s", what, value, way_out);
-	return EXIT_USAGE;
+	exit(EXIT_USAGE);
 }
 
-static int parse_budget(struct options *options, const char *arg)
+static size_t parse_budget(const char *arg)
 {
-	int error = size_parse(arg, &options->budget);
+	size_t budget;
+	int error = size_parse(arg, &budget);
 
 	if (error == -EINVAL)
-		return wrong("cannot understand the size", arg, "try -m 100M (K, M or G)");
-	if (error || options->budget > machine_memory())
-		return wrong("more memory than this machine has:", arg, "try -m 100M");
-	if (options->budget < ARENA_MIN_SIZE)
-		return wrong("too little memory:", arg, "the smallest budget is 64K");
-	if (options->budget > ARENA_MAX_SIZE)
-		return wrong("too much memory:", arg, "the largest budget is 64G");
-	options->budget &= ~(size_t)4095;
-	return 0;
+		wrong("cannot understand the size", arg, "try -m 100M (K, M or G)");
+	if (error || budget > machine_memory())
+		wrong("more memory than this machine has:", arg, "try -m 100M");
+	if (budget < ARENA_MIN_SIZE)
+		wrong("too little memory:", arg, "the smallest budget is 64K");
+	if (budget > ARENA_MAX_SIZE)
+		wrong("too much memory:", arg, "the largest budget is 64G");
+	return budget & ~(size_t)4095;
 }
 
-static bool is_call_graph(const char *word)
+static const struct call_graph {
+	const char *name;
+	enum trace_stacks stacks;
+} call_graphs[] = {
+	{"dwarf", TRACE_STACKS_DWARF}, {"fp", TRACE_STACKS_FP},   {"lbr", TRACE_STACKS_LBR},
+	{"none", TRACE_STACKS_NONE},   {"no", TRACE_STACKS_NONE}, {0},
+};
+
+/* By the word up to a comma; NULL: it is none. */
+static const struct call_graph *find_call_graph(const char *word)
 {
-	static const char *const modes[] = {"dwarf", "fp", "lbr", "none", "no"};
+	const struct call_graph *graph = call_graphs;
 	size_t size = strcspn(word, ",");
 
-	for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		if (strlen(modes[i]) == size && !strncmp(word, modes[i], size))
-			return true;
-	return false;
+	while (graph->name && (strlen(graph->name) != size || strncmp(word, graph->name, size)))
+		graph++;
+	return graph->name ? graph : NULL;
 }
 
 /* The word behind -g if it is a mode: alone, as with perf, -g says that call paths are wanted. */
@@ -140,143 +149,90 @@ static const char *call_graph_behind(struct options *options, struct argp_state 
 {
 	char *word = state->argv[state->next];
 
-	if (state->next < state->argc && is_call_graph(word))
+	if (state->next < state->argc && find_call_graph(word))
 		return state->argv[state->next++];
 	options->no_mode = word;
 	return "dwarf";
 }
 
-static int parse_call_graph(struct options *options, const char *arg)
+static void parse_call_graph(struct options *options, const char *arg)
 {
+	const struct call_graph *graph = find_call_graph(arg);
+	const char *comma = strchr(arg, ',');
 	size_t size;
 
-	if (!strcmp(arg, "none") || !strcmp(arg, "no")) {
-		options->stacks = TRACE_STACKS_NONE;
-	} else if (!strcmp(arg, "fp")) {
-		options->stacks = TRACE_STACKS_FP;
-	} else if (!strcmp(arg, "lbr")) {
-		options->stacks = TRACE_STACKS_LBR;
-	} else if (!strcmp(arg, "dwarf")) {
-		options->stacks = TRACE_STACKS_DWARF;
-	} else if (!strncmp(arg, "dwarf,", 6)) {
-		options->stacks = TRACE_STACKS_DWARF;
-		if (size_parse(arg + 6, &size) || size < 1024 || size > EVENT_STACK_MAX)
-			return wrong("cannot copy this much stack:", arg + 6,
-			             "-g dwarf,SIZE takes 1024 to 65528 bytes");
-		options->stack_size = (uint32_t)(size & ~(size_t)7);
-		options->stack_fixed = true;
-	} else {
-		return wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
-	}
-	return 0;
+	if (!graph || (comma && graph->stacks != TRACE_STACKS_DWARF))
+		wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
+	options->stacks = graph->stacks;
+	if (!comma)
+		return;
+	if (size_parse(comma + 1, &size) || size < 1024 || size > EVENT_STACK_MAX)
+		wrong("cannot copy this much stack:", comma + 1,
+		      "-g dwarf,SIZE takes 1024 to 65528 bytes");
+	options->stack_size = (uint32_t)(size & ~(size_t)7);
+	options->stack_fixed = true;
 }
 
-static int parse_number(const char *arg, double least, double most, double *value, const char *what,
-                        const char *way_out)
+/* Behind it may stand its unit. */
+static double parse_number(const char *arg, const char *unit, double least, double most,
+                           const char *what, const char *way_out)
 {
+	double value;
 	char *end;
 
 	errno = 0;
-	*value = strtod(arg, &end);
-	if (end == arg || *end || errno || !(*value >= least && *value <= most))
-		return wrong(what, arg, way_out);
-	return 0;
+	value = strtod(arg, &end);
+	if (end == arg || (*end && strcmp(end, unit) != 0) || errno ||
+	    !(value >= least && value <= most))
+		wrong(what, arg, way_out);
+	return value;
 }
 
-static int parse_whole(const char *arg, uint64_t least, uint64_t most, uint64_t *value,
-                       const char *what, const char *way_out)
+static uint64_t parse_whole(const char *arg, uint64_t least, uint64_t most, const char *what,
+                            const char *way_out)
 {
+	uint64_t value;
 	char *end;
 
 	errno = 0;
-	*value = strtoull(arg, &end, 10);
-	if (!isdigit((unsigned char)*arg) || *end || errno || *value < least || *value > most)
-		return wrong(what, arg, way_out);
-	return 0;
+	value = strtoull(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || *end || errno || value < least || value > most)
+		wrong(what, arg, way_out);
+	return value;
 }
 
 /* "5" or "5%" */
-static int parse_percent(const char *arg, double least, double most, double *percent,
-                         const char *way_out)
+static double parse_percent(const char *arg, double least, double most, const char *way_out)
 {
-	char *end;
-
-	errno = 0;
-	*percent = strtod(arg, &end);
-	if (errno || end == arg || (*end && strcmp(end, "%") != 0) ||
-	    !(*percent >= least && *percent <= most))
-		return wrong("impossible share", arg, way_out);
-	return 0;
+	return parse_number(arg, "%", least, most, "impossible share", way_out);
 }
 
-static int parse_share(struct options *options, const char *arg)
-{
-	double percent;
-	int error = parse_percent(arg, 1, 90, &percent, "--events-share takes 1% to 90%");
-
-	options->calls_share = error ? 0 : percent / 100;
-	return error;
-}
-
-static int parse_policy(struct options *options, const char *arg)
+static enum trace_policy parse_policy(const char *arg)
 {
 	for (unsigned i = 0; i < NR_TRACE_POLICIES; i++)
-		if (!strcmp(arg, policy_name(i))) {
-			options->calls_policy = i;
-			return 0;
-		}
-	return wrong("no such policy:", arg, "try all, class, depth or duration");
+		if (!strcmp(arg, policy_name(i)))
+			return i;
+	wrong("no such policy:", arg, "try all, class, depth or duration");
 }
 
-static int parse_wait(struct options *options, const char *arg)
+/* In ns, of seconds. */
+static uint64_t parse_time(const char *arg, const char *what, const char *way_out)
 {
-	double ms;
-	int error = parse_number(arg, 0, 60000, &ms, "impossible time",
-	                         "--events-wait takes 0 to 60000 ms");
-
-	options->calls_patience = error ? 0 : (uint64_t)(ms * 1e6);
-	return error;
+	return (uint64_t)(parse_number(arg, "", 0.001, 1e9, what, way_out) * 1e9);
 }
 
-static int parse_time(uint64_t *ns, const char *arg, const char *what, const char *way_out)
-{
-	double seconds;
-	int error = parse_number(arg, 0.001, 1e9, &seconds, what, way_out);
-
-	*ns = error ? 0 : (uint64_t)(seconds * 1e9);
-	return error;
-}
-
-static int parse_calls(struct options *options, int key, const char *arg)
-{
-	options->calls_tuned |= key != OPT_MPI;
-	switch (key) {
-	case OPT_WAIT:
-		return parse_wait(options, arg);
-	case OPT_MPI:
-		options->calls = true;
-		return 0;
-	case OPT_SHARE:
-		return parse_share(options, arg);
-	case OPT_POLICY:
-		return parse_policy(options, arg);
-	default:
-		return EXIT_USAGE;
-	}
-}
-
-static int put_process(struct options *options, pid_t pid)
+static bool put_process(struct options *options, pid_t pid)
 {
 	for (unsigned i = 0; i < options->nr_attach; i++)
 		if (options->attach[i] == pid)
-			return 0;
+			return true;
 	if (options->nr_attach == SESSION_MAX_PROCESSES)
-		return -E2BIG;
+		return false;
 	options->attach[options->nr_attach++] = pid;
-	return 0;
+	return true;
 }
 
-static int parse_processes(struct options *options, const char *arg)
+static void parse_processes(struct options *options, const char *arg)
 {
 	unsigned long long pid;
 	char number[32], *end;
@@ -287,158 +243,193 @@ static int parse_processes(struct options *options, const char *arg)
 		pid = strtoull(at, &end, 10);
 		if (!isdigit((unsigned char)*at) || (*end && *end != ',') || errno || pid < 1 ||
 		    pid > INT32_MAX)
-			return wrong("not a process number:", number,
-			             "-p takes PIDs of running processes, with commas between, "
-			             "as pgrep -d , NAME prints them");
-		if (put_process(options, (pid_t)pid))
-			return wrong("too many processes, from this one on:", number,
-			             "-p takes 1024, --cgroup NAME any number");
+			wrong("not a process number:", number,
+			      "-p takes PIDs of running processes, with commas between, "
+			      "as pgrep -d , NAME prints them");
+		if (!put_process(options, (pid_t)pid))
+			wrong("too many processes, from this one on:", number,
+			      "-p takes 1024, --cgroup NAME any number");
 		if (!*end)
-			return 0;
+			return;
 	}
 }
 
 /* In tenths of a per cent, as the trace tells of it. */
-static int parse_overhead(double *share, const char *arg)
+static double parse_overhead(const char *arg)
 {
 	const char *way_out = "--max-overhead takes a percentage, 0.1 at least, or 0 for no limit";
-	double number;
-	int error = parse_percent(arg, 0, 100, &number, way_out);
+	double number = parse_percent(arg, 0, 100, way_out);
+	double share = round(10 * number) / 1000;
 
-	*share = error ? 0 : round(10 * number) / 1000;
-	return !error && number > 0 && !*share ? wrong("impossible share", arg, way_out) : error;
+	if (number > 0 && !share)
+		wrong("impossible share", arg, way_out);
+	return share;
 }
 
-static int parse_rest(struct options *options, int key, const char *arg)
-{
-	uint64_t whole = 0;
-	int error;
-
-	switch (key) {
-	case 'F':
-		return parse_number(arg, 0.01, FREQUENCY_MAX, &options->frequency,
-		                    "impossible frequency", "-F takes 0.01 to 100000 Hz");
-	case 'c':
-		return parse_whole(arg, 1, PERIOD_MAX, &options->period, "impossible period",
-		                   "-c takes a number of events");
-	case 'p':
-		return parse_processes(options, arg);
-	case OPT_OVERHEAD:
-		return parse_overhead(&options->max_overhead, arg);
-	case OPT_STACK:
-		error = parse_whole(arg, 1, SESSION_MAX_STACK, &whole, "impossible depth",
-		                    "--max-stack takes 1 to 1024 frames");
-		options->max_stack = (unsigned)whole;
-		options->depth_given = true;
-		return error;
-	case OPT_DURATION:
-		return parse_time(&options->duration, arg, "impossible duration",
-		                  "--duration takes seconds, 0.001 at least");
-	case OPT_DELAY:
-		return parse_time(&options->delay, arg, "impossible delay",
-		                  "--delay takes seconds, 0.001 at least");
-	case OPT_SEED:
-		return parse_whole(arg, 0, UINT64_MAX, &options->seed, "impossible seed",
-		                   "--seed takes a whole number");
-	default:
-		return parse_calls(options, key, arg);
-	}
-}
-
-static int parse_cpus(struct options *options, const char *arg)
+static void parse_cpus(struct options *options, const char *arg)
 {
 	struct cpu_list online;
 	char number[16];
 	int beyond;
 
 	if (cpu_list_parse(&options->cpus, arg))
-		return wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
+		wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
 	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
 	snprintf(number, sizeof(number), "%d", beyond);
 	if (beyond >= 0)
-		return wrong("no such CPU runs here:", number,
-		             "see /sys/devices/system/cpu/online");
+		wrong("no such CPU runs here:", number, "see /sys/devices/system/cpu/online");
 	options->wide = options->some_cpus = true;
+}
+
+static enum unwind_engine parse_engine(const char *arg)
+{
+	if (!strcmp(arg, "rules"))
+		return UNWIND_RULES;
+	if (!strcmp(arg, "libunwind"))
+		return UNWIND_LIBUNWIND;
+	wrong("no such unwinder:", arg, "try --unwinder=rules or --unwinder=libunwind");
+}
+
+/* --- by what they are about ------------------------------------------------------------------- */
+
+static error_t parse_calls(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_MPI:
+		options->calls = true;
+		return 0;
+	case OPT_WAIT:
+		options->calls_patience =
+			(uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
+		                                "--events-wait takes 0 to 60000 ms") *
+		                   1e6);
+		break;
+	case OPT_SHARE:
+		options->calls_share =
+			parse_percent(arg, 1, 90, "--events-share takes 1% to 90%") / 100;
+		break;
+	case OPT_POLICY:
+		options->calls_policy = parse_policy(arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	options->calls_tuned = true;
 	return 0;
 }
 
-static int parse_one(struct options *options, int key, const char *arg)
+static error_t parse_stacks(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case OPT_STACK:
+		options->max_stack =
+			(unsigned)parse_whole(arg, 1, SESSION_MAX_STACK, "impossible depth",
+		                              "--max-stack takes 1 to 1024 frames");
+		options->depth_given = true;
+		return 0;
+	case OPT_UNWINDER:
+		options->engine = parse_engine(arg);
+		options->engine_given = true;
+		return 0;
+	default:
+		return parse_calls(options, key, arg);
+	}
+}
+
+/* Whom to sample, and when. */
+static error_t parse_target(struct options *options, int key, const char *arg)
+{
+	switch (key) {
+	case 'p':
+		parse_processes(options, arg);
+		return 0;
+	case 'a':
+		options->wide = true;
+		return 0;
+	case 'C':
+		parse_cpus(options, arg);
+		return 0;
+	case OPT_CGROUP:
+		if (!*arg)
+			wrong("no such cgroup:", arg, "systemd-cgls shows what there is");
+		options->wide = true;
+		options->cgroup = arg;
+		return 0;
+	case OPT_DURATION:
+		options->duration = parse_time(arg, "impossible duration",
+		                               "--duration takes seconds, 0.001 at least");
+		return 0;
+	case OPT_DELAY:
+		options->delay = parse_time(arg, "impossible delay",
+		                            "--delay takes seconds, 0.001 at least");
+		return 0;
+	default:
+		return parse_stacks(options, key, arg);
+	}
+}
+
+/* What to sample, and how often. */
+static error_t parse_sampling(struct options *options, int key, const char *arg)
 {
 	switch (key) {
 	case 'e':
-		return event_options_sample(options, arg) ? EXIT_USAGE : 0;
-	case 'm':
-		return parse_budget(options, arg);
-	case 'g':
-		return parse_call_graph(options, arg);
-	case 'o':
-		options->output_pattern = arg;
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case OPT_INHERIT:
-		options->inherit = true;
+		if (event_options_sample(options, arg))
+			exit(EXIT_USAGE);
 		return 0;
 	case OPT_COUNTERS:
-		return event_options_count(options, arg) ? EXIT_USAGE : 0;
-	case 'a':
-		options->wide = true;
+		if (event_options_count(options, arg))
+			exit(EXIT_USAGE);
 		return 0;
 	case 'd':
 		options->data = true;
 		return 0;
-	case 'C':
-		return parse_cpus(options, arg);
-	case OPT_CGROUP:
-		if (!*arg)
-			return wrong("no such cgroup:", arg, "systemd-cgls shows what there is");
-		options->wide = true;
-		options->cgroup = arg;
+	case 'F':
+		options->frequency =
+			parse_number(arg, "", 0.01, FREQUENCY_MAX, "impossible frequency",
+		                     "-F takes 0.01 to 100000 Hz");
 		return 0;
-	case OPT_UNWINDER:
-		if (strcmp(arg, "rules") != 0 && strcmp(arg, "libunwind") != 0)
-			return wrong("no such unwinder:", arg,
-			             "try --unwinder=rules or --unwinder=libunwind");
-		options->engine_given = true;
-		options->engine = !strcmp(arg, "rules") ? UNWIND_RULES : UNWIND_LIBUNWIND;
+	case 'c':
+		options->period = parse_whole(arg, 1, PERIOD_MAX, "impossible period",
+		                              "-c takes a number of events");
+		return 0;
+	case OPT_OVERHEAD:
+		options->max_overhead = parse_overhead(arg);
+		return 0;
+	case OPT_INHERIT:
+		options->inherit = true;
+		return 0;
+	case OPT_SEED:
+		options->seed = parse_whole(arg, 0, UINT64_MAX, "impossible seed",
+		                            "--seed takes a whole number");
 		return 0;
 	default:
-		return parse_rest(options, key, arg);
+		return parse_target(options, key, arg);
 	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
-	int status;
 
 	switch (key) {
 	case ARGP_KEY_ARGS:
 		options->command = state->argv + state->next;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-	case ARGP_KEY_INIT:
-	case ARGP_KEY_END:
-	case ARGP_KEY_SUCCESS:
-	case ARGP_KEY_FINI:
+	case 'm':
+		options->budget = parse_budget(arg);
 		return 0;
-	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN;
+	case 'o':
+		options->output_pattern = arg;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'g':
+		parse_call_graph(options, arg ? arg : call_graph_behind(options, state));
+		return 0;
 	default:
-		break;
+		return parse_sampling(options, key, arg);
 	}
-	for (const struct argp_option *o = argp_options; o->name; o++) {
-		if (o->key != key)
-			continue;
-		if (key == 'g' && !arg)
-			arg = (char *)(uintptr_t)call_graph_behind(options, state);
-		status = parse_one(options, key, arg);
-		if (status)
-			exit(status);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
 }
 
 int record_options(struct options *options, int argc, char **argv)
