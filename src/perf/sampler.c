@@ -221,7 +221,7 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < (size_t)event->nr_rungs * s->nr_targets * s->nr_cpus; i++)
+	for (size_t i = 0; i < event->nr_rungs * sampler_cells(s); i++)
 		total += read_sampled(s, event->fds[i], false);
 	return total;
 }
@@ -414,7 +414,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 
 	if (!sampler->counts_lost)
 		return sampler->lost_records;
-	for (unsigned i = 0; i < sampler->nr_targets * sampler->nr_cpus; i++)
+	for (size_t i = 0; i < sampler_cells(sampler); i++)
 		lost += read_side(sampler->side_fds[i]).lost;
 	return lost + read_count(sampler, sampler->exact_fd, true);
 }

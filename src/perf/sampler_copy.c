@@ -9,20 +9,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static size_t rung_size(const struct sampler *s)
-{
-	return (size_t)s->nr_targets * s->nr_cpus;
-}
-
 /* Room for one more rung of an event: closed. */
 static int add_rung(struct sampler *s, struct sampler_event *event)
 {
-	size_t nr = event->nr_rungs * rung_size(s);
-	int *fds = realloc(event->fds, (nr + rung_size(s)) * sizeof(*fds));
+	size_t nr = event->nr_rungs * sampler_cells(s);
+	int *fds = realloc(event->fds, (nr + sampler_cells(s)) * sizeof(*fds));
 
 	if (!fds)
 		return -ENOMEM;
-	for (size_t i = 0; i < rung_size(s); i++)
+	for (size_t i = 0; i < sampler_cells(s); i++)
 		fds[nr + i] = -1;
 	event->fds = fds;
 	event->nr_rungs++;
@@ -31,13 +26,12 @@ static int add_rung(struct sampler *s, struct sampler_event *event)
 
 static int add_ids(struct sampler *s)
 {
-	uint64_t max = s->nr_ids + s->nr_events * rung_size(s);
+	uint64_t max = s->nr_ids + s->nr_events * sampler_cells(s);
 	struct sampler_id *ids = realloc(s->ids, max * sizeof(*ids));
 
 	if (!ids)
 		return -ENOMEM;
 	s->ids = ids;
-	s->max_ids = max;
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static int *counter_fds(const struct sampler *s, unsigned rung, unsigned target,
 
 size_t sampler_counter_fds(const struct sampler *s)
 {
-	return (size_t)s->events[0].nr_rungs * s->nr_targets * s->nr_cpus * s->nr_counters;
+	return s->events[0].nr_rungs * sampler_cells(s) * s->nr_counters;
 }
 
 int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,

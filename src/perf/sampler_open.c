@@ -8,23 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+static int member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
+                       unsigned long flags)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
+	attr->sample_id_all = 1;
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+	                  flags | PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return member_open(attr, pid, cpu, -1, 0);
+}
 
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
                      int leader)
 {
 	attr->read_format |= s->counts_lost ? PERF_FORMAT_LOST : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
-	if (s->way == SAMPLER_CGROUP)
-		return sampler_member_open(attr, s->cgroup, s->cpus[c], leader,
-		                           s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
-	return sampler_member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
-}
-
-/* Opens an event for target number t on a CPU, for the way of this sampler. */
-static int open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
-{
-	return sampler_open_for(s, attr, t, c, -1);
+	if (s->way == SAMPLER_LADDER)
+		return member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
+	return member_open(attr, s->cgroup, s->cpus[c], leader,
+	                   s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
 }
 
 static void *grid(size_t nr, size_t size)
@@ -89,10 +104,10 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 {
 	int *fd = &s->side_fds[t * s->nr_cpus + c];
 
-	*fd = open_for(s, attr, t, c);
+	*fd = sampler_open_for(s, attr, t, c, -1);
 	if (*fd == -EINVAL && attr->build_id) { /* Linux before 5.12 */
 		attr->build_id = 0;
-		*fd = open_for(s, attr, t, c);
+		*fd = sampler_open_for(s, attr, t, c, -1);
 	}
 	return redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
@@ -134,7 +149,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 	attr.disabled = 1;
 	attr.enable_on_exec = config->on_exec;
 	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
-	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1, 0);
+	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1);
 	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
 
@@ -192,7 +207,7 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 {
 	int *fd = sampler_fd(s, &s->events[e], rung, t, c), error;
 
-	*fd = open_for(s, attr, t, c);
+	*fd = sampler_open_for(s, attr, t, c, -1);
 	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	return !error && *fd >= 0 ? note_id(s, *fd, e, rung, c) : error;
 }
@@ -284,7 +299,7 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
 	event->steps[0].shift = config->shift[e];
-	event->fds = fd_grid((size_t)rungs * s->nr_targets * s->nr_cpus);
+	event->fds = fd_grid(rungs * sampler_cells(s));
 	event->base_period = grid(s->nr_cpus, sizeof(*event->base_period));
 	event->lost = grid(s->nr_cpus, sizeof(*event->lost));
 	if (!event->fds || !event->base_period || !event->lost)
@@ -299,11 +314,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 
 static int allocate(struct sampler *s, const struct sampler_config *config, unsigned rungs)
 {
-	size_t cells = (size_t)s->nr_targets * s->nr_cpus;
-
-	s->max_ids = cells * rungs * config->nr_events;
-	s->ids = grid(s->max_ids, sizeof(*s->ids));
-	s->side_fds = fd_grid(cells);
+	s->ids = grid(sampler_cells(s) * rungs * config->nr_events, sizeof(*s->ids));
+	s->side_fds = fd_grid(sampler_cells(s));
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->wrapped = aligned_alloc(8, RING_WRAPPED_SIZE);
@@ -326,7 +338,7 @@ static bool kernel_counts_lost(void)
 	int fd;
 
 	attr.read_format = PERF_FORMAT_LOST;
-	fd = sampler_event_open(&attr, 0, -1, 0);
+	fd = sampler_event_open(&attr, 0, -1);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -338,7 +350,7 @@ static pid_t forbidden_task(const struct sampler *s)
 	struct perf_event_attr attr = sampler_dummy();
 
 	for (unsigned t = 0; t < s->nr_targets; t++) {
-		int fd = sampler_event_open(&attr, s->tasks[t], -1, 0);
+		int fd = sampler_event_open(&attr, s->tasks[t], -1);
 
 		if (fd == -EACCES || fd == -EPERM)
 			return s->tasks[t];
@@ -438,20 +450,17 @@ out:
 
 void sampler_close(struct sampler *s)
 {
-	size_t cells;
-
 	if (!s)
 		return;
-	cells = (size_t)s->nr_targets * s->nr_cpus;
 	close_all(s->counter_fds, sampler_counter_fds(s));
 	for (unsigned e = 0; e < s->nr_events; e++) {
-		close_all(s->events[e].fds, s->events[e].nr_rungs * cells);
+		close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 	}
 	if (s->exact_fd >= 0)
 		close(s->exact_fd);
-	close_all(s->side_fds, cells);
+	close_all(s->side_fds, sampler_cells(s));
 	sampler_close_rings(s);
 	free(s->owner_fds);
 	merge_fini(&s->merge);

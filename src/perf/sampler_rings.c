@@ -7,32 +7,11 @@
 #include "perf/sampler_state.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SIDE_RING_SIZE  ((size_t)128 << 10)
 #define EXACT_RING_SIZE ((size_t)64 << 10) /* at least; no other ring is all CPUs' */
 #define LEAST_SIZE      ((size_t)64 << 10)
-
-int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-                        unsigned long flags)
-{
-	int fd;
-
-	attr->size = sizeof(*attr);
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
-	attr->sample_id_all = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
-	                  flags | PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
-{
-	return sampler_member_open(attr, pid, cpu, -1, flags);
-}
 
 struct perf_event_attr sampler_dummy(void)
 {
@@ -54,8 +33,8 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)sampler_wakes_at(size);
 	/* That of an event on all CPUs belongs to the same task. */
-	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1, 0)
-	                        : sampler_event_open(&attr, 0, s->cpus[cpu], 0);
+	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1)
+	                        : sampler_event_open(&attr, 0, s->cpus[cpu]);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;

@@ -57,7 +57,7 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 static size_t descriptors(const struct sampler *s, const struct sampler_config *config,
                           unsigned rungs)
 {
-	size_t cells = (size_t)s->nr_targets * s->nr_cpus;
+	size_t cells = sampler_cells(s);
 
 	return 64 + s->nr_targets + s->nr_rings + config->exact + cells +
 	       cells * rungs * (config->nr_events + s->nr_counters);

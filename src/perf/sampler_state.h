@@ -1,4 +1,4 @@
-/* The inside of a sampler, shared by sampler.c (running) and sampler_open.c (opening). */
+/* The inside of a sampler, for its parts: the files sampler*.c. */
 #ifndef PERF_SAMPLER_STATE_H
 #define PERF_SAMPLER_STATE_H
 
@@ -79,7 +79,7 @@ struct sampler {
 	int exact_fd;   /* -1: not wanted */
 	unsigned nr_counters;
 	int *counter_fds; /* [rung][target][cpu][counter] */
-	uint64_t nr_ids, max_ids;
+	uint64_t nr_ids;
 	struct sampler_id *ids; /* ascending by id */
 	unsigned max_chain;
 	bool counts_lost; /* the kernel has PERF_FORMAT_LOST */
@@ -101,6 +101,12 @@ static inline unsigned ring_index(const struct sampler *s, enum sampler_ring rin
 	return (unsigned)ring * s->nr_cpus + cpu;
 }
 
+/* The kernel events of a rung, and those of sides. */
+static inline size_t sampler_cells(const struct sampler *s)
+{
+	return (size_t)s->nr_targets * s->nr_cpus;
+}
+
 static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
                               unsigned rung, unsigned target, unsigned cpu)
 {
@@ -110,12 +116,8 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 /* The order of sampler.ids, for qsort() and bsearch(). */
 int sampler_compare_ids(const void *a, const void *b);
 
-/* An event with the sampler's clock, in the group of a leader or (-1) its own. A descriptor or
- * -errno. */
-int sampler_member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-                        unsigned long flags);
-/* The same, without a leader. */
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+/* An event with the sampler's clock. A descriptor or -errno. */
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
                      unsigned cpu, int leader);
