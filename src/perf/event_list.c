@@ -111,15 +111,16 @@ static int show_generic(struct listing *list)
 	return stop;
 }
 
-static int show_parts(struct listing *list, const struct alias *alias,
+/* Where the name of a PMU stands before them, as they would be on its processor. */
+static int show_parts(struct listing *list, const char *pmu, const struct alias *alias,
                       const struct alias_part *parts)
 {
-	char name[EVENT_NAME_MAX], means[WHY_SIZE];
+	char name[2 * EVENT_NAME_MAX], means[WHY_SIZE];
 	int stop = 0;
 
 	for (; parts->name && !stop; parts++) {
-		snprintf(name, sizeof(name), "%s%s%s", alias->name, *parts->name ? ":" : "",
-		         parts->name);
+		snprintf(name, sizeof(name), "%s%s%s%s%s", pmu, *pmu ? "::" : "", alias->name,
+		         *parts->name ? ":" : "", parts->name);
 		describe_part(parts, means, sizeof(means));
 		stop = show_as(list, name, alias->description, means, "alias");
 	}
@@ -156,7 +157,7 @@ static int show_aliases(struct listing *list)
 		if (alias->generic)
 			continue;
 		parts = alias_parts(alias, NULL, why);
-		stop = parts ? show_parts(list, alias, parts) : show_missing(list, alias, why);
+		stop = parts ? show_parts(list, "", alias, parts) : show_missing(list, alias, why);
 	}
 	return stop;
 }
@@ -176,21 +177,15 @@ static int show_tracepoint(void *arg, const char *name)
 	return show(arg, name, "", "tracepoint");
 }
 
-/* As they would be on another processor. */
 static int show_aliases_of(struct listing *list, const char *pmu)
 {
 	const struct alias_part *parts;
-	char name[2 * EVENT_NAME_MAX], means[WHY_SIZE], why[WHY_SIZE];
+	char why[WHY_SIZE];
 	int stop = 0;
 
 	for (const struct alias *alias = event_aliases; alias->name && !stop; alias++) {
 		parts = alias_parts(alias, pmu, why);
-		for (; parts && parts->name && !stop; parts++) {
-			snprintf(name, sizeof(name), "%s::%s%s%s", pmu, alias->name,
-			         *parts->name ? ":" : "", parts->name);
-			describe_part(parts, means, sizeof(means));
-			stop = show_as(list, name, alias->description, means, "alias");
-		}
+		stop = parts ? show_parts(list, pmu, alias, parts) : 0;
 	}
 	return stop;
 }
