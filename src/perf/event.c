@@ -21,9 +21,8 @@ static int offer_pfm(void *arg, const struct pfm_name *name)
 	struct suggest *suggest = arg;
 
 	/* who wrote no PMU gets none proposed */
-	suggest_offer(suggest,
-	              strstr(suggest->wanted, "::") ? name->text : strstr(name->text, "::") + 2);
-	return 0;
+	return suggest_offer(suggest, strstr(suggest->wanted, "::") ? name->text
+	                                                            : strstr(name->text, "::") + 2);
 }
 
 struct pmu_search {

@@ -88,23 +88,25 @@ static bool is_known(const struct suggest *suggest, const char *name)
 	return false;
 }
 
-void suggest_offer(struct suggest *suggest, const char *name)
+int suggest_offer(void *arg, const char *name)
 {
+	struct suggest *suggest = arg;
 	unsigned distance = distance_of(suggest->wanted, name);
 	unsigned at = suggest->nr;
 
 	if (distance == UINT_MAX || is_known(suggest, name))
-		return;
+		return 0;
 	while (at > 0 && suggest->best[at - 1].distance > distance)
 		at--;
 	if (at == SUGGEST_MAX)
-		return;
+		return 0;
 	if (suggest->nr < SUGGEST_MAX)
 		suggest->nr++;
 	memmove(&suggest->best[at + 1], &suggest->best[at],
 	        (suggest->nr - 1 - at) * sizeof(suggest->best[0]));
 	snprintf(suggest->best[at].name, SUGGEST_NAME_MAX, "%s", name);
 	suggest->best[at].distance = distance;
+	return 0;
 }
 
 void suggest_print(const struct suggest *suggest, const char *otherwise, char *text, size_t size)

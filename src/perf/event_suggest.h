@@ -21,8 +21,11 @@ struct suggest {
 
 void suggest_init(struct suggest *suggest, const char *wanted);
 
-/* Keeps the name if it is near: a few typos away, or the wanted one with letters left out. */
-void suggest_offer(struct suggest *suggest, const char *name);
+/*
+ * Keeps the name if it is near: a few typos away, or the wanted one with letters left out. 0, for
+ * walks: another name may be nearer. arg: the suggestion.
+ */
+int suggest_offer(void *arg, const char *name);
 
 /* "; did you mean 'a', 'b' or 'c'?"; without a near name, otherwise. */
 void suggest_print(const struct suggest *suggest, const char *otherwise, char *text, size_t size);

@@ -4,7 +4,6 @@
 #include "perf/text_file.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -47,29 +46,6 @@ static int entry_is_name(const struct dirent *entry)
 static int entry_is_event(const struct dirent *entry)
 {
 	return is_name(entry->d_name) && !strchr(entry->d_name, '.');
-}
-
-static int walk_folder(const char *path, int (*select)(const struct dirent *entry),
-                       int (*fn)(void *arg, const char *name), void *arg)
-{
-	struct dirent **entries;
-	int nr = scandir(path, &entries, select, alphasort);
-	int stop = 0;
-
-	for (int i = 0; i < nr; i++) {
-		if (!stop)
-			stop = fn(arg, entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (nr >= 0)
-		free(entries);
-	return stop;
-}
-
-static int offer(void *arg, const char *name)
-{
-	suggest_offer(arg, name);
-	return 0;
 }
 
 /* -- bits -------------------------------------------------------------------------------------- */
@@ -141,7 +117,7 @@ static int explain_pmu(const struct encoding *e)
 	char ending[WHY_SIZE / 2];
 
 	suggest_init(&suggest, e->pmu);
-	walk_folder(e->root, entry_is_name, offer, &suggest);
+	text_folder_walk(e->root, entry_is_name, suggest_offer, &suggest);
 	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
 	snprintf(e->why, WHY_SIZE, "event '%s': this machine has no PMU '%s'%s", e->text, e->pmu,
 	         ending);
@@ -156,7 +132,8 @@ static int explain_term(const struct encoding *e, const char *term)
 	suggest_init(&suggest, term);
 	for (int i = 0; i < 2; i++)
 		if (pmu_path(path, e->root, e->pmu, i ? "events" : "format", ""))
-			walk_folder(path, i ? entry_is_event : entry_is_name, offer, &suggest);
+			text_folder_walk(path, i ? entry_is_event : entry_is_name, suggest_offer,
+			                 &suggest);
 	suggest_print(&suggest, "; config=0x... always works", ending, sizeof(ending));
 	snprintf(e->why, WHY_SIZE, "event '%s': PMU '%s' has no term '%s'%s", e->text, e->pmu, term,
 	         ending);
@@ -312,19 +289,19 @@ static int walk_pmu(void *arg, const char *pmu)
 	walk.pmu = pmu;
 	if (!pmu_path(path, walk.root, pmu, "events", ""))
 		return 0;
-	return walk_folder(path, entry_is_event, walk_event, &walk);
+	return text_folder_walk(path, entry_is_event, walk_event, &walk);
 }
 
 int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char *pmu), void *arg)
 {
 	struct walk walk = {.root = root, .fn = fn, .arg = arg};
 
-	return walk_folder(root, entry_is_name, walk_pmu, &walk);
+	return text_folder_walk(root, entry_is_name, walk_pmu, &walk);
 }
 
 int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), void *arg)
 {
-	return walk_folder(root, entry_is_name, fn, arg);
+	return text_folder_walk(root, entry_is_name, fn, arg);
 }
 
 bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size)
@@ -363,5 +340,5 @@ bool pmu_name(const char *root, uint32_t type, char *name, size_t size)
 {
 	struct type_search search = {root, type, name, size};
 
-	return walk_folder(root, entry_is_name, has_type, &search);
+	return text_folder_walk(root, entry_is_name, has_type, &search);
 }

@@ -56,6 +56,23 @@ int64_t text_file_number_or(const char *path, int64_t otherwise)
 	return text_file_number(path, &value) ? otherwise : value;
 }
 
+int text_folder_walk(const char *path, int (*select)(const struct dirent *entry),
+                     int (*fn)(void *arg, const char *name), void *arg)
+{
+	struct dirent **entries;
+	int nr = scandir(path, &entries, select, alphasort);
+	int stop = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (!stop)
+			stop = fn(arg, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	return stop;
+}
+
 bool text_number(const char *text, uint64_t *value)
 {
 	char *end;

@@ -1,9 +1,10 @@
 /*
- * The short text files of /proc and /sys.
+ * The short text files of /proc and /sys, and the folders that they are in.
  */
 #ifndef PERF_TEXT_FILE_H
 #define PERF_TEXT_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,13 @@ int text_file_number(const char *path, int64_t *value);
 
 /* The same; `otherwise` where there is none. */
 int64_t text_file_number_or(const char *path, int64_t otherwise);
+
+/*
+ * Calls fn for the names of a folder's entries that select takes, in their order. Stops with fn's
+ * result where that is not 0.
+ */
+int text_folder_walk(const char *path, int (*select)(const struct dirent *entry),
+                     int (*fn)(void *arg, const char *name), void *arg);
 
 /* Text that is one number, as C writes them, and nothing else; no sign. */
 bool text_number(const char *text, uint64_t *value);

@@ -4,7 +4,6 @@
 #include "perf/text_file.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,19 +74,13 @@ static int explain_root(const char *name, int error, char why[WHY_SIZE])
 	return error;
 }
 
-static int offer(void *arg, const char *name)
-{
-	suggest_offer(arg, name);
-	return 0;
-}
-
 static int explain_name(const char *root, const char *name, char why[WHY_SIZE])
 {
 	struct suggest suggest;
 	char ending[WHY_SIZE / 2];
 
 	suggest_init(&suggest, name);
-	tracepoint_walk(root, offer, &suggest);
+	tracepoint_walk(root, suggest_offer, &suggest);
 	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
 	snprintf(why, WHY_SIZE, "unknown event or tracepoint '%s'%s", name, ending);
 	return -ENOENT;
@@ -133,27 +126,9 @@ struct system_walk {
 	void *arg;
 };
 
-/* Calls fn for the entries of a folder until it answers with other than 0. */
-static int walk_folder(const char *path,
-                       int (*fn)(const struct system_walk *walk, const char *name),
-                       const struct system_walk *walk)
+static int walk_tracepoint(void *arg, const char *point)
 {
-	struct dirent **entries;
-	int nr = scandir(path, &entries, is_visible, alphasort);
-	int stop = 0;
-
-	for (int i = 0; i < nr; i++) {
-		if (!stop)
-			stop = fn(walk, entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (nr >= 0)
-		free(entries);
-	return stop;
-}
-
-static int walk_tracepoint(const struct system_walk *walk, const char *point)
-{
+	const struct system_walk *walk = arg;
 	char name[EVENT_NAME_MAX], path[PATH_MAX];
 
 	if ((size_t)snprintf(name, sizeof(name), "%s:%s", walk->system, point) >= sizeof(name))
@@ -163,23 +138,23 @@ static int walk_tracepoint(const struct system_walk *walk, const char *point)
 	return walk->fn(walk->arg, name);
 }
 
-static int walk_system(const struct system_walk *walk, const char *system)
+static int walk_system(void *arg, const char *system)
 {
-	struct system_walk inner = *walk;
+	struct system_walk inner = *(const struct system_walk *)arg;
 	char path[PATH_MAX];
 
 	/* what the tracer writes itself: these have an id, but cannot be opened */
 	if (!strcmp(system, "ftrace"))
 		return 0;
-	if (snprintf(path, sizeof(path), "%s/%s", walk->root, system) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", inner.root, system) >= (int)sizeof(path))
 		return 0;
 	inner.system = system;
-	return walk_folder(path, walk_tracepoint, &inner);
+	return text_folder_walk(path, is_visible, walk_tracepoint, &inner);
 }
 
 int tracepoint_walk(const char *root, int (*fn)(void *arg, const char *name), void *arg)
 {
-	const struct system_walk walk = {.root = root, .fn = fn, .arg = arg};
+	struct system_walk walk = {.root = root, .fn = fn, .arg = arg};
 
-	return walk_folder(root, walk_system, &walk);
+	return text_folder_walk(root, is_visible, walk_system, &walk);
 }
