@@ -121,21 +121,9 @@ static void leave_thread(struct tasks *tasks, struct task *task, uint64_t time)
 
 static void unlist_ended(struct tasks *tasks, struct task *task)
 {
-	struct task *before = NULL, *at = tasks->oldest_ended;
-
 	if (!task->ended)
 		return;
-	for (; at && at != task; at = at->next_ended)
-		before = at;
-	if (!at)
-		return;
-	if (before)
-		before->next_ended = task->next_ended;
-	else
-		tasks->oldest_ended = task->next_ended;
-	if (tasks->newest_ended == task)
-		tasks->newest_ended = before;
-	task->next_ended = NULL;
+	DL_DELETE(tasks->oldest_ended, task);
 	task->ended = task->gone = 0;
 }
 
@@ -154,11 +142,7 @@ static void end_task(struct tasks *tasks, struct task *task, uint64_t time)
 	if (task->ended)
 		return;
 	task->ended = time ? time : 1;
-	if (tasks->newest_ended)
-		tasks->newest_ended->next_ended = task;
-	else
-		tasks->oldest_ended = task;
-	tasks->newest_ended = task;
+	DL_APPEND(tasks->oldest_ended, task);
 }
 
 /*
@@ -195,10 +179,7 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 	struct task *task = tasks->oldest_ended;
 	uint64_t own, children;
 
-	tasks->oldest_ended = task->next_ended;
-	if (!tasks->oldest_ended)
-		tasks->newest_ended = NULL;
-	task->next_ended = NULL;
+	DL_DELETE(tasks->oldest_ended, task);
 	if (!task->gone && lives_on(tasks, task, &own, &children)) {
 		task->ended = 0;
 		task->unobserved = tasks->inherited;
@@ -440,7 +421,7 @@ void tasks_tick(struct tasks *tasks, uint64_t time)
 {
 	if (time > ENDED_GRACE_NS)
 		reap_until(tasks, time - ENDED_GRACE_NS);
-	unobserved_count(&tasks->unobserved_list, tasks->tables);
+	tasks_count_unobserved(tasks);
 }
 
 void tasks_count_unobserved(struct tasks *tasks)
@@ -451,7 +432,7 @@ void tasks_count_unobserved(struct tasks *tasks)
 void tasks_end(struct tasks *tasks)
 {
 	reap_until(tasks, FOR_GOOD);
-	unobserved_count(&tasks->unobserved_list, tasks->tables);
+	tasks_count_unobserved(tasks);
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */

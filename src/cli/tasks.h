@@ -15,6 +15,7 @@
 
 #define HASH_NONFATAL_OOM 1 /* what is not added has no table */
 #include <uthash.h>
+#include <utlist.h>
 
 #define NO_THREAD UINT32_MAX
 
@@ -39,7 +40,7 @@ struct task {
 	uint64_t sampled;  /* the same that samples stood for, of the program it executes now */
 	uint64_t earlier;  /* and of those before, which the total will have in it, too */
 	uint64_t before;   /* what the thread's clock showed when all this began, ns */
-	struct task *next_ended;
+	struct task *prev, *next;      /* of those that ended */
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that a sample told them of; NO_THREAD: of none yet */
 	bool streams_started;
@@ -60,7 +61,7 @@ struct tasks {
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;
-	struct task *oldest_ended, *newest_ended;
+	struct task *oldest_ended;            /* of the list of those that ended */
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
 	uint64_t nr_ended;   /* EXIT records */

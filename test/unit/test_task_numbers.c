@@ -166,7 +166,6 @@ static void test_order_of_ends(void **state)
 	grace_passes(world);
 	assert_int_equal(HASH_COUNT(world->tasks.tasks), 3);
 	assert_null(world->tasks.oldest_ended);
-	assert_null(world->tasks.newest_ended);
 }
 
 static void test_shared_slot_keeps_its_name(void **state)
