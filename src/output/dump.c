@@ -51,13 +51,6 @@ static void dump_fini(struct dump *dump)
 	free(dump->frames);
 }
 
-static const char *sample_comm(const struct dump *dump, const struct trace_sample *sample)
-{
-	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
-
-	return thread ? trace_string(dump->trace, thread->comm) : "";
-}
-
 /* Whether the outermost frame is where its thread began. */
 static bool complete(const struct dump *dump)
 {
@@ -104,7 +97,7 @@ static void put_text(struct dump *dump, const struct trace_sample *sample)
 
 	fprintf(dump->to, "%llu.%09llu  ", (unsigned long long)(sample->time / 1000000000),
 	        (unsigned long long)(sample->time % 1000000000));
-	text_put(dump->to, sample_comm(dump, sample), 0);
+	text_put(dump->to, trace_command_name(dump->trace, thread ? thread->comm : 0), 0);
 	fprintf(dump->to, " %d/%d  [%u]  ", thread ? thread->pid : 0, thread ? thread->tid : 0,
 	        sample->cpu);
 	text_put(dump->to, trace_string(dump->trace, event->name), 0);
@@ -221,7 +214,7 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	json_add_number(object, "time_ns", sample->time);
 	json_add(object, "pid", json_int(thread ? thread->pid : 0));
 	json_add(object, "tid", json_int(thread ? thread->tid : 0));
-	json_add(object, "comm", json_text(sample_comm(dump, sample)));
+	json_add(object, "comm", json_text(trace_string(dump->trace, thread ? thread->comm : 0)));
 	json_add_number(object, "cpu", sample->cpu);
 	json_add(object, "event", json_text(trace_string(dump->trace, event->name)));
 	json_add_number(object, "level", sample->level);

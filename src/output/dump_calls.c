@@ -7,7 +7,7 @@
 
 /* What is known of who made a call; for numbers that a file makes up as much as that is. */
 struct caller {
-	const char *comm;
+	uint32_t comm;      /* string */
 	int pid, tid, rank; /* rank -1: none */
 };
 
@@ -16,7 +16,7 @@ static struct caller caller_of(const struct trace *trace, const struct call *cal
 	const struct trace_thread *thread = trace_thread(trace, call->thread);
 
 	return (struct caller){
-		.comm = thread ? trace_string(trace, thread->comm) : "",
+		.comm = thread ? thread->comm : 0,
 		.pid = thread ? thread->pid : 0,
 		.tid = thread ? thread->tid : 0,
 		.rank = trace_rank(trace, call->thread),
@@ -91,7 +91,7 @@ void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call
 
 	fprintf(to, "%" PRIu64 ".%09" PRIu64 "  ", call->enter / 1000000000,
 	        call->enter % 1000000000);
-	text_put(to, caller.comm, 0);
+	text_put(to, trace_command_name(trace, caller.comm), 0);
 	fprintf(to, " %d/%d  ", caller.pid, caller.tid);
 	if (caller.rank >= 0)
 		fprintf(to, "rank %d  ", caller.rank);
@@ -150,7 +150,7 @@ void dump_call_json(struct json_out *out, const struct trace *trace, const struc
 	json_add_number(object, "end_ns", call->leave);
 	json_add(object, "pid", json_int(caller.pid));
 	json_add(object, "tid", json_int(caller.tid));
-	json_add(object, "comm", json_text(caller.comm));
+	json_add(object, "comm", json_text(trace_string(trace, caller.comm)));
 	json_add(object, "rank", caller.rank < 0 ? NULL : json_int(caller.rank));
 	json_add(object, "call", json_text(trace_region_name(trace, call->region)));
 	json_add(object, "class", json_text(region_class_name(class_of(trace, call))));

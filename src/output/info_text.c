@@ -352,7 +352,7 @@ static void put_share(FILE *to, const struct trace *trace, const struct share *s
 		text_quantity(total, (double)exact, unit);
 	fprintf(to, "  %10llu  %*s  %*s  ", (unsigned long long)share->stored,
 	        text_field(weight, 10), weight, text_field(total, 10), total);
-	text_put(to, trace_string(trace, comm), 0);
+	text_put(to, trace_command_name(trace, comm), 0);
 }
 
 static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)

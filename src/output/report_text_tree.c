@@ -87,7 +87,7 @@ static void put_unsampled(const struct tree_text *tree, const struct report_bran
 	put_counters(tree, NULL);
 	put_guides(tree, level);
 	fprintf(tree->to, "%s ", profile_unsampled_name(unsampled));
-	text_put(tree->to, trace_string(profile->trace, unsampled->comm), 0);
+	text_put(tree->to, trace_command_name(profile->trace, unsampled->comm), 0);
 	fputc('\n', tree->to);
 }
 
@@ -245,7 +245,7 @@ static void put_unsampled_title(const struct tree_text *tree,
 	const struct profile *profile = tree->of->profile;
 
 	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
-	text_put(tree->to, trace_string(profile->trace, unsampled->comm), 0);
+	text_put(tree->to, trace_command_name(profile->trace, unsampled->comm), 0);
 	fprintf(tree->to, ": %.2f%% %s%s\n",
 	        percent((double)profile->rows[unsampled->row].self, profile->total),
 	        profile_unsampled_name(unsampled), paint(tree->options, PLAIN));

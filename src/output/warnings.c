@@ -429,11 +429,11 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 			warn(warner,
 			     "%s executed a setuid or unreadable program, which the kernel does "
 			     "not let inherited events observe: %s are [unobserved]",
-			     trace_string(profile->trace, u->comm), exact);
+			     trace_command_name(profile->trace, u->comm), exact);
 			continue;
 		}
 		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is %s",
-		     trace_string(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
+		     trace_command_name(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
 		     exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
@@ -456,7 +456,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		warn(warner,
 		     "samples of %s cover %.1f %% of its exact %s; its functions are scaled by "
 		     "%.3f",
-		     trace_string(profile->trace, scaled->comm),
+		     trace_command_name(profile->trace, scaled->comm),
 		     100 * share(scaled->sampled, scaled->exact), exact, factor);
 	}
 	if (told > MAX_BLAMED)

@@ -53,7 +53,7 @@ static bool is_wanted(const struct wanted *wanted, uint32_t index)
 
 	switch (wanted->key) {
 	case WHO_COMM:
-		return !strcmp(trace_string(wanted->trace, thread->comm), wanted->name);
+		return !strcmp(trace_command_name(wanted->trace, thread->comm), wanted->name);
 	case WHO_RANK:
 		return row != RANK_NONE && wanted->ranks->rows[row].rank == wanted->number;
 	default:

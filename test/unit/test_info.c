@@ -467,6 +467,8 @@ static void ends_and_ways_have_words(void **state)
 	expect_words(&w, "\n  stacks         none\n");
 	run->stacks = TRACE_STACKS_FP;
 	expect_words(&w, "\n  stacks         by frame pointers\n");
+	tables_command(w.tables, 0)->tasks = 1; /* that began unseen */
+	expect_words(&w, "  [unknown], 1 task\n");
 	world_close(&w);
 }
 

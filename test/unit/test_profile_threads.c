@@ -169,10 +169,14 @@ static void ranks_of_two_hosts_stay_two(void **state)
 	world_close(&w);
 }
 
-/* Places of the table whose tasks are gone without a sample, and those of many, have no number. */
+/*
+ * Places of the table whose tasks are gone without a sample, and those of many, have no number;
+ * what began unseen has the name that reports show.
+ */
 static void nobody_has_no_number(void **state)
 {
-	static const char *const words[] = {"process=0", "thread=0", "process=101"};
+	static const char *const words[] = {"process=0", "thread=0", "process=101",
+	                                    "comm=[unknown]"};
 	const char *wrong = NULL;
 	struct trace *trace;
 	struct world w;
@@ -181,10 +185,11 @@ static void nobody_has_no_number(void **state)
 	(void)state;
 	world_open(&w, 64 << 10);
 	put_of(&w, add_thread(&w, 101, 101, "app"), 1);
+	add_thread(&w, 103, 103, "");
 	add_thread(&w, 0, 0, "swapper");
 	tables_thread_ended(w.tables, add_thread(&w, 102, 102, "gone"), 1);
 	trace = written(&w);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(who_init(&who, trace, &words[i], 1, &wrong), i < 2 ? -ENOENT : 0);
 		assert_ptr_equal(wrong, words[i]);
 		who_fini(&who);
