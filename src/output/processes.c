@@ -1,5 +1,6 @@
 #include "output/processes.h"
 #include "output/map64.h"
+#include "output/node_table.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,40 @@ uint32_t *processes_find(const struct trace *trace)
 	for (uint32_t i = 0; found && (entry = trace_thread(trace, i)) && !err; i++)
 		found[i] = entry->pid ? map64_get(&by_pid, process_key(trace, i)) : i;
 	map64_fini(&by_pid);
+	if (!err)
+		return found;
+	free(found);
+	return NULL;
+}
+
+static bool read_alike(const struct trace *trace, uint32_t a, uint32_t b)
+{
+	const struct trace_thread *x = trace_thread(trace, a), *y = trace_thread(trace, b);
+
+	return x->tid == y->tid && x->comm == y->comm &&
+	       process_key(trace, a) == process_key(trace, b);
+}
+
+/* Of entries without a number each is for itself. */
+uint32_t *threads_find(const struct trace *trace)
+{
+	uint32_t *found = calloc(trace_nr_threads(trace) + 1UL, sizeof(*found));
+	const struct trace_thread *entry;
+	struct node_table first = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; found && (entry = trace_thread(trace, i)) && !err; i++) {
+		uint32_t hash = node_hash(node_hash((uint32_t)entry->pid, entry->comm),
+		                          (uint32_t)entry->tid);
+		const struct node_slot *slot = entry->tid ? node_slot_first(&first, hash) : NULL;
+
+		while (slot && !read_alike(trace, slot->node - 1, i))
+			slot = node_slot_next(&first, slot);
+		found[i] = slot ? slot->node - 1 : i;
+		if (!slot && entry->tid)
+			err = node_table_put(&first, i, hash);
+	}
+	node_table_fini(&first);
 	if (!err)
 		return found;
 	free(found);

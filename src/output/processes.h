@@ -1,4 +1,4 @@
-/* What stands for the processes of a trace where they have one name. */
+/* What stands for the processes of a trace, and for its threads, where each has one name. */
 #ifndef OUTPUT_PROCESSES_H
 #define OUTPUT_PROCESSES_H
 
@@ -10,5 +10,11 @@
  * memory.
  */
 uint32_t *processes_find(const struct trace *trace);
+
+/*
+ * For each thread the first entry that reads the same: a thread that executes another program has a
+ * new one, and may come back. Likewise.
+ */
+uint32_t *threads_find(const struct trace *trace);
 
 #endif

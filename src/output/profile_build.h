@@ -31,21 +31,17 @@ struct sum_table {
 struct builder {
 	struct profile *profile;
 	uint32_t classes_room, rows_room, nodes_room;
-	struct map64 class_by_key;
-	struct node_table children, rows; /* rows: by class and name */
+	struct node_table children, rows, classes; /* rows: by class and name */
 	struct sum_table sums;
-	struct map64 who_by_pair;   /* numbers of (process, command) */
-	struct map64 who_by_memory; /* of these or a thread, and a class of accesses */
-	uint32_t *context_nodes;    /* by trace_node_number(): + 1 */
-	uint32_t last_memory;
-	uint32_t last_thread, last_cpu, last_class; /* most samples are of the class of the last */
+	uint32_t *context_nodes;                                 /* by trace_node_number(): + 1 */
+	uint32_t last_thread, last_cpu, last_memory, last_class; /* the last sample's */
 	uint32_t *places; /* where the latest sample with a place led: node + 1, see trace_sample */
 	uint32_t nr_places;
 	bool one_class; /* all samples are of the same */
 	bool by_caller; /* nodes: the way to a sample makes a difference */
 	struct error_bars bars;
 	uint64_t *by_thread; /* weights */
-	/* For each thread what stands for its process, or for it itself; NULL: not asked for. */
+	/* What stands for threads and their processes, see processes.h; NULL: not asked for. */
 	uint32_t *process_of, *thread_of;
 	uint32_t nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
@@ -54,6 +50,14 @@ struct builder {
 		uint32_t context;
 	} * chain; /* on the way up */
 };
+
+/* Finds what stands for threads and processes. 0 or -ENOMEM. */
+int builder_init_classes(struct builder *builder);
+/* The class of a sample; PROFILE_NONE: no memory. */
+uint32_t builder_class(struct builder *builder, const struct trace_sample *sample);
+
+/* Adds all samples of the event that count. 0, -ENOMEM, -EBADMSG. */
+int builder_add_samples(struct builder *builder);
 
 /* The node of a sample's stack; PROFILE_NONE: no memory. known: the node, or PROFILE_NONE. */
 uint32_t builder_leaf(struct builder *builder, const struct trace_sample *sample, uint32_t known);

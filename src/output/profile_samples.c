@@ -1,0 +1,202 @@
+/* Adds up samples, batch by batch: those of one wait together for the memory that each needs. */
+#include "output/profile_build.h"
+
+#include "output/read_ahead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The last place of an array is for all that are behind it. */
+static uint32_t clamped(uint32_t number, uint32_t nr)
+{
+	return number < nr ? number : nr - 1;
+}
+
+/* Where a sample belongs. */
+struct target {
+	uint32_t node; /* PROFILE_NONE: nowhere, it does not count */
+	uint32_t class;
+	uint32_t sum; /* PROFILE_NONE: all samples are of one class */
+	uint32_t row;
+};
+
+static int add_sample(struct builder *builder, const struct trace_sample *sample,
+                      const struct target *target)
+{
+	struct profile *profile = builder->profile;
+	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
+	bool summed = target->sum != PROFILE_NONE;
+	struct profile_row *row = &profile->rows[target->row];
+	uint32_t thread = clamped(sample->thread, builder->nr_threads);
+	uint64_t weight = profile_weight(profile, sample);
+
+	if (summed)
+		builder->sums.sums[target->sum].self += weight;
+	else
+		profile->nodes[target->node].self += weight;
+	profile->classes[target->class].weight += weight;
+	row->self += weight;
+	row->samples++;
+	row->buckets[bucket]++;
+	profile->buckets[bucket]++;
+	profile->samples++;
+	profile->total += weight;
+	profile->sampled += sample->weight;
+	if (sample->weight > profile->max_weight)
+		profile->max_weight = sample->weight;
+	builder->by_thread[thread] += sample->weight;
+	if (sample->nr_counters &&
+	    profile_count(profile, sample, summed ? target->sum : target->node, target->row,
+	                  error_bars_goes_on(&builder->bars, sample, target->row)))
+		return -ENOMEM;
+	return error_bars_step(&builder->bars, sample, target->row, weight);
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+#define BATCH_SIZE 32
+
+struct batch {
+	const struct trace_sample *samples;
+	struct errand errands[BATCH_SIZE];
+	struct target targets[BATCH_SIZE];
+	unsigned nr;
+};
+
+/* Most samples are of the class of the last. */
+static uint32_t class_of(struct builder *builder, const struct trace_sample *sample)
+{
+	if (builder->one_class && builder->profile->nr_classes)
+		return 0;
+	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
+	    sample->memory == builder->last_memory && builder->profile->nr_classes)
+		return builder->last_class;
+	builder->last_thread = sample->thread;
+	builder->last_cpu = sample->cpu;
+	builder->last_memory = sample->memory;
+	builder->last_class = builder_class(builder, sample);
+	return builder->last_class;
+}
+
+static int find_node(struct builder *builder, const struct trace_sample *sample,
+                     const struct errand *errand, struct target *target)
+{
+	target->node = PROFILE_NONE;
+	if (!errand->wanted) {
+		builder_pass(builder, sample);
+		return 0;
+	}
+	target->class = class_of(builder, sample);
+	if (target->class != PROFILE_NONE)
+		target->node = builder_leaf(builder, sample, errand->node);
+	if (target->node == PROFILE_NONE)
+		return -ENOMEM;
+	__builtin_prefetch(&builder->profile->nodes[target->node]);
+	return 0;
+}
+
+/* The sum of what no sample was in before is a new one. */
+static int find_sum(struct builder *builder, struct target *target)
+{
+	struct profile *profile = builder->profile;
+	struct sum_table *sums = &builder->sums;
+	uint32_t name = profile->nodes[target->node].name;
+
+	target->sum =
+		sum_table_find(sums, profile->nodes, profile->rows, target->node, target->class);
+	if (target->sum != PROFILE_NONE) {
+		target->row = sums->sums[target->sum].row;
+		return 0;
+	}
+	target->row = builder_row(builder, target->class, name);
+	if (target->row != PROFILE_NONE)
+		target->sum = sum_table_add(sums, profile->nodes, profile->rows, target->node,
+		                            target->row);
+	return target->sum == PROFILE_NONE ? -ENOMEM : 0;
+}
+
+static int find_row(struct builder *builder, struct target *target)
+{
+	if (!builder->one_class)
+		return find_sum(builder, target);
+	target->sum = PROFILE_NONE;
+	target->row =
+		builder_row(builder, target->class, builder->profile->nodes[target->node].name);
+	return target->row == PROFILE_NONE ? -ENOMEM : 0;
+}
+
+/* Three look-ups after each other for each sample: those of all samples at once. */
+static void look_ahead_rows(const struct builder *builder, const struct batch *batch)
+{
+	const struct target *targets = batch->targets;
+
+	for (unsigned i = 0; i < batch->nr; i++)
+		if (targets[i].node != PROFILE_NONE)
+			sum_table_prefetch(&builder->sums, builder->profile->nodes, targets[i].node,
+			                   targets[i].class);
+	for (unsigned i = 0; i < batch->nr; i++)
+		if (targets[i].node != PROFILE_NONE)
+			sum_table_prefetch_row(&builder->sums, builder->profile->nodes,
+			                       builder->profile->rows, targets[i].node);
+}
+
+static int batch_add(struct builder *builder, struct batch *batch)
+{
+	const struct profile *profile = builder->profile;
+	struct target *targets = batch->targets;
+	int err = 0;
+
+	for (unsigned i = 0; i < batch->nr; i++)
+		batch->errands[i].wanted = part_has(profile->config.part, &batch->samples[i]);
+	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
+	for (unsigned i = 0; i < batch->nr && !err; i++)
+		err = find_node(builder, &batch->samples[i], &batch->errands[i], &targets[i]);
+	if (!err && !builder->one_class)
+		look_ahead_rows(builder, batch);
+	for (unsigned i = 0; i < batch->nr && !err; i++) {
+		if (targets[i].node == PROFILE_NONE)
+			continue;
+		err = find_row(builder, &targets[i]);
+		__builtin_prefetch(&profile->rows[targets[i].row]);
+		error_bars_prefetch(&builder->bars, targets[i].row);
+	}
+	for (unsigned i = 0; i < batch->nr && !err; i++) {
+		if (targets[i].node != PROFILE_NONE)
+			err = add_sample(builder, &batch->samples[i], &targets[i]);
+		else
+			err = error_bars_step(&builder->bars, &batch->samples[i], ERROR_BARS_NONE,
+			                      0);
+	}
+	return err;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int add_all(struct builder *builder, struct read_ahead *ahead)
+{
+	struct batch batch;
+	int got = 1, err = 0;
+
+	builder->nr_places = read_ahead_places(ahead);
+	builder->places = calloc(builder->nr_places + 1UL, sizeof(*builder->places));
+	if (!builder->places)
+		return -ENOMEM;
+	while (got == 1 && !err) {
+		got = read_ahead_some(ahead, BATCH_SIZE, &batch.samples, &batch.nr);
+		err = batch_add(builder, &batch);
+	}
+	return err ? err : got;
+}
+
+int builder_add_samples(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+	struct read_ahead *ahead = read_ahead_new(profile->trace, profile->config.event);
+	int err = ahead ? 0 : -ENOMEM;
+
+	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
+	if (!err)
+		err = add_all(builder, ahead);
+	read_ahead_free(ahead);
+	return err;
+}
