@@ -133,6 +133,9 @@ $(BUILD)/targets/%_debug_frame: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
 
+$(BUILD)/targets/%_packed: $(BUILD)/targets/%
+	objcopy --compress-debug-sections=zlib $< $@
+
 # Return addresses that are signed where the processor can.
 $(BUILD)/targets/%_signed: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
@@ -145,6 +148,7 @@ $(BUILD)/hw/%: test/hw/guest/%.c
 
 $(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
+$(BUILD)/unit/test_cfi: | $(BUILD)/targets/step_deep_debug_frame_packed
 # In other languages.
 PROGRAMS := $(BUILD)/targets/step_throw $(if $(RUSTC),$(BUILD)/targets/step_panic)
 $(BUILD)/unit/test_unwind_programs: | $(PROGRAMS)

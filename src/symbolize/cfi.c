@@ -2,6 +2,7 @@
 #include "symbolize/arch.h"
 #include "symbolize/cfi_entry.h"
 #include "symbolize/cfi_table.h"
+#include "symbolize/unpack.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 /* What a static glibc program or an old library needs is a few thousand entries. */
 #define INDEX_MAX_ENTRIES   65536
 #define INDEX_MAX_TOTAL     (128 * 1024)
+#define UNPACKED_MAX_TOTAL  (4U << 20) /* twice what large programs in Go need */
 #define MAX_PROGRAM_HEADERS 64
 #define MAX_SECTIONS        512
 #define MAX_OPENED          1024 /* modules; then all are forgotten, and looked at again */
@@ -18,6 +20,7 @@ struct cfi_reader {
 	struct module_table *modules;
 	struct image_cache *images;
 	size_t indexed;   /* entries in the indexes of all modules */
+	size_t unpacked;  /* bytes of compressed sections */
 	size_t nr_opened; /* modules looked at */
 	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
 	/* What the buffer of CIEs holds: most functions of a module have one of two. */
@@ -36,6 +39,7 @@ struct cfi_reader *cfi_reader_new(struct module_table *modules)
 		return NULL;
 	reader->modules = modules;
 	reader->indexed = 0;
+	reader->unpacked = 0;
 	reader->nr_opened = 0;
 	reader->parent.section = NULL;
 	reader->images = image_cache_new(modules);
@@ -53,6 +57,8 @@ static void cfi_free(struct cfi *cfi)
 	free(cfi->eh.tops);
 	free(cfi->eh.index);
 	free(cfi->debug.index);
+	free(cfi->debug.unpacked);
+	free(cfi->eh.unpacked);
 	free(cfi);
 }
 
@@ -67,6 +73,7 @@ static void forget_modules(struct cfi_reader *reader)
 		module->unwind = NULL;
 	}
 	reader->indexed = 0;
+	reader->unpacked = 0;
 	reader->nr_opened = 0;
 	reader->parent.section = NULL;
 }
@@ -132,12 +139,30 @@ static void open_linker_table(struct cfi_reader *reader, struct cfi *cfi, const 
 	eh->table_vaddr = phdr->p_vaddr;
 }
 
+/* As linkers of Go make it unless told otherwise. */
+static void open_packed(struct cfi_reader *reader, const struct cfi *cfi,
+                        struct cfi_section *section, const Elf64_Shdr *shdr)
+{
+	Elf64_Chdr chdr;
+
+	section->size = 0;
+	if (shdr->sh_size <= sizeof(chdr) ||
+	    image_read(reader->images, cfi->module, shdr->sh_offset, &chdr, sizeof(chdr)) <
+	            sizeof(chdr) ||
+	    chdr.ch_type != ELFCOMPRESS_ZLIB)
+		return;
+	section->offset = shdr->sh_offset + sizeof(chdr);
+	section->packed = shdr->sh_size - sizeof(chdr);
+	section->size = chdr.ch_size;
+}
+
 /* Remembers a section that is worth scanning if its name is that of call frame information. */
-static void open_section(struct cfi *cfi, const Elf64_Shdr *shdr, const char *name)
+static void open_section(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Shdr *shdr,
+                         const char *name)
 {
 	struct cfi_section *section = NULL;
 
-	if (shdr->sh_type == SHT_NOBITS || shdr->sh_flags & SHF_COMPRESSED)
+	if (shdr->sh_type == SHT_NOBITS)
 		return;
 	if (!strcmp(name, ".eh_frame") && cfi->eh.size == 0)
 		section = &cfi->eh;
@@ -149,6 +174,8 @@ static void open_section(struct cfi *cfi, const Elf64_Shdr *shdr, const char *na
 	section->vaddr = shdr->sh_addr;
 	section->size = shdr->sh_size;
 	section->scanned = true;
+	if (shdr->sh_flags & SHF_COMPRESSED)
+		open_packed(reader, cfi, section, shdr);
 }
 
 static void open_sections(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Ehdr *ehdr)
@@ -170,7 +197,7 @@ static void open_sections(struct cfi_reader *reader, struct cfi *cfi, const Elf6
 			return;
 		image_read(images, cfi->module, names.sh_offset + shdr.sh_name, name,
 		           sizeof(name) - 1);
-		open_section(cfi, &shdr, name);
+		open_section(reader, cfi, &shdr, name);
 	}
 }
 
@@ -275,6 +302,22 @@ static uint32_t section_scan(struct cfi_reader *reader, const struct cfi_source 
 	return n;
 }
 
+static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *source)
+{
+	struct cfi_section *section = source->section;
+	size_t room = UNPACKED_MAX_TOTAL - reader->unpacked;
+	uint8_t *unpacked = section->size <= room ? malloc(section->size) : NULL;
+
+	if (!unpacked || !image_unpack(reader->images, source->module, section->offset,
+	                               section->packed, unpacked, (uint32_t)section->size)) {
+		free(unpacked);
+		return false;
+	}
+	section->unpacked = unpacked;
+	reader->unpacked += section->size;
+	return true;
+}
+
 /* Makes the table that no linker made. The smallest entries have 16 bytes. */
 static void section_index(struct cfi_reader *reader, struct cfi_section *section,
                           const struct cfi_source *source)
@@ -284,6 +327,8 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 
 	section->scanned = false;
 	reader->parent.section = NULL; /* the scan takes the buffer */
+	if (section->packed && !section_unpack(reader, source))
+		return;
 	if (most > INDEX_MAX_ENTRIES)
 		most = INDEX_MAX_ENTRIES;
 	if (most > room)

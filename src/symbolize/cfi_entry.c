@@ -26,6 +26,20 @@ static bool entry_header(struct cursor *head, bool is_eh, struct cfi_entry *entr
 	return !head->bad;
 }
 
+/* Bytes that are within the section. */
+static size_t section_read(const struct cfi_source *source, uint64_t offset, void *to, size_t size)
+{
+	const struct cfi_section *section = source->section;
+
+	if (!section->packed)
+		return image_read(source->images, source->module, section->offset + offset, to,
+		                  size);
+	if (!section->unpacked)
+		return 0;
+	memcpy(to, section->unpacked + offset, size);
+	return size;
+}
+
 bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry)
 {
@@ -34,7 +48,7 @@ bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *b
 	uint64_t left = offset < section->size ? section->size - offset : 0;
 	size_t have = left < 24 ? (size_t)left : 24;
 
-	have = image_read(source->images, source->module, section->offset + offset, buffer, have);
+	have = section_read(source, offset, buffer, have);
 	head.end = buffer + have;
 	*entry = (struct cfi_entry){.offset = offset};
 	if (!entry_header(&head, section->is_eh, entry) || entry->size > left)
@@ -42,9 +56,7 @@ bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *b
 	if (size > entry->size)
 		size = entry->size;
 	if (size > have)
-		size = have + image_read(source->images, source->module,
-		                         section->offset + offset + have, buffer + have,
-		                         size - have);
+		size = have + section_read(source, offset + have, buffer + have, size - have);
 	entry->body.at = head.at;
 	entry->body.end = buffer + size;
 	entry->body.vaddr_end = section->vaddr + offset + size;

@@ -14,6 +14,7 @@
 #include "stepping.h"
 #include "symbolize/unwind.h"
 #include "symbolize/walk.h"
+#include "target_path.h"
 
 #include <elf.h>
 #include <sched.h>
@@ -535,16 +536,6 @@ static inline void stepper_free(struct stepper *stepper)
 	walker_fini(&stepper->theirs);
 	free(stepper->insns);
 	free(stepper);
-}
-
-/* The path of a program that was built for the tests, beside this one. */
-static inline void target_path(char path[4096], const char *name)
-{
-	ssize_t n = readlink("/proc/self/exe", path, 4000);
-
-	assert_true(n > 0);
-	path[n] = 0;
-	snprintf(strrchr(path, '/'), 90, "/../targets/%s", name);
 }
 
 #endif

@@ -2,12 +2,14 @@
 #include "maps.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi.h"
+#include "target_path.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -330,6 +332,50 @@ static void cached_rules_are_those_of_their_addresses(void **state)
 	teardown((void **)&other);
 }
 
+static struct module *target_module(const struct fixture *fixture, const char *name)
+{
+	char path[4096];
+	struct module_file file = {.path = path, .pid = getpid()};
+	struct stat st;
+
+	target_path(path, name);
+	assert_int_equal(stat(path, &st), 0);
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	return module_table_file(fixture->modules, &file);
+}
+
+static struct unwind_rule rule_at(const struct fixture *fixture, struct cfi *cfi, uint64_t vaddr)
+{
+	struct unwind_rule rule;
+	struct cfi_range range;
+
+	memset(&rule, 0, sizeof(rule));
+	assert_true(cfi_rule(fixture->reader, cfi, vaddr, &rule, &range));
+	return rule;
+}
+
+/* Linkers of Go compress .debug_frame. */
+static void compressed_sections_say_the_same(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *modules[] = {target_module(fixture, "step_deep_debug_frame"),
+	                            target_module(fixture, "step_deep_debug_frame_packed")};
+	struct cfi *plain = cfi_get(fixture->reader, modules[0]);
+	struct cfi *packed = cfi_get(fixture->reader, modules[1]);
+	struct unwind_rule rule, other;
+
+	assert_int_equal(plain->debug.packed, 0);
+	assert_true(packed->debug.packed > 0);
+	cfi_same_function(fixture->reader, plain, 0, 0); /* makes the index */
+	assert_true(plain->debug.nr > 1);
+	for (uint32_t i = 0; i < plain->debug.nr; i++) {
+		rule = rule_at(fixture, plain, plain->debug.index[i].vaddr + 1);
+		other = rule_at(fixture, packed, plain->debug.index[i].vaddr + 1);
+		assert_memory_equal(&rule, &other, sizeof(rule));
+	}
+}
+
 /* Code made at run time has a rule for each address, and many addresses in one place. */
 static void dense_rules_stay_known(void **state)
 {
@@ -361,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cached_rules_are_those_of_their_addresses, setup,
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(addresses_of_one_function, setup, teardown),
+		cmocka_unit_test_setup_teardown(compressed_sections_say_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(dense_rules_stay_known, setup, teardown),
 	};
 
