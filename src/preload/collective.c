@@ -35,6 +35,12 @@ static uint64_t sum_of(const struct args *args, unsigned counts, unsigned nr)
 	return sum;
 }
 
+/* This process's own, of those that each has. */
+static uint64_t own_count(const struct args *args, unsigned counts)
+{
+	return (uint64_t)count_at(args->a[counts], (size_t)args->comm->rank, args->large);
+}
+
 /* Each peer has its own count, and its own type. */
 static uint64_t typed_sum_of(const struct args *args, unsigned counts, unsigned types, unsigned nr)
 {
@@ -111,12 +117,9 @@ static struct volume volume_GATHERV(const struct args *args)
 	uint64_t type = root ? type_size(args->a[6]) : 0;
 
 	return (struct volume){
-		.sent = !takes_part(args, 7) ? 0
-	                : root && in_place(args->a[0])
-	                        ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
-	                                             args->large) *
-	                                  type
-	                        : bytes_of(args, 1, 2),
+		.sent = !takes_part(args, 7)           ? 0
+	                : root && in_place(args->a[0]) ? own_count(args, 4) * type
+	                                               : bytes_of(args, 1, 2),
 		.received = root ? sum_of(args, 4, peers_of(args)) * type : 0,
 		.root = root_of(args, 7),
 	};
@@ -142,12 +145,9 @@ static struct volume volume_SCATTERV(const struct args *args)
 
 	return (struct volume){
 		.sent = root ? sum_of(args, 1, peers_of(args)) * type : 0,
-		.received = !takes_part(args, 7) ? 0
-	                    : root && in_place(args->a[4])
-	                            ? (uint64_t)count_at(args->a[1], (size_t)args->comm->rank,
-	                                                 args->large) *
-	                                      type
-	                            : bytes_of(args, 5, 6),
+		.received = !takes_part(args, 7)           ? 0
+	                    : root && in_place(args->a[4]) ? own_count(args, 1) * type
+	                                                   : bytes_of(args, 5, 6),
 		.root = root_of(args, 7),
 	};
 }
@@ -168,11 +168,7 @@ static struct volume volume_ALLGATHERV(const struct args *args)
 	uint64_t type = type_size(args->a[6]);
 
 	return (struct volume){
-		.sent = in_place(args->a[0])
-	                        ? (uint64_t)count_at(args->a[4], (size_t)args->comm->rank,
-	                                             args->large) *
-	                                  type
-	                        : bytes_of(args, 1, 2),
+		.sent = in_place(args->a[0]) ? own_count(args, 4) * type : bytes_of(args, 1, 2),
 		.received = sum_of(args, 4, peers_of(args)) * type,
 		.root = CALL_NO_PEER,
 	};
@@ -246,8 +242,7 @@ static struct volume volume_REDUCE_SCATTER(const struct args *args)
 
 	return (struct volume){
 		.sent = sum_of(args, 2, size) * type,
-		.received = (uint64_t)count_at(args->a[2], (size_t)args->comm->rank, args->large) *
-	                    type,
+		.received = own_count(args, 2) * type,
 		.root = CALL_NO_PEER,
 	};
 }

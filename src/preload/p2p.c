@@ -47,6 +47,15 @@ static void recv_after(struct visit *visit, const uintptr_t *a, bool large)
 
 const struct handler handler_RECV = {recv_before, recv_after, false};
 
+/* The send's arguments come first, for both. */
+static void put_exchange(struct visit *visit, const uintptr_t *a, uintptr_t comm, bool large)
+{
+	if (!abi.known)
+		return;
+	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], comm);
+	put_received(visit, visit->status, comm_number(visit->thread, handle_of(comm)));
+}
+
 static void sendrecv_before(struct visit *visit, uintptr_t *a)
 {
 	if (abi.known)
@@ -55,10 +64,7 @@ static void sendrecv_before(struct visit *visit, uintptr_t *a)
 
 static void sendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	if (!abi.known)
-		return;
-	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[10]);
-	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[10])));
+	put_exchange(visit, a, a[10], large);
 }
 
 const struct handler handler_SENDRECV = {sendrecv_before, sendrecv_after, false};
@@ -71,10 +77,7 @@ static void replace_before(struct visit *visit, uintptr_t *a)
 
 static void replace_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	if (!abi.known)
-		return;
-	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[7]);
-	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[7])));
+	put_exchange(visit, a, a[7], large);
 }
 
 const struct handler handler_SENDRECV_REPLACE = {replace_before, replace_after, false};
@@ -234,26 +237,27 @@ message(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool la
 	};
 }
 
-static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
+__attribute__((always_inline)) static inline void
+start_message(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
 {
 	struct request request;
 
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
-	request = message(visit, REQUEST_SEND, a, large);
-	start(visit, handle_at(a[6], 0), REQUEST_SEND, &request);
+	request = message(visit, kind, a, large);
+	start(visit, handle_at(a[6], 0), kind, &request);
+}
+
+static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	start_message(visit, REQUEST_SEND, a, large);
 }
 
 const struct handler handler_ISEND = {NULL, isend_after, false};
 
 static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	struct request request;
-
-	if (!abi.known || !is_peer((int)a[3]))
-		return;
-	request = message(visit, REQUEST_RECEIVE, a, large);
-	start(visit, handle_at(a[6], 0), REQUEST_RECEIVE, &request);
+	start_message(visit, REQUEST_RECEIVE, a, large);
 }
 
 const struct handler handler_IRECV = {NULL, irecv_after, false};
@@ -297,26 +301,26 @@ static void keep_persistent(uint64_t handle, struct request *request)
 	request_add(handle, request, false);
 }
 
-static void send_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void keep_init(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
 {
 	struct request request;
 
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
-	request = message(visit, REQUEST_SEND, a, large);
+	request = message(visit, kind, a, large);
 	keep_persistent(handle_at(a[6], 0), &request);
+}
+
+static void send_init_after(struct visit *visit, const uintptr_t *a, bool large)
+{
+	keep_init(visit, REQUEST_SEND, a, large);
 }
 
 const struct handler handler_SEND_INIT = {NULL, send_init_after, false};
 
 static void recv_init_after(struct visit *visit, const uintptr_t *a, bool large)
 {
-	struct request request;
-
-	if (!abi.known || !is_peer((int)a[3]))
-		return;
-	request = message(visit, REQUEST_RECEIVE, a, large);
-	keep_persistent(handle_at(a[6], 0), &request);
+	keep_init(visit, REQUEST_RECEIVE, a, large);
 }
 
 const struct handler handler_RECV_INIT = {NULL, recv_init_after, false};
