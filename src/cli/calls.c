@@ -1,17 +1,11 @@
 #include "cli/calls_put.h"
+#include "cli/calls_socket.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* A thread that makes a million calls a second, no two alike, fills its ring in 40 ms. */
@@ -23,11 +17,8 @@
 
 struct calls {
 	struct calls_put put;
-	int socket_fd, timer_fd, poll_fd;
-	char name[RING_KEY_SIZE + 1]; /* of the socket */
-	char key[RING_KEY_SIZE + 1];
-	char **environment;
-	char *preload, *variable; /* the strings in it that are ours */
+	struct calls_socket socket;
+	int timer_fd, poll_fd;
 	struct calls_clock clock;
 	struct calls_names names;
 	bool begun;
@@ -44,64 +35,6 @@ struct calls {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int make_key(char key[RING_KEY_SIZE + 1])
-{
-	uint64_t random[2];
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return -errno;
-	snprintf(key, RING_KEY_SIZE + 1, "%016llx%016llx", (unsigned long long)random[0],
-	         (unsigned long long)random[1]);
-	return 0;
-}
-
-/*
- * Lets the kernel drop what comes without the key: anybody on the node may send, and would keep the
- * recorder busy, and who is to be recorded from being heard.
- */
-static int demand_key(int fd, const char *key)
-{
-	enum { NR_WORDS = RING_KEY_SIZE / 4 };
-	struct sock_filter code[2 + 2 * NR_WORDS + 2], *at = code;
-	const struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
-	uint8_t left = 2 * NR_WORDS + 1; /* instructions to the last one */
-	uint32_t word;
-
-	*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0);
-	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RING_KEY_SIZE, 0, left);
-	for (uint32_t i = 0; i < NR_WORDS; i++) {
-		memcpy(&word, key + 4 * i, sizeof(word));
-		left -= 2;
-		*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4 * i);
-		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word), 0,
-		                                     left);
-	}
-	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
-	*at = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
-}
-
-static int socket_open(struct calls *calls)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	socklen_t size = offsetof(struct sockaddr_un, sun_path) + 1 + RING_KEY_SIZE;
-	const int yes = 1;
-	int err = make_key(calls->name);
-
-	if (!err)
-		err = make_key(calls->key);
-	if (err)
-		return err;
-	memcpy(address.sun_path + 1, calls->name, RING_KEY_SIZE);
-	calls->socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (calls->socket_fd < 0 ||
-	    setsockopt(calls->socket_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) ||
-	    demand_key(calls->socket_fd, calls->key) ||
-	    bind(calls->socket_fd, (struct sockaddr *)&address, size))
-		return -errno;
-	return 0;
-}
-
 static int watch(struct calls *calls, int fd, void *what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
@@ -116,16 +49,16 @@ struct calls *calls_open(void)
 
 	if (!calls)
 		return NULL;
-	calls->socket_fd = calls->timer_fd = -1;
+	calls->socket.fd = calls->timer_fd = -1;
 	calls->round_ns = ROUND_NS;
 	calls->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	error = calls->poll_fd < 0 ? -errno : socket_open(calls);
+	error = calls->poll_fd < 0 ? -errno : calls_socket_open(&calls->socket);
 	if (!error) {
 		calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		error = calls->timer_fd < 0 ? -errno : watch(calls, calls->timer_fd, calls);
 	}
 	if (!error)
-		error = watch(calls, calls->socket_fd, NULL);
+		error = watch(calls, calls->socket.fd, NULL);
 	if (!error) {
 		calls_clock_init(&calls->clock);
 		return calls;
@@ -149,72 +82,20 @@ void calls_close(struct calls *calls)
 		calls_process_free(calls->processes[i]);
 	if (calls->begun)
 		calls_names_fini(&calls->names);
-	close_if_open(calls->socket_fd);
+	calls_socket_close(&calls->socket);
 	close_if_open(calls->timer_fd);
 	close_if_open(calls->poll_fd);
-	free(calls->environment);
-	free(calls->preload);
-	free(calls->variable);
 	free(calls);
+}
+
+char **calls_environment(const struct calls *calls, char **environment, const char *library)
+{
+	return calls_socket_environment(&calls->socket, environment, library);
 }
 
 int calls_poll_fd(const struct calls *calls)
 {
 	return calls->poll_fd;
-}
-
-/* --- the environment -------------------------------------------------------------------------- */
-
-static bool is_variable(const char *entry, const char *name)
-{
-	size_t length = strlen(name);
-
-	return !strncmp(entry, name, length) && entry[length] == '=';
-}
-
-static const char *find_variable(char **environment, const char *name)
-{
-	for (; *environment; environment++)
-		if (is_variable(*environment, name))
-			return *environment + strlen(name) + 1;
-	return NULL;
-}
-
-/* What is preloaded already stays, behind ours. */
-static char *preload_string(const char *already, const char *library)
-{
-	char *string;
-
-	if (!already || !*already || strstr(already, library))
-		already = already && strstr(already, library) ? already : NULL;
-	else if (asprintf(&string, "LD_PRELOAD=%s:%s", library, already) > 0)
-		return string;
-	if (asprintf(&string, "LD_PRELOAD=%s", already ? already : library) > 0)
-		return string;
-	return NULL;
-}
-
-char **calls_environment(struct calls *calls, char **environment, const char *library)
-{
-	size_t nr = 0, kept = 0;
-
-	while (environment[nr])
-		nr++;
-	calls->environment = calloc(nr + 3, sizeof(*calls->environment));
-	calls->preload = preload_string(find_variable(environment, "LD_PRELOAD"), library);
-	if (asprintf(&calls->variable, RING_VARIABLE "=%s:%s", calls->name, calls->key) < 0)
-		calls->variable = NULL;
-	if (!calls->environment || !calls->preload || !calls->variable) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	for (size_t i = 0; i < nr; i++)
-		if (!is_variable(environment[i], "LD_PRELOAD") &&
-		    !is_variable(environment[i], RING_VARIABLE))
-			calls->environment[kept++] = environment[i];
-	calls->environment[kept++] = calls->preload;
-	calls->environment[kept] = calls->variable;
-	return calls->environment;
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -227,37 +108,6 @@ static void set_timer(struct calls *calls)
 	const struct itimerspec time = {{0, ns}, {0, ns}};
 
 	timerfd_settime(calls->timer_fd, 0, &time, NULL);
-}
-
-/* Who asks. */
-struct asker {
-	struct ucred who;
-	struct sockaddr_un address;
-	socklen_t address_size;
-};
-
-/* fd: -1: it is refused. */
-static bool answer(const struct calls *calls, struct asker *asker, int fd)
-{
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec iov = {"", 1};
-	struct msghdr message = {
-		.msg_name = &asker->address,
-		.msg_namelen = asker->address_size,
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = fd < 0 ? NULL : &control,
-		.msg_controllen = fd < 0 ? 0 : sizeof(control),
-	};
-
-	control.header.cmsg_level = SOL_SOCKET;
-	control.header.cmsg_type = SCM_RIGHTS;
-	control.header.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	return sendmsg(calls->socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 #define NOW UINT64_MAX
@@ -289,17 +139,17 @@ static void end_earlier(struct calls *calls, pid_t pid, uint64_t time)
 		}
 }
 
-static void refuse(struct calls *calls, struct asker *asker, int error)
+static void refuse(struct calls *calls, struct calls_asker *asker, int error)
 {
 	calls->refused++;
 	calls->refused_error = error;
-	answer(calls, asker, -1);
+	calls_socket_answer(&calls->socket, asker, -1);
 }
 
-static void welcome(struct calls *calls, struct asker *asker)
+static void welcome(struct calls *calls, struct calls_asker *asker)
 {
 	struct calls_process *process;
-	pid_t pid = asker->who.pid;
+	pid_t pid = asker->pid;
 	int memory = -1;
 
 	end_earlier(calls, pid, NOW);
@@ -316,7 +166,7 @@ static void welcome(struct calls *calls, struct asker *asker)
 	process->shared->patience = calls->put.config.patience;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
-	    answer(calls, asker, memory)) {
+	    calls_socket_answer(&calls->socket, asker, memory)) {
 		if (!calls->nr_alive)
 			calls->drained = ring_ticks(RING_CLOCK_MONOTONIC);
 		calls->processes[calls->nr_alive++] = process;
@@ -329,42 +179,13 @@ static void welcome(struct calls *calls, struct asker *asker)
 	close(memory);
 }
 
-/* The next who asks. 1, 0: it has no business here, -1: there is none. */
-static int next_asker(const struct calls *calls, struct asker *asker)
-{
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(struct ucred))];
-	} control = {0};
-	char byte;
-	struct iovec iov = {&byte, 1};
-	struct msghdr message = {
-		.msg_name = &asker->address,
-		.msg_namelen = sizeof(asker->address),
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t size = recvmsg(calls->socket_fd, &message, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *header = size < 0 ? NULL : CMSG_FIRSTHDR(&message);
-
-	if (size < 0)
-		return -1;
-	if (!header || header->cmsg_type != SCM_CREDENTIALS)
-		return 0;
-	memcpy(&asker->who, CMSG_DATA(header), sizeof(asker->who));
-	asker->address_size = message.msg_namelen;
-	return asker->who.pid > 0 && (asker->who.uid == geteuid() || geteuid() == 0);
-}
-
 static void take_processes(struct calls *calls)
 {
-	struct asker asker;
+	struct calls_asker asker;
 	int got = 0;
 
 	for (unsigned i = 0; i < MAX_ASKING && got >= 0; i++) {
-		got = next_asker(calls, &asker);
+		got = calls_socket_next(&calls->socket, &asker);
 		if (got > 0)
 			welcome(calls, &asker);
 	}

@@ -36,10 +36,10 @@ struct calls *calls_open(void);
 void calls_close(struct calls *calls);
 
 /*
- * The environment for a target: this one, so that it and all its children come to us. It lives as
- * long as this one and calls. NULL: errno.
+ * The environment for a target: this one, so that it and all its children come to us. To be freed;
+ * it lives no longer than this one. NULL: no memory.
  */
-char **calls_environment(struct calls *calls, char **environment, const char *library);
+char **calls_environment(const struct calls *calls, char **environment, const char *library);
 
 /* Where its calls go, from now on. 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);

@@ -400,6 +400,8 @@ static int prepare_target(struct session *s, const char *library)
 	error = environment
 	                ? launch_prepare(&s->launch, s->options->command, environment, &s->old_mask)
 	                : -errno;
+	if (environment != own)
+		free(environment);
 	free(own);
 	return error;
 }

@@ -5,8 +5,37 @@
 #include <cmocka.h>
 
 #include "cli/calls.h"
+#include "cli/calls_socket.h"
 
-/* Which calls a policy gives up first, and what becomes of their messages; the clock. */
+#include <stdlib.h>
+
+/*
+ * What a target finds in its environment; which calls a policy gives up first, and what becomes of
+ * their messages; the clock.
+ */
+
+/* What becomes of a variable that is there beside another one. */
+static void check_preload(const char *before, const char *after)
+{
+	const struct calls_socket at = {.name = "n", .key = "k"};
+	char *environment[] = {(char *)"A=1", (char *)before, (char *)"ADAPTRACE_CALLS=old", NULL};
+	char **variables = calls_socket_environment(&at, environment, "/lib/ours.so");
+
+	assert_non_null(variables);
+	assert_ptr_equal(variables[0], environment[0]);
+	assert_string_equal(variables[1], after);
+	assert_string_equal(variables[2], "ADAPTRACE_CALLS=n:k");
+	assert_null(variables[3]);
+	free(variables);
+}
+
+static void test_environment(void **state)
+{
+	(void)state;
+	check_preload("LD_PRELOAD=", "LD_PRELOAD=/lib/ours.so");
+	check_preload("LD_PRELOAD=/a.so b.so", "LD_PRELOAD=/lib/ours.so:/a.so b.so");
+	check_preload("LD_PRELOAD=/a.so:/lib/ours.so", "LD_PRELOAD=/a.so:/lib/ours.so");
+}
 
 static unsigned level(enum trace_policy policy, enum call_class class, uint64_t ns, uint32_t depth)
 {
@@ -149,6 +178,7 @@ static void test_clock_here(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_messages_belong_to_one_call),
 		cmocka_unit_test(test_transfers_belong_to_one_call),
