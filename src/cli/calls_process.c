@@ -141,46 +141,51 @@ static const char *name_in(uint64_t *record, size_t first, size_t nr)
 	return (const char *)&record[first];
 }
 
-static void define_region(struct calls_process *process, uint64_t *record, size_t nr)
+static bool define_region(struct calls_process *process, uint64_t *record, size_t nr)
 {
 	uint32_t number = ring_head_number(record[0]) - RING_USER_REGIONS, kind;
 
 	if (nr < 3 || number >= RING_MAX_REGIONS ||
-	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY)) {
-		process->malformed++;
-		return;
-	}
+	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
+		return false;
 	kind = record[1] == RING_REGION_MARKER  ? TRACE_MARKER
 	       : record[1] == RING_REGION_VALUE ? TRACE_VALUE
 	                                        : TRACE_USER_REGION;
 	process->regions[number] = calls_names_region(process->names, name_in(record, 2, nr), kind);
+	return true;
 }
 
-static void comm_complete(struct calls_process *process)
+/* No members are expected any more. */
+static void forget_coming(struct calls_process *process)
+{
+	free(process->coming.members);
+	memset(&process->coming, 0, sizeof(process->coming));
+}
+
+static bool comm_complete(struct calls_process *process)
 {
 	uint32_t number = process->coming.number;
 
 	if (grow(&process->comms, &process->nr_comms, number, 0))
 		process->comms[number] = calls_names_comm(process->names, &process->coming.comm,
 		                                          process->coming.members);
-	free(process->coming.members);
-	memset(&process->coming, 0, sizeof(process->coming));
+	forget_coming(process);
+	return true;
 }
 
 /*
  * Nobody sends the members of the world. They are not made here: a few words could say that there
  * are millions, again and again.
  */
-static void define_comm(struct calls_process *process, const uint64_t *record, size_t nr)
+static bool define_comm(struct calls_process *process, const uint64_t *record, size_t nr)
 {
-	uint32_t number = ring_head_number(record[0]), local, remote;
+	uint32_t number = ring_head_number(record[0]);
+	uint32_t local = nr == 4 ? (uint32_t)record[3] : UINT32_MAX;
+	uint32_t remote = nr == 4 ? (uint32_t)(record[3] >> 32) : 0;
 
-	free(process->coming.members);
-	memset(&process->coming, 0, sizeof(process->coming));
-	local = nr == 4 ? (uint32_t)record[3] : UINT32_MAX;
-	remote = nr == 4 ? (uint32_t)(record[3] >> 32) : 0;
+	forget_coming(process);
 	if (!number || number >= RING_MAX_COMMS || local > MOST_MEMBERS || remote > MOST_MEMBERS)
-		goto bad;
+		return false;
 	process->coming.number = number;
 	process->coming.nr = local + remote;
 	process->coming.comm = (struct trace_comm){
@@ -194,55 +199,45 @@ static void define_comm(struct calls_process *process, const uint64_t *record, s
 		process->coming.comm.name = tables_string(
 			process->names->tables,
 			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-	if (record[2] & RING_COMM_WORLD) {
-		comm_complete(process);
-		return;
-	}
+	if (record[2] & RING_COMM_WORLD)
+		return comm_complete(process);
 	process->coming.members = calloc(process->coming.nr + 1UL, sizeof(uint32_t));
-	if (!process->coming.members)
-		goto bad;
-	if (!process->coming.nr)
-		comm_complete(process);
-	return;
-bad:
-	memset(&process->coming, 0, sizeof(process->coming));
-	process->malformed++;
+	if (process->coming.members)
+		return process->coming.nr || comm_complete(process);
+	forget_coming(process);
+	return false;
 }
 
-static void define_members(struct calls_process *process, const uint64_t *record, size_t nr)
+static bool define_members(struct calls_process *process, const uint64_t *record, size_t nr)
 {
 	uint32_t first = (uint32_t)record[1], now;
 
 	if (nr < 3 || ring_head_number(record[0]) != process->coming.number ||
-	    first != process->coming.filled || first >= process->coming.nr) {
-		process->malformed++;
-		return;
-	}
+	    first != process->coming.filled || first >= process->coming.nr)
+		return false;
 	now = process->coming.nr - first;
 	if (now > 2 * (nr - 2))
 		now = (uint32_t)(2 * (nr - 2));
 	memcpy(process->coming.members + first, &record[2], now * sizeof(uint32_t));
 	process->coming.filled += now;
-	if (process->coming.filled == process->coming.nr)
-		comm_complete(process);
+	return process->coming.filled < process->coming.nr || comm_complete(process);
 }
 
 /* Files stand among the communicators, below the one that opened them. */
-static void define_file(struct calls_process *process, uint64_t *record, size_t nr)
+static bool define_file(struct calls_process *process, uint64_t *record, size_t nr)
 {
 	uint32_t number = ring_head_number(record[0]), of = nr < 4 ? 0 : (uint32_t)record[2];
 	const uint32_t nobody = 0;
 	struct trace_comm file = {.id = record[1], .flags = TRACE_COMM_FILE};
 
 	if (nr < 4 || !number || number >= RING_MAX_COMMS ||
-	    !grow(&process->comms, &process->nr_comms, number, 0)) {
-		process->malformed++;
-		return;
-	}
+	    !grow(&process->comms, &process->nr_comms, number, 0))
+		return false;
 	file.name = tables_string(process->names->tables, name_in(record, 3, nr));
 	if (of && of < process->nr_comms && process->comms[of])
 		file.parent = process->comms[of] + 1;
 	process->comms[number] = calls_names_comm(process->names, &file, &nobody);
+	return true;
 }
 
 struct trace_process *calls_process_entry(struct calls_process *process)
@@ -260,19 +255,40 @@ struct trace_process *calls_process_entry(struct calls_process *process)
 	return tables_process(tables, process->entry);
 }
 
-static void define_process(struct calls_process *process, uint64_t *record, size_t nr)
+static bool define_process(struct calls_process *process, uint64_t *record, size_t nr)
 {
-	struct trace_process *entry = nr < 4 ? NULL : calls_process_entry(process);
+	struct trace_process *entry;
 
-	if (!entry) {
-		process->malformed += nr < 4;
-		return;
-	}
+	if (nr < 4)
+		return false;
+	entry = calls_process_entry(process);
+	if (!entry) /* there is no room */
+		return true;
 	entry->flags |= TRACE_PROCESS_MPI;
 	entry->thread_level = record[1] & 3;
 	entry->rank = (int32_t)record[2];
 	entry->world_size = (uint32_t)(record[2] >> 32);
 	entry->library = tables_string(process->names->tables, name_in(record, 3, nr));
+	return true;
+}
+
+/* False: it makes no sense. */
+static bool define(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	switch (ring_head_record(record[0])) {
+	case RING_REGION:
+		return define_region(process, record, nr);
+	case RING_COMM:
+		return define_comm(process, record, nr);
+	case RING_MEMBERS:
+		return define_members(process, record, nr);
+	case RING_FILE:
+		return define_file(process, record, nr);
+	case RING_PROCESS:
+		return define_process(process, record, nr);
+	default:
+		return false;
+	}
 }
 
 static void read_definitions(struct calls_process *process)
@@ -283,27 +299,8 @@ static void read_definitions(struct calls_process *process)
 	uint64_t record[RING_MAX_RECORD + 1];
 	size_t nr;
 
-	while ((nr = calls_ring_next(process, &view, record))) {
-		switch (ring_head_record(record[0])) {
-		case RING_REGION:
-			define_region(process, record, nr);
-			break;
-		case RING_COMM:
-			define_comm(process, record, nr);
-			break;
-		case RING_MEMBERS:
-			define_members(process, record, nr);
-			break;
-		case RING_FILE:
-			define_file(process, record, nr);
-			break;
-		case RING_PROCESS:
-			define_process(process, record, nr);
-			break;
-		default:
-			process->malformed++;
-		}
-	}
+	while ((nr = calls_ring_next(process, &view, record)))
+		process->malformed += !define(process, record, nr);
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
 }
 
