@@ -78,7 +78,7 @@ static void say_warning(void *arg, const char *text)
 
 void late_names_say_lineless(uint32_t flags)
 {
-	warnings_of_lines(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED), say_warning,
+	warnings_of_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED), say_warning,
 	                  NULL);
 }
 

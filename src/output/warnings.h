@@ -11,8 +11,8 @@ typedef void warning_fn(void *arg, const char *text);
 
 /* Of the whole recording. */
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg);
-/* Why lines are missing, by flags of a run: a part of these. */
-void warnings_of_lines(uint32_t flags, warning_fn *fn, void *arg);
+/* What of these is told by flags of a run, or by some of them. */
+void warnings_of_flags(uint32_t flags, warning_fn *fn, void *arg);
 /* Why there are no samples of an event. counted: event->exact is known, even where it is 0. */
 void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct trace_event *event,
                         bool counted);

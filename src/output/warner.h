@@ -1,0 +1,29 @@
+/* How warnings are told; for the files that warnings.h promises, alone. */
+#ifndef OUTPUT_WARNER_H
+#define OUTPUT_WARNER_H
+
+#include "output/warnings.h"
+#include "symbolize/module.h"
+
+#define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
+
+struct warner {
+	warning_fn *fn;
+	void *arg;
+};
+
+__attribute__((format(printf, 2, 3))) void warn(const struct warner *warner, const char *format,
+                                                ...);
+
+static inline double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* Code that no file has. */
+static inline bool module_is_made(const struct trace_module *module)
+{
+	return module->kind == MODULE_ANON;
+}
+
+#endif
