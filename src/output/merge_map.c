@@ -57,16 +57,10 @@ static uint64_t input_time(const struct merge_map *map, const struct merge_input
 	return time ? clocks_time(map->clocks, input->host, time) : 0;
 }
 
-/* The number behind a key, or the one that add() gives to it; MERGE_NONE: refused. 0 or -ENOMEM. */
-static int find_or_add(struct map64 *map, uint64_t key,
-                       uint32_t (*add)(void *arg, const void *entry), void *arg, const void *entry,
-                       uint32_t *number)
+/* Lets a number be found by a key, unless it was refused. 0 or -ENOMEM. */
+static int know(struct map64 *map, uint64_t key, uint32_t number)
 {
-	*number = map64_get(map, key);
-	if (*number != UINT32_MAX)
-		return 0;
-	*number = add(arg, entry);
-	return *number == MERGE_NONE ? 0 : map64_add(map, key, *number);
+	return number == MERGE_NONE ? 0 : map64_add(map, key, number);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -98,32 +92,41 @@ static uint64_t module_key(const struct merge_map *map, const struct merge_input
 	return XXH3_64bits(&key, sizeof(key));
 }
 
-struct adding {
-	struct merge_map *map;
-	const struct merge_input *input;
-	const uint32_t *members;
-};
-
-static uint32_t add_module(void *arg, const void *entry)
+static uint32_t add_module(struct merge_map *map, const struct merge_input *input,
+                           const struct trace_module *module)
 {
-	struct adding *adding = arg;
-	struct merge_map *map = adding->map;
-	struct trace_module *to;
+	struct trace_module *to = NULL;
 
-	if (map->nr_modules >= MAX_MODULES)
-		return MERGE_NONE;
-	to = tables_module(map->tables, (uint16_t)map->nr_modules);
+	if (map->nr_modules < MAX_MODULES)
+		to = tables_module(map->tables, (uint16_t)map->nr_modules);
 	if (!to)
 		return MERGE_NONE;
-	*to = *(const struct trace_module *)entry;
-	to->path = merge_string(map, adding->input, to->path);
+	*to = *module;
+	to->path = merge_string(map, input, module->path);
 	return map->nr_modules++;
+}
+
+/* Module 0, which is in no known mapping, where there is no room. */
+static int map_module(struct merge_map *map, struct merge_input *input, uint32_t i)
+{
+	const struct trace_module *module = trace_module(input->trace, i);
+	uint64_t key = module_key(map, input, i, module);
+	uint32_t number = map64_get(&map->modules, key);
+	int err = 0;
+
+	if (number == MERGE_NONE) {
+		number = add_module(map, input, module);
+		err = know(&map->modules, key, number);
+	}
+	if (number == MERGE_NONE)
+		tables_run(map->tables)->refused_modules++;
+	else
+		input->modules[i] = (uint16_t)number;
+	return err;
 }
 
 static int map_modules(struct merge_map *map, struct merge_input *input)
 {
-	struct adding adding = {map, input, NULL};
-	const struct trace_module *module;
 	int err = 0;
 
 	while (trace_module(input->trace, input->nr_modules) && input->nr_modules <= MAX_MODULES)
@@ -131,17 +134,8 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 	input->modules = calloc(input->nr_modules + 1UL, sizeof(*input->modules));
 	if (!input->modules)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < input->nr_modules && !err; i++) {
-		uint32_t number;
-
-		module = trace_module(input->trace, i);
-		err = find_or_add(&map->modules, module_key(map, input, i, module), add_module,
-		                  &adding, module, &number);
-		if (number == MERGE_NONE)
-			tables_run(map->tables)->refused_modules++;
-		else
-			input->modules[i] = (uint16_t)number;
-	}
+	for (uint32_t i = 1; i < input->nr_modules && !err; i++)
+		err = map_module(map, input, i);
 	return err;
 }
 
@@ -288,17 +282,8 @@ static void map_commands(struct merge_map *map, const struct merge_input *input)
 
 /* --- communicators and regions ---------------------------------------------------------------- */
 
-static uint32_t add_region(void *arg, const void *entry)
-{
-	struct adding *adding = arg;
-	struct trace_region region = *(const struct trace_region *)entry;
-
-	return tables_add_region(adding->map->tables, &region);
-}
-
 static int map_regions(struct merge_map *map, struct merge_input *input)
 {
-	struct adding adding = {map, input, NULL};
 	const struct trace_region *region;
 	int err = 0;
 
@@ -309,20 +294,19 @@ static int map_regions(struct merge_map *map, struct merge_input *input)
 		return -ENOMEM;
 	for (uint32_t i = 0; (region = trace_region(input->trace, i)) && !err; i++) {
 		struct trace_region copy = *region;
+		uint32_t *number = &input->regions[i];
+		uint64_t key;
 
 		copy.name = merge_string(map, input, copy.name);
 		copy.file = merge_string(map, input, copy.file);
-		err = find_or_add(&map->regions, XXH3_64bits(&copy, sizeof(copy)), add_region,
-		                  &adding, &copy, &input->regions[i]);
+		key = XXH3_64bits(&copy, sizeof(copy));
+		*number = map64_get(&map->regions, key);
+		if (*number != MERGE_NONE)
+			continue;
+		*number = tables_add_region(map->tables, &copy);
+		err = know(&map->regions, key, *number);
 	}
 	return err;
-}
-
-static uint32_t add_comm(void *arg, const void *entry)
-{
-	struct adding *adding = arg;
-
-	return tables_add_comm(adding->map->tables, entry, adding->members);
 }
 
 /* The same in the whole job by its id; others by their members, which is right for SELF. */
@@ -343,9 +327,10 @@ static int map_comm(struct merge_map *map, struct merge_input *input, uint32_t n
 {
 	uint32_t nr = comm->nr_members + comm->nr_remote;
 	uint32_t *members = calloc(nr + 1UL, sizeof(*members));
-	struct adding adding = {map, input, members};
+	uint32_t *to_number = &input->comms[number];
 	struct trace_comm copy = *comm, *to;
-	int err;
+	uint64_t key;
+	int err = 0;
 
 	if (!members)
 		return -ENOMEM;
@@ -359,9 +344,13 @@ static int map_comm(struct merge_map *map, struct merge_input *input, uint32_t n
 	copy.parent = 0;
 	if (comm->parent && input->comms[comm->parent - 1] != MERGE_NONE)
 		copy.parent = input->comms[comm->parent - 1] + 1;
-	err = find_or_add(&map->comms, comm_key(map, input, number, comm, members), add_comm,
-	                  &adding, &copy, &input->comms[number]);
-	to = tables_comm_at(map->tables, input->comms[number]);
+	key = comm_key(map, input, number, comm, members);
+	*to_number = map64_get(&map->comms, key);
+	if (*to_number == MERGE_NONE) {
+		*to_number = tables_add_comm(map->tables, &copy, members);
+		err = know(&map->comms, key, *to_number);
+	}
+	to = tables_comm_at(map->tables, *to_number);
 	if (to) {
 		to->flags |= comm->flags;
 		to->name = to->name ? to->name : copy.name;
@@ -384,123 +373,6 @@ static int map_comms(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
-/* --- CPUs ------------------------------------------------------------------------------------- */
-
-static uint32_t count_cpus(const struct trace *trace)
-{
-	const struct trace_stream *stream;
-	uint32_t nr = trace_run(trace)->nr_cpus;
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
-		if (stream->cpu != TRACE_ANY_CPU && stream->cpu >= nr && stream->cpu < UINT16_MAX)
-			nr = stream->cpu + 1;
-	return nr < UINT16_MAX ? nr + !nr : UINT16_MAX;
-}
-
-static uint64_t stream_key(uint32_t event, uint32_t cpu)
-{
-	return (uint64_t)event << 32 | cpu;
-}
-
-/* The one of a CPU in the new trace; NULL: there is none. */
-static struct trace_stream *find_stream(const struct merge_map *map, uint32_t event, uint32_t cpu)
-{
-	return tables_stream(map->tables, map64_get(&map->streams, stream_key(event, cpu)));
-}
-
-static bool same_periods(const struct merge_map *map, const struct merge_input *input,
-                         const struct cpu_block *block)
-{
-	const struct trace_stream *stream, *known;
-
-	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
-		if (!trace_event(input->trace, stream->event) || stream->cpu >= block->nr)
-			continue;
-		known = find_stream(map, input->kinds[stream->event], block->first + stream->cpu);
-		if (known && known->base_period != stream->base_period)
-			return false;
-	}
-	return true;
-}
-
-static struct cpu_block find_block(struct merge_map *map, const struct merge_input *input)
-{
-	struct cpu_block *block = map->blocks;
-	uint32_t nr = count_cpus(input->trace);
-
-	for (; block < map->blocks + map->nr_blocks; block++)
-		if (block->host == input->host && block->nr == nr &&
-		    same_periods(map, input, block))
-			return *block;
-	*block = (struct cpu_block){input->host, map->nr_cpus, nr};
-	map->nr_cpus += nr;
-	map->nr_blocks++;
-	return *block;
-}
-
-static struct trace_stream *make_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
-                                        uint64_t base_period)
-{
-	uint32_t number = map->streams.nr;
-	struct trace_stream *to;
-
-	if (map64_add(&map->streams, stream_key(event, cpu), number))
-		return NULL;
-	to = tables_add_stream(map->tables);
-	if (to)
-		*to = (struct trace_stream){event, cpu, base_period, 0, 0};
-	else
-		map64_remove(&map->streams, stream_key(event, cpu));
-	return to;
-}
-
-/* Where there is no room for a CPU, what was lost there is told of another one. */
-static struct trace_stream *any_stream(const struct merge_map *map, uint32_t event)
-{
-	struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = tables_stream(map->tables, i)); i++)
-		if (stream->event == event)
-			break;
-	return stream;
-}
-
-static void add_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
-                       const struct trace_stream *from)
-{
-	struct trace_stream *to = find_stream(map, event, cpu);
-
-	if (!to)
-		to = make_stream(map, event, cpu, from->base_period);
-	if (!to)
-		to = any_stream(map, event);
-	if (!to)
-		return;
-	to->lost += from->lost;
-	to->throttled += from->throttled;
-}
-
-static void map_streams(struct merge_map *map, struct merge_input *input)
-{
-	const struct trace_stream *stream;
-
-	input->cpus = find_block(map, input);
-	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
-		bool any = stream->cpu == TRACE_ANY_CPU;
-		struct trace_stream from = *stream;
-
-		if (!trace_event(input->trace, stream->event))
-			continue;
-		for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++) {
-			if (!any && cpu != stream->cpu)
-				continue;
-			add_stream(map, input->kinds[stream->event], input->cpus.first + cpu,
-			           &from);
-			from.lost = from.throttled = 0;
-		}
-	}
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int merge_map_input(struct merge_map *map, struct merge_input *input)
@@ -518,7 +390,7 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 	if (err)
 		return err;
 	map_commands(map, input);
-	map_streams(map, input);
+	merge_map_streams(map, input);
 	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
 	return input->seen ? 0 : -ENOMEM;
 }

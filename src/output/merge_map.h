@@ -56,6 +56,9 @@ void merge_input_fini(struct merge_input *input);
  */
 int merge_map_input(struct merge_map *map, struct merge_input *input);
 
+/* For that alone: the streams of the input, which is known by its host's CPUs from then on. */
+void merge_map_streams(struct merge_map *map, struct merge_input *input);
+
 /* A string of the input. */
 uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);
 
