@@ -135,7 +135,7 @@ static int find(struct finder *finder, struct call_callers *callers)
 {
 	int err;
 
-	finder->nr_threads = trace_nr_threads(finder->samples->trace);
+	finder->nr_threads = trace_nr(finder->samples->trace, TRACE_THREADS);
 	finder->queues = calloc(finder->nr_threads + 1UL, sizeof(*finder->queues));
 	finder->mpi = mpi_paths_functions(&finder->samples->paths);
 	if (!finder->queues || !finder->mpi)

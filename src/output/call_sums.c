@@ -140,8 +140,7 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
 	int got = 0;
 
 	*sums = (struct call_sums){.trace = trace, .part = part};
-	while (trace_region(trace, sums->nr_regions))
-		sums->nr_regions++;
+	sums->nr_regions = trace_nr(trace, TRACE_REGIONS);
 	sums->regions = calloc(sums->nr_regions + 1UL, sizeof(*sums->regions));
 	sums->ranks = calloc(rows->nr + 1UL, sizeof(*sums->ranks));
 	if (!sums->regions || !sums->ranks)

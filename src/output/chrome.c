@@ -396,7 +396,8 @@ static int prepare(struct chrome *chrome)
 	chrome->start = spool_start(chrome->spool);
 	chrome->depths = paths_depths(chrome->paths, &deepest);
 	chrome->process_of = processes_find(chrome->trace);
-	chrome->named = calloc(trace_nr_threads(chrome->trace) + 1UL, sizeof(*chrome->named));
+	chrome->named =
+		calloc(trace_nr(chrome->trace, TRACE_THREADS) + 1UL, sizeof(*chrome->named));
 	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome))
 		return -ENOMEM;
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));

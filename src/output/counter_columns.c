@@ -266,7 +266,7 @@ static void add_sum(struct chooser *chooser, const struct trace *trace, unsigned
 void counter_columns_init(struct counter_columns *columns, const struct trace *trace,
                           uint32_t event)
 {
-	struct chooser chooser = {.columns = columns, .nr = 1 + trace_nr_counters(trace)};
+	struct chooser chooser = {.columns = columns, .nr = 1 + trace_nr(trace, TRACE_COUNTERS)};
 	const struct trace_event *leader = trace_event(trace, event);
 
 	columns->nr = columns->nr_sums = 0;

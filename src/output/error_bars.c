@@ -36,7 +36,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP,
 		.one_sided = clock_sides(trace, trace_event(trace, event)) != CLOCK_BOTH,
 		.nr_cpus = trace_nr_cpus(trace) + 1,
-		.nr_streams = trace_nr_threads(trace) + 1,
+		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
 	};
 	if (bars->by_cpu)
 		bars->nr_streams = bars->nr_cpus;

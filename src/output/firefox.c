@@ -188,7 +188,7 @@ static int print_samples(const struct firefox *firefox, uint32_t thread)
 /* A process has one name; what executed another program before has that name as a thread alone. */
 static uint32_t process_name(const struct firefox *firefox, uint32_t thread)
 {
-	if (thread >= trace_nr_threads(firefox->trace))
+	if (thread >= trace_nr(firefox->trace, TRACE_THREADS))
 		return 0;
 	return trace_thread(firefox->trace, firefox->process_of[thread])->comm;
 }

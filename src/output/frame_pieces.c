@@ -109,7 +109,7 @@ static int index_pieces(struct frame_pieces *pieces)
 
 int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace)
 {
-	size_t most = 2 * (size_t)trace_nr_symbols(trace) + trace_nr_lines(trace);
+	size_t most = 2 * (size_t)trace_nr(trace, TRACE_SYMBOLS) + trace_nr(trace, TRACE_LINES);
 	int err;
 
 	*pieces = (struct frame_pieces){0};

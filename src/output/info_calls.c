@@ -21,15 +21,6 @@ static const struct trace_instrument *instrument_of(const struct trace *trace, u
 	return NULL;
 }
 
-static uint32_t first_kind(const struct trace *trace)
-{
-	uint32_t kind = 0;
-
-	while (trace_event(trace, kind))
-		kind++;
-	return kind;
-}
-
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void put_offset(FILE *to, const struct trace *trace, uint64_t time)
@@ -96,7 +87,7 @@ int info_calls_text(FILE *to, const struct trace *trace)
 {
 	uint64_t bytes;
 	int err = trace_call_bytes(trace, &bytes);
-	uint32_t first = first_kind(trace);
+	uint32_t first = trace_nr_events(trace);
 	bool several = trace_kind(trace, first + 1);
 	const struct trace_event *event;
 
@@ -138,8 +129,7 @@ static const struct trace_process **list_processes(const struct trace *trace, ui
 {
 	const struct trace_process **list;
 
-	for (*nr = 0; trace_process(trace, *nr);)
-		++*nr;
+	*nr = trace_nr(trace, TRACE_PROCESSES);
 	list = calloc(*nr + 1UL, sizeof(*list));
 	if (!list)
 		return NULL;
@@ -218,7 +208,7 @@ struct json_object *info_calls_object(const struct trace *trace)
 	const struct trace_event *event;
 	uint64_t bytes;
 
-	for (uint32_t i = first_kind(trace); (event = trace_kind(trace, i)); i++)
+	for (uint32_t i = trace_nr_events(trace); (event = trace_kind(trace, i)); i++)
 		json_append(kinds, calls_object(trace, i, event));
 	json_add(object, "bytes",
 	         trace_call_bytes(trace, &bytes) ? json_lost() : json_number(bytes));

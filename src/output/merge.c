@@ -50,11 +50,8 @@ static void widen_event(struct merged_event *to, const struct merge_input *input
 static int add_events(struct merge *merge, struct merge_input *input)
 {
 	const struct trace_event *event;
-	uint32_t nr = 0;
 
-	while (trace_kind(input->trace, nr))
-		nr++;
-	input->kinds = calloc(nr + 1UL, sizeof(*input->kinds));
+	input->kinds = calloc(trace_nr(input->trace, TRACE_EVENTS) + 1UL, sizeof(*input->kinds));
 	if (!input->kinds)
 		return -ENOMEM;
 	for (uint32_t i = 0; (event = trace_event(input->trace, i)); i++) {

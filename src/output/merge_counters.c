@@ -21,7 +21,7 @@ static bool same_counters(const struct trace *a, const struct trace *b)
 {
 	const struct trace_counter *x, *y;
 
-	if (trace_nr_counters(a) != trace_nr_counters(b))
+	if (trace_nr(a, TRACE_COUNTERS) != trace_nr(b, TRACE_COUNTERS))
 		return false;
 	for (uint32_t i = 0; (x = trace_counter(a, i)) && (y = trace_counter(b, i)); i++)
 		if (x->unit != y->unit ||
@@ -39,7 +39,7 @@ static const struct merge_input *find_common(struct merge_counters *counters,
 
 	for (uint32_t i = 0; i < map->nr_inputs; i++) {
 		const struct merge_input *input = &map->inputs[i];
-		bool has = trace_nr_counters(input->trace);
+		bool has = trace_nr(input->trace, TRACE_COUNTERS);
 
 		any |= has;
 		same &= !has || !input->kinds[0];
@@ -93,7 +93,7 @@ static bool some_stand_for_many(const struct tables *tables)
 int merge_counters_init(struct merge_counters *counters, struct merge_map *map)
 {
 	const struct merge_input *common = find_common(counters, map);
-	unsigned nr = common ? trace_nr_counters(common->trace) : 0;
+	unsigned nr = common ? trace_nr(common->trace, TRACE_COUNTERS) : 0;
 	int err = 0;
 
 	if (!nr)

@@ -52,7 +52,7 @@ static int32_t lowest_rank(const struct trace *trace)
 
 static int find_owners(struct merge_input *input)
 {
-	input->nr_threads = trace_nr_threads(input->trace);
+	input->nr_threads = trace_nr(input->trace, TRACE_THREADS);
 	input->owners = calloc(input->nr_threads + 1UL, sizeof(*input->owners));
 	if (!input->owners)
 		return -ENOMEM;

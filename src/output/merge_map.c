@@ -129,8 +129,9 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 {
 	int err = 0;
 
-	while (trace_module(input->trace, input->nr_modules) && input->nr_modules <= MAX_MODULES)
-		input->nr_modules++;
+	input->nr_modules = trace_nr(input->trace, TRACE_MODULES);
+	if (input->nr_modules > MAX_MODULES + 1)
+		input->nr_modules = MAX_MODULES + 1;
 	input->modules = calloc(input->nr_modules + 1UL, sizeof(*input->modules));
 	if (!input->modules)
 		return -ENOMEM;
@@ -161,11 +162,9 @@ static void move_process(struct trace_process *process, const struct clock_host 
 static int map_processes(struct merge_map *map, struct merge_input *input)
 {
 	const struct trace_process *process;
-	uint32_t nr = 0;
 
-	while (trace_process(input->trace, nr))
-		nr++;
-	input->processes = calloc(nr + 1UL, sizeof(*input->processes));
+	input->processes =
+		calloc(trace_nr(input->trace, TRACE_PROCESSES) + 1UL, sizeof(*input->processes));
 	if (!input->processes)
 		return -ENOMEM;
 	for (uint32_t i = 0; (process = trace_process(input->trace, i)); i++) {
@@ -287,8 +286,7 @@ static int map_regions(struct merge_map *map, struct merge_input *input)
 	const struct trace_region *region;
 	int err = 0;
 
-	while (trace_region(input->trace, input->nr_regions))
-		input->nr_regions++;
+	input->nr_regions = trace_nr(input->trace, TRACE_REGIONS);
 	input->regions = calloc(input->nr_regions + 1UL, sizeof(*input->regions));
 	if (!input->regions)
 		return -ENOMEM;
@@ -363,8 +361,7 @@ static int map_comms(struct merge_map *map, struct merge_input *input)
 {
 	int err = 0;
 
-	while (trace_comm(input->trace, input->nr_comms))
-		input->nr_comms++;
+	input->nr_comms = trace_nr(input->trace, TRACE_COMMS);
 	input->comms = calloc(input->nr_comms + 1UL, sizeof(*input->comms));
 	if (!input->comms)
 		return -ENOMEM;

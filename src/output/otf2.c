@@ -204,16 +204,13 @@ static void write_archive(struct archive *archive)
 
 static int archive_init(struct archive *archive)
 {
-	uint32_t nr_comms = 0, deepest;
+	uint32_t nr_comms = trace_nr(archive->trace, TRACE_COMMS), deepest;
 
 	archive->spool = spool_new(archive->conversion, PATHS_BY_LINE, TRACE_ALL_EVENTS);
 	if (!archive->spool)
 		return -errno;
 	archive->paths = &archive->spool->paths;
-	while (trace_region(archive->trace, archive->nr_regions))
-		archive->nr_regions++;
-	while (trace_comm(archive->trace, nr_comms))
-		nr_comms++;
+	archive->nr_regions = trace_nr(archive->trace, TRACE_REGIONS);
 	if (!archive->conversion->enter_leave)
 		archive->nr_counters = archive->spool->nr_counters;
 	archive->depths = paths_depths(archive->paths, &deepest);

@@ -39,11 +39,8 @@ static void find_world(struct otf2_plan *plan, const struct trace *trace)
 /* A part of a job so large, or a file that makes one up, is told without its ranks. */
 static void bound_world(struct otf2_plan *plan, const struct trace *trace)
 {
-	uint32_t known = 0;
-
-	while (trace_process(trace, known))
-		known++;
-	if (plan->nr_ranks > MAX_MISSING && plan->nr_ranks - MAX_MISSING > known)
+	if (plan->nr_ranks > MAX_MISSING &&
+	    plan->nr_ranks - MAX_MISSING > trace_nr(trace, TRACE_PROCESSES))
 		plan->nr_ranks = 0;
 }
 
@@ -59,11 +56,8 @@ static uint32_t find_host(struct otf2_plan *plan, uint32_t name)
 static int add_ranks(struct otf2_plan *plan, const struct trace *trace)
 {
 	const struct trace_process *process;
-	uint32_t nr = 0;
 
-	while (trace_process(trace, nr))
-		nr++;
-	plan->hosts = calloc(nr + 1UL, sizeof(*plan->hosts));
+	plan->hosts = calloc(trace_nr(trace, TRACE_PROCESSES) + 1UL, sizeof(*plan->hosts));
 	plan->thread_of_location = malloc((plan->nr_ranks + plan->nr_threads + 1UL) *
 	                                  sizeof(*plan->thread_of_location));
 	plan->location_of_thread =
@@ -221,13 +215,11 @@ static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 	uint32_t self = PLAN_NONE;
 	int err = 0;
 
-	while (trace_comm(trace, plan->nr_trace_comms)) {
-		comm = trace_comm(trace, plan->nr_trace_comms++);
-		plan->has_self = plan->has_self || comm->flags & TRACE_COMM_SELF;
-	}
-	plan->comms = calloc(plan->nr_trace_comms + 1UL, sizeof(*plan->comms));
+	plan->comms = calloc(trace_nr(trace, TRACE_COMMS) + 1UL, sizeof(*plan->comms));
 	if (!plan->comms)
 		return -ENOMEM;
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
+		plan->has_self = plan->has_self || comm->flags & TRACE_COMM_SELF;
 	plan->nr_comm_groups = plan->nr_ranks ? otf2_plan_first_group(plan) : 0;
 	for (uint32_t i = 0; (comm = trace_comm(trace, i)) && !err; i++) {
 		bool inter = comm->flags & TRACE_COMM_INTER;

@@ -50,7 +50,7 @@ struct otf2_plan {
 	uint32_t *thread_of_location; /* PLAN_NONE: of a rank that is not in the trace */
 	uint32_t *location_of_thread;
 	struct otf2_comm *comms; /* by number in the trace */
-	uint32_t nr_trace_comms, nr_comms, nr_comm_groups;
+	uint32_t nr_comms, nr_comm_groups;
 	bool has_self;
 };
 

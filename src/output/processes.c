@@ -22,7 +22,7 @@ static bool stands_rather(const struct trace_thread *entry, const struct trace_t
 
 uint32_t *processes_find(const struct trace *trace)
 {
-	uint32_t *found = calloc(trace_nr_threads(trace) + 1UL, sizeof(*found));
+	uint32_t *found = calloc(trace_nr(trace, TRACE_THREADS) + 1UL, sizeof(*found));
 	const struct trace_thread *entry;
 	struct map64 by_pid = {0};
 	int err = 0;
@@ -56,7 +56,7 @@ static bool read_alike(const struct trace *trace, uint32_t a, uint32_t b)
 /* Of entries without a number each is for itself. */
 uint32_t *threads_find(const struct trace *trace)
 {
-	uint32_t *found = calloc(trace_nr_threads(trace) + 1UL, sizeof(*found));
+	uint32_t *found = calloc(trace_nr(trace, TRACE_THREADS) + 1UL, sizeof(*found));
 	const struct trace_thread *entry;
 	struct node_table first = {0};
 	int err = 0;

@@ -12,7 +12,7 @@ static int builder_init(struct builder *builder, struct profile *profile)
 	const struct trace *trace = profile->trace;
 
 	builder->profile = profile;
-	builder->nr_threads = trace_nr_threads(trace) + 1;
+	builder->nr_threads = trace_nr(trace, TRACE_THREADS) + 1;
 	builder->by_caller =
 		!profile->config.self_alone && profile->config.keys & PROFILE_NAME_KEYS;
 	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);

@@ -182,7 +182,7 @@ void profile_free(struct profile *profile);
 static inline uint64_t profile_weight(const struct profile *profile,
                                       const struct trace_sample *sample)
 {
-	if (!profile->factors || sample->thread >= trace_nr_threads(profile->trace))
+	if (!profile->factors || sample->thread >= trace_nr(profile->trace, TRACE_THREADS))
 		return sample->weight;
 	return (uint64_t)((double)sample->weight * profile->factors[sample->thread] + 0.5);
 }

@@ -148,11 +148,9 @@ static int compare_unsampled(const void *a, const void *b)
 int builder_add_unsampled(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
-	uint32_t nr = 0;
+	uint32_t nr = trace_nr(profile->trace, TRACE_COMMANDS);
 	int err;
 
-	while (trace_command(profile->trace, nr))
-		nr++;
 	if (!nr || !exact_wanted(profile))
 		return 0;
 	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
@@ -177,7 +175,7 @@ static bool may_scale(const struct trace *trace, const struct trace_command *com
 
 static int scale_threads(struct profile *profile, uint32_t comm, double factor)
 {
-	uint32_t nr = trace_nr_threads(profile->trace);
+	uint32_t nr = trace_nr(profile->trace, TRACE_THREADS);
 
 	if (!profile->factors) {
 		profile->factors = calloc(nr + 1UL, sizeof(*profile->factors));

@@ -107,7 +107,7 @@ static void warn_of_uncounted(const struct profile *profile, const struct warner
 {
 	uint32_t least = 0;
 
-	if (!trace_nr_counters(profile->trace) || profile->config.event || !profile->samples)
+	if (!trace_nr(profile->trace, TRACE_COUNTERS) || profile->config.event || !profile->samples)
 		return;
 	for (uint32_t i = 1; trace_counter(profile->trace, i); i++)
 		if (counted_share(profile, i) < counted_share(profile, least))

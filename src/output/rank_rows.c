@@ -32,11 +32,8 @@ static void drop_repeated(struct rank_rows *rows)
 static int find_rows(struct rank_rows *rows, const struct trace *trace)
 {
 	const struct trace_process *process;
-	uint32_t nr = 0;
 
-	while (trace_process(trace, nr))
-		nr++;
-	rows->rows = calloc(nr + 1UL, sizeof(*rows->rows));
+	rows->rows = calloc(trace_nr(trace, TRACE_PROCESSES) + 1UL, sizeof(*rows->rows));
 	if (!rows->rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
@@ -64,7 +61,7 @@ int rank_rows_init(struct rank_rows *rows, const struct trace *trace)
 	*rows = (struct rank_rows){0};
 	if (find_rows(rows, trace))
 		return -ENOMEM;
-	rows->nr_threads = trace_nr_threads(trace);
+	rows->nr_threads = trace_nr(trace, TRACE_THREADS);
 	rows->row_of_thread = calloc(rows->nr_threads + 1UL, sizeof(*rows->row_of_thread));
 	if (!rows->row_of_thread)
 		return -ENOMEM;

@@ -158,7 +158,7 @@ static int init(struct read_ahead *ahead, const struct trace *trace, uint32_t ev
 	ahead->ring = aligned_alloc(64, NR_BATCHES * sizeof(*ahead->ring));
 	if (!ahead->walk || !ahead->ring)
 		return -ENOMEM;
-	if (!trace_nr_counters(trace))
+	if (!trace_nr(trace, TRACE_COUNTERS))
 		return 0;
 	ahead->counters = calloc((size_t)NR_BATCHES * BATCH_SAMPLES, sizeof(*ahead->counters));
 	return ahead->counters ? 0 : -ENOMEM;

@@ -67,9 +67,8 @@ int shares_init(struct shares *shares, const struct trace *trace)
 	int err = -ENOMEM;
 
 	*shares = (struct shares){0};
-	shares->nr_threads = trace_nr_threads(trace);
-	while (trace_command(trace, shares->nr_commands))
-		shares->nr_commands++;
+	shares->nr_threads = trace_nr(trace, TRACE_THREADS);
+	shares->nr_commands = trace_nr(trace, TRACE_COMMANDS);
 	shares->threads = calloc(shares->nr_threads + 1UL, sizeof(*shares->threads));
 	shares->commands = calloc(shares->nr_commands + 1UL, sizeof(*shares->commands));
 	if (shares->threads && shares->commands)

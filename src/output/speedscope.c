@@ -247,8 +247,7 @@ static int prepare(struct speedscope *speedscope)
 	if (!speedscope->spool)
 		return -errno;
 	speedscope->paths = &speedscope->spool->paths;
-	while (trace_event(speedscope->conversion->trace, speedscope->nr_events))
-		speedscope->nr_events++;
+	speedscope->nr_events = trace_nr_events(speedscope->conversion->trace);
 	speedscope->seen = calloc(nr_profiles(speedscope) + 1UL, sizeof(*speedscope->seen));
 	speedscope->depths = paths_depths(speedscope->paths, &deepest);
 	speedscope->chain = calloc(deepest + 1, sizeof(*speedscope->chain));

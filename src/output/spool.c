@@ -221,8 +221,8 @@ static int spool_init(struct spool *spool, enum path_detail detail, uint32_t eve
 
 	if (paths_init(&spool->paths, trace, detail))
 		return -ENOMEM;
-	spool->nr_threads = trace_nr_threads(trace) + 1;
-	spool->nr_counters = trace_nr_counters(trace);
+	spool->nr_threads = trace_nr(trace, TRACE_THREADS) + 1;
+	spool->nr_counters = trace_nr(trace, TRACE_COUNTERS);
 	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
 	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
 	spool->fd = open_nameless(spool->conversion->scratch);

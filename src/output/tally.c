@@ -150,9 +150,8 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	*tally = (struct tally){0};
 	if (!ahead)
 		return -errno;
-	while (trace_event(conversion->trace, tally->nr_events))
-		tally->nr_events++;
-	tally->nr_weights = tally->nr_events + trace_nr_counters(conversion->trace);
+	tally->nr_events = trace_nr_events(conversion->trace);
+	tally->nr_weights = tally->nr_events + trace_nr(conversion->trace, TRACE_COUNTERS);
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, PATHS_BATCH, &batch.samples, &batch.nr);
 		if (conversion->part)

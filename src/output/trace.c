@@ -9,6 +9,16 @@
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
+uint32_t trace_nr(const struct trace *trace, enum trace_section section)
+{
+	return trace->sections[section].nr;
+}
+
+uint32_t trace_nr_events(const struct trace *trace)
+{
+	return trace->nr_events;
+}
+
 const struct trace_run *trace_run(const struct trace *trace)
 {
 	return &trace->run;
@@ -122,11 +132,6 @@ uint32_t trace_nr_cpus(const struct trace *trace)
 	return nr;
 }
 
-unsigned trace_nr_counters(const struct trace *trace)
-{
-	return trace->sections[TRACE_COUNTERS].nr;
-}
-
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_MODULES], index);
@@ -135,11 +140,6 @@ const struct trace_module *trace_module(const struct trace *trace, uint32_t inde
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_THREADS], index);
-}
-
-uint32_t trace_nr_threads(const struct trace *trace)
-{
-	return trace->sections[TRACE_THREADS].nr;
 }
 
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index)
@@ -157,11 +157,6 @@ const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_SYMBOLS], index);
 }
 
-uint32_t trace_nr_symbols(const struct trace *trace)
-{
-	return trace->sections[TRACE_SYMBOLS].nr;
-}
-
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_SOURCES], index);
@@ -169,7 +164,7 @@ const struct trace_source *trace_source(const struct trace *trace, uint32_t inde
 
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 {
-	uint32_t low = 0, high = trace->sections[TRACE_SYMBOLS].nr;
+	uint32_t low = 0, high = trace_nr(trace, TRACE_SYMBOLS);
 	uint32_t module = frame_module(frame), offset = frame_offset(frame);
 
 	/* The first one that ends behind the frame. */
@@ -182,7 +177,7 @@ uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 		else
 			high = middle;
 	}
-	if (low < trace->sections[TRACE_SYMBOLS].nr) {
+	if (low < trace_nr(trace, TRACE_SYMBOLS)) {
 		const struct trace_symbol *symbol = trace_symbol(trace, low);
 
 		if (symbol->module == module && symbol->lo <= offset)

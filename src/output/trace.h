@@ -28,6 +28,11 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
 /* The name of a command, a string of the trace: "[unknown]" of tasks that began unseen. */
 const char *trace_command_name(const struct trace *trace, uint32_t comm);
 
+/* How many entries a section has; of counters at most COUNTER_MAX - 1. */
+uint32_t trace_nr(const struct trace *trace, enum trace_section section);
+/* How many of TRACE_EVENTS were sampled: the first ones. */
+uint32_t trace_nr_events(const struct trace *trace);
+
 /*
  * The entries of a section; index out of range gives NULL. Events are those that were sampled;
  * kinds are these and those of calls behind them.
@@ -55,11 +60,8 @@ struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
 /* Of all streams on a CPU of their own: the highest number and one. */
 uint32_t trace_nr_cpus(const struct trace *trace);
 const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
-/* How many there are, at most COUNTER_MAX - 1. */
-unsigned trace_nr_counters(const struct trace *trace);
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
-uint32_t trace_nr_threads(const struct trace *trace);
 const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
@@ -106,11 +108,9 @@ uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /* The index of the function that holds a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
-uint32_t trace_nr_symbols(const struct trace *trace);
 /* The number of what stands for the source of a frame in a function; UINT32_MAX: not known. */
 uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol);
 const struct trace_line *trace_line(const struct trace *trace, uint32_t index);
-uint32_t trace_nr_lines(const struct trace *trace);
 
 /*
  * The source of a frame that occurs in the trace, and of the calls that were inlined there,

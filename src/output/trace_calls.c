@@ -308,7 +308,7 @@ struct call_index *call_index_new(const struct trace *trace)
 	if (!index)
 		return NULL;
 	index->trace = trace;
-	index->nr_threads = trace_nr_threads(trace);
+	index->nr_threads = trace_nr(trace, TRACE_THREADS);
 	err = make_index(index);
 	if (!err)
 		return index;

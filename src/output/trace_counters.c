@@ -6,7 +6,8 @@
 int counter_streams_init(struct counter_streams *streams, const struct trace *trace,
                          enum counter_owner owner)
 {
-	streams->nr = owner == COUNTER_OF_THREAD ? trace_nr_threads(trace) : trace_nr_cpus(trace);
+	streams->nr =
+		owner == COUNTER_OF_THREAD ? trace_nr(trace, TRACE_THREADS) : trace_nr_cpus(trace);
 	streams->last = calloc(streams->nr + 1UL, sizeof(*streams->last));
 	return streams->last ? 0 : -ENOMEM;
 }

@@ -25,11 +25,6 @@ const struct trace_line *trace_line(const struct trace *trace, uint32_t index)
 	return section_entry(&trace->sections[TRACE_LINES], index);
 }
 
-uint32_t trace_nr_lines(const struct trace *trace)
-{
-	return trace->sections[TRACE_LINES].nr;
-}
-
 uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol)
 {
 	const struct trace_symbol *around = trace_symbol(trace, symbol);

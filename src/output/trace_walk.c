@@ -51,7 +51,7 @@ static void take_counters(const struct trace *trace, const struct list *list,
 
 	sample->nr_counters = 0;
 	if (!totals || !sample->counters || list->event ||
-	    list->cursor->counters.nr != 1 + trace_nr_counters(trace))
+	    list->cursor->counters.nr != 1 + trace_nr(trace, TRACE_COUNTERS))
 		return;
 	sample->nr_counters = (uint8_t)list->cursor->counters.nr;
 	memcpy(sample->counters, totals, sample->nr_counters * sizeof(uint64_t));
@@ -133,7 +133,7 @@ static int open_counters(struct trace_walk *walk)
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < 2 && !err && trace_nr_counters(walk->trace); i++)
+	for (unsigned i = 0; i < 2 && !err && trace_nr(walk->trace, TRACE_COUNTERS); i++)
 		err = counter_streams_init(&walk->counters[i], walk->trace, i);
 	return err;
 }

@@ -130,7 +130,7 @@ int who_init(struct who *who, const struct trace *trace, const char *const *word
 	uint8_t *keys;
 
 	*who = (struct who){
-		.nr_threads = trace_nr_threads(trace),
+		.nr_threads = trace_nr(trace, TRACE_THREADS),
 		.nr_cpus = trace_nr_cpus(trace),
 		.words = words,
 		.nr_words = nr,
