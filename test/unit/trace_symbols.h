@@ -41,66 +41,80 @@ static inline uint32_t pool_put(char *pool, size_t *size, const char *name)
 	return (uint32_t)at;
 }
 
-/* The ranges ascend. false: the file cannot be changed. */
-static inline int name_ranges(const char *path, const struct named_range *ranges, size_t nr)
-{
+/* A trace that is changed. */
+struct changed_trace {
+	FILE *file;
 	struct {
 		struct trace_header header;
 		struct trace_entry entries[NR_TRACE_SECTIONS - 1];
 	} head;
-	struct trace_entry *strings = &head.entries[TRACE_STRINGS - 1];
-	struct trace_symbol *symbols = calloc(nr, sizeof(*symbols));
-	FILE *file = fopen(path, "r+");
-	char *pool;
-	size_t size, more = 1;
+};
 
-	if (!file || !symbols || fread(&head, sizeof(head), 1, file) != 1)
+/* false: the file cannot be changed. */
+static inline int change_begin(struct changed_trace *trace, const char *path)
+{
+	trace->file = fopen(path, "r+");
+	return trace->file && fread(&trace->head, sizeof(trace->head), 1, trace->file) == 1;
+}
+
+/* Gives it these entries in place of its own. */
+static inline void change_section(struct changed_trace *trace, enum trace_section section,
+                                  const void *bytes, size_t size)
+{
+	append_section(trace->file, &trace->head.entries[section - 1], bytes, size);
+}
+
+static inline int change_end(struct changed_trace *trace)
+{
+	trace->head.header.size = (uint64_t)ftell(trace->file);
+	trace->head.header.checksum = 0;
+	trace->head.header.checksum = XXH3_64bits(&trace->head, sizeof(trace->head));
+	rewind(trace->file);
+	fwrite(&trace->head, sizeof(trace->head), 1, trace->file);
+	return !fclose(trace->file);
+}
+
+/* The ranges ascend. false: the file cannot be changed. */
+static inline int name_ranges(const char *path, const struct named_range *ranges, size_t nr)
+{
+	struct trace_symbol *symbols = calloc(nr, sizeof(*symbols));
+	struct changed_trace trace;
+	struct trace_entry *strings = &trace.head.entries[TRACE_STRINGS - 1];
+	size_t size, more = 1;
+	char *pool;
+
+	if (!symbols || !change_begin(&trace, path))
 		return 0;
 	for (size_t i = 0; i < nr; i++)
 		more += strlen(ranges[i].name) + 1;
 	size = strings->size;
 	pool = calloc(1, size + more);
-	fseek(file, (long)strings->offset, SEEK_SET);
-	if (fread(pool, 1, size, file) != size)
+	fseek(trace.file, (long)strings->offset, SEEK_SET);
+	if (fread(pool, 1, size, trace.file) != size)
 		return 0;
 	for (size_t i = 0; i < nr; i++)
 		symbols[i] = (struct trace_symbol){.module = ranges[i].module,
 		                                   .lo = ranges[i].lo,
 		                                   .hi = ranges[i].hi,
 		                                   .name = pool_put(pool, &size, ranges[i].name)};
-	append_section(file, strings, pool, size);
-	append_section(file, &head.entries[TRACE_SYMBOLS - 1], symbols, nr * sizeof(*symbols));
-	head.header.size = (uint64_t)ftell(file);
-	head.header.checksum = 0;
-	head.header.checksum = XXH3_64bits(&head, sizeof(head));
-	rewind(file);
-	fwrite(&head, sizeof(head), 1, file);
+	change_section(&trace, TRACE_STRINGS, pool, size);
+	change_section(&trace, TRACE_SYMBOLS, symbols, nr * sizeof(*symbols));
 	free(symbols);
 	free(pool);
-	return !fclose(file);
+	return change_end(&trace);
 }
 
 /* Gives the file these sources and lines in place of its own. false: it cannot be changed. */
 static inline int add_sections(const char *path, const struct trace_source *sources,
                                size_t nr_sources, const struct trace_line *lines, size_t nr_lines)
 {
-	struct {
-		struct trace_header header;
-		struct trace_entry entries[NR_TRACE_SECTIONS - 1];
-	} head;
-	FILE *file = fopen(path, "r+");
+	struct changed_trace trace;
 
-	if (!file || fread(&head, sizeof(head), 1, file) != 1)
+	if (!change_begin(&trace, path))
 		return 0;
-	append_section(file, &head.entries[TRACE_SOURCES - 1], sources,
-	               nr_sources * sizeof(*sources));
-	append_section(file, &head.entries[TRACE_LINES - 1], lines, nr_lines * sizeof(*lines));
-	head.header.size = (uint64_t)ftell(file);
-	head.header.checksum = 0;
-	head.header.checksum = XXH3_64bits(&head, sizeof(head));
-	rewind(file);
-	fwrite(&head, sizeof(head), 1, file);
-	return !fclose(file);
+	change_section(&trace, TRACE_SOURCES, sources, nr_sources * sizeof(*sources));
+	change_section(&trace, TRACE_LINES, lines, nr_lines * sizeof(*lines));
+	return change_end(&trace);
 }
 
 #endif
