@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_MODULES (1 << 16) /* that a frame can name */
-
 /* --- cutting ---------------------------------------------------------------------------------- */
 
 static void add_start(struct frame_pieces *pieces, uint64_t start)
@@ -37,7 +35,7 @@ static void cut(struct frame_pieces *pieces, const struct trace *trace)
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; (symbol = trace_symbol(trace, i)); i++) {
-		if (symbol->module >= MAX_MODULES)
+		if (symbol->module >= FRAME_MAX_MODULES)
 			break;
 		add_function(pieces, symbol);
 		while (line && line_before(line, symbol->module, symbol->lo))

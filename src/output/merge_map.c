@@ -7,8 +7,6 @@
 
 #include "symbolize/module.h"
 
-#define MAX_MODULES UINT16_MAX
-
 int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
                    struct merge_input *inputs, uint32_t nr_inputs)
 {
@@ -97,7 +95,7 @@ static uint32_t add_module(struct merge_map *map, const struct merge_input *inpu
 {
 	struct trace_module *to = NULL;
 
-	if (map->nr_modules < MAX_MODULES)
+	if (map->nr_modules < TABLES_MAX_MODULES - 1)
 		to = tables_module(map->tables, (uint16_t)map->nr_modules);
 	if (!to)
 		return MERGE_NONE;
@@ -130,8 +128,6 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 	int err = 0;
 
 	input->nr_modules = trace_nr(input->trace, TRACE_MODULES);
-	if (input->nr_modules > MAX_MODULES + 1)
-		input->nr_modules = MAX_MODULES + 1;
 	input->modules = calloc(input->nr_modules + 1UL, sizeof(*input->modules));
 	if (!input->modules)
 		return -ENOMEM;

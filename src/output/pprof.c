@@ -421,7 +421,7 @@ static int write_profile(struct pprof *pprof)
 	if (paths_init(&pprof->paths, pprof->trace, PATHS_BY_ADDRESS))
 		return -ENOMEM;
 	pprof->nr_mappings = trace_nr(pprof->trace, TRACE_MODULES);
-	pprof->mappings = calloc(UINT16_MAX + 1, sizeof(*pprof->mappings));
+	pprof->mappings = calloc(FRAME_MAX_MODULES, sizeof(*pprof->mappings));
 	if (!pprof->mappings)
 		return -ENOMEM;
 	put_run(pprof);

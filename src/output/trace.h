@@ -28,7 +28,10 @@ const char *trace_string(const struct trace *trace, uint32_t offset);
 /* The name of a command, a string of the trace: "[unknown]" of tasks that began unseen. */
 const char *trace_command_name(const struct trace *trace, uint32_t comm);
 
-/* How many entries a section has; of counters at most COUNTER_MAX - 1. */
+/*
+ * How many entries a section has; at most COUNTER_MAX - 1 counters, and as many modules as frames
+ * can name.
+ */
 uint32_t trace_nr(const struct trace *trace, enum trace_section section);
 /* How many of TRACE_EVENTS were sampled: the first ones. */
 uint32_t trace_nr_events(const struct trace *trace);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MODULES (1U << 16) /* that frames can mean */
-
 /* The bytes of a path; 0: it is too long to be one. */
 static size_t path_size(const char *path)
 {
@@ -97,13 +95,6 @@ static void set_folders(struct candidate *first, const struct candidate *end)
 		*first->folders = most;
 }
 
-static uint32_t nr_modules(const struct trace *trace)
-{
-	uint32_t nr = trace->sections[TRACE_MODULES].nr;
-
-	return nr < MAX_MODULES ? nr : MAX_MODULES;
-}
-
 static size_t add_candidates(struct candidate *candidates, const struct trace *trace,
                              unsigned number)
 {
@@ -125,10 +116,10 @@ static int make_room(struct trace *trace)
 {
 	if (trace->folders)
 		return 0;
-	trace->folders = calloc(nr_modules(trace) + 1UL, sizeof(*trace->folders));
+	trace->folders = calloc(trace_nr(trace, TRACE_MODULES) + 1UL, sizeof(*trace->folders));
 	if (!trace->folders)
 		return -ENOMEM;
-	trace->nr_folders = nr_modules(trace);
+	trace->nr_folders = trace_nr(trace, TRACE_MODULES);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "output/trace_file.h"
+#include "symbolize/module.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -217,6 +218,13 @@ static void read_run(struct trace *trace)
 		       run->entry_size < sizeof(trace->run) ? run->entry_size : sizeof(trace->run));
 }
 
+/* What no frame can name is of no use, and nobody has room for it. */
+static void bound_modules(struct section *modules)
+{
+	if (modules->nr > FRAME_MAX_MODULES)
+		modules->nr = FRAME_MAX_MODULES;
+}
+
 /* --- weights ---------------------------------------------------------------------------------- */
 
 static int weights_grow(struct weights *weights, uint32_t cpu)
@@ -316,6 +324,7 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 		complain(&complaint, "damaged: %s; record again", wrong);
 		goto out;
 	}
+	bound_modules(&trace->sections[TRACE_MODULES]);
 	while (trace_kind(trace, trace->nr_events) &&
 	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
 		trace->nr_events++;

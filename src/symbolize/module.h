@@ -29,6 +29,8 @@ enum frame_special {
 	NR_FRAME_SPECIAL
 };
 
+#define FRAME_MAX_MODULES (1 << 16) /* that frames can name, module 0 included */
+
 static inline uint64_t frame_make(uint16_t module, uint32_t offset)
 {
 	return (uint64_t)module << 32 | offset;

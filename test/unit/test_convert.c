@@ -11,6 +11,7 @@
 #include "output/convert.h"
 #include "output/new_file.h"
 #include "output/new_folder.h"
+#include "symbolize/module.h"
 #include "trace_symbols.h"
 
 enum { NR_FUNCTIONS = 4, FUNCTION_SIZE = 16 };
@@ -114,6 +115,36 @@ static void an_empty_trace(void **state)
 		assert_nothing_shown(run(converter, &conversion, &size));
 	}
 	trace_close(trace);
+	world_close(&w);
+}
+
+/* A file may have more than frames can name. */
+static void modules_without_end(void **state)
+{
+	enum { NR_MODULES = FRAME_MAX_MODULES + 5000 };
+	struct trace_module *modules = calloc(NR_MODULES, sizeof(*modules));
+	const struct converter *converter;
+	struct changed_trace changed;
+	struct world w;
+	struct trace *trace = world_trace(&w, 64 << 10, 100);
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; i < NR_MODULES; i++)
+		modules[i].kind = MODULE_FILE;
+	trace_close(trace);
+	assert_true(change_begin(&changed, w.path));
+	change_section(&changed, TRACE_MODULES, modules, NR_MODULES * sizeof(*modules));
+	assert_true(change_end(&changed));
+	trace = open_good(w.path);
+	assert_int_equal(trace_nr(trace, TRACE_MODULES), FRAME_MAX_MODULES);
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		struct conversion conversion = {.trace = trace, .scratch = w.folder};
+
+		assert_int_equal(run(converter, &conversion, &size), 0);
+	}
+	trace_close(trace);
+	free(modules);
 	world_close(&w);
 }
 
@@ -427,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_convert),
 		cmocka_unit_test(an_empty_trace),
+		cmocka_unit_test(modules_without_end),
 		cmocka_unit_test(all_can_be_interrupted),
 		cmocka_unit_test(no_scratch_folder),
 		cmocka_unit_test(lies_are_survived),
