@@ -1,6 +1,7 @@
 #include "cli/habits.h"
 
 #include "cli/say.h"
+#include "cli/unknown_option.h"
 
 #include <argp.h>
 #include <assert.h>
@@ -63,10 +64,13 @@ const char *habit_command(const char *name)
 
 static const struct argp_option record_habits[] = {
 	HELP,
+	HABIT("all-kernel", NO_LETTER, "-e EVENT:k samples the kernel's side alone"),
+	HABIT("all-user", NO_LETTER, "-e EVENT:u samples the programs' side alone"),
 	HABIT("branch-any", 'b', "-g lbr takes call paths from the processor's branch records"),
 	HABIT("branch-filter", 'j', "-g lbr takes call paths from the processor's branch records"),
 	HABIT("buildid-all", NO_LETTER, "names and build-ids are always in the trace"),
 	HABIT("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
+	HABIT("clockid", 'k', "times are those of CLOCK_MONOTONIC without it"),
 	HABIT("compression-level", 'z', "the trace is compact already, and -m bounds its size"),
 	HABIT("filter", NO_LETTER,
               "events are sampled unfiltered; report --only shows some threads or CPUs"),
@@ -110,10 +114,12 @@ static const struct argp_option report_habits[] = {
 	HABIT("dump-raw-trace", 'D', "adaptrace dump shows every sample"),
 	HABIT("field-separator", 't', "--json is for programs"),
 	HABIT("fields", 'F', "--sort KEYS chooses rows and columns"),
+	HABIT("force", 'f', "a trace is read whoever owns it"),
 	HABIT("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
 	HABIT("inline", NO_LETTER, "inlined functions are shown; --no-inline leaves them out"),
 	HABIT("input", 'i', BY_NAME ": adaptrace report FILE"),
 	HABIT("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
+	HABIT("max-stack", NO_LETTER, "--max-depth N cuts trees"),
 	HABIT("no-children", NO_LETTER, "rows are sorted by self without it"),
 	HABIT("output", 'o', "tables go to standard output"),
 	HABIT("parent", 'p', "--callers NAME shows who called a function"),
@@ -237,6 +243,8 @@ int habits_parse(const struct argp *argp, int argc, char **argv, int status, uns
 
 	copy_habits(options, habits_of(command));
 	make_way(options, argp, argv);
+	if (unknown_option(argp, options, argc, argv, flags & ARGP_IN_ORDER))
+		exit(status);
 	snprintf(name, sizeof(name), PROGRAM "%s", command);
 	whole.children = children;
 	argv[0] = name; /* what argp calls the program */

@@ -2,6 +2,7 @@
 #include "cli/habits.h"
 #include "cli/say.h"
 #include "cli/stack.h"
+#include "perf/event_suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,16 +65,30 @@ static void flush_output(void)
 	_exit(1);
 }
 
+static void say_misspelt(const char *name)
+{
+	char ending[4 * SUGGEST_NAME_MAX];
+	struct suggest suggest;
+
+	suggest_init(&suggest, name);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		suggest_offer(&suggest, commands[i].name);
+	suggest_print(&suggest, "; 'adaptrace help' lists them", ending, sizeof(ending));
+	say("no command '%s'%s", name, ending);
+}
+
 static int no_command(const char *name)
 {
 	const char *way = habit_command(name);
 
-	if (strchr(name, '/'))
+	if (way)
+		say("no command '%s'; %s", name, way);
+	else if (strchr(name, '/'))
 		say("no command '%s'; 'adaptrace record %s' samples a program", name, name);
 	else if (*name == '-')
 		say("no command '%s'; one comes first, and 'adaptrace help' lists them", name);
 	else
-		say("no command '%s'; %s", name, way ? way : "'adaptrace help' lists them");
+		say_misspelt(name);
 	return 2;
 }
 

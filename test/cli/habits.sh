@@ -17,6 +17,8 @@ told 2 'snapshot' top
 told 2 "record ./app" ./app
 told 2 'one comes first' -e cycles ./app
 told 2 "help' lists them" nothing-known
+told 2 "did you mean 'record'?" recrod
+told 2 "did you mean 'report'?" help reprot
 told 125 '(--tid).*--only thread=TID' record -t 17
 told 125 '(--tid).*--only thread=TID' record --tid=17
 told 125 '(--uid).*--cgroup' record -u root true
@@ -25,6 +27,13 @@ told 125 '--delay SECONDS' record -D 1000 true
 told 125 '-e context-switches' record --off-cpu true
 told 125 'opens no viewer' record --save-only true
 told 125 "period=N" record -e REALTIME@5000 true
+told 125 "did you mean '--memory'?" record -F 99 --memroy=1M true
+told 125 "no option -N here; 'adaptrace help record'" record -F 99 -qN true
+told 125 'CLOCK_MONOTONIC' record -k mono true
+told 125 'EVENT:u' record --all-user true
+told 2 "did you mean '--per-thread'?" report x.atr --per_thred
+told 2 "did you mean '--flamegraph'?" convert --flame-graph
+told 2 "no option --nothing-known here; 'adaptrace help info'" info --nothing-known=x
 told 2 'report FILE' report -i x.atr
 told 2 'without it' report --stdio
 told 2 'without it' report --no-children

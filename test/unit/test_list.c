@@ -110,7 +110,7 @@ static void test_usage(void **state)
 
 	(void)state;
 	assert_int_equal(r.status, 2);
-	assert_non_null(strstr(r.err, "adaptrace list: unrecognized option"));
+	assert_non_null(strstr(r.err, "adaptrace: no option --frobnicate here"));
 	run_fini(&r);
 	r = run("one", "two");
 	assert_int_equal(r.status, 2);
