@@ -140,6 +140,12 @@ static int open_process(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
+static void say_not_attached(pid_t pid, int error)
+{
+	say("cannot attach to process %d: %s%s", (int)pid, strerror(-error),
+	    session_way_out(error));
+}
+
 /* Whether it is a process, and runs. 0, or -errno after saying why not. */
 static int check_process(pid_t pid)
 {
@@ -160,6 +166,8 @@ static int check_process(pid_t pid)
 	process = process_of(pid);
 	if (process && process != pid)
 		say("%d is a thread; give its process: -p %d", (int)pid, (int)process);
+	else if (process)
+		say_not_attached(pid, fd);
 	else
 		say("no process %d: %s", (int)pid, strerror(-fd));
 	return fd;
@@ -305,6 +313,6 @@ int session_attach(struct session *s)
 	if (!error)
 		error = add_running(s);
 	if (error)
-		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(-error));
+		say_not_attached(options->attach[0], error);
 	return error;
 }

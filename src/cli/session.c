@@ -277,7 +277,7 @@ static bool is_limited(int resource)
 }
 
 /* The kernel itself refuses nothing of what is left to who may sample. */
-static const char *setup_way_out(int error)
+const char *session_way_out(int error)
 {
 	switch (error) {
 	case -ENOMEM:
@@ -306,7 +306,8 @@ static int setup_failed(int error)
 	if (error == -EMFILE)
 		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-error), setup_way_out(error));
+	say("cannot start recording: %s%s", *line ? line : strerror(-error),
+	    session_way_out(error));
 	return EXIT_ADAPTRACE;
 }
 

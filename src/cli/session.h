@@ -180,6 +180,9 @@ void session_start_late(struct session *session);
 /* At the end, where sampling did not start: the recording has no length, and nobody in it. */
 void session_note_early_end(struct session *session);
 
+/* What may help where a recording cannot be set up for this error: "; ..." or "". */
+const char *session_way_out(int error);
+
 /*
  * Opens the sampler for all threads of the processes that are to be attached to: for all of these
  * or none. One that ends from now on is no error. 0, or -errno after saying why.

@@ -11,6 +11,9 @@ for error in 1 38; do # EPERM, ENOSYS
 	[ $? = 125 ] && one_complaint errors "filter of system calls.*seccomp=unconfined" ||
 		fail "without pidfd_open: $(cat errors)"
 	[ ! -e ran ] || fail "the target ran"
+	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u -p $$ 2>errors
+	[ $? = 125 ] && one_complaint errors "attach to process $$: .*seccomp=unconfined" ||
+		fail "attached without pidfd_open: $(cat errors)"
 done
 "$TARGETS/filter" perf_event_open 75 "$ADAPTRACE" record -q -e cpu-clock:u touch ran 2>errors
 [ $? = 125 ] && one_complaint errors "perf_event_max_stack is .*-g none" ||
