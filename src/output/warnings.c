@@ -38,8 +38,9 @@ static const struct {
 	{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission"},
 	{TRACE_RUN_ONE_KIND, "the machine has several kinds of cores, and hardware events counted "
                              "on one of them alone: what ran on the others has no samples"},
-	{TRACE_RUN_KERNEL_HIDDEN, "functions of the kernel have no names: its addresses are hidden "
-                                  "(see /proc/sys/kernel/kptr_restrict)"},
+	{TRACE_RUN_KERNEL_HIDDEN,
+         "functions of the kernel have no names: its addresses were hidden; "
+         "adaptrace doctor tells what shows them"},
 	{TRACE_RUN_SPLIT_MISSING, "inlined functions are missing where programs were built with "
                                   "-gsplit-dwarf: their .dwo files were not found"},
 	{TRACE_RUN_LINES_PACKED,

@@ -110,8 +110,8 @@ static void flags_have_a_sentence_each(void **state)
 	         "the machine has several kinds of cores, and hardware events counted on one of "
 	         "them alone: what ran on the others has no samples\n"},
 		{TRACE_RUN_KERNEL_HIDDEN,
-	         "functions of the kernel have no names: its addresses are hidden (see "
-	         "/proc/sys/kernel/kptr_restrict)\n"},
+	         "functions of the kernel have no names: its addresses were hidden; adaptrace "
+	         "doctor tells what shows them\n"},
 		{TRACE_RUN_SPLIT_MISSING,
 	         "inlined functions are missing where programs were built with -gsplit-dwarf: "
 	         "their .dwo files were not found\n"},
