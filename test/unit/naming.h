@@ -2,6 +2,7 @@
 #ifndef TEST_NAMING_H
 #define TEST_NAMING_H
 
+#include "cases.h"
 #include "symbolize/symbols.h"
 
 #include <limits.h>
@@ -9,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 struct fixture {
 	struct module_table *table;
@@ -80,7 +77,5 @@ static inline struct module *module_of(struct fixture *f, const char *path)
 	assert_non_null(module);
 	return module;
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 #endif

@@ -2,11 +2,8 @@
 #ifndef TEST_PAGE_H
 #define TEST_PAGE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

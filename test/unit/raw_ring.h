@@ -3,11 +3,8 @@
 #ifndef TEST_RAW_RING_H
 #define TEST_RAW_RING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #ifndef UNIT_STEPPER_H
 #define UNIT_STEPPER_H
 
+#include "cases.h"
 #include "maps.h"
 #include "stepping.h"
 #include "symbolize/unwind.h"
@@ -26,10 +27,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define MAX_DEPTH     1024
 #define MAX_STACK     (64 * 1024)

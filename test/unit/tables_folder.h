@@ -2,13 +2,9 @@
 #ifndef TEST_TABLES_FOLDER_H
 #define TEST_TABLES_FOLDER_H
 
+#include "cases.h"
 #include "output/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

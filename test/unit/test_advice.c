@@ -1,13 +1,10 @@
+#include "cases.h"
 #include "perf/advice.h"
 #include "perf/machine.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void every_topic_has_a_sentence(void **state)
 {

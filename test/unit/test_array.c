@@ -1,11 +1,5 @@
+#include "cases.h"
 #include "symbolize/array.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static uint32_t *add(uint32_t *array, size_t nr)
 {

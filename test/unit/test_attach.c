@@ -2,11 +2,8 @@
  * Attaching to a process that starts threads meanwhile, which this test is itself, and to one that
  * ends just then.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

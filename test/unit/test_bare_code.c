@@ -1,13 +1,10 @@
 /* Code that nothing describes, known by its instructions; and such that only looks alike. */
 #if defined(__x86_64__)
 
+#include "cases.h"
 #include "symbolize/arch.h"
 
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 static const uint8_t made[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3};
 

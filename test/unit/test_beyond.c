@@ -1,11 +1,8 @@
 /* What is above frames that are larger than any copy: what is believed, and when. */
+#include "cases.h"
 #include "symbolize/beyond.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MS   1000000ull
 #define MOST 64
@@ -131,8 +128,6 @@ static void many_frames(void **state)
 	beyond_forget(*state, 1);
 	assert_int_equal(beyond_append(*state, &many, 1000000 * MS, links, 1, MOST), 1);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

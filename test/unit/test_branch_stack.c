@@ -1,10 +1,5 @@
+#include "cases.h"
 #include "cli/branch_stack.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static const struct perf_branch_entry calls[] = {{.from = 0x1010, .to = 0x1000},
                                                  {.from = 0x2020, .to = 0x2000},

@@ -581,25 +581,23 @@ static void test_madness(void **state)
 	calls_process_end(w->process, 1000, &(struct calls_sink){.put = sink, .arg = w});
 }
 
-#define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_definitions_and_calls),
-		WORLD_TEST(test_other_definitions),
-		WORLD_TEST(test_definitions_of_nothing),
-		WORLD_TEST(test_world_is_one),
-		WORLD_TEST(test_large_worlds_are_cheap),
-		WORLD_TEST(test_rounds_wrap),
-		WORLD_TEST(test_open_calls_end),
-		WORLD_TEST(test_records_of_no_size),
-		WORLD_TEST(test_rings_are_given_back),
-		WORLD_TEST(test_nothing_is_of_later),
-		WORLD_TEST(test_madness),
-		WORLD_TEST(test_slots),
-		WORLD_TEST(test_slots_of_nobody),
-		WORLD_TEST(test_continued_calls),
+		TEST(test_definitions_and_calls),
+		TEST(test_other_definitions),
+		TEST(test_definitions_of_nothing),
+		TEST(test_world_is_one),
+		TEST(test_large_worlds_are_cheap),
+		TEST(test_rounds_wrap),
+		TEST(test_open_calls_end),
+		TEST(test_records_of_no_size),
+		TEST(test_rings_are_given_back),
+		TEST(test_nothing_is_of_later),
+		TEST(test_madness),
+		TEST(test_slots),
+		TEST(test_slots_of_nobody),
+		TEST(test_continued_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

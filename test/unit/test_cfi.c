@@ -1,4 +1,5 @@
 /* Call frame information: every row of real libraries against libdw, and files that lie. */
+#include "cases.h"
 #include "maps.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi.h"
@@ -11,10 +12,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 struct fixture {
 	struct module_table *modules;
@@ -399,16 +396,13 @@ static void dense_rules_stay_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_row_of_libc_is_libdw_s, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_row_of_the_linker_is_libdw_s, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(own_index_finds_what_the_linkers_table_finds, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(cached_rules_are_those_of_their_addresses, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(addresses_of_one_function, setup, teardown),
-		cmocka_unit_test_setup_teardown(compressed_sections_say_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(dense_rules_stay_known, setup, teardown),
+		TEST(every_row_of_libc_is_libdw_s),
+		TEST(every_row_of_the_linker_is_libdw_s),
+		TEST(own_index_finds_what_the_linkers_table_finds),
+		TEST(cached_rules_are_those_of_their_addresses),
+		TEST(addresses_of_one_function),
+		TEST(compressed_sections_say_the_same),
+		TEST(dense_rules_stay_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

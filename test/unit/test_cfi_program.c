@@ -1,13 +1,10 @@
 /* Call frame instructions that no compiler writes, one short program each. */
+#include "cases.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi_entry.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 /* The CFA is the stack pointer + 16; the return address is at CFA - 8, the frame pointer - 16. */
 static const uint8_t usual[] = {DW_CFA_def_cfa,         ARCH_SP, 16,

@@ -1,11 +1,8 @@
 /* Chains by themselves; test_unwind.c has what becomes of them with real stacks. */
+#include "cases.h"
 #include "symbolize/chain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST 1024
 
@@ -148,12 +145,11 @@ static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(deep_recursion_is_completed, setup, teardown),
-		cmocka_unit_test_setup_teardown(few_frames_join_by_registers, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_a_chain_had_stays_good, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_frame_that_stays_joins, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_left_of_a_chain_that_is_forgotten, setup,
-	                                        teardown),
+		TEST(deep_recursion_is_completed),
+		TEST(few_frames_join_by_registers),
+		TEST(what_a_chain_had_stays_good),
+		TEST(a_frame_that_stays_joins),
+		TEST(nothing_is_left_of_a_chain_that_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,11 @@
+#include "cases.h"
 #include "perf/cost.h"
 #include "perf/event.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The price, or 0 where this user or this moment allows none. */
 static uint64_t price_of(const struct cost_question *question)

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "cases.h"
 #include "cli/counter_sums.h"
 
 /* What the kernel says of one thread: counts of its events on every CPU and rung. */

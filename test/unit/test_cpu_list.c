@@ -1,12 +1,8 @@
+#include "cases.h"
 #include "perf/cpu_list.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static unsigned count(const struct cpu_list *list)
 {

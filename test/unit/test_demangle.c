@@ -1,13 +1,9 @@
 /* Demangling: names as people write them, and none that keeps us busy. */
+#include "cases.h"
 #include "symbolize/demangle.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 static char text[DEMANGLED_MAX];
 

@@ -4,6 +4,7 @@
  */
 #if defined(__x86_64__)
 
+#include "cases.h"
 #include "maps.h"
 #include "symbolize/arch.h"
 #include "symbolize/cfi.h"
@@ -15,10 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 struct bytes {
 	const uint8_t *code;
@@ -404,8 +401,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_can_follow),
 		cmocka_unit_test(endless_code),
 		cmocka_unit_test(random_code),
-		cmocka_unit_test_setup_teardown(agrees_with_call_frame_information, setup,
-	                                        teardown),
+		TEST(agrees_with_call_frame_information),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+#include "cases.h"
 #include "perf/event.h"
 #include "perf/event_generic.h"
 #include "perf/event_place.h"
@@ -6,16 +7,12 @@
 #include "perf/tracepoint.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 

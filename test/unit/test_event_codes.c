@@ -8,16 +8,13 @@
  *   Arm     github.com/ARM-software/data: pmu/neoverse-n1.json, neoverse-v1.json
  *   Fujitsu github.com/fujitsu/A64FX, as contributed to Linux (arch/arm64/fujitsu/a64fx)
  */
+#include "cases.h"
 #include "perf/event.h"
 #include "perf/event_alias.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 

@@ -249,7 +249,6 @@ static void other_ways_are_left_alone(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(totals_that_agree_are_believed),
 		TEST(a_little_is_no_loss),

@@ -1,14 +1,11 @@
+#include "cases.h"
 #include "symbolize/find_function.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int here(void)
 {

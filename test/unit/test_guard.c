@@ -1,10 +1,5 @@
+#include "cases.h"
 #include "cli/guard.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define SECOND ((uint64_t)1000000000)
 

@@ -1,17 +1,13 @@
 /* Instructions are as long as Capstone says, in all code of the libraries that this test uses. */
 #if defined(__x86_64__)
 
+#include "cases.h"
 #include "symbolize/disassembler.h"
 #include "symbolize/insn.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 struct tally {
 	struct disassembler *disassembler;

@@ -1,4 +1,5 @@
 /* Jitdumps: code that comes and goes, its lines, and files that lie. */
+#include "cases.h"
 #include "symbolize/jitdump.h"
 
 #include <errno.h>
@@ -9,10 +10,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define WINDOW 0x7f3bu
 #define BASE   ((uint64_t)WINDOW << 32)

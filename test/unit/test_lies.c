@@ -1,9 +1,6 @@
 /* Traces of an MPI job that lie: what reads calls, and what joins traces, comes to no harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "cases.h"
 
 #include <errno.h>
 

@@ -1,15 +1,12 @@
+#include "cases.h"
 #include "cli/commands.h"
 
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define OUTPUT_SIZE (1 << 20)
 

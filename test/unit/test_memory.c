@@ -1,16 +1,13 @@
+#include "cases.h"
 #include "output/trace.h"
 #include "output/trace_write.h"
 #include "symbolize/memory.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define BITS(a, s) (((uint64_t)PERF_MEM_##a##_##s) << PERF_MEM_##a##_SHIFT)
 

@@ -240,12 +240,12 @@ static void broken_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(as_sorted, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_drain, setup, teardown),
-		cmocka_unit_test_setup_teardown(horizon, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(room_comes_back_early, setup, teardown),
-		cmocka_unit_test_setup_teardown(broken_ring, setup, teardown),
+		TEST(as_sorted),
+		TEST(one_drain),
+		TEST(horizon),
+		TEST(late_records),
+		TEST(room_comes_back_early),
+		TEST(broken_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* Clocks of hosts that exchange messages: how far they are brought together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Modules: which file is behind a mapping, and that nothing else is taken for it. */
+#include "cases.h"
 #include "symbolize/module.h"
 #include "symbolize/headers.h"
 
@@ -17,10 +18,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 struct fixture {
 	struct module_table *table;
@@ -701,8 +698,6 @@ static void elf_of_32_bits(void **state)
 	assert_int_equal(headers.segments[0].vaddr, 0x8048000);
 	close(fd);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -1,11 +1,7 @@
 /* How what is said of single frames becomes a table of functions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "cases.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "output/names.h"
 

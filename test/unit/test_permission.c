@@ -1,14 +1,10 @@
+#include "cases.h"
 #include "perf/permission.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <grp.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* An ordinary user of a Debian machine with 2 CPUs. */
 static struct permission ordinary(void)

@@ -1,12 +1,8 @@
 /* Names as people would say them, and names that only look as if they had a suffix. */
+#include "cases.h"
 #include "symbolize/readable.h"
 
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 static void is(const char *name, const char *expected)
 {

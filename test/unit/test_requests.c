@@ -1,8 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,20 +316,18 @@ static void test_threads(void **state)
 	assert_ptr_equal(request_find(0x100), older);
 }
 
-#define REQUEST_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		REQUEST_TEST(test_handles_come_again),
-		REQUEST_TEST(test_persistent),
-		REQUEST_TEST(test_partitioned),
-		REQUEST_TEST(test_some),
-		REQUEST_TEST(test_cancelled),
-		REQUEST_TEST(test_not_ready),
-		REQUEST_TEST(test_one_handle_for_all),
-		REQUEST_TEST(test_more_than_there_is_room_for),
-		REQUEST_TEST(test_threads),
+		TEST(test_handles_come_again),
+		TEST(test_persistent),
+		TEST(test_partitioned),
+		TEST(test_some),
+		TEST(test_cancelled),
+		TEST(test_not_ready),
+		TEST(test_one_handle_for_all),
+		TEST(test_more_than_there_is_room_for),
+		TEST(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,18 +324,15 @@ static void a_broken_ring_has_room_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(records_of_all_rings_come_in_the_order_of_time,
-	                                        setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_comes_before_the_slack_is_over, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(each_time_has_one_rung, setup, teardown),
-		cmocka_unit_test_setup_teardown(losses_belong_to_their_event_and_cpu, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(periods_stay_below_the_sign, setup, teardown),
-		cmocka_unit_test_setup_teardown(small_steps_are_no_powers_of_two, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_change_of_period_keeps_the_rung, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_makes_no_sense_is_skipped, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_broken_ring_has_room_again, setup, teardown),
+		TEST(records_of_all_rings_come_in_the_order_of_time),
+		TEST(nothing_comes_before_the_slack_is_over),
+		TEST(each_time_has_one_rung),
+		TEST(losses_belong_to_their_event_and_cpu),
+		TEST(periods_stay_below_the_sign),
+		TEST(small_steps_are_no_powers_of_two),
+		TEST(a_change_of_period_keeps_the_rung),
+		TEST(what_makes_no_sense_is_skipped),
+		TEST(a_broken_ring_has_room_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -492,25 +492,19 @@ static void a_cgroup_needs_no_naps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(throttling_is_counted_where_it_was, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(throttling_stops_counting, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_guard_is_told_of_lost_samples_alone, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(lost_totals_of_tasks_are_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_slow_down_keeps_samples, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(what_can_slow_down_does, setup, teardown),
-		cmocka_unit_test_setup_teardown(cpus_that_are_not_sampled_have_no_time, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(modules_are_noted_before_their_samples, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(the_last_line_tells_of_losses, setup, teardown),
-		cmocka_unit_test_setup_teardown(naps_replace_rings_while_many_tasks_end, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(a_crowded_ring_ends_naps, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cgroup_needs_no_naps, setup, teardown),
+		TEST(throttling_is_counted_where_it_was),
+		TEST(throttling_stops_counting),
+		TEST(the_guard_is_told_of_lost_samples_alone),
+		TEST(lost_totals_of_tasks_are_counted),
+		TEST(nonsense_is_counted),
+		TEST(what_cannot_slow_down_keeps_samples),
+		TEST(what_can_slow_down_does),
+		TEST(cpus_that_are_not_sampled_have_no_time),
+		TEST(modules_are_noted_before_their_samples),
+		TEST(the_last_line_tells_of_losses),
+		TEST(naps_replace_rings_while_many_tasks_end),
+		TEST(a_crowded_ring_ends_naps),
+		TEST(a_cgroup_needs_no_naps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* What becomes of a sample: its task, stream and level, its stack, and what it says of the rest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -731,7 +728,6 @@ static void counts_of_cpus_are_totals(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(no_sample_of_ours_counts_nothing),
 		TEST(before_the_exec_is_counted_apart),

@@ -1,16 +1,11 @@
 /* Names of functions where room is short, and how much there is. */
+#include "cases.h"
 #include "output/report_columns.h"
 #include "output/short_name.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void becomes(const char *name, unsigned width, const char *expected)
 {

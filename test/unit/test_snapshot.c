@@ -1,9 +1,6 @@
 /* Snapshots of a recorder whose levels go while they are made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

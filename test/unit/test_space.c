@@ -1,11 +1,8 @@
+#include "cases.h"
 #include "symbolize/space.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static struct module modules[4] = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
 

@@ -1,10 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 
+#include "cases.h"
 #include "cli/session.h"
 
 /* How much of the stack is copied from the start where it cannot become more later. */

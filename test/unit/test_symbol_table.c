@@ -1,4 +1,5 @@
 /* Symbol tables, and the two texts that fill them: kallsyms and perf maps. */
+#include "cases.h"
 #include "symbolize/arch.h"
 #include "symbolize/symbol_table.h"
 #include "symbolize/kernel_symbols.h"
@@ -10,10 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 static void add(struct symbol_table *table, uint32_t lo, uint32_t hi, unsigned rank,
                 const char *name)

@@ -1,8 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cases.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -586,30 +583,27 @@ static void a_newer_leftover_outlives_a_recovery(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(strings_are_stored_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(full_strings_are_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_strings, setup, teardown),
-		cmocka_unit_test_setup_teardown(entries_stay_where_they_are, setup, teardown),
-		cmocka_unit_test_setup_teardown(commands_have_a_stand_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(slots_wait_for_their_samples, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_million_tasks_fit, setup, teardown),
-		cmocka_unit_test_setup_teardown(too_many_tasks_share, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_killed_recorder_leaves_an_image, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_image_that_lies_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_had_not_begun_lost_nothing, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(a_living_recorder_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_leftover_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_newer_leftover_outlives_a_recovery, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(kept_on_request, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_the_users_own_is_recovered, setup, teardown),
-		cmocka_unit_test_setup_teardown(headers_are_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(file_limits_are_no_signal, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_memory_commands_stay_apart, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(a_signal_refuses_no_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(sizes_are_checked, setup, teardown),
+		TEST(strings_are_stored_once),
+		TEST(full_strings_are_counted),
+		TEST(many_strings),
+		TEST(entries_stay_where_they_are),
+		TEST(commands_have_a_stand_in),
+		TEST(slots_wait_for_their_samples),
+		TEST(a_million_tasks_fit),
+		TEST(too_many_tasks_share),
+		TEST(a_killed_recorder_leaves_an_image),
+		TEST(an_image_that_lies_is_refused),
+		TEST(one_that_had_not_begun_lost_nothing),
+		TEST(a_living_recorder_is_left_alone),
+		TEST(one_leftover_is_kept),
+		TEST(a_newer_leftover_outlives_a_recovery),
+		TEST(kept_on_request),
+		TEST(only_the_users_own_is_recovered),
+		TEST(headers_are_checked),
+		TEST(file_limits_are_no_signal),
+		TEST(without_memory_commands_stay_apart),
+		TEST(a_signal_refuses_no_memory),
+		TEST(sizes_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

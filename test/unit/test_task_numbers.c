@@ -1,11 +1,7 @@
+#include "cases.h"
 #include "cli/tasks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define LEADER 1000000001 /* no such process: nothing of /proc gets in the way */
 #define WORKER 1000000002
@@ -210,13 +206,12 @@ static void test_names_without_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_exec_of_another_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_numbers_reused_after_lost_ends, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(test_process_reused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_order_of_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shared_slot_keeps_its_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names_without_end, setup, teardown),
+		TEST(test_exec_of_another_thread),
+		TEST(test_numbers_reused_after_lost_ends),
+		TEST(test_process_reused),
+		TEST(test_order_of_ends),
+		TEST(test_shared_slot_keeps_its_name),
+		TEST(test_names_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,13 +183,11 @@ static void what_was_waited_for_may_be_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_has_ended_is_counted_to_the_nanosecond, setup,
-	                                        teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_counted_twice, setup, teardown),
+		TEST(what_has_ended_is_counted_to_the_nanosecond),
+		TEST(nothing_is_counted_twice),
 		cmocka_unit_test(what_a_thread_used_by_some_time),
 		cmocka_unit_test(a_name_hides_nobody),
-		cmocka_unit_test_setup_teardown(what_was_waited_for_may_be_missing, setup,
-	                                        teardown),
+		TEST(what_was_waited_for_may_be_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -634,20 +634,20 @@ static void random_samples_end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] =
-	{ cmocka_unit_test_setup_teardown(cut_stacks_are_stitched_as_they_were, setup, teardown),
-	  cmocka_unit_test_setup_teardown(a_process_tells_how_a_stack_goes_on, setup, teardown),
-	  cmocka_unit_test_setup_teardown(chains_belong_to_threads, setup, teardown),
-	  cmocka_unit_test_setup_teardown(threads_are_bounded, setup, teardown),
-	  cmocka_unit_test_setup_teardown(a_past_changes_no_walk, setup, teardown),
-	  cmocka_unit_test_setup_teardown(room_for_frames_is_a_limit, setup, teardown),
-	  cmocka_unit_test_setup_teardown(unknown_code_is_one_unknown_frame, setup, teardown),
-	  cmocka_unit_test_setup_teardown(nobody_called_a_new_thread, setup, teardown),
+	const struct CMUnitTest tests[] = {
+		TEST(cut_stacks_are_stitched_as_they_were),
+		TEST(a_process_tells_how_a_stack_goes_on),
+		TEST(chains_belong_to_threads),
+		TEST(threads_are_bounded),
+		TEST(a_past_changes_no_walk),
+		TEST(room_for_frames_is_a_limit),
+		TEST(unknown_code_is_one_unknown_frame),
+		TEST(nobody_called_a_new_thread),
 #if defined(__x86_64__)
-	  cmocka_unit_test_setup_teardown(nobody_called_a_context, setup, teardown),
+		TEST(nobody_called_a_context),
 #endif
-	  cmocka_unit_test_setup_teardown(engines_agree, setup, teardown),
-	  cmocka_unit_test_setup_teardown(random_samples_end, setup, teardown),
+		TEST(engines_agree),
+		TEST(random_samples_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,8 +150,8 @@ static void file_may_shrink_under_us(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(damaged_files_do_no_harm, setup, teardown),
-		cmocka_unit_test_setup_teardown(file_may_shrink_under_us, setup, teardown),
+		TEST(damaged_files_do_no_harm),
+		TEST(file_may_shrink_under_us),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,15 +2,12 @@
 #ifndef UNIT_UNWINDING_H
 #define UNIT_UNWINDING_H
 
+#include "cases.h"
 #include "maps.h"
 #include "symbolize/unwind.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define MAX_FRAMES 300
 #define NR_REGS    64
