@@ -161,10 +161,10 @@ static int event_open(const struct cost_question *q)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = q->task_clock ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_CPU_CLOCK,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = PERIOD_NS,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-	                       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+	                       PERF_SAMPLE_TIME,
 		.disabled = 1,
 		.exclude_kernel = q->exclude_kernel,
 		.sample_stack_user = q->stack_size,

@@ -11,7 +11,6 @@
 
 /* A sample as it will be taken. */
 struct cost_question {
-	bool task_clock;     /* by task-clock; else by cpu-clock */
 	bool exclude_kernel; /* for users who may sample their own side only */
 	bool callchain;      /* the kernel walks the frame pointers; 32 frames here */
 	uint32_t

@@ -7,7 +7,6 @@
 enum {
 	SAMPLE_TIME = 4, /* the header, ID, IP, TID */
 	TRAILER_TIME = 1,
-	TRAILER_CPU,
 	TRAILER_ID,
 	TRAILER_WORDS,
 };
@@ -114,8 +113,7 @@ static void decode_counts(struct record *record, struct words *words, uint64_t f
 	unsigned stride = 1 + !!(format & PERF_FORMAT_LOST);
 
 	record->sample.nr_counts = word(words);
-	record->sample.enabled = word(words);
-	record->sample.running = word(words);
+	skip(words, 2, 1); /* the times that it was enabled and ran */
 	record->sample.counts = skip(words, record->sample.nr_counts, stride);
 	record->sample.count_stride = stride;
 }
@@ -136,7 +134,6 @@ static void decode_sample(struct record *record, struct words *words, uint16_t m
 	record->time = word(words) + format->clock_shift;
 	if (type & PERF_SAMPLE_ADDR)
 		record->sample.address = word(words);
-	record->cpu = low_half(word(words));
 	if (type & PERF_SAMPLE_READ)
 		decode_counts(record, words, format->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
@@ -190,7 +187,6 @@ static void decode_task(struct record *record, struct words *words, enum record_
 	record->type = type;
 	record->pid = low_half(pids);
 	record->tid = low_half(tids);
-	record->fork.parent_pid = high_half(pids);
 	record->fork.parent_tid = high_half(tids);
 }
 
@@ -228,7 +224,6 @@ static void decode_trailer(struct record *record, struct words *words,
 	words->end -= sizeof(trailer);
 	memcpy(trailer, words->end, sizeof(trailer));
 	record->time = trailer[TRAILER_TIME] + format->clock_shift;
-	record->cpu = low_half(trailer[TRAILER_CPU]);
 	record->id = trailer[TRAILER_ID];
 }
 

@@ -28,7 +28,7 @@ struct record {
 	enum record_type type;
 	uint64_t time; /* CLOCK_MONOTONIC ns */
 	uint64_t id;   /* of the event; see sampler.h */
-	uint32_t pid, tid, cpu;
+	uint32_t pid, tid;
 	union {
 		struct {
 			uint64_t ip;
@@ -46,10 +46,9 @@ struct record {
 			/* The latest branches, or calls that have not returned: newest first. */
 			const struct perf_branch_entry *branches;
 			size_t nr_branches;
-			const uint64_t *counts;    /* of the event's group, itself first */
-			size_t nr_counts;          /* 0: it was not asked for */
-			unsigned count_stride;     /* from one count to the next */
-			uint64_t enabled, running; /* ns: the group's time, on the hardware */
+			const uint64_t *counts; /* of the event's group, itself first */
+			size_t nr_counts;       /* 0: it was not asked for */
+			unsigned count_stride;  /* from one count to the next */
 		} sample;
 		struct {
 			uint64_t start, end, pgoff;
@@ -64,7 +63,7 @@ struct record {
 			bool exec;
 		} comm;
 		struct {
-			uint32_t parent_pid, parent_tid;
+			uint32_t parent_tid;
 		} fork; /* and exit */
 		struct {
 			uint64_t value;
@@ -81,9 +80,8 @@ static inline bool record_is_mark(uint64_t address)
 	return address >= PERF_CONTEXT_MAX;
 }
 
-/* What every record says of itself: samples first, others at their end. */
-#define RECORD_ALWAYS \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+/* What every record says of itself: samples first, others at their end. Its ring tells the CPU. */
+#define RECORD_ALWAYS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 
 /* The counts of a group, and how long it was on the hardware. */
 #define RECORD_COUNTS \

@@ -46,7 +46,6 @@ int main(void)
 	const uint64_t ip_and_sp = 0x180; /* on x86-64; elsewhere some other two */
 
 	return run("bare", (struct cost_question){0}) |
-	       run("task-clock", (struct cost_question){.task_clock = true}) |
 	       run("user side only", (struct cost_question){.exclude_kernel = true}) |
 	       run("callchain", (struct cost_question){.callchain = true}) |
 	       run("8 KiB of stack",

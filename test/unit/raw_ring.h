@@ -54,11 +54,10 @@ static inline void raw_text(struct raw *raw, const char *text)
 
 /* What sample_id_all appends for RECORD_ALWAYS. */
 static inline void raw_trailer(struct raw *raw, uint32_t pid, uint32_t tid, uint64_t time,
-                               uint32_t cpu, uint64_t id)
+                               uint64_t id)
 {
 	raw_pair(raw, pid, tid);
 	raw_word(raw, time);
-	raw_pair(raw, cpu, 0xdead);
 	raw_word(raw, id);
 }
 

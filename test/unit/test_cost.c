@@ -23,7 +23,6 @@ static void test_prices(void **state)
 {
 	const struct cost_question questions[] = {
 		{.exclude_kernel = true},
-		{.exclude_kernel = true, .task_clock = true},
 		{.exclude_kernel = true, .callchain = true},
 		{.exclude_kernel = true, .stack_size = 16384, .regs = 0x180},
 		{.exclude_kernel = true, .stack_size = EVENT_STACK_MAX},

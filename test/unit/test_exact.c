@@ -35,7 +35,7 @@ static void enter(struct world *w, enum record_type type, pid_t pid, pid_t tid)
 	struct record record = {
 		.type = type, .time = 1000, .pid = (uint32_t)pid, .tid = (uint32_t)tid};
 
-	record.fork.parent_pid = record.fork.parent_tid = (uint32_t)(pid == tid ? PID : pid);
+	record.fork.parent_tid = (uint32_t)(pid == tid ? PID : pid);
 	tasks_record(&w->session.tasks, &record);
 }
 

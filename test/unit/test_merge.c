@@ -56,7 +56,7 @@ static bool put(struct rings *r, unsigned ring, uint64_t time, uint64_t number)
 		raw_pair(&raw, 1, 2);
 		raw_pair(&raw, 1, 2);
 		raw_word(&raw, 0);
-		raw_trailer(&raw, 1, 1, time, 0, number);
+		raw_trailer(&raw, 1, 1, time, number);
 	}
 	return raw_ring_write(&r->raws[ring], raw.words, raw_end(&raw));
 }

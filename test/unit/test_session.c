@@ -127,7 +127,7 @@ static void write_trouble(struct world *w, enum sampler_ring ring, unsigned cpu,
 	raw_word(&raw, lost ? count : id);
 	if (!lost)
 		raw_word(&raw, id); /* of the stream */
-	raw_trailer(&raw, 10, 10, 1000, cpu, id);
+	raw_trailer(&raw, 10, 10, 1000, id);
 	size = raw_end(&raw);
 	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, ring, cpu)], raw.words, size));
 }

@@ -104,7 +104,7 @@ static void enter(struct world *w, enum record_type type, uint64_t time, pid_t t
 		record.comm.comm = comm;
 		record.comm.exec = true;
 	} else {
-		record.fork.parent_pid = record.fork.parent_tid = PID;
+		record.fork.parent_tid = PID;
 	}
 	tasks_record(&w->session.tasks, &record);
 }

@@ -51,7 +51,7 @@ static void born(struct world *world, int pid, int tid, int parent)
 {
 	struct record record = record_of(world, RECORD_FORK, pid, tid);
 
-	record.fork.parent_pid = record.fork.parent_tid = (uint32_t)parent;
+	record.fork.parent_tid = (uint32_t)parent;
 	tasks_record(&world->tasks, &record);
 }
 

@@ -71,7 +71,7 @@ static void say_fork(struct world *w, uint32_t parent, uint32_t pid, uint32_t ti
 {
 	struct record record = {.type = RECORD_FORK, .pid = pid, .tid = tid, .time = time};
 
-	record.fork.parent_pid = record.fork.parent_tid = parent;
+	record.fork.parent_tid = parent;
 	tasks_record(&w->tasks, &record);
 }
 
