@@ -441,9 +441,6 @@ int cmd_convert(int argc, char **argv)
 		"Converts a trace to the formats of other tools.\v"
 		"FILE is " DEFAULT_TRACE " if not given. The output appears under its name when "
 		"it is whole, and an existing one is kept unless --force is given.",
-		NULL,
-		NULL,
-		NULL,
 	};
 	struct convert_options options = {0};
 	int status = 2;

@@ -204,9 +204,6 @@ int cmd_diff(int argc, char **argv)
 		"  adaptrace diff\n"
 		"  adaptrace diff monday.atr tuesday.atr --shares\n"
 		"  adaptrace diff gcc/ clang/",
-		NULL,
-		NULL,
-		NULL,
 	};
 	struct diff_command command = {0};
 	int status = 2;

@@ -32,7 +32,7 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
 		{"output", 'o', "OUT", 0, output_help, 0},
 		{0},
 	};
-	const struct argp argp = {options, parse_option, "[FILE]", doc, NULL, NULL, NULL};
+	const struct argp argp = {options, parse_option, "[FILE]", doc};
 
 	*command = (struct image_command){0};
 	if (habits_parse(&argp, argc, argv, 2, 0, command))

@@ -298,9 +298,6 @@ int cmd_list(int argc, char **argv)
 		"  adaptrace list cache\n"
 		"  adaptrace list --available\n"
 		"  adaptrace list -v skx::FP_ARITH",
-		NULL,
-		NULL,
-		NULL,
 	};
 	struct list_options options = {0};
 

@@ -127,9 +127,6 @@ int cmd_merge(int argc, char **argv)
 		"FILE|FOLDER...",
 		"Joins the traces of all ranks of a job into one, with the clocks of their hosts "
 		"brought together.",
-		NULL,
-		NULL,
-		NULL,
 	};
 	struct arguments arguments = {.command.output = DEFAULT_TRACE};
 	struct merge_command *command = &arguments.command;

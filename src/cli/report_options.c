@@ -184,9 +184,6 @@ int report_options(struct report_command *command, int argc, char **argv)
 		"  adaptrace report --tree\n"
 		"  adaptrace report --sort comm,symbol\n"
 		"  adaptrace report --time 50%,",
-		NULL,
-		NULL,
-		NULL,
 	};
 
 	*command = (struct report_command){0};

@@ -54,7 +54,7 @@ static int show(const struct show *way, const struct show_command *command)
 static int parse_and_show(const struct show *way, int argc, char **argv)
 {
 	const struct argp_option options[] = {{"json", 'j', NULL, 0, way->json_help, 0}, {0}};
-	const struct argp argp = {options, parse_option, "[FILE]", way->help, NULL, NULL, NULL};
+	const struct argp argp = {options, parse_option, "[FILE]", way->help};
 	struct show_command command = {0};
 
 	if (habits_parse(&argp, argc, argv, 2, 0, &command))
