@@ -2,7 +2,7 @@
 #ifndef CLI_COUNTER_OPTIONS_H
 #define CLI_COUNTER_OPTIONS_H
 
-#include "cli/session.h"
+#include "cli/session_options.h"
 
 /*
  * When the sampled events are settled: whether the counters are permitted, and are there together

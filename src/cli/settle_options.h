@@ -5,7 +5,7 @@
 #ifndef CLI_SETTLE_OPTIONS_H
 #define CLI_SETTLE_OPTIONS_H
 
-#include "cli/session.h"
+#include "cli/session_options.h"
 
 /* 0, or not after saying what is wrong. */
 int settle_options(struct options *options);
