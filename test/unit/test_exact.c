@@ -7,6 +7,7 @@
 /* That of calls has the name of that of the kernel, which nothing but this test looks into. */
 #define ring call_ring
 #include "cli/exact.h"
+#include "task_records.h"
 #undef ring
 #include "perf/sampler_state.h"
 
@@ -30,42 +31,22 @@ static int counted(uint64_t value)
 	return fd;
 }
 
-static void enter(struct world *w, enum record_type type, pid_t pid, pid_t tid)
+/* The target's child, which is called that. */
+static void start(struct tasks *tasks, pid_t pid, const char *comm)
 {
-	struct record record = {
-		.type = type, .time = 1000, .pid = (uint32_t)pid, .tid = (uint32_t)tid};
-
-	record.fork.parent_tid = (uint32_t)(pid == tid ? PID : pid);
-	tasks_record(&w->session.tasks, &record);
+	say_fork(tasks, PID, pid, pid, 1000);
+	say_comm(tasks, pid, pid, comm, true, 1000);
 }
 
-static void name(struct world *w, pid_t pid, const char *comm)
+/* One that ended, of which the kernel told this. */
+static void run_child(struct tasks *tasks, pid_t pid, const char *comm, uint64_t value,
+                      bool sampled)
 {
-	struct record record = {.type = RECORD_COMM,
-	                        .time = 1000,
-	                        .pid = (uint32_t)pid,
-	                        .tid = (uint32_t)pid,
-	                        .comm = {.comm = comm, .exec = true}};
-
-	tasks_record(&w->session.tasks, &record);
-}
-
-/* A process that ended, of which the kernel told this. */
-static void run_child(struct world *w, pid_t pid, const char *comm, uint64_t value, bool sampled)
-{
-	struct tasks *tasks = &w->session.tasks;
-	struct record record = {.type = RECORD_READ,
-	                        .time = 1000,
-	                        .pid = (uint32_t)pid,
-	                        .tid = (uint32_t)pid,
-	                        .read.value = value};
-
-	enter(w, RECORD_FORK, pid, pid);
-	name(w, pid, comm);
+	start(tasks, pid, comm);
 	if (sampled)
 		tasks_thread(tasks, tasks_of_sample(tasks, pid, pid), 1000);
-	tasks_record(tasks, &record);
-	enter(w, RECORD_EXIT, pid, pid);
+	say_read(tasks, pid, pid, value, 1000);
+	say_exit(tasks, pid, pid, 1000);
 }
 
 static int setup(void **state)
@@ -134,7 +115,7 @@ static void judge(struct world *w, uint64_t exact, bool believed)
 {
 	struct trace_thread *thread;
 
-	run_child(w, PID + 1, "child", 5000, true);
+	run_child(&w->session.tasks, PID + 1, "child", 5000, true);
 	close(w->sampler.exact_fd);
 	w->sampler.exact_fd = counted(exact);
 	exact_total(&w->session);
@@ -192,10 +173,9 @@ static void what_runs_on_has_not_told_its_total(void **state)
 {
 	struct world *w = *state;
 
-	run_child(w, PID + 1, "daemon", 5000, false);
-	run_child(w, PID + 2, "child", 7000, false);
-	enter(w, RECORD_FORK, PID + 3, PID + 3);
-	name(w, PID + 3, "daemon");
+	run_child(&w->session.tasks, PID + 1, "daemon", 5000, false);
+	run_child(&w->session.tasks, PID + 2, "child", 7000, false);
+	start(&w->session.tasks, PID + 3, "daemon");
 	exact_total(&w->session);
 	check(w, "daemon", false, 5000);
 	check(w, "child", true, 7000);
@@ -206,11 +186,10 @@ static void nor_has_a_thread_that_does(void **state)
 {
 	struct world *w = *state;
 
-	enter(w, RECORD_FORK, PID + 1, PID + 1);
-	name(w, PID + 1, "pool");
-	run_child(w, PID + 5, "pool", 300, false);
-	enter(w, RECORD_FORK, PID + 1, PID + 2);
-	enter(w, RECORD_EXIT, PID + 1, PID + 1);
+	start(&w->session.tasks, PID + 1, "pool");
+	run_child(&w->session.tasks, PID + 5, "pool", 300, false);
+	say_fork(&w->session.tasks, PID + 1, PID + 1, PID + 2, 1000);
+	say_exit(&w->session.tasks, PID + 1, PID + 1, 1000);
 	exact_total(&w->session);
 	check(w, "pool", false, 300);
 }
@@ -225,7 +204,7 @@ static void who_awaits_its_exec_is_not_living(void **state)
 	first->exact = 12;
 	exact_total(&w->session);
 	assert_int_equal(first->flags & TRACE_THREAD_EXACT, TRACE_THREAD_EXACT);
-	name(w, PID, "app");
+	say_comm(&w->session.tasks, PID, PID, "app", true, 1000);
 	command(w, "app")->flags |= TRACE_THREAD_EXACT;
 	exact_total(&w->session);
 	check(w, "app", false, 0);
@@ -236,7 +215,7 @@ static void other_ways_are_left_alone(void **state)
 {
 	struct world *w = *state;
 
-	run_child(w, PID + 1, "child", 5000, false);
+	run_child(&w->session.tasks, PID + 1, "child", 5000, false);
 	close(w->sampler.exact_fd);
 	w->sampler.exact_fd = -1;
 	w->session.way = SAMPLER_CGROUP;

@@ -1,5 +1,6 @@
 /* What becomes of a sample: its task, stream and level, its stack, and what it says of the rest. */
 #include "cases.h"
+#include "task_records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,20 +96,6 @@ static void open_buffer(struct world *w, unsigned nr_counters)
 	assert_non_null(s->hmb);
 }
 
-static void enter(struct world *w, enum record_type type, uint64_t time, pid_t tid,
-                  const char *comm)
-{
-	struct record record = {.type = type, .time = time, .pid = PID, .tid = (uint32_t)tid};
-
-	if (type == RECORD_COMM) {
-		record.comm.comm = comm;
-		record.comm.exec = true;
-	} else {
-		record.fork.parent_tid = PID;
-	}
-	tasks_record(&w->session.tasks, &record);
-}
-
 static void map_code(struct world *w)
 {
 	struct session *s = &w->session;
@@ -149,7 +136,7 @@ static int setup(void **state)
 	assert_non_null(s->modules);
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
-	enter(w, RECORD_COMM, 10, PID, "app");
+	say_comm(&w->session.tasks, PID, PID, "app", true, 10);
 	map_code(w);
 	*state = w;
 	return 0;
@@ -276,7 +263,7 @@ static void before_the_exec_is_counted_apart(void **state)
 	assert_int_equal(taken(w, 0) + taken(w, FAULTS), 0);
 	assert_int_equal(s->before_exec[0], 0); /* a period of more than one */
 	assert_int_equal(s->before_exec[FAULTS], 3);
-	enter(w, RECORD_COMM, 200, PID, "target");
+	say_comm(&w->session.tasks, PID, PID, "target", true, 200);
 	take(w, FAULTS, sample_at(300, PID));
 	assert_int_equal(taken(w, FAULTS), 1);
 	assert_int_equal(s->before_exec[FAULTS], 3);
@@ -293,11 +280,11 @@ static void the_last_sample_of_a_thread_is_its_own(void **state)
 	struct trace_thread *thread;
 	struct task *task;
 
-	enter(w, RECORD_FORK, 100, PID + 1, NULL);
+	say_fork(&w->session.tasks, PID, PID, PID + 1, 100);
 	take(w, 0, sample_at(1000, PID + 1));
 	task = task_of(w, PID + 1);
 	thread = thread_of(w, PID + 1);
-	enter(w, RECORD_EXIT, 2000, PID + 1, NULL);
+	say_exit(&w->session.tasks, PID, PID + 1, 2000);
 	take(w, 0, sample_at(1900, PID + 1));
 	assert_ptr_equal(task_of(w, PID + 1), task);
 	assert_ptr_equal(thread_of(w, PID + 1), thread);
@@ -318,7 +305,7 @@ static void an_exec_begins_a_thread_of_its_own(void **state)
 	take(w, 0, sample_at(2000, PID));
 	first = task_of(w, PID)->thread;
 	assert_int_equal(task_of(w, PID)->sampled, 2 * PERIOD);
-	enter(w, RECORD_COMM, 3000, PID, "next");
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
 	assert_int_equal(task_of(w, PID)->thread, NO_THREAD);
 	take(w, 0, sample_at(4000, PID));
 	assert_int_not_equal(task_of(w, PID)->thread, first);
@@ -348,7 +335,7 @@ static void each_thread_has_its_streams(void **state)
 	struct session *s = &w->session;
 	struct stream first, second;
 
-	enter(w, RECORD_FORK, 100, PID + 1, NULL);
+	say_fork(&w->session.tasks, PID, PID, PID + 1, 100);
 	take(w, 0, sample_at(1000, PID));
 	take(w, 0, sample_at(1000, PID + 1));
 	assert_int_equal(s->nr_streams, 2 * NR_EVENTS);
@@ -668,7 +655,7 @@ static void counters_are_of_threads(void **state)
 	check_counts(w, 100, 64 * 7);
 	take_counted(w, 2000, 150, 9);
 	check_counts(w, 150, 64 * 9);
-	enter(w, RECORD_COMM, 3000, PID, "next");
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
 	take_counted(w, 4000, 160, 10);
 	check_counts(w, 10, 64);
 	take_counted(w, 5000, 170, 12);
@@ -689,10 +676,10 @@ static void a_single_sample_before_an_exec_has_told_its_counts(void **state)
 
 	open_counters(w, 1);
 	take_counted(w, 1000, 100, 7);
-	enter(w, RECORD_COMM, 3000, PID, "next");
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
 	take_counted(w, 4000, 160, 10);
 	check_counts(w, 60, 3);
-	enter(w, RECORD_COMM, 5000, PID, "last");
+	say_comm(&w->session.tasks, PID, PID, "last", true, 5000);
 	take_counted(w, 6000, 180, 11);
 	check_counts(w, 20, 1);
 }
@@ -708,7 +695,7 @@ static void counts_below_the_floor_are_told_later(void **state)
 	take_counted(w, 1000, 100, 7);
 	take_counted(w, 2000, 150, 8);
 	assert_int_equal(hmb_stored(w->session.hmb, 0), 0);
-	enter(w, RECORD_COMM, 3000, PID, "next");
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
 	take_counted(w, 4000, 160, 10);
 	check_counts(w, 160, 10);
 }

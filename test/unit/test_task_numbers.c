@@ -1,5 +1,5 @@
 #include "cases.h"
-#include "cli/tasks.h"
+#include "task_records.h"
 
 #include <stdio.h>
 
@@ -49,26 +49,17 @@ static struct record record_of(struct world *world, enum record_type type, int p
 
 static void born(struct world *world, int pid, int tid, int parent)
 {
-	struct record record = record_of(world, RECORD_FORK, pid, tid);
-
-	record.fork.parent_tid = (uint32_t)parent;
-	tasks_record(&world->tasks, &record);
+	say_fork(&world->tasks, parent, pid, tid, world->now += 1000);
 }
 
 static void named(struct world *world, int pid, int tid, const char *comm, bool exec)
 {
-	struct record record = record_of(world, RECORD_COMM, pid, tid);
-
-	record.comm.comm = comm;
-	record.comm.exec = exec;
-	tasks_record(&world->tasks, &record);
+	say_comm(&world->tasks, pid, tid, comm, exec, world->now += 1000);
 }
 
 static void ended(struct world *world, int pid, int tid)
 {
-	struct record record = record_of(world, RECORD_EXIT, pid, tid);
-
-	tasks_record(&world->tasks, &record);
+	say_exit(&world->tasks, pid, tid, world->now += 1000);
 }
 
 static void grace_passes(struct world *world)

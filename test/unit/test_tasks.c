@@ -1,4 +1,5 @@
 #include "tables_folder.h"
+#include "task_records.h"
 
 #include <elf.h>
 #include <pthread.h>
@@ -7,8 +8,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "cli/tasks.h"
 
 enum { BUDGET = 128 << 10, GRACE = 200000000 };
 
@@ -67,31 +66,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void say_fork(struct world *w, uint32_t parent, uint32_t pid, uint32_t tid, uint64_t time)
-{
-	struct record record = {.type = RECORD_FORK, .pid = pid, .tid = tid, .time = time};
-
-	record.fork.parent_tid = parent;
-	tasks_record(&w->tasks, &record);
-}
-
-static void say_exit(struct world *w, uint32_t pid, uint32_t tid, uint64_t time)
-{
-	struct record record = {.type = RECORD_EXIT, .pid = pid, .tid = tid, .time = time};
-
-	tasks_record(&w->tasks, &record);
-}
-
-static void say_comm(struct world *w, uint32_t pid, uint32_t tid, const char *comm, bool exec,
-                     uint64_t time)
-{
-	struct record record = {.type = RECORD_COMM, .pid = pid, .tid = tid, .time = time};
-
-	record.comm.comm = comm;
-	record.comm.exec = exec;
-	tasks_record(&w->tasks, &record);
-}
-
 static void say_mmap(struct world *w, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
 	struct record record = {.type = RECORD_MMAP, .pid = pid, .tid = pid, .time = 1};
@@ -99,14 +73,6 @@ static void say_mmap(struct world *w, uint32_t pid, uint64_t start, uint64_t end
 	record.mmap.start = start;
 	record.mmap.end = end;
 	record.mmap.path = path;
-	tasks_record(&w->tasks, &record);
-}
-
-static void say_read(struct world *w, uint32_t pid, uint32_t tid, uint64_t value, uint64_t time)
-{
-	struct record record = {.type = RECORD_READ, .pid = pid, .tid = tid, .time = time};
-
-	record.read.value = value;
 	tasks_record(&w->tasks, &record);
 }
 
@@ -128,7 +94,7 @@ static unsigned nr_tasks(struct world *w)
 static void start(struct world *w)
 {
 	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)PID(0)), 0);
-	say_comm(w, PID(0), PID(0), "app", true, 1);
+	say_comm(&w->tasks, PID(0), PID(0), "app", true, 1);
 }
 
 static void nothing_counts_before_exec(void **state)
@@ -137,9 +103,9 @@ static void nothing_counts_before_exec(void **state)
 
 	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)PID(0)), 0);
 	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
-	say_comm(w, PID(0), PID(0), "renamed", false, 1);
+	say_comm(&w->tasks, PID(0), PID(0), "renamed", false, 1);
 	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
-	say_comm(w, PID(0), PID(0), "app", true, 2);
+	say_comm(&w->tasks, PID(0), PID(0), "app", true, 2);
 	assert_false(task(w, PID(0), PID(0))->process->awaits_exec);
 	assert_int_equal(command(w, "app")->tasks, 1);
 	assert_int_equal(command(w, "renamed")->tasks, 0);
@@ -150,12 +116,12 @@ static void threads_share_their_process(void **state)
 	struct world *w = *state;
 
 	start(w);
-	say_fork(w, PID(0), PID(0), PID(1), 2);
+	say_fork(&w->tasks, PID(0), PID(0), PID(1), 2);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(HASH_COUNT(w->tasks.processes), 1);
 	assert_ptr_equal(task(w, PID(0), PID(1))->process, task(w, PID(0), PID(0))->process);
 	assert_int_equal(command(w, "app")->tasks, 2);
-	say_comm(w, PID(0), PID(1), "worker", false, 3);
+	say_comm(&w->tasks, PID(0), PID(1), "worker", false, 3);
 	assert_int_equal(command(w, "app")->tasks, 1);
 	assert_int_equal(command(w, "worker")->tasks, 1);
 	assert_int_equal(task(w, PID(0), PID(0))->comm, tables_string(w->tables, "app"));
@@ -168,7 +134,7 @@ static void children_inherit_mappings_until_exec(void **state)
 
 	start(w);
 	say_mmap(w, PID(0), 0x10000, 0x20000, "//anon");
-	say_fork(w, PID(0), PID(1), PID(1), 2);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 2);
 	space = task(w, PID(1), PID(1))->process->space;
 	assert_non_null(space_lookup(space, 0x10000));
 	assert_null(space_lookup(space, 0x20000));
@@ -176,7 +142,7 @@ static void children_inherit_mappings_until_exec(void **state)
 	space = task(w, PID(0), PID(0))->process->space;
 	assert_null(space_lookup(space, 0x30000));
 	w->forgotten = 0;
-	say_comm(w, PID(1), PID(1), "child", true, 3);
+	say_comm(&w->tasks, PID(1), PID(1), "child", true, 3);
 	assert_int_equal(w->forgotten, 1);
 	space = task(w, PID(1), PID(1))->process->space;
 	assert_null(space_lookup(space, 0x10000));
@@ -260,17 +226,17 @@ static void ended_tasks_stay_for_a_moment(void **state)
 
 	start(w);
 	w->tasks.scale = 4; /* units that an occurrence stands for */
-	say_fork(w, PID(0), PID(1), PID(1), 10);
-	say_exit(w, PID(1), PID(1), 20);
-	say_read(w, PID(1), PID(1), 75, 30);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
+	say_exit(&w->tasks, PID(1), PID(1), 20);
+	say_read(&w->tasks, PID(1), PID(1), 75, 30);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(command(w, "app")->exact, 300);
 	assert_true(command(w, "app")->flags & TRACE_THREAD_EXACT);
 	w->forgotten = 0;
-	say_fork(w, PID(0), PID(0), PID(2), 20 + GRACE);
+	say_fork(&w->tasks, PID(0), PID(0), PID(2), 20 + GRACE);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(w->forgotten, 1);
-	say_read(w, PID(1), PID(1), 75, 40 + GRACE); /* of nobody */
+	say_read(&w->tasks, PID(1), PID(1), 75, 40 + GRACE); /* of nobody */
 	assert_int_equal(command(w, "app")->exact, 300);
 	assert_int_equal(command(w, "app")->tasks, 3);
 }
@@ -281,8 +247,8 @@ static void what_is_asked_for_stays(void **state)
 	struct world *w = *state;
 
 	start(w);
-	say_fork(w, PID(0), PID(1), PID(1), 1000);
-	say_exit(w, PID(1), PID(1), 2000);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 1000);
+	say_exit(&w->tasks, PID(1), PID(1), 2000);
 	w->tasks.kept = 1500;
 	for (unsigned i = 1; i < 9; i++)
 		tasks_tick(&w->tasks, i * (uint64_t)GRACE);
@@ -299,13 +265,13 @@ static void a_reused_number_is_a_new_task(void **state)
 	uint32_t old, new;
 
 	start(w);
-	say_fork(w, PID(0), PID(1), PID(1), 10);
-	say_comm(w, PID(1), PID(1), "first", true, 11);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
+	say_comm(&w->tasks, PID(1), PID(1), "first", true, 11);
 	old = tasks_thread(&w->tasks, task(w, PID(1), PID(1)), 12);
 	assert_int_equal(tasks_thread(&w->tasks, task(w, PID(1), PID(1)), 13), old);
 	tables_thread_stored(w->tables, old, 0, 5); /* a sample of it is kept */
-	say_exit(w, PID(1), PID(1), 20);
-	say_fork(w, PID(0), PID(1), PID(1), 21);
+	say_exit(&w->tasks, PID(1), PID(1), 20);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 21);
 	assert_int_equal(nr_tasks(w), 2);
 	assert_int_equal(task(w, PID(1), PID(1))->ended, 0);
 	assert_int_equal(task(w, PID(1), PID(1))->comm, tables_string(w->tables, "app"));
@@ -322,7 +288,7 @@ static void exec_begins_a_new_thread_entry(void **state)
 	start(w);
 	before = tasks_thread(&w->tasks, task(w, PID(0), PID(0)), 2);
 	tables_thread_stored(w->tables, before, 0, 5);
-	say_comm(w, PID(0), PID(0), "next", true, 3);
+	say_comm(&w->tasks, PID(0), PID(0), "next", true, 3);
 	after = tasks_thread(&w->tasks, task(w, PID(0), PID(0)), 4);
 	assert_int_not_equal(before, after);
 	assert_int_equal(tables_thread(w->tables, before)->comm, tables_string(w->tables, "app"));
@@ -335,14 +301,14 @@ static void each_program_of_a_task_has_its_own_time(void **state)
 	struct world *w = *state;
 
 	start(w);
-	say_fork(w, PID(0), PID(1), PID(1), 10);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
 	task(w, PID(1), PID(1))->sampled = 100;
-	say_comm(w, PID(1), PID(1), "second", true, 20);
+	say_comm(&w->tasks, PID(1), PID(1), "second", true, 20);
 	task(w, PID(1), PID(1))->sampled = 30;
-	say_comm(w, PID(1), PID(1), "third", true, 30);
+	say_comm(&w->tasks, PID(1), PID(1), "third", true, 30);
 	task(w, PID(1), PID(1))->sampled = 5;
-	say_exit(w, PID(1), PID(1), 40);
-	say_read(w, PID(1), PID(1), 200, 40);
+	say_exit(&w->tasks, PID(1), PID(1), 40);
+	say_read(&w->tasks, PID(1), PID(1), 200, 40);
 	assert_int_equal(command(w, "app")->exact, 100);
 	assert_int_equal(command(w, "second")->exact, 30);
 	assert_int_equal(command(w, "third")->exact, 70);
@@ -356,19 +322,19 @@ static void a_thread_that_executes_has_its_own_time(void **state)
 	struct world *w = *state;
 
 	start(w);
-	say_fork(w, PID(0), PID(1), PID(1), 10);
-	say_fork(w, PID(1), PID(1), PID(2), 11);
-	say_fork(w, PID(1), PID(1), PID(3), 11);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
+	say_fork(&w->tasks, PID(1), PID(1), PID(2), 11);
+	say_fork(&w->tasks, PID(1), PID(1), PID(3), 11);
 	task(w, PID(1), PID(1))->sampled = 1000;
 	task(w, PID(1), PID(2))->sampled = 100;
 	task(w, PID(1), PID(3))->sampled = 10;
-	say_exit(w, PID(1), PID(3), 19);
-	say_read(w, PID(1), PID(3), 12, 19);
-	say_exit(w, PID(1), PID(1), 19);
-	say_read(w, PID(1), PID(1), 1002, 19);
-	say_comm(w, PID(1), PID(1), "next", true, 20);
-	say_exit(w, PID(1), PID(1), 40);
-	say_read(w, PID(1), PID(1), 150, 40);
+	say_exit(&w->tasks, PID(1), PID(3), 19);
+	say_read(&w->tasks, PID(1), PID(3), 12, 19);
+	say_exit(&w->tasks, PID(1), PID(1), 19);
+	say_read(&w->tasks, PID(1), PID(1), 1002, 19);
+	say_comm(&w->tasks, PID(1), PID(1), "next", true, 20);
+	say_exit(&w->tasks, PID(1), PID(1), 40);
+	say_read(&w->tasks, PID(1), PID(1), 150, 40);
 	assert_int_equal(command(w, "app")->exact, 1002 + 12 + 100);
 	assert_int_equal(command(w, "next")->exact, 50);
 }
@@ -383,8 +349,8 @@ static void samples_of_strangers(void **state)
 	assert_int_equal(task(w, PID(5), PID(6))->process->pid, PID(5));
 	assert_int_equal(task(w, PID(0), PID(7))->comm, tables_string(w->tables, "app"));
 	assert_null(task(w, 0, 0));
-	assert_null(task(w, UINT32_MAX, UINT32_MAX)); /* exited while it was sampled */
-	say_fork(w, PID(90), PID(91), PID(91), 5);    /* of an unknown parent */
+	assert_null(task(w, UINT32_MAX, UINT32_MAX));      /* exited while it was sampled */
+	say_fork(&w->tasks, PID(90), PID(91), PID(91), 5); /* of an unknown parent */
 	assert_non_null(task(w, PID(91), PID(91)));
 }
 
@@ -424,9 +390,9 @@ static void exit_of_the_living_is_unobserved(void **state)
 	uint64_t now = sampler_now();
 
 	start(w);
-	say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, now - 10);
-	say_exit(w, (uint32_t)pid, (uint32_t)pid, now);
-	say_fork(w, PID(0), PID(0), PID(1), now + GRACE);
+	say_fork(&w->tasks, PID(0), (uint32_t)pid, (uint32_t)pid, now - 10);
+	say_exit(&w->tasks, (uint32_t)pid, (uint32_t)pid, now);
+	say_fork(&w->tasks, PID(0), PID(0), PID(1), now + GRACE);
 	assert_int_equal(w->tasks.unobserved, w->tasks.inherited);
 	assert_int_equal(nr_tasks(w), 3);
 	end_stopped(pid);
@@ -434,8 +400,8 @@ static void exit_of_the_living_is_unobserved(void **state)
 
 static void say_birth(struct world *w, uint32_t pid, const char *comm, uint64_t time)
 {
-	say_fork(w, PID(0), pid, pid, time);
-	say_comm(w, pid, pid, comm, true, time);
+	say_fork(&w->tasks, PID(0), pid, pid, time);
+	say_comm(&w->tasks, pid, pid, comm, true, time);
 }
 
 /* Whoever is there at the beginning is known; whoever is not, counts no more. */
@@ -446,13 +412,13 @@ static void what_was_before_is_of_no_account(void **state)
 
 	start(w);
 	say_birth(w, PID(1), "ends", 10);
-	say_read(w, PID(1), PID(1), 1000, 20);
-	say_exit(w, PID(1), PID(1), 20);
+	say_read(&w->tasks, PID(1), PID(1), 1000, 20);
+	say_exit(&w->tasks, PID(1), PID(1), 20);
 	say_birth(w, PID(2), "lives", now);
 	say_mmap(w, PID(2), 0x1000, 0x2000, "/bin/lives");
 	say_birth(w, PID(3), "other", now + GRACE);
 	say_birth(w, PID(4), "ended just now", now + GRACE);
-	say_exit(w, PID(4), PID(4), now + GRACE);
+	say_exit(&w->tasks, PID(4), PID(4), now + GRACE);
 	assert_int_equal(command(w, "ends")->exact, 1000);
 	tasks_begin(&w->tasks);
 	assert_int_equal(command(w, "ends")->tasks, 0);
@@ -462,7 +428,7 @@ static void what_was_before_is_of_no_account(void **state)
 	assert_int_equal(command(w, "app")->tasks, 1);
 	assert_int_equal(command(w, "lives")->tasks, 1);
 	assert_non_null(space_lookup(task(w, PID(2), PID(2))->process->space, 0x1800));
-	say_comm(w, PID(2), PID(2), "renamed", false, now + 1);
+	say_comm(&w->tasks, PID(2), PID(2), "renamed", false, now + 1);
 	assert_int_equal(command(w, "lives")->tasks, 0);
 	assert_int_equal(command(w, "renamed")->tasks, 1);
 }
@@ -494,7 +460,7 @@ static void what_was_used_before_is_not_unobserved(void **state)
 
 	start(w);
 	say_birth(w, (uint32_t)before, "sudo", now - 20);
-	say_exit(w, (uint32_t)before, (uint32_t)before, now - 10);
+	say_exit(&w->tasks, (uint32_t)before, (uint32_t)before, now - 10);
 	say_birth(w, (uint32_t)pid, "shell", now + GRACE);
 	assert_int_equal(w->tasks.unobserved, 1);
 	end_stopped(before);
@@ -503,9 +469,9 @@ static void what_was_used_before_is_not_unobserved(void **state)
 	assert_int_equal(command(w, "sudo")->tasks, 0);
 	assert_int_equal(command(w, "sudo")->unobserved, 0);
 	assert_int_equal(command(w, "shell")->tasks, 1);
-	say_read(w, (uint32_t)pid, (uint32_t)pid, 5, now + 2 * (uint64_t)GRACE);
-	say_exit(w, (uint32_t)pid, (uint32_t)pid, now + 2 * (uint64_t)GRACE);
-	say_fork(w, PID(0), PID(0), PID(1), now + 3 * (uint64_t)GRACE);
+	say_read(&w->tasks, (uint32_t)pid, (uint32_t)pid, 5, now + 2 * (uint64_t)GRACE);
+	say_exit(&w->tasks, (uint32_t)pid, (uint32_t)pid, now + 2 * (uint64_t)GRACE);
+	say_fork(&w->tasks, PID(0), PID(0), PID(1), now + 3 * (uint64_t)GRACE);
 	assert_int_equal(w->tasks.unobserved, 1);
 	u = w->tasks.unobserved_list.first;
 	assert_non_null(u);
@@ -525,12 +491,12 @@ static void a_number_that_came_back_is_observed(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		bool is_known = i % 2;
 
-		say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, before - 10);
-		say_exit(w, (uint32_t)pid, (uint32_t)pid, before);
+		say_fork(&w->tasks, PID(0), (uint32_t)pid, (uint32_t)pid, before - 10);
+		say_exit(&w->tasks, (uint32_t)pid, (uint32_t)pid, before);
 		if (is_known)
-			say_fork(w, PID(0), (uint32_t)pid, (uint32_t)pid, before + 10);
+			say_fork(&w->tasks, PID(0), (uint32_t)pid, (uint32_t)pid, before + 10);
 		else
-			say_fork(w, PID(0), PID(0), PID(1 + i), before + GRACE);
+			say_fork(&w->tasks, PID(0), PID(0), PID(1 + i), before + GRACE);
 		assert_int_equal(w->tasks.unobserved, 0);
 	}
 	end_stopped(pid);
@@ -544,16 +510,16 @@ static void a_thread_that_ends_slowly_keeps_its_name(void **state)
 	uint64_t now = sampler_now();
 
 	start(w);
-	say_fork(w, PID(0), PID(0), (uint32_t)child, now - 10);
-	say_exit(w, PID(0), (uint32_t)child, now);
+	say_fork(&w->tasks, PID(0), PID(0), (uint32_t)child, now - 10);
+	say_exit(&w->tasks, PID(0), (uint32_t)child, now);
 	for (unsigned i = 1; i < 5; i++)
-		say_fork(w, PID(0), PID(0), PID(i), now + i * (uint64_t)GRACE);
+		say_fork(&w->tasks, PID(0), PID(0), PID(i), now + i * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 5 : 6);
 	end_stopped(child);
 	/* what it did last comes after it was found gone */
-	say_fork(w, PID(0), PID(0), PID(5), now + 6 * (uint64_t)GRACE);
+	say_fork(&w->tasks, PID(0), PID(0), PID(5), now + 6 * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), w->tasks.inherited ? 6 : 7);
-	say_fork(w, PID(0), PID(0), PID(6), now + 8 * (uint64_t)GRACE);
+	say_fork(&w->tasks, PID(0), PID(0), PID(6), now + 8 * (uint64_t)GRACE);
 	assert_int_equal(nr_tasks(w), 7);
 	assert_int_equal(w->tasks.unobserved, 0);
 }
@@ -569,10 +535,10 @@ static void a_fork_storm_leaves_nothing(void **state)
 		uint32_t pid = PID(1 + i % 30000);
 
 		time += 1000000;
-		say_fork(w, PID(0), pid, pid, time);
-		say_comm(w, pid, pid, i % 2 ? "cc" : "as", true, time + 1);
-		say_exit(w, pid, pid, time + 100);
-		say_read(w, pid, pid, 7, time + 200);
+		say_fork(&w->tasks, PID(0), pid, pid, time);
+		say_comm(&w->tasks, pid, pid, i % 2 ? "cc" : "as", true, time + 1);
+		say_exit(&w->tasks, pid, pid, time + 100);
+		say_read(&w->tasks, pid, pid, 7, time + 200);
 	}
 	assert_true(nr_tasks(w) < 300);
 	assert_int_equal(command(w, "cc")->tasks, 50000);
@@ -604,19 +570,19 @@ static void any_order_is_survived(void **state)
 		time += below(10000000);
 		switch (below(7)) {
 		case 0:
-			say_fork(w, PID(below(20)), pid, tid, time);
+			say_fork(&w->tasks, PID(below(20)), pid, tid, time);
 			break;
 		case 1:
-			say_exit(w, pid, tid, time - below(1000) % time);
+			say_exit(&w->tasks, pid, tid, time - below(1000) % time);
 			break;
 		case 2:
-			say_comm(w, pid, tid, below(2) ? "x" : "y", below(2), time);
+			say_comm(&w->tasks, pid, tid, below(2) ? "x" : "y", below(2), time);
 			break;
 		case 3:
 			say_mmap(w, pid, below(1 << 30), below(1 << 30), paths[below(5)]);
 			break;
 		case 4:
-			say_read(w, pid, tid, below(100), time);
+			say_read(&w->tasks, pid, tid, below(100), time);
 			break;
 		default:
 			sampled = task(w, pid, tid);
@@ -720,10 +686,10 @@ static void everyone_is_known(void **state)
 	assert_true(tables_thread(w->tables, slot)->flags & TRACE_THREAD_FOLDED);
 	/* threads that come and go do not take its slot */
 	for (uint32_t i = 0; i < 100; i++) {
-		say_fork(w, (uint32_t)getpid(), PID(i), PID(i), 10 + i);
+		say_fork(&w->tasks, (uint32_t)getpid(), PID(i), PID(i), 10 + i);
 		assert_int_not_equal(tasks_thread(&w->tasks, task(w, PID(i), PID(i)), 10 + i),
 		                     slot);
-		say_exit(w, PID(i), PID(i), 10 + i);
+		say_exit(&w->tasks, PID(i), PID(i), 10 + i);
 	}
 	assert_int_equal(tasks_thread(&w->tasks, idle, 200), slot);
 	/* who has gone already is somebody, too; who is just being reaped is not */
