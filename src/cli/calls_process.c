@@ -293,7 +293,7 @@ static bool define(struct calls_process *process, uint64_t *record, size_t nr)
 
 static void read_definitions(struct calls_process *process)
 {
-	struct ring *ring = &process->shared->definitions;
+	struct ring_ends *ring = &process->shared->definitions;
 	struct calls_ring view = calls_ring_open(process, ring, RING_DEFINITIONS_OFFSET,
 	                                         RING_DEFINITION_WORDS, process->definitions);
 	uint64_t record[RING_MAX_RECORD + 1];

@@ -12,8 +12,8 @@ struct calls_ring {
 };
 
 static inline struct calls_ring calls_ring_open(struct calls_process *process,
-                                                const struct ring *ring, size_t offset, size_t size,
-                                                uint64_t head)
+                                                const struct ring_ends *ring, size_t offset,
+                                                size_t size, uint64_t head)
 {
 	struct calls_ring view = {
 		.words = (const uint64_t *)(const void *)((const char *)process->shared + offset),

@@ -378,7 +378,7 @@ static void read_records(const struct reader *reader, struct calls_ring *ring)
 void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
                       const struct calls_sink *sink)
 {
-	struct ring *ring = &process->shared->threads[thread];
+	struct ring_ends *ring = &process->shared->threads[thread];
 	uint32_t nr_open = __atomic_load_n(&ring->nr_open, __ATOMIC_RELAXED);
 
 	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
@@ -410,7 +410,7 @@ static bool have_thread(struct calls_process *process, unsigned thread)
 void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
                        const struct calls_sink *sink)
 {
-	struct ring *ring = &process->shared->threads[thread];
+	struct ring_ends *ring = &process->shared->threads[thread];
 	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
 	struct calls_ring view = calls_ring_open(process, ring, ring_offset(thread),
 	                                         ring_words(thread), process->heads[thread]);

@@ -82,7 +82,7 @@ struct known_calls;
 
 /* What every call needs stands first. */
 struct thread {
-	_Alignas(64) struct ring *ring; /* NULL: none yet */
+	_Alignas(64) struct ring_ends *ring; /* NULL: none yet */
 	struct ring_open *open;
 	uint64_t *words;
 	uint64_t head;

@@ -287,7 +287,7 @@ void process_wait(long ns)
 
 /* --- definitions ------------------------------------------------------------------------------ */
 
-static bool definition_room(const struct ring *ring, size_t nr)
+static bool definition_room(const struct ring_ends *ring, size_t nr)
 {
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
@@ -298,7 +298,7 @@ bool process_define(const uint64_t *words, size_t nr)
 {
 	struct ring_process *shared = process.shared;
 	uint64_t *base = (uint64_t *)(void *)((char *)shared + RING_DEFINITIONS_OFFSET);
-	struct ring *ring = &shared->definitions;
+	struct ring_ends *ring = &shared->definitions;
 	size_t at = ring->head % RING_DEFINITION_WORDS;
 	size_t pad = at + nr > RING_DEFINITION_WORDS ? RING_DEFINITION_WORDS - at : 0;
 

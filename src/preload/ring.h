@@ -117,7 +117,8 @@ struct ring_open {
 	uint64_t region;
 };
 
-struct ring {
+/* How far a ring was written and read, and whose it is. Its words are elsewhere: ring_offset(). */
+struct ring_ends {
 	_Alignas(64) uint64_t head;
 	uint64_t lost;  /* calls */
 	uint32_t state; /* enum ring_state: the target takes FREE and leaves ENDED, the recorder
@@ -135,8 +136,8 @@ struct ring_process {
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
-	struct ring definitions;
-	struct ring threads[RING_MAX_THREADS];
+	struct ring_ends definitions;
+	struct ring_ends threads[RING_MAX_THREADS];
 	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
 };
 

@@ -21,7 +21,7 @@ static bool populate(void *memory, size_t size)
 static bool take_ring(struct thread *thread, unsigned number)
 {
 	struct ring_process *shared = process.shared;
-	struct ring *ring = &shared->threads[number];
+	struct ring_ends *ring = &shared->threads[number];
 	char *memory = (char *)shared + ring_offset(number);
 
 	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_FREE ||

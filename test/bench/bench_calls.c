@@ -56,7 +56,7 @@ static void end(void *arg, const struct call_run *run)
 
 static void produce(struct world *w, const uint64_t *words, size_t nr)
 {
-	struct ring *ring = &w->process->shared->threads[0];
+	struct ring_ends *ring = &w->process->shared->threads[0];
 	uint64_t *base = (uint64_t *)(void *)((char *)w->process->shared + ring_offset(0));
 
 	if (ring->head % RING_LARGE_WORDS + nr > RING_LARGE_WORDS) {

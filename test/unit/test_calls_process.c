@@ -75,7 +75,7 @@ static void produce(struct world *w, unsigned thread, const uint64_t *words, siz
 {
 	struct ring_process *shared = w->process->shared;
 	bool definition = thread == RING_MAX_THREADS;
-	struct ring *ring = definition ? &shared->definitions : &shared->threads[thread];
+	struct ring_ends *ring = definition ? &shared->definitions : &shared->threads[thread];
 	size_t size = definition ? RING_DEFINITION_WORDS : ring_words(thread);
 	uint64_t *base = (uint64_t *)(void *)((char *)shared + (definition ? RING_DEFINITIONS_OFFSET
 	                                                                   : ring_offset(thread)));
@@ -472,7 +472,7 @@ static void test_open_calls_end(void **state)
 static void test_records_of_no_size(void **state)
 {
 	struct world *w = *state;
-	struct ring *ring = &w->process->shared->threads[3];
+	struct ring_ends *ring = &w->process->shared->threads[3];
 	uint64_t *words = (uint64_t *)(void *)((char *)w->process->shared + ring_offset(3));
 	const uint64_t size = ring_words(3);
 	uint64_t call[3] = {ring_head(RING_CALL, 3, 0, 0, CALL_Barrier), 10, 20};
@@ -557,7 +557,7 @@ static void test_madness(void **state)
 
 	for (unsigned round = 0; round < 3000; round++) {
 		unsigned thread = (unsigned)(rnd() % (RING_MAX_THREADS + RING_MAX_THREADS / 4));
-		struct ring *ring;
+		struct ring_ends *ring;
 		uint64_t words[64];
 
 		thread = thread < RING_MAX_THREADS ? thread : RING_MAX_THREADS;

@@ -105,7 +105,7 @@ static void side_close(struct side *side)
 
 static void produce(struct side *side, unsigned thread, const uint64_t *words, size_t nr)
 {
-	struct ring *ring = &side->process->shared->threads[thread];
+	struct ring_ends *ring = &side->process->shared->threads[thread];
 	size_t size = ring_words(thread);
 	uint64_t *base = (uint64_t *)(void *)((char *)side->process->shared + ring_offset(thread));
 

@@ -4,11 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* That of calls has the name of that of the kernel, which nothing but this test looks into. */
-#define ring call_ring
 #include "cli/exact.h"
 #include "task_records.h"
-#undef ring
 #include "perf/sampler_state.h"
 
 enum { PERIOD = 1000, PID = 4000001, TOTAL = 1000000, ALLOWED = TOTAL / 50 + 10 * PERIOD };

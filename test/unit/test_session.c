@@ -8,11 +8,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* That of calls has the name of that of the kernel, which nothing but this test looks into. */
-#define ring call_ring
 #include "cli/session.h"
 #include "cli/status.h"
-#undef ring
 #include "perf/sampler_state.h"
 
 enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, SIZE = 1 << 16, ID = 100 };

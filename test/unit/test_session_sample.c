@@ -7,10 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* That of calls has the name of that of the kernel, which nothing but this test looks into. */
-#define ring call_ring
 #include "cli/session.h"
-#undef ring
 #include "output/trace.h"
 #include "output/trace_write.h"
 #include "perf/sampler_state.h"
