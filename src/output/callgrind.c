@@ -240,7 +240,7 @@ static void print_weights(const struct callgrind *callgrind, const uint64_t *wei
 /* The file that a function is said to be in: that of its first place in the trace. */
 static uint32_t file_of(const uint32_t *files, uint32_t function)
 {
-	return function != ROOT && files[function] ? files[function] - 1 : 0;
+	return function != ROOT ? files[function] : 0;
 }
 
 static void print_cost(struct callgrind *callgrind, const struct cost *cost, const uint32_t *files)
@@ -349,8 +349,8 @@ static int print_all(struct callgrind *callgrind)
 	if (err)
 		goto out;
 	for (uint32_t i = 0; i < paths->nr_places; i++)
-		if (!files[paths->places[i].function] && paths->places[i].file)
-			files[paths->places[i].function] = paths->places[i].file + 1;
+		if (!files[paths->places[i].function])
+			files[paths->places[i].function] = paths->places[i].file;
 	for (size_t i = 0; i < (size_t)paths->nr_paths * callgrind->nr_events; i++)
 		sums[i % callgrind->nr_events] += callgrind->self[i];
 	fputs("summary:", callgrind->file);

@@ -172,8 +172,6 @@ static void add_run(struct merge *merge, const struct merge_input *input)
 		to->exit_status = from->exit_status;
 	to->flags |= from->flags;
 	to->flags = (to->flags & ~(uint32_t)TRACE_RUN_KILLED) | killed;
-	if (!(from->flags & TRACE_RUN_CGROUP)) /* one way of counting, the more doubtful one */
-		to->flags &= ~(uint32_t)TRACE_RUN_CGROUP;
 	add_counts(to, from);
 }
 
@@ -201,7 +199,8 @@ static void write_run(struct merge *merge)
 		cgroup = cgroup && trace_run(merge->inputs[i].trace)->flags & TRACE_RUN_CGROUP;
 		add_run(merge, &merge->inputs[i]);
 	}
-	run->flags = (run->flags & ~(uint32_t)TRACE_RUN_CGROUP) | (cgroup ? TRACE_RUN_CGROUP : 0);
+	if (!cgroup) /* one way of counting, the more doubtful one */
+		run->flags &= ~(uint32_t)TRACE_RUN_CGROUP;
 	run->nr_cpus = merge->map.nr_cpus;
 }
 

@@ -79,9 +79,6 @@ static struct table section_table(const struct writer *writer, enum trace_sectio
 	case TRACE_EVENTS:
 		table.entries = writer->events;
 		return table;
-	case TRACE_REDUCTIONS:
-		table.entry_size = sizeof(struct trace_reduction);
-		return table;
 	case TRACE_GRANULES:
 		return (struct table){live->granules, live->arena.nr_bins, sizeof(uint32_t)};
 	case TRACE_BINS:
