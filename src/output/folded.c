@@ -4,8 +4,9 @@
  *     app;main;solve;dot 97081000
  */
 #include "output/convert.h"
-#include "output/profile_trees.h"
 #include "output/escape.h"
+#include "output/profile_trees.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,24 +17,7 @@ struct folding {
 	struct profile_trees trees;
 	FILE *file;
 	uint32_t *chain; /* nodes from a leaf up to its root */
-	uint32_t room;
 };
-
-static int note(struct folding *folding, uint32_t depth, uint32_t node)
-{
-	uint32_t room = folding->room ? 2 * folding->room : 256;
-	uint32_t *grown;
-
-	if (depth == folding->room) {
-		grown = reallocarray(folding->chain, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		folding->chain = grown;
-		folding->room = room;
-	}
-	folding->chain[depth] = node;
-	return 0;
-}
 
 static void print_part(const struct folding *folding, const char *text)
 {
@@ -58,14 +42,14 @@ static void print_comm(const struct folding *folding, uint32_t comm)
 static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 {
 	const struct profile_node *nodes = folding->trees.nodes;
-	uint32_t depth = 0;
-	int err;
+	uint32_t depth = 0, *grown;
 
 	for (uint32_t node = leaf; node; node = nodes[node].parent) {
-		err = note(folding, depth, node);
-		if (err)
-			return err;
-		depth++;
+		grown = array_grow(folding->chain, depth, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		folding->chain = grown;
+		folding->chain[depth++] = node;
 	}
 	print_comm(folding, comm);
 	while (depth)

@@ -1,5 +1,6 @@
 #include "output/frame_names.h"
 
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -31,21 +32,18 @@ static uint32_t module_path(const struct trace *trace, uint64_t frame)
 	return module && frame_module(frame) ? module->path : 0;
 }
 
-/* Room for more entries of an array. 0 or -ENOMEM. */
-static int grow(void **entries, uint32_t nr, uint32_t *room, size_t size)
-{
-	uint32_t wanted = *room ? *room : 256;
-	void *grown;
+#define MAX_CHAINS (1U << 30) /* entries; a file may say that each address has a long one */
 
-	if (nr <= *room)
-		return 0;
-	while (wanted < nr && wanted < UINT32_MAX / 4)
-		wanted *= 2;
-	grown = wanted < nr ? NULL : reallocarray(*entries, wanted, size);
+static int push(struct frame_names *names, uint32_t entry)
+{
+	uint32_t *grown = NULL;
+
+	if (names->nr_chains < MAX_CHAINS)
+		grown = array_grow(names->chains, names->nr_chains, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	*entries = grown;
-	*room = wanted;
+	names->chains = grown;
+	names->chains[names->nr_chains++] = entry;
 	return 0;
 }
 
@@ -97,16 +95,15 @@ static uint32_t find_name(struct frame_names *names, const struct frame_name *na
 	                     : NAMELESS | frame_in_file(names, name->frame);
 	uint32_t function = number_of(&names->functions, key);
 	uint32_t place = number_of(&names->places, (uint64_t)name->file << 32 | name->line);
-	uint32_t number, before = names->by_name.nr;
+	struct frame_name *grown = array_grow(names->names, names->nr, sizeof(*grown));
+	uint32_t number;
 
-	if (function == UINT32_MAX || place == UINT32_MAX ||
-	    grow((void **)&names->names, before + 1, &names->room, sizeof(*names->names)))
+	if (function == UINT32_MAX || place == UINT32_MAX || !grown)
 		return UINT32_MAX;
+	names->names = grown;
 	number = number_of(&names->by_name, (uint64_t)function << 32 | place);
-	if (number == before) {
-		names->names[number] = *name;
-		names->nr = number + 1;
-	}
+	if (number == names->nr)
+		names->names[names->nr++] = *name;
 	return number;
 }
 
@@ -157,8 +154,7 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 
 	if (!(names->keys & (FRAME_INLINED | FRAME_BY_FILE | FRAME_BY_LINE)))
 		nr = 0;
-	if (grow((void **)&names->chains, first + (uint32_t)nr + 2, &names->chains_room,
-	         sizeof(*names->chains)))
+	if (push(names, 0))
 		return -ENOMEM;
 	for (i = nr ? nr : 1; i-- > 0;) {
 		name = function_of(names, frame, &named);
@@ -170,13 +166,12 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 		if (nr)
 			add_place(names, &sources[names->keys & FRAME_INLINED ? i : 0], &name);
 		number = find_name(names, &name, named);
-		if (number == UINT32_MAX)
+		if (number == UINT32_MAX || push(names, number))
 			return -ENOMEM;
-		names->chains[++names->nr_chains] = number;
 		if (!(names->keys & FRAME_INLINED))
 			break;
 	}
-	names->chains[first] = names->nr_chains++ - first;
+	names->chains[first] = names->nr_chains - first - 1;
 	return 0;
 }
 

@@ -40,9 +40,9 @@ struct frame_names {
 	const struct trace *trace;
 	unsigned keys; /* enum frame_keys */
 	struct frame_name *names;
-	uint32_t nr, room;
+	uint32_t nr;
 	uint32_t *chains; /* for each frame how many names, and then these */
-	uint32_t nr_chains, chains_room;
+	uint32_t nr_chains;
 	/*
 	 * All frames of a piece are alike, and only those outside of all functions are kept one by
 	 * one, each with where in chains it is. A piece's chain is that and 1, or 0: not there yet;

@@ -125,16 +125,11 @@ static void next_sample(struct location *location)
 
 static struct entered *push(struct location *location)
 {
-	unsigned room = location->room ? 2 * location->room : 16;
-	struct entered *grown;
+	struct entered *grown = array_grow(location->stack, location->depth, sizeof(*grown));
 
-	if (location->depth == location->room) {
-		grown = reallocarray(location->stack, room, sizeof(*grown));
-		if (otf2_failed(location->archive, grown))
-			return NULL;
-		location->stack = grown;
-		location->room = room;
-	}
+	if (otf2_failed(location->archive, grown))
+		return NULL;
+	location->stack = grown;
 	return &location->stack[location->depth++];
 }
 

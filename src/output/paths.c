@@ -1,5 +1,6 @@
 #include "output/paths.h"
 
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -39,21 +40,6 @@ void paths_fini(struct paths *paths)
 	*paths = (struct paths){0};
 }
 
-static int grow(void **entries, uint32_t nr, uint32_t *room, size_t size)
-{
-	uint32_t wanted = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (nr < *room)
-		return 0;
-	grown = nr < PATH_NONE / 4 ? reallocarray(*entries, wanted, size) : NULL;
-	if (!grown)
-		return -ENOMEM;
-	*entries = grown;
-	*room = wanted;
-	return 0;
-}
-
 /* --- places ----------------------------------------------------------------------------------- */
 
 /* A number for a line of a file, so that it fits into a key. */
@@ -70,9 +56,11 @@ static int number_line(struct paths *paths, const struct place *place, uint32_t 
 
 static uint32_t add_place(struct paths *paths, const struct place *place)
 {
-	if (grow((void **)&paths->places, paths->nr_places, &paths->places_room,
-	         sizeof(*paths->places)))
+	struct place *grown = array_grow(paths->places, paths->nr_places, sizeof(*grown));
+
+	if (!grown)
 		return PATH_NONE;
+	paths->places = grown;
 	paths->places[paths->nr_places] = *place;
 	return paths->nr_places++;
 }
@@ -142,6 +130,7 @@ static uint64_t path_key(uint32_t caller, uint32_t place)
 static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place)
 {
 	uint64_t key = path_key(caller, place);
+	struct path *grown;
 	uint32_t path;
 
 	if (place == PATH_NONE)
@@ -149,9 +138,11 @@ static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place
 	path = map64_get(&paths->path_by_key, key);
 	if (path != PATH_NONE)
 		return path;
-	if (grow((void **)&paths->paths, paths->nr_paths, &paths->paths_room,
-	         sizeof(*paths->paths)) ||
-	    map64_add(&paths->path_by_key, key, paths->nr_paths))
+	grown = array_grow(paths->paths, paths->nr_paths, sizeof(*grown));
+	if (!grown)
+		return PATH_NONE;
+	paths->paths = grown;
+	if (map64_add(&paths->path_by_key, key, paths->nr_paths))
 		return PATH_NONE;
 	paths->paths[paths->nr_paths] = (struct path){.caller = caller, .place = place};
 	return paths->nr_paths++;

@@ -47,7 +47,7 @@ struct paths {
 	struct frame_names names; /* by symbol and module */
 	struct place *places;
 	struct path *paths;
-	uint32_t nr_places, nr_paths, places_room, paths_room;
+	uint32_t nr_places, nr_paths;
 	struct map64 place_by_frame, place_by_key, line_by_key, path_by_key;
 	uint32_t *place_by_piece; /* + 1, where all frames of a piece are one place; 0: not known */
 	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */

@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 #include "output/profile_view.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct viewer {
 	struct profile_node *nodes;
 	struct profile_count_table counts; /* of the new sums or nodes */
 	struct sum_table sums;
-	uint32_t nr, room;
+	uint32_t nr;
 	struct map64 by_key;
 	uint32_t
 		*made; /* for each node of the profile the new one + 1; 0: not below the function */
@@ -40,23 +41,20 @@ static bool *names_wanted(const struct profile *profile, const char *function)
 
 /* --- the new tree ----------------------------------------------------------------------------- */
 
+/* PROFILE_NONE: viewer->err says why. */
 static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t name)
 {
-	uint32_t wanted = 2 * viewer->room;
-	struct profile_node *grown;
+	struct profile_node *grown = NULL;
 
-	if (viewer->nr == viewer->room) {
-		if (viewer->view->direction == PROFILE_CALLERS && viewer->nr >= MAX_NODES)
-			viewer->err = -E2BIG;
-		grown = viewer->err ? NULL
-		                    : reallocarray(viewer->nodes, wanted, sizeof(*viewer->nodes));
-		if (!grown) {
-			viewer->err = viewer->err ? viewer->err : -ENOMEM;
-			return PROFILE_NONE;
-		}
-		viewer->nodes = grown;
-		viewer->room = wanted;
+	if (viewer->view->direction == PROFILE_CALLERS && viewer->nr == MAX_NODES)
+		viewer->err = -E2BIG;
+	else
+		grown = array_grow(viewer->nodes, viewer->nr, sizeof(*grown));
+	if (!grown) {
+		viewer->err = viewer->err ? viewer->err : -ENOMEM;
+		return PROFILE_NONE;
 	}
+	viewer->nodes = grown;
 	viewer->nodes[viewer->nr] =
 		(struct profile_node){.parent = parent, .name = name & PROFILE_MAX_NAME};
 	return viewer->nr++;
@@ -199,12 +197,10 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		.view = view,
 		.wanted = names_wanted(profile, view->function),
 		.made = calloc(profile->nr_nodes + 1UL, sizeof(*viewer.made)),
-		.nodes = calloc(1, sizeof(*viewer.nodes)),
-		.room = 1,
 	};
 
 	view->total = 0;
-	if (!viewer.wanted || !viewer.made || !viewer.nodes)
+	if (!viewer.wanted || !viewer.made)
 		viewer.err = -ENOMEM;
 	else
 		add_node(&viewer, PROFILE_NONE, 0);
