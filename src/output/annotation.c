@@ -27,7 +27,7 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
 	const struct trace *trace = collector->annotation->trace;
 	const char *function = collector->options->function;
 	struct trace_source chain[TRACE_MAX_CHAIN];
-	size_t nr = trace_inline_chain(trace, frame, chain, TRACE_MAX_CHAIN);
+	size_t nr = trace_inline_chain(trace, frame, chain);
 
 	*source = (struct trace_source){0};
 	if (nr)

@@ -64,7 +64,7 @@ static bool complete(const struct dump *dump)
 /* What was inlined is told like a call. */
 static void put_frame(struct dump *dump, uint64_t frame)
 {
-	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain, TRACE_MAX_CHAIN);
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
 
 	for (size_t i = 0; i + 1 < nr; i++) {
 		text_put(dump->to, trace_string(dump->trace, dump->chain[i].function), 0);
@@ -146,7 +146,7 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
 /* The innermost function first. */
 static struct json_object *frame_objects(struct dump *dump, uint64_t frame)
 {
-	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain, TRACE_MAX_CHAIN);
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
 	struct json_object *objects = json_list();
 	const struct trace_source *source = dump->chain;
 

@@ -147,7 +147,7 @@ static void add_place(const struct frame_names *names, const struct trace_source
 static int add_chain(struct frame_names *names, uint64_t frame)
 {
 	struct trace_source sources[TRACE_MAX_CHAIN];
-	size_t nr = trace_inline_chain(names->trace, frame, sources, TRACE_MAX_CHAIN), i;
+	size_t nr = trace_inline_chain(names->trace, frame, sources), i;
 	uint32_t first = names->nr_chains, number;
 	struct frame_name name;
 	bool named;

@@ -54,7 +54,7 @@ static int tell_symbol(const struct trace *trace, uint64_t frame, symbol_fn *fn,
 	found.lo = symbol->lo;
 	found.hi = symbol->hi;
 	found.name = symbol->name ? trace_string(trace, symbol->name) : NULL;
-	found.nr_sources = trace_inline_chain(trace, frame, chain, TRACE_MAX_CHAIN);
+	found.nr_sources = trace_inline_chain(trace, frame, chain);
 	for (size_t i = 0; i < found.nr_sources; i++)
 		sources[i] = (struct source){
 			.function =

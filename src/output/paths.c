@@ -156,7 +156,7 @@ static uint32_t find_chain(struct paths *paths, uint32_t caller, uint64_t frame,
 	size_t nr_sources = 0;
 
 	if (paths->detail == PATHS_BY_LINE)
-		nr_sources = trace_inline_chain(paths->trace, frame, sources, TRACE_MAX_CHAIN);
+		nr_sources = trace_inline_chain(paths->trace, frame, sources);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct place place = {.frame = frame, .function = functions[i]};
 		uint32_t number;
@@ -179,7 +179,7 @@ static uint32_t find_chain(struct paths *paths, uint32_t caller, uint64_t frame,
 static uint32_t find_address(struct paths *paths, uint64_t frame, uint32_t function)
 {
 	struct trace_source sources[TRACE_MAX_CHAIN];
-	size_t nr = trace_inline_chain(paths->trace, frame, sources, TRACE_MAX_CHAIN);
+	size_t nr = trace_inline_chain(paths->trace, frame, sources);
 	struct place place = {.frame = frame, .function = function};
 	uint32_t number;
 

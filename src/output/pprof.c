@@ -283,7 +283,7 @@ static size_t find_lines(struct pprof *pprof, const struct place *place,
                          Pprof__Line lines[TRACE_MAX_CHAIN])
 {
 	struct trace_source chain[TRACE_MAX_CHAIN];
-	size_t nr_sources = trace_inline_chain(pprof->trace, place->frame, chain, TRACE_MAX_CHAIN);
+	size_t nr_sources = trace_inline_chain(pprof->trace, place->frame, chain);
 	const uint32_t *functions;
 	size_t nr = frame_names_chain(&pprof->paths.names, place->frame, &functions);
 

@@ -117,12 +117,12 @@ const struct trace_line *trace_line(const struct trace *trace, uint32_t index);
 
 /*
  * The source of a frame that occurs in the trace, and of the calls that were inlined there,
- * innermost first; the last one's function is the frame's symbol. Writes at most max and returns
+ * innermost first, as far as there is room; the last one's function is the frame's symbol. Returns
  * how many; 0: none is known.
  */
 #define TRACE_MAX_CHAIN 128
-size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
-                          size_t max);
+size_t trace_inline_chain(const struct trace *trace, uint64_t frame,
+                          struct trace_source chain[TRACE_MAX_CHAIN]);
 
 /* As large as a line of a cache: many go from one CPU to another. */
 struct trace_sample {

@@ -38,8 +38,8 @@ uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t sym
 	                                                                         : UINT32_MAX;
 }
 
-size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trace_source *chain,
-                          size_t max)
+size_t trace_inline_chain(const struct trace *trace, uint64_t frame,
+                          struct trace_source chain[TRACE_MAX_CHAIN])
 {
 	uint32_t symbol = trace_find_symbol(trace, frame), next;
 	const struct trace_line *line =
@@ -49,7 +49,7 @@ size_t trace_inline_chain(const struct trace *trace, uint64_t frame, struct trac
 
 	if (!line)
 		return 0;
-	for (next = line->source; next && nr < max; next = source->caller) {
+	for (next = line->source; next && nr < TRACE_MAX_CHAIN; next = source->caller) {
 		source = section_entry(&trace->sections[TRACE_SOURCES], next - 1);
 		chain[nr] = *source;
 		if (!source->caller)

@@ -78,7 +78,7 @@ static uint64_t score_old(const struct trace *trace, uint16_t module, const uint
 
 		symbol = trace_symbol(trace, trace_find_symbol(trace, frame));
 		nr += symbol && *trace_string(trace, symbol->name);
-		nr += trace_inline_chain(trace, frame, chain, TRACE_MAX_CHAIN);
+		nr += trace_inline_chain(trace, frame, chain);
 	}
 	return nr;
 }

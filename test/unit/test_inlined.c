@@ -108,12 +108,12 @@ static struct trace *record(struct world *w, size_t nr)
 static size_t chain_of(const struct trace *trace, uint32_t module, uint32_t offset,
                        struct trace_source *chain)
 {
-	return trace_inline_chain(trace, (uint64_t)module << 32 | offset, chain, 8);
+	return trace_inline_chain(trace, (uint64_t)module << 32 | offset, chain);
 }
 
 static void chains_are_found(void **state)
 {
-	struct trace_source chain[8];
+	struct trace_source chain[TRACE_MAX_CHAIN];
 	struct trace *trace;
 	struct world w;
 
@@ -128,7 +128,6 @@ static void chains_are_found(void **state)
 	assert_string_equal(trace_string(trace, chain[1].function), "inner");
 	assert_int_equal(chain[1].line, 5);
 	assert_string_equal(trace_string(trace, chain[2].function), "outer");
-	assert_int_equal(trace_inline_chain(trace, (uint64_t)1 << 32 | 19, chain, 2), 2);
 	assert_int_equal(chain_of(trace, 1, 20, chain), 0);
 	assert_int_equal(chain_of(trace, 1, 25, chain), 0);
 	assert_int_equal(chain_of(trace, 1, 60, chain), 0);
@@ -381,8 +380,9 @@ static void lies_are_refused(void **state)
 	static const struct trace_source wild[] = {{UINT32_MAX, UINT32_MAX, UINT32_MAX, 0}};
 	static const struct trace_line missing[] = {{1, 0, 3}};
 	static const struct trace_line order[] = {{1, 5, 1}, {1, 5, 2}};
-	static const struct trace_line one[] = {{1, 0, 1}};
-	struct trace_source chain[8];
+	static const struct trace_line one[] = {{1, 0, 1}}, last[] = {{1, 0, TRACE_MAX_CHAIN + 2}};
+	struct trace_source deep[TRACE_MAX_CHAIN + 2];
+	struct trace_source chain[TRACE_MAX_CHAIN];
 	struct trace *trace;
 	struct world w;
 
@@ -394,6 +394,12 @@ static void lies_are_refused(void **state)
 	refuse(w.path, good, 2, order, 2, "lines are out of order");
 	refuse(w.path, good, 0, one, 1, "sources that are missing");
 	refuse(w.path, good, 2, one, 0, NULL);
+	for (uint32_t i = 0; i < TRACE_MAX_CHAIN + 2; i++)
+		deep[i] = (struct trace_source){1, 1, 1, i};
+	refuse(w.path, deep, TRACE_MAX_CHAIN + 2, last, 1, NULL);
+	trace = open_good(w.path);
+	assert_int_equal(chain_of(trace, 1, 0, chain), TRACE_MAX_CHAIN);
+	trace_close(trace);
 	refuse(w.path, wild, 1, one, 1, NULL);
 	trace = open_good(w.path);
 	assert_int_equal(chain_of(trace, 1, 0, chain), 1);

@@ -41,7 +41,7 @@ static struct trace *record(struct world *w)
 static uint32_t take_frame(struct paths *paths, uint32_t path, uint64_t frame)
 {
 	struct trace_source sources[TRACE_MAX_CHAIN];
-	size_t nr_sources = trace_inline_chain(paths->trace, frame, sources, TRACE_MAX_CHAIN);
+	size_t nr_sources = trace_inline_chain(paths->trace, frame, sources);
 	const uint32_t *functions;
 	uint32_t nr = frame_names_chain(&paths->names, frame, &functions);
 	bool lines = paths->detail == PATHS_BY_LINE && nr_sources == nr;
