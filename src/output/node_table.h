@@ -24,7 +24,7 @@ struct node_table {
 int node_table_put(struct node_table *table, uint32_t node, uint32_t hash);
 void node_table_fini(struct node_table *table);
 
-/* Of a node and what is told apart below it. */
+/* Of a node and what is told apart below it, or of any two numbers. */
 static inline uint32_t node_hash(uint32_t parent, uint32_t child)
 {
 	uint64_t hash = ((uint64_t)parent << 32 | child) * 0x9e3779b97f4a7c15;

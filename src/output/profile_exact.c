@@ -117,21 +117,15 @@ static int add_all_unsampled(struct builder *builder, uint32_t nr)
 {
 	struct profile *profile = builder->profile;
 	struct sampled *sampled = calloc(nr, sizeof(*sampled));
-	struct map64 by_comm = {0};
-	const struct trace_command *command;
-	int err = sampled ? 0 : -ENOMEM;
+	struct map64 by_comm;
+	int err = commands_by_name(profile->trace, &by_comm);
 
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		command = trace_command(profile->trace, i);
-		if (map64_get(&by_comm, command->comm) == UINT32_MAX)
-			err = map64_add(&by_comm, command->comm, i);
-	}
+	if (!sampled)
+		err = -ENOMEM;
 	if (!err)
 		sum_commands(builder, &by_comm, sampled);
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		command = trace_command(profile->trace, i);
-		err = add_missing(builder, command, &sampled[i]);
-	}
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = add_missing(builder, trace_command(profile->trace, i), &sampled[i]);
 	map64_fini(&by_comm);
 	free(sampled);
 	return err;

@@ -1,6 +1,5 @@
 #include "output/shares.h"
 #include "output/clock_sides.h"
-#include "output/map64.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,14 +40,23 @@ static int add_samples(struct shares *shares, const struct trace *trace)
 	return got;
 }
 
-static int sum_commands(struct shares *shares, const struct trace *trace)
+int commands_by_name(const struct trace *trace, struct map64 *by_comm)
 {
-	struct map64 by_comm = {0};
+	const struct trace_command *command;
 	int err = 0;
 
-	for (uint32_t i = 0; i < shares->nr_commands && !err; i++)
-		if (map64_get(&by_comm, trace_command(trace, i)->comm) == UINT32_MAX)
-			err = map64_add(&by_comm, trace_command(trace, i)->comm, i);
+	*by_comm = (struct map64){0};
+	for (uint32_t i = 0; (command = trace_command(trace, i)) && !err; i++)
+		if (map64_get(by_comm, command->comm) == UINT32_MAX)
+			err = map64_add(by_comm, command->comm, i);
+	return err;
+}
+
+static int sum_commands(struct shares *shares, const struct trace *trace)
+{
+	struct map64 by_comm;
+	int err = commands_by_name(trace, &by_comm);
+
 	for (uint32_t i = 0; i < shares->nr_threads && !err; i++) {
 		uint32_t command = map64_get(&by_comm, trace_thread(trace, i)->comm);
 

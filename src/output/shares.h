@@ -2,6 +2,7 @@
 #ifndef OUTPUT_SHARES_H
 #define OUTPUT_SHARES_H
 
+#include "output/map64.h"
 #include "output/trace.h"
 
 struct share {
@@ -30,6 +31,10 @@ struct coverage {
 
 /* Whether samples stand for less than 99 % of it: false as well where nobody can know. */
 bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
+
+/* Finds commands by their names, the first one of each: to be given to map64_fini(). 0 or -ENOMEM.
+ */
+int commands_by_name(const struct trace *trace, struct map64 *by_comm);
 
 /* Whether a slot of the table of threads was given back and belongs to nobody. */
 bool thread_unused(const struct trace_thread *thread);
