@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_FRAMES (1 << 17) /* no stack of a trace is deeper */
-
 /* Objects of frames, which most samples share with earlier ones: one for each function there. */
 #define CACHE_SIZE 4096
 
@@ -37,7 +35,7 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 		.to = to,
 		.json = {.to = to},
 		.trace = trace,
-		.frames = calloc(MAX_FRAMES, sizeof(*dump->frames)),
+		.frames = calloc(TRACE_MAX_STACK, sizeof(*dump->frames)),
 		.cache = calloc(CACHE_SIZE, sizeof(*dump->cache)),
 	};
 	return dump->frames && dump->cache ? 0 : -ENOMEM;
@@ -258,7 +256,7 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 	       (got || got_call)) {
 		if (got && (!got_call || sample.time <= call.call.leave)) {
 			dump->nr_frames =
-				trace_stack(dump->trace, &sample, dump->frames, MAX_FRAMES);
+				trace_stack(dump->trace, &sample, dump->frames, TRACE_MAX_STACK);
 			put(dump, &sample);
 			got = trace_walk_next(samples, &sample);
 		} else {

@@ -20,8 +20,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MAX_STACK (1 << 16) /* of trace_stack() */
-
 struct script {
 	struct conversion *conversion;
 	const struct trace *trace;
@@ -89,7 +87,7 @@ static int print_stack(struct script *script, const uint64_t *frames, size_t dep
 {
 	int err = 0;
 
-	for (size_t i = 0; i < depth && i < MAX_STACK && !err; i++)
+	for (size_t i = 0; i < depth && !err; i++)
 		err = print_frame(script, frames[i]);
 	putc('\n', script->file);
 	return err;
@@ -114,7 +112,7 @@ static int print_counters(struct script *script, const struct trace_sample *samp
 
 static int print_sample(struct script *script, const struct trace_sample *sample, uint64_t *frames)
 {
-	size_t depth = trace_stack(script->trace, sample, frames, MAX_STACK);
+	size_t depth = trace_stack(script->trace, sample, frames, TRACE_MAX_STACK);
 	const struct trace_event *event = trace_event(script->trace, sample->event);
 	int err;
 
@@ -130,7 +128,7 @@ static int print_sample(struct script *script, const struct trace_sample *sample
 
 static int print_samples(struct script *script, struct trace_walk *walk)
 {
-	uint64_t *frames = calloc(MAX_STACK, sizeof(*frames));
+	uint64_t *frames = calloc(TRACE_MAX_STACK, sizeof(*frames));
 	struct trace_sample sample;
 	int got = 0, err = frames ? 0 : -ENOMEM;
 

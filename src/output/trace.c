@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define MAX_DEPTH  (1 << 16) /* of a stack; a file may pretend that one is endless */
-#define NODE_SHIFT 4         /* NODE_UNIT */
+#define NODE_SHIFT 4 /* NODE_UNIT */
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
@@ -269,7 +268,7 @@ size_t trace_stack(const struct trace *trace, const struct trace_sample *sample,
 		depth++;
 		if (node == NODE_NONE)
 			return depth;
-		if (depth >= MAX_DEPTH || !trace_node(trace, node, &frame, &node)) {
+		if (depth + 1 >= TRACE_MAX_STACK || !trace_node(trace, node, &frame, &node)) {
 			frame = FRAME_TRUNCATED;
 			node = NODE_NONE;
 		}

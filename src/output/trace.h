@@ -41,27 +41,7 @@ uint32_t trace_nr_events(const struct trace *trace);
  * kinds are these and those of calls behind them.
  */
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
-/*
- * The first event of that name, else the only one of that name with modifiers behind it: who may
- * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
- */
-uint32_t trace_find_event(const struct trace *trace, const char *name);
 const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
-/* Whether the command begins with what was sampled instead of one, in brackets. */
-bool trace_names_scope(const struct trace_run *run);
-/* ns of the run up to a time; 0: the time was before. */
-uint64_t trace_since_start(const struct trace_run *run, uint64_t time);
-/* How many it took. */
-uint64_t trace_wall(const struct trace_run *run);
-/* The signal that killed the program; 0: none. */
-int trace_exit_signal(const struct trace_run *run);
-/* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
-struct trace_losses {
-	uint64_t lost, throttled;
-};
-struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
-/* Of all streams on a CPU of their own: the highest number and one. */
-uint32_t trace_nr_cpus(const struct trace *trace);
 const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
 const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
 const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
@@ -74,6 +54,40 @@ const struct trace_region *trace_region(const struct trace *trace, uint32_t inde
 const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
+
+/* Whether the command begins with what was sampled instead of one, in brackets. */
+bool trace_names_scope(const struct trace_run *run);
+/* ns of the run up to a time; 0: the time was before. */
+uint64_t trace_since_start(const struct trace_run *run, uint64_t time);
+/* How many it took. */
+uint64_t trace_wall(const struct trace_run *run);
+/* The signal that killed the program; 0: none. */
+int trace_exit_signal(const struct trace_run *run);
+
+/*
+ * The first event of that name, else the only one of that name with modifiers behind it: who may
+ * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
+ */
+uint32_t trace_find_event(const struct trace *trace, const char *name);
+/* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
+struct trace_losses {
+	uint64_t lost, throttled;
+};
+struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
+/* Of all streams on a CPU of their own: the highest number and one. */
+uint32_t trace_nr_cpus(const struct trace *trace);
+
+/* The shift that sampling ended with: stored samples stand for their base period << this. */
+static inline uint32_t trace_shift(const struct trace_event *event)
+{
+	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
+}
+
+/* "ns", "count" */
+const char *trace_unit_name(enum trace_unit unit);
+
+/* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
+uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /*
  * What a module is called: its file's name, with as many folders before it as tell all files of
@@ -96,18 +110,6 @@ uint32_t trace_host(const struct trace *trace, const struct trace_process *proce
 uint32_t trace_owner(const struct trace *trace, uint32_t thread);
 /* Of a job the rank that a thread belongs to; -1: none. */
 int32_t trace_rank(const struct trace *trace, uint32_t thread);
-
-/* The shift that sampling ended with: stored samples stand for their base period << this. */
-static inline uint32_t trace_shift(const struct trace_event *event)
-{
-	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
-}
-
-/* "ns", "count" */
-const char *trace_unit_name(enum trace_unit unit);
-
-/* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
-uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /* The index of the function that holds a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
@@ -165,6 +167,8 @@ void trace_node_prefetch(const struct trace *trace, uint32_t node);
  */
 uint32_t trace_node_number(const struct trace *trace, uint32_t node);
 uint64_t trace_node_limit(const struct trace *trace);
+
+#define TRACE_MAX_STACK ((1 << 16) + 1) /* frames; a file may pretend that there is no end */
 
 /*
  * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does
