@@ -351,21 +351,30 @@ static void shares_of_several_runs(void **state)
 		end(&runs[i]);
 }
 
-static void several_runs_are_counted_above(void **state)
+/* What is said of two runs before and one after; second: what the second one is called. */
+static char *text_of_runs(char *second)
 {
 	struct report_options options = by_symbol;
 	struct diff_report report = {.options = &options};
 	struct runs before, after;
 	struct page page;
-	char *text;
 
-	(void)state;
 	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110}, 2);
 	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){100}, 1);
+	before.names[1] = second;
 	options.event = 0;
 	options.quiet = false;
 	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
-	text = page_close(&page);
+	end_all(&before);
+	end_all(&after);
+	return page_close(&page);
+}
+
+static void several_runs_are_counted_above(void **state)
+{
+	char *text = text_of_runs((char[]){"r2"});
+
+	(void)state;
 	assert_non_null(strstr(text, "before: 2 runs, the first r1: ./app"));
 	assert_non_null(strstr(text, "\nwarning: r2: no samples of page-faults"));
 	assert_non_null(strstr(text, "\nafter: r1: ./app"));
@@ -373,31 +382,17 @@ static void several_runs_are_counted_above(void **state)
 	                             "220.1 %, on average\n"));
 	assert_null(strstr(text, "one run each"));
 	free(text);
-	end_all(&before);
-	end_all(&after);
 }
 
 /* Files may have any names. */
 static void names_of_runs_are_harmless(void **state)
 {
-	struct report_options options = by_symbol;
-	struct diff_report report = {.options = &options};
-	struct runs before, after;
-	struct page page;
-	char *text;
+	char *text = text_of_runs((char[]){"\033[2Jr2"});
 
 	(void)state;
-	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110}, 2);
-	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){100}, 1);
-	before.names[1] = (char[]){"\033[2Jr2"};
-	options.quiet = false;
-	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
-	text = page_close(&page);
 	assert_non_null(strstr(text, "\nwarning: \\x1b[2Jr2: no samples of page-faults"));
 	assert_null(strchr(text, '\033'));
 	free(text);
-	end_all(&before);
-	end_all(&after);
 }
 
 /* To be freed. */

@@ -127,13 +127,16 @@ static void nothing_of_mpi_is_told_as_such(void **state)
 /* A world with calls beside its samples. */
 static void open_with_calls(struct world *w)
 {
-	struct hmb_config config = {.size = 256 << 10,
-	                            .nr_kinds = CALLS + 1,
-	                            .max_path = MAX_DEPTH,
-	                            .truncated_frame = 1};
+	struct hmb_config config = {
+		.nr_kinds = CALLS + 1,
+		.max_path = MAX_DEPTH,
+		.kinds = {{.time_shift = TIME_SHIFT},
+	                  {.time_shift = TIME_SHIFT},
+	                  [CALLS] = {.shape = HMB_CALLS}},
+	};
 
-	world_open(w, config.size);
-	hmb_free(w->hmb);
+	world_make_tables(w, 256 << 10);
+	describe(w);
 	*tables_add_event(w->tables) = (struct trace_event){
 		.name = tables_string(w->tables, "calls"), .unit = TRACE_CALLS};
 	tables_add_region(w->tables,
@@ -141,13 +144,7 @@ static void open_with_calls(struct world *w)
 	                                         .region_class = TRACE_MPI_POINT_TO_POINT});
 	assert_int_equal(
 		tables_add_instrument(w->tables, &(struct trace_instrument){.event = CALLS}), 0);
-	config.memory = tables_arena(w->tables);
-	config.ledger = tables_ledger(w->tables);
-	for (unsigned k = 0; k < NR_EVENTS; k++)
-		config.kinds[k].time_shift = TIME_SHIFT;
-	config.kinds[CALLS] = (struct hmb_kind_config){.shape = HMB_CALLS};
-	w->hmb = hmb_new(&config);
-	assert_non_null(w->hmb);
+	world_make_buffer(w, config);
 }
 
 /* Of a part of the run: functions that are met behind its end are none of its. */
