@@ -20,7 +20,7 @@ struct conversion {
 	bool event_alone;        /* of formats for all that can be of one: no other */
 	const struct part *part; /* of formats for one; NULL: all of the run */
 	uint32_t counter;        /* of formats for one, in its place: its number + 1; 0: none */
-	const char *scratch;     /* a folder with room for 16 bytes a sample */
+	const char *scratch;     /* a folder with room for the samples: see spool.h */
 	bool enter_leave;        /* OTF2: calls alone, for readers that know no calling contexts */
 	/* Called now and then with the share that is done; not 0: give up with this error. */
 	int (*tick)(void *arg, double share);

@@ -1,4 +1,4 @@
-/* Every stored sample, one a line, oldest first. */
+/* Every stored sample and call, one a line, oldest first: a call when it was left. */
 #ifndef OUTPUT_DUMP_H
 #define OUTPUT_DUMP_H
 

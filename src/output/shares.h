@@ -32,8 +32,7 @@ struct coverage {
 /* Whether samples stand for less than 99 % of it: false as well where nobody can know. */
 bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
 
-/* Finds commands by their names, the first one of each: to be given to map64_fini(). 0 or -ENOMEM.
- */
+/* The numbers of commands by their names, to be given to map64_fini(). 0 or -ENOMEM. */
 int commands_by_name(const struct trace *trace, struct map64 *by_comm);
 
 /* Whether a slot of the table of threads was given back and belongs to nobody. */
