@@ -51,14 +51,17 @@ static struct hot_place *add_place(struct annotation *annotation)
 	return &annotation->places[annotation->nr_places++];
 }
 
-static int add_sample(struct collector *collector, const struct trace_sample *sample)
+static int add_sample(void *arg, const struct trace_sample *sample)
 {
+	struct collector *collector = arg;
 	struct annotation *annotation = collector->annotation;
 	uint64_t weight = profile_weight(collector->profile, sample);
 	uint32_t index = map64_get(&collector->by_frame, sample->leaf);
 	struct trace_source source;
 	struct hot_place *place;
 
+	if (!part_has(collector->profile->config.part, sample))
+		return 0;
 	if (index == UINT32_MAX) {
 		index = annotation->nr_places;
 		if (!is_inside(collector, sample->leaf, &source))
@@ -90,22 +93,17 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 {
 	struct collector collector = {annotation, profile, options,
 	                              .text = malloc(FRAME_TEXT_SIZE)};
-	struct trace_walk *walk = trace_walk_new(annotation->trace, profile->config.event);
-	int got = walk && collector.text ? 1 : -ENOMEM, err = 0;
-	struct trace_sample sample;
+	int err = -ENOMEM;
 
-	while (got == 1 && !err) {
-		got = trace_walk_next(walk, &sample);
-		if (got == 1 && part_has(profile->config.part, &sample))
-			err = add_sample(&collector, &sample);
-	}
+	if (collector.text)
+		err = trace_each_sample(annotation->trace, profile->config.event, add_sample,
+		                        &collector);
 	if (annotation->nr_places)
 		qsort(annotation->places, annotation->nr_places, sizeof(*annotation->places),
 		      compare_places);
-	trace_walk_free(walk);
 	map64_fini(&collector.by_frame);
 	free(collector.text);
-	return err ? err : got;
+	return err;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ struct script {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct frame_names names; /* inlined functions included */
+	uint64_t *frames;         /* of a stack */
 	FILE *file;
 };
 
@@ -83,19 +84,18 @@ static int print_frame(struct script *script, uint64_t frame)
 	return nr ? 0 : -ENOMEM;
 }
 
-static int print_stack(struct script *script, const uint64_t *frames, size_t depth)
+static int print_stack(struct script *script, size_t depth)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < depth && !err; i++)
-		err = print_frame(script, frames[i]);
+		err = print_frame(script, script->frames[i]);
 	putc('\n', script->file);
 	return err;
 }
 
 /* Where nothing was counted there is no sample. */
-static int print_counters(struct script *script, const struct trace_sample *sample,
-                          const uint64_t *frames, size_t depth)
+static int print_counters(struct script *script, const struct trace_sample *sample, size_t depth)
 {
 	int err = 0;
 
@@ -105,56 +105,53 @@ static int print_counters(struct script *script, const struct trace_sample *samp
 		print_head(script, sample,
 		           trace_string(script->trace, trace_counter(script->trace, i - 1)->name),
 		           sample->counters[i]);
-		err = print_stack(script, frames, depth);
+		err = print_stack(script, depth);
 	}
 	return err;
 }
 
-static int print_sample(struct script *script, const struct trace_sample *sample, uint64_t *frames)
+static int print_sample(struct script *script, const struct trace_sample *sample)
 {
-	size_t depth = trace_stack(script->trace, sample, frames, TRACE_MAX_STACK);
+	size_t depth = trace_stack(script->trace, sample, script->frames, TRACE_MAX_STACK);
 	const struct trace_event *event = trace_event(script->trace, sample->event);
 	int err;
 
 	print_head(script, sample, event ? trace_string(script->trace, event->name) : "[unknown]",
 	           sample->weight);
-	err = print_stack(script, frames, depth);
+	err = print_stack(script, depth);
 	if (!err && !script->conversion->event_alone)
-		err = print_counters(script, sample, frames, depth);
+		err = print_counters(script, sample, depth);
 	if (!err && ferror(script->file))
 		err = new_file_flush(script->file);
 	return err;
 }
 
-static int print_samples(struct script *script, struct trace_walk *walk)
+static int take_sample(void *arg, const struct trace_sample *sample)
 {
-	uint64_t *frames = calloc(TRACE_MAX_STACK, sizeof(*frames));
-	struct trace_sample sample;
-	int got = 0, err = frames ? 0 : -ENOMEM;
+	struct script *script = arg;
+	int err = 0;
 
-	while (!err && (got = trace_walk_next(walk, &sample)) == 1) {
-		if (part_has(script->conversion->part, &sample))
-			err = print_sample(script, &sample, frames);
-		if (!err)
-			err = convert_step(script->conversion);
-	}
-	free(frames);
-	return err ? err : got;
+	if (part_has(script->conversion->part, sample))
+		err = print_sample(script, sample);
+	return err ? err : convert_step(script->conversion);
 }
 
 int perf_script_write(struct conversion *conversion, FILE *file)
 {
 	uint32_t event = conversion->event_alone ? conversion->event : TRACE_ALL_EVENTS;
-	struct trace_walk *walk = trace_walk_new(conversion->trace, event);
-	struct script script = {.conversion = conversion, .trace = conversion->trace, .file = file};
-	int err;
+	struct script script = {
+		.conversion = conversion,
+		.trace = conversion->trace,
+		.frames = calloc(TRACE_MAX_STACK, sizeof(*script.frames)),
+		.file = file,
+	};
+	int err = -ENOMEM;
 
-	if (!walk)
-		return -errno;
 	frame_names_init(&script.names, conversion->trace, FRAME_BY_SYMBOL | FRAME_INLINED);
 	convert_plan(conversion, 1, event);
-	err = print_samples(&script, walk);
+	if (script.frames)
+		err = trace_each_sample(conversion->trace, event, take_sample, &script);
 	frame_names_fini(&script.names);
-	trace_walk_free(walk);
+	free(script.frames);
 	return err;
 }

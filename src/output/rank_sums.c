@@ -47,8 +47,9 @@ static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32
 	return &sums->cells[sums->nr_cells++];
 }
 
-static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
+static int add_sample(void *arg, const struct trace_sample *sample)
 {
+	struct rank_sums *sums = arg;
 	uint32_t row = rank_row(sums->rows, sample->thread), path;
 	struct rank_cell *cell;
 
@@ -72,17 +73,10 @@ static int add_sample(struct rank_sums *sums, const struct trace_sample *sample)
 
 static int add_samples(struct rank_sums *sums)
 {
-	struct trace_walk *walk = trace_walk_new(sums->trace, sums->event);
-	struct trace_sample sample;
-	int got, err = 0;
+	int err = trace_each_sample(sums->trace, sums->event, add_sample, sums);
 
-	if (!walk)
-		return -errno;
-	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
-		err = add_sample(sums, &sample);
-	trace_walk_free(walk);
 	error_bars_end(&sums->bars);
-	return err ? err : got;
+	return err;
 }
 
 /* --- functions -------------------------------------------------------------------------------- */

@@ -19,25 +19,20 @@ bool command_unused(const struct shares *shares, const struct trace *trace, uint
 	       !shares->commands[command].stored;
 }
 
-static int add_samples(struct shares *shares, const struct trace *trace)
+static int add_sample(void *arg, const struct trace_sample *sample)
 {
-	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
-	struct trace_sample sample;
-	int got;
+	struct shares *shares = arg;
+	struct share *thread;
 
-	if (!walk)
-		return -errno;
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		for (unsigned i = 0; i < sample.nr_counters; i++)
-			shares->counted[i] += sample.counters[i];
-		if (sample.thread >= shares->nr_threads)
-			continue;
-		shares->threads[sample.thread].stored++;
-		shares->threads[sample.thread].samples += !sample.event;
-		shares->threads[sample.thread].weight += sample.event ? 0 : sample.weight;
-	}
-	trace_walk_free(walk);
-	return got;
+	for (unsigned i = 0; i < sample->nr_counters; i++)
+		shares->counted[i] += sample->counters[i];
+	if (sample->thread >= shares->nr_threads)
+		return 0;
+	thread = &shares->threads[sample->thread];
+	thread->stored++;
+	thread->samples += !sample->event;
+	thread->weight += sample->event ? 0 : sample->weight;
+	return 0;
 }
 
 int commands_by_name(const struct trace *trace, struct map64 *by_comm)
@@ -80,7 +75,7 @@ int shares_init(struct shares *shares, const struct trace *trace)
 	shares->threads = calloc(shares->nr_threads + 1UL, sizeof(*shares->threads));
 	shares->commands = calloc(shares->nr_commands + 1UL, sizeof(*shares->commands));
 	if (shares->threads && shares->commands)
-		err = add_samples(shares, trace);
+		err = trace_each_sample(trace, TRACE_ALL_EVENTS, add_sample, shares);
 	if (!err)
 		err = sum_commands(shares, trace);
 	if (err)

@@ -39,24 +39,12 @@ static struct spool_thread *thread_of(struct spool *spool, uint32_t thread)
 
 /* --- the first walk: who has how many --------------------------------------------------------- */
 
-static int count_samples(struct spool *spool, uint32_t event)
+static int count_sample(void *arg, const struct trace_sample *sample)
 {
-	struct trace_walk *walk = trace_walk_new(spool->paths.trace, event);
-	struct trace_sample sample;
-	int got = -errno, err;
+	struct spool *spool = arg;
 
-	if (!walk)
-		return got;
-	while ((got = trace_walk_next(walk, &sample)) == 1) {
-		thread_of(spool, sample.thread)->nr++;
-		err = convert_step(spool->conversion);
-		if (err) {
-			got = err;
-			break;
-		}
-	}
-	trace_walk_free(walk);
-	return got;
+	thread_of(spool, sample->thread)->nr++;
+	return convert_step(spool->conversion);
 }
 
 static int make_room(struct spool *spool)
@@ -228,7 +216,7 @@ static int spool_init(struct spool *spool, enum path_detail detail, uint32_t eve
 	spool->fd = open_nameless(spool->conversion->scratch);
 	if (!spool->threads || spool->fd < 0)
 		return spool->threads ? spool->fd : -ENOMEM;
-	err = count_samples(spool, event);
+	err = trace_each_sample(trace, event, count_sample, spool);
 	if (!err)
 		err = make_room(spool);
 	if (!err)

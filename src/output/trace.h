@@ -185,6 +185,9 @@ struct trace_walk;
 struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
 void trace_walk_free(struct trace_walk *walk);
 uint32_t trace_walk_places(const struct trace_walk *walk);
+/* The whole of one: 0, -ENOMEM, -EBADMSG, or what fn returned that was not 0, which ends it. */
+typedef int trace_sample_fn(void *arg, const struct trace_sample *sample);
+int trace_each_sample(const struct trace *trace, uint32_t event, trace_sample_fn *fn, void *arg);
 /* 1 with a sample, 0 at the end, -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
 /*

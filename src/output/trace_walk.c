@@ -217,3 +217,17 @@ int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples,
 		got = next_sample(walk, &samples[*nr], counters ? counters[*nr] : NULL);
 	return got;
 }
+
+int trace_each_sample(const struct trace *trace, uint32_t event, trace_sample_fn *fn, void *arg)
+{
+	struct trace_walk *walk = trace_walk_new(trace, event);
+	struct trace_sample sample;
+	int got = 0, err = 0;
+
+	if (!walk)
+		return -errno;
+	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
+		err = fn(arg, &sample);
+	trace_walk_free(walk);
+	return err ? err : got;
+}
