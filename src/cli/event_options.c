@@ -4,6 +4,7 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static int too_many(const char *name, const char *most)
@@ -12,13 +13,29 @@ static int too_many(const char *name, const char *most)
 	return -E2BIG;
 }
 
+/* Of several events, as perf takes them; what stands between slashes is of one. */
+static bool is_list(const char *name)
+{
+	bool inside = false;
+
+	for (; *name; name++) {
+		inside ^= *name == '/';
+		if (*name == ',' && !inside)
+			return true;
+	}
+	return false;
+}
+
 /* Puts an event, or a counter, where there is room for it. */
 static int add_event(struct event *events, unsigned *nr, const char *name)
 {
 	char why[WHY_SIZE];
 
 	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
-		say("%s%s", why, strchr(name, ',') ? "; give -e again for each event" : "");
+		if (is_list(name))
+			say("'%s' is more than one event; give -e again for each", name);
+		else
+			say("%s", why);
 		return -EINVAL;
 	}
 	++*nr;

@@ -20,12 +20,19 @@ static bool is_word(const char *text, size_t size)
 	return size > 0;
 }
 
+/* As perf takes them. */
+static bool is_pattern(const char *text)
+{
+	return strchr(text, '*') && !strchr(text, '/');
+}
+
 /* Subsystems are lower case, which the names of hardware events with unit masks never are. */
 bool tracepoint_looks_so(const char *text)
 {
 	const char *colon = strchr(text, ':');
 
-	if (!colon || !is_word(text, colon - text) || !is_word(colon + 1, strlen(colon + 1)))
+	if (!colon || !is_word(text, colon - text) ||
+	    (!is_word(colon + 1, strlen(colon + 1)) && !is_pattern(text)))
 		return false;
 	for (; text < colon; text++)
 		if (isupper((unsigned char)*text))
@@ -79,6 +86,12 @@ static int explain_name(const char *root, const char *name, char why[WHY_SIZE])
 	struct suggest suggest;
 	char ending[WHY_SIZE / 2];
 
+	if (is_pattern(name)) {
+		snprintf(why, WHY_SIZE,
+		         "event '%s': patterns are not taken; adaptrace list %.*s shows the names",
+		         name, (int)strcspn(name, ":"), name);
+		return -ENOENT;
+	}
 	suggest_init(&suggest, name);
 	tracepoint_walk(root, suggest_offer, &suggest);
 	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));

@@ -583,6 +583,8 @@ static void test_tracepoint(void **state)
 	assert_int_equal(tracepoint_encode(tree->root, 0, "sched:sched_swich", &event, why),
 	                 -ENOENT);
 	assert_non_null(strstr(why, "'sched:sched_switch'"));
+	assert_int_equal(tracepoint_encode(tree->root, 0, "sched:*", &event, why), -ENOENT);
+	assert_non_null(strstr(why, "adaptrace list sched shows"));
 	assert_int_equal(tracepoint_encode(NULL, -EACCES, "a:b", &event, why), -EACCES);
 	assert_non_null(strstr(why, "mount -o remount"));
 	assert_int_equal(tracepoint_encode(NULL, -ENOENT, "a:b", &event, why), -ENOENT);
@@ -599,6 +601,9 @@ static void test_tracepoint_form(void **state)
 	assert_false(tracepoint_looks_so("BR_MISP_RETIRED:ALL"));
 	assert_false(tracepoint_looks_so("a::b"));
 	assert_false(tracepoint_looks_so("a:b:c"));
+	assert_true(tracepoint_looks_so("syscalls:sys_enter_*"));
+	assert_true(tracepoint_looks_so("sched:*"));
+	assert_false(tracepoint_looks_so("x:../*"));
 	assert_false(tracepoint_looks_so("../x:y"));
 	assert_false(tracepoint_looks_so("x:../y"));
 	assert_false(tracepoint_looks_so(":y"));
