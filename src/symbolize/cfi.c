@@ -402,6 +402,23 @@ static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_
 	return true;
 }
 
+/*
+ * A call, by its last byte, in a function that has nothing on the stack. Linkers of Go say so of
+ * code that has gone to another stack before, where there is no caller. Of the few that compilers
+ * make the code tells the same.
+ */
+static bool is_frameless_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr,
+                              const struct unwind_rule *rule)
+{
+	uint8_t code[ARCH_CALL_MAX];
+
+	return rule->cfa_how == RULE_CFA_PLAIN && rule->cfa_base == RULE_SP &&
+	       rule->cfa_offset == 8 && vaddr >= ARCH_CALL_MAX &&
+	       cfi_read(reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
+	               sizeof(code) &&
+	       arch_is_call(code);
+}
+
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
               struct cfi_range *range)
 {
@@ -409,6 +426,8 @@ bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct
 		return true;
 	if (!section_rule(reader, cfi, &cfi->debug, vaddr, rule, range))
 		return false;
+	if (is_frameless_call(reader, cfi, vaddr, rule))
+		*rule = (struct unwind_rule){.kind = RULE_NONE};
 	/* The other section may know the addresses around this one. */
 	*range = (struct cfi_range){vaddr, vaddr + 1};
 	return true;

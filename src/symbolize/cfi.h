@@ -62,7 +62,7 @@ struct cfi_range {
 
 /*
  * The rule at an address, and around it the addresses that have the same. False: the module has
- * none there, or none that we understand.
+ * none there, or none that we understand. Of the kind RULE_NONE: ask the code.
  */
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
               struct cfi_range *range);

@@ -10,6 +10,19 @@
 
 static volatile int sink;
 
+#if defined(__x86_64__)
+/* As in Go: it calls on another stack, which its call frame information does not say. */
+__asm__(".text\n"
+        ".type on_other_stack, @function\n"
+        "on_other_stack:\n"
+        ".cfi_startproc\n"
+        "mov %rsi, %rsp\n"
+        "call *%rdi\n"
+        "hlt\n"
+        ".cfi_endproc\n"
+        ".size on_other_stack, . - on_other_stack\n");
+#endif
+
 __attribute__((noinline)) static int leaf(int a, int b)
 {
 	return a * 7 + b;

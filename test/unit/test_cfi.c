@@ -373,6 +373,35 @@ static void compressed_sections_say_the_same(void **state)
 	}
 }
 
+#if defined(__x86_64__)
+/* The function on_other_stack, by its size. */
+static uint64_t switching_function(const struct fixture *fixture, struct cfi *cfi)
+{
+	for (uint32_t i = 0; i < cfi->debug.nr; i++) {
+		uint64_t at = cfi->debug.index[i].vaddr;
+
+		if (cfi_same_function(fixture->reader, cfi, at, at + 5) &&
+		    !cfi_same_function(fixture->reader, cfi, at, at + 6))
+			return at;
+	}
+	return 0;
+}
+
+static void stack_that_was_left_has_no_caller(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *module = target_module(fixture, "step_deep_debug_frame");
+	struct cfi *cfi = cfi_get(fixture->reader, module);
+	uint64_t at;
+
+	cfi_same_function(fixture->reader, cfi, 0, 0); /* makes the index */
+	at = switching_function(fixture, cfi);
+	assert_int_not_equal(at, 0);
+	assert_int_equal(rule_at(fixture, cfi, at).kind, RULE_FOLLOW);
+	assert_int_equal(rule_at(fixture, cfi, at + 4).kind, RULE_NONE);
+}
+#endif
+
 /* Code made at run time has a rule for each address, and many addresses in one place. */
 static void dense_rules_stay_known(void **state)
 {
@@ -402,6 +431,9 @@ int main(void)
 		TEST(cached_rules_are_those_of_their_addresses),
 		TEST(addresses_of_one_function),
 		TEST(compressed_sections_say_the_same),
+#if defined(__x86_64__)
+		TEST(stack_that_was_left_has_no_caller),
+#endif
 		TEST(dense_rules_stay_known),
 	};
 
