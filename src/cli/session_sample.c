@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define RED_ZONE  256
-#define STACK_MAX ((uint64_t)8 << 20) /* the usual limit of a thread's stack */
+#define RED_ZONE      256
+#define VSYSCALL_SIZE 4096
+#define STACK_MAX     ((uint64_t)8 << 20) /* the usual limit of a thread's stack */
 
 static uint64_t frame_of(struct session *s, const struct space *space, uint64_t address)
 {
@@ -19,11 +20,22 @@ static uint64_t frame_of(struct session *s, const struct space *space, uint64_t 
 	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
 }
 
+/*
+ * Where a program keeps no frame pointers, the kernel takes whatever is there for addresses. Those
+ * of its own half are none that a program calls from, but for one page.
+ */
+static uint64_t frame_of_user(struct session *s, const struct space *space, uint64_t address)
+{
+	bool is_beyond = address >> 63 && address - ARCH_VSYSCALL >= VSYSCALL_SIZE;
+
+	return is_beyond ? FRAME_UNKNOWN : frame_of(s, space, address);
+}
+
 /* At most max parts of a call chain; the first address behind a mark is exact, others return. */
 static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
                           unsigned max)
 {
-	bool exact = true;
+	bool exact = true, user = false;
 	unsigned nr = 0;
 
 	for (size_t i = 0; i < record->sample.chain_size && nr < max; i++) {
@@ -31,9 +43,12 @@ static unsigned add_chain(struct session *s, const struct space *space, const st
 
 		if (record_is_mark(address)) {
 			exact = true;
+			user = record_is_user_mark(address);
 			continue;
 		}
-		s->frames[nr++] = frame_of(s, space, exact ? address : address - 1);
+		address -= !exact;
+		s->frames[nr++] =
+			user ? frame_of_user(s, space, address) : frame_of(s, space, address);
 		exact = false;
 	}
 	return nr;

@@ -80,6 +80,12 @@ static inline bool record_is_mark(uint64_t address)
 	return address >= PERF_CONTEXT_MAX;
 }
 
+/* What follows is of the program, and not of the kernel. */
+static inline bool record_is_user_mark(uint64_t address)
+{
+	return address == (uint64_t)PERF_CONTEXT_USER;
+}
+
 /* What every record says of itself: samples first, others at their end. Its ring tells the CPU. */
 #define RECORD_ALWAYS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 

@@ -501,6 +501,22 @@ static void chains_are_of_calls(void **state)
 	assert_int_equal(w->session.truncated, 1);
 }
 
+/* A program that has other things in the frame pointer names no places of the kernel. */
+static void chains_of_programs_stay_there(void **state)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, KERNEL + 8, PERF_CONTEXT_USER,
+	                          CODE + 0x20,         KERNEL + 8, 0xe9b5dba5b5c0fbcf};
+	struct world *w = *state;
+	uint16_t kernel = module_table_kernel(w->session.modules, KERNEL)->id;
+	const uint64_t expected[] = {frame_make(kernel, (uint32_t)(KERNEL + 8)), in_code(w, 0x20),
+	                             FRAME_UNKNOWN, FRAME_UNKNOWN};
+	size_t nr = module_table_count(w->session.modules);
+
+	check_stack(w, with_chain(1000, chain, 6), expected, 4);
+	assert_int_equal(w->session.truncated, 1);
+	assert_int_equal(module_table_count(w->session.modules), nr);
+}
+
 static void without_a_chain_there_is_the_place(void **state)
 {
 	struct world *w = *state;
@@ -726,6 +742,7 @@ int main(void)
 		TEST(the_guard_hears_of_one_clock),
 		TEST(the_rate_of_counters_is_learnt),
 		TEST(chains_are_of_calls),
+		TEST(chains_of_programs_stay_there),
 		TEST(without_a_chain_there_is_the_place),
 		TEST(long_chains_are_cut_and_say_so),
 		TEST(narrow_programs_have_no_callers),
