@@ -205,6 +205,8 @@ static void look_at_limits(const struct look *look)
 		hard.nofile = limit.rlim_max;
 	found(look, "open files", permission_advise(&hard, PERMISSION_FILES, files),
 	      FINDING_LIMITED, "as many as a recording needs, %" PRIu64, files);
+	found(look, "memory", room_advise_memory(SESSION_BUDGET), FINDING_LIMITED,
+	      "enough is permitted for the default budget");
 	found(look, "recovery", room_advise(SESSION_BUDGET), FINDING_LIMITED,
 	      "/dev/shm has room for the default budget");
 }

@@ -1,5 +1,6 @@
 #include "cli/room.h"
 
+#include "perf/cgroup.h"
 #include "preload/ring.h"
 
 #include <stdint.h>
@@ -9,6 +10,8 @@
 
 /* Names, threads and modules beside the samples; those of large programs take more. */
 #define TABLES ((size_t)4 << 20)
+/* What a recorder has of memory beside its buffer, at most. */
+#define RECORDER ((size_t)16 << 20)
 
 struct advice room_advise(size_t budget)
 {
@@ -26,6 +29,18 @@ struct advice room_advise(size_t budget)
 		return (struct advice){ADVICE_NONE};
 	return (struct advice){
 		ADVICE_SHM, {(int64_t)(there >> 20), (int64_t)((needed - 1) >> 20) + 1}, NULL};
+}
+
+struct advice room_advise_memory(size_t budget)
+{
+	uint64_t limit = cgroup_memory_limit(), needed = budget + RECORDER;
+
+	if (limit >= needed)
+		return (struct advice){ADVICE_NONE};
+	return (struct advice){ADVICE_MEMORY,
+	                       {(int64_t)(limit >> 20), (int64_t)((needed - 1) >> 20) + 1,
+	                        limit > 2 * RECORDER ? (int64_t)((limit - RECORDER) >> 21) : 1},
+	                       NULL};
 }
 
 struct advice room_advise_calls(void)

@@ -1,4 +1,7 @@
-/* Room for a run in shared memory, without which a killed recorder leaves nothing. */
+/*
+ * Room for a run: in shared memory, without which a killed recorder leaves nothing, and in the
+ * memory that there may be at all.
+ */
 #ifndef CLI_ROOM_H
 #define CLI_ROOM_H
 
@@ -8,6 +11,9 @@
 
 /* Whether a run of this budget may have a file in /dev/shm, and finds room there now. */
 struct advice room_advise(size_t budget);
+
+/* Whether a recorder with this budget may grow as far as it may come to. */
+struct advice room_advise_memory(size_t budget);
 
 /* Whether the memory that is shared with a process for its calls may be a file of that size. */
 struct advice room_advise_calls(void);

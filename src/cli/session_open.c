@@ -212,10 +212,21 @@ static int begin_calls(struct session *s)
 	return s->calls ? calls_begin(s->calls, &config) : 0;
 }
 
+static void say_short_memory(size_t budget)
+{
+	struct advice advice = room_advise_memory(budget);
+	char line[WHY_SIZE];
+
+	advice_line(&advice, line, sizeof(line));
+	if (*line)
+		say("%s", line);
+}
+
 static int open_tables(struct session *s)
 {
 	const struct options *options = s->options;
 
+	say_short_memory(options->budget);
 	s->tables = tables_new(options->budget, options->output);
 	if (!s->tables)
 		return -errno;

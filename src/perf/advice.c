@@ -101,6 +101,10 @@ static const struct sentence {
 	[ADVICE_CGROUPS_V1] = {"perf_event belongs to a cgroup hierarchy of version 1",
                                "boot with cgroup_no_v1=perf_event"},
 
+	[ADVICE_MEMORY] =
+		{"a limit of {0} MiB of memory is in force here (a container's or a job's?), and a "
+                 "full buffer makes the recorder take {1}: the kernel would kill it or the program",
+                 "raise the limit, or try -m {2}M"},
 	[ADVICE_SHM] = {"/dev/shm has {0} MiB of room, {1} are needed: a killed recorder would "
                         "leave nothing to recover",
                         "as root: mount -o remount,size={1}M /dev/shm, or start the container "

@@ -52,6 +52,7 @@ enum advice_topic {
 	ADVICE_CGROUPS_DENIED,   /* subject: below which directory */
 	ADVICE_CGROUPS_V1,       /* perf_event belongs to version 1 */
 
+	ADVICE_MEMORY,     /* MiB permitted, MiB needed, MiB for a buffer that would do */
 	ADVICE_SHM,        /* MiB there, MiB needed */
 	ADVICE_SHM_DENIED, /* not there, or not writable */
 	ADVICE_FILE_SIZE,  /* KiB that a file may have */

@@ -1,5 +1,7 @@
 #include "perf/cgroup.h"
 
+#include "perf/text_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,21 +19,28 @@
 #define DEEPEST    32 /* cgroups in cgroups */
 #define MOST_NAMES 10 /* that a recorder tries */
 
-/* The path of a process in the version 2 hierarchy: the line "0::/path" of /proc/PID/cgroup. */
-static int path_of(const char *proc_file, char path[PATH_MAX])
+/*
+ * The path of a process in the hierarchy of a controller: the line "4:memory:/path" of
+ * /proc/PID/cgroup. That of version 2 has no name there: "0::/path".
+ */
+static int path_in(const char *controller, const char *proc_file, char path[PATH_MAX])
 {
 	FILE *f = fopen(proc_file, "re");
+	size_t size = 0, length = strlen(controller);
 	char *line = NULL;
-	size_t size = 0;
 	int result = -ENOENT;
 
 	if (!f)
 		return -errno;
 	while (getline(&line, &size, f) > 0) {
-		if (strncmp(line, "0::", 3))
+		const char *name = strchr(line, ':');
+
+		if (!name || strncmp(name + 1, controller, length) || name[1 + length] != ':')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		result = snprintf(path, PATH_MAX, "%s", line + 3) < PATH_MAX ? 0 : -ENAMETOOLONG;
+		result = snprintf(path, PATH_MAX, "%s", name + length + 2) < PATH_MAX
+		                 ? 0
+		                 : -ENAMETOOLONG;
 		break;
 	}
 	free(line);
@@ -49,6 +58,13 @@ static bool is_perf_event_v1(const char *line)
 	const char *options = strstr(line, " - cgroup ");
 
 	return options && strstr(options, "perf_event");
+}
+
+static bool is_memory_v1(const char *line)
+{
+	const char *options = strstr(line, " - cgroup ");
+
+	return options && strstr(options, "memory");
 }
 
 /* Where a hierarchy is mounted, and which part of it: fields 5 and 4 of mountinfo. */
@@ -72,14 +88,15 @@ static int mount_of(bool (*is_wanted)(const char *line), char point[PATH_MAX], c
 	return result;
 }
 
-static int own_directory(char directory[PATH_MAX])
+static int own_directory_in(bool (*is_wanted)(const char *line), const char *controller,
+                            char directory[PATH_MAX])
 {
 	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
 	const char *below = own;
-	int error = mount_of(is_v2, point, root);
+	int error = mount_of(is_wanted, point, root);
 
 	if (!error)
-		error = path_of("/proc/self/cgroup", own);
+		error = path_in(controller, "/proc/self/cgroup", own);
 	if (error)
 		return error;
 	if (strcmp(root, "/") && !strncmp(own, root, strlen(root)))
@@ -88,6 +105,11 @@ static int own_directory(char directory[PATH_MAX])
 	    PATH_MAX)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+static int own_directory(char directory[PATH_MAX])
+{
+	return own_directory_in(is_v2, "", directory);
 }
 
 /* adaptrace-PID or adaptrace-PID.NUMBER: see make_directory(). */
@@ -330,7 +352,7 @@ bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
 	size_t size = strlen(name);
 
 	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-	if (path_of(file, path))
+	if (path_in("", file, path))
 		return true;
 	while ((at = strstr(at, name)) && at[size] && at[size] != '/')
 		at += size;
@@ -352,6 +374,41 @@ uint64_t cgroup_cpu_time(const struct cgroup *cgroup)
 	if (f)
 		fclose(f);
 	return us * 1000;
+}
+
+/* Of version 1, which tells the least limit of a cgroup and those above it. */
+static uint64_t memory_limit_v1(void)
+{
+	char own[PATH_MAX], file[PATH_MAX + 16], line[128];
+	uint64_t limit = UINT64_MAX;
+	FILE *f;
+
+	if (own_directory_in(is_memory_v1, "memory", own))
+		return UINT64_MAX;
+	snprintf(file, sizeof(file), "%s/memory.stat", own);
+	f = fopen(file, "re");
+	while (f && fgets(line, sizeof(line), f) &&
+	       sscanf(line, "hierarchical_memory_limit %" SCNu64, &limit) != 1)
+		continue;
+	if (f)
+		fclose(f);
+	return limit;
+}
+
+uint64_t cgroup_memory_limit(void)
+{
+	char own[PATH_MAX], file[PATH_MAX + 16];
+	uint64_t limit = memory_limit_v1();
+	int64_t bytes;
+
+	for (char *end = own_directory(own) ? NULL : own + strlen(own); end;
+	     end = strrchr(own, '/')) {
+		*end = '\0';
+		snprintf(file, sizeof(file), "%s/memory.max", own);
+		if (!text_file_number(file, &bytes) && (uint64_t)bytes < limit)
+			limit = (uint64_t)bytes;
+	}
+	return limit;
 }
 
 static void move_up(void *arg, pid_t pid)

@@ -52,6 +52,9 @@ bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);
 /* CPU time of everything that ran in it, ns; 0: not known. */
 uint64_t cgroup_cpu_time(const struct cgroup *cgroup);
 
+/* How much memory we and others may have, together, by the least limit of our cgroups, in bytes. */
+uint64_t cgroup_memory_limit(void);
+
 /* Moves what still runs in it to the recorder's own, and removes it. */
 void cgroup_remove(struct cgroup *cgroup);
 

@@ -4,6 +4,24 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
+# A limit of the cgroup, as containers and jobs have: the kernel would kill a recorder beyond it.
+cat >limited <<'END'
+set -e
+at=$(sed -n 's/^\S* \S* \S* \S* \(\S*\) .* - cgroup2 .*/\1/p' /proc/self/mountinfo | head -1)
+[ "$at" ] && mount -t tmpfs none "$at" || exit 77
+own=$at$(sed -n 's/^0:://p' /proc/self/cgroup)
+mkdir -p "$own" && echo max >"$own/memory.max" && echo 41943040 >"$at/memory.max"
+exec "$@"
+END
+if [ "$(id -u)" = 0 ] && unshare -m sh limited true 2>/dev/null; then
+	unshare -m sh limited "$ADAPTRACE" record -q -e cpu-clock:u true 2>said || fail "$(cat said)"
+	one_complaint said 'limit of 40 MiB .* take 116: .*try -m 12M$' || fail "said: $(cat said)"
+	unshare -m sh limited "$ADAPTRACE" record -q -e cpu-clock:u -m 12M true 2>said
+	[ ! -s said ] || fail "said of enough: $(cat said)"
+	unshare -m sh limited "$ADAPTRACE" doctor >said
+	grep -q '^limited  memory: .*40 MiB' said || fail "doctor: $(cat said)"
+fi
+
 recorded -m 256K -o x.atr python3 -c '
 def down(n): return sum(range(100)) if n == 0 else down(n - 1)
 for i in range(3000): down(i % 90)'
