@@ -112,8 +112,8 @@ static const struct sentence {
 	[ADVICE_SHM_DENIED] = {"/dev/shm cannot be written to: a killed recorder would leave "
                                "nothing to recover",
                                "as root: mount -t tmpfs tmpfs /dev/shm"},
-	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a killed recorder would leave nothing "
-                              "to recover",
+	[ADVICE_FILE_SIZE] = {"files are limited to {0} KiB: a larger trace would be lost, and a "
+                              "killed recorder would leave nothing to recover",
                               "try: ulimit -f unlimited"},
 	[ADVICE_CALLS_SIZE] =
 		{"files are limited to {0} KiB, and the memory that a process's calls "

@@ -29,6 +29,9 @@ if ! grep -q 'nothing to recover' errors; then
 	[ "$("$ADAPTRACE" dump --json y.atr | wc -l)" -gt 500 ] || fail "little was recovered"
 fi
 # Calls pass through memory that counts as a file: told before the start, not as a program without.
+# A limit is told before, with what it puts at risk.
+(ulimit -f 10000; record true 2>errors) && one_complaint errors 'larger trace would be lost' ||
+	fail "record under ulimit -f: $(cat errors)"
 (ulimit -f 10000; record --mpi -m 1M true 2>errors)
 [ $? = 125 ] || fail "--mpi under ulimit -f: $(cat errors)"
 grep -q 'with --mpi: files are limited to .* ulimit -f unlimited' errors || fail "$(cat errors)"
