@@ -19,14 +19,30 @@ void guard_init(struct guard *guard, double max_overhead, uint64_t price)
 	*guard = (struct guard){.max_overhead = max_overhead, .price = price};
 }
 
+/*
+ * The kernel counts the samples between two of its ticks, of which there are up to 1000 a second,
+ * and one or two more come between some.
+ */
+static double permitted_rate(const struct guard *guard)
+{
+	double most = (double)guard->max_rate, spare = 2000;
+
+	return most < 2 * spare ? most / 2 : most - spare;
+}
+
+static bool may_start(const struct guard *guard, double period)
+{
+	if (guard->max_rate && permitted_rate(guard) * period < 1e9)
+		return false;
+	return guard->max_overhead <= 0 ||
+	       2.0 * (double)guard->price <= guard->max_overhead * period;
+}
+
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
 {
 	unsigned shift = 0;
 
-	if (guard->max_overhead <= 0)
-		return 0;
-	while (shift < 20 &&
-	       2.0 * (double)guard->price > guard->max_overhead * (double)(base_period << shift))
+	while (shift < 20 && !may_start(guard, (double)(base_period << shift)))
 		shift++;
 	return shift;
 }
@@ -98,6 +114,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,
+		.max_rate = guard->max_rate,
 		.since = now,
 		.cpu_since = cpu,
 		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,

@@ -5,6 +5,7 @@
 #include "perf/cost.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
+#include "perf/text_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,9 +143,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		config.base_period[e] =
 			period_base(&options->events[e], options->frequency, options->period);
-		if (options->events[e].unit == EVENT_NS)
-			config.shift[e] = guard_initial_shift(&s->guard, config.base_period[e]);
-		s->shift[e] = config.shift[e];
+		config.shift[e] = s->shift[e];
 	}
 	s->sampler = sampler_open(&config, why);
 	if (s->sampler)
@@ -323,11 +322,38 @@ int session_open_sources(struct session *s)
 	return 0;
 }
 
+/* Where clocks start. Says so where it is not what they cost that slows them down. */
+static void choose_shifts(struct session *s)
+{
+	const struct options *options = s->options;
+	struct advice advice = {ADVICE_NONE};
+	struct guard any_rate = s->guard;
+	char line[WHY_SIZE];
+	int64_t rate;
+
+	rate = text_file_number_or("/proc/sys/kernel/perf_event_max_sample_rate", 0);
+	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		uint64_t base =
+			period_base(&options->events[e], options->frequency, options->period);
+
+		if (options->events[e].unit != EVENT_NS)
+			continue;
+		s->shift[e] = guard_initial_shift(&s->guard, base);
+		if (s->shift[e] > guard_initial_shift(&any_rate, base))
+			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
+	}
+	advice_line(&advice, line, sizeof(line));
+	if (*line)
+		say("%s", line);
+}
+
 int session_open(struct session *s)
 {
 	int error;
 
 	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
+	choose_shifts(s);
 	error = open_tables(s);
 	if (!error)
 		error = open_buffer(s);

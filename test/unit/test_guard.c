@@ -27,6 +27,15 @@ static void test_initial_shift(void **state)
 	assert_int_equal(guard_initial_shift(&guard, 1), 0);
 	guard_init(&guard, 0.05, 10 * SECOND);
 	assert_int_equal(guard_initial_shift(&guard, 1), 20);
+	/* a price that could not be measured, and no limit: the kernel has one all the same */
+	guard_init(&guard, 0, 0);
+	guard.max_rate = 500;
+	assert_int_equal(guard_initial_shift(&guard, 4 * SECOND / 1000), 0);
+	assert_int_equal(guard_initial_shift(&guard, 4 * SECOND / 1000 - 1), 1);
+	guard.max_rate = 12300;
+	assert_int_equal(guard_initial_shift(&guard, 97081), 1);
+	guard.max_rate = 12301;
+	assert_int_equal(guard_initial_shift(&guard, 97081), 0);
 }
 
 /* It stands for the target's where that is not known. */
