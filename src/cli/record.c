@@ -5,7 +5,13 @@
 int cmd_record(int argc, char **argv)
 {
 	struct options options;
-	int error = record_options(&options, argc, argv);
+	sigset_t pipe, mask;
+	int error;
 
-	return error ? error : session_run(&options);
+	/* The command is to run, whether or not somebody reads what is said before it starts. */
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe, &mask);
+	error = record_options(&options, argc, argv);
+	return error ? error : session_run(&options, &mask);
 }

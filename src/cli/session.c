@@ -45,7 +45,7 @@ static int open_signals(struct session *s)
 	for (unsigned i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++)
 		if (!is_ignored(unless_ignored[i]))
 			sigaddset(&mask, unless_ignored[i]);
-	if (sigprocmask(SIG_BLOCK, &mask, &s->old_mask))
+	if (sigprocmask(SIG_BLOCK, &mask, NULL))
 		return -errno;
 	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? -errno : 0;
@@ -407,7 +407,7 @@ static int prepare_target(struct session *s, const char *library)
 	return error;
 }
 
-int session_run(const struct options *options)
+int session_run(const struct options *options, const sigset_t *mask)
 {
 	char library[PATH_MAX];
 	struct session *s;
@@ -419,6 +419,7 @@ int session_run(const struct options *options)
 	if (!s)
 		return setup_failed(-ENOMEM);
 	s->options = options;
+	s->old_mask = *mask;
 	s->cgroup.fd = -1;
 	error = open_signals(s);
 	if (!error && options->command)

@@ -32,7 +32,7 @@ struct session {
 	enum sampler_way way;
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
-	sigset_t old_mask;
+	sigset_t old_mask;            /* the target's */
 	int signal_fd, timer_fd, nap_fd, start_fd, end_fd, poll_fd;
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
 	unsigned nr_attached; /* processes that live */
@@ -76,8 +76,11 @@ static inline struct session_source *session_source(const struct session *sessio
 	                         source->cpu];
 }
 
-/* Records the target as the options say, and writes the trace. Returns the exit status. */
-int session_run(const struct options *options);
+/*
+ * Records the target, which has this mask of signals, as the options say, and writes the trace.
+ * Returns the exit status.
+ */
+int session_run(const struct options *options, const sigset_t *mask);
 
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
