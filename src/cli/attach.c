@@ -255,7 +255,7 @@ static unsigned left_by_thread(const struct options *options, pid_t pid, pid_t t
 	if (!children)
 		return 0;
 	while (fscanf(children, "%d", &child) == 1)
-		nr += !is_attached(options, child) && runs(child);
+		nr += child != getpid() && !is_attached(options, child) && runs(child);
 	fclose(children);
 	return nr;
 }

@@ -52,6 +52,9 @@ one_complaint errors "1 process that $server started before is not sampled; -p $
 	fail "a server: $(cat errors)"
 record -q -e cpu-clock:u -p $server,$children --duration 0.1 -o x.atr 2>errors || fail "a server"
 grep started errors && fail "all of a server are attached to"
+# Nor is the recorder left out where it is a child of what it attaches to.
+sh -c '"$@" -p $$' sh "$ADAPTRACE" record -q -e cpu-clock:u --duration 0.1 -o x.atr 2>errors
+grep started errors && fail "the recorder is left out"
 
 start_recording -p $first,$second -p $first -o many.atr
 kill -USR1 $first $second
