@@ -298,7 +298,8 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	              "takes them from an installed debug package");
 	warn_of_files(profile, warner, is_unseen, "code",
 	              "that has no names, as no ELF file could be read there when it was mapped; a "
-	              "recorder of root reads deleted ones, too");
+	              "recorder of root reads deleted ones, too, and one of the same user what is "
+	              "mounted for that user alone (FUSE)");
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)

@@ -461,7 +461,8 @@ static void files_without_names_are_told(void **state)
 	tables_module(w.tables, 3)->flags = TRACE_MODULE_UNSEEN;
 	expect_of_clock(&w, "9.5 % are in code of libx.so and others that has no names, as no ELF "
 	                    "file could be read there when it was mapped; a recorder of root reads "
-	                    "deleted ones, too\n");
+	                    "deleted ones, too, and one of the same user what is mounted for that "
+	                    "user alone (FUSE)\n");
 	world_close(&w);
 }
 
