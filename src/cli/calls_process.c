@@ -2,6 +2,7 @@
 
 #include "cli/calls_ring.h"
 #include "cli/calls_thread.h"
+#include "perf/machine.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
 	process->shared = *fd < 0 ? NULL : map_memory(*fd);
 	if (process->shared) {
 		process->shared->clock = clock->source;
+		process->shared->ahead = machine_clock_shift(pid) - machine_clock_shift(getpid());
 		process->shared->version = RING_VERSION;
 		return process;
 	}

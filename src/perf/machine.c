@@ -89,12 +89,13 @@ struct advice machine_advise_proc(void)
 	return (struct advice){access("/proc/sys", F_OK) ? ADVICE_PROC_SUBSET : ADVICE_NONE};
 }
 
-uint64_t machine_clock_shift(void)
+uint64_t machine_clock_shift(pid_t pid)
 {
-	char text[128];
+	char path[32], text[128];
 	int64_t seconds, ns;
 
-	if (text_file_read("/proc/self/timens_offsets", text, sizeof(text)) ||
+	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", (int)pid);
+	if (text_file_read(path, text, sizeof(text)) ||
 	    sscanf(text, "monotonic %" SCNd64 " %" SCNd64, &seconds, &ns) != 2)
 		return 0;
 	return (uint64_t)seconds * 1000000000 + (uint64_t)ns;

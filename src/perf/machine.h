@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define MACHINE_UNKNOWN (-1)
 
@@ -37,10 +38,10 @@ void machine_read(struct machine *machine);
 struct advice machine_advise_proc(void);
 
 /*
- * What separates CLOCK_MONOTONIC here from that of the kernel, whose records know nothing of time
- * namespaces, ns; modulo 2^64, for clocks go either way.
+ * What separates CLOCK_MONOTONIC in a process from that of the kernel, whose records know nothing
+ * of time namespaces, ns; modulo 2^64, for clocks go either way.
  */
-uint64_t machine_clock_shift(void);
+uint64_t machine_clock_shift(pid_t pid);
 
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);

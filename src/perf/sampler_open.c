@@ -425,7 +425,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->counts_lost = kernel_counts_lost();
 	s->side_format = (struct record_format){
 		.sample_type = RECORD_ALWAYS,
-		.clock_shift = machine_clock_shift(),
+		.clock_shift = machine_clock_shift(getpid()),
 	};
 	error = s->tasks ? find_cpus(s) : -ENOMEM;
 	if (error == -ENOENT)

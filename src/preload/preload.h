@@ -37,7 +37,8 @@
 struct process {
 	_Alignas(PROCESS_PAGE) struct ring_process *shared; /* NULL: not connected */
 	enum ring_clock clock;
-	bool started; /* connecting was tried */
+	uint64_t ahead; /* of the recorder's clock: see struct ring_process */
+	bool started;   /* connecting was tried */
 
 	_Alignas(PROCESS_PAGE) struct ring_process *met; /* shared, or the parent's in a child */
 	bool starting; /* a thread tries, or has tried, to connect */
@@ -53,6 +54,15 @@ struct process {
 };
 
 extern struct process process;
+
+/* Out of line, for it needs room on the stack. */
+RARE uint64_t process_slow_ticks(void);
+
+/* Now, by the clock that the recorder wants of us. */
+static inline uint64_t process_ticks(void)
+{
+	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : process_slow_ticks();
+}
 
 /* Connects to the recorder at the first call; false: there is none. */
 bool process_start(void);

@@ -240,6 +240,11 @@ __attribute__((constructor)) static void hear_of_forks(void)
 		pthread_atfork(NULL, NULL, forked);
 }
 
+uint64_t process_slow_ticks(void)
+{
+	return ring_ticks(RING_CLOCK_MONOTONIC) - process.ahead;
+}
+
 static void connect_process(void)
 {
 	struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
@@ -248,6 +253,7 @@ static void connect_process(void)
 		process.have_key = !pthread_key_create(&process.key, thread_ended);
 	if (shared) {
 		process.clock = shared->clock;
+		process.ahead = shared->ahead;
 		process.next_request += !process.next_request;
 		shared->pid = (uint32_t)getpid();
 		madvise(&process, offsetof(struct process, met), MADV_WIPEONFORK);

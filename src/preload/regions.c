@@ -185,7 +185,7 @@ static void begin(struct adaptrace_site *site)
 
 	if (!thread)
 		return;
-	thread_push(thread, region, ring_ticks(process.clock));
+	thread_push(thread, region, process_ticks());
 	thread->inside = 0;
 }
 
@@ -209,7 +209,7 @@ static void end_inner(struct thread *thread, unsigned depth, uint64_t ticks)
 
 static void end(struct adaptrace_site *site)
 {
-	uint64_t ticks = ring_ticks(process.clock);
+	uint64_t ticks = process_ticks();
 	struct thread *thread = &this_thread;
 	uint32_t region;
 
@@ -238,7 +238,7 @@ static void mark(struct adaptrace_site *site)
 
 	if (!thread)
 		return;
-	ticks = ring_ticks(process.clock);
+	ticks = process_ticks();
 	write_call(thread, region, ticks, ticks);
 	thread->inside = 0;
 }
@@ -252,7 +252,7 @@ static void value(struct adaptrace_site *site, double number)
 
 	if (!thread)
 		return;
-	ticks = ring_ticks(process.clock);
+	ticks = process_ticks();
 	thread_begin_record(thread, region, thread_depth(thread));
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;

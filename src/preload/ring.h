@@ -60,7 +60,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  4
+#define RING_VERSION  5
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE 32
 
@@ -133,6 +133,8 @@ struct ring_process {
 	uint32_t clock;     /* enum ring_clock */
 	uint32_t closed;    /* a bit for each call_class of which no more calls are wanted */
 	uint32_t pid;       /* as the target's PID namespace knows it */
+	uint64_t ahead;     /* ns that its RING_CLOCK_MONOTONIC is before the recorder's, modulo
+	                       2^64: it may be in a time namespace */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */

@@ -60,17 +60,6 @@ bool visit_wanted(struct thread *thread, enum call_class class)
 	return have_ring(thread) && !is_closed(class);
 }
 
-/* Out of line, for it needs room on the stack. */
-RARE static uint64_t read_slow_clock(void)
-{
-	return ring_ticks(RING_CLOCK_MONOTONIC);
-}
-
-static inline uint64_t read_clock(void)
-{
-	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : read_slow_clock();
-}
-
 /* --- calls that were left --------------------------------------------------------------------- */
 
 /* Its memory may be anywhere, the thread's stack included. */
@@ -124,7 +113,7 @@ static void end_left(struct thread *thread)
 	}
 	open = thread->open[n - 1];
 	thread->idle = false;
-	thread_write_left(thread, (uint32_t)open.region, open.enter, ring_ticks(process.clock));
+	thread_write_left(thread, (uint32_t)open.region, open.enter, process_ticks());
 }
 
 bool visit_was_left(struct thread *thread, uintptr_t frame)
@@ -176,7 +165,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 		return true;
 	if (info->handler->before)
 		info->handler->before(visit, a);
-	visit->enter = read_clock();
+	visit->enter = process_ticks();
 	thread_push(thread, info->region, visit->enter);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->recorded = true;
@@ -203,7 +192,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 		thread->inside = 0;
 		return result;
 	}
-	visit->leave = read_clock();
+	visit->leave = process_ticks();
 	visit->result = result;
 	thread->idle = false;
 	thread->recorded = false;

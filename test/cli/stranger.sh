@@ -58,7 +58,7 @@ print("bound", flush=True)
 address = answerer.recvfrom(100)[1]
 memory = os.memfd_create("pretended", os.MFD_ALLOW_SEALING)
 os.ftruncate(memory, 1 << 26)
-os.pwrite(memory, (4).to_bytes(4, "little") + (1).to_bytes(4, "little"), 0)
+os.pwrite(memory, int(sys.argv[3]).to_bytes(4, "little") + (1).to_bytes(4, "little"), 0)
 fcntl.fcntl(memory, fcntl.F_ADD_SEALS, int(sys.argv[2]))
 rights = array.array("i", [memory])
 answerer.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)], 0, address)
@@ -66,11 +66,12 @@ sys.stdin.read()
 print(int.from_bytes(os.pread(memory, 4, 12), "little"))
 END_OF_PROGRAM
 mkfifo over
+version=$(sed -n 's/^#define RING_VERSION *//p' "$here/../../src/preload/ring.h")
 pretend() { # SEALS COMMAND...: sets $taken
 	seals=$1 name=pretender-$$-$seals
 	shift
 	rm -f said
-	"$@" python3 pretender.py $name $seals <over >said &
+	"$@" python3 pretender.py $name $seals $version <over >said &
 	background="$background $!"
 	exec 3>over
 	await grep -q bound said
