@@ -206,21 +206,32 @@ static bool old_name_fits(const char *path)
 	return !lstat(old, &there) || errno != ENAMETOOLONG;
 }
 
-/* Told at once, not after hours of recording. A trace takes the place of a file, in its folder. */
+/* A trace takes the place of a file, in its folder. */
+static int check_file(const char *path)
+{
+	char place[PATH_MAX];
+	struct stat there;
+
+	if (stat(path, &there)) {
+		if (errno != ENOENT)
+			return errno;
+		return path[strlen(path) - 1] == '/' ? ENOENT : find_place(path, place);
+	}
+	if (S_ISREG(there.st_mode))
+		return old_name_fits(path) ? find_place(path, place) : ENAMETOOLONG;
+	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
+}
+
+/* Told at once, not after hours of recording. What recovers a trace knows it by its first name. */
 static int check_place(const char *path, char place[PATH_MAX])
 {
 	char *resolved = new_file_resolve(path);
-	struct stat there;
+	int error = resolved ? check_file(resolved) : errno;
 
-	if (!resolved)
-		return errno;
 	free(resolved);
-	if (stat(path, &there))
-		return errno == ENAMETOOLONG ? errno : find_place(path, place);
-	if (S_ISREG(there.st_mode))
-		return old_name_fits(path) ? find_place(path, place) : ENAMETOOLONG;
-	snprintf(place, PATH_MAX, "%s", path);
-	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
+	if (!error && find_place(path, place))
+		snprintf(place, PATH_MAX, "%s", path);
+	return error;
 }
 
 static const char *place_error_text(int error)

@@ -1,11 +1,12 @@
 #!/bin/sh
-# A place where no trace can be written is noticed, with one line, and nothing is destroyed.
+# A place where no trace can be written is noticed at once, with one line, and nothing is destroyed.
 . "$(dirname "$0")/scenario"
 need_sampling
 
 refuse() { # PLACE
-	record -o "$1" true 2>errors
+	record -o "$1" touch "$work/ran" 2>errors
 	status=$?
+	[ ! -e "$work/ran" ] || fail "-o $1 was refused only after the command: $(cat errors)"
 	[ $status = 125 ] || fail "-o $1 ended with $status: $(cat errors)"
 	one_complaint errors "$1" || fail "-o $1 said: $(cat errors)"
 }
@@ -19,6 +20,12 @@ refuse -
 refuse %q.atr
 mkfifo pipe
 refuse pipe
+refuse missing/
+: >file
+refuse file/x.atr
+refuse file/
+ln -s "$PWD/missing/x.atr" dangling
+refuse dangling
 # A name too long, or one that leaves no room for the old trace's.
 long=$(printf '%0251d' 0)
 for name in "$long.trace" "$long.atr"; do
