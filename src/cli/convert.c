@@ -312,37 +312,30 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 
 enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
 
-static void choose_converter(struct argp_state *state, const struct converter *converter)
+static void choose_converter(struct convert_options *options, const struct converter *converter)
 {
-	struct convert_options *options = state->input;
-
 	if (options->converter && options->converter != converter)
-		argp_error(state, "--%s or --%s: one at a time", options->converter->name,
-		           converter->name);
+		say_usage("--%s or --%s: one at a time", options->converter->name, converter->name);
 	options->converter = converter;
 }
 
-static void check_options(struct argp_state *state)
+static void check_options(const struct convert_options *options)
 {
-	const struct convert_options *options = state->input;
 	const struct converter *converter = options->converter;
 
-	if (!converter) {
-		argp_error(state, "name a format, for example --flamegraph");
-		return;
-	}
+	if (!converter)
+		say_usage("name a format, for example --flamegraph; adaptrace help convert shows "
+		          "all");
 	if (options->output && !*options->output)
-		argp_error(state, "the output's name is empty");
+		say_usage("the output's name is empty");
 	if (options->enter_leave && strcmp(converter->name, "otf2") != 0)
-		argp_error(state, "--otf2-events is for --otf2");
+		say_usage("--otf2-events is for --otf2");
 	if (options->event && !converter->one_event && !converter->event_alone)
-		argp_error(state, "--%s writes all events: --event does not apply",
-		           converter->name);
+		say_usage("--%s writes all events: --event does not apply", converter->name);
 	if (part_wanted(&options->part) && !converter->one_part)
-		argp_error(state,
-		           "--%s writes all of a run, for viewers that choose the part to "
-		           "show: --time and --only do not apply",
-		           converter->name);
+		say_usage("--%s writes all of a run, for viewers that choose the part to "
+		          "show: --time and --only do not apply",
+		          converter->name);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -350,15 +343,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct convert_options *options = state->input;
 
 	if (key >= KEY_CONVERTER && key < KEY_OTF2_EVENTS) {
-		choose_converter(state, converter_at((unsigned)key - KEY_CONVERTER));
+		choose_converter(options, converter_at((unsigned)key - KEY_CONVERTER));
 		return 0;
 	}
 	switch (key) {
 	case KEY_OTF2_EVENTS:
 		options->enter_leave = !strcmp(arg, "enter-leave");
 		if (!options->enter_leave && strcmp(arg, "contexts") != 0)
-			argp_error(state, "--otf2-events is contexts or enter-leave, not '%s'",
-			           arg);
+			say_usage("--otf2-events is contexts or enter-leave, not '%s'", arg);
 		return 0;
 	case 'e':
 		options->event = arg;
@@ -373,10 +365,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(state, &options->file, arg);
+		reading_take(&options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state);
+		check_options(options);
 		return 0;
 	default:
 		return part_options_parse(&options->part, key, arg);

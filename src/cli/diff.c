@@ -44,23 +44,23 @@ struct diff_command {
 	struct row_options rows;
 };
 
-static void take_path(struct argp_state *state, struct diff_command *command, const char *path)
+static void take_path(struct diff_command *command, const char *path)
 {
 	unsigned side = command->paths[DIFF_BEFORE] ? DIFF_AFTER : DIFF_BEFORE;
 
 	if (command->paths[side])
-		argp_error(state, "two traces, or folders of them; '%s' is the third", path);
+		say_usage("two traces, or folders of them; '%s' is the third", path);
 	command->paths[side] = path;
 }
 
-static void check_keys(struct argp_state *state, const struct report_options *options)
+static void check_keys(const struct report_options *options)
 {
 	if (options->by_total)
-		argp_error(state, "what functions spent themselves is compared: no --sort total");
+		say_usage("what functions spent themselves is compared: no --sort total");
 	for (unsigned k = 0; k < options->nr_keys; k++)
 		if (options->keys[k] & (PROFILE_BY_THREAD | PROFILE_BY_PROCESS))
-			argp_error(state, "the threads and processes of two runs are never the "
-			                  "same; --sort comm tells them apart by name");
+			say_usage("the threads and processes of two runs are never the "
+			          "same; --sort comm tells them apart by name");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -72,14 +72,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->shares = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		take_path(state, command, arg);
+		take_path(command, arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_keys(state, &command->rows.report);
-		row_options_check(&command->rows, state, false);
+		check_keys(&command->rows.report);
+		row_options_check(&command->rows, false);
 		return 0;
 	default:
-		return row_options_parse(&command->rows, key, arg, state);
+		return row_options_parse(&command->rows, key, arg);
 	}
 }
 

@@ -15,10 +15,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		output_name_take(state, &command->output, arg);
+		output_name_take(&command->output, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
+		reading_take(&command->path, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -276,7 +276,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->pattern)
-			argp_error(state, "one pattern at most; '%s' is the second", arg);
+			say_usage("one pattern at most; '%s' is the second", arg);
 		options->pattern = arg;
 		return 0;
 	default:

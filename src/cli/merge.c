@@ -59,20 +59,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		output_name_take(state, &arguments->command.output, arg);
+		output_name_take(&arguments->command.output, arg);
 		return 0;
 	case 'm':
 		if (size_parse(arg, &arguments->command.budget) ||
 		    arguments->command.budget < ARENA_MIN_SIZE ||
 		    arguments->command.budget > ARENA_MAX_SIZE)
-			argp_error(state, "-m takes a size from 64K to 64G, not '%s'", arg);
+			say_usage("-m takes a size from 64K to 64G, not '%s'", arg);
 		return 0;
 	case ARGP_KEY_ARGS:
 		arguments->arguments = state->argv + state->next;
 		arguments->nr = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "name the traces of the ranks, or a folder with them");
+		say_usage("name the traces of the ranks, or a folder with them");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

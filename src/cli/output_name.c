@@ -1,6 +1,7 @@
 #include "cli/output_name.h"
 
-#include <argp.h>
+#include "cli/say.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,12 +68,12 @@ static const char *what_is_wrong(const char *name)
 	return strcmp(name, "-") ? NULL : "a trace is a file, with a name; './-' is one";
 }
 
-void output_name_take(struct argp_state *state, const char **output, const char *arg)
+void output_name_take(const char **output, const char *arg)
 {
 	const char *why = what_is_wrong(arg);
 
 	if (why)
-		argp_error(state, "cannot write to '%s': %s", arg, why);
+		say_usage("cannot write to '%s': %s", arg, why);
 	*output = arg;
 }
 

@@ -4,10 +4,8 @@
 
 #include <limits.h>
 
-struct argp_state;
-
 /* Takes an argument as the file to write a trace to. What can be none is told, as wrong usage. */
-void output_name_take(struct argp_state *state, const char **output, const char *arg);
+void output_name_take(const char **output, const char *arg);
 
 /*
  * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means

@@ -1,15 +1,14 @@
 #include "cli/reading.h"
 #include "cli/say.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-void reading_take(struct argp_state *state, const char **path, const char *arg)
+void reading_take(const char **path, const char *arg)
 {
 	if (*path)
-		argp_error(state, "one trace at a time; '%s' is the second", arg);
+		say_usage("one trace at a time; '%s' is the second", arg);
 	*path = arg;
 }
 

@@ -6,10 +6,8 @@
 
 #define DEFAULT_TRACE "adaptrace.atr"
 
-struct argp_state;
-
 /* Takes an argument as the one trace that a command reads; *path is NULL until there is one. */
-void reading_take(struct argp_state *state, const char **path, const char *arg);
+void reading_take(const char **path, const char *arg);
 
 /* NULL: told on standard error. */
 struct trace *reading_open(const char *path);

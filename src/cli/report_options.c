@@ -50,22 +50,19 @@ static const struct argp_option options_known[] = {
 	{0},
 };
 
-static void parse_function(struct argp_state *state, const char *name, enum profile_direction way)
+static void take_function(struct report_command *command, const char *name,
+                          enum profile_direction way)
 {
-	struct report_command *command = state->input;
-
 	if (command->function)
-		argp_error(state, "one function at a time; '%s' is the second", name);
+		say_usage("one function at a time; '%s' is the second", name);
 	if (!*name)
-		argp_error(state, "name a function");
+		say_usage("name a function");
 	command->function = name;
 	command->rows.report.direction = way;
 }
 
-static error_t parse_view(int key, char *arg, struct argp_state *state)
+static error_t parse_view(struct report_command *command, int key, char *arg)
 {
-	struct report_command *command = state->input;
-
 	switch (key) {
 	case OPT_PER_THREAD:
 		command->rows.report.per_thread = true;
@@ -85,7 +82,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	default:
 		if (!part_options_parse(&command->part, key, arg))
 			return 0;
-		return row_options_parse(&command->rows, key, arg, state);
+		return row_options_parse(&command->rows, key, arg);
 	}
 }
 
@@ -106,35 +103,35 @@ static bool keys_name_functions(const struct report_options *options)
 }
 
 /* Trees and tables of threads are of functions, and each of these is a view by itself. */
-static void check_views(struct argp_state *state, const struct report_command *command)
+static void check_views(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 	bool of_functions = has_trees(options) || options->per_thread;
 
 	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
-		argp_error(state, "--mpi, --per-rank and --annotate are views by themselves: one "
-		                  "at a time, and without --tree and the like");
+		say_usage("--mpi, --per-rank and --annotate are views by themselves: one "
+		          "at a time, and without --tree and the like");
 	if (command->part.nr_only && (command->mpi || command->per_rank))
-		argp_error(state, "--only is not for --mpi and --per-rank, which are of all ranks");
+		say_usage("--only is not for --mpi and --per-rank, which are of all ranks");
 	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
-		argp_error(state, "--sort is for tables and trees, not for --mpi, --per-rank and "
-		                  "--annotate");
+		say_usage("--sort is for tables and trees, not for --mpi, --per-rank and "
+		          "--annotate");
 	if (options->direction != PROFILE_ALL && !keys_name_functions(options))
-		argp_error(state, "--callers and --callees are of functions: with them --sort "
-		                  "takes symbol, thread, process, comm and cpu");
+		say_usage("--callers and --callees are of functions: with them --sort "
+		          "takes symbol, thread, process, comm and cpu");
 	if (options->max_depth && !has_trees(options))
-		argp_error(state, "--max-depth is for --tree, --callers and --callees");
+		say_usage("--max-depth is for --tree, --callers and --callees");
 }
 
 /* JSON has tables besides trees, and code has instructions besides its rows. */
-static void check_limits(struct argp_state *state, const struct report_command *command)
+static void check_limits(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 
 	if (options->limit && has_trees(options) && !command->rows.json)
-		argp_error(state, "--limit is for tables; --max-depth leaves out what is deep in "
-		                  "trees");
-	row_options_check(&command->rows, state,
+		say_usage("--limit is for tables; --max-depth leaves out what is deep in "
+		          "trees");
+	row_options_check(&command->rows,
 	                  options->annotate || (has_trees(options) && command->rows.json));
 }
 
@@ -148,27 +145,27 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->places.folder = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
-		command->rows.report.max_depth = row_options_limit(state, "the depth", arg);
+		command->rows.report.max_depth = row_options_limit("the depth", arg);
 		return 0;
 	case OPT_ANNOTATE:
-		parse_function(state, arg, PROFILE_ALL);
+		take_function(command, arg, PROFILE_ALL);
 		command->rows.report.annotate = true;
 		return 0;
 	case OPT_CALLERS:
-		parse_function(state, arg, PROFILE_CALLERS);
+		take_function(command, arg, PROFILE_CALLERS);
 		return 0;
 	case OPT_CALLEES:
-		parse_function(state, arg, PROFILE_CALLEES);
+		take_function(command, arg, PROFILE_CALLEES);
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
+		reading_take(&command->path, arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_views(state, command);
-		check_limits(state, command);
+		check_views(command);
+		check_limits(command);
 		return 0;
 	default:
-		return parse_view(key, arg, state);
+		return parse_view(command, key, arg);
 	}
 }
 

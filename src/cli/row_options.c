@@ -1,5 +1,6 @@
 #include "cli/row_options.h"
 
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "output/report_keys.h"
 
@@ -11,7 +12,7 @@
 
 #define DEFAULT_LIMIT 40
 
-static void parse_keys(struct argp_state *state, char *text, struct report_options *options)
+static void parse_keys(char *text, struct report_options *options)
 {
 	unsigned seen = 0, nr = 0;
 	char *name;
@@ -24,13 +25,12 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 			continue;
 		}
 		if (!key)
-			argp_error(state,
-			           "cannot sort by '%s'; keys are symbol, module, file, line, "
-			           "thread, process, comm, cpu, total, and of memory accesses "
-			           "mem, op, tlb, snoop and latency, separated by commas",
-			           name);
+			say_usage("cannot sort by '%s'; keys are symbol, module, file, line, "
+			          "thread, process, comm, cpu, total, and of memory accesses "
+			          "mem, op, tlb, snoop and latency, separated by commas",
+			          name);
 		if (seen & key)
-			argp_error(state, "key '%s' is there twice", name);
+			say_usage("key '%s' is there twice", name);
 		seen |= key;
 		options->keys[nr++] = key;
 	}
@@ -38,7 +38,7 @@ static void parse_keys(struct argp_state *state, char *text, struct report_optio
 		options->nr_keys = nr;
 }
 
-uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text)
+uint32_t row_options_limit(const char *what, const char *text)
 {
 	char *end;
 	unsigned long limit;
@@ -46,7 +46,7 @@ uint32_t row_options_limit(struct argp_state *state, const char *what, const cha
 	errno = 0;
 	limit = strtoul(text, &end, 10);
 	if (errno || *end || end == text || *text == '-' || !limit || limit >= UINT32_MAX)
-		argp_error(state, "cannot limit %s to '%s'; give a number from 1 on", what, text);
+		say_usage("cannot limit %s to '%s'; give a number from 1 on", what, text);
 	return (uint32_t)limit;
 }
 
@@ -69,14 +69,14 @@ void row_options_init(struct row_options *rows)
 				     }};
 }
 
-int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state)
+int row_options_parse(struct row_options *rows, int key, char *arg)
 {
 	switch (key) {
 	case 'e':
 		rows->event = arg;
 		return 0;
 	case 's':
-		parse_keys(state, arg, &rows->report);
+		parse_keys(arg, &rows->report);
 		rows->sorted = true;
 		return 0;
 	case 'q':
@@ -89,7 +89,7 @@ int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_
 		rows->json = true;
 		return 0;
 	case OPT_LIMIT:
-		rows->report.limit = row_options_limit(state, "rows", arg);
+		rows->report.limit = row_options_limit("rows", arg);
 		return 0;
 	case OPT_NO_HEADER:
 		rows->report.no_header = true;
@@ -102,10 +102,10 @@ int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_
 	}
 }
 
-void row_options_check(const struct row_options *rows, struct argp_state *state, bool all_is_more)
+void row_options_check(const struct row_options *rows, bool all_is_more)
 {
 	if (rows->report.all && rows->report.limit && !all_is_more)
-		argp_error(state, "--all and --limit exclude each other");
+		say_usage("--all and --limit exclude each other");
 }
 
 void row_options_complete(struct row_options *rows)

@@ -4,8 +4,6 @@
 
 #include "output/report.h"
 
-struct argp_state;
-
 enum row_option {
 	OPT_ALL = 256,
 	OPT_LIMIT,
@@ -27,14 +25,14 @@ void row_options_init(struct row_options *rows);
  * Takes an option that they have in common: 'e', 'j', 's', 'q' and those above; else
  * ARGP_ERR_UNKNOWN. Nonsense is told, and ends the program.
  */
-int row_options_parse(struct row_options *rows, int key, char *arg, struct argp_state *state);
+int row_options_parse(struct row_options *rows, int key, char *arg);
 /* A number of rows or levels, likewise. */
-uint32_t row_options_limit(struct argp_state *state, const char *what, const char *text);
+uint32_t row_options_limit(const char *what, const char *text);
 /*
  * Behind the last option: that --all and --limit exclude each other, but where --all is about more
  * than rows.
  */
-void row_options_check(const struct row_options *rows, struct argp_state *state, bool all_is_more);
+void row_options_check(const struct row_options *rows, bool all_is_more);
 /* Then: how many rows, and for what kind of terminal. */
 void row_options_complete(struct row_options *rows);
 

@@ -1,6 +1,7 @@
 #include "cli/say.h"
 #include "output/text.h"
 
+#include <argp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +14,13 @@ static void put(FILE *to, const char *message)
 	fputc('\n', to);
 }
 
-void say(const char *format, ...)
+static void say_line(const char *format, va_list args)
 {
 	char message[1024], *line = NULL;
 	size_t size = 0;
-	va_list args;
 	FILE *memory;
 
-	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	memory = open_memstream(&line, &size);
 	if (memory)
 		put(memory, message);
@@ -31,4 +29,23 @@ void say(const char *format, ...)
 	else
 		put(stderr, message); /* what is said then is said of memory */
 	free(line);
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args);
+	va_end(args);
+}
+
+void say_usage(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args);
+	va_end(args);
+	exit(argp_err_exit_status);
 }

@@ -4,4 +4,7 @@
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same of options that are none: ends the program with argp_err_exit_status. */
+void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
 #endif

@@ -31,7 +31,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(state, &command->path, arg);
+		reading_take(&command->path, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -35,6 +35,13 @@ for command in $commands; do
 	[ $command = record ] && expected=125
 	expect $expected err $command --no-such-option
 done
+# What is wrong with a value, or with several options together, is one line.
+for wrong in 'report --limit 0' 'report --sort nope' 'report --callers a --callees b' 'report a b' \
+	'report --max-depth 3' 'convert' 'convert --folded --pprof' 'convert --chrome --time 0,1' \
+	'diff a b c' 'diff --sort thread' 'info a b' 'list a b' 'merge' 'merge -m 1 a'; do
+	expect 2 err $wrong
+	[ "$(wc -l <err)" = 1 ] && one_complaint err . || fail "$wrong says: $(cat err)"
+done
 # Every option of record that its help shows is understood.
 for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); do
 	"$ADAPTRACE" record $option --no-such-option 2>&1 </dev/null |
