@@ -175,7 +175,7 @@ static int settle_branches(struct options *options)
 	return 0;
 }
 
-/* A folder that was deleted while somebody is in it can still be asked for its rights. */
+/* What recovers a trace knows it by this name. ENOENT: the folder was deleted, or never was. */
 static int find_place(const char *path, char place[PATH_MAX])
 {
 	char copy[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
@@ -184,8 +184,6 @@ static int find_place(const char *path, char place[PATH_MAX])
 	snprintf(copy, sizeof(copy), "%s", path);
 	snprintf(name, sizeof(name), "%s", path);
 	folder = dirname(copy);
-	if (access(folder, W_OK | X_OK))
-		return errno;
 	if (realpath(folder, real))
 		folder = real;
 	else if (errno == ENOENT)
@@ -206,23 +204,35 @@ static bool old_name_fits(const char *path)
 	return !lstat(old, &there) || errno != ENAMETOOLONG;
 }
 
-/* A trace takes the place of a file, in its folder. */
-static int check_file(const char *path)
+/* A trace takes the place of a file, in its folder. Rights do not tell: root has them in /sys. */
+static int try_file(const char *path)
 {
 	char place[PATH_MAX];
+	struct new_file file;
+	int error = find_place(path, place);
+
+	if (!error)
+		error = -new_file_open(&file, path);
+	if (!error)
+		new_file_close(&file, -ECANCELED);
+	return error;
+}
+
+static int check_file(const char *path)
+{
 	struct stat there;
 
 	if (stat(path, &there)) {
 		if (errno != ENOENT)
 			return errno;
-		return path[strlen(path) - 1] == '/' ? ENOENT : find_place(path, place);
+		return path[strlen(path) - 1] == '/' ? ENOENT : try_file(path);
 	}
 	if (S_ISREG(there.st_mode))
-		return old_name_fits(path) ? find_place(path, place) : ENAMETOOLONG;
+		return old_name_fits(path) ? try_file(path) : ENAMETOOLONG;
 	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
 }
 
-/* Told at once, not after hours of recording. What recovers a trace knows it by its first name. */
+/* Told at once, not after hours of recording. */
 static int check_place(const char *path, char place[PATH_MAX])
 {
 	char *resolved = new_file_resolve(path);
