@@ -1,7 +1,7 @@
 #include "cli/habits.h"
 
 #include "cli/say.h"
-#include "cli/unknown_option.h"
+#include "cli/wrong_option.h"
 
 #include <argp.h>
 #include <assert.h>
@@ -52,9 +52,13 @@ const char *habit_command(const char *name)
 		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, way, 0 \
 	}
 #define NO_LETTER (256 + __LINE__)
-#define HELP                                          \
-	{                                             \
-		NULL, 'h', NULL, OPTION_HIDDEN, "", 0 \
+#define OPT_USAGE 256
+/* argp has these as well, but with three lines for each mistake. */
+#define HELP                                                                  \
+	{NULL, 'h', NULL, OPTION_HIDDEN, "", 0},                              \
+		{"help", '?', NULL, 0, "Give this help list", -1},            \
+	{                                                                     \
+		"usage", OPT_USAGE, NULL, 0, "Give a short usage message", -1 \
 	}
 
 #define MAX_HABITS 64 /* of a command; more than there are */
@@ -175,17 +179,38 @@ static const struct argp_option *habits_of(const char *command)
 	                                    : other_habits;
 }
 
+static void show_help(struct argp_state *state, unsigned flags)
+{
+	state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it nothing is shown */
+	argp_state_help(state, stdout, flags);
+}
+
 static error_t tell(int key, char *arg, struct argp_state *state)
 {
 	const struct argp_option *habit;
+	const char *command;
 	char option[64];
 
-	(void)arg;
 	if (key == ARGP_KEY_INIT) /* it has no name yet */
 		return ARGP_ERR_UNKNOWN;
-	habit = habits_of(state->name + strlen(PROGRAM));
-	if (key == 'h')
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	command = state->name + strlen(PROGRAM);
+	habit = habits_of(command);
+	switch (key) {
+	case 'h':
+	case '?':
+		show_help(state, ARGP_HELP_STD_HELP);
+		return 0;
+	case OPT_USAGE:
+		show_help(state, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+		return 0;
+	case ARGP_KEY_ARG:
+		say_usage("%s takes no argument: '%s'", command, arg);
+	case ARGP_KEY_ERROR:
+		wrong_option_tell(state, command);
+		return 0;
+	default:
+		break;
+	}
 	for (; habit->key; habit++) {
 		if (habit->key != key || !habit->name)
 			continue;
@@ -226,7 +251,7 @@ static void make_way(struct argp_option *habits, const struct argp *argp, char *
 {
 	for (; *words; words++)
 		for (struct argp_option *h = habits; h->key; h++)
-			if (h->name && abbreviates(*words, h->name) &&
+			if (h->name && (h->flags & OPTION_HIDDEN) && abbreviates(*words, h->name) &&
 			    abbreviates_ours(*words, argp->options))
 				h->name = NULL;
 }
@@ -243,15 +268,13 @@ int habits_parse(const struct argp *argp, int argc, char **argv, int status, uns
 
 	copy_habits(options, habits_of(command));
 	make_way(options, argp, argv);
-	if (unknown_option(argp, options, argc, argv, flags & ARGP_IN_ORDER))
-		exit(status);
 	snprintf(name, sizeof(name), PROGRAM "%s", command);
 	whole.children = children;
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = status;
-	err = argp_parse(&whole, argc, argv, flags, NULL, input);
+	err = argp_parse(&whole, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
 	argv[0] = command;
-	if (err == ENOMEM)
+	if (err)
 		say("cannot read the options: %s", strerror(err));
 	return err;
 }

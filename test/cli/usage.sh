@@ -34,13 +34,32 @@ for command in $commands; do
 	expected=2
 	[ $command = record ] && expected=125
 	expect $expected err $command --no-such-option
+	one_complaint err "no option --no-such-option here; 'adaptrace help $command' lists them" ||
+		fail "$command --no-such-option says: $(cat err)"
 done
-# What is wrong with a value, or with several options together, is one line.
-for wrong in 'report --limit 0' 'report --sort nope' 'report --callers a --callees b' 'report a b' \
+# What is wrong is one line: with an option, which may stand anywhere,
+wrong() { # WORDS STATUS ARGUMENTS...
+	words=$1 expected=$2; shift 2
+	expect "$expected" err "$@"
+	[ "$(wc -l <err)" = 1 ] && one_complaint err "$words" || fail "$* says: $(cat err)"
+}
+wrong 'no option --nope here' 125 record --nope=3 true
+wrong 'no option -Z here' 125 record -m 1M -Z true
+wrong 'no option -Z here' 125 record -qZq true
+wrong 'option -o needs a value' 125 record -qo
+wrong 'option --output needs a value' 125 record --output
+wrong 'option --event needs a value' 125 record --event
+wrong 'option --quiet takes no value' 125 record --quiet=1 true
+wrong '\--ma is short for several' 125 record --ma 3 true
+wrong 'no option -Z here' 2 report x.atr -jZ
+wrong 'option --limit needs a value' 2 report x.atr --limit
+wrong 'no option -Z here' 2 merge x.atr -Z y.atr
+wrong 'doctor takes no argument' 2 doctor x
+# with a value, or with several options together.
+for arguments in 'report --limit 0' 'report --sort nope' 'report --callers a --callees b' 'report a b' \
 	'report --max-depth 3' 'convert' 'convert --folded --pprof' 'convert --chrome --time 0,1' \
 	'diff a b c' 'diff --sort thread' 'info a b' 'list a b' 'merge' 'merge -m 1 a'; do
-	expect 2 err $wrong
-	[ "$(wc -l <err)" = 1 ] && one_complaint err . || fail "$wrong says: $(cat err)"
+	wrong . 2 $arguments
 done
 # Every option of record that its help shows is understood.
 for option in $("$ADAPTRACE" record --help | grep -o -- '--[a-z-]*' | sort -u); do
