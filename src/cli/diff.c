@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPT_SHARES = OPT_OTHERS };
 
@@ -97,6 +98,19 @@ static int complete_paths(struct diff_command *command)
 	return 0;
 }
 
+/* After a first recording there is none. What is wrong was told. */
+static bool has_before(const struct diff_command *command)
+{
+	const char *before = command->old, *after = command->paths[DIFF_AFTER];
+
+	if (!before || !access(before, F_OK) || access(after, F_OK))
+		return true;
+	say("no '%s', the run before '%s'; record once more, or name both: "
+	    "adaptrace diff BEFORE AFTER",
+	    before, after);
+	return false;
+}
+
 static int put_diff(struct diff_command *command, struct diff_report *report)
 {
 	const char *const *paths = command->paths;
@@ -168,6 +182,8 @@ static int diff(struct diff_command *command)
 		.shares = command->shares,
 	};
 
+	if (!has_before(command))
+		return 1;
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		if (!list_traces(&command->lists[side], command->paths[side]))
 			return 1;

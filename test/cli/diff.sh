@@ -129,6 +129,8 @@ refused() { # STATUS WORDS OPTIONS...
 }
 refused 1 "'none.atr.old'" none.atr
 refused 1 "'none.atr'" adaptrace.atr none.atr
+refused 1 "the run before 'one/1.atr'; record once more, or name both" one/1.atr
+refused 1 "the run before 'one'; record once more, or name both" one
 refused 1 "event 'cycles' is not in" -e cycles
 refused 2 'two traces' a b c
 refused 1 "no trace in 'none'" none adaptrace.atr
