@@ -28,7 +28,10 @@ struct script {
 	FILE *file;
 };
 
-/* Blanks end a comm, and parsers find the name of an event by its colon. */
+/*
+ * Blanks end a comm, and parsers find the name of an event by its colon. Perfetto knows a time by
+ * its six digits.
+ */
 static void print_head(const struct script *script, const struct trace_sample *sample,
                        const char *event, uint64_t period)
 {
@@ -39,8 +42,8 @@ static void print_head(const struct script *script, const struct trace_sample *s
 	fprintf(file, " %d/%d ", thread ? thread->pid : 0, thread ? thread->tid : 0);
 	if (sample->cpu < 1 << 16)
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);
-	fprintf(file, "%" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", sample->time / 1000000000,
-	        sample->time % 1000000000, period);
+	fprintf(file, "%" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ", sample->time / 1000000000,
+	        sample->time % 1000000000 / 1000, period);
 	escape_line(file, event, " ", '_');
 	fputs(": \n", file);
 }

@@ -221,7 +221,7 @@ def read_perf_script(path):
         lines = sample.split("\n")
         if not lines[0]:
             continue
-        head = re.match(r"(\S+) (\d+)/(\d+) \[\d+\] [\d.]+: +(\d+) (\S+): $", lines[0])
+        head = re.match(r"(\S+) (\d+)/(\d+) \[\d+\] \d+\.\d{6}: +(\d+) (\S+): $", lines[0])
         frames = [perf_frame(line) for line in lines[1:]]
         stacks[head.group(5)].append((frames[::-1], int(head.group(4))))
     return {event: tally(stacks[event]) for event in stacks}
@@ -453,10 +453,10 @@ def callgrind_inclusive(path, report):
 
 def perf_script_places(path):
     for sample in open(path, encoding="utf-8", newline="\n").read().split("\n\n"):
-        head = re.match(r"\S+ (\d+)/(\d+) \[(\d+)\] (\d+)\.(\d{9}): +(\d+) cpu-clock(?::u)?: \n", sample)
+        head = re.match(r"\S+ (\d+)/(\d+) \[(\d+)\] (\d+)\.(\d{6}): +(\d+) cpu-clock(?::u)?: \n", sample)
         if head:
-            pid, tid, cpu, seconds, ns, weight = map(int, head.groups())
-            yield ((pid, tid), cpu, seconds * 10**9 + ns, None), weight
+            pid, tid, cpu, seconds, us, weight = map(int, head.groups())
+            yield ((pid, tid), cpu, (seconds * 10**6 + us) * 1000, None), weight
 
 
 PLACES = {
@@ -474,6 +474,8 @@ def places(fmt, output, dump):
         told = [a or b is not None for a, b in zip(told, place)]
         got[place] += weight
     for place, weight in dump_places(dump):
+        if fmt == "perf-script":  # which tells microseconds
+            place = (*place[:2], place[2] // 1000 * 1000, place[3])
         want[tuple(part if t else None for part, t in zip(place, told))] += weight
     assert +got == want, (list((got - want).items())[:3], list((want - got).items())[:3])
     assert len(want) > 1 and (not told[3] or any(where[3] for _, _, _, where in want))
