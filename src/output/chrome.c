@@ -77,14 +77,20 @@ static void print_task(const struct chrome *chrome, uint32_t thread)
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
-static void print_counters(const struct chrome *chrome, const struct slice *slice)
+/* Most slices are of callers alone: with arguments for these a file is a quarter larger. */
+static void print_arguments(const struct chrome *chrome, const struct slice *slice)
 {
+	if (!slice->samples)
+		return;
+	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64, slice->self,
+	        slice->samples);
 	for (unsigned i = 0; i < chrome->nr_counters; i++) {
 		putc(',', chrome->file);
 		escape_json(chrome->file,
 		            trace_string(chrome->trace, trace_counter(chrome->trace, i)->name));
 		fprintf(chrome->file, ":%" PRIu64, slice->counters[i]);
 	}
+	putc('}', chrome->file);
 }
 
 static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
@@ -106,10 +112,8 @@ static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 	fputs(",\"cat\":", chrome->file);
 	escape_json(chrome->file,
 	            frame_module_text(chrome->trace, chrome->paths->names.names[function].frame));
-	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64, slice->self,
-	        slice->samples);
-	print_counters(chrome, slice);
-	fputs("}}", chrome->file);
+	print_arguments(chrome, slice);
+	putc('}', chrome->file);
 }
 
 /* Ends all slices deeper than this. */

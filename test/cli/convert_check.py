@@ -243,9 +243,11 @@ def read_chrome(path):
             # Strictly within its caller: no viewer can take one for the other.
             assert not above or end < above[-1][0], "slices overlap"
             above.append((end, e["name"]))
-            self_[e["name"]] += e["args"]["self"]
+            own = e.get("args", {"self": 0})
+            assert own.get("samples") != 0, "arguments without a sample"
+            self_[e["name"]] += own["self"]
             for name in {name for _, name in above}:
-                total[name] += e["args"]["self"]
+                total[name] += own["self"]
     return {None: {name: (self_[name], total[name]) for name in total}}
 
 

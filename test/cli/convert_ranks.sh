@@ -21,7 +21,7 @@ assert sorted(names) == [100, 101, 1 << 22, (1 << 22) + 1], names
 got = collections.Counter()
 for e in slices:
     if e["ph"] == "X":
-        got[names[e["pid"]].replace(", PID %d" % e["tid"], "")] += e["args"]["self"]
+        got[names[e["pid"]].replace(", PID %d" % e["tid"], "")] += e.get("args", {"self": 0})["self"]
 assert got == want, got
 
 threads = json.load(gzip.open("job.firefox.json.gz"))["threads"]
