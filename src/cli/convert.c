@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/expected_size.h"
 #include "cli/habits.h"
 #include "cli/part_options.h"
 #include "cli/progress.h"
@@ -124,6 +125,36 @@ static int find_event(const struct trace *trace, const struct converter *convert
 
 #define BUFFER_SIZE (256 << 10)
 
+struct writing {
+	struct progress progress;
+	struct expected_size expected;
+	const struct convert_options *options;
+	const char *output;
+};
+
+static void tell_size(struct writing *writing, uint64_t size)
+{
+	const struct converter *converter = writing->options->converter;
+	char text[TEXT_SIZE];
+
+	text_bytes(text, size);
+	progress_clear(&writing->progress);
+	say("'%s' will take about %s%s%s; for fewer samples, convert what 'adaptrace merge -m 4M "
+	    "-o thin.atr %s' makes",
+	    writing->output, text, converter->instead ? "; " : "",
+	    converter->instead ? converter->instead : "", writing->options->file);
+}
+
+static int writing_tick(void *arg, double share)
+{
+	struct writing *writing = arg;
+	uint64_t size = expected_size(&writing->expected, share);
+
+	if (size)
+		tell_size(writing, size);
+	return progress_tick(&writing->progress, share);
+}
+
 static int to_standard_output(struct conversion *conversion, const struct converter *converter)
 {
 	int err;
@@ -136,12 +167,13 @@ static int to_standard_output(struct conversion *conversion, const struct conver
 /* A signal that came too late for the converter is in time for its output. */
 static int finished(const struct conversion *conversion, int err)
 {
-	return err ? err : progress_tick(conversion->arg, 1);
+	return err ? err : conversion->tick(conversion->arg, 1);
 }
 
 static int to_named_file(struct conversion *conversion, const struct converter *converter,
                          const char *output, bool force)
 {
+	struct writing *writing = conversion->arg;
 	struct new_file file;
 	int err = new_file_open(&file, output);
 
@@ -149,6 +181,7 @@ static int to_named_file(struct conversion *conversion, const struct converter *
 		return err;
 	setvbuf(file.file, NULL, _IOFBF, BUFFER_SIZE);
 	file.existing = force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
+	writing->expected.file = file.file;
 	err = converter->to_file(conversion, file.file);
 	return new_file_close(&file, finished(conversion, err));
 }
@@ -228,23 +261,23 @@ static int write_output(const struct convert_options *options, struct conversion
 {
 	const struct converter *converter = options->converter;
 	bool standard = !strcmp(output, "-"), hold = !standard;
-	struct progress progress;
+	struct writing writing = {.options = options, .output = output};
 	struct stat stat_now;
 	int err;
 
 	/* There is nothing to clean up of a pipe, and it may wait for its reader for ever. */
 	if (hold && !stat(output, &stat_now))
 		hold = is_file_or_folder(&stat_now);
-	progress_begin(&progress, hold, options->quiet);
-	conversion->tick = progress_tick;
-	conversion->arg = &progress;
+	progress_begin(&writing.progress, hold, options->quiet);
+	conversion->tick = writing_tick;
+	conversion->arg = &writing;
 	if (converter->to_folder)
 		err = to_named_folder(conversion, converter, output, options->force);
 	else if (standard)
 		err = to_standard_output(conversion, converter);
 	else
 		err = to_named_file(conversion, converter, output, options->force);
-	progress_end(&progress);
+	progress_end(&writing.progress);
 	conversion->tick = NULL;
 	conversion->arg = NULL;
 	if (err)

@@ -34,10 +34,16 @@ void progress_begin(struct progress *progress, bool hold, bool quiet)
 		sigprocmask(SIG_BLOCK, &progress->held, &progress->old_mask);
 }
 
-void progress_end(struct progress *progress)
+void progress_clear(struct progress *progress)
 {
 	if (progress->shown)
 		fputs("\r\033[K", stderr);
+	progress->shown = false;
+}
+
+void progress_end(struct progress *progress)
+{
+	progress_clear(progress);
 	if (progress->hold)
 		sigprocmask(SIG_SETMASK, &progress->old_mask, NULL);
 }

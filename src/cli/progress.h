@@ -18,6 +18,8 @@ struct progress {
 /* hold: signals that would end the program wait until progress_end(), and then do. */
 void progress_begin(struct progress *progress, bool hold, bool quiet);
 void progress_end(struct progress *progress);
+/* Before a message: takes away what is shown. */
+void progress_clear(struct progress *progress);
 
 /* 0, or -EINTR where a signal waits. arg: the progress. */
 int progress_tick(void *arg, double share);

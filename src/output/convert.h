@@ -44,6 +44,7 @@ struct converter {
 	/* Of a folder: whether a file below it is one that this converter writes. */
 	bool (*known)(const char *path);
 	const char *missing; /* a package */
+	const char *instead; /* what spares a user a large file of this; NULL: nothing does */
 };
 
 /* NULL: there are no more. */

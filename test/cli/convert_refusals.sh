@@ -68,6 +68,20 @@ for format in perf-script speedscope otf2; do
 	rm -rf big.out
 done
 
+# A file too large for viewers is told of while most of it is still to come.
+"$build/unit/make_trace" big large.atr 1000000
+"$ADAPTRACE" convert --perf-script large.atr 2>said &
+converter=$!
+background="$background $converter"
+await sh -c '[ -s said ] || ! kill -0 '$converter
+kill -TERM $converter
+wait $converter
+status=$?
+[ $status = 143 ] || fail "a large file: $status"
+grep -qx "adaptrace: 'large.perf.txt' will take about [12]\.[0-9] GiB; -o - writes to a program.*'adaptrace merge -m 4M -o thin.atr large.atr' makes" said ||
+	fail "a large file: $(cat said)"
+rm large.atr
+
 # Who waits for the reader of a pipe can be interrupted.
 mkfifo pipe
 "$ADAPTRACE" convert --folded -q -o pipe big.atr 2>said &
