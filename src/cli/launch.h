@@ -3,6 +3,7 @@
 #define CLI_LAUNCH_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct launch {
@@ -10,6 +11,7 @@ struct launch {
 	int pidfd;
 	int barrier; /* written to: go on */
 	int failure; /* read from: the errno of a failed exec, or the number of the sibling */
+	bool in_cgroup;
 };
 
 /*
@@ -22,9 +24,11 @@ char **launch_environment(void);
 
 /*
  * Forks a process that will execute argv with this environment and signal mask and everything else
- * as we were started with. It dies with us while it waits. 0 or -errno.
+ * as we were started with, in this cgroup where the kernel can do so. It dies with us while it
+ * waits. cgroup: its directory; -1: ours. 0 or -errno.
  */
-int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask);
+int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask,
+                   int cgroup);
 
 /*
  * Puts a sibling in its place, which inherits what events it has, and ends it: whatever happens to

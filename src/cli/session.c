@@ -398,9 +398,9 @@ static int prepare_target(struct session *s, const char *library)
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	error = environment
-	                ? launch_prepare(&s->launch, s->options->command, environment, &s->old_mask)
-	                : -errno;
+	error = environment ? launch_prepare(&s->launch, s->options->command, environment,
+	                                     &s->old_mask, s->cgroup.fd)
+	                    : -errno;
 	if (environment != own)
 		free(environment);
 	free(own);
@@ -422,10 +422,12 @@ int session_run(const struct options *options, const sigset_t *mask)
 	s->old_mask = *mask;
 	s->cgroup.fd = -1;
 	error = open_signals(s);
+	if (!error)
+		session_choose_way(s);
 	if (!error && options->command)
 		error = prepare_target(s, library);
 	if (!error) {
-		session_choose_way(s);
+		session_join_cgroup(s);
 		session_note_cores(s);
 		session_choose_counters(s);
 		error = session_open(s);

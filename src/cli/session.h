@@ -111,6 +111,8 @@ size_t session_ring_size(void);
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
+/* Puts the target into its cgroup where it did not start there; the ladder, if that fails. */
+void session_join_cgroup(struct session *session);
 /* Says so where the way that was chosen cannot see all kinds of cores. */
 void session_note_cores(struct session *session);
 /* Whether the counters asked for can be read that way; says where not. */

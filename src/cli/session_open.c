@@ -34,10 +34,18 @@ void session_choose_way(struct session *s)
 	if (s->options->inherit || !s->options->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
 		return;
-	if (cgroup_probe(&s->cgroup) || cgroup_add(&s->cgroup, s->launch.pid))
+	if (cgroup_probe(&s->cgroup))
 		cgroup_remove(&s->cgroup);
 	else
 		s->way = SAMPLER_CGROUP;
+}
+
+void session_join_cgroup(struct session *s)
+{
+	if (s->cgroup.fd < 0 || s->launch.in_cgroup || !cgroup_add(&s->cgroup, s->launch.pid))
+		return;
+	cgroup_remove(&s->cgroup);
+	s->way = SAMPLER_LADDER;
 }
 
 void session_note_cores(struct session *s)

@@ -24,6 +24,11 @@ done
 one_complaint errors "/dev/shm.*nothing to recover" || fail "without linkat: $(cat errors)"
 grep "another recorder" errors && fail "there is no other recorder"
 
+# Without clone3() the target is moved into its cgroup when it is there.
+recorded cat /proc/self/cgroup >usual
+"$TARGETS/filter" clone3 38 "$ADAPTRACE" record -q cat /proc/self/cgroup >moved || fail "no clone3" # ENOSYS
+[ "$(grep -c adaptrace- moved)" = "$(grep -c adaptrace- usual)" ] || fail "without clone3: $(cat moved)"
+
 # There is one, and both traces can be had.
 "$ADAPTRACE" record -q -e cpu-clock:u sh -c \
 	'"$0" record -q -e cpu-clock:u true 2>inner' "$ADAPTRACE" 2>errors || fail "record: $(cat errors)"

@@ -20,6 +20,7 @@ static const struct call {
 	{"perf_event_open", SYS_perf_event_open},
 	{"pidfd_open", SYS_pidfd_open},
 	{"linkat", SYS_linkat},
+	{"clone3", SYS_clone3},
 };
 
 static unsigned number_of(const char *name)
