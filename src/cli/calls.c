@@ -230,7 +230,7 @@ static void adapt_round(struct calls *calls, unsigned fill)
 
 static void read_all(struct calls *calls)
 {
-	unsigned fill = 0, most = 0;
+	unsigned fill, most = 0;
 
 	calls->drained = ring_ticks(RING_CLOCK_MONOTONIC);
 	for (unsigned i = 0; i < calls->nr_alive; i++) {

@@ -9,6 +9,7 @@
 #include "perf/tracepoint.h"
 #include "symbolize/debug_file.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,26 +33,24 @@ struct look {
 };
 
 /* Something works, as the format says; or as the advice says it does not. */
-__attribute__((format(printf, 5, 6))) static void found(const struct look *look, const char *name,
-                                                        struct advice advice,
-                                                        enum finding_state without,
-                                                        const char *format, ...)
+__attribute__((format(printf, 5, 6))) static struct finding *
+found(const struct look *look, const char *name, struct advice advice, enum finding_state without,
+      const char *format, ...)
 {
-	struct finding *finding = &look->findings->list[look->findings->nr];
+	struct finding *finding = &look->findings->list[look->findings->nr++];
 	va_list args;
 
-	if (look->findings->nr == FINDINGS_MAX)
-		return;
-	look->findings->nr++;
+	assert(look->findings->nr <= FINDINGS_MAX);
 	finding->name = name;
 	advice_what(&advice, finding->says, sizeof(finding->says));
 	advice_way_out(&advice, finding->way_out, sizeof(finding->way_out));
 	finding->state = advice.topic == ADVICE_NONE ? FINDING_WORKS : without;
 	if (advice.topic != ADVICE_NONE)
-		return;
+		return finding;
 	va_start(args, format);
 	vsnprintf(finding->says, sizeof(finding->says), format, args);
 	va_end(args);
+	return finding;
 }
 
 static struct advice permitted(const struct look *look, enum permission_want want, uint64_t amount)
@@ -155,15 +154,13 @@ static void look_at_counters(const struct look *look)
 	};
 	struct advice advice = machine_advise_counters(&look->machine);
 	int error = event_probe(&cycles);
-	char why[WHY_SIZE];
+	struct finding *finding = found(look, "hardware counters", error ? advice : no_obstacle,
+	                                FINDING_MISSING, "cycles can be sampled");
 
-	found(look, "hardware counters", error ? advice : no_obstacle, FINDING_MISSING,
-	      "cycles can be sampled");
-	if (!error || advice.topic != ADVICE_NONE || !look->findings->nr)
+	if (!error || advice.topic != ADVICE_NONE)
 		return;
-	event_explain(&cycles, error, why);
-	look->findings->list[look->findings->nr - 1].state = FINDING_MISSING;
-	snprintf(look->findings->list[look->findings->nr - 1].says, WHY_SIZE, "%s", why);
+	finding->state = FINDING_MISSING;
+	event_explain(&cycles, error, finding->says);
 }
 
 static void look_at_features(const struct look *look)

@@ -25,7 +25,6 @@ void session_choose_way(struct session *s)
 	struct permission permission;
 
 	s->way = SAMPLER_LADDER;
-	s->cgroup.fd = -1;
 	if (s->options->wide) {
 		s->way = SAMPLER_CGROUP;
 		return;
@@ -197,10 +196,9 @@ static void configure_calls(const struct options *options, struct hmb_config *co
  */
 static void touch_share(const struct session *s, const struct hmb_config *config)
 {
-	size_t share = config->kinds[config->nr_kinds - 1].share;
-
 	if (s->options->calls && tables_recoverable(s->tables))
-		madvise(config->memory, share, MADV_POPULATE_WRITE);
+		madvise(config->memory, config->kinds[s->options->nr_events].share,
+		        MADV_POPULATE_WRITE);
 }
 
 static int begin_calls(struct session *s)
@@ -213,7 +211,7 @@ static int begin_calls(struct session *s)
 		.tasks = &s->tasks,
 		.policy = s->options->calls_policy,
 		.patience = s->options->calls_patience,
-		.share = s->options->calls ? s->hmb->kinds[kind].config.share : 0,
+		.share = s->hmb->kinds[kind].config.share,
 	};
 
 	return s->calls ? calls_begin(s->calls, &config) : 0;

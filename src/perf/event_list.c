@@ -130,8 +130,7 @@ static int show_parts(struct listing *list, const char *pmu, const struct alias 
 /* One that is not known on this processor is shown all the same, and why. */
 static int show_missing(struct listing *list, const struct alias *alias, const char *why)
 {
-	const struct event none = {.scale = 1, .foreign = true};
-	struct event event = none;
+	struct event event = {.scale = 1, .foreign = true};
 	const struct event_info info = {
 		.name = alias->name,
 		.description = alias->description,

@@ -114,7 +114,7 @@ int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 
 uint32_t sampler_copied(const struct sampler *s)
 {
-	return s->nr_events ? s->events[0].attr.sample_stack_user : 0;
+	return s->events[0].attr.sample_stack_user;
 }
 
 size_t sampler_ring_size(const struct sampler *s)
