@@ -16,11 +16,17 @@ static void put(FILE *to, const char *message)
 
 static void say_line(const char *format, va_list args)
 {
-	char message[1024], *line = NULL;
+	char start[1024], *whole, *message, *line = NULL;
 	size_t size = 0;
+	va_list again;
 	FILE *memory;
 
-	vsnprintf(message, sizeof(message), format, args);
+	va_copy(again, args);
+	vsnprintf(start, sizeof(start), format, again);
+	va_end(again);
+	if (vasprintf(&whole, format, args) < 0)
+		whole = NULL;
+	message = whole ? whole : start;
 	memory = open_memstream(&line, &size);
 	if (memory)
 		put(memory, message);
@@ -29,6 +35,7 @@ static void say_line(const char *format, va_list args)
 	else
 		put(stderr, message); /* what is said then is said of memory */
 	free(line);
+	free(whole);
 }
 
 void say(const char *format, ...)

@@ -10,12 +10,13 @@
 #ifndef OUTPUT_MERGE_H
 #define OUTPUT_MERGE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MERGE_WHY_SIZE    1024
-#define MERGE_MAX_DEFAULT ((size_t)1 << 30) /* bytes of the buffer where nothing is said */
+#define MERGE_WHY_SIZE    (2 * PATH_MAX + 512) /* two paths are part of it */
+#define MERGE_MAX_DEFAULT ((size_t)1 << 30)    /* bytes of the buffer where nothing is said */
 
 struct merge_config {
 	char *const *paths;

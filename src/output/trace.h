@@ -9,10 +9,11 @@
 #include "hmb/code.h"
 #include "output/trace_format.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TRACE_WHY_SIZE   512
+#define TRACE_WHY_SIZE   (PATH_MAX + 512) /* the path is part of it */
 #define TRACE_ALL_EVENTS UINT32_MAX
 
 struct trace;

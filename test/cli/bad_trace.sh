@@ -17,6 +17,11 @@ refuse() { # FILE WORDS
 
 refuse missing.atr 'missing.atr.*No such file'
 mkdir folder && refuse folder folder
+# The longest names do not keep the reason out of the line.
+deep=$(printf '%0200d/' 1 2 3 4 5 6 7)
+mkdir -p "$deep" && refuse "${deep}missing.atr" 'missing.atr.*No such file'
+"$ADAPTRACE" record -q -e cpu-clock:u -o "${deep}none/x.atr" true 2>errors && fail 'no folder is no error'
+one_complaint errors 'none/x.atr.*-o names another place' || fail "$(cat errors)"
 mkfifo pipe && refuse pipe pipe
 refuse /dev/zero /dev/zero
 : >empty && refuse empty empty
