@@ -14,20 +14,12 @@ static void put(FILE *to, const char *message)
 	fputc('\n', to);
 }
 
-static void say_line(const char *format, va_list args)
+static void put_line(const char *message)
 {
-	char start[1024], *whole, *message, *line = NULL;
+	char *line = NULL;
 	size_t size = 0;
-	va_list again;
-	FILE *memory;
+	FILE *memory = open_memstream(&line, &size);
 
-	va_copy(again, args);
-	vsnprintf(start, sizeof(start), format, again);
-	va_end(again);
-	if (vasprintf(&whole, format, args) < 0)
-		whole = NULL;
-	message = whole ? whole : start;
-	memory = open_memstream(&line, &size);
 	if (memory)
 		put(memory, message);
 	if (memory && !fclose(memory) && line)
@@ -35,7 +27,23 @@ static void say_line(const char *format, va_list args)
 	else
 		put(stderr, message); /* what is said then is said of memory */
 	free(line);
-	free(whole);
+}
+
+/* However long the names in it are: what is said of them comes behind them. */
+static void say_line(const char *format, va_list args)
+{
+	char brief[1024], *message;
+	va_list again;
+
+	va_copy(again, args);
+	if (vasprintf(&message, format, args) >= 0) {
+		put_line(message);
+		free(message);
+	} else {
+		vsnprintf(brief, sizeof(brief), format, again);
+		put_line(brief);
+	}
+	va_end(again);
 }
 
 void say(const char *format, ...)
