@@ -118,53 +118,55 @@ static pid_t fork_into(int cgroup)
 		.cgroup = (uint64_t)cgroup,
 	};
 
-	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	return cgroup < 0 ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static void close_pipe(const int ends[2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
 }
 
 int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask,
                    int cgroup)
 {
-	int barrier[2], failure[2], error;
-	sighandler_t on_child;
-	pid_t pid;
+	int barrier[2] = {-1, -1}, failure[2] = {-1, -1}, error;
+	sighandler_t on_child = SIG_DFL;
+	bool in_cgroup = false;
+	pid_t pid = -1;
 
-	if (pipe2(barrier, O_CLOEXEC))
-		return -errno;
-	if (pipe2(failure, O_CLOEXEC))
-		goto out_barrier;
-	/* Where whoever started us ignores it, the kernel would throw exit statuses away. */
-	on_child = signal(SIGCHLD, SIG_DFL);
-	pid = cgroup < 0 ? -1 : fork_into(cgroup);
-	launch->in_cgroup = pid >= 0;
-	if (pid < 0)
-		pid = fork();
-	if (pid < 0)
-		goto out_failure;
+	if (!pipe2(barrier, O_CLOEXEC) && !pipe2(failure, O_CLOEXEC)) {
+		/* Where it is ignored, as by who started us, the kernel keeps no exit statuses. */
+		on_child = signal(SIGCHLD, SIG_DFL);
+		pid = fork_into(cgroup);
+		in_cgroup = pid >= 0;
+		if (!in_cgroup)
+			pid = fork();
+	}
+	if (pid < 0) {
+		error = -errno;
+		close_pipe(barrier);
+		close_pipe(failure);
+		return error;
+	}
 	if (!pid) {
 		close(barrier[1]);
 		child(argv, environment, mask, on_child, barrier[0], failure[1]);
 	}
 	close(barrier[0]);
 	close(failure[1]);
-	launch->pid = pid;
-	launch->barrier = barrier[1];
-	launch->failure = failure[0];
-	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	*launch = (struct launch){
+		.pid = pid,
+		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+		.barrier = barrier[1],
+		.failure = failure[0],
+		.in_cgroup = in_cgroup,
+	};
 	if (launch->pidfd >= 0)
 		return 0;
 	error = -errno;
 	launch_cancel(launch);
-	return error;
-out_failure:
-	error = -errno;
-	close(failure[0]);
-	close(failure[1]);
-	goto out;
-out_barrier:
-	error = -errno;
-out:
-	close(barrier[0]);
-	close(barrier[1]);
 	return error;
 }
 
