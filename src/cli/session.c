@@ -107,10 +107,14 @@ static void look_for_target(struct session *s)
 	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
 }
 
-/* At the end: the same of what it started, as far as no records of that were lost. */
+/*
+ * At the end: the same of what it started, as far as no records of that were lost, nor are missing
+ * of a CPU where it may have ended.
+ */
 static void look_for_others(struct session *s)
 {
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !sampler_lost_records(s->sampler))
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->missed_cpu &&
+	    !sampler_lost_records(s->sampler))
 		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
 }
 

@@ -38,4 +38,9 @@ reported
 # Those of tasks come back with the CPU.
 with 0 -e cpu-clock --inherit
 told && fail "inherited events are there again, and $(cat errors)"
+# What ends on a CPU that nobody looks at has not gone to another cgroup.
+taskset -c 1 true 2>/dev/null || pass
+last=$before before=0
+with "$last" -e cpu-clock taskset -c 1
+told && ! grep 'another cgroup' errors || fail "one came on which the target ended: $(cat errors)"
 pass
