@@ -218,7 +218,7 @@ static void put_step(FILE *to, const struct trace *trace, const struct trace_eve
 	fprintf(to, "%*s  ", text_field(when, 9), when);
 	text_put(to, event ? trace_string(trace, event->name) : "?", 0);
 	fprintf(to, " to every %s: %s\n", period,
-	        at_start                                      ? "more often would cost too much or be throttled"
+	        at_start ? "more often would cost too much or be throttled"
 	        : r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause]
 	                                                      : "unknown");
 }
