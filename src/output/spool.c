@@ -190,9 +190,15 @@ static int store_samples(struct spool *spool, uint32_t event)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* In the file there is room for more behind the samples. */
 static int find_calls(struct spool *spool)
 {
-	spool->calls = call_index_new(spool->paths.trace);
+	const struct spool_thread *last = &spool->threads[spool->nr_threads - 1];
+	off_t page = sysconf(_SC_PAGESIZE);
+	off_t end = (off_t)((last->start + last->nr) * spool->entry_size);
+	const struct scratch scratch = {spool->fd, (end + page - 1) / page * page};
+
+	spool->calls = call_index_new(spool->paths.trace, &scratch);
 	if (!spool->calls)
 		return -errno;
 	if (spool->calls->last_time) {

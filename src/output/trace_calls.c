@@ -1,5 +1,5 @@
 #include "output/trace_calls.h"
-#include "output/trace_places.h"
+#include "output/call_regroup.h"
 #include "symbolize/array.h"
 
 #include <errno.h>
@@ -258,10 +258,40 @@ static int survey_bins(struct survey *survey)
 	return got;
 }
 
+/* From how many threads in a bin, on average, regrouping is less work than reading them over. */
+#define MANY_THREADS 4
+
+/* Lets the places be those of bins of one thread each. */
+static int regroup(struct survey *survey, const struct scratch *scratch)
+{
+	struct call_index *index = survey->index;
+	struct call_regrouped *own =
+		call_regroup(&survey->places, scratch, index->nr, index->nr_threads);
+	struct mention *mentions;
+
+	if (!own)
+		return -errno;
+	index->own = own;
+	mentions = calloc(own->nr + 1, sizeof(*mentions));
+	if (!mentions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < index->nr_threads; i++)
+		index->of_thread[i].nr = 0;
+	for (uint32_t i = 0; i < own->nr; i++) {
+		mentions[i] = (struct mention){own->threads[i], i};
+		index->of_thread[own->threads[i]].nr++;
+	}
+	free(survey->mentions);
+	survey->mentions = mentions;
+	survey->nr = own->nr;
+	return 0;
+}
+
 /* To each thread its places, in their order. */
 static int share_places(const struct survey *survey)
 {
 	struct call_index *index = survey->index;
+	const struct place *from = index->own ? index->own->places : survey->places.places;
 	struct place *next;
 
 	index->places = next = calloc(survey->nr + 1, sizeof(*next));
@@ -275,12 +305,12 @@ static int share_places(const struct survey *survey)
 	for (size_t i = 0; i < survey->nr; i++) {
 		struct places *places = &index->of_thread[survey->mentions[i].thread];
 
-		places->places[places->nr++] = survey->places.places[survey->mentions[i].place];
+		places->places[places->nr++] = from[survey->mentions[i].place];
 	}
 	return 0;
 }
 
-static int make_index(struct call_index *index)
+static int make_index(struct call_index *index, const struct scratch *scratch)
 {
 	struct survey survey = {.index = index};
 	int err = places_find(&survey.places, index->trace, BIN_CALLS, TRACE_ALL_EVENTS);
@@ -292,6 +322,8 @@ static int make_index(struct call_index *index)
 		err = -ENOMEM;
 	if (!err)
 		err = survey_bins(&survey);
+	if (!err && scratch->fd >= 0 && survey.nr > MANY_THREADS * survey.places.nr)
+		err = regroup(&survey, scratch);
 	if (!err)
 		err = share_places(&survey);
 	places_fini(&survey.places);
@@ -300,7 +332,7 @@ static int make_index(struct call_index *index)
 	return err;
 }
 
-struct call_index *call_index_new(const struct trace *trace)
+struct call_index *call_index_new(const struct trace *trace, const struct scratch *scratch)
 {
 	struct call_index *index = calloc(1, sizeof(*index));
 	int err;
@@ -309,7 +341,7 @@ struct call_index *call_index_new(const struct trace *trace)
 		return NULL;
 	index->trace = trace;
 	index->nr_threads = trace_nr(trace, TRACE_THREADS);
-	err = make_index(index);
+	err = make_index(index, scratch);
 	if (!err)
 		return index;
 	call_index_free(index);
@@ -321,6 +353,7 @@ void call_index_free(struct call_index *index)
 {
 	if (!index)
 		return;
+	call_regrouped_free(index->own);
 	free(index->places);
 	free(index->of_thread);
 	free(index->nr);

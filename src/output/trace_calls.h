@@ -9,6 +9,9 @@
 #include "hmb/call_code.h"
 #include "output/trace.h"
 
+#include <sys/types.h>
+
+struct call_regrouped;
 struct place;
 struct places;
 
@@ -35,10 +38,17 @@ struct call_index {
 	uint64_t *nr;             /* calls by thread; of numbers made up the last one */
 	uint32_t nr_threads;
 	uint64_t first_time, last_time; /* of all calls; 0: there are none */
+	struct call_regrouped *own;     /* NULL: the bins are the trace's */
 };
 
-/* Goes through all calls once. NULL with errno. */
-struct call_index *call_index_new(const struct trace *trace);
+/* Room in a file, from a place on at which a page begins. */
+struct scratch {
+	int fd; /* -1: none */
+	off_t from;
+};
+
+/* Goes through all calls, once unless they are regrouped in the scratch file. NULL with errno. */
+struct call_index *call_index_new(const struct trace *trace, const struct scratch *scratch);
 void call_index_free(struct call_index *index);
 
 /* A walk over the calls of one thread of the trace, in order of leaving. NULL with errno. */

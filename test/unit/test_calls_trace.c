@@ -12,6 +12,8 @@
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
 
+static const struct scratch nowhere = {.fd = -1};
+
 struct job {
 	struct world w;
 	uint32_t regions[3], comm, process;
@@ -220,7 +222,7 @@ static void test_stream(void **state)
 	for (uint32_t n = 0; n < NR_CALLS / 12 * 12; n++)
 		put_call(&job, n);
 	trace = world_written(&job.w);
-	index = call_index_new(trace);
+	index = call_index_new(trace, &nowhere);
 	assert_non_null(index);
 	for (uint32_t thread = 0; thread < NR_THREADS; thread++)
 		check_stream(index, thread);
@@ -252,13 +254,101 @@ static void test_many_threads(void **state)
 		}
 	}
 	trace = world_written(&job.w);
-	index = call_index_new(trace);
+	index = call_index_new(trace, &nowhere);
 	assert_non_null(index);
 	for (uint32_t thread = 0; thread < MANY; thread++) {
 		assert_in_range(index->of_thread[thread].nr, 2, 4);
 		check_stream(index, thread);
 	}
 	call_index_free(index);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+static void put_in_turns(struct job *job, uint32_t nr_threads)
+{
+	for (uint32_t thread = NR_THREADS; thread < nr_threads; thread++)
+		tables_add_thread(job->w.tables, 100, 100 + (int)thread, 0, 0);
+	for (uint32_t n = 0; n < 100 * nr_threads; n++) {
+		struct call_part parts[8] = {{.kind = CALL_SEND_POSTED, .request = n}};
+		struct call call = {.thread = n % nr_threads,
+		                    .region = job->regions[1],
+		                    .enter = 100UL * n,
+		                    .leave = 100UL * n + 50,
+		                    .nr_parts = n / nr_threads % 8,
+		                    .parts = parts};
+
+		for (uint32_t i = 1; i < call.nr_parts; i++)
+			parts[i] = (struct call_part){.kind = CALL_VALUE,
+			                              .bytes = (uint64_t)n << 32 | i};
+		assert_true(hmb_put_call(job->w.hmb, CALLS, n / nr_threads % 2, &call));
+	}
+}
+
+static void check_alike(struct call_walk *one, struct call_walk *other)
+{
+	struct trace_call a, b;
+	int got;
+
+	do {
+		got = call_walk_next(one, &a);
+		assert_int_equal(call_walk_next(other, &b), got);
+		if (got != 1)
+			break;
+		assert_int_equal(a.level, b.level);
+		assert_int_equal(a.call.enter, b.call.enter);
+		assert_int_equal(a.call.leave, b.call.leave);
+		assert_int_equal(a.call.nr_parts, b.call.nr_parts);
+		for (uint32_t i = 0; i < a.call.nr_parts; i++) {
+			assert_int_equal(a.call.parts[i].request, b.call.parts[i].request);
+			assert_int_equal(a.call.parts[i].bytes, b.call.parts[i].bytes);
+		}
+	} while (true);
+	assert_int_equal(got, 0);
+	call_walk_free(one);
+	call_walk_free(other);
+}
+
+static uint64_t records_read(const struct places *places)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < places->nr; i++)
+		nr += places->places[i].bin->nr_records;
+	return nr;
+}
+
+/* Where threads take turns, all their calls are not read for each of them. */
+static void test_turns(void **state)
+{
+	enum { MANY = 150 };
+	FILE *file = tmpfile();
+	struct scratch scratch = {.from = sysconf(_SC_PAGESIZE)};
+	struct call_index *shared, *own;
+	struct places places;
+	struct trace *trace;
+	uint64_t read = 0;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	put_in_turns(&job, MANY);
+	trace = world_written(&job.w);
+	scratch.fd = fileno(file);
+	shared = call_index_new(trace, &nowhere);
+	own = call_index_new(trace, &scratch);
+	assert_non_null(shared);
+	assert_non_null(own);
+	for (uint32_t thread = 0; thread < MANY; thread++) {
+		check_alike(call_walk_thread(shared, thread), call_walk_thread(own, thread));
+		read += records_read(&own->of_thread[thread]);
+	}
+	assert_int_equal(places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS), 0);
+	assert_int_equal(read, records_read(&places));
+	places_fini(&places);
+	call_index_free(shared);
+	call_index_free(own);
+	fclose(file);
 	trace_close(trace);
 	world_close(&job.w);
 }
@@ -286,7 +376,7 @@ static void test_crossing(void **state)
 		hmb_put_call(job.w.hmb, CALLS, 0, &call);
 	}
 	trace = world_written(&job.w);
-	index = call_index_new(trace);
+	index = call_index_new(trace, &nowhere);
 	stream = call_stream_new(index, 0);
 	while (call_stream_next(stream, &moment) == 1) {
 		assert_true(moment.time >= time);
@@ -463,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_merge_without_room),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_values_that_are_no_numbers),
 	};
