@@ -252,7 +252,7 @@ static int is_wanted(void *arg, const char *name)
 
 static bool has_pmu(char *name)
 {
-	return pmu_walk_names(PMU_ROOT, is_wanted, name);
+	return pmu_walk_names(is_wanted, name);
 }
 
 static void look_at_probes(const struct look *look)

@@ -76,7 +76,7 @@ unsigned machine_core_kinds(void)
 {
 	struct capabilities found = {0};
 
-	pmu_walk_names(PMU_ROOT, note_pmu, &found);
+	pmu_walk_names(note_pmu, &found);
 	return found.core_kinds;
 }
 
@@ -106,7 +106,7 @@ void machine_read(struct machine *machine)
 	struct capabilities found = {0};
 	bool has_perf = !access("/proc/sys/kernel/perf_event_paranoid", F_OK);
 
-	pmu_walk_names(PMU_ROOT, note_pmu, &found);
+	pmu_walk_names(note_pmu, &found);
 	*machine = (struct machine){
 		.proc = machine_advise_proc(),
 		.has_sys = !access(PMU_ROOT, F_OK),

@@ -299,9 +299,9 @@ int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char
 	return text_folder_walk(root, entry_is_name, walk_pmu, &walk);
 }
 
-int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), void *arg)
+int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg)
 {
-	return text_folder_walk(root, entry_is_name, fn, arg);
+	return text_folder_walk(PMU_ROOT, entry_is_name, fn, arg);
 }
 
 bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size)

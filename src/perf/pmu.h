@@ -27,8 +27,8 @@ int pmu_encode(const char *root, const char *text, struct event *event, char why
  */
 int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char *pmu), void *arg);
 
-/* Calls fn for the names of all PMUs, likewise. */
-int pmu_walk_names(const char *root, int (*fn)(void *arg, const char *name), void *arg);
+/* Calls fn for the names of this machine's PMUs, likewise. */
+int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg);
 
 /*
  * What an event of the CPU's own PMU is made of, "event=0x3c"; false: it has no event of this name.

@@ -123,22 +123,22 @@ const struct handler handler_SESSION_FINALIZE = {session_finalize_before, NULL, 
 
 /* --- communicators ---------------------------------------------------------------------------- */
 
-static void put_comm(struct visit *visit, enum call_part_kind kind, const struct comm *comm)
+/* A new one, whose handle stands there; all its members know the seed. */
+static void put_created(struct visit *visit, uintptr_t made, uint64_t seed)
 {
+	const struct comm *comm = abi.known ? comm_create(handle_at(made, 0), seed) : NULL;
+
 	if (comm)
-		visit_part(visit, kind, comm->number, CALL_NO_PEER);
+		visit_part(visit, CALL_COMM_CREATED, comm->number, CALL_NO_PEER);
 }
 
 /* Every member of the parent makes the same ones of it in the same order. */
 static void comm_after(struct visit *visit, const uintptr_t *a, unsigned parent, unsigned child)
 {
 	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[parent])) : NULL;
-	uint64_t seed;
 
-	if (!of)
-		return;
-	seed = comm_mix(of->id, ++of->children);
-	put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(a[child], 0), seed));
+	if (of)
+		put_created(visit, a[child], comm_mix(of->id, ++of->children));
 }
 
 #define COMM_HANDLER(parent, child)                                                              \
@@ -192,8 +192,7 @@ static void create_group_after(struct visit *visit, const uintptr_t *a, bool lar
 
 	(void)large;
 	if (of)
-		put_comm(visit, CALL_COMM_CREATED,
-		         comm_create(handle_at(a[3], 0), comm_mix(of->id, ~(uint64_t)(int)a[2])));
+		put_created(visit, a[3], comm_mix(of->id, ~(uint64_t)(int)a[2]));
 }
 
 const struct handler handler_COMM_CREATE_GROUP = {NULL, create_group_after, false};
@@ -204,8 +203,7 @@ static void put_named(struct visit *visit, uintptr_t made, uintptr_t name)
 
 	for (const char *tag = (const char *)name; tag && *tag; tag++)
 		seed = comm_mix(seed, (unsigned char)*tag);
-	if (abi.known)
-		put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(made, 0), seed));
+	put_created(visit, made, seed);
 }
 
 static void from_group_after(struct visit *visit, const uintptr_t *a, bool large)
@@ -225,16 +223,10 @@ static void from_groups_after(struct visit *visit, const uintptr_t *a, bool larg
 const struct handler handler_COMM_FROM_GROUPS = {NULL, from_groups_after, false};
 
 /* Two sides of one have different parents: what they share is at most a tag. */
-static void put_sides(struct visit *visit, uintptr_t made, uint64_t seed)
-{
-	if (abi.known)
-		put_comm(visit, CALL_COMM_CREATED, comm_create(handle_at(made, 0), seed));
-}
-
 static void intercomm_create_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
-	put_sides(visit, a[5], comm_mix(1, (uint64_t)(int)a[4]));
+	put_created(visit, a[5], comm_mix(1, (uint64_t)(int)a[4]));
 }
 
 const struct handler handler_INTERCOMM_CREATE = {NULL, intercomm_create_after, false};
@@ -242,7 +234,7 @@ const struct handler handler_INTERCOMM_CREATE = {NULL, intercomm_create_after, f
 static void comm_connect_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
-	put_sides(visit, a[4], 2);
+	put_created(visit, a[4], 2);
 }
 
 const struct handler handler_COMM_CONNECT = {NULL, comm_connect_after, false};
@@ -250,7 +242,7 @@ const struct handler handler_COMM_CONNECT = {NULL, comm_connect_after, false};
 static void comm_join_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	(void)large;
-	put_sides(visit, a[1], 3);
+	put_created(visit, a[1], 3);
 }
 
 const struct handler handler_COMM_JOIN = {NULL, comm_join_after, false};
