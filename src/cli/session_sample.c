@@ -245,12 +245,11 @@ static unsigned next_level(struct session *s, struct stream *stream,
 static void follow_floor(struct session *s, unsigned event)
 {
 	unsigned floor = hmb_floor(s->hmb, event);
-	uint64_t time;
 
 	if (floor <= s->shift[event])
 		return;
 	s->shift[event] = floor;
-	sampler_slow(s->sampler, event, floor, &time);
+	sampler_slow(s->sampler, event, floor);
 }
 
 /* The first clock, if there is one, tells the target's time. */

@@ -244,13 +244,12 @@ static struct sampler_step step_to(const struct sampler *s, const struct sampler
 	return step;
 }
 
-unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint64_t *time)
+unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
 {
 	struct sampler_event *event = &sampler->events[e];
 	struct sampler_step *last = &event->steps[event->nr_steps - 1];
 	struct sampler_step next = step_to(sampler, event, shift);
 
-	*time = last->time;
 	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
 		return last->shift;
 	if (sampler->way == SAMPLER_LADDER) {
@@ -261,7 +260,6 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift, uint6
 	}
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
-	*time = next.time;
 	return next.shift;
 }
 

@@ -128,9 +128,9 @@ uint64_t sampler_now(void);
 
 /*
  * Asks the kernel to sample at sampler_period() of a shift from now on. Returns the shift that is
- * in force since *time: the one asked for or, between two rungs, less.
+ * in force then: the one asked for or, between two rungs, less.
  */
-unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift, uint64_t *time);
+unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift);
 /* The highest shift that can come to be in force. */
 unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 

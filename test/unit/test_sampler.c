@@ -216,7 +216,7 @@ static void periods_stay_below_the_sign(void **state)
 	static const uint64_t bases[] = {1, 97081, UINT64_C(1) << 40, UINT64_C(1) << 62};
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
-	uint64_t base[NR_CPUS], time;
+	uint64_t base[NR_CPUS];
 	int fds[NR_CPUS] = {-1, -1};
 
 	w->sampler.way = SAMPLER_CGROUP;
@@ -227,11 +227,11 @@ static void periods_stay_below_the_sign(void **state)
 
 		base[0] = base[1] = bases[i];
 		event->nr_steps = 1;
-		shift = sampler_slow(&w->sampler, 0, 63, &time);
+		shift = sampler_slow(&w->sampler, 0, 63);
 		assert_true(bases[i] <= (uint64_t)INT64_MAX >> shift);
 		assert_true(shift >= 10 || bases[i] > UINT64_C(1) << 50);
 	}
-	assert_int_equal(sampler_slow(&w->sampler, 0, 0, &time), 0);
+	assert_int_equal(sampler_slow(&w->sampler, 0, 0), 0);
 }
 
 /* Every second and every 64th occurrence may all be in the same function. */
@@ -239,7 +239,7 @@ static void small_steps_are_no_powers_of_two(void **state)
 {
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
-	uint64_t base[NR_CPUS] = {1, 1}, time;
+	uint64_t base[NR_CPUS] = {1, 1};
 	int fds[NR_CPUS] = {-1, -1};
 
 	w->sampler.way = SAMPLER_CGROUP;
@@ -247,8 +247,8 @@ static void small_steps_are_no_powers_of_two(void **state)
 	event->fds = fds;
 	assert_true(sampler_counts_in_small_steps(&w->sampler, 0));
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 0), 1);
-	assert_int_equal(sampler_slow(&w->sampler, 0, 1, &time), 0); /* there is no prime */
-	assert_int_equal(sampler_slow(&w->sampler, 0, 6, &time), 6);
+	assert_int_equal(sampler_slow(&w->sampler, 0, 1), 0); /* there is no prime */
+	assert_int_equal(sampler_slow(&w->sampler, 0, 6), 6);
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 6), 61);
 	assert_in_range(sampler_period(&w->sampler, 0, 0, 30), 1030000000, 1060000000);
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 30) % 2, 1);
@@ -265,7 +265,7 @@ static void a_change_of_period_keeps_the_rung(void **state)
 {
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
-	uint64_t base[NR_CPUS] = {97081, 97081}, time;
+	uint64_t base[NR_CPUS] = {97081, 97081};
 	int fds[2 * NR_CPUS] = {-1, -1, -1, -1};
 
 	w->sampler.way = SAMPLER_CGROUP;
@@ -273,7 +273,7 @@ static void a_change_of_period_keeps_the_rung(void **state)
 	event->fds = fds;
 	event->rung = 1;
 	for (unsigned shift = 1; shift < 4; shift++) {
-		assert_int_equal(sampler_slow(&w->sampler, 0, shift, &time), shift);
+		assert_int_equal(sampler_slow(&w->sampler, 0, shift), shift);
 		assert_int_equal(event->rung, 1);
 		assert_int_equal(event->steps[shift].rung, 1);
 	}
