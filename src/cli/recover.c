@@ -58,8 +58,7 @@ static int write_recovered(const struct image_command *command, struct tables *t
 
 static int recover(const struct image_command *command)
 {
-	size_t budget;
-	struct tables *tables = tables_recover(command->path, &budget);
+	struct tables *tables = tables_recover(command->path);
 	int status;
 
 	if (!tables) {

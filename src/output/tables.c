@@ -309,7 +309,7 @@ int tables_check(const struct tables *tables)
 	return tables_string_at(tables, end - 1)[0] ? -EBADMSG : 0;
 }
 
-struct tables *tables_recover(const char *trace_path, size_t *budget)
+struct tables *tables_recover(const char *trace_path)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
 	int err = -ENOMEM;
@@ -325,10 +325,8 @@ struct tables *tables_recover(const char *trace_path, size_t *budget)
 	err = tables_check_layout(tables);
 	if (!err)
 		err = tables_check(tables);
-	if (err)
-		goto out;
-	*budget = tables->header->budget;
-	return tables;
+	if (!err)
+		return tables;
 out:
 	tables_free(tables);
 	errno = -err;

@@ -144,10 +144,9 @@ struct table tables_section(const struct tables *tables, enum trace_section sect
 /*
  * The image that a killed recorder left for this trace path, mapped privately; NULL with errno:
  * ENOENT none, EBUSY its recorder still lives, EALREADY it is being recovered, EBADMSG it makes no
- * sense, EACCES not the user's own. *budget is the size of its arena. It is unlinked by
- * tables_free() only after tables_recovered().
+ * sense, EACCES not the user's own. It is unlinked by tables_free() only after tables_recovered().
  */
-struct tables *tables_recover(const char *trace_path, size_t *budget);
+struct tables *tables_recover(const char *trace_path);
 void tables_recovered(struct tables *tables);
 
 /*

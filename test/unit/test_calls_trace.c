@@ -134,7 +134,6 @@ static void test_recover(void **state)
 	struct tables *left;
 	struct trace *trace;
 	struct job job;
-	size_t budget;
 
 	(void)state;
 	job_open(&job);
@@ -147,7 +146,7 @@ static void test_recover(void **state)
 	tables_keep(job.w.tables);
 	hmb_free(job.w.hmb);
 	tables_free(job.w.tables);
-	left = tables_recover(job.w.path, &budget);
+	left = tables_recover(job.w.path);
 	assert_non_null(left);
 	assert_int_equal(trace_write(job.w.path, left, NULL, NULL, NULL), 0);
 	tables_recovered(left);

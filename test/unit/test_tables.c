@@ -259,11 +259,9 @@ static void record_and_die(const char *path, const char *host)
 
 static void recover_and_check(const char *path, const char *host)
 {
-	size_t budget = 0;
-	struct tables *tables = tables_recover(path, &budget);
+	struct tables *tables = tables_recover(path);
 
 	assert_non_null(tables);
-	assert_int_equal(budget, BUDGET);
 	assert_int_equal(tables_budget(tables), BUDGET);
 	assert_string_equal(tables_string_at(tables, tables_run(tables)->host), host);
 	assert_int_equal(tables_thread(tables, 0)->tid, 12);
@@ -286,14 +284,13 @@ static void need_images(const char *path)
 static void a_killed_recorder_leaves_an_image(void **state)
 {
 	struct place *place = *state;
-	size_t budget;
 
 	need_images(place->path);
 	record_and_die(place->path, "one");
 	assert_true(has_image(place->path, ""));
 	recover_and_check(place->path, "one");
 	assert_false(has_image(place->path, ""));
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, ENOENT);
 }
 
@@ -324,7 +321,6 @@ static void an_image_that_lies_is_refused(void **state)
 	need_images(place->path);
 	image_path(place->path, "", image);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
-		size_t budget;
 		int fd;
 
 		record_and_die(place->path, "one");
@@ -332,7 +328,7 @@ static void an_image_that_lies_is_refused(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(pwrite(fd, &lies[i].value, 4, (off_t)lies[i].at), 4);
 		close(fd);
-		assert_null(tables_recover(place->path, &budget));
+		assert_null(tables_recover(place->path));
 		assert_int_equal(errno, EBADMSG);
 		assert_int_equal(unlink(image), 0);
 	}
@@ -354,11 +350,10 @@ static void a_living_recorder_is_left_alone(void **state)
 {
 	struct place *place = *state;
 	struct tables *tables, *second;
-	size_t budget;
 
 	need_images(place->path);
 	tables = tables_new(BUDGET, place->path);
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, EBUSY);
 	second = tables_new(BUDGET, place->path);
 	assert_non_null(second);
@@ -390,16 +385,15 @@ static void kept_on_request(void **state)
 {
 	struct place *place = *state;
 	struct tables *tables;
-	size_t budget;
 
 	need_images(place->path);
 	tables = tables_new(BUDGET, place->path);
 	tables_keep(tables);
 	tables_free(tables);
-	tables = tables_recover(place->path, &budget);
+	tables = tables_recover(place->path);
 	assert_non_null(tables);
 	tables_free(tables); /* not said to be recovered: it stays */
-	tables = tables_recover(place->path, &budget);
+	tables = tables_recover(place->path);
 	assert_non_null(tables);
 	tables_recovered(tables);
 	tables_free(tables);
@@ -409,25 +403,24 @@ static void only_the_users_own_is_recovered(void **state)
 {
 	struct place *place = *state;
 	char path[PATH_MAX], target[PATH_MAX + 16];
-	size_t budget;
 
 	need_images(place->path);
 	record_and_die(place->path, "one");
 	image_path(place->path, "", path);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, EACCES);
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_int_equal(truncate(path, 4096), 0);
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, EBADMSG);
 	assert_int_equal(truncate(path, 0), 0);
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, EBADMSG);
 	snprintf(target, sizeof(target), "%s/target", place->folder);
 	unlink(path);
 	assert_int_equal(symlink(target, path), 0);
-	assert_null(tables_recover(place->path, &budget));
+	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, EACCES);
 	unlink(path);
 }
@@ -437,7 +430,6 @@ static void headers_are_checked(void **state)
 {
 	struct place *place = *state;
 	char path[PATH_MAX];
-	size_t budget;
 	unsigned refused = 0;
 
 	need_images(place->path);
@@ -452,7 +444,7 @@ static void headers_are_checked(void **state)
 		flipped = byte ^ 0xff;
 		assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
 		close(fd);
-		tables = tables_recover(place->path, &budget);
+		tables = tables_recover(place->path);
 		if (tables) {
 			for (uint32_t t = 0; t < tables_section(tables, TRACE_THREADS).nr; t++)
 				assert_non_null(tables_thread(tables, t));
@@ -558,12 +550,11 @@ static void a_newer_leftover_outlives_a_recovery(void **state)
 {
 	struct place *place = *state;
 	struct tables *recorder, *recovery, *next;
-	size_t budget;
 
 	need_images(place->path);
 	record_and_die(place->path, "one");
 	recorder = tables_new(BUDGET, place->path);
-	recovery = tables_recover(place->path, &budget);
+	recovery = tables_recover(place->path);
 	assert_non_null(recovery);
 	tables_keep(recorder);
 	tables_free(recorder);
@@ -573,7 +564,7 @@ static void a_newer_leftover_outlives_a_recovery(void **state)
 	tables_free(recovery);
 	assert_true(has_image(place->path, ".old"));
 	tables_free(next);
-	recovery = tables_recover(place->path, &budget);
+	recovery = tables_recover(place->path);
 	assert_non_null(recovery);
 	tables_recovered(recovery);
 	tables_free(recovery);
