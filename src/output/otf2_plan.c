@@ -220,7 +220,8 @@ static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 		return -ENOMEM;
 	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
 		plan->has_self = plan->has_self || comm->flags & TRACE_COMM_SELF;
-	plan->nr_comm_groups = plan->nr_ranks ? otf2_plan_first_group(plan) : 0;
+	/* The ranks' locations, and the one of every MPI_COMM_SELF if there is one. */
+	plan->nr_comm_groups = plan->nr_ranks ? 1U + plan->has_self : 0;
 	for (uint32_t i = 0; (comm = trace_comm(trace, i)) && !err; i++) {
 		bool inter = comm->flags & TRACE_COMM_INTER;
 

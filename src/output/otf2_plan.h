@@ -58,10 +58,4 @@ struct otf2_plan {
 int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool);
 void otf2_plan_fini(struct otf2_plan *plan);
 
-/* MPI's first groups: the ranks' locations, and the one of every MPI_COMM_SELF if there is one. */
-static inline uint32_t otf2_plan_first_group(const struct otf2_plan *plan)
-{
-	return 1U + plan->has_self;
-}
-
 #endif

@@ -1,4 +1,4 @@
-/* Which class a sample is of: the same for all that asks for nothing in which they differ. */
+/* Which class a sample is of. */
 #include "output/profile_build.h"
 
 #include "output/processes.h"
