@@ -34,6 +34,12 @@ struct slice {
 	uint64_t counters[COUNTER_MAX];
 };
 
+/* By track, and what took over another's comes after it, whatever its place in the table. */
+struct turn {
+	uint64_t track, last_time;
+	uint32_t thread;
+};
+
 struct chrome {
 	struct conversion *conversion;
 	const struct trace *trace;
@@ -42,8 +48,8 @@ struct chrome {
 	uint32_t *process_of;      /* see processes.h */
 	bool *named;               /* by these: whether the process was */
 	int32_t *pids;             /* of threads, in the file: no two processes have the same */
-	struct map64 last; /* threads by PID and TID: whose slices came last on that track */
-	uint64_t *ends;    /* of threads: where theirs ended */
+	struct turn *turns;        /* of all threads */
+	uint64_t track, track_end; /* whose slices came last, and where they ended */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -198,21 +204,13 @@ static uint64_t first_start(const struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 	uint64_t last_time = chrome->spool->threads[thread].last_time, start = chrome->start;
-	uint32_t before = map64_get(&chrome->last, track_of(chrome, thread));
 
 	if (entry && entry->start > start && entry->start < last_time)
 		start = entry->start;
-	if (before != UINT32_MAX && chrome->ends[before] > start &&
-	    chrome->ends[before] < last_time)
-		start = chrome->ends[before];
+	if (chrome->track == track_of(chrome, thread) && chrome->track_end > start &&
+	    chrome->track_end < last_time)
+		start = chrome->track_end;
 	return start;
-}
-
-static int note_end(struct chrome *chrome, uint32_t thread)
-{
-	chrome->ends[thread] = chrome->until;
-	map64_remove(&chrome->last, track_of(chrome, thread));
-	return map64_add(&chrome->last, track_of(chrome, thread), thread);
 }
 
 static int print_thread(struct chrome *chrome, uint32_t thread)
@@ -234,7 +232,9 @@ static int print_thread(struct chrome *chrome, uint32_t thread)
 			return err;
 	}
 	close_slices(chrome, thread, 0);
-	return got ? got : note_end(chrome, thread);
+	chrome->track = track_of(chrome, thread);
+	chrome->track_end = chrome->until;
+	return got;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -332,12 +332,14 @@ static int print_all(struct chrome *chrome)
 	fputs("},\n\"traceEvents\":[\n", chrome->file);
 	chrome->separator = "";
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
-		if (!chrome->spool->threads[i].nr && !chrome->spool->calls->nr[i])
+		uint32_t thread = chrome->turns[i].thread;
+
+		if (!chrome->spool->threads[thread].nr && !chrome->spool->calls->nr[thread])
 			continue;
-		print_names(chrome, i);
-		err = print_thread(chrome, i);
+		print_names(chrome, thread);
+		err = print_thread(chrome, thread);
 		if (!err)
-			err = print_calls(chrome, i);
+			err = print_calls(chrome, thread);
 	}
 	print_reductions(chrome);
 	fputs("]}\n", chrome->file);
@@ -376,14 +378,38 @@ static int find_pids(struct chrome *chrome)
 	int err = 0;
 
 	chrome->pids = calloc(nr + 1UL, sizeof(*chrome->pids));
-	chrome->ends = calloc(nr + 1UL, sizeof(*chrome->ends));
-	if (!chrome->pids || !chrome->ends)
+	if (!chrome->pids)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !err; i++)
 		err = find_pid(chrome, &owners, &others, i);
 	map64_fini(&owners);
 	map64_fini(&others);
 	return err;
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *left = a, *right = b;
+
+	if (left->track != right->track)
+		return left->track < right->track ? -1 : 1;
+	if (left->last_time != right->last_time)
+		return left->last_time < right->last_time ? -1 : 1;
+	return left->thread < right->thread ? -1 : left->thread > right->thread;
+}
+
+static int find_turns(struct chrome *chrome)
+{
+	uint32_t nr = chrome->spool->nr_threads;
+
+	chrome->turns = calloc(nr, sizeof(*chrome->turns));
+	if (!chrome->turns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		chrome->turns[i] =
+			(struct turn){track_of(chrome, i), chrome->spool->threads[i].last_time, i};
+	qsort(chrome->turns, nr, sizeof(*chrome->turns), compare_turns);
+	return 0;
 }
 
 static int prepare(struct chrome *chrome)
@@ -402,7 +428,8 @@ static int prepare(struct chrome *chrome)
 	chrome->process_of = processes_find(chrome->trace);
 	chrome->named =
 		calloc(trace_nr(chrome->trace, TRACE_THREADS) + 1UL, sizeof(*chrome->named));
-	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome))
+	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome) ||
+	    find_turns(chrome))
 		return -ENOMEM;
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
 	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
@@ -415,6 +442,7 @@ int chrome_write(struct conversion *conversion, FILE *file)
 		.conversion = conversion,
 		.trace = conversion->trace,
 		.file = file,
+		.track = UINT64_MAX,
 		.separator = "",
 	};
 	int err;
@@ -424,11 +452,10 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	if (!err)
 		err = print_all(&chrome);
 	spool_free(chrome.spool);
-	map64_fini(&chrome.last);
 	free(chrome.process_of);
 	free(chrome.named);
 	free(chrome.pids);
-	free(chrome.ends);
+	free(chrome.turns);
 	free(chrome.depths);
 	free(chrome.chain);
 	free(chrome.open);

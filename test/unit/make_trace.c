@@ -272,11 +272,14 @@ static void make_pairs(struct run *run)
 	run_write(run);
 }
 
-/* The first sample of the program comes half a period after the last one before it. */
+/*
+ * The first sample of the program comes half a period after the last one before it. The program has
+ * the first place among threads: those of threads that left nothing are given away.
+ */
 static void make_exec(struct run *run)
 {
 	static const char *const names[] = {"main", "half", "third"};
-	static const char *const comms[] = {"sh", "app"};
+	static const char *const comms[] = {"app", "sh"};
 	enum { EACH = 20 };
 
 	run->names = names;
@@ -290,7 +293,7 @@ static void make_exec(struct run *run)
 		struct hmb_sample sample = {
 			.time = (20000000 + i * 1500 - (i < EACH ? 0 : 750)) << TIME_SHIFT,
 			.step = 1500 << TIME_SHIFT,
-			.thread = i / EACH,
+			.thread = i < EACH,
 			.leaf = frame_make(1, 2 * SIZE),
 			.path = &caller,
 			.path_size = 1,
