@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,11 @@ static int run(int argc, char **argv)
 	return stack_call(command->run, argc, argv);
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -119,12 +125,12 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "C.UTF-8"); /* what is printed is, whatever the user's is */
 	if (!name)
 		return usage(stderr, 2);
-	if (!strcmp(name, "help") && argc > 2) {
+	if (!strcmp(name, "help") && argc > 2 && !is_help(argv[2])) {
 		char option[] = "--help", *arguments[] = {argv[2], option, NULL};
 
 		return run(2, arguments);
 	}
-	if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+	if (is_help(name))
 		return usage(stdout, 0);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version")) {
 		puts("adaptrace " ADAPTRACE_VERSION);

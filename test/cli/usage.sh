@@ -24,6 +24,8 @@ for command in record list report info dump recover; do
 done
 expect 0 out help
 expect 0 out help record
+expect 0 out help help
+expect 0 out help --help
 expect 2 err help no-such-command
 expect 0 out --help
 expect 0 out --version
