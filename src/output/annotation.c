@@ -96,8 +96,9 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 	int err = -ENOMEM;
 
 	if (collector.text)
-		err = trace_each_sample(annotation->trace, profile->config.event, add_sample,
-		                        &collector);
+		err = trace_each_sample(
+			trace_walk_unordered(annotation->trace, profile->config.event), add_sample,
+			&collector);
 	if (annotation->nr_places)
 		qsort(annotation->places, annotation->nr_places, sizeof(*annotation->places),
 		      compare_places);

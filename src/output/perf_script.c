@@ -153,7 +153,8 @@ int perf_script_write(struct conversion *conversion, FILE *file)
 	frame_names_init(&script.names, conversion->trace, FRAME_BY_SYMBOL | FRAME_INLINED);
 	convert_plan(conversion, 1, event);
 	if (script.frames)
-		err = trace_each_sample(conversion->trace, event, take_sample, &script);
+		err = trace_each_sample(trace_walk_new(conversion->trace, event), take_sample,
+		                        &script);
 	frame_names_fini(&script.names);
 	free(script.frames);
 	return err;

@@ -73,7 +73,7 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 
 static int add_samples(struct rank_sums *sums)
 {
-	int err = trace_each_sample(sums->trace, sums->event, add_sample, sums);
+	int err = trace_each_sample(trace_walk_new(sums->trace, sums->event), add_sample, sums);
 
 	error_bars_end(&sums->bars);
 	return err;

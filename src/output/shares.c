@@ -75,7 +75,8 @@ int shares_init(struct shares *shares, const struct trace *trace)
 	shares->threads = calloc(shares->nr_threads + 1UL, sizeof(*shares->threads));
 	shares->commands = calloc(shares->nr_commands + 1UL, sizeof(*shares->commands));
 	if (shares->threads && shares->commands)
-		err = trace_each_sample(trace, TRACE_ALL_EVENTS, add_sample, shares);
+		err = trace_each_sample(trace_walk_unordered(trace, TRACE_ALL_EVENTS), add_sample,
+		                        shares);
 	if (!err)
 		err = sum_commands(shares, trace);
 	if (err)

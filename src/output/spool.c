@@ -222,7 +222,7 @@ static int spool_init(struct spool *spool, enum path_detail detail, uint32_t eve
 	spool->fd = open_nameless(spool->conversion->scratch);
 	if (!spool->threads || spool->fd < 0)
 		return spool->threads ? spool->fd : -ENOMEM;
-	err = trace_each_sample(trace, event, count_sample, spool);
+	err = trace_each_sample(trace_walk_unordered(trace, event), count_sample, spool);
 	if (!err)
 		err = make_room(spool);
 	if (!err)

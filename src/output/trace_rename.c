@@ -28,7 +28,7 @@ static void context_add(struct frame_set *frames, const struct trace *trace, uin
 static int frames_collect(struct frame_set *frames, const struct trace *trace)
 {
 	uint8_t *known = calloc(1, trace_node_limit(trace) / 8 + 1);
-	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct trace_walk *walk = trace_walk_unordered(trace, TRACE_ALL_EVENTS);
 	int more = known && walk ? 1 : -ENOMEM;
 	struct trace_sample sample;
 

@@ -22,6 +22,7 @@ struct trace_walk {
 	struct places places;
 	struct list *lists;
 	struct turns turns; /* of the lists that have a sample */
+	bool by_time;       /* else one list after the other */
 	uint32_t nr_lists;
 	struct counter_streams counters[2]; /* by enum counter_owner */
 	uint64_t counted[COUNTER_MAX];      /* with the latest sample */
@@ -111,6 +112,11 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 
 /* --- all lists -------------------------------------------------------------------------------- */
 
+static uint64_t turn_time(const struct trace_walk *walk, const struct list *list)
+{
+	return walk->by_time ? list->sample.time : 0;
+}
+
 static int open_lists(struct trace_walk *walk)
 {
 	const struct place *place = walk->places.places, *end = place + walk->places.nr, *next;
@@ -118,11 +124,13 @@ static int open_lists(struct trace_walk *walk)
 
 	for (; place < end && got >= 0; place = next) {
 		next = places_list_end(&walk->places, place);
-		walk->lists[walk->nr_lists].first_place = walk->nr_lists * CODE_MAX_PAIRS;
-		got = list_open(walk->trace, &walk->lists[walk->nr_lists], place, next);
+		struct list *list = &walk->lists[walk->nr_lists];
+
+		list->first_place = walk->nr_lists * CODE_MAX_PAIRS;
+		got = list_open(walk->trace, list, place, next);
 		if (got == 1)
-			walk->turns.heap[walk->turns.nr++] = (struct turn){
-				walk->lists[walk->nr_lists].sample.time, walk->nr_lists};
+			walk->turns.heap[walk->turns.nr++] =
+				(struct turn){turn_time(walk, list), walk->nr_lists};
 		walk->nr_lists++;
 	}
 	turns_start(&walk->turns);
@@ -138,7 +146,7 @@ static int open_counters(struct trace_walk *walk)
 	return err;
 }
 
-struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
+static struct trace_walk *walk_new(const struct trace *trace, uint32_t event, bool by_time)
 {
 	struct trace_walk *walk = calloc(1, sizeof(*walk));
 	uint32_t nr;
@@ -146,6 +154,7 @@ struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
 	if (!walk)
 		return NULL;
 	walk->trace = trace;
+	walk->by_time = by_time;
 	if (places_find(&walk->places, trace, BIN_SAMPLES, event))
 		goto out;
 	nr = places_lists(&walk->places);
@@ -160,6 +169,16 @@ out:
 	trace_walk_free(walk);
 	errno = ENOMEM;
 	return NULL;
+}
+
+struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event)
+{
+	return walk_new(trace, event, true);
+}
+
+struct trace_walk *trace_walk_unordered(const struct trace *trace, uint32_t event)
+{
+	return walk_new(trace, event, trace_nr(trace, TRACE_COUNTERS) > 0);
 }
 
 void trace_walk_free(struct trace_walk *walk)
@@ -199,7 +218,7 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	got = list_next(list);
 	if (got < 0)
 		walk->error = got;
-	turns_next(&walk->turns, got == 1, list->sample.time);
+	turns_next(&walk->turns, got == 1, turn_time(walk, list));
 	return 1;
 }
 
@@ -218,9 +237,8 @@ int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples,
 	return got;
 }
 
-int trace_each_sample(const struct trace *trace, uint32_t event, trace_sample_fn *fn, void *arg)
+int trace_each_sample(struct trace_walk *walk, trace_sample_fn *fn, void *arg)
 {
-	struct trace_walk *walk = trace_walk_new(trace, event);
 	struct trace_sample sample;
 	int got = 0, err = 0;
 

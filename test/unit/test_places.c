@@ -68,6 +68,42 @@ static void the_same_place_means_the_same(void **state)
 	world_close(&w);
 }
 
+/* How often the walk turns from one list to another; each sample is counted in sums. */
+static size_t turns_of(struct trace_walk *walk, uint64_t *sums)
+{
+	struct trace_sample sample;
+	uint32_t list = UINT32_MAX;
+	size_t turns = 0;
+
+	while (trace_walk_next(walk, &sample) == 1) {
+		turns += (sample.event << 8 | sample.level) != list;
+		list = sample.event << 8 | sample.level;
+		sums[0]++;
+		sums[1] += sample.time * (sample.thread + 1);
+		sums[2] += sample.weight * (sample.event + 1);
+		sums[3] += sample.leaf ^ sample.context;
+	}
+	trace_walk_free(walk);
+	return turns;
+}
+
+static void without_order_samples_come_list_after_list(void **state)
+{
+	uint64_t in_turns[4] = {0}, unordered[4] = {0};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 4 << 20);
+	trace = few_places(&w, 10000);
+	assert_true(turns_of(trace_walk_new(trace, TRACE_ALL_EVENTS), in_turns) > 1000);
+	assert_true(turns_of(trace_walk_unordered(trace, TRACE_ALL_EVENTS), unordered) < 100);
+	assert_int_equal(unordered[0], 10000);
+	assert_memory_equal(unordered, in_turns, sizeof(in_turns));
+	trace_close(trace);
+	world_close(&w);
+}
+
 static uint64_t self_of(const struct trace *trace, const struct profile_config *config,
                         uint64_t leaf, uint32_t thread)
 {
@@ -224,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_place_means_the_same),
+		cmocka_unit_test(without_order_samples_come_list_after_list),
 		cmocka_unit_test(parts_of_a_run_are_told_apart),
 		cmocka_unit_test(frames_of_a_piece_are_alike),
 	};
