@@ -82,11 +82,28 @@ static unsigned columns_of(const char *name)
 	return total;
 }
 
+/* Whether it is shown as it is, a column for each byte, as nearly all names; its size. */
+static bool is_plain(const char *name, size_t *size)
+{
+	const char *at = name;
+
+	while (*at >= 0x20 && *at < 0x7f)
+		at++;
+	*size = (size_t)(at - name);
+	return !*at;
+}
+
 unsigned text_put(FILE *to, const char *name, unsigned width)
 {
-	unsigned total = columns_of(name), used = 0, columns;
+	unsigned total, used = 0, columns;
 	char piece[16];
+	size_t size;
 
+	if (to && is_plain(name, &size) && (!width || size <= width)) {
+		fwrite_unlocked(name, 1, size, to);
+		return (unsigned)size;
+	}
+	total = columns_of(name);
 	if (!to || !width || total <= width)
 		width = total;
 	if (!to)
