@@ -7,11 +7,15 @@
 #include "cli/summary.h"
 #include "output/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define SPARE_FILES 10
 
 /* Above the target, which began with our priority: at the same one it would never wait for us. */
 static bool hurry_in_real_time(void)
@@ -92,10 +96,27 @@ static void say_slower(const struct session *s)
 	}
 }
 
+/* For files of programs, and the trace: no run is to end without. */
+static int leave_descriptors(void)
+{
+	int fds[SPARE_FILES], nr = 0, error = 0;
+
+	while (!error && nr < SPARE_FILES) {
+		fds[nr] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		error = fds[nr] < 0 ? -errno : 0;
+		nr += !error;
+	}
+	while (nr > 0)
+		close(fds[--nr]);
+	return error == -EMFILE ? error : 0;
+}
+
 int session_start(struct session *s)
 {
 	int error = session_open_loop(s);
 
+	if (!error)
+		error = leave_descriptors();
 	if (error)
 		return error;
 	if (sampler_shortage(s->sampler))

@@ -32,6 +32,14 @@ for limit in 4 6 10 16 20; do
 		complaints errors | grep -q "ulimit -n" || fail "no way out: $(cat errors)"
 	fi
 done
+# Nor does a recording begin whose trace or names could not be had in the end.
+for limit in 24 26 28 30 32; do
+	prlimit --nofile=$limit "$ADAPTRACE" record -q -o few.atr "$TARGETS/burn" 0.2 >said 2>errors
+	status=$?
+	[ $status = 125 ] && complaints errors | grep -q "ulimit -n" && continue
+	[ $status = 0 ] || fail "$limit descriptors: $status $(cat errors)"
+	"$ADAPTRACE" report --json few.atr | grep -q '"symbol":"burn_step"' || fail "$limit descriptors: no names"
+done
 # What one line says is enough: for a target of many threads, too.
 python3 -c 'import threading
 for _ in range(200):
