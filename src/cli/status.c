@@ -279,8 +279,9 @@ static void warn_of_calls(const struct session *s)
 		    error ? strerror(-error) : "too many lived at once");
 	warn_of_dropped_calls(s);
 	if (!refused && !calls_nr_processes(s->calls) && !s->options->quiet)
-		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, or is "
-		    "statically linked or setuid");
+		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
+		    "statically linked or setuid, or has a network of its own, as in a container: "
+		    "then start adaptrace in there");
 }
 
 /* Daemons, mostly. */
