@@ -8,6 +8,7 @@
 #include "perf/permission.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -288,6 +289,8 @@ const char *session_way_out(int error)
 		return is_limited(RLIMIT_DATA) ? "; try a smaller -m, or: ulimit -d unlimited"
 		                               : "; try a smaller -m, or: ulimit -v unlimited";
 	case -EAGAIN:
+		if (sched_getscheduler(0) == SCHED_DEADLINE)
+			return "; who runs by SCHED_DEADLINE may start nothing without: chrt -R";
 		return "; this user or container may have no more processes; raise "
 		       "ulimit -u, or the limit of pids of its cgroup";
 	case -EPERM:
