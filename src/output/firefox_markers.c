@@ -46,12 +46,6 @@ static void print_reduction_name(const struct firefox *firefox, const struct tra
 	fprintf(firefox->file, "%" PRIu32, firefox_reduction_string(firefox));
 }
 
-static void print_null(const struct firefox *firefox, const struct trace_reduction *entry)
-{
-	(void)entry;
-	fputs("null", firefox->file);
-}
-
 static void print_instant(const struct firefox *firefox, const struct trace_reduction *entry)
 {
 	(void)entry;
@@ -93,12 +87,11 @@ static void print_call_start(const struct firefox *firefox, const struct call_mo
 
 static void print_call_end(const struct firefox *firefox, const struct call_moment *moment)
 {
-	uint64_t end = moment->call->leave > moment->time ? moment->call->leave : moment->time;
+	uint64_t end = moment->time;
 
-	if (moment->kind == CALL_POINT)
-		fputs("null", firefox->file);
-	else
-		firefox_print_ms(firefox->file, firefox_since_start(firefox, end));
+	if (moment->kind != CALL_POINT && moment->call->leave > end)
+		end = moment->call->leave;
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, end));
 }
 
 static void print_call_name(const struct firefox *firefox, const struct call_moment *moment)
@@ -160,10 +153,12 @@ static int print_column(const struct firefox *firefox, uint32_t thread, bool fir
 
 int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first)
 {
+	/* An instant has no end for the profiler; Perfetto's rows would slip where there is none.
+	 */
 	static const struct column columns[] = {
 		{"data", print_reduction_data, print_call_data},
 		{"startTime", print_reduction_time, print_call_start},
-		{"endTime", print_null, print_call_end},
+		{"endTime", print_reduction_time, print_call_end},
 		{"name", print_reduction_name, print_call_name},
 		{"phase", print_instant, print_call_phase},
 		{"category", print_other, print_call_category},
