@@ -15,10 +15,15 @@ static void print_head(const struct chrome_track *track, const char *phase, uint
 
 	fputs(*track->separator, track->file);
 	*track->separator = ",\n";
+	fprintf(track->file, "{\"ph\":\"%s\",\"cat\":\"calls\",", phase);
+	/* What is local has its track below its process, in Perfetto. */
+	if (*phase == 'b' || *phase == 'e')
+		fprintf(track->file, "\"id2\":{\"local\":\"0x%x\"}", track->number);
+	else
+		fprintf(track->file, "\"id\":%u", track->number);
 	fprintf(track->file,
-	        "{\"ph\":\"%s\",\"cat\":\"calls\",\"id\":%u,\"pid\":%d,\"tid\":%d,"
-	        "\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":",
-	        phase, track->number, track->pid, track->tid, at / 1000, at % 1000);
+	        ",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":", track->pid,
+	        track->tid, at / 1000, at % 1000);
 	escape_json(track->file, name);
 }
 

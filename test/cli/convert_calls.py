@@ -16,10 +16,10 @@ def chrome(path):
     open_calls, names = defaultdict(list), Counter()
     for event in events:
         if event["ph"] == "b":
-            open_calls[event["id"]].append(event)
+            open_calls[event["id2"]["local"]].append(event)  # with its process, not among all
             names[event["name"]] += 1
         elif event["ph"] == "e":
-            call = open_calls[event["id"]].pop()
+            call = open_calls[event["id2"]["local"]].pop()
             assert call["name"] == event["name"] and call["ts"] <= event["ts"], event
     assert not any(open_calls.values())
     begun = sorted((e["tid"], round(e["ts"] * 1000), e["name"]) for e in events if e["ph"] == "b")
