@@ -90,14 +90,28 @@ static int runs_next(struct runs *runs, struct run *run)
 
 /* --- one profile ------------------------------------------------------------------------------ */
 
+/* Nearly all of a file is these. */
+static void put_number(FILE *file, uint32_t number)
+{
+	char digits[10];
+	unsigned at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, file);
+}
+
 static void print_stack(const struct speedscope *speedscope, uint32_t path)
 {
 	uint32_t depth = speedscope->depths[path], at = depth;
 
 	for (; path != PATH_NONE; path = speedscope->paths->paths[path].caller)
 		speedscope->chain[--at] = paths_leaf(speedscope->paths, path);
-	for (; at < depth; at++)
-		fprintf(speedscope->file, "%s%" PRIu32, at ? "," : "[", speedscope->chain[at]);
+	for (; at < depth; at++) {
+		putc_unlocked(at ? ',' : '[', speedscope->file);
+		put_number(speedscope->file, speedscope->chain[at]);
+	}
 	putc_unlocked(']', speedscope->file);
 }
 
