@@ -2,6 +2,7 @@
 #include "cli/room.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "output/text.h"
 #include "perf/cost.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
@@ -328,7 +329,25 @@ int session_open_sources(struct session *s)
 	return 0;
 }
 
-/* Where clocks start. Says so where it is not what they cost that slows them down. */
+static bool is_asked(const struct options *options, const struct event *event)
+{
+	return event->freq || event->period || options->frequency > 0 || options->period;
+}
+
+/* Nobody needs to know it of the default, which is only where to begin. */
+static void say_slower(const struct options *options, const struct event *event, uint64_t period)
+{
+	char rate[TEXT_SIZE];
+
+	if (!is_asked(options, event))
+		return;
+	text_rate(rate, period, TRACE_NS);
+	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
+	    "of the time, which --max-overhead 0 permits",
+	    event->name, rate, 100 * options->max_overhead);
+}
+
+/* Where clocks start. */
 static void choose_shifts(struct session *s)
 {
 	const struct options *options = s->options;
@@ -340,14 +359,16 @@ static void choose_shifts(struct session *s)
 	rate = text_file_number_or("/proc/sys/kernel/perf_event_max_sample_rate", 0);
 	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
 	for (unsigned e = 0; e < options->nr_events; e++) {
-		uint64_t base =
-			period_base(&options->events[e], options->frequency, options->period);
+		const struct event *event = &options->events[e];
+		uint64_t base = period_base(event, options->frequency, options->period);
 
-		if (options->events[e].unit != EVENT_NS)
+		if (event->unit != EVENT_NS)
 			continue;
 		s->shift[e] = guard_initial_shift(&s->guard, base);
 		if (s->shift[e] > guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
+		else if (s->shift[e])
+			say_slower(options, event, base << s->shift[e]);
 	}
 	advice_line(&advice, line, sizeof(line));
 	if (*line)

@@ -5,7 +5,6 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/summary.h"
-#include "output/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,27 +74,6 @@ static int begin(struct session *s)
 	return error;
 }
 
-static bool is_asked(const struct options *options, const struct event *event)
-{
-	return event->freq || event->period || options->frequency > 0 || options->period;
-}
-
-/* Nobody needs to know it of the default, which is only where to begin. */
-static void say_slower(const struct session *s)
-{
-	const struct options *options = s->options;
-	char rate[TEXT_SIZE];
-
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		if (!s->shift[e] || !is_asked(options, &options->events[e]))
-			continue;
-		text_rate(rate, sampler_base_period(s->sampler, e, 0) << s->shift[e], TRACE_NS);
-		say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
-		    "of the time, which --max-overhead 0 permits",
-		    options->events[e].name, rate, 100 * options->max_overhead);
-	}
-}
-
 /* For files of programs, and the trace: no run is to end without. */
 static int leave_descriptors(void)
 {
@@ -121,7 +99,6 @@ int session_start(struct session *s)
 		return error;
 	if (sampler_shortage(s->sampler))
 		say("%s", sampler_shortage(s->sampler));
-	say_slower(s);
 	summary_start(s);
 	error = session_open_sources(s);
 	if (error)
