@@ -207,7 +207,7 @@ static struct trace *of_many_threads(struct world *w)
 {
 	struct hmb_sample sample = {.path_size = DEPTH, .step = 97081};
 	uint64_t path[DEPTH];
-	char comm[16];
+	char comm[24];
 
 	world_open_deep(w, 1 << 20, DEPTH + 1);
 	for (int i = 0; i < MANY_THREADS; i++) {
