@@ -278,7 +278,7 @@ static void warn_of_calls(const struct session *s)
 		    refused == 1 ? "it" : "them",
 		    error ? strerror(-error) : "too many lived at once");
 	warn_of_dropped_calls(s);
-	if (!refused && !calls_nr_processes(s->calls) && !s->options->quiet)
+	if (!refused && !calls_nr_processes(s->calls))
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
 		    "statically linked or setuid, or has a network of its own, as in a container: "
 		    "then start adaptrace in there");

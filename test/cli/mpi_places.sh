@@ -104,7 +104,7 @@ LD_PRELOAD=$work/libother.so record --mpi sh -c 'echo "$LD_PRELOAD"; grep -c lib
 	fail "with another library"
 grep -q "libadaptrace-mpi.so:$work/libother.so$" out || fail "preloaded: $(cat out)"
 tail -1 out | grep -qx 0 && fail "the other library was not loaded"
-"$ADAPTRACE" record -o none.atr --mpi true 2>said || fail "true"
+"$ADAPTRACE" record -q -o none.atr --mpi true 2>said || fail "true"
 grep -q 'recorded no call.*a network of its own' said || fail "said: $(cat said)"
 "$ADAPTRACE" record --mpi -p $$ 2>said && fail "attached with --mpi"
 one_complaint said '--mpi' || fail "said: $(cat said)"
