@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* An encoder is large: what is read is read once for so many threads. */
 #define GROUP_SIZE 64
@@ -38,26 +37,6 @@ struct regroup {
 };
 
 /* --- bins ------------------------------------------------------------------------------------- */
-
-static int write_bin(const struct regroup *regroup, const struct bin *bin)
-{
-	const char *at = (const char *)bin;
-	off_t place = regroup->from + regroup->size;
-	size_t left = bin_size(bin);
-
-	while (left) {
-		ssize_t written = pwrite(regroup->fd, at, left, place);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? -errno : -ENOSPC;
-		at += written;
-		place += written;
-		left -= (size_t)written;
-	}
-	return 0;
-}
 
 /* Its bin is told when the file is mapped: they lie there one after the other. */
 static int note_bin(struct regroup *regroup, uint32_t thread, const struct bin *bin)
@@ -93,7 +72,7 @@ static int close_bin(struct regroup *regroup, struct member *member)
 	bin->size_shift = LEAST_SHIFT;
 	while (bin_size(bin) < sizeof(*bin) + bin->record_bytes)
 		bin->size_shift++;
-	err = write_bin(regroup, bin);
+	err = scratch_write(regroup->fd, bin, bin_size(bin), regroup->from + regroup->size);
 	if (!err)
 		err = note_bin(regroup, member->thread, bin);
 	regroup->size += (off_t)bin_size(bin);

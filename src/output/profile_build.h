@@ -2,8 +2,8 @@
 #ifndef OUTPUT_PROFILE_BUILD_H
 #define OUTPUT_PROFILE_BUILD_H
 
-#include "output/node_table.h"
 #include "output/error_bars.h"
+#include "output/node_table.h"
 #include "output/profile.h"
 
 #define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */

@@ -1,11 +1,10 @@
 #include "output/spool.h"
 
-#include "output/new_file.h"
 #include "output/read_ahead.h"
+#include "output/scratch.h"
 #include "symbolize/array.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,24 +12,6 @@
 #define BUFFERS_SIZE    (1 << 20) /* samples, of all threads together */
 #define MIN_BUFFER_SIZE 16
 #define MAX_BUFFER_SIZE 4096
-
-static int open_nameless(const char *folder)
-{
-	int fd = new_file_nameless(folder);
-	char *name;
-
-	if (fd >= 0)
-		return fd;
-	if (asprintf(&name, "%s/.adaptrace-XXXXXX", folder) < 0)
-		return -ENOMEM;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
-	else
-		unlink(name);
-	free(name);
-	return fd;
-}
 
 static struct spool_thread *thread_of(struct spool *spool, uint32_t thread)
 {
@@ -77,21 +58,12 @@ static unsigned char *buffer_of(const struct spool *spool, const struct spool_th
 
 static int flush_thread(struct spool *spool, struct spool_thread *thread)
 {
-	const unsigned char *at = buffer_of(spool, thread);
-	size_t left = thread->buffered * spool->entry_size;
-	off_t place = (off_t)((thread->start + thread->done) * spool->entry_size);
+	int err = scratch_write(spool->fd, buffer_of(spool, thread),
+	                        thread->buffered * spool->entry_size,
+	                        (off_t)((thread->start + thread->done) * spool->entry_size));
 
-	while (left) {
-		ssize_t written = pwrite(spool->fd, at, left, place);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? -errno : -ENOSPC;
-		at += written;
-		place += written;
-		left -= (size_t)written;
-	}
+	if (err)
+		return err;
 	thread->done += thread->buffered;
 	thread->buffered = 0;
 	return 0;
@@ -219,7 +191,7 @@ static int spool_init(struct spool *spool, enum path_detail detail, uint32_t eve
 	spool->nr_counters = trace_nr(trace, TRACE_COUNTERS);
 	spool->entry_size = sizeof(struct spool_sample) + spool->nr_counters * sizeof(uint64_t);
 	spool->threads = calloc(spool->nr_threads, sizeof(*spool->threads));
-	spool->fd = open_nameless(spool->conversion->scratch);
+	spool->fd = scratch_open(spool->conversion->scratch);
 	if (!spool->threads || spool->fd < 0)
 		return spool->threads ? spool->fd : -ENOMEM;
 	err = trace_each_sample(trace_walk_unordered(trace, event), count_sample, spool);

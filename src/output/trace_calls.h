@@ -7,9 +7,8 @@
 #define OUTPUT_TRACE_CALLS_H
 
 #include "hmb/call_code.h"
+#include "output/scratch.h"
 #include "output/trace.h"
-
-#include <sys/types.h>
 
 struct call_regrouped;
 struct place;
@@ -39,12 +38,6 @@ struct call_index {
 	uint32_t nr_threads;
 	uint64_t first_time, last_time; /* of all calls; 0: there are none */
 	struct call_regrouped *own;     /* NULL: the bins are the trace's */
-};
-
-/* Room in a file, from a place on at which a page begins. */
-struct scratch {
-	int fd; /* -1: none */
-	off_t from;
 };
 
 /* Goes through all calls, once unless they are regrouped in the scratch file. NULL with errno. */

@@ -1,0 +1,44 @@
+#include "output/scratch.h"
+#include "output/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int scratch_open(const char *folder)
+{
+	int fd = new_file_nameless(folder);
+	char *name;
+
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&name, "%s/.adaptrace-XXXXXX", folder) < 0)
+		return -ENOMEM;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	else
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+int scratch_write(int fd, const void *data, size_t size, off_t place)
+{
+	const char *at = data;
+
+	while (size) {
+		ssize_t written = pwrite(fd, at, size, place);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written ? -errno : -ENOSPC;
+		at += written;
+		place += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
