@@ -21,14 +21,8 @@ after = recording.report("adaptrace.atr", "--no-inline")
 assert event["unit"] == "ns" and event["event"].removesuffix(":u") == "cpu-clock"
 
 
-# As the kernel counted it: what was not sampled is no change.
-def factor_of(trace, report):
-    (event,) = recording.info(trace)["events"]
-    return event["exact"] / report["total_weight"] if info["counting"] == "cgroup" else 1
-
-
-info = recording.info()
-more = [factor_of("adaptrace.atr.old", before), factor_of("adaptrace.atr", after)]
+more = [recording.whole(trace) / report["total_weight"]
+        for trace, report in (("adaptrace.atr.old", before), ("adaptrace.atr", after))]
 print(f"shown times {more[0]:.4f} and {more[1]:.4f}")
 assert abs(event["before"]["total_weight"] - before["total_weight"] * more[0]) < 1
 assert abs(event["after"]["total_weight"] - after["total_weight"] * more[1]) < 1
@@ -87,14 +81,7 @@ assert [run["file"] for run in said["before"]] == ["one/1.atr", "one/2.atr", "on
 assert [run["file"] for run in said["after"]] == ["three/1.atr"]
 (event,) = said["events"]
 
-def total(trace):
-    info = recording.info(trace)
-    if info["counting"] == "cgroup":
-        return info["events"][0]["exact"]
-    return recording.report(trace)["total_weight"]
-
-
-totals = [total(f"one/{i}.atr") for i in (1, 2, 3)]
+totals = [recording.whole(f"one/{i}.atr") for i in (1, 2, 3)]
 assert abs(event["before"]["total_weight"] - sum(totals) / 3) <= 1
 assert event["change"] > event["error"] > 0, event
 rows = {row["symbol"]: row for row in event["functions"]}

@@ -93,6 +93,16 @@ def report(path="adaptrace.atr", *options):
     return json.loads(output_of("report", "--json", *options, path))
 
 
+def whole(trace):
+    """What diff compares: what the kernel counted, where it counts the sides that were sampled.
+    Reports of inherited events have what was not sampled in them where it is much."""
+    (event,), told = info(trace)["events"], report(trace)
+    known = event["exact"] is not None and not event["name"].endswith((":u", ":k"))
+    if not known or told["scaled"] or any("unsampled" in row for row in told["functions"]):
+        return told["total_weight"]
+    return event["exact"]
+
+
 def samples(path="adaptrace.atr"):
     """All stored samples, oldest first."""
     return [json.loads(line) for line in output_of("dump", "--json", path).splitlines()]
