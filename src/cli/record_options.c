@@ -105,8 +105,7 @@ static size_t machine_memory(void)
 /* Ends the program, after saying what is wrong with a value. */
 static _Noreturn void wrong(const char *what, const char *value, const char *way_out)
 {
-	say("%s '%s'; %s", what, value, way_out);
-	exit(EXIT_USAGE);
+	say_usage("%s '%s'; %s", what, value, way_out);
 }
 
 static size_t parse_budget(const char *arg)
