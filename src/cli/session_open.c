@@ -6,7 +6,6 @@
 #include "perf/cost.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
-#include "perf/text_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,11 +47,18 @@ void session_join_cgroup(struct session *s)
 	s->way = SAMPLER_LADDER;
 }
 
+static void say_advice(const struct advice *advice)
+{
+	char line[WHY_SIZE];
+
+	advice_line(advice, line, sizeof(line));
+	say("%s", line);
+}
+
 void session_note_cores(struct session *s)
 {
 	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
 	struct advice advice;
-	char line[WHY_SIZE];
 
 	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
 		const struct event *event = &s->options->events[e];
@@ -60,10 +66,8 @@ void session_note_cores(struct session *s)
 		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
 		s->one_kind = advice.topic != ADVICE_NONE;
 	}
-	if (!s->one_kind)
-		return;
-	advice_line(&advice, line, sizeof(line));
-	say("%s", line);
+	if (s->one_kind)
+		say_advice(&advice);
 }
 
 void session_choose_counters(struct session *s)
@@ -221,11 +225,9 @@ static int begin_calls(struct session *s)
 static void say_short_memory(size_t budget)
 {
 	struct advice advice = room_advise_memory(budget);
-	char line[WHY_SIZE];
 
-	advice_line(&advice, line, sizeof(line));
-	if (*line)
-		say("%s", line);
+	if (advice.topic != ADVICE_NONE)
+		say_advice(&advice);
 }
 
 static int open_tables(struct session *s)
@@ -353,26 +355,24 @@ static void choose_shifts(struct session *s)
 	const struct options *options = s->options;
 	struct advice advice = {ADVICE_NONE};
 	struct guard any_rate = s->guard;
-	char line[WHY_SIZE];
-	int64_t rate;
+	int64_t rate = machine_max_sample_rate();
 
-	rate = text_file_number_or("/proc/sys/kernel/perf_event_max_sample_rate", 0);
 	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		const struct event *event = &options->events[e];
-		uint64_t base = period_base(event, options->frequency, options->period);
+		uint64_t base;
 
 		if (event->unit != EVENT_NS)
 			continue;
+		base = period_base(event, options->frequency, options->period);
 		s->shift[e] = guard_initial_shift(&s->guard, base);
 		if (s->shift[e] > guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
 		else if (s->shift[e])
 			say_slower(options, event, base << s->shift[e]);
 	}
-	advice_line(&advice, line, sizeof(line));
-	if (*line)
-		say("%s", line);
+	if (advice.topic != ADVICE_NONE)
+		say_advice(&advice);
 }
 
 int session_open(struct session *s)

@@ -101,6 +101,11 @@ uint64_t machine_clock_shift(pid_t pid)
 	return (uint64_t)seconds * 1000000000 + (uint64_t)ns;
 }
 
+int64_t machine_max_sample_rate(void)
+{
+	return text_file_number_or("/proc/sys/kernel/perf_event_max_sample_rate", MACHINE_UNKNOWN);
+}
+
 void machine_read(struct machine *machine)
 {
 	struct capabilities found = {0};
@@ -120,8 +125,7 @@ void machine_read(struct machine *machine)
 		.branches = found.branches,
 		.max_stack = text_file_number_or("/proc/sys/kernel/perf_event_max_stack",
 	                                         MACHINE_UNKNOWN),
-		.max_sample_rate = text_file_number_or(
-			"/proc/sys/kernel/perf_event_max_sample_rate", MACHINE_UNKNOWN),
+		.max_sample_rate = machine_max_sample_rate(),
 		.cpu_time_max = text_file_number_or("/proc/sys/kernel/perf_cpu_time_max_percent",
 	                                            MACHINE_UNKNOWN),
 	};

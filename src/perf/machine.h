@@ -25,7 +25,7 @@ struct machine {
 	int64_t precise;         /* the highest level of :p; 0: none */
 	int64_t branches;        /* entries of a branch stack; 0: none */
 	int64_t max_stack;       /* kernel.perf_event_max_stack; MACHINE_UNKNOWN: not readable */
-	int64_t max_sample_rate; /* kernel.perf_event_max_sample_rate, likewise */
+	int64_t max_sample_rate; /* machine_max_sample_rate() */
 	int64_t cpu_time_max;    /* kernel.perf_cpu_time_max_percent, likewise */
 };
 
@@ -36,6 +36,9 @@ void machine_read(struct machine *machine);
  * processes for the targets.
  */
 struct advice machine_advise_proc(void);
+
+/* kernel.perf_event_max_sample_rate; or MACHINE_UNKNOWN. */
+int64_t machine_max_sample_rate(void);
 
 /*
  * What separates CLOCK_MONOTONIC in a process from that of the kernel, whose records know nothing
