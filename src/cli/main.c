@@ -2,7 +2,7 @@
 #include "cli/habits.h"
 #include "cli/say.h"
 #include "cli/stack.h"
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "cli/probe_place.h"
 
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 #include "symbolize/find_function.h"
 
 #include <errno.h>

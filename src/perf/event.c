@@ -5,7 +5,7 @@
 #include "perf/event_modifiers.h"
 #include "perf/event_pfm.h"
 #include "perf/event_place.h"
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
 

@@ -1,6 +1,6 @@
 #include "perf/pmu.h"
 
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 #include "perf/text_file.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 #include "perf/tracepoint.h"
 
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 #include "perf/text_file.h"
 
 #include <ctype.h>

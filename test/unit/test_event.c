@@ -2,7 +2,7 @@
 #include "perf/event.h"
 #include "perf/event_generic.h"
 #include "perf/event_place.h"
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
 

@@ -1,4 +1,4 @@
-#include "perf/event_suggest.h"
+#include "perf/suggest.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /*
  * The names that a misspelt one may have meant.
  */
-#ifndef PERF_EVENT_SUGGEST_H
-#define PERF_EVENT_SUGGEST_H
+#ifndef PERF_SUGGEST_H
+#define PERF_SUGGEST_H
 
 #include <stddef.h>
 
