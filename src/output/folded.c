@@ -17,6 +17,7 @@ struct folding {
 	struct profile_trees trees;
 	FILE *file;
 	uint32_t *chain; /* nodes from a leaf up to its root */
+	size_t longest;
 };
 
 static void print_part(const struct folding *folding, const char *text)
@@ -45,7 +46,7 @@ static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 	uint32_t depth = 0, *grown;
 
 	for (uint32_t node = leaf; node; node = nodes[node].parent) {
-		grown = array_grow(folding->chain, depth, sizeof(*grown));
+		grown = array_reach(folding->chain, depth, &folding->longest, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		folding->chain = grown;

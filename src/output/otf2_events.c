@@ -125,7 +125,8 @@ static void next_sample(struct location *location)
 
 static struct entered *push(struct location *location)
 {
-	struct entered *grown = array_grow(location->stack, location->depth, sizeof(*grown));
+	struct entered *grown =
+		array_reach(location->stack, location->depth, &location->deepest, sizeof(*grown));
 
 	if (otf2_failed(location->archive, grown))
 		return NULL;

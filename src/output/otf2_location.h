@@ -22,6 +22,7 @@ struct location {
 	struct spool_sample sample; /* the next one */
 	struct entered *stack;
 	unsigned depth;
+	size_t deepest;
 	struct map64 requests; /* active ones that the archive was told of: 0, or handle + 1 */
 	uint64_t accesses, transfers;         /* one-sided ones, and of files, so far */
 	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */

@@ -18,4 +18,17 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	return reallocarray(array, nr < ARRAY_LEAST ? ARRAY_LEAST : 2 * nr, size);
 }
 
+/*
+ * The same of one that is emptied and filled again and again: most is how many entries it had when
+ * it had most of them, 0 to begin with.
+ */
+static inline void *array_reach(void *array, size_t nr, size_t *most, size_t size)
+{
+	void *grown = nr < *most ? array : array_grow(array, nr, size);
+
+	if (grown && nr == *most)
+		++*most;
+	return grown;
+}
+
 #endif

@@ -37,11 +37,35 @@ static void entries_are_dropped(void **state)
 	free(array);
 }
 
+/* Filled again, it stays where it is as far as it went before. */
+static void room_stays(void **state)
+{
+	uint32_t *array = NULL, *before;
+	size_t most = 0;
+
+	(void)state;
+	for (size_t round = 1; round < 100; round++) {
+		before = array;
+		for (size_t nr = 0; nr < 3 * round; nr++) {
+			array = array_reach(array, nr, &most, sizeof(*array));
+			assert_non_null(array);
+			if (nr < 3 * (round - 1))
+				assert_ptr_equal(array, before);
+			array[nr] = (uint32_t)nr;
+		}
+		for (size_t i = 0; i < 3 * round; i++)
+			assert_int_equal(array[i], i);
+		assert_int_equal(most, 3 * round);
+	}
+	free(array);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_added),
 		cmocka_unit_test(entries_are_dropped),
+		cmocka_unit_test(room_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
