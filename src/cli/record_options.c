@@ -48,7 +48,8 @@ static const struct argp_option argp_options[] = {
          0},
 	{"output", 'o', "FILE", 0,
          "write the trace here (adaptrace.atr); %p %h %r: PID, host, rank", 0},
-	{"pid", 'p', "PID,...", 0, "attach to running processes until they end or Ctrl-C", 0},
+	{"pid", 'p', "PID,...", 0,
+         "attach to running processes until they end, the command ends, or Ctrl-C", 0},
 	{"all-cpus", 'a', NULL, 0,
          "sample everything that runs, until Ctrl-C or while the command runs", 0},
 	{"cpu", 'C', "CPUS", 0, "sample everything that runs on these CPUs, e.g. 0-3,8", 0},
@@ -436,7 +437,8 @@ int record_options(struct options *options, int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "COMMAND [ARG...]\n-p PID,...\n-a [COMMAND [ARG...]]",
+		.args_doc =
+			"COMMAND [ARG...]\n-p PID,... [COMMAND [ARG...]]\n-a [COMMAND [ARG...]]",
 		.doc = "Samples a program into a memory budget and writes the trace.\v"
 		       "Sampling starts fast and slows down by halves as the memory fills, so that "
 		       "any run fits and is covered evenly. The exit status is the command's own, "

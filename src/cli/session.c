@@ -23,6 +23,12 @@
 #define SLACK_MS       ((int)(SAMPLER_SLACK_NS / 1000000))
 #define EXIT_ADAPTRACE 125
 
+/* What is started, if anything: the target, or what only measures time. */
+static char **to_launch(const struct options *options)
+{
+	return options->command ? options->command : options->until;
+}
+
 /* --- setting up ------------------------------------------------------------------------------- */
 
 /* A blocked signal arrives even so, as where nohup asked not to be hung up on. */
@@ -81,6 +87,11 @@ static bool target_has(const struct signalfd_siginfo *info)
 	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
 }
 
+static void signal_command(const struct session *s, int signal)
+{
+	syscall(SYS_pidfd_send_signal, s->launch.pidfd, signal, NULL, 0);
+}
+
 static void on_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -93,7 +104,7 @@ static void on_signals(struct session *s)
 		else if (!s->options->command)
 			s->interrupted = true;
 		else if (!target_has(&info))
-			syscall(SYS_pidfd_send_signal, s->target_fd, (int)info.ssi_signo, NULL, 0);
+			signal_command(s, (int)info.ssi_signo);
 	}
 }
 
@@ -202,6 +213,8 @@ static void run(struct session *s)
 				s->interrupted = true;
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = has_target_ended(s);
+			else if (s->options->until && events[i].data.fd == s->launch.pidfd)
+				s->until_ended = s->interrupted = true;
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
@@ -218,12 +231,17 @@ static void run(struct session *s)
 		calls_end(s->calls);
 }
 
-static int reap_target(struct session *s)
+/* The command's status. Who would wait for no more than its end does not outlive the recording. */
+static int reap_command(struct session *s)
 {
 	int status;
 
-	if (!s->options->command)
+	if (!s->launched)
 		return 0;
+	if (s->options->until && !s->until_ended) {
+		signal_command(s, SIGTERM);
+		return 0;
+	}
 	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	s->killed = WIFSIGNALED(status);
@@ -232,27 +250,29 @@ static int reap_target(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static const char *way_to_execute(const struct session *s, int error)
+static const char *way_to_execute(const struct options *options, char **argv, int error)
 {
-	const char *command = s->options->command[0];
+	const char *command = argv[0];
 
 	if (error == -EACCES)
 		return "; is it an executable file?";
 	if (error != -ENOENT)
 		return "";
-	if (strchr(command, ' ') && !s->options->command[1])
+	if (strchr(command, ' ') && !argv[1])
 		return "; leave out the quotes around the whole command";
 	if (strchr(command, '/'))
 		return "";
-	return command == s->options->no_mode
+	return command == options->no_mode
 	               ? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
 	               : "; is it in PATH?";
 }
 
-static int exec_failed(struct session *s, int error)
+static int exec_failed(const struct options *options, int error)
 {
-	say("cannot execute '%s': %s%s", s->options->command[0], strerror(-error),
-	    way_to_execute(s, error));
+	char **argv = to_launch(options);
+
+	say("cannot execute '%s': %s%s", argv[0], strerror(-error),
+	    way_to_execute(options, argv, error));
 	return error == -ENOENT ? 127 : 126;
 }
 
@@ -260,7 +280,7 @@ static int finish(struct session *s)
 {
 	uint64_t bytes = 0;
 
-	s->exit_status = reap_target(s);
+	s->exit_status = reap_command(s);
 	status_clear(s);
 	allow_stop(SIG_UNBLOCK);
 	if (!s->sampling)
@@ -318,6 +338,21 @@ static int setup_failed(int error)
 	return EXIT_ADAPTRACE;
 }
 
+/* Lets the command go, and records. */
+static int run_launched(struct session *s)
+{
+	int error = launch_go(&s->launch);
+
+	s->launched = true;
+	s->until_ended = error;
+	if (error) {
+		reap_command(s);
+		return exec_failed(s->options, error);
+	}
+	run(s);
+	return finish(s);
+}
+
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
@@ -338,14 +373,7 @@ static int record_launched(struct session *s)
 		error = session_start(s);
 	if (error)
 		return setup_failed(error);
-	s->launched = true;
-	error = launch_go(&s->launch);
-	if (error) {
-		reap_target(s);
-		return exec_failed(s, error);
-	}
-	run(s);
-	return finish(s);
+	return run_launched(s);
 }
 
 /* What runs already. */
@@ -359,13 +387,15 @@ static int record_running(struct session *s)
 	error = session_start(s);
 	if (error)
 		return setup_failed(error);
+	if (s->options->until)
+		return run_launched(s);
 	run(s);
 	return finish(s);
 }
 
 static void close_session(struct session *s)
 {
-	if (s->options->command && s->launch.pid && !s->launched)
+	if (s->launch.pid && !s->launched)
 		launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);
@@ -405,7 +435,7 @@ static int prepare_target(struct session *s, const char *library)
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	error = environment ? launch_prepare(&s->launch, s->options->command, environment,
+	error = environment ? launch_prepare(&s->launch, to_launch(s->options), environment,
 	                                     &s->old_mask, s->cgroup.fd)
 	                    : -errno;
 	if (environment != own)
@@ -431,7 +461,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 	error = open_signals(s);
 	if (!error)
 		session_choose_way(s);
-	if (!error && options->command)
+	if (!error && to_launch(options))
 		error = prepare_target(s, library);
 	if (!error) {
 		session_join_cgroup(s);

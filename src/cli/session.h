@@ -59,7 +59,7 @@ struct session {
 	size_t buffer_size; /* as it would be if memory is never refused */
 	bool sampling;      /* has started */
 	uint64_t waited;    /* ns, where it ended before it started */
-	bool launched, one_kind, target_ended, interrupted, left_cgroup, missed_cpu;
+	bool launched, until_ended, one_kind, target_ended, interrupted, left_cgroup, missed_cpu;
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
 	unsigned status_row;  /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;

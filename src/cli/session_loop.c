@@ -69,6 +69,8 @@ int session_open_loop(struct session *s)
 		error = open_timer(s, &s->end_fd);
 	if (!error && s->target_fd >= 0)
 		error = watch(s, s->target_fd);
+	if (!error && s->options->until)
+		error = watch(s, s->launch.pidfd);
 	if (!error && s->calls)
 		error = watch(s, calls_poll_fd(s->calls));
 	if (!error && s->tasks.unobserved_list.poll_fd >= 0)

@@ -16,8 +16,9 @@
 #define SESSION_STACK_SIZE 16384
 
 struct options {
-	char **command;                      /* NULL: attach */
-	const char *no_mode;                 /* the word behind -g alone; NULL: none */
+	char **command;      /* NULL: attach */
+	char **until;        /* attach, and record until this command ends, which is not recorded */
+	const char *no_mode; /* the word behind -g alone; NULL: none */
 	pid_t attach[SESSION_MAX_PROCESSES]; /* each once */
 	unsigned nr_attach;
 	uint64_t delay;    /* ns; sampling starts so long after the command, or the recorder */

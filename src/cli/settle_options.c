@@ -326,9 +326,6 @@ static int settle_target(const struct options *options)
 {
 	if (!options->command && !options->nr_attach && !options->wide)
 		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
-	else if (options->command && options->nr_attach)
-		say("a command and -p exclude each other; --duration SECONDS ends the recording "
-		    "after that long");
 	else if (options->command && options->duration)
 		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
 		    "10 seconds by adaptrace record timeout 10 COMMAND");
@@ -354,8 +351,18 @@ static int settle_target(const struct options *options)
 	return -EINVAL;
 }
 
+/* The habit of perf record -p PID sleep 10. */
+static void settle_until(struct options *options)
+{
+	if (!options->nr_attach)
+		return;
+	options->until = options->command;
+	options->command = NULL;
+}
+
 int settle_options(struct options *options)
 {
+	settle_until(options);
 	if (settle_proc() || settle_target(options) || settle_output(options) ||
 	    settle_calls(options))
 		return -EINVAL;

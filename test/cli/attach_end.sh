@@ -31,6 +31,27 @@ import recording
 duration = recording.info("short.atr")["wall_ns"]
 assert 0.3e9 <= duration < 20e9, duration
 END
+
+# Or with a command, whose status it has then; one that goes on at its end is ended with it.
+timed() { # STATUS RECORD-ARGS...
+	expected=$1; shift
+	"$ADAPTRACE" record -q -e cpu-clock -p $target -o timed.atr "$@"
+	status=$?
+	[ $status = "$expected" ] || fail "record $* ended with $status"
+}
+timed 7 sh -c 'sleep 0.3; exit 7'
+kill -0 $target || fail "harmed by the end of a command"
+check <<'END'
+import recording
+info = recording.info("timed.atr")
+assert info["attached"] and info["command"] == ["sleep", "100"], info
+assert 0.3e9 <= info["wall_ns"] < 20e9 and info["exit_status"] is None, info
+END
+"$ADAPTRACE" record -q -e cpu-clock -p $target -o none.atr ./missing 2>said
+[ $? = 127 ] && one_complaint said "cannot execute './missing'" || fail "$(cat said)"
+[ ! -e none.atr ] || fail "a trace for a command that never ran"
+timed 0 --duration 0.3 sh -c 'echo $$ >timer; exec sleep 100'
+await sh -c '! kill -0 $(cat timer) 2>/dev/null'
 "$ADAPTRACE" record -q --duration 1 true 2>said && fail "--duration with a command"
 one_complaint said 'timeout 10' || fail "$(cat said)"
 kill $target

@@ -38,7 +38,6 @@ expect "'0'" -p 0
 expect "'1x'" -p 1x
 expect "'2x'; -p takes PIDs" -p 1,2x
 expect "''; -p takes PIDs" -p 1,,2
-expect "exclude.*--duration SECONDS" -p 1 sleep 30
 expect "-F and -c exclude" -F 1000 -c 7 true
 expect "no freq= or period= of their own" -F 100 -e cpu-clock:freq=7 -e page-faults true
 expect "no freq= or period= of their own" -c 100 -e cpu-clock:freq=7 true

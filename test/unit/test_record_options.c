@@ -106,6 +106,18 @@ static void defaults(void **state)
 	assert_int_equal((uint64_t)(double)options.seed, options.seed);
 }
 
+/* As perf has it: what is attached to is recorded, and the command tells for how long. */
+static void a_command_beside_pids_is_no_target(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "-p", "1", "sleep", "2")), 0);
+	assert_int_equal(options.nr_attach, 1);
+	assert_null(options.command);
+	assert_string_equal(options.until[1], "2");
+}
+
 /* The command's options are its own. */
 static void the_command_begins_at_the_first_word(void **state)
 {
@@ -231,7 +243,6 @@ static void nothing_to_do(void **state)
 	(void)state;
 	assert_int_equal(status_of(ARGS("-q")), 125);
 	assert_int_equal(status_of(ARGS("-m")), 125);
-	assert_int_equal(status_of(ARGS("-p", "1", "true")), 125);
 	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
 	assert_int_equal(status_of(ARGS("--mpi", "--delay", "5", "true")), 125);
 	assert_int_equal(status_of(ARGS("--unwinder=rules", "-gfp", "true")), 125);
@@ -248,6 +259,7 @@ int main(void)
 		cmocka_unit_test(the_command_begins_at_the_first_word),
 		cmocka_unit_test(everything),
 		cmocka_unit_test(processes),
+		cmocka_unit_test(a_command_beside_pids_is_no_target),
 		cmocka_unit_test(wrong_values),
 		cmocka_unit_test(nothing_to_do),
 	};
