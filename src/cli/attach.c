@@ -1,16 +1,14 @@
+#include "cli/process_fd.h"
 #include "cli/say.h"
 #include "cli/session.h"
-#include "perf/text_file.h"
 #include "symbolize/array.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_THREADS 65536
@@ -113,33 +111,6 @@ static int try_open(struct session *s, bool *settled)
 	return error;
 }
 
-/* The process that a thread belongs to; 0: there is no such thread. */
-static pid_t process_of(pid_t tid)
-{
-	char path[32], text[512];
-	const char *pid;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (text_file_read(path, text, sizeof(text)))
-		return 0;
-	pid = strstr(text, "\nTgid:");
-	return pid ? (pid_t)strtol(pid + strlen("\nTgid:"), NULL, 10) : 0;
-}
-
-static bool has_ended(int pidfd)
-{
-	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&poll_fd, 1, 0) == 1;
-}
-
-static int open_process(pid_t pid)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	return fd < 0 ? -errno : fd;
-}
-
 static void say_not_attached(pid_t pid, int error)
 {
 	say("cannot attach to process %d: %s%s", (int)pid, strerror(-error),
@@ -149,14 +120,14 @@ static void say_not_attached(pid_t pid, int error)
 /* Whether it is a process, and runs. 0, or -errno after saying why not. */
 static int check_process(pid_t pid)
 {
-	int fd = open_process(pid);
+	int fd = process_fd_open(pid);
 	pid_t process;
 	bool ended;
 
 	if (fd == -EMFILE) /* too few for events, too, which is said with how many it takes */
 		return 0;
 	if (fd >= 0) {
-		ended = has_ended(fd);
+		ended = process_fd_ended(fd, pid);
 		close(fd);
 		if (!ended)
 			return 0;
@@ -182,14 +153,15 @@ static int watch_processes(struct session *s)
 	if (s->target_fd < 0)
 		return -errno;
 	for (unsigned i = 0; i < options->nr_attach; i++) {
-		struct epoll_event event = {.events = EPOLLIN};
+		const pid_t pid = options->attach[i];
+		const int fd = process_fd_open(pid);
+		struct epoll_event event = {EPOLLIN, {.u64 = (uint64_t)pid << 32 | (uint32_t)fd}};
 
-		event.data.fd = open_process(options->attach[i]);
-		if (event.data.fd == -ESRCH)
+		if (fd == -ESRCH)
 			continue;
-		if (event.data.fd < 0)
-			return event.data.fd;
-		if (epoll_ctl(s->target_fd, EPOLL_CTL_ADD, event.data.fd, &event))
+		if (fd < 0)
+			return fd;
+		if (epoll_ctl(s->target_fd, EPOLL_CTL_ADD, fd, &event))
 			return -errno;
 		s->nr_attached++;
 	}
@@ -203,8 +175,12 @@ bool session_attached_ended(struct session *s)
 	int nr = epoll_wait(s->target_fd, events, 16, 0);
 
 	for (int i = 0; i < nr; i++) {
-		close(events[i].data.fd);
-		s->nr_attached--;
+		int fd = (int)events[i].data.u64;
+
+		if (process_fd_ended(fd, (pid_t)(events[i].data.u64 >> 32))) {
+			close(fd);
+			s->nr_attached--;
+		}
 	}
 	return !s->nr_attached;
 }
@@ -234,8 +210,8 @@ static bool is_attached(const struct options *options, pid_t pid)
 
 static bool runs(pid_t pid)
 {
-	int fd = open_process(pid);
-	bool running = fd >= 0 && !has_ended(fd);
+	int fd = process_fd_open(pid);
+	bool running = fd >= 0 && !process_fd_ended(fd, pid);
 
 	if (fd >= 0)
 		close(fd);

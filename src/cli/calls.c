@@ -1,10 +1,10 @@
 #include "cli/calls_put.h"
 #include "cli/calls_socket.h"
+#include "cli/process_fd.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -164,7 +164,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 	}
 	calls_process_close(process, calls->closed);
 	process->shared->patience = calls->put.config.patience;
-	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	process->pidfd = process_fd_open(pid);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    calls_socket_answer(&calls->socket, asker, memory)) {
 		if (!calls->nr_alive)
@@ -173,7 +173,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 		calls->nr_processes++;
 		set_timer(calls);
 	} else {
-		refuse(calls, asker, -errno);
+		refuse(calls, asker, process->pidfd < 0 ? process->pidfd : -errno);
 		calls_process_free(process);
 	}
 	close(memory);
@@ -247,10 +247,11 @@ static void read_all(struct calls *calls)
 	follow_floor(calls);
 }
 
-static void end_named(struct calls *calls, const struct calls_process *process)
+static void end_if_ended(struct calls *calls, const struct calls_process *process)
 {
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		if (calls->processes[i] == process) {
+		if (calls->processes[i] == process &&
+		    process_fd_ended(process->pidfd, process->pid)) {
 			end_process(calls, i, NOW);
 			follow_floor(calls);
 			return;
@@ -269,7 +270,7 @@ void calls_drain(struct calls *calls)
 		if (!events[i].data.ptr)
 			knock = true;
 		else if (events[i].data.ptr != calls)
-			end_named(calls, events[i].data.ptr);
+			end_if_ended(calls, events[i].data.ptr);
 		else if (read(calls->timer_fd, &expirations, sizeof(expirations)) > 0)
 			read_now = true;
 	}

@@ -1,5 +1,6 @@
 #include "cli/launch.h"
 
+#include "cli/process_fd.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -158,14 +159,14 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
 	close(failure[1]);
 	*launch = (struct launch){
 		.pid = pid,
-		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+		.pidfd = process_fd_open(pid),
 		.barrier = barrier[1],
 		.failure = failure[0],
 		.in_cgroup = in_cgroup,
 	};
 	if (launch->pidfd >= 0)
 		return 0;
-	error = -errno;
+	error = launch->pidfd;
 	launch_cancel(launch);
 	return error;
 }
@@ -183,8 +184,8 @@ int launch_replace(struct launch *launch)
 	waitpid(launch->pid, NULL, 0);
 	close(launch->pidfd);
 	launch->pid = sibling;
-	launch->pidfd = (int)syscall(SYS_pidfd_open, sibling, 0);
-	return launch->pidfd < 0 ? -errno : 0;
+	launch->pidfd = process_fd_open(sibling);
+	return launch->pidfd < 0 ? launch->pidfd : 0;
 }
 
 int launch_go(struct launch *launch)

@@ -8,7 +8,7 @@
 
 struct launch {
 	pid_t pid;
-	int pidfd;
+	int pidfd;   /* see process_fd.h */
 	int barrier; /* written to: go on */
 	int failure; /* read from: the errno of a failed exec, or the number of the sibling */
 	bool in_cgroup;

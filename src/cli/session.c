@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "cli/preload_path.h"
+#include "cli/process_fd.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "cli/status.h"
@@ -14,7 +15,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,11 +87,6 @@ static bool target_has(const struct signalfd_siginfo *info)
 	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
 }
 
-static void signal_command(const struct session *s, int signal)
-{
-	syscall(SYS_pidfd_send_signal, s->launch.pidfd, signal, NULL, 0);
-}
-
 static void on_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -104,7 +99,7 @@ static void on_signals(struct session *s)
 		else if (!s->options->command)
 			s->interrupted = true;
 		else if (!target_has(&info))
-			signal_command(s, (int)info.ssi_signo);
+			kill(s->launch.pid, (int)info.ssi_signo); /* not reaped yet: nobody else */
 	}
 }
 
@@ -179,9 +174,14 @@ static void drain_calls(struct session *s)
 	s->guard.others_ns += guard_cpu_time() - before;
 }
 
+static bool has_command_ended(const struct session *s)
+{
+	return process_fd_ended(s->launch.pidfd, s->launch.pid);
+}
+
 static bool has_target_ended(struct session *s)
 {
-	return s->options->command || session_attached_ended(s);
+	return s->options->command ? has_command_ended(s) : session_attached_ended(s);
 }
 
 /*
@@ -197,7 +197,7 @@ static void run(struct session *s)
 {
 	struct epoll_event events[16];
 
-	while (!s->target_ended && !s->interrupted) {
+	while (!s->target_ended && !s->until_ended && !s->interrupted) {
 		int nr = epoll_wait(s->poll_fd, events, 16, wait_ms(s));
 
 		for (int i = 0; i < nr; i++) {
@@ -214,7 +214,7 @@ static void run(struct session *s)
 			else if (events[i].data.fd == s->target_fd)
 				s->target_ended = has_target_ended(s);
 			else if (s->options->until && events[i].data.fd == s->launch.pidfd)
-				s->until_ended = s->interrupted = true;
+				s->until_ended = has_command_ended(s);
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
@@ -239,7 +239,7 @@ static int reap_command(struct session *s)
 	if (!s->launched)
 		return 0;
 	if (s->options->until && !s->until_ended) {
-		signal_command(s, SIGTERM);
+		kill(s->launch.pid, SIGTERM);
 		return 0;
 	}
 	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
@@ -316,8 +316,8 @@ const char *session_way_out(int error)
 	case -EPERM:
 	case -ENOSYS:
 		return "; a filter of system calls (a container's?) or an old kernel refuses one "
-		       "that recording takes, such as pidfd_open; start the container with "
-		       "--security-opt seccomp=unconfined";
+		       "that recording takes; start the container with --security-opt "
+		       "seccomp=unconfined";
 	default:
 		return "";
 	}

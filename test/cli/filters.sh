@@ -6,15 +6,23 @@ need_sampling
 
 "$TARGETS/filter" pidfd_open 1 true
 [ $? != 77 ] || skip "no filters here"
+sh -c 'sleep 0.1 & echo $! >zombie; exec sleep 60' &
+background="$background $!"
+await sh -c 'grep "^State:.Z" "/proc/$(cat zombie)/status"' >/dev/null
+# Without pidfd_open() the ends of processes are seen all the same.
 for error in 1 38; do # EPERM, ENOSYS
-	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u touch ran 2>errors
-	[ $? = 125 ] && one_complaint errors "filter of system calls.*seccomp=unconfined" ||
-		fail "without pidfd_open: $(cat errors)"
-	[ ! -e ran ] || fail "the target ran"
-	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u -p $$ 2>errors
-	[ $? = 125 ] && one_complaint errors "attach to process $$: .*seccomp=unconfined" ||
-		fail "attached without pidfd_open: $(cat errors)"
+	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u sh -c 'exit 3'
+	[ $? = 3 ] || fail "without pidfd_open"
+	sleep 0.3 & # whose parent has still to see its end
+	"$TARGETS/filter" pidfd_open $error timeout 20 "$ADAPTRACE" record -q -e cpu-clock:u -p $! ||
+		fail "attached without pidfd_open"
+	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u -p "$(cat zombie)" 2>errors
+	[ $? = 125 ] && one_complaint errors "has ended" || fail "said of a zombie: $(cat errors)"
 done
+"$TARGETS/filter" timerfd_create 1 "$ADAPTRACE" record -q -e cpu-clock:u touch ran 2>errors
+[ $? = 125 ] && one_complaint errors "filter of system calls.*seccomp=unconfined" ||
+	fail "without timers: $(cat errors)"
+[ ! -e ran ] || fail "the target ran"
 "$TARGETS/filter" perf_event_open 75 "$ADAPTRACE" record -q -e cpu-clock:u touch ran 2>errors
 [ $? = 125 ] && one_complaint errors "perf_event_max_stack is .*-g none" ||
 	fail "without callers: $(cat errors)" # EOVERFLOW

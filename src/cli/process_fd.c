@@ -1,0 +1,78 @@
+#include "cli/process_fd.h"
+
+#include "perf/text_file.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define LOOK_NS 10000000
+
+pid_t process_of(pid_t tid)
+{
+	char path[32], text[512];
+	const char *pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	if (text_file_read(path, text, sizeof(text)))
+		return 0;
+	pid = strstr(text, "\nTgid:");
+	return pid ? (pid_t)strtol(pid + strlen("\nTgid:"), NULL, 10) : 0;
+}
+
+static int open_timer(pid_t pid)
+{
+	const struct itimerspec timer = {{0, LOOK_NS}, {0, LOOK_NS}};
+	pid_t process = process_of(pid);
+	int fd;
+
+	if (process != pid)
+		return process ? -EINVAL : -ESRCH;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &timer, NULL);
+	return fd < 0 ? -errno : fd;
+}
+
+int process_fd_open(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* as filters answer, too */
+		return open_timer(pid);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first thread may have ended before others. */
+static bool runs(pid_t pid)
+{
+	char path[32], text[1024], *behind, state;
+	long threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (text_file_read(path, text, sizeof(text)))
+		return false;
+	/* A name may have anything in it. */
+	behind = strrchr(text, ')');
+	return behind &&
+	       sscanf(behind,
+	              ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
+	              &state, &threads) == 2 &&
+	       (!strchr("ZXx", state) || threads > 1);
+}
+
+bool process_fd_ended(int fd, pid_t pid)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	uint64_t ticks;
+
+	if (read(fd, &ticks, sizeof(ticks)) < 0 && errno == EINVAL) /* no timer */
+		return poll(&pollfd, 1, 0) == 1;
+	return !runs(pid);
+}
