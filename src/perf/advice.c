@@ -1,13 +1,23 @@
 #include "perf/advice.h"
 
+#include <linux/capability.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-#define PARANOID "perf_event_paranoid is {0}, which "
-#define SETCAP   "setcap cap_perfmon+ep {self}"
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
 
-/* {0} to {2} are the numbers, {subject} and {self}, the file that setcap gives rights to, texts. */
+#define PARANOID "perf_event_paranoid is {0}, which "
+#define SETCAP   "setcap cap_{cap}+ep {self}"
+
+/*
+ * {0} to {2} are the numbers, the others texts: {subject}, {self}, the file that setcap gives
+ * rights to, and {cap} and {CAP}, the capability.
+ */
 static const struct sentence {
 	const char *what, *way_out;
 } sentences[NR_ADVICE] = {
@@ -48,7 +58,7 @@ static const struct sentence {
 
 	[ADVICE_FILTER] =
 		{"a filter of system calls answers perf_event_open with {subject} (a container?)",
-                 "start the container with --cap-add=PERFMON, or where that does not help with "
+                 "start the container with --cap-add={CAP}, or where that does not help with "
                  "--security-opt seccomp=unconfined"},
 	[ADVICE_SECURITY] = {"a security module or the kernel's lockdown forbids it",
                              "see: cat /sys/kernel/security/lockdown /sys/kernel/security/lsm"},
@@ -129,11 +139,12 @@ static const struct sentence {
                                "as root: mount -t tracefs tracefs /sys/kernel/tracing"},
 	[ADVICE_TRACEFS] = {"tracefs is for root only",
                             "as root: mount -o remount,mode=750,gid={0} /sys/kernel/tracing"},
-	[ADVICE_PROBES] = {"probes in the kernel and in programs take root or CAP_PERFMON",
+	[ADVICE_PROBES] = {"probes in the kernel and in programs take root or CAP_{CAP}",
                            "as root: " SETCAP},
-	[ADVICE_NO_KPROBES] = {"this kernel has no kprobes", "boot one with CONFIG_KPROBES=y"},
-	[ADVICE_NO_UPROBES] = {"this kernel has no uprobes",
-                               "boot one with CONFIG_UPROBE_EVENTS=y"},
+	[ADVICE_NO_KPROBES] = {"this kernel has no kprobes for perf_event_open",
+                               "boot Linux 4.17 or later with CONFIG_KPROBE_EVENTS=y"},
+	[ADVICE_NO_UPROBES] = {"this kernel has no uprobes for perf_event_open",
+                               "boot Linux 4.17 or later with CONFIG_UPROBE_EVENTS=y"},
 	[ADVICE_DEBIAN_DEBUG] = {"no debug information of libc is installed: lines and inlined "
                                  "functions of libraries stay unknown",
                                  "as root: apt-get install libc6-dbg, and the -dbgsym packages "
@@ -156,6 +167,14 @@ static size_t put_self(char *text, size_t size)
 	return (size_t)snprintf(text, size, "%s", path);
 }
 
+/* What the kernel asks for: Linux before 5.8 has no CAP_PERFMON. */
+static const char *capability(bool capitals)
+{
+	if (prctl(PR_CAPBSET_READ, CAP_PERFMON) < 0)
+		return capitals ? "SYS_ADMIN" : "sys_admin";
+	return capitals ? "PERFMON" : "perfmon";
+}
+
 static size_t put(const struct advice *advice, const char *name, size_t length, char *text,
                   size_t size)
 {
@@ -164,6 +183,8 @@ static size_t put(const struct advice *advice, const char *name, size_t length, 
 		                        (long long)advice->numbers[(name[0] - '0') % 3]);
 	if (!strncmp(name, "subject", length))
 		return (size_t)snprintf(text, size, "%s", advice->subject ? advice->subject : "");
+	if (length == 3)
+		return (size_t)snprintf(text, size, "%s", capability(name[0] == 'C'));
 	return put_self(text, size);
 }
 

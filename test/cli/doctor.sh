@@ -28,6 +28,9 @@ for error in 1 38; do # EPERM, ENOSYS
 	same_sentence perf_event_open "$TARGETS/filter" perf_event_open $error
 	"$TARGETS/filter" perf_event_open $error "$ADAPTRACE" doctor >text && fail "doctor: all is well"
 	grep -q '^missing  perf_event_open: .* E[NP].*--cap-add=PERFMON' text || fail "$(cat text)"
+	# as of a kernel without that capability
+	"$TARGETS/filter" perf_event_open $error "$TARGETS/filter" prctl 22 "$ADAPTRACE" doctor >text
+	grep -q '^missing  perf_event_open: .* E[NP].*--cap-add=SYS_ADMIN' text || fail "$(cat text)"
 done
 
 # As an ordinary user where the kernel side is not permitted.

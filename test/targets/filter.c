@@ -21,6 +21,7 @@ static const struct call {
 	{"pidfd_open", SYS_pidfd_open},
 	{"linkat", SYS_linkat},
 	{"clone3", SYS_clone3},
+	{"prctl", SYS_prctl},
 	{"timerfd_create", SYS_timerfd_create},
 };
 
