@@ -10,6 +10,7 @@ export OMPI_MPI_THREAD_LEVEL=3 MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPL
 for mpi in $mpis; do
 	echo "$mpi"
 	compile $mpi lives
+	rm -f living
 	recorded_job $mpi 2 ./lives.$mpi
 	"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info || fail dump
 	check <<'E'
