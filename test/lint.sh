@@ -30,6 +30,10 @@ for h in src/*/*.h; do
 		cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Isrc -Iinclude -fsyntax-only -x c - ||
 		fail "$h does not compile alone"
 done
+# Which nobody builds every day.
+for f in test/fuzz/*.c; do
+	cc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -Isrc -Itest/unit -fsyntax-only "$f" || fail "$f"
+done
 
 for f in src/*/*.c; do # two at a time; a file that passed is not looked at again
 	stamp=$build/tidy/$(echo "$f" | tr / .)

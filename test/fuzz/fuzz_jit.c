@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	addresses_find(&addresses, (const uint8_t *)text, strlen(text));
 	for (uint32_t window = 0; window < 2; window++) {
 		addresses.told = 0;
-		perf_map_lookup(text, window, addresses.at, addresses.nr, &left, look, &addresses);
+		perf_map_lookup(text, window, addresses.at, addresses.nr, look, &addresses);
 		free(text);
 		text = strndup((const char *)data, size);
 	}
