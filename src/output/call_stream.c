@@ -277,7 +277,6 @@ static int enter(struct call_stream *stream, const struct call *call, struct cal
 		.kind = is_point(stream, call) ? CALL_POINT : CALL_ENTERED,
 		.time = stream->time,
 		.call = &open->call,
-		.open = stream->depth,
 	};
 	stream->depth += moment->kind == CALL_ENTERED;
 	err = consume(stream, call);
@@ -293,7 +292,6 @@ static int leave(struct call_stream *stream, struct call_moment *moment)
 		.kind = CALL_LEFT,
 		.time = stream->time,
 		.call = &open->call,
-		.open = stream->depth,
 	};
 	return 1;
 }

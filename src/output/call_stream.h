@@ -22,7 +22,6 @@ struct call_moment {
 	enum call_moment_kind kind;
 	uint64_t time;
 	const struct call *call; /* until the next moment; the same calls are entered and left */
-	unsigned open;           /* calls around it */
 };
 
 struct call_stream;

@@ -159,7 +159,6 @@ static int add_chain(struct frame_names *names, uint64_t frame)
 	for (i = nr ? nr : 1; i-- > 0;) {
 		name = function_of(names, frame, &named);
 		if (i + 1 < nr) {
-			name.inlined = true;
 			name.symbol = names->keys & FRAME_BY_SYMBOL ? sources[i].function : 0;
 			named = true;
 		}

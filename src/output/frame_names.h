@@ -30,7 +30,6 @@ struct frame_name {
 	uint32_t module; /* string: the path; 0: none */
 	uint32_t file;   /* string; 0: not known, or no key */
 	uint32_t line;   /* 0: not known, or no key */
-	bool inlined;    /* into another function, as far as the frame goes */
 	uint64_t frame;  /* one of it */
 };
 

@@ -83,8 +83,8 @@ static uint32_t find_source(struct spool *spool, const struct trace_sample *samp
 	spool->sources = grown;
 	if (map64_add(&spool->source_by_key, key, spool->nr_sources))
 		return UINT32_MAX;
-	spool->sources[spool->nr_sources] = (struct spool_source){
-		.event = sample->event, .cpu = sample->cpu, .weight = sample->weight};
+	spool->sources[spool->nr_sources] =
+		(struct spool_source){.event = sample->event, .weight = sample->weight};
 	return spool->nr_sources++;
 }
 

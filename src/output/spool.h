@@ -18,7 +18,7 @@ struct spool_sample {
 
 /* Samples of one event on one CPU all weigh the same. */
 struct spool_source {
-	uint32_t event, cpu;
+	uint32_t event;
 	uint64_t weight;
 };
 

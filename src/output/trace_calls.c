@@ -14,7 +14,7 @@ struct list {
 	const uint32_t *thread;       /* whose calls are wanted; NULL: everybody's */
 	struct call record;
 	struct call_cursor *cursor; /* NULL: there is no further record */
-	uint32_t list;
+	uint32_t level;
 };
 
 struct call_walk {
@@ -59,7 +59,8 @@ static int list_next(struct list *list)
 static int list_open(struct list *list, const struct place *first, const struct place *end,
                      const uint32_t *thread)
 {
-	*list = (struct list){.at = first, .end = end, .list = first->list, .thread = thread};
+	*list = (struct list){
+		.at = first, .end = end, .level = first->list & 0xff, .thread = thread};
 	list->cursor = call_cursor_new();
 	return list->cursor ? list_next(list) : -ENOMEM;
 }
@@ -182,7 +183,7 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call)
 		return 0;
 	walk->nr_parts = 0;
 	do {
-		*call = (struct trace_call){list->list >> 8, list->list & 0xff, list->record};
+		*call = (struct trace_call){list->level, list->record};
 		err = add_parts(walk, &list->record);
 		if (!err)
 			err = list_next(list);

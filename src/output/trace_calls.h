@@ -15,7 +15,7 @@ struct place;
 struct places;
 
 struct trace_call {
-	uint32_t kind, level;
+	uint32_t level;
 	struct call call; /* whole, unless CALL_CONTINUED: then the rest is missing */
 };
 

@@ -114,11 +114,10 @@ void event_explain(const struct event *event, int error, char why[WHY_SIZE]);
 
 /* An event that list shows. */
 struct event_info {
-	const char *name;          /* what -e takes */
 	const char *description;   /* one line, may be empty */
 	const char *means;         /* what it is on this processor, where that is not its code */
 	const char *source;        /* "software", "hardware", "tracepoint", or a PMU's name */
-	const struct event *event; /* what it means */
+	const struct event *event; /* its name is what -e takes */
 	bool unknown;              /* an alias without codes for this processor: event is none */
 	bool available;            /* can be opened now, by this user */
 	bool user_only;            /* but only after event_exclude_kernel() */

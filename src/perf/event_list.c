@@ -50,7 +50,6 @@ static int show_as(struct listing *list, const char *name, const char *descripti
 {
 	struct event event;
 	struct event_info info = {
-		.name = name,
 		.description = description,
 		.means = means,
 		.source = source,
@@ -132,7 +131,6 @@ static int show_missing(struct listing *list, const struct alias *alias, const c
 {
 	struct event event = {.scale = 1, .foreign = true};
 	const struct event_info info = {
-		.name = alias->name,
 		.description = alias->description,
 		.means = why,
 		.source = "alias",

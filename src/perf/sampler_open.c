@@ -88,11 +88,11 @@ static int redirect(int fd, int owner)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) ? -errno : 0;
 }
 
-static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, unsigned cpu)
+static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung)
 {
 	struct sampler_id *id = &s->ids[s->nr_ids];
 
-	*id = (struct sampler_id){.event = (uint16_t)event, .rung = (uint16_t)rung, .cpu = cpu};
+	*id = (struct sampler_id){.event = (uint16_t)event, .rung = (uint16_t)rung};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id->id))
 		return -errno;
 	s->nr_ids++;
@@ -209,7 +209,7 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 
 	*fd = sampler_open_for(s, attr, t, c, -1);
 	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
-	return !error && *fd >= 0 ? note_id(s, *fd, e, rung, c) : error;
+	return !error && *fd >= 0 ? note_id(s, *fd, e, rung) : error;
 }
 
 /* A slower rung has the room of the ring for fewer samples: they may be larger. */

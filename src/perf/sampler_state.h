@@ -59,7 +59,6 @@ static inline uint64_t sampler_period_at(const struct sampler_event *event, unsi
 struct sampler_id {
 	uint64_t id;
 	uint16_t event, rung;
-	uint32_t cpu;
 };
 
 struct sampler {

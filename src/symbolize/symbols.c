@@ -97,7 +97,6 @@ static void name_show(struct symbolizer *symbolizer, enum module_kind kind, cons
 	linkage[size] = '\0';
 	name_readable(linkage, text);
 	strncat(text, suffix, 63);
-	strncat(linkage, suffix, 63);
 }
 
 static int query_tell(const struct query *query, uint32_t offset, const struct symbol *raw,
@@ -109,8 +108,6 @@ static int query_tell(const struct query *query, uint32_t offset, const struct s
 	if (raw->name) {
 		name_show(symbolizer, query->kind, raw->name, plt);
 		symbol.name = symbolizer->text;
-		if (strcmp(symbolizer->text, symbolizer->linkage))
-			symbol.linkage = symbolizer->linkage;
 	}
 	return query->fn(query->arg, offset, &symbol);
 }
@@ -213,14 +210,6 @@ static int elf_names_tell(struct elf_names *names, const struct query *query)
 	return err;
 }
 
-static void count_unreadable(struct symbolizer_stats *stats, int err)
-{
-	if (err == -ESTALE)
-		stats->modules_replaced++;
-	else if (err != -ENOEXEC) /* not an ELF file: there are no names to miss */
-		stats->modules_unreadable++;
-}
-
 static void count_lineless(struct symbolizer_stats *stats, int err)
 {
 	if (err == EOPNOTSUPP)
@@ -233,12 +222,10 @@ static int query_elf(const struct query *query, struct module *module)
 {
 	struct symbolizer *symbolizer = query->symbolizer;
 	struct elf_names names = {0};
-	int err = elf_image_open(&names.image, symbolizer->modules, module);
+	int err;
 
-	if (err) {
-		count_unreadable(&symbolizer->stats, err);
+	if (elf_image_open(&names.image, symbolizer->modules, module))
 		return 0;
-	}
 	err = elf_names_read(&names);
 	if (!err) {
 		names.lines = lines_new(&names.image, query->offsets, query->n);

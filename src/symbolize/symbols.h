@@ -20,8 +20,7 @@
 /* A function of a module: the offsets [lo, hi). */
 struct symbol {
 	uint32_t lo, hi;
-	const char *name;    /* as people write it; NULL: bounds without a name */
-	const char *linkage; /* as the linker knows it, where that differs; else NULL */
+	const char *name; /* as people write it; NULL: bounds without a name */
 	/*
 	 * Of the offset asked for: its source, and those of the calls that were inlined there,
 	 * innermost first, with functions as people write them; the last one's is this symbol.
@@ -39,7 +38,6 @@ struct symbolizer;
 /* Where names could not be had although they exist, in words for a user. */
 struct symbolizer_stats {
 	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
-	uint64_t modules_unreadable, modules_replaced; /* no file any more, or another build-id */
 	uint64_t lines_refused; /* modules whose debug information is damaged or too large */
 	uint64_t lines_packed;  /* modules whose debug information libelf cannot unpack */
 	uint64_t refused;       /* addresses of processes that say too much of their code */

@@ -185,10 +185,9 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 
-static void walk_count(struct unwind_stats *stats, const struct walk *walk, enum unwind_end end)
+static void walk_count(struct unwind_stats *stats, enum unwind_end end)
 {
 	stats->walks++;
-	stats->frames += walk->nr;
 	stats->complete += end == UNWIND_COMPLETE;
 	stats->stitched += end == UNWIND_STITCHED;
 	stats->truncated += end == UNWIND_TRUNCATED;
@@ -213,7 +212,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 		walk.past = chain_past(unwinder->chains, sample->tid, space_generation(space));
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
-	walk_count(&unwinder->stats, &walk, *end);
+	walk_count(&unwinder->stats, *end);
 	for (i = 0; i < walk.nr; i++)
 		frames[i] = walk.links[i].frame;
 	return walk.nr;

@@ -62,7 +62,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 void unwinder_forget(struct unwinder *unwinder, pid_t tid);
 
 struct unwind_stats {
-	uint64_t walks, frames, complete, stitched, truncated;
+	uint64_t walks, complete, stitched, truncated;
 	uint64_t rules_asked; /* cache misses: questions to the files */
 };
 

@@ -74,7 +74,6 @@ static void put_call(struct job *job, uint32_t n)
 
 static void check_call(const struct trace *trace, const struct trace_call *call)
 {
-	assert_int_equal(call->kind, CALLS);
 	for (uint32_t i = 0; i < call->call.nr_parts; i++) {
 		const struct call_part *part = &call->call.parts[i];
 

@@ -703,8 +703,7 @@ static int see(void *arg, const struct event_info *info)
 
 	seen->nr++;
 	seen->nr_software += !strcmp(info->source, "software");
-	seen->nr_clock += !strcmp(info->name, "cpu-clock");
-	assert_non_null(info->event);
+	seen->nr_clock += !strcmp(info->event->name, "cpu-clock");
 	assert_non_null(info->description);
 	assert_true(info->available || !info->user_only);
 	return seen->nr == seen->stop_after ? 42 : 0;
