@@ -48,27 +48,16 @@ static int path_in(const char *controller, const char *proc_file, char path[PATH
 	return result;
 }
 
-static bool is_v2(const char *line)
-{
-	return strstr(line, " - cgroup2 ");
-}
+/* As mountinfo has them between what is mounted where and its options. */
+#define VERSION_1 " - cgroup "
+#define VERSION_2 " - cgroup2 "
 
-static bool is_perf_event_v1(const char *line)
-{
-	const char *options = strstr(line, " - cgroup ");
-
-	return options && strstr(options, "perf_event");
-}
-
-static bool is_memory_v1(const char *line)
-{
-	const char *options = strstr(line, " - cgroup ");
-
-	return options && strstr(options, "memory");
-}
-
-/* Where a hierarchy is mounted, and which part of it: fields 5 and 4 of mountinfo. */
-static int mount_of(bool (*is_wanted)(const char *line), char point[PATH_MAX], char root[PATH_MAX])
+/*
+ * Where the hierarchy with a controller ("": any) is mounted, and which part of it: fields 5 and 4
+ * of mountinfo.
+ */
+static int mount_of(const char *version, const char *controller, char point[PATH_MAX],
+                    char root[PATH_MAX])
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -78,9 +67,10 @@ static int mount_of(bool (*is_wanted)(const char *line), char point[PATH_MAX], c
 	if (!f)
 		return -errno;
 	while (result && getline(&line, &size, f) > 0) {
-		if (!is_wanted(line))
-			continue;
-		if (sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2)
+		const char *options = strstr(line, version);
+
+		if (options && strstr(options, controller) &&
+		    sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2)
 			result = 0;
 	}
 	free(line);
@@ -88,12 +78,11 @@ static int mount_of(bool (*is_wanted)(const char *line), char point[PATH_MAX], c
 	return result;
 }
 
-static int own_directory_in(bool (*is_wanted)(const char *line), const char *controller,
-                            char directory[PATH_MAX])
+static int own_directory_in(const char *version, const char *controller, char directory[PATH_MAX])
 {
 	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
 	const char *below = own;
-	int error = mount_of(is_wanted, point, root);
+	int error = mount_of(version, controller, point, root);
 
 	if (!error)
 		error = path_in(controller, "/proc/self/cgroup", own);
@@ -109,7 +98,7 @@ static int own_directory_in(bool (*is_wanted)(const char *line), const char *con
 
 static int own_directory(char directory[PATH_MAX])
 {
-	return own_directory_in(is_v2, "", directory);
+	return own_directory_in(VERSION_2, "", directory);
 }
 
 /* adaptrace-PID or adaptrace-PID.NUMBER: see make_directory(). */
@@ -237,9 +226,9 @@ int cgroup_open(struct cgroup *cgroup, const char *name)
 
 	cgroup->fd = -1;
 	cgroup->existed = true;
-	error = mount_of(is_perf_event_v1, cgroup->parent, root);
+	error = mount_of(VERSION_1, "perf_event", cgroup->parent, root);
 	if (error)
-		error = mount_of(is_v2, cgroup->parent, root);
+		error = mount_of(VERSION_2, "", cgroup->parent, root);
 	if (error)
 		return error;
 	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s%s%s", cgroup->parent,
@@ -383,7 +372,7 @@ static uint64_t memory_limit_v1(void)
 	uint64_t limit = UINT64_MAX;
 	FILE *f;
 
-	if (own_directory_in(is_memory_v1, "memory", own))
+	if (own_directory_in(VERSION_1, "memory", own))
 		return UINT64_MAX;
 	snprintf(file, sizeof(file), "%s/memory.stat", own);
 	f = fopen(file, "re");
