@@ -6,6 +6,7 @@
 #include "output/convert.h"
 #include "output/escape.h"
 #include "output/tally.h"
+#include "symbolize/array.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +33,7 @@ struct callgrind {
 	uint64_t *self, *total; /* of each path: one an event */
 	struct cost *costs;
 	uint64_t *weights; /* one an event */
-	uint32_t nr_costs, room;
+	uint32_t nr_costs;
 	struct map64 cost_by_key;
 	struct map64 names[3]; /* numbers given in the file, + 1: see enum name */
 	uint32_t nr_names[3];
@@ -45,21 +46,17 @@ enum name { NAME_OBJECT, NAME_FILE, NAME_FUNCTION };
 
 static int grow(struct callgrind *callgrind)
 {
-	uint32_t room = callgrind->room ? 2 * callgrind->room : 256;
-	struct cost *costs;
+	struct cost *costs = array_grow(callgrind->costs, callgrind->nr_costs, sizeof(*costs));
 	uint64_t *weights;
 
-	if (callgrind->nr_costs < callgrind->room)
-		return 0;
-	costs = reallocarray(callgrind->costs, room, sizeof(*costs));
 	if (!costs)
 		return -ENOMEM;
 	callgrind->costs = costs;
-	weights = reallocarray(callgrind->weights, room, callgrind->nr_events * sizeof(*weights));
+	weights = array_grow(callgrind->weights, callgrind->nr_costs,
+	                     callgrind->nr_events * sizeof(*weights));
 	if (!weights)
 		return -ENOMEM;
 	callgrind->weights = weights;
-	callgrind->room = room;
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "output/class_rows.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -29,16 +31,11 @@ void class_rows_fini(struct class_rows *rows)
 
 static int add_row(struct class_rows *rows, const struct class_row *row)
 {
-	uint32_t room = rows->room ? 2 * rows->room : 256;
-	struct class_row *grown;
+	struct class_row *grown = array_reach(rows->rows, rows->nr, &rows->most, sizeof(*grown));
 
-	if (rows->nr == rows->room) {
-		grown = reallocarray(rows->rows, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		rows->rows = grown;
-		rows->room = room;
-	}
+	if (!grown)
+		return -ENOMEM;
+	rows->rows = grown;
 	rows->rows[rows->nr++] = *row;
 	return 0;
 }

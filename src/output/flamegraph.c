@@ -10,6 +10,7 @@
 #include "output/flamegraph_script.h"
 #include "output/profile_trees.h"
 
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -29,7 +30,8 @@ struct flame {
 	const struct profile *profile;
 	FILE *file;
 	struct profile_node *nodes; /* that are drawn; a command's root has its class for a name */
-	uint32_t nr, room;
+	uint32_t nr;
+	size_t most;            /* nodes at once so far */
 	uint32_t *start, *kids; /* children of node i: kids[start[i] … start[i + 1]); last: roots */
 	uint64_t *left;         /* weight to the left of a node */
 	uint32_t *depth;        /* the roots' is 1: 0 is the whole */
@@ -42,16 +44,12 @@ struct flame {
 
 static int add_node(struct flame *flame, const struct profile_node *node)
 {
-	uint32_t room = flame->room ? 2 * flame->room : 1024;
-	struct profile_node *grown;
+	struct profile_node *grown =
+		array_reach(flame->nodes, flame->nr, &flame->most, sizeof(*grown));
 
-	if (flame->nr == flame->room) {
-		grown = reallocarray(flame->nodes, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		flame->nodes = grown;
-		flame->room = room;
-	}
+	if (!grown)
+		return -ENOMEM;
+	flame->nodes = grown;
 	flame->nodes[flame->nr++] = *node;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "output/tally.h"
 #include "output/text.h"
 
+#include "symbolize/array.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ struct pprof {
 	uint32_t nr_mappings;
 	Pprof__Label labels[4];
 	uint64_t *locations; /* of the sample at hand */
-	size_t locations_room;
+	size_t most_locations;
 	FILE *file;
 	struct map64 strings;   /* by the trace's */
 	struct map64 functions; /* by name and file */
@@ -342,17 +343,14 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 	size_t nr = 0;
 
 	for (; path != PATH_NONE; path = pprof->paths.paths[path].caller) {
-		if (nr == pprof->locations_room) {
-			size_t room = nr ? 2 * nr : 256;
-			uint64_t *grown = reallocarray(pprof->locations, room, sizeof(*grown));
+		uint64_t *grown =
+			array_reach(pprof->locations, nr, &pprof->most_locations, sizeof(*grown));
 
-			if (!grown) {
-				pprof->error = -ENOMEM;
-				return 0;
-			}
-			pprof->locations = grown;
-			pprof->locations_room = room;
+		if (!grown) {
+			pprof->error = -ENOMEM;
+			return 0;
 		}
+		pprof->locations = grown;
 		pprof->locations[nr++] = pprof->paths.paths[path].place + 1;
 	}
 	return nr;

@@ -1,6 +1,7 @@
 #include "output/tally.h"
 
 #include "output/read_ahead.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,23 +9,16 @@
 
 static int grow(struct tally *tally)
 {
-	uint32_t room = tally->room ? 2 * tally->room : 256;
-	struct tally_entry *entries;
+	struct tally_entry *entries = array_grow(tally->entries, tally->nr, sizeof(*entries));
 	uint64_t *weights;
 
-	if (tally->nr < tally->room)
-		return 0;
-	if (room < tally->room)
-		return -ENOMEM;
-	entries = reallocarray(tally->entries, room, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	tally->entries = entries;
-	weights = reallocarray(tally->weights, room, tally->nr_weights * sizeof(*weights));
+	weights = array_grow(tally->weights, tally->nr, tally->nr_weights * sizeof(*weights));
 	if (!weights)
 		return -ENOMEM;
 	tally->weights = weights;
-	tally->room = room;
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct tally_config {
 struct tally {
 	struct tally_entry *entries;
 	uint64_t *weights; /* of each entry: one an event, then one a counter */
-	uint32_t nr, room, nr_events, nr_weights;
+	uint32_t nr, nr_events, nr_weights;
 	struct map64 by_key;
 };
 

@@ -1,3 +1,4 @@
+#include "symbolize/array.h"
 #include "symbolize/module_entry.h"
 #include "symbolize/target_file.h"
 
@@ -51,16 +52,11 @@ static XXH128_hash_t found_key(const char *path, const struct mapped_file *found
 
 static int table_grow(struct module_table *table)
 {
-	size_t room = table->room ? 2 * table->room : 32;
-	struct entry **entries;
+	struct entry **entries = array_grow(table->entries, table->nr, sizeof(*entries));
 
-	if (table->nr < table->room)
-		return 0;
-	entries = reallocarray(table->entries, room, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	table->entries = entries;
-	table->room = room;
 	return 0;
 }
 

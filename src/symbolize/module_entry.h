@@ -23,7 +23,7 @@ struct entry {
 
 struct module_table {
 	struct entry **entries; /* by number */
-	size_t nr, room;
+	size_t nr;
 	struct module_index index;
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
