@@ -224,12 +224,12 @@ const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_d
 	                         (const char *)info + die->attrs[attr].value);
 }
 
-bool dwarf_die_reference(const struct dwarf_unit *unit, const struct dwarf_die *die,
-                         enum die_attr attr, struct dwarf **dwarf, uint64_t *offset)
+bool dwarf_die_origin(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                      struct dwarf **dwarf, uint64_t *offset)
 {
 	*dwarf = unit->dwarf;
-	*offset = die->attrs[attr].value;
-	switch (die->attrs[attr].form) {
+	*offset = die->attrs[DIE_ORIGIN].value;
+	switch (die->attrs[DIE_ORIGIN].form) {
 	case DW_FORM_ref1:
 	case DW_FORM_ref2:
 	case DW_FORM_ref4:

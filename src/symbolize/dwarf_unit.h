@@ -71,9 +71,9 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, struct
 const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_die *die,
                              enum die_attr attr);
 
-/* Where an attribute refers to another entry: its file and offset. False: nowhere. */
-bool dwarf_die_reference(const struct dwarf_unit *unit, const struct dwarf_die *die,
-                         enum die_attr attr, struct dwarf **dwarf, uint64_t *offset);
+/* The entry where the rest is said, DIE_ORIGIN: its file and offset. False: nowhere. */
+bool dwarf_die_origin(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                      struct dwarf **dwarf, uint64_t *offset);
 
 /* Of an attribute in another table than .debug_info. False: its form is not known there. */
 bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint16_t form,

@@ -222,7 +222,7 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_function *func
 		return;
 	body->call_file = die->attrs[DIE_CALL_FILE].value;
 	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
-	if (body->is_call && dwarf_die_reference(walk->owner, die, DIE_ORIGIN, &dwarf, &origin)) {
+	if (body->is_call && dwarf_die_origin(walk->owner, die, &dwarf, &origin)) {
 		body->dwarf = dwarf;
 		body->origin = origin;
 	}

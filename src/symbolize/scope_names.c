@@ -80,7 +80,7 @@ static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uin
 			names.unit = unit->offset;
 			names.offset = offset;
 		}
-		if (!dwarf_die_reference(unit, &die, DIE_ORIGIN, &dwarf, &offset))
+		if (!dwarf_die_origin(unit, &die, &dwarf, &offset))
 			break;
 	}
 	return names;
