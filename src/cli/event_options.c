@@ -13,17 +13,14 @@ static int too_many(const char *name, const char *most)
 	return -E2BIG;
 }
 
-/* Of several events, as perf takes them; what stands between slashes is of one. */
-static bool is_list(const char *name)
+/* The end of the first event in a list: commas between slashes are a PMU's. */
+static const char *event_end(const char *list)
 {
 	bool inside = false;
 
-	for (; *name; name++) {
-		inside ^= *name == '/';
-		if (*name == ',' && !inside)
-			return true;
-	}
-	return false;
+	for (; *list && (inside || *list != ','); list++)
+		inside ^= *list == '/';
+	return list;
 }
 
 /* Puts an event, or a counter, where there is room for it. */
@@ -32,7 +29,7 @@ static int add_event(struct event *events, unsigned *nr, const char *name)
 	char why[WHY_SIZE];
 
 	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
-		if (is_list(name))
+		if (*event_end(name))
 			say("'%s' is more than one event; give -e again for each", name);
 		else
 			say("%s", why);
@@ -75,16 +72,6 @@ static int add_parts(struct options *options, const char *name,
 int event_options_sample(struct options *options, const char *name)
 {
 	return add_parts(options, name, add_sampled);
-}
-
-/* The end of the first event in a list: commas between slashes are a PMU's. */
-static const char *event_end(const char *list)
-{
-	bool inside = false;
-
-	for (; *list && (inside || *list != ','); list++)
-		inside ^= *list == '/';
-	return list;
 }
 
 int event_options_count(struct options *options, const char *list)
