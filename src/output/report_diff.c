@@ -84,7 +84,7 @@ static void free_profiles(const struct diff_traces *runs, struct profile **profi
 }
 
 static int put_event(const struct diff_report *report, uint32_t event,
-                     int (*put)(void *arg, const struct diff *diff), void *arg)
+                     void (*put)(void *arg, const struct diff *diff), void *arg)
 {
 	struct profile **profiles[DIFF_SIDES] = {NULL};
 	struct diff_runs runs[DIFF_SIDES];
@@ -99,7 +99,7 @@ static int put_event(const struct diff_report *report, uint32_t event,
 	if (!err)
 		err = diff_init(&diff, runs, report->options, report->shares);
 	if (!err)
-		err = put(arg, &diff);
+		put(arg, &diff);
 	diff_fini(&diff);
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		free_profiles(&report->sides[side], profiles[side]);
@@ -107,7 +107,7 @@ static int put_event(const struct diff_report *report, uint32_t event,
 }
 
 int report_diff_walk(const struct diff_report *report,
-                     int (*put)(void *arg, const struct diff *diff), void *arg)
+                     void (*put)(void *arg, const struct diff *diff), void *arg)
 {
 	int err = 0;
 

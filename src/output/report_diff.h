@@ -31,8 +31,8 @@ int report_diff_text(FILE *to, const struct diff_report *report);
 /* One JSON object in one line. */
 int report_diff_json(FILE *to, const struct diff_report *report);
 
-/* For the two: calls put with each such event; put returns 0, or an error, which ends it. */
+/* For the two: calls put with each such event. */
 int report_diff_walk(const struct diff_report *report,
-                     int (*put)(void *arg, const struct diff *diff), void *arg);
+                     void (*put)(void *arg, const struct diff *diff), void *arg);
 
 #endif

@@ -59,7 +59,7 @@ static struct json_object *row_object(const struct diff_row *row, const struct d
 	return object;
 }
 
-static int add_event(void *arg, const struct diff *diff)
+static void add_event(void *arg, const struct diff *diff)
 {
 	struct diff_json *out = arg;
 	const struct profile *profile = diff->runs[DIFF_BEFORE].profiles[0];
@@ -79,7 +79,6 @@ static int add_event(void *arg, const struct diff *diff)
 		json_append(rows, row_object(&diff->rows[i], out->report));
 	json_add(object, "functions", rows);
 	json_append(out->events, object);
-	return 0;
 }
 
 static struct json_object *run_object(const struct diff_traces *runs, unsigned run)

@@ -286,7 +286,7 @@ static void put_rest(const struct diff_text *out)
 	fprintf(out->to, "; --all shows them%s\n", paint(options, PLAIN));
 }
 
-static int put_table(void *arg, const struct diff *diff)
+static void put_table(void *arg, const struct diff *diff)
 {
 	struct diff_text *out = arg;
 	const struct report_options *options = out->report->options;
@@ -304,7 +304,6 @@ static int put_table(void *arg, const struct diff *diff)
 		if (is_shown(out, i))
 			put_row(out, &diff->rows[i]);
 	put_rest(out);
-	return 0;
 }
 
 int report_diff_text(FILE *to, const struct diff_report *report)
