@@ -32,8 +32,8 @@ struct regroup {
 	struct member *members;
 	uint32_t *member_of; /* by thread: number + 1; 0: none of the group's */
 	uint32_t nr_members, nr_threads;
-	int fd;
-	off_t from, size; /* size: of what was written */
+	const struct scratch *scratch;
+	off_t size; /* of what was written */
 };
 
 /* --- bins ------------------------------------------------------------------------------------- */
@@ -72,7 +72,8 @@ static int close_bin(struct regroup *regroup, struct member *member)
 	bin->size_shift = LEAST_SHIFT;
 	while (bin_size(bin) < sizeof(*bin) + bin->record_bytes)
 		bin->size_shift++;
-	err = scratch_write(regroup->fd, bin, bin_size(bin), regroup->from + regroup->size);
+	err = scratch_write(regroup->scratch->fd, bin, bin_size(bin),
+	                    regroup->scratch->from + regroup->size);
 	if (!err)
 		err = note_bin(regroup, member->thread, bin);
 	regroup->size += (off_t)bin_size(bin);
@@ -170,7 +171,8 @@ static int map_bins(const struct regroup *regroup)
 
 	if (!regroup->size)
 		return 0;
-	at = mmap(NULL, (size_t)regroup->size, PROT_READ, MAP_SHARED, regroup->fd, regroup->from);
+	at = mmap(NULL, (size_t)regroup->size, PROT_READ, MAP_SHARED, regroup->scratch->fd,
+	          regroup->scratch->from);
 	if (at == MAP_FAILED)
 		return -errno;
 	out->map = (void *)at;
@@ -204,8 +206,7 @@ struct call_regrouped *call_regroup(const struct places *places, const struct sc
 		.members = calloc(GROUP_SIZE, sizeof(*regroup.members)),
 		.member_of = calloc(nr_threads + 1UL, sizeof(*regroup.member_of)),
 		.nr_threads = nr_threads,
-		.fd = scratch->fd,
-		.from = scratch->from,
+		.scratch = scratch,
 	};
 	int err = -ENOMEM;
 
