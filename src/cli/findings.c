@@ -1,5 +1,6 @@
 #include "cli/findings.h"
 
+#include "cli/period.h"
 #include "cli/room.h"
 #include "cli/session.h"
 #include "perf/cost.h"
@@ -213,12 +214,13 @@ static void look_at_rates(const struct look *look)
 	const struct machine *machine = &look->machine;
 	struct advice depth = {.numbers = {machine->max_stack}};
 	struct advice rate = {.numbers = {machine->max_sample_rate}};
+	const struct guard guard = {.max_rate = (uint64_t)machine->max_sample_rate};
+	const struct event clock = {.unit = EVENT_NS};
 
 	if (machine->max_stack >= 0 && machine->max_stack < SESSION_MAX_STACK)
 		depth.topic = machine->max_stack ? ADVICE_MAX_STACK : ADVICE_NO_CALLERS;
 	found(look, "stack depth", depth, FINDING_LIMITED, "stacks of any depth");
-	/* what starts at 10 kHz is 3 % above it, and something is to spare: see guard.c */
-	if (machine->max_sample_rate >= 0 && machine->max_sample_rate < 12301)
+	if (machine->max_sample_rate > 0 && guard_initial_shift(&guard, period_base(&clock, 0, 0)))
 		rate.topic = ADVICE_THROTTLED;
 	found(look, "sample rate", rate, FINDING_LIMITED,
 	      "up to %" PRId64 " a second on a CPU; the kernel lowers that where they take more "
