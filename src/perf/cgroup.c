@@ -305,11 +305,11 @@ struct advice cgroup_advise(const struct cgroup *cgroup, int error)
 
 	if (!error)
 		advice.topic = ADVICE_NONE;
-	else if (error == -ENOENT)
+	else if (error == -ENOENT && cgroup->fd < 0)
 		advice.topic = ADVICE_NO_CGROUPS;
 	else if (error == -EROFS)
 		advice.topic = ADVICE_CGROUPS_READONLY;
-	else if (error == -EBADF || error == -EINVAL)
+	else if (error == -ENOENT || error == -EBADF || error == -EINVAL)
 		advice.topic = ADVICE_CGROUPS_V1;
 	return advice;
 }

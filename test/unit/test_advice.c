@@ -1,5 +1,6 @@
 #include "cases.h"
 #include "perf/advice.h"
+#include "perf/cgroup.h"
 #include "perf/machine.h"
 
 #include <errno.h>
@@ -90,6 +91,18 @@ static void machines(void **state)
 	assert_true(machine.counts || !machine.watchdog);
 }
 
+/* Where a directory was made the kernel says of its events what it says of none at all. */
+static void cgroups(void **state)
+{
+	const struct cgroup none = {.fd = -1}, made = {.fd = 3};
+
+	(void)state;
+	assert_int_equal(cgroup_advise(&made, 0).topic, ADVICE_NONE);
+	assert_int_equal(cgroup_advise(&none, -ENOENT).topic, ADVICE_NO_CGROUPS);
+	assert_int_equal(cgroup_advise(&made, -ENOENT).topic, ADVICE_CGROUPS_V1);
+	assert_int_equal(cgroup_advise(&none, -EACCES).topic, ADVICE_CGROUPS_DENIED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +110,7 @@ int main(void)
 		cmocka_unit_test(values_are_filled_in),
 		cmocka_unit_test(short_of_room),
 		cmocka_unit_test(machines),
+		cmocka_unit_test(cgroups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
