@@ -1,7 +1,7 @@
 #include "symbolize/debug_file.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/dwarf.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf_sections.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/target_file.h"
 

@@ -2,7 +2,7 @@
 
 #include "symbolize/array.h"
 #include "symbolize/dwarf_unit.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf_sections.h"
 
 #include <dwarf.h>
 #include <errno.h>

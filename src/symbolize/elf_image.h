@@ -1,16 +1,10 @@
-/*
- * ELF images: a module's file and its separate debug file, opened for reading names.
- *
- * Files are read, never mapped, for the owner of a mapped one could end this process by cutting it
- * short. Nothing is read of sections that are too big to be real.
- */
+/* ELF images: a module's file and its separate debug file, opened for reading names. */
 #ifndef SYMBOLIZE_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_IMAGE_H
 
 #include "symbolize/module.h"
 
-#include <gelf.h>
-#include <stdbool.h>
+#include <libelf.h>
 
 struct elf_image {
 	Elf *main;  /* NULL: the file is gone, only its debug file is left */
@@ -25,27 +19,5 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 /* The one with debug information, or NULL. The first call opens what belongs to it. */
 Elf *elf_image_dwarf(struct elf_image *image);
 void elf_image_close(struct elf_image *image);
-
-/* NULL: the file is none that libelf should be let loose on. */
-Elf *elf_file_begin(int fd);
-
-bool elf_has_symtab(Elf *elf);
-
-/* The first section of a type, and of a name where that is not NULL. NULL: none. */
-Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);
-
-/* The next one of the same kind; after: NULL for the first. */
-Elf_Scn *elf_section_next(Elf *elf, Elf_Scn *after, unsigned type, const char *name,
-                          GElf_Shdr *shdr);
-
-/* The bytes of a section that is there in the file, not compressed and at most max long; or NULL.
- */
-Elf_Data *elf_section_data(Elf_Scn *section, size_t max);
-
-/* The names of a string section, at least one byte, the last one 0; or NULL. */
-Elf_Data *elf_section_strings(Elf *elf, size_t index);
-
-/* Of such names the one at an offset; "" outside. */
-const char *elf_string(const Elf_Data *strings, size_t offset);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef SYMBOLIZE_ELF_SYMBOLS_H
 #define SYMBOLIZE_ELF_SYMBOLS_H
 
-#include "symbolize/elf_image.h"
+#include "symbolize/elf_sections.h"
 #include "symbolize/symbol_table.h"
 
 /*

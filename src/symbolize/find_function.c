@@ -1,5 +1,6 @@
 #include "symbolize/find_function.h"
 
+#include "symbolize/elf_image.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/module.h"
 

@@ -1,5 +1,5 @@
 #include "symbolize/debug_file.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf_sections.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "symbolize/split_unit.h"
+#include "symbolize/elf_sections.h"
 #include "symbolize/split_index.h"
 #include "symbolize/target_file.h"
 
