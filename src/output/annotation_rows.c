@@ -1,6 +1,6 @@
 #include "output/annotation.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "output/text.h"
 
 #include "symbolize/memory.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

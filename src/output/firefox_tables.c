@@ -2,7 +2,7 @@
 #include "output/firefox.h"
 #include "output/text.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #include "output/profile_trees.h"
 
 #include "symbolize/array.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <inttypes.h>

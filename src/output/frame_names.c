@@ -1,7 +1,7 @@
 #include "output/frame_names.h"
 
 #include "symbolize/array.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "output/frame_pieces.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "output/profile.h"
 #include "symbolize/array.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <ctype.h>
 #include <errno.h>

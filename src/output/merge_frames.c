@@ -1,6 +1,6 @@
 #include "output/merge_map.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 /*
  * Which module of which input can say what the frame is: the first one that has it. Several of an

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
                    struct merge_input *inputs, uint32_t nr_inputs)

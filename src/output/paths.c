@@ -1,7 +1,7 @@
 #include "output/paths.h"
 
 #include "symbolize/array.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

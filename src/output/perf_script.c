@@ -14,7 +14,7 @@
 #include "output/frame_names.h"
 #include "output/new_file.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include "output/text.h"
 
 #include "symbolize/array.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

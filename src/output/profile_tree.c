@@ -1,6 +1,6 @@
 #include "output/profile_build.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 /* What was inlined deeper than this is not told of callers, for a file may say so of each. */
 #define MAX_INLINED_DEPTH 1024

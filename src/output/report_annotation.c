@@ -4,7 +4,7 @@
 #include "output/report_text.h"
 #include "output/text.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "output/json_text.h"
 #include "output/report_annotation.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "output/trace_file.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <string.h>
 

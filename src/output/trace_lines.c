@@ -1,6 +1,6 @@
 #include "output/trace_file.h"
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 /* The last line at or below a frame, + 1. */
 static uint32_t find_line(const struct trace *trace, uint64_t frame)

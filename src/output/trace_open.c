@@ -1,5 +1,5 @@
 #include "output/trace_file.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define OUTPUT_WARNER_H
 
 #include "output/warnings.h"
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
 

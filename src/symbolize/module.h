@@ -1,58 +1,12 @@
-/*
- * Modules: the files and regions that code lives in.
- *
- * A *frame* is a code address in a form that outlives its process: the module's number and an
- * offset within it, 48 bits in one integer. For a module that is a file the offset is the ELF
- * virtual address, what addr2line takes. Code without a file (kernel, JIT, anonymous mappings) is
- * numbered in windows of 4 GiB: there the offset is the low half of the address.
- *
- *     63      48 47          32 31                    0
- *    |    0     |   module     |       offset          |
- *
- * In a stack, frame 0 (the leaf) is the interrupted instruction; every other frame is the last
- * byte of a call instruction (return address - 1), so that a lookup never lands in the function
- * behind a call that does not return.
- */
+/* Modules: the files and regions that code lives in. */
 #ifndef SYMBOLIZE_MODULE_H
 #define SYMBOLIZE_MODULE_H
 
+#include "symbolize/frame.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
-
-/* Frames of module 0 are not addresses; they tell why there is none. */
-enum frame_special {
-	FRAME_UNKNOWN = 0,    /* an address outside every known mapping */
-	FRAME_TRUNCATED = 1,  /* callers (or callees, in the tree) that could not be kept */
-	FRAME_UNOBSERVED = 2, /* a task that the kernel stopped observing: setuid or unreadable */
-	NR_FRAME_SPECIAL
-};
-
-#define FRAME_MAX_MODULES (1 << 16) /* that frames can name, module 0 included */
-
-static inline uint64_t frame_make(uint16_t module, uint32_t offset)
-{
-	return (uint64_t)module << 32 | offset;
-}
-
-static inline uint16_t frame_module(uint64_t frame)
-{
-	return (uint16_t)(frame >> 32);
-}
-
-static inline uint32_t frame_offset(uint64_t frame)
-{
-	return (uint32_t)frame;
-}
-
-enum module_kind {
-	MODULE_SPECIAL, /* number 0 only */
-	MODULE_FILE,
-	MODULE_VDSO,
-	MODULE_KERNEL, /* one window of the kernel's half, its loadable modules included */
-	MODULE_ANON,   /* one window of one process: JIT code and the like */
-};
 
 #define BUILD_ID_MAX 20
 
