@@ -178,6 +178,49 @@ static void exact_totals_are_of_all(void **state)
 	assert_int_equal(trace_event(trace, 0)->exact, 15);
 	assert_int_equal(trace_event(trace, 1)->exact, 0);
 	assert_int_equal(trace_event(trace, 0)->taken + trace_event(trace, 1)->taken, 400);
+	assert_null(trace_kind(trace, NR_EVENTS)); /* nor calls, of which there are none */
+	merged_close(ranks, trace, path);
+}
+
+/* A thread keeps what its trace says of it; a command adds up, and is exact if it is everywhere. */
+static void tasks_keep_their_totals(void **state)
+{
+	struct world ranks[2];
+	const struct trace_command *command;
+	const struct trace_thread *thread;
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct tables *t;
+
+		rank_open(&ranks[i], i);
+		t = ranks[i].tables;
+		tables_thread(t, 2)->flags = TRACE_THREAD_ENDED | TRACE_THREAD_EXACT;
+		tables_thread(t, 2)->end = tables_run(t)->start + 500;
+		tables_thread(t, 2)->exact = 70 + (uint64_t)i;
+		*tables_command(t, tables_string(t, "app")) = (struct trace_command){
+			.comm = tables_string(t, "app"),
+			.flags = i ? 0 : TRACE_THREAD_EXACT,
+			.tasks = 6,
+			.exact = 30 + (uint64_t)i,
+			.unobserved = 40 + (uint64_t)i,
+		};
+	}
+	trace = merged(ranks, path);
+	for (uint32_t i = 0; i < 2; i++) {
+		thread = trace_thread(trace, 2 + 6 * i);
+		assert_int_equal(thread->tid, 102);
+		assert_int_equal(thread->flags, TRACE_THREAD_ENDED | TRACE_THREAD_EXACT);
+		assert_int_equal(thread->end, trace_run(trace)->start + 500);
+		assert_int_equal(thread->exact, 70 + i);
+	}
+	command = trace_command(trace, 0);
+	assert_int_equal(command->flags, 0);
+	assert_int_equal(command->tasks, 12);
+	assert_int_equal(command->exact, 61);
+	assert_int_equal(command->unobserved, 81);
 	merged_close(ranks, trace, path);
 }
 
@@ -502,6 +545,7 @@ int main(void)
 		cmocka_unit_test(ranks_that_began_unevenly_are_told),
 		cmocka_unit_test(doubts_of_one_are_of_all),
 		cmocka_unit_test(exact_totals_are_of_all),
+		cmocka_unit_test(tasks_keep_their_totals),
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(losses_of_all_cpus_count),
 		cmocka_unit_test(ranks_are_thinned_alike),
