@@ -303,6 +303,37 @@ static void one_run_scatters_as_those_of_the_other_side(void **state)
 	expect_error((unsigned[]){100}, 1, 4.303 * sqrt(400 + 400 / 3.0));
 }
 
+/* With so many runs a side, of which every second one has 90 samples and the others 110. */
+static void expect_student(unsigned nr, double student)
+{
+	enum { MOST = 34 };
+	struct runs two;
+	struct trace *traces[MOST];
+	char *names[MOST];
+	struct diff_report report = {0};
+	struct diff_row *rows;
+
+	record_runs(&two, "a", (unsigned[]){90, 110}, 2);
+	for (unsigned i = 0; i < nr; i++) {
+		traces[i] = two.traces[i % 2];
+		names[i] = two.names[i % 2];
+	}
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		report.sides[side] = (struct diff_traces){traces, names, nr};
+	rows = rows_of(&report);
+	assert_true(is_near(rows[0].error, student * sqrt(2 * 100.0 / (nr - 1)) * weight(1)));
+	free_rows(rows);
+	end_all(&two);
+}
+
+static void many_runs_are_as_sure_as_a_normal_distribution(void **state)
+{
+	(void)state;
+	expect_student(2, 4.303);  /* 2 degrees of freedom */
+	expect_student(16, 2.042); /* 30: the last one of the table */
+	expect_student(34, 1.96 + 2.5 / 66);
+}
+
 /* Runs that agree to the sample are as uncertain as their samples. */
 static void runs_are_no_surer_than_their_samples(void **state)
 {
@@ -645,6 +676,7 @@ int main(void)
 		cmocka_unit_test(events_compare_by_name),
 		cmocka_unit_test(runs_differ_by_how_they_lie_apart),
 		cmocka_unit_test(one_run_scatters_as_those_of_the_other_side),
+		cmocka_unit_test(many_runs_are_as_sure_as_a_normal_distribution),
 		cmocka_unit_test(runs_are_no_surer_than_their_samples),
 		cmocka_unit_test(shares_of_several_runs),
 		cmocka_unit_test(several_runs_are_counted_above),
