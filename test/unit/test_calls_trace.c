@@ -48,6 +48,12 @@ static void job_open(struct job *job)
 	                                               .kinds[CALLS].shape = HMB_CALLS});
 }
 
+/* Of a thread's calls: more than one record has, of some. */
+static uint32_t nr_parts_of(uint32_t n)
+{
+	return n / NR_THREADS % 4 == 3 ? 0 : n % 8;
+}
+
 /* A thread's calls: three of MPI, then the region around them. */
 static void put_call(struct job *job, uint32_t n)
 {
@@ -59,7 +65,7 @@ static void put_call(struct job *job, uint32_t n)
 	                    .enter = turn == 3 ? *time - 60 : *time,
 	                    .leave = *time + 10,
 	                    .depth = turn != 3,
-	                    .nr_parts = turn == 3 ? 0 : n % 8,
+	                    .nr_parts = nr_parts_of(n),
 	                    .parts = parts};
 
 	for (uint32_t i = 0; i < call.nr_parts; i++)
@@ -80,6 +86,7 @@ static void check_call(const struct trace *trace, const struct trace_call *call)
 		assert_int_equal(part->bytes, (uint64_t)part->tag * 8);
 		assert_int_equal(trace_member(trace, part->comm, part->peer, false), i % 3);
 		assert_int_equal((uint32_t)part->tag % NR_THREADS, call->call.thread);
+		assert_int_equal(call->call.nr_parts, nr_parts_of((uint32_t)part->tag));
 	}
 }
 
@@ -88,17 +95,21 @@ static void check_trace(const struct trace *trace)
 	struct call_walk *walk = call_walk_new(trace);
 	struct trace_call call;
 	uint64_t last = 0;
-	uint32_t nr = 0;
+	uint32_t nr = 0, nr_parts = 0;
 
 	assert_non_null(walk);
 	while (call_walk_next(walk, &call) == 1) {
 		check_call(trace, &call);
+		nr_parts += call.call.nr_parts;
 		last = call.call.leave > last ? call.call.leave : last;
 		nr++;
 	}
 	assert_int_equal(trace_run(trace)->end, last); /* which nobody said */
 	call_walk_free(walk);
 	assert_int_equal(nr, NR_CALLS);
+	while (nr-- > 0)
+		nr_parts -= nr_parts_of(nr);
+	assert_int_equal(nr_parts, 0);
 	assert_null(trace_event(trace, CALLS)); /* it was not sampled */
 	assert_int_equal(trace_kind(trace, CALLS)->stored, NR_CALLS);
 	assert_int_equal(trace_kind(trace, CALLS)->taken, NR_CALLS);
