@@ -70,11 +70,17 @@ static void check_bin(const struct tables *tables, const struct bin *bin)
 
 static void check(struct tables *tables)
 {
+	const struct hmb_ledger *ledger = tables_ledger(tables);
 	unsigned char *memory = tables_arena(tables);
 	struct arena arena;
 
+	/* A reduction is told before its floor rises. */
+	assert_in_range(ledger->nr_reductions, ledger->floor[0], ledger->floor[0] + 1);
+	for (uint32_t i = 0; i < ledger->nr_reductions; i++)
+		assert_int_equal(ledger->reductions[i].floor, i + 1);
+
 	arena_init(&arena, memory, BUDGET);
-	for (uint32_t i = 0; i < tables_ledger(tables)->nr_bins; i++) {
+	for (uint32_t i = 0; i < ledger->nr_bins; i++) {
 		const unsigned char *whole = memory + ((size_t)i << arena.bin_shift);
 		const struct bin *first = (const void *)whole;
 		size_t step = (size_t)1 << first->size_shift;

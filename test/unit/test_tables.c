@@ -177,6 +177,7 @@ static void slots_wait_for_their_samples(void **state)
 	assert_int_equal(tables_thread(tables, a)->end, 0);
 	/* None stored at all: at once. */
 	tables_thread_ended(tables, b, 70);
+	assert_int_equal(tables_thread(tables, b)->tid, 0);
 	c = tables_add_thread(tables, 6, 6, 0, 80);
 	assert_int_equal(c, b);
 	tables_free(tables);
