@@ -31,6 +31,9 @@ static int job_open(void **state, uint32_t nr)
 	for (unsigned i = 0; i < 4; i++)
 		tables_add_region(t, &(struct trace_region){.name = tables_string(t, regions[i])});
 	tables_add_comm(t, &(struct trace_comm){.id = TRACE_COMM_WORLD_ID, .nr_members = nr}, NULL);
+	tables_add_comm(t,
+	                &(struct trace_comm){.id = 7, .flags = TRACE_COMM_INTER, .nr_members = nr},
+	                NULL);
 	p->trace = world_written(&p->world);
 	for (uint32_t host = 0; host < nr; host++) {
 		snprintf(name, sizeof(name), "%u", host);
@@ -105,6 +108,22 @@ static void all_wait_at_a_barrier(void **state)
 	assert_true(collective_tells(*state, BARRIER, 0, 0));
 }
 
+/* Of a rank without a trace, and of two groups that meet, nobody knows who waits. */
+static void strangers_tell_nothing(void **state)
+{
+	struct call_part barrier = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct pair *p = *state;
+
+	for (int32_t rank = -1; rank <= 1 << 20; rank += 1 << 20)
+		for (unsigned i = 0; i < 2; i++)
+			call(p, rank, BARRIER, 2000, 3000, barrier);
+	barrier.comm = 1;
+	for (int32_t rank = 0; rank < 2; rank++)
+		call(p, rank, BARRIER, 2000, 3000, barrier);
+	assert_int_equal(p->clocks.nr_bounds, 0);
+	assert_true(collective_tells(p, BARRIER, 0, 0));
+}
+
 /* In whatever order they come, each is known against the first. */
 static void all_hosts_meet(void **state)
 {
@@ -172,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_waits_for_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_wait_at_a_barrier, pair_open, pair_close),
+		cmocka_unit_test_setup_teardown(strangers_tell_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_hosts_meet, many_open, pair_close),
 		cmocka_unit_test_setup_teardown(messages_without_room_find_no_wrong_ends, pair_open,
 	                                        pair_close),
