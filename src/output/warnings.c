@@ -183,7 +183,7 @@ static const char *way_to_the_root(const struct trace *trace, double missing)
 		return "; where they are deeper than what was copied of them, record -g "
 		       "dwarf,65528 copies more";
 	if (missing >= NAMELESS_SHARE && has_made_code(trace))
-		return "; through code that was made at run time they do where it keeps frame "
+		return "; where they end in code that was made at run time, let it keep frame "
 		       "pointers, as with java -XX:+PreserveFramePointer";
 	return "";
 }

@@ -177,8 +177,8 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	tables_module(w.tables, 3)->kind = MODULE_ANON;
 	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n");
 	run->truncated_stacks = 51;
-	expect_of_run(&w, "5.1 % of the stacks do not reach their root; through code that was made "
-	                  "at run time they do where it keeps frame pointers, as with java "
+	expect_of_run(&w, "5.1 % of the stacks do not reach their root; where they end in code "
+	                  "that was made at run time, let it keep frame pointers, as with java "
 	                  "-XX:+PreserveFramePointer\n");
 	run->truncated_stacks = 6;
 	run->flags = 0;
