@@ -100,14 +100,15 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
 /* The node of a name below a parent, likewise. */
 uint32_t builder_child(struct builder *builder, uint32_t parent, uint32_t name);
 
-/* Asks for the memory that a search for the sum of a node and a class begins in, and ends in. */
-void sum_table_prefetch(const struct sum_table *table, const struct profile_node *nodes,
-                        uint32_t node, uint32_t class);
-void sum_table_prefetch_row(const struct sum_table *table, const struct profile_node *nodes,
-                            const struct profile_row *rows, uint32_t node);
+/* Asks for the memory that sum_table_guess() will need. */
+void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class);
+/* What probably is the sum of a node and a class, or PROFILE_NONE; asks for its memory. */
+uint32_t sum_table_guess(const struct sum_table *table, const struct profile_node *nodes,
+                         uint32_t node, uint32_t class);
 /* The number of the sum of a node and a class; PROFILE_NONE: there is none yet. */
 uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
-                        const struct profile_row *rows, uint32_t node, uint32_t class);
+                        const struct profile_row *rows, uint32_t node, uint32_t class,
+                        uint32_t guess);
 /* A new one, for the class of a row; PROFILE_NONE: no memory. */
 uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
                        const struct profile_row *rows, uint32_t node, uint32_t row);

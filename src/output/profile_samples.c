@@ -102,8 +102,8 @@ static int find_sum(struct builder *builder, struct target *target)
 	struct sum_table *sums = &builder->sums;
 	uint32_t name = profile->nodes[target->node].name;
 
-	target->sum =
-		sum_table_find(sums, profile->nodes, profile->rows, target->node, target->class);
+	target->sum = sum_table_find(sums, profile->nodes, profile->rows, target->node,
+	                             target->class, target->sum);
 	if (target->sum != PROFILE_NONE) {
 		target->row = sums->sums[target->sum].row;
 		return 0;
@@ -126,18 +126,29 @@ static int find_row(struct builder *builder, struct target *target)
 }
 
 /* Three look-ups after each other for each sample: those of all samples at once. */
-static void look_ahead_rows(const struct builder *builder, const struct batch *batch)
+static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 {
-	const struct target *targets = batch->targets;
+	const struct profile *profile = builder->profile;
+	const struct sum_table *sums = &builder->sums;
+	struct target *targets = batch->targets;
 
 	for (unsigned i = 0; i < batch->nr; i++)
 		if (targets[i].node != PROFILE_NONE)
-			sum_table_prefetch(&builder->sums, builder->profile->nodes, targets[i].node,
-			                   targets[i].class);
+			sum_table_prefetch(sums, targets[i].node, targets[i].class);
 	for (unsigned i = 0; i < batch->nr; i++)
 		if (targets[i].node != PROFILE_NONE)
-			sum_table_prefetch_row(&builder->sums, builder->profile->nodes,
-			                       builder->profile->rows, targets[i].node);
+			targets[i].sum = sum_table_guess(sums, profile->nodes, targets[i].node,
+			                                 targets[i].class);
+	for (unsigned i = 0; i < batch->nr; i++) {
+		if (targets[i].node == PROFILE_NONE)
+			continue;
+		if (targets[i].sum != PROFILE_NONE)
+			__builtin_prefetch(&profile->rows[sums->sums[targets[i].sum].row]);
+		else
+			node_table_prefetch(
+				&builder->rows,
+				node_hash(targets[i].class, profile->nodes[targets[i].node].name));
+	}
 }
 
 static int batch_add(struct builder *builder, struct batch *batch)

@@ -4,36 +4,42 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void sum_table_prefetch(const struct sum_table *table, const struct profile_node *nodes,
-                        uint32_t node, uint32_t class)
+void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class)
 {
-	if (!nodes[node].sum)
-		return;
-	__builtin_prefetch(&table->sums[nodes[node].sum - 1]);
 	node_table_prefetch(&table->more, node_hash(node, class));
 }
 
-void sum_table_prefetch_row(const struct sum_table *table, const struct profile_node *nodes,
-                            const struct profile_row *rows, uint32_t node)
+uint32_t sum_table_guess(const struct sum_table *table, const struct profile_node *nodes,
+                         uint32_t node, uint32_t class)
 {
-	if (nodes[node].sum)
-		__builtin_prefetch(&rows[table->sums[nodes[node].sum - 1].row].class);
+	const struct node_slot *slot = node_slot_first(&table->more, node_hash(node, class));
+	uint32_t sum = slot ? slot->node - 1 : nodes[node].sum - 1;
+
+	if (sum != PROFILE_NONE)
+		__builtin_prefetch(&table->sums[sum]);
+	return sum;
+}
+
+static bool is_of(const struct sum_table *table, const struct profile_row *rows, uint32_t sum,
+                  uint32_t node, uint32_t class)
+{
+	return table->sums[sum].node == node && rows[table->sums[sum].row].class == class;
 }
 
 uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
-                        const struct profile_row *rows, uint32_t node, uint32_t class)
+                        const struct profile_row *rows, uint32_t node, uint32_t class,
+                        uint32_t guess)
 {
-	const struct profile_sum *sums = table->sums;
-	uint32_t first = nodes[node].sum - 1, hash = node_hash(node, class);
-	const struct node_table *more = &table->more;
+	uint32_t first = nodes[node].sum - 1;
 	const struct node_slot *slot;
 
-	if (first == PROFILE_NONE || rows[sums[first].row].class == class)
+	if (guess != PROFILE_NONE && is_of(table, rows, guess, node, class))
+		return guess;
+	if (first == PROFILE_NONE || is_of(table, rows, first, node, class))
 		return first;
-	slot = node_slot_first(more, hash);
-	while (slot &&
-	       (sums[slot->node - 1].node != node || rows[sums[slot->node - 1].row].class != class))
-		slot = node_slot_next(more, slot);
+	slot = node_slot_first(&table->more, node_hash(node, class));
+	while (slot && !is_of(table, rows, slot->node - 1, node, class))
+		slot = node_slot_next(&table->more, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
@@ -57,7 +63,7 @@ uint32_t sum_table_weigh(struct sum_table *table, struct profile_node *nodes,
                          const struct profile_row *rows, uint32_t node, uint32_t row,
                          uint64_t weight)
 {
-	uint32_t number = sum_table_find(table, nodes, rows, node, rows[row].class);
+	uint32_t number = sum_table_find(table, nodes, rows, node, rows[row].class, PROFILE_NONE);
 
 	if (number == PROFILE_NONE)
 		number = sum_table_add(table, nodes, rows, node, row);
