@@ -34,11 +34,34 @@ static void forget_living(struct session *s)
 				~(uint32_t)TRACE_THREAD_EXACT;
 }
 
+/*
+ * Linux 5.13 to at least 6.12 says nothing at the end of a task, which 5.10 and 6.18 do. What all
+ * used is known even so, and of a command that has no other beside it.
+ */
+static void take_total(struct session *s)
+{
+	struct trace_command *command, *only = NULL;
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; (command = tables_command_at(s->tables, i)); i++)
+		if (command->tasks || command->exact) {
+			only = command;
+			nr++;
+		}
+	forget_all(s);
+	if (nr != 1)
+		return;
+	only->exact = sampler_exact(s->sampler) * s->tasks.scale;
+	only->flags |= TRACE_THREAD_EXACT;
+}
+
 void exact_total(struct session *s)
 {
 	if (s->way == SAMPLER_CGROUP || !s->options->command)
 		return;
-	if (believable(s))
+	if (s->tasks.nr_ended && !s->tasks.nr_told)
+		take_total(s);
+	else if (believable(s))
 		forget_living(s);
 	else
 		forget_all(s);

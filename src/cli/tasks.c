@@ -377,6 +377,7 @@ static void on_read(struct tasks *tasks, const struct record *record)
 		return;
 	task->observed += units;
 	task->told_exact = true;
+	tasks->nr_told++;
 	earlier = units < task->earlier ? units : task->earlier;
 	task->earlier -= earlier;
 	units -= earlier;

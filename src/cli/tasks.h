@@ -65,6 +65,7 @@ struct tasks {
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
 	uint64_t nr_ended;   /* EXIT records */
+	uint64_t nr_told;    /* READ records: of these, whose exact total the kernel told */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
 	uint64_t now;  /* of the newest record, ns */

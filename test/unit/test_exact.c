@@ -165,6 +165,27 @@ static void nothing_is_nothing(void **state)
 	assert_null(tables_thread(w->session.tables, 0));
 }
 
+/* As some kernels do: then what an earlier program is credited with is not all of its command. */
+static void who_is_told_nothing_knows_the_total(void **state)
+{
+	struct world *w = *state;
+
+	start(&w->session.tasks, PID + 1, "child");
+	command(w, "child")->flags |= TRACE_THREAD_EXACT;
+	say_exit(&w->session.tasks, PID + 1, PID + 1, 1000);
+	exact_total(&w->session);
+	check(w, "child", false, 0);
+	for (uint32_t i = 0; tables_command_at(w->session.tables, i); i++)
+		tables_command_at(w->session.tables, i)->tasks = 0;
+	command(w, "app")->tasks = 2;
+	command(w, "child")->exact = 1; /* executed app */
+	exact_total(&w->session);
+	check(w, "app", false, 0);
+	exact_total(&w->session);
+	check(w, "app", true, TOTAL);
+	check(w, "child", false, 0);
+}
+
 /* A command's total is known when all of it has ended. */
 static void what_runs_on_has_not_told_its_total(void **state)
 {
@@ -233,6 +254,7 @@ int main(void)
 		TEST(what_was_counted_twice_does_as_well),
 		TEST(counters_that_cannot_be_read_are_none),
 		TEST(nothing_is_nothing),
+		TEST(who_is_told_nothing_knows_the_total),
 		TEST(what_runs_on_has_not_told_its_total),
 		TEST(nor_has_a_thread_that_does),
 		TEST(who_awaits_its_exec_is_not_living),
