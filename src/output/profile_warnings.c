@@ -1,4 +1,3 @@
-#include "output/clock_sides.h"
 #include "output/text.h"
 #include "output/warner.h"
 

@@ -1,5 +1,4 @@
 #include "symbolize/epilogue.h"
-#include "symbolize/arch.h"
 #include "symbolize/insn.h"
 
 #include <string.h>

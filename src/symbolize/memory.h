@@ -18,7 +18,7 @@
 #ifndef SYMBOLIZE_MEMORY_H
 #define SYMBOLIZE_MEMORY_H
 
-#include "symbolize/module.h"
+#include "symbolize/frame.h"
 
 #include <stdbool.h>
 
