@@ -1,6 +1,7 @@
 #include "cli/image_trace.h"
 
 #include "cli/say.h"
+#include "output/text.h"
 #include "output/trace_write.h"
 
 #include <errno.h>
@@ -84,15 +85,16 @@ bool image_trace_has_begun(const struct tables *tables)
  * A recorder that died of an error of its own may have damaged its tables, which the writer takes
  * as they are; of a trace that no reader takes nothing should stay but the image.
  */
-bool image_trace_write(const char *output, struct tables *tables, bool alive, uint64_t *bytes)
+bool image_trace_write(const char *output, struct tables *tables, bool alive, const char *what)
 {
 	struct module_table *modules = all_modules(tables, alive);
 	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
 	int err = symbolizer ? 0 : -ENOMEM;
+	char size[TEXT_SIZE];
+	uint64_t bytes = 0;
 
-	*bytes = 0;
 	if (!err)
-		err = trace_write_checked(output, tables, modules, symbolizer, bytes);
+		err = trace_write_checked(output, tables, modules, symbolizer, &bytes);
 	symbolizer_free(symbolizer);
 	module_table_free(modules);
 	if (err == -EBADMSG)
@@ -101,5 +103,9 @@ bool image_trace_write(const char *output, struct tables *tables, bool alive, ui
 		    output);
 	else if (err)
 		say("cannot write '%s': %s; -o names another place", output, strerror(-err));
-	return !err;
+	if (err)
+		return false;
+	text_bytes(size, bytes);
+	say("%s %s → %s", what, size, output);
+	return true;
 }

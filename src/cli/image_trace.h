@@ -8,9 +8,9 @@
 bool image_trace_has_begun(const struct tables *tables);
 
 /*
- * Writes it, with the names that can be had now. alive: processes are still who they were; else
- * what they made at run time has no names. False: told on standard error.
+ * Writes it, with the names that can be had now, and tells how large `what` is. alive: processes
+ * are still who they were; else what they made at run time has no names. False: told why.
  */
-bool image_trace_write(const char *output, struct tables *tables, bool alive, uint64_t *bytes);
+bool image_trace_write(const char *output, struct tables *tables, bool alive, const char *what);
 
 #endif

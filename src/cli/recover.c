@@ -5,7 +5,6 @@
 #include "cli/image_command.h"
 #include "cli/image_trace.h"
 #include "cli/say.h"
-#include "output/text.h"
 #include "perf/cgroup.h"
 
 #include <errno.h>
@@ -44,14 +43,9 @@ static void say_why_not(const char *path, int error)
 
 static int write_recovered(const struct image_command *command, struct tables *tables)
 {
-	uint64_t bytes;
-	char size[TEXT_SIZE];
-
 	tables_run(tables)->flags |= TRACE_RUN_RECOVERED;
-	if (!image_trace_write(command->output, tables, false, &bytes))
+	if (!image_trace_write(command->output, tables, false, "recovered"))
 		return 1;
-	text_bytes(size, bytes);
-	say("recovered %s → %s", size, command->output);
 	tables_recovered(tables);
 	return 0;
 }

@@ -5,7 +5,6 @@
 #include "cli/image_command.h"
 #include "cli/image_trace.h"
 #include "cli/say.h"
-#include "output/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,19 +42,12 @@ static bool has_begun(const struct tables *tables)
 
 static int write_snapshot(const struct image_command *command, struct tables *tables)
 {
-	char size[TEXT_SIZE];
-	uint64_t bytes;
-
 	if (!has_begun(tables)) {
 		say("the recorder of '%s' has not begun to sample yet", command->path);
 		return 1;
 	}
 	tables_run(tables)->flags |= TRACE_RUN_SNAPSHOT;
-	if (!image_trace_write(command->output, tables, true, &bytes))
-		return 1;
-	text_bytes(size, bytes);
-	say("the run so far, %s → %s", size, command->output);
-	return 0;
+	return !image_trace_write(command->output, tables, true, "the run so far,");
 }
 
 static int snapshot(const struct image_command *command)
