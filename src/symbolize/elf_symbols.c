@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 #define MAX_SYMTAB (512u << 20)
+/* A label without a size, where other functions may have lost their names, is not longer. */
+#define MAX_LABEL 4096
 
 /* The ends of code sections, by section number; 0: not code. */
 struct code_ends {
 	size_t nr;
 	uint64_t *end;
+	uint64_t max_label;
 };
 
 static int code_ends_init(struct code_ends *code, Elf *elf)
@@ -55,17 +58,16 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info);
 	struct table_symbol symbol = {.name = name, .rank = (uint8_t)binding_rank(sym)};
-	uint64_t end;
+	uint64_t end, size = sym->st_size ? sym->st_size : code->max_label;
 
 	if (sym->st_shndx >= code->nr || sym->st_value >= code->end[sym->st_shndx] ||
 	    !is_code_name(type, name) || sym->st_value > UINT32_MAX)
 		return 0;
 	end = code->end[sym->st_shndx];
-	if (sym->st_size) {
+	if (size < end - sym->st_value)
+		end = sym->st_value + size;
+	if (sym->st_size)
 		symbol.rank |= SYMBOL_SIZED;
-		if (sym->st_size < end - sym->st_value)
-			end = sym->st_value + sym->st_size;
-	}
 	if (type != STT_NOTYPE)
 		symbol.rank |= SYMBOL_FUNCTION;
 	symbol.lo = (uint32_t)sym->st_value;
@@ -98,9 +100,12 @@ int elf_symbols_add(struct symbol_table *table, Elf *elf)
 	unsigned type = SHT_DYNSYM;
 	int err = code_ends_init(&code, elf);
 
+	code.max_label = MAX_LABEL;
 	/* Where there are both, .dynsym repeats what .symtab has. */
-	if (elf_section_find(elf, SHT_SYMTAB, NULL, &shdr))
+	if (elf_section_find(elf, SHT_SYMTAB, NULL, &shdr)) {
 		type = SHT_SYMTAB;
+		code.max_label = UINT64_MAX;
+	}
 	if (!err)
 		err = symtab_add(table, elf, &code, type);
 	free(code.end);

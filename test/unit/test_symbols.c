@@ -394,6 +394,24 @@ static void labels_end_at_other_functions(void **state)
 	assert_int_equal(ask(f, module_of(f, in_dir(f, "m.so")), next.lo).named, 0);
 }
 
+/* Of assembly without call frame information that was stripped: what is exported is not all. */
+static void labels_among_stripped_functions_are_short(void **state)
+{
+	struct fixture *f = *state;
+	struct answer label;
+
+	write_file(f, "s.c",
+	           "__asm__(\".text\\n.globl label\\nlabel: .zero 32\\n\"\n"
+	           "\"hidden: .zero 9000\\nnext: .zero 32\\n\");\n");
+	if (!run(f, "cc -shared -fPIC s.c -o s.so && objcopy --strip-symbol=hidden s.so t.so &&"
+	            "strip s.so -o u.so"))
+		skip();
+	label = find(f, "t.so", "label");
+	assert_int_equal(label.hi, find(f, "s.so", "next").lo);
+	assert_string_equal(ask(f, module_of(f, in_dir(f, "u.so")), label.lo + 31).name, "label");
+	assert_int_equal(ask(f, module_of(f, in_dir(f, "u.so")), label.lo + 8999).named, 0);
+}
+
 /* What a program says of its own code, by whole addresses. */
 static void map_of_a_process(void **state)
 {
@@ -580,6 +598,7 @@ int main(void)
 		TEST(mini_debug),
 		TEST(debug_information_has_names),
 		TEST(labels_end_at_other_functions),
+		TEST(labels_among_stripped_functions_are_short),
 		TEST(map_of_a_process),
 		TEST(missing_file_has_no_names),
 		TEST(replaced_library_has_no_names),
