@@ -28,9 +28,14 @@ struct callgrind {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct paths paths;
-	struct tally tally;
 	uint32_t nr_events;     /* counters included */
 	uint64_t *self, *total; /* of each path: one an event */
+	/*
+	 * Whether the function that a path ends with is called within itself. What it costs there
+	 * is in its outermost call already, and the inclusive cost of a function is to readers what
+	 * all calls of it cost together.
+	 */
+	bool *inner;
 	struct cost *costs;
 	uint64_t *weights; /* one an event */
 	uint32_t nr_costs;
@@ -82,11 +87,6 @@ static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee
 	return 0;
 }
 
-/*
- * Whether the function that a path ends with is called within itself. What it costs there is in its
- * outermost call already, and the inclusive cost of a function is to readers what all calls of it
- * cost together.
- */
 static bool is_inner_call(const struct paths *paths, uint32_t path)
 {
 	uint32_t function = paths_leaf(paths, path);
@@ -98,13 +98,17 @@ static bool is_inner_call(const struct paths *paths, uint32_t path)
 }
 
 /* The functions that have a caller somewhere; NULL: no memory. */
-static bool *find_called(const struct paths *paths)
+static bool *find_called(struct callgrind *callgrind)
 {
+	const struct paths *paths = &callgrind->paths;
 	bool *called = calloc((size_t)paths->names.nr + 1, sizeof(*called));
 
-	for (uint32_t i = 0; called && i < paths->nr_paths; i++)
-		if (paths->paths[i].caller != PATH_NONE && !is_inner_call(paths, i))
+	callgrind->inner = calloc((size_t)paths->nr_paths + 1, sizeof(*callgrind->inner));
+	for (uint32_t i = 0; called && callgrind->inner && i < paths->nr_paths; i++) {
+		callgrind->inner[i] = is_inner_call(paths, i);
+		if (paths->paths[i].caller != PATH_NONE && !callgrind->inner[i])
 			called[paths_leaf(paths, i)] = true;
+	}
 	return called;
 }
 
@@ -132,26 +136,26 @@ static int add_path(struct callgrind *callgrind, uint32_t path, const bool *call
 		err = add_cost(callgrind, entry->place, PATH_NONE, self);
 	if (!err && entry->caller == PATH_NONE && called[function])
 		err = add_cost(callgrind, PATH_NONE, function, total);
-	if (!err && entry->caller != PATH_NONE && !is_inner_call(&callgrind->paths, path))
+	if (!err && entry->caller != PATH_NONE && !callgrind->inner[path])
 		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place, function,
 		               total);
 	return err;
 }
 
 /* Callers come before callees. */
-static int sum_paths(struct callgrind *callgrind)
+static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 {
-	size_t nr = (size_t)callgrind->paths.nr_paths * callgrind->nr_events;
+	size_t nr;
 
+	callgrind->nr_events = tally->nr_weights;
+	nr = (size_t)callgrind->paths.nr_paths * callgrind->nr_events;
 	callgrind->self = calloc(nr + 1, sizeof(*callgrind->self));
 	callgrind->total = calloc(nr + 1, sizeof(*callgrind->total));
 	if (!callgrind->self || !callgrind->total)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < callgrind->tally.nr; i++)
-		memcpy(&callgrind->self[(size_t)callgrind->tally.entries[i].path *
-		                        callgrind->nr_events],
-		       tally_weights(&callgrind->tally, i),
-		       callgrind->nr_events * sizeof(uint64_t));
+	for (uint32_t i = 0; i < tally->nr; i++)
+		memcpy(&callgrind->self[(size_t)tally->entries[i].path * callgrind->nr_events],
+		       tally_weights(tally, i), callgrind->nr_events * sizeof(uint64_t));
 	memcpy(callgrind->total, callgrind->self, nr * sizeof(*callgrind->self));
 	for (uint32_t i = callgrind->paths.nr_paths; i-- > 0;) {
 		uint32_t caller = callgrind->paths.paths[i].caller;
@@ -365,8 +369,8 @@ out:
 
 static int add_paths(struct callgrind *callgrind)
 {
-	bool *called = find_called(&callgrind->paths);
-	int err = called ? 0 : -ENOMEM;
+	bool *called = find_called(callgrind);
+	int err = called && callgrind->inner ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
 		err = add_path(callgrind, i, called);
@@ -379,16 +383,17 @@ static int add_paths(struct callgrind *callgrind)
 
 static int prepare(struct callgrind *callgrind)
 {
+	struct tally tally;
 	int err;
 
 	if (paths_init(&callgrind->paths, callgrind->trace, PATHS_BY_LINE))
 		return -ENOMEM;
-	err = tally_init(&callgrind->tally, callgrind->conversion, &callgrind->paths,
+	err = tally_init(&tally, callgrind->conversion, &callgrind->paths,
 	                 &(struct tally_config){0});
-	if (err)
-		return err;
-	callgrind->nr_events = callgrind->tally.nr_weights;
-	err = sum_paths(callgrind);
+	paths_settle(&callgrind->paths);
+	if (!err)
+		err = sum_paths(callgrind, &tally);
+	tally_fini(&tally);
 	if (!err)
 		err = add_paths(callgrind);
 	if (callgrind->nr_costs)
@@ -400,12 +405,12 @@ static int prepare(struct callgrind *callgrind)
 static void callgrind_free(struct callgrind *callgrind)
 {
 	paths_fini(&callgrind->paths);
-	tally_fini(&callgrind->tally);
 	map64_fini(&callgrind->cost_by_key);
 	for (unsigned i = 0; i < 3; i++)
 		map64_fini(&callgrind->names[i]);
 	free(callgrind->self);
 	free(callgrind->total);
+	free(callgrind->inner);
 	free(callgrind->costs);
 	free(callgrind->weights);
 	free(callgrind);

@@ -24,15 +24,21 @@ int paths_init(struct paths *paths, const struct trace *trace, enum path_detail 
 	return paths->cache && paths->chain && paths->path_by_context ? 0 : -ENOMEM;
 }
 
-void paths_fini(struct paths *paths)
+void paths_settle(struct paths *paths)
 {
-	frame_names_fini(&paths->names);
 	map64_fini(&paths->place_by_frame);
 	map64_fini(&paths->place_by_key);
 	map64_fini(&paths->line_by_key);
-	map64_fini(&paths->path_by_key);
-	free(paths->place_by_piece);
+	node_table_fini(&paths->callees);
 	free(paths->path_by_context);
+	paths->path_by_context = NULL;
+}
+
+void paths_fini(struct paths *paths)
+{
+	paths_settle(paths);
+	frame_names_fini(&paths->names);
+	free(paths->place_by_piece);
 	free(paths->places);
 	free(paths->paths);
 	free(paths->cache);
@@ -121,28 +127,31 @@ static int know_place(struct paths *paths, uint64_t frame, uint32_t place)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Roots hang below number 0 in keys. */
-static uint64_t path_key(uint32_t caller, uint32_t place)
+static uint32_t known_callee(const struct paths *paths, uint32_t caller, uint32_t place)
 {
-	return (uint64_t)(caller + 1) << 32 | place;
+	const struct node_slot *slot = node_slot_first(&paths->callees, node_hash(caller, place));
+
+	while (slot && (paths->paths[slot->node - 1].caller != caller ||
+	                paths->paths[slot->node - 1].place != place))
+		slot = node_slot_next(&paths->callees, slot);
+	return slot ? slot->node - 1 : PATH_NONE;
 }
 
 static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place)
 {
-	uint64_t key = path_key(caller, place);
 	struct path *grown;
 	uint32_t path;
 
 	if (place == PATH_NONE)
 		return PATH_NONE;
-	path = map64_get(&paths->path_by_key, key);
+	path = known_callee(paths, caller, place);
 	if (path != PATH_NONE)
 		return path;
 	grown = array_grow(paths->paths, paths->nr_paths, sizeof(*grown));
 	if (!grown)
 		return PATH_NONE;
 	paths->paths = grown;
-	if (map64_add(&paths->path_by_key, key, paths->nr_paths))
+	if (node_table_put(&paths->callees, paths->nr_paths, node_hash(caller, place)))
 		return PATH_NONE;
 	paths->paths[paths->nr_paths] = (struct path){.caller = caller, .place = place};
 	return paths->nr_paths++;
@@ -271,8 +280,8 @@ static void approach(const struct paths *paths, const struct trace_sample *sampl
 	uint32_t caller = known_context(paths, sample->context);
 
 	if (caller != PATH_NONE)
-		map64_prefetch(&paths->path_by_key,
-		               path_key(caller, known_place(paths, sample->leaf)));
+		node_table_prefetch(&paths->callees,
+		                    node_hash(caller, known_place(paths, sample->leaf)));
 }
 
 void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr)

@@ -13,6 +13,7 @@
 #define OUTPUT_PATHS_H
 
 #include "output/frame_names.h"
+#include "output/node_table.h"
 
 #define PATH_NONE UINT32_MAX
 
@@ -48,7 +49,8 @@ struct paths {
 	struct place *places;
 	struct path *paths;
 	uint32_t nr_places, nr_paths;
-	struct map64 place_by_frame, place_by_key, line_by_key, path_by_key;
+	struct map64 place_by_frame, place_by_key, line_by_key;
+	struct node_table callees; /* paths, by their callers and places */
 	uint32_t *place_by_piece; /* + 1, where all frames of a piece are one place; 0: not known */
 	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */
 	struct path_cache *cache;
@@ -57,6 +59,8 @@ struct paths {
 
 /* 0 or -ENOMEM; to be given to paths_fini() in either case. */
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail);
+/* Frees what paths are found by, when all have been: they can be looked at as before. */
+void paths_settle(struct paths *paths);
 void paths_fini(struct paths *paths);
 
 /* The number of a sample's path; PATH_NONE: no memory. */
