@@ -278,9 +278,9 @@ static void put_in_turns(struct job *job, uint32_t nr_threads)
 {
 	for (uint32_t thread = NR_THREADS; thread < nr_threads; thread++)
 		tables_add_thread(job->w.tables, 100, 100 + (int)thread, 0, 0);
-	for (uint32_t n = 0; n < 100 * nr_threads; n++) {
+	for (uint32_t n = 0; n < 100 * nr_threads + 2000; n++) { /* in the end one has many */
 		struct call_part parts[8] = {{.kind = CALL_SEND_POSTED, .request = n}};
-		struct call call = {.thread = n % nr_threads,
+		struct call call = {.thread = n < 100 * nr_threads ? n % nr_threads : 0,
 		                    .region = job->regions[1],
 		                    .enter = 100UL * n,
 		                    .leave = 100UL * n + 50,
