@@ -34,6 +34,7 @@ static int job_open(void **state, uint32_t nr)
 	tables_add_comm(t,
 	                &(struct trace_comm){.id = 7, .flags = TRACE_COMM_INTER, .nr_members = nr},
 	                NULL);
+	tables_add_comm(t, &(struct trace_comm){.id = 8, .nr_members = nr + 1}, NULL);
 	p->trace = world_written(&p->world);
 	for (uint32_t host = 0; host < nr; host++) {
 		snprintf(name, sizeof(name), "%u", host);
@@ -117,6 +118,11 @@ static void strangers_tell_nothing(void **state)
 	for (int32_t rank = -1; rank <= 1 << 20; rank += 1 << 20)
 		for (unsigned i = 0; i < 2; i++)
 			call(p, rank, BARRIER, 2000, 3000, barrier);
+	for (int send = 1; send >= 0; send--)
+		call(p, send ? 0 : 2, send ? MPI_SEND : MPI_RECV, 2000, 3000,
+		     (struct call_part){.kind = send ? CALL_SEND : CALL_RECEIVE,
+		                        .comm = 2,
+		                        .peer = send ? 2 : 0});
 	barrier.comm = 1;
 	for (int32_t rank = 0; rank < 2; rank++)
 		call(p, rank, BARRIER, 2000, 3000, barrier);

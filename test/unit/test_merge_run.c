@@ -207,6 +207,7 @@ static void tasks_keep_their_totals(void **state)
 			.exact = 30 + (uint64_t)i,
 			.unobserved = 40 + (uint64_t)i,
 		};
+		tables_command(t, tables_string(t, "sh"))->flags = TRACE_THREAD_EXACT;
 	}
 	trace = merged(ranks, path);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -221,6 +222,7 @@ static void tasks_keep_their_totals(void **state)
 	assert_int_equal(command->tasks, 12);
 	assert_int_equal(command->exact, 61);
 	assert_int_equal(command->unobserved, 81);
+	assert_int_equal(trace_command(trace, 1)->flags, TRACE_THREAD_EXACT);
 	merged_close(ranks, trace, path);
 }
 
