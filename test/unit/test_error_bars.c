@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "output/error_bars.h"
 #include "output/profile.h"
 
 enum { NR_RUNS = 200, NR_FUNCTIONS = 3, LENGTH = 25000 /* periods */ };
@@ -155,10 +156,56 @@ static void intervals_hold_the_truth(void **state)
 	assert_true(all * 100 >= 93 * NR_RUNS * NR_FUNCTIONS);
 }
 
+/*
+ * A clock of one side of the system skips ticks where it meets the other one: so many as are
+ * missing of the exact time may lie in gaps before a sample, and each is of the row on both its
+ * sides.
+ */
+static void gaps_are_where_ticks_may_be_missing(void **state)
+{
+	enum { PERIOD = 97081, NONE = -1, NR = 6, NR_GAPS = 4 };
+	static const struct {
+		int time, row;
+	} samples[NR] = {{1, 0}, {2, 0}, {5, 0}, {9, 1}, {13, NONE}, {17, NONE}};
+	const double squared = (double)PERIOD * PERIOD;
+
+	(void)state;
+	for (unsigned missing = 0; missing <= NR_GAPS + 1; missing++) {
+		double share = missing > NR_GAPS ? 1 : (double)missing / NR_GAPS;
+		struct error_bars bars;
+		struct trace *trace;
+		struct world w;
+
+		world_open(&w, 64 << 10);
+		tables_run(w.tables)->flags = TRACE_RUN_USER_ONLY;
+		tables_event(w.tables, 0)->exact = PERIOD * (NR + missing);
+		trace = world_written(&w);
+		assert_int_equal(error_bars_init(&bars, trace, 0), 0);
+		for (unsigned i = 0; i < NR; i++) {
+			int row = samples[i].row;
+			const struct trace_sample sample = {
+				.time = (uint64_t)samples[i].time * PERIOD, .weight = PERIOD};
+
+			assert_int_equal(error_bars_step(&bars, &sample, (uint32_t)row,
+			                                 row == NONE ? 0 : PERIOD),
+			                 0);
+		}
+		error_bars_end(&bars);
+		/* A sample's weight, a beginning and an end, and the gap. */
+		assert_true(fabs(error_bars_variance(&bars, 0) / squared - 2 - share) < 1e-9);
+		assert_true(fabs(error_bars_variance(&bars, 1) / squared - 2) < 1e-9);
+		assert_true(fabs(error_bars_runs(&bars, 0) - 1 - share * NR_GAPS) < 1e-9);
+		error_bars_fini(&bars);
+		trace_close(trace);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_hold_the_truth),
+		cmocka_unit_test(gaps_are_where_ticks_may_be_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
