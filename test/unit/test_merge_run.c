@@ -380,6 +380,49 @@ static void one_file_in_two_places_keeps_its_names(void **state)
 	world_close(&w);
 }
 
+/* A rank's CPUs are those of its host, behind the other's; a thread that no table has stays so. */
+static void samples_keep_who_and_where(void **state)
+{
+	enum { OWN = 40, STRANGE }; /* levels, by which they are found */
+	static const uint64_t caller = 2ULL << 32 | 8;
+	struct hmb_sample sample = {.leaf = 2ULL << 32 | 4, .path = &caller, .path_size = 1};
+	struct world ranks[2];
+	struct trace_sample got;
+	struct trace_walk *walk;
+	struct trace *trace;
+	uint64_t frames[1];
+	uint32_t nr = 0;
+	char path[128];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		rank_open(&ranks[i], (int)i);
+		tables_run(ranks[i].tables)->host =
+			tables_string(ranks[i].tables, i ? "other" : "host");
+		for (sample.level = OWN; sample.level <= STRANGE; sample.level++) {
+			sample.cpu = 1;
+			sample.thread = sample.level == OWN ? 2 : 1 << 20;
+			put_next(&ranks[i], sample);
+		}
+	}
+	trace = merged(ranks, path);
+	walk = trace_walk_new(trace, 0);
+	while (trace_walk_next(walk, &got) == 1) {
+		const struct trace_thread *thread = trace_thread(trace, got.thread);
+
+		if (got.level != OWN && got.level != STRANGE)
+			continue;
+		assert_int_equal(got.cpu % NR_CPUS, 1);
+		nr += 1 + 10 * (got.cpu / NR_CPUS);
+		assert_int_equal(thread ? thread->tid : 0, got.level == OWN ? 102 : 0);
+		assert_int_equal(trace_stack(trace, &got, frames, 1), 2);
+		assert_int_equal((uint32_t)frames[0], 4);
+	}
+	trace_walk_free(walk);
+	assert_int_equal(nr, 24); /* of which two are of the second host's CPUs */
+	merged_close(ranks, trace, path);
+}
+
 /* Containers of one host give the same PIDs, and what their programs compile has equal addresses.
  */
 static void compiled_code_is_of_one_rank(void **state)
@@ -552,6 +595,7 @@ int main(void)
 		cmocka_unit_test(losses_of_all_cpus_count),
 		cmocka_unit_test(ranks_are_thinned_alike),
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
+		cmocka_unit_test(samples_keep_who_and_where),
 		cmocka_unit_test(compiled_code_is_of_one_rank),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
