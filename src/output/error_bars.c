@@ -17,11 +17,6 @@ struct error_stream {
 	uint64_t gaps; /* so far: where a tick may have met the other side of the system */
 };
 
-/* Of a row: over streams, over CPUs, and over gaps in streams, if each was a tick. */
-struct error_sums {
-	double streams, cpus, gaps;
-};
-
 static double square(double x)
 {
 	return x * x;
@@ -38,6 +33,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.nr_cpus = trace_nr_cpus(trace) + 1,
 		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
 	};
+	bars->nr_sums = 1 + !bars->by_cpu + bars->one_sided;
 	if (bars->by_cpu)
 		bars->nr_streams = bars->nr_cpus;
 	else
@@ -50,7 +46,7 @@ void error_bars_fini(struct error_bars *bars)
 {
 	free(bars->streams);
 	free(bars->cpus);
-	free(bars->rows);
+	free(bars->sums);
 	*bars = (struct error_bars){0};
 }
 
@@ -60,9 +56,19 @@ static struct error_stream *stream_at(struct error_stream *streams, uint32_t num
 	return &streams[number < nr ? number : nr - 1];
 }
 
-static double *sum_of(struct error_bars *bars, uint32_t row, bool by_cpu)
+static double *sums_of(const struct error_bars *bars, uint32_t row)
 {
-	return by_cpu ? &bars->rows[row].cpus : &bars->rows[row].streams;
+	return &bars->sums[(size_t)row * bars->nr_sums];
+}
+
+static double *sum_of(const struct error_bars *bars, uint32_t row, bool by_cpu)
+{
+	return sums_of(bars, row) + by_cpu;
+}
+
+static double *gaps_of(const struct error_bars *bars, uint32_t row)
+{
+	return sums_of(bars, row) + bars->nr_sums - 1;
 }
 
 /* The difference between a stream's latest sample and its next one, added to one of the sums. */
@@ -96,20 +102,20 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 		return;
 	stream->gaps++;
 	if (row != ERROR_BARS_NONE && stream->row == row + 1)
-		bars->rows[row].gaps += square((double)sample->weight);
+		*gaps_of(bars, row) += square((double)sample->weight);
 }
 
 static int make_room(struct error_bars *bars, uint32_t row)
 {
 	uint32_t room = bars->room ? bars->room : LEAST_ROOM;
-	struct error_sums *grown;
+	double *grown;
 
 	while (room <= row)
 		room *= 2;
-	grown = reallocarray(bars->rows, room, sizeof(*grown));
+	grown = reallocarray(bars->sums, room, bars->nr_sums * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	bars->rows = grown;
+	bars->sums = grown;
 	bars->room = room;
 	return 0;
 }
@@ -132,7 +138,8 @@ static int add_rows(struct error_bars *bars, uint32_t row)
 {
 	if (row >= bars->room && make_room(bars, row))
 		return -ENOMEM;
-	memset(bars->rows + bars->nr, 0, (row + 1 - bars->nr) * sizeof(*bars->rows));
+	memset(sums_of(bars, bars->nr), 0,
+	       (row + 1 - bars->nr) * bars->nr_sums * sizeof(*bars->sums));
 	bars->nr = row + 1;
 	return 0;
 }
@@ -140,7 +147,7 @@ static int add_rows(struct error_bars *bars, uint32_t row)
 void error_bars_prefetch(const struct error_bars *bars, uint32_t row)
 {
 	if (row < bars->nr)
-		__builtin_prefetch(&bars->rows[row], 1);
+		__builtin_prefetch(sums_of(bars, row), 1);
 }
 
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
@@ -196,14 +203,16 @@ void error_bars_end(struct error_bars *bars)
 
 double error_bars_variance(const struct error_bars *bars, uint32_t row)
 {
-	struct error_sums sums = {0};
+	double streams = 0, cpus = 0;
 
 	if (bars->has_all)
 		return 0;
-	if (row < bars->nr)
-		sums = bars->rows[row];
-	return square((double)bars->max_weight) +
-	       fmax(sums.streams + bars->gap_share * sums.gaps, sums.cpus);
+	if (row < bars->nr) {
+		streams = *sum_of(bars, row, false);
+		streams += bars->one_sided ? bars->gap_share * *gaps_of(bars, row) : 0;
+		cpus = bars->cpus ? *sum_of(bars, row, true) : 0;
+	}
+	return square((double)bars->max_weight) + fmax(streams, cpus);
 }
 
 double error_bars_runs(const struct error_bars *bars, uint32_t thread)

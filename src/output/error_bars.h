@@ -37,8 +37,11 @@ struct error_bars {
 	struct error_stream *streams;
 	struct error_stream *cpus; /* NULL: they are the streams */
 	uint32_t nr_streams, nr_cpus;
-	struct error_sums *rows;
-	uint32_t nr, room;   /* of them; nr: that were asked for */
+	/* Of each row: over streams; over CPUs, where they are not the streams; over gaps in
+	   streams of one side, if each was a tick. */
+	double *sums;
+	unsigned nr_sums;    /* of a row */
+	uint32_t nr, room;   /* rows; nr: that were asked for */
 	uint64_t weight;     /* of all samples, in a row or not */
 	uint64_t max_weight; /* of one sample, as it was added to a row */
 	double gap_share;    /* which part of the gaps were ticks */
