@@ -22,7 +22,7 @@ void map64_fini(struct map64 *map);
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 /* Asks for the memory that map64_get() will need. */
 void map64_prefetch(const struct map64 *map, uint64_t key);
-/* A key that is not there yet; value is below UINT32_MAX. 0 or -ENOMEM. */
+/* Also instead of another value of the key; value is below UINT32_MAX. 0 or -ENOMEM. */
 int map64_add(struct map64 *map, uint64_t key, uint32_t value);
 /* Nothing happens where it is not there. */
 void map64_remove(struct map64 *map, uint64_t key);

@@ -116,6 +116,7 @@ void profile_free(struct profile *profile)
 	if (!profile)
 		return;
 	frame_names_fini(&profile->names);
+	map64_fini(&profile->carried);
 	free(profile->classes);
 	free(profile->rows);
 	free(profile->nodes);

@@ -79,8 +79,8 @@ struct profile_row {
 	uint32_t class, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
 	uint64_t self;
 	uint64_t samples;
-	double variance; /* of self */
-	uint32_t buckets[PROFILE_NR_BUCKETS];
+	double variance;                     /* of self */
+	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples: what profile.carried leaves */
 };
 
 /*
@@ -171,7 +171,8 @@ struct profile {
 	uint64_t total;                /* weight, what was not sampled included */
 	uint64_t max_weight;           /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
-	bool has_all;                         /* every occurrence of the event is a sample */
+	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */
+	bool has_all;         /* every occurrence of the event is a sample */
 };
 
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */

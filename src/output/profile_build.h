@@ -125,6 +125,12 @@ int builder_scale(struct builder *builder);
 /* Adds rows for what the kernel counted and no sample stands for: after all samples. Likewise. */
 int builder_add_unsampled(struct builder *builder);
 
+/*
+ * A bucket of a row began anew at 0: most rows have few samples, and little room to count them. 0
+ * or -ENOMEM.
+ */
+int profile_carry(struct profile *profile, uint32_t row, unsigned bucket);
+
 /* Adds up what is below every node; parents come before their children. */
 void profile_sum_nodes(struct profile_node *nodes, uint32_t nr);
 /* Lets sums that are of one class alone be what nodes have. 0 or -ENOMEM. */

@@ -1,4 +1,4 @@
-#include "output/profile.h"
+#include "output/profile_build.h"
 
 #include <math.h>
 
@@ -8,6 +8,28 @@
 /* How unlikely chance must be, in standard deviations, and how wrong the shares. */
 #define MIN_DEVIATION 6.0
 #define MIN_DISTANCE  0.03
+
+static uint64_t bucket_key(uint32_t row, unsigned bucket)
+{
+	return (uint64_t)row * PROFILE_NR_BUCKETS + bucket;
+}
+
+int profile_carry(struct profile *profile, uint32_t row, unsigned bucket)
+{
+	uint64_t key = bucket_key(row, bucket);
+	uint32_t before = map64_get(&profile->carried, key);
+
+	return map64_add(&profile->carried, key, before == UINT32_MAX ? 1 : before + 1);
+}
+
+static double bucket_samples(const struct profile *profile, const struct profile_row *row,
+                             unsigned bucket)
+{
+	uint32_t number = (uint32_t)(row - profile->rows);
+	uint32_t carried = map64_get(&profile->carried, bucket_key(number, bucket));
+
+	return row->buckets[bucket] + (carried == UINT32_MAX ? 0 : 256.0 * carried);
+}
 
 struct evidence {
 	double chi2, farthest;
@@ -42,8 +64,8 @@ bool profile_in_lockstep(const struct profile *profile, const struct profile_row
 		return false;
 	for (unsigned i = 0; i < PROFILE_NR_BUCKETS; i++)
 		if (profile->buckets[i])
-			weigh_bucket(&evidence, row->buckets[i], (double)profile->buckets[i],
-			             share);
+			weigh_bucket(&evidence, bucket_samples(profile, row, i),
+			             (double)profile->buckets[i], share);
 	if (evidence.nr < 2 || evidence.farthest < MIN_DISTANCE)
 		return false;
 	spread = 2.0 / (9.0 * (evidence.nr - 1));

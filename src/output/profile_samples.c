@@ -37,7 +37,8 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	profile->classes[target->class].weight += weight;
 	row->self += weight;
 	row->samples++;
-	row->buckets[bucket]++;
+	if (!++row->buckets[bucket] && profile_carry(profile, target->row, bucket))
+		return -ENOMEM;
 	profile->buckets[bucket]++;
 	profile->samples++;
 	profile->total += weight;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "output/class_rows.h"
+#include "output/profile_build.h"
 
 /* --- names for a trace ------------------------------------------------------------------------ */
 
@@ -608,13 +609,15 @@ static void evidence_is_weighed(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct profile profile = {0};
 		struct profile_row row = {0};
+		struct profile profile = {.rows = &row};
 
 		for (unsigned b = 0; b < 3; b++) {
 			profile.buckets[b] = rows[i].all[b];
 			profile.samples += rows[i].all[b];
-			row.buckets[b] = rows[i].in_row[b];
+			for (uint32_t n = 0; n < rows[i].in_row[b]; n++)
+				if (!++row.buckets[b])
+					assert_int_equal(profile_carry(&profile, 0, b), 0);
 			row.samples += rows[i].in_row[b];
 		}
 		if (profile_in_lockstep(&profile, &row) != rows[i].lockstep)
@@ -624,6 +627,7 @@ static void evidence_is_weighed(void **state)
 		row.name = 0;
 		profile.has_all = true;
 		assert_false(profile_in_lockstep(&profile, &row));
+		map64_fini(&profile.carried);
 	}
 }
 
