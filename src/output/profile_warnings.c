@@ -1,3 +1,4 @@
+#include "output/shares.h"
 #include "output/text.h"
 #include "output/warner.h"
 
@@ -79,14 +80,16 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
 	uint64_t total = profile_exact(profile);
+	bool in_full = trace_run(profile->trace)->flags & (TRACE_RUN_CGROUP | TRACE_RUN_WIDE);
 	char exact[TEXT_SIZE];
 
 	if (total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)total, event->unit);
 	warn(warner,
-	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s",
+	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s%s",
 	     100 * share(profile->sampled, total), exact, trace_string(profile->trace, event->name),
+	     in_full || shares_exact_known(profile->trace) ? "" : ", or tasks were too short",
 	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "");
 }
 

@@ -308,6 +308,10 @@ static void ticks_that_the_kernel_skipped_are_told(void **state)
 	expect_of_clock(&w, "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
 	                    "kernel skipped the rest\n");
 	expect_of_part(&w, &part, "");
+	tables_run(w.tables)->flags = 0;
+	expect_of_clock(&w, "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
+	                    "kernel skipped the rest, or tasks were too short\n");
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
 	stream_of(&w, CPU_CLOCK)->lost = 50;
 	expect_of_clock(
 		&w, "50 samples of cpu-clock were lost (4.76 %): shares may be wrong by as much "
