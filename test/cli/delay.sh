@@ -63,7 +63,7 @@ for counter in info["counters"]:
 END
 }
 phases
-phases --inherit -m 64K
+! tells_totals || phases --inherit -m 64K
 phases --counters page-faults -e cpu-clock
 
 # Setuid programs, which inherited events cannot see: what they used before the start is not

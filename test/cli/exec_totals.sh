@@ -3,6 +3,7 @@
 # reports show no time twice. As an ordinary user, with inherited events.
 . "$(dirname "$0")/scenario"
 need_sampling
+need_totals
 
 cat >first.py <<'END'
 import os, sys, threading, time

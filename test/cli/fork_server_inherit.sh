@@ -3,6 +3,7 @@
 # of them is there as [unsampled].
 . "$(dirname "$0")/scenario"
 need_sampling
+need_totals
 
 recorded --inherit -F 200 -g none "$TARGETS/storm" 3000 1 child 500 >said
 measure <<'END'

@@ -4,6 +4,7 @@
 # or more cover most of a command its functions are shown times what is missing, in all tables.
 . "$(dirname "$0")/scenario"
 need_sampling
+need_totals
 
 storm() { # COUNT ARGUMENTS-OF-RECORD...
 	count=$1; shift
