@@ -13,7 +13,7 @@ await sh -c 'grep "^State:.Z" "/proc/$(cat zombie)/status"' >/dev/null
 for error in 1 38; do # EPERM, ENOSYS
 	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u sh -c 'exit 3'
 	[ $? = 3 ] || fail "without pidfd_open"
-	sleep 0.3 & # whose parent has still to see its end
+	sleep 1 & # whose parent has still to see its end
 	"$TARGETS/filter" pidfd_open $error timeout 20 "$ADAPTRACE" record -q -e cpu-clock:u -p $! ||
 		fail "attached without pidfd_open"
 	"$TARGETS/filter" pidfd_open $error "$ADAPTRACE" record -q -e cpu-clock:u -p "$(cat zombie)" 2>errors
