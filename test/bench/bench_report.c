@@ -1,7 +1,8 @@
 /*
  * Reports of full traces of 100 MiB: of a program with few call paths, of which 40 million samples
- * find room, of a compiler, whose call paths take most of the room, and of a deep recursion; and of
- * each thread of a compiler that has 64.
+ * find room, of a compiler, whose call paths take most of the room, and of a deep recursion; of
+ * each thread of a compiler that has 64, and of a program that has 1000; and what converters take
+ * that hold all call paths.
  */
 
 #include <string.h>
@@ -106,8 +107,11 @@ struct cost {
 	double seconds, cpu_seconds, mib; /* mib: the most memory that it had */
 };
 
-static struct cost run_report(const char *adaptrace, const char *path, const char *option)
+/* What a command takes that reads a trace, and has an option or NULL. */
+static struct cost run_view(const char *adaptrace, const char *path, const char *command,
+                            const char *option)
 {
+	bool is_report = !strcmp(command, "report");
 	uint64_t start = bench_now();
 	struct rusage usage;
 	pid_t pid = (fflush(stdout), fork());
@@ -116,7 +120,8 @@ static struct cost run_report(const char *adaptrace, const char *path, const cha
 	if (!pid) {
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(127);
-		execl(adaptrace, "adaptrace", "report", path, option, (char *)NULL);
+		execl(adaptrace, "adaptrace", command, path, option, is_report ? NULL : "-o", "-",
+		      (char *)NULL);
 		_exit(127);
 	}
 	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid || status)
@@ -129,9 +134,8 @@ static struct cost run_report(const char *adaptrace, const char *path, const cha
 	};
 }
 
-/* option: NULL: none */
 static void measure(const char *name, const struct program_config *config, unsigned nr_threads,
-                    const char *option, const char *folder)
+                    const char *command, const char *option, const char *folder)
 {
 	char path[64], adaptrace[4096], what[80];
 	struct cost best = {.seconds = 1e9}, cost;
@@ -145,7 +149,7 @@ static void measure(const char *name, const struct program_config *config, unsig
 	snprintf(path, sizeof(path), "%s/x.atr", folder);
 	samples = write_trace(path, config, nr_threads);
 	for (unsigned i = 0; i < 5; i++) {
-		cost = run_report(adaptrace, path, option);
+		cost = run_view(adaptrace, path, command, option);
 		if (cost.seconds < best.seconds)
 			best = cost;
 	}
@@ -164,10 +168,15 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	bench_head("report", "s");
-	measure("few call paths", &program_skewed, 1, NULL, folder);
-	measure("a compiler", &program_compiler, 1, NULL, folder);
-	measure("a deep recursion", &program_recursion, 1, NULL, folder);
-	measure("64 threads, --per-thread", &program_compiler, 64, "--per-thread", folder);
+	measure("few call paths", &program_skewed, 1, "report", NULL, folder);
+	measure("a compiler", &program_compiler, 1, "report", NULL, folder);
+	measure("a deep recursion", &program_recursion, 1, "report", NULL, folder);
+	measure("64 threads, --per-thread", &program_compiler, 64, "report", "--per-thread",
+	        folder);
+	measure("1000 threads, --per-thread", &program_skewed, 1000, "report", "--per-thread",
+	        folder);
+	measure("a compiler, --callgrind", &program_compiler, 1, "convert", "--callgrind", folder);
+	measure("a compiler, --pprof", &program_compiler, 1, "convert", "--pprof", folder);
 	rmdir(folder);
 	return 0;
 }
