@@ -33,15 +33,11 @@ struct cfi_reader {
 
 struct cfi_reader *cfi_reader_new(struct module_table *modules)
 {
-	struct cfi_reader *reader = malloc(sizeof(*reader));
+	struct cfi_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
 	reader->modules = modules;
-	reader->indexed = 0;
-	reader->unpacked = 0;
-	reader->nr_opened = 0;
-	reader->parent.section = NULL;
 	reader->images = image_cache_new(modules);
 	if (!reader->images) {
 		free(reader);
