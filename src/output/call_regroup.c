@@ -42,7 +42,7 @@ struct regroup {
 static int note_bin(struct regroup *regroup, uint32_t thread, const struct bin *bin)
 {
 	struct call_regrouped *out = regroup->out;
-	struct place *places = array_grow(out->places, out->nr, sizeof(*places));
+	struct bin_place *places = array_grow(out->places, out->nr, sizeof(*places));
 	uint32_t *threads;
 
 	if (!places)
@@ -53,7 +53,7 @@ static int note_bin(struct regroup *regroup, uint32_t thread, const struct bin *
 		return -ENOMEM;
 	out->threads = threads;
 	out->threads[out->nr] = thread;
-	out->places[out->nr++] = (struct place){
+	out->places[out->nr++] = (struct bin_place){
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,
 	};
@@ -138,7 +138,7 @@ static int regroup_bin(struct regroup *regroup, const struct bin *bin)
 /* List after list, so that each thread's bins are in that order, too. */
 static int regroup_all(struct regroup *regroup)
 {
-	const struct place *place = regroup->places->places, *end = place + regroup->places->nr;
+	const struct bin_place *place = regroup->places->places, *end = place + regroup->places->nr;
 	int err = 0;
 
 	for (; place < end && !err; place++) {

@@ -9,8 +9,8 @@
 #include "output/trace_places.h"
 
 struct call_regrouped {
-	struct place *places; /* each thread's in their order, those of several threads mixed */
-	uint32_t *threads;    /* whose they are */
+	struct bin_place *places; /* each thread's in their order, those of several threads mixed */
+	uint32_t *threads;        /* whose they are */
 	size_t nr;
 	void *map; /* of the file: what the places' bins are in */
 	size_t map_size;

@@ -10,8 +10,8 @@
 
 /* The calls of one kind and level, at the next record. */
 struct list {
-	const struct place *at, *end; /* the bins that follow */
-	const uint32_t *thread;       /* whose calls are wanted; NULL: everybody's */
+	const struct bin_place *at, *end; /* the bins that follow */
+	const uint32_t *thread;           /* whose calls are wanted; NULL: everybody's */
 	struct call record;
 	struct call_cursor *cursor; /* NULL: there is no further record */
 	uint32_t level;
@@ -56,7 +56,7 @@ static int list_next(struct list *list)
 	return got;
 }
 
-static int list_open(struct list *list, const struct place *first, const struct place *end,
+static int list_open(struct list *list, const struct bin_place *first, const struct bin_place *end,
                      const uint32_t *thread)
 {
 	*list = (struct list){
@@ -89,7 +89,7 @@ static struct list *oldest(const struct call_walk *walk)
 
 static int open_lists(struct call_walk *walk, const struct places *places, const uint32_t *thread)
 {
-	const struct place *place = places->places, *end = place + places->nr, *next;
+	const struct bin_place *place = places->places, *end = place + places->nr, *next;
 	int err = 0;
 
 	walk->lists = calloc((size_t)places_lists(places) + 1, sizeof(*walk->lists));
@@ -292,8 +292,8 @@ static int regroup(struct survey *survey, const struct scratch *scratch)
 static int share_places(const struct survey *survey)
 {
 	struct call_index *index = survey->index;
-	const struct place *from = index->own ? index->own->places : survey->places.places;
-	struct place *next;
+	const struct bin_place *from = index->own ? index->own->places : survey->places.places;
+	struct bin_place *next;
 
 	index->places = next = calloc(survey->nr + 1, sizeof(*next));
 	if (!next)

@@ -11,7 +11,7 @@
 #include "output/trace.h"
 
 struct call_regrouped;
-struct place;
+struct bin_place;
 struct places;
 
 struct trace_call {
@@ -32,7 +32,7 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call);
 /* Which bins hold calls of which threads, for walks over one thread after the other. */
 struct call_index {
 	const struct trace *trace;
-	struct place *places;     /* of thread after thread */
+	struct bin_place *places; /* of thread after thread */
 	struct places *of_thread; /* each one's part of them */
 	uint64_t *nr;             /* calls by thread; of numbers made up the last one */
 	uint32_t nr_threads;

@@ -14,12 +14,12 @@ struct search {
 
 static int add_place(struct places *places, const struct bin *bin)
 {
-	struct place *grown = array_grow(places->places, places->nr, sizeof(*grown));
+	struct bin_place *grown = array_grow(places->places, places->nr, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	places->places = grown;
-	places->places[places->nr++] = (struct place){
+	places->places[places->nr++] = (struct bin_place){
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,
 		.bin = bin,
@@ -53,7 +53,7 @@ static int add_granule(const struct search *search, const unsigned char *granule
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct bin_place *x = a, *y = b;
 
 	if (x->list != y->list)
 		return x->list < y->list ? -1 : 1;
@@ -89,9 +89,9 @@ uint32_t places_lists(const struct places *places)
 	return nr;
 }
 
-const struct place *places_list_end(const struct places *places, const struct place *first)
+const struct bin_place *places_list_end(const struct places *places, const struct bin_place *first)
 {
-	const struct place *end = places->places + places->nr, *next = first + 1;
+	const struct bin_place *end = places->places + places->nr, *next = first + 1;
 
 	while (next < end && next->list == first->list)
 		next++;

@@ -5,14 +5,14 @@
 #include "output/trace_file.h"
 
 /* Where a bin stands among all: lists come one after the other, each in order. */
-struct place {
+struct bin_place {
 	uint32_t list; /* kind << 8 | level */
 	uint32_t sequence;
 	const struct bin *bin;
 };
 
 struct places {
-	struct place *places;
+	struct bin_place *places;
 	size_t nr;
 };
 
@@ -24,6 +24,6 @@ void places_fini(struct places *places);
 uint32_t places_lists(const struct places *places);
 
 /* The end of the list that begins at a place. */
-const struct place *places_list_end(const struct places *places, const struct place *first);
+const struct bin_place *places_list_end(const struct places *places, const struct bin_place *first);
 
 #endif

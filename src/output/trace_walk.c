@@ -10,7 +10,7 @@
 
 /* The samples of one kind and level, at the next one. */
 struct list {
-	const struct place *at, *end; /* the bins that follow */
+	const struct bin_place *at, *end; /* the bins that follow */
 	struct code_sample sample;
 	struct code_cursor *cursor;
 	uint32_t event, level, first_place;
@@ -96,8 +96,8 @@ static int list_next(struct list *list)
 	}
 }
 
-static int list_open(const struct trace *trace, struct list *list, const struct place *first,
-                     const struct place *end)
+static int list_open(const struct trace *trace, struct list *list, const struct bin_place *first,
+                     const struct bin_place *end)
 {
 	list->cursor = code_cursor_new();
 	if (!list->cursor)
@@ -119,7 +119,7 @@ static uint64_t turn_time(const struct trace_walk *walk, const struct list *list
 
 static int open_lists(struct trace_walk *walk)
 {
-	const struct place *place = walk->places.places, *end = place + walk->places.nr, *next;
+	const struct bin_place *place = walk->places.places, *end = place + walk->places.nr, *next;
 	int got = 0;
 
 	for (; place < end && got >= 0; place = next) {
