@@ -20,13 +20,12 @@ for mpi in $mpis; do
 import json, sys
 pairs, port = int(sys.argv[1]), len(sys.argv) > 2
 calls = sorted((c for c in map(json.loads, open('dump')) if 'call' in c), key=lambda c: c['end_ns'])
-def told(rank, kind):
-    return [p for c in calls if c['rank'] == rank for p in c['parts'] if p['kind'] == kind]
+def told(rank, *kinds):
+    return [p for c in calls if c['rank'] == rank for p in c['parts'] if p['kind'] in kinds]
 made = [p['communicator_number'] for p in told(0, 'communicator-created')]
 assert len(set(made)) == len(made) == 2 * pairs + port, made
 def messages(rank, *kinds):
-    return [(p['communicator_number'], p['bytes']) for kind in kinds for p in told(rank, kind)
-            if p['tag'] == 5]
+    return [(p['communicator_number'], p['bytes']) for p in told(rank, *kinds) if p['tag'] == 5]
 sent, received = messages(0, 'send', 'send-posted'), messages(1, 'receive')
 assert sorted(sent[:2]) == sorted(received[:2]) and len(dict(sent)) == len(sent), (sent, received)
 assert [b for _, b in sent][:2 * pairs] == pairs * [4, 8], sent
