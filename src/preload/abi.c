@@ -92,6 +92,7 @@ static void find_functions(void)
 		const char *name;
 		void *place;
 	} functions[] = {
+		{"PMPI_Abi_get_version", &mpi.abi_get_version},
 		{"PMPI_Cartdim_get", &mpi.cartdim_get},
 		{"PMPI_Comm_get_parent", &mpi.comm_get_parent},
 		{"PMPI_Comm_group", &mpi.comm_group},
@@ -100,6 +101,7 @@ static void find_functions(void)
 		{"PMPI_Comm_size", &mpi.comm_size},
 		{"PMPI_Comm_test_inter", &mpi.comm_test_inter},
 		{"PMPI_Dist_graph_neighbors_count", &mpi.dist_graph_neighbors_count},
+		{"PMPI_Get_count_c", &mpi.get_count_c},
 		{"PMPI_Get_library_version", &mpi.get_library_version},
 		{"PMPI_Graph_neighbors_count", &mpi.graph_neighbors_count},
 		{"PMPI_Group_free", &mpi.group_free},
@@ -108,6 +110,7 @@ static void find_functions(void)
 		{"PMPI_Group_size", &mpi.group_size},
 		{"PMPI_Group_translate_ranks", &mpi.group_translate_ranks},
 		{"PMPI_Query_thread", &mpi.query_thread},
+		{"PMPI_Test_cancelled", &mpi.test_cancelled},
 		{"PMPI_Topo_test", &mpi.topo_test},
 		{"PMPI_Type_size", &mpi.type_size},
 		{"PMPI_Type_size_x", &mpi.type_size_x},
@@ -124,7 +127,10 @@ static void find_functions(void)
 
 uint64_t abi_known_types[KNOWN_TYPES];
 
-/* Of the library and of the executable, which may have copies of the library's objects. */
+/*
+ * Of the library and of the executable, which may have copies of the library's objects; or the
+ * numbers that the standard gives.
+ */
 static struct range {
 	uintptr_t begin, end;
 } lasting[2];
@@ -152,9 +158,9 @@ uint64_t abi_type_size(uintptr_t type)
 		return 0;
 	if (size < 0)
 		return 0;
-	if (abi.open_mpi && lasts(type) && size <= UINT16_MAX)
-		__atomic_store_n(&abi_known_types[type >> 9 & (KNOWN_TYPES - 1)],
-		                 (uint64_t)type << 16 | (uint64_t)size, __ATOMIC_RELAXED);
+	if (lasts(type) && size <= UINT16_MAX)
+		__atomic_store_n(abi_known_type(type), (uint64_t)type << 16 | (uint64_t)size,
+		                 __ATOMIC_RELAXED);
 	return (uint64_t)size;
 }
 
@@ -176,7 +182,7 @@ static struct range range_of(const struct dl_phdr_info *info)
 
 static int find_lasting(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	uintptr_t function = *(const uintptr_t *)arg;
+	uintptr_t object = *(const uintptr_t *)arg;
 	struct range range = range_of(info);
 
 	(void)size;
@@ -184,24 +190,42 @@ static int find_lasting(struct dl_phdr_info *info, size_t size, void *arg)
 		return 0;
 	if (!*info->dlpi_name)
 		lasting[0] = range;
-	else if (function >= range.begin && function < range.end)
+	else if (object >= range.begin && object < range.end)
 		lasting[1] = range;
 	return 0;
+}
+
+/* --- statuses --------------------------------------------------------------------------------- */
+
+#define STANDARD_BYTE 0x247
+
+uint64_t abi_status_bytes(const unsigned char *status)
+{
+	int64_t bytes = 0;
+
+	if (mpi.get_count_c(status, STANDARD_BYTE, &bytes) || bytes < 0)
+		return 0;
+	return (uint64_t)bytes;
+}
+
+bool abi_status_cancelled(const unsigned char *status)
+{
+	int cancelled = 0;
+
+	return !mpi.test_cancelled(status, &cancelled) && cancelled;
 }
 
 /* --- what differs ----------------------------------------------------------------------------- */
 
 static bool know_open_mpi(void)
 {
-	uintptr_t function;
-
-	memcpy(&function, &mpi.type_size, sizeof(function));
-	dl_iterate_phdr(find_lasting, &function);
+	abi.pointers = true;
 	abi.comm_world = library_object("ompi_mpi_comm_world");
 	abi.comm_self = library_object("ompi_mpi_comm_self");
 	abi.comm_null = library_object("ompi_mpi_comm_null");
 	abi.request_null = library_object("ompi_request_null");
 	abi.request_done = library_object("ompi_request_empty");
+	dl_iterate_phdr(find_lasting, &abi.request_done);
 	abi.request_done_mask = UINTPTR_MAX;
 	abi.in_place = 1;
 	abi.status_ignore = 0;
@@ -239,6 +263,38 @@ static bool know_mpich(void)
 	return true;
 }
 
+/* Handles that are there from the start are numbers that no object has for an address. */
+static bool know_standard(void)
+{
+	abi.standard = abi.pointers = true;
+	lasting[0] = (struct range){0, 4096};
+	abi.comm_world = 0x101;
+	abi.comm_self = 0x102;
+	abi.comm_null = 0x100;
+	abi.request_null = 0x180;
+	abi.request_done = abi.request_null; /* others that are, the library alone knows */
+	abi.request_done_mask = UINTPTR_MAX;
+	abi.in_place = 1;
+	abi.status_ignore = 0;
+	abi.proc_null = -3;
+	abi.in_status = 19;
+	abi.pending = 18;
+	abi.source_at = 0;
+	abi.status_size = 32;
+	abi.cart = 211;
+	abi.graph = 212;
+	abi.dist_graph = 213;
+	return mpi.get_count_c && mpi.test_cancelled;
+}
+
+/* Libraries that know of the standard but have handles of their own say -1. */
+static bool is_standard(void)
+{
+	int major = -1, minor;
+
+	return mpi.abi_get_version && !mpi.abi_get_version(&major, &minor) && major > 0;
+}
+
 /* Of what fills a page: "Open MPI v4.1.4", "MPICH 4.0.2". */
 static void tidy(char *version)
 {
@@ -263,8 +319,9 @@ static void find_library(void)
 		return;
 	tidy(version);
 	snprintf(abi.version, sizeof(abi.version), "%.255s", version);
-	abi.open_mpi = strstr(version, "Open MPI");
-	if (abi.open_mpi)
+	if (is_standard())
+		abi.found = know_standard();
+	else if (strstr(version, "Open MPI"))
 		abi.found = know_open_mpi();
 	else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH"))
 		abi.found = know_mpich();

@@ -6,6 +6,7 @@
 
 /* The library's own functions that are asked what arguments mean. NULL: it has none. */
 struct mpi {
+	int (*abi_get_version)(int *major, int *minor);
 	int (*cartdim_get)(uintptr_t comm, int *dimensions);
 	int (*comm_get_parent)(uintptr_t *comm);
 	int (*comm_group)(uintptr_t comm, uintptr_t *group);
@@ -14,6 +15,7 @@ struct mpi {
 	int (*comm_size)(uintptr_t comm, int *size);
 	int (*comm_test_inter)(uintptr_t comm, int *inter);
 	int (*dist_graph_neighbors_count)(uintptr_t comm, int *in, int *out, int *weighted);
+	int (*get_count_c)(const void *status, uintptr_t type, int64_t *count);
 	int (*get_library_version)(char *version, int *length);
 	int (*graph_neighbors_count)(uintptr_t comm, int rank, int *neighbors);
 	int (*group_free)(uintptr_t *group);
@@ -23,6 +25,7 @@ struct mpi {
 	int (*group_translate_ranks)(uintptr_t from, int nr, const int *ranks, uintptr_t to,
 	                             int *translated);
 	int (*query_thread)(int *level);
+	int (*test_cancelled)(const void *status, int *cancelled);
 	int (*topo_test)(uintptr_t comm, int *kind);
 	int (*type_size)(uintptr_t type, int *size);
 	int (*type_size_x)(uintptr_t type, int64_t *size);
@@ -31,8 +34,9 @@ struct mpi {
 struct abi {
 	bool tried;
 	bool found;
-	bool known; /* found, and MPI may be asked, now; else only times are recorded */
-	bool open_mpi;
+	bool known;           /* found, and MPI may be asked, now; else only times are recorded */
+	bool standard;        /* MPI 5's, the same in all libraries that have it */
+	bool pointers;        /* handles are; in MPICH they are ints */
 	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */
 	uintptr_t comm_world, comm_self, comm_null, request_null, in_place;
 	/* Of what is complete when it begins: all that have the mask's bits like this. */
@@ -66,7 +70,7 @@ static inline uintptr_t handle_of(uintptr_t arg)
 /* The handle that stands in an array or behind a pointer. */
 static inline uintptr_t handle_at(uintptr_t array, size_t i)
 {
-	return abi.open_mpi ? ((const uintptr_t *)array)[i] : ((const uint32_t *)array)[i];
+	return abi.pointers ? ((const uintptr_t *)array)[i] : ((const uint32_t *)array)[i];
 }
 
 /* Whether no request is under way behind a handle, which any number of threads may have then. */
@@ -77,15 +81,21 @@ static inline bool handle_done(uintptr_t handle)
 
 static inline size_t handle_size(void)
 {
-	return abi.open_mpi ? sizeof(uintptr_t) : sizeof(uint32_t);
+	return abi.pointers ? sizeof(uintptr_t) : sizeof(uint32_t);
 }
 
 /*
- * Sizes of types that Open MPI has from the start, by address: type << 16 | size. No address of
- * theirs is ever another type's, for they do not come from the heap.
+ * Sizes of types that are there from the start, by address or number: type << 16 | size. No address
+ * of theirs is ever another type's, for they do not come from the heap.
  */
 #define KNOWN_TYPES 16
 extern uint64_t abi_known_types[KNOWN_TYPES];
+
+/* Addresses differ above bit 9, numbers in the lowest bits, which are 0 in addresses. */
+static inline uint64_t *abi_known_type(uintptr_t type)
+{
+	return &abi_known_types[(type ^ type >> 9) & (KNOWN_TYPES - 1)];
+}
 
 RARE uint64_t abi_type_size(uintptr_t type);
 
@@ -94,9 +104,9 @@ static inline uint64_t type_size(uintptr_t type)
 	uint64_t known;
 
 	/* MPICH's own types say it themselves. */
-	if (!abi.open_mpi)
+	if (!abi.pointers)
 		return (type & 0xff000000) == 0x4c000000 ? type >> 8 & 0xff : abi_type_size(type);
-	known = __atomic_load_n(&abi_known_types[type >> 9 & (KNOWN_TYPES - 1)], __ATOMIC_RELAXED);
+	known = __atomic_load_n(abi_known_type(type), __ATOMIC_RELAXED);
 	return likely(known >> 16 == type) ? known & 0xffff : abi_type_size(type);
 }
 
@@ -117,6 +127,10 @@ static inline int status_error(const unsigned char *status)
 	return *(const int *)(const void *)(status + abi.source_at + 2 * sizeof(int));
 }
 
+/* Of the standard, which hides the rest, where source, tag and error come first. */
+uint64_t abi_status_bytes(const unsigned char *status);
+bool abi_status_cancelled(const unsigned char *status);
+
 /*
  * Open MPI: source, tag, error, cancelled, size_t bytes. MPICH: low half of bytes, cancelled in
  * bit 0 and the high half of bytes above it, source, tag, error.
@@ -125,7 +139,9 @@ static inline uint64_t status_bytes(const unsigned char *status)
 {
 	const uint32_t *words = (const void *)status;
 
-	if (abi.open_mpi)
+	if (abi.standard)
+		return abi_status_bytes(status);
+	if (abi.pointers)
 		return words[4] | (uint64_t)words[5] << 32;
 	return words[0] | (uint64_t)(words[1] >> 1) << 32;
 }
@@ -134,7 +150,9 @@ static inline bool status_cancelled(const unsigned char *status)
 {
 	const uint32_t *words = (const void *)status;
 
-	return abi.open_mpi ? words[3] : words[1] & 1;
+	if (abi.standard)
+		return abi_status_cancelled(status);
+	return abi.pointers ? words[3] : words[1] & 1;
 }
 
 #endif

@@ -12,6 +12,17 @@ static struct request *find_file(uintptr_t handle)
 	return abi.known ? request_find(handle | KEY_FILE) : NULL;
 }
 
+/* As libraries have it that do not follow the standard for all. */
+static uint32_t mode_of(uint32_t mode)
+{
+	static const uint8_t bits[] = {7, 0, 4, 6, 1, 3, 8, 5, 2};
+	uint32_t own = 0;
+
+	for (unsigned i = 0; i < sizeof(bits); i++)
+		own |= (mode >> i & 1) << bits[i];
+	return abi.standard ? own : mode;
+}
+
 static void open_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	struct comm *comm = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
@@ -22,7 +33,7 @@ static void open_after(struct visit *visit, const uintptr_t *a, bool large)
 		return;
 	kept.comm = comm_open_file(comm, (const char *)a[1]);
 	request_add(*(const uintptr_t *)a[4] | KEY_FILE, &kept, false);
-	*visit_part(visit, CALL_FILE_OPENED, kept.comm, CALL_NO_PEER) = (uint32_t)a[2];
+	*visit_part(visit, CALL_FILE_OPENED, kept.comm, CALL_NO_PEER) = mode_of((uint32_t)a[2]);
 }
 
 const struct handler handler_FILE_OPEN = {NULL, open_after, false};

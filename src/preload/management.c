@@ -7,6 +7,12 @@ const struct handler handler_PLAIN = {NULL, NULL, false};
 
 /* --- the world -------------------------------------------------------------------------------- */
 
+/* 0 to 3; in the standard for all libraries they are powers of two. */
+static int level_of(int level)
+{
+	return level < 1024 ? level : (level >> 10) - (level >> 12);
+}
+
 /* What other processes of the job have spawned has a world of its own, and no rank in the job. */
 static bool is_spawned(void)
 {
@@ -45,7 +51,7 @@ static void world_begins(void)
 		rank = -1;
 	else if (mpi.comm_group(abi.comm_world, &world))
 		world = 0;
-	job_begins(level, rank, size, world);
+	job_begins(level_of(level), rank, size, world);
 	comm_find(&this_thread, abi.comm_world);
 }
 

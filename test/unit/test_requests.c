@@ -42,6 +42,7 @@ static int setup(void **state)
 		.tried = true,
 		.known = true,
 		.open_mpi = true,
+		.pointers = true,
 		.handle_mask = UINTPTR_MAX,
 		.request_null = NULL_HANDLE,
 		.request_done = NULL_HANDLE,
