@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ struct calls {
 	unsigned nr_alive;
 	long round_ns;
 	uint64_t drained; /* when the last round began, or there was nobody, ns */
-	uint64_t nr_processes, refused, lost_ended, malformed_ended;
+	uint64_t nr_processes, refused, unheard, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
 	int refused_error;
 	uint32_t closed;
@@ -344,6 +345,16 @@ uint64_t calls_refused(const struct calls *calls, int *error)
 {
 	*error = calls->refused_error;
 	return calls->refused;
+}
+
+void calls_mapped(struct calls *calls, const char *name)
+{
+	calls->unheard += !strncmp(name, "/memfd:" RING_UNHEARD, strlen("/memfd:" RING_UNHEARD));
+}
+
+uint64_t calls_unheard(const struct calls *calls)
+{
+	return calls->unheard;
 }
 
 uint64_t calls_malformed(const struct calls *calls)

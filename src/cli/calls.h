@@ -65,6 +65,9 @@ void calls_progress(struct calls *calls);
 uint64_t calls_nr_processes(const struct calls *calls);
 /* Processes that came in vain, and why the latest did: -errno; 0: there were too many. */
 uint64_t calls_refused(const struct calls *calls, int *error);
+/* A process mapped code: if that says so, its calls are missing because it did not reach us. */
+void calls_mapped(struct calls *calls, const char *name);
+uint64_t calls_unheard(const struct calls *calls);
 /* Records that made no sense. */
 uint64_t calls_malformed(const struct calls *calls);
 

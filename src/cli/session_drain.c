@@ -41,6 +41,8 @@ static void take_in(struct session *s, const struct record *record,
 		*others_since = sampler_now();
 	if (s->calls && record->type == RECORD_COMM && record->comm.exec)
 		calls_executed(s->calls, (pid_t)record->pid, record->time);
+	if (s->calls && record->type == RECORD_MMAP)
+		calls_mapped(s->calls, record->mmap.path);
 	tasks_record(&s->tasks, record);
 }
 

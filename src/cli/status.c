@@ -265,7 +265,7 @@ static void warn_of_dropped_calls(const struct session *s)
 
 static void warn_of_calls(const struct session *s)
 {
-	uint64_t refused;
+	uint64_t refused, unheard;
 	int error;
 
 	if (!s->calls)
@@ -277,8 +277,15 @@ static void warn_of_calls(const struct session *s)
 		    (unsigned long long)refused, refused == 1 ? "" : "es",
 		    refused == 1 ? "it" : "them",
 		    error ? strerror(-error) : "too many lived at once");
+	unheard = calls_unheard(s->calls);
+	if (unheard)
+		say("the calls of %llu process%s are missing: %s too little memory, or a network "
+		    "of "
+		    "%s own, as in a container: then start adaptrace in there",
+		    (unsigned long long)unheard, unheard == 1 ? "" : "es",
+		    unheard == 1 ? "it has" : "they have", unheard == 1 ? "its" : "their");
 	warn_of_dropped_calls(s);
-	if (!refused && !calls_nr_processes(s->calls))
+	if (!refused && !unheard && !calls_nr_processes(s->calls))
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
 		    "statically linked or setuid, or has a network of its own, as in a container: "
 		    "then start adaptrace in there");

@@ -59,7 +59,7 @@ static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const
 static int ask_recorder(const char *name_and_key)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const char *colon = name_and_key ? strchr(name_and_key, ':') : NULL;
+	const char *colon = strchr(name_and_key, ':');
 	size_t length = colon ? (size_t)(colon - name_and_key) : 0;
 	int fd;
 
@@ -144,19 +144,47 @@ static struct ring_process *map_memory(int fd)
 	return NULL;
 }
 
+/* From another network no message arrives; but of mapped code the kernel tells, with its name. */
+static void tell_unheard(void)
+{
+	int fd = (int)syscall(SYS_memfd_create, RING_UNHEARD, MFD_CLOEXEC);
+	void *page;
+
+	if (fd < 0)
+		return;
+	page = mmap(NULL, PROCESS_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (page != MAP_FAILED)
+		munmap(page, PROCESS_PAGE);
+	close(fd);
+}
+
+/* Where none came it was refused, which the recorder knows. */
+static struct ring_process *map_received(int memory_fd)
+{
+	struct ring_process *shared;
+
+	if (memory_fd < 0)
+		return NULL;
+	shared = map_memory(memory_fd);
+	close(memory_fd);
+	if (!shared)
+		tell_unheard();
+	return shared;
+}
+
 static struct ring_process *meet_recorder(const char *name_and_key)
 {
-	struct ring_process *shared = NULL;
-	int socket_fd, memory_fd;
+	struct ring_process *shared;
+	int socket_fd;
 
-	socket_fd = ask_recorder(name_and_key);
-	if (socket_fd < 0)
+	if (!name_and_key)
 		return NULL;
-	memory_fd = receive_descriptor(socket_fd);
-	if (memory_fd >= 0) {
-		shared = map_memory(memory_fd);
-		close(memory_fd);
+	socket_fd = ask_recorder(name_and_key);
+	if (socket_fd < 0) {
+		tell_unheard();
+		return NULL;
 	}
+	shared = map_received(receive_descriptor(socket_fd));
 	close(socket_fd);
 	return shared;
 }

@@ -63,6 +63,7 @@
 #define RING_VERSION  5
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE 32
+#define RING_UNHEARD  "adaptrace-unheard" /* what maps code of this name has asked in vain */
 
 #define RING_MAX_THREADS      128
 #define RING_LARGE_THREADS    8 /* the first threads of a process have large rings */

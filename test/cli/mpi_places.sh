@@ -106,6 +106,21 @@ grep -q "libadaptrace-mpi.so:$work/libother.so$" out || fail "preloaded: $(cat o
 tail -1 out | grep -qx 0 && fail "the other library was not loaded"
 "$ADAPTRACE" record -q -o none.atr --mpi true 2>said || fail "true"
 grep -q 'recorded no call.*a network of its own' said || fail "said: $(cat said)"
+if unshare -rn true 2>/dev/null; then
+	echo "some in another network, some without memory"
+	gcc -w -I"$here/../../include" -x c -o mark - <<'E' || fail mark
+#include <adaptrace.h>
+int main(void)
+{
+	ADAPTRACE_MARK("here");
+	return 0;
+}
+E
+	"$ADAPTRACE" record -q -o some.atr --mpi \
+		sh -c './mark; unshare -rn ./mark; (ulimit -v 10000; ./mark)' 2>said || fail "$(cat said)"
+	one_complaint said 'the calls of 2 processes are missing' || fail "said: $(cat said)"
+	[ "$("$ADAPTRACE" dump some.atr | grep -c here)" = 1 ] || fail "marks"
+fi
 "$ADAPTRACE" record --mpi -p $$ 2>said && fail "attached with --mpi"
 one_complaint said '--mpi' || fail "said: $(cat said)"
 pass
