@@ -319,9 +319,10 @@ static void find_library(void)
 		return;
 	tidy(version);
 	snprintf(abi.version, sizeof(abi.version), "%.255s", version);
+	abi.open_mpi = strstr(version, "Open MPI");
 	if (is_standard())
 		abi.found = know_standard();
-	else if (strstr(version, "Open MPI"))
+	else if (abi.open_mpi)
 		abi.found = know_open_mpi();
 	else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH"))
 		abi.found = know_mpich();

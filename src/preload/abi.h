@@ -34,7 +34,8 @@ struct mpi {
 struct abi {
 	bool tried;
 	bool found;
-	bool known;           /* found, and MPI may be asked, now; else only times are recorded */
+	bool known; /* found, and MPI may be asked, now; else only times are recorded */
+	bool open_mpi;
 	bool standard;        /* MPI 5's, the same in all libraries that have it */
 	bool pointers;        /* handles are; in MPICH they are ints */
 	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */

@@ -6,7 +6,7 @@
 static void put_received_later(struct visit *visit, const struct request *request,
                                const unsigned char *status)
 {
-	if (request->partitioned)
+	if (request->as_asked)
 		visit_message(visit, CALL_RECEIVE_DONE, request->comm, request->peer, request->tag,
 		              request->bytes);
 	else
@@ -59,7 +59,8 @@ static void put_cancelled(struct visit *visit, const struct request *request)
 void put_end(struct visit *visit, const struct request *request, const unsigned char *status)
 {
 	/* Messages alone can be cancelled; statuses of others may say so without a reason. */
-	bool message = request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE;
+	bool message = (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE) &&
+	               !request->as_asked;
 
 	if (!status || (message && status_cancelled(status)))
 		put_cancelled(visit, request);

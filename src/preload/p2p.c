@@ -262,14 +262,21 @@ static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
 
 const struct handler handler_IRECV = {NULL, irecv_after, false};
 
-/* One request for both: it is the receive's, and the send is this call's. */
+/*
+ * One request for both: it is the receive's, and the send is this call's. In its status MPICH, up
+ * to 5.0 at least, has what was there before.
+ */
 static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t *receive,
-                       uintptr_t comm, bool large)
+                       uint64_t most, bool large)
 {
+	uintptr_t comm = receive[2];
 	struct request request = {
 		.kind = REQUEST_RECEIVE,
+		.as_asked = !abi.open_mpi,
 		.comm = comm_number(visit->thread, handle_of(comm)),
 		.peer = (int)receive[0],
+		.tag = (int)receive[1],
+		.bytes = most,
 	};
 
 	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], comm);
@@ -280,7 +287,7 @@ static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t 
 static void isendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	if (abi.known)
-		start_both(visit, a, &a[8], a[10], large);
+		start_both(visit, a, &a[8], buffer_bytes(a[6], a[7], large), large);
 }
 
 const struct handler handler_ISENDRECV = {NULL, isendrecv_after, false};
@@ -288,7 +295,7 @@ const struct handler handler_ISENDRECV = {NULL, isendrecv_after, false};
 static void isendrecv_replace_after(struct visit *visit, const uintptr_t *a, bool large)
 {
 	if (abi.known)
-		start_both(visit, a, &a[5], a[7], large);
+		start_both(visit, a, &a[5], buffer_bytes(a[1], a[2], large), large);
 }
 
 const struct handler handler_ISENDRECV_REPLACE = {NULL, isendrecv_replace_after, false};
@@ -330,7 +337,7 @@ static void keep_partitioned(struct visit *visit, enum request_kind kind, const 
 {
 	struct request request = {
 		.kind = (uint8_t)kind,
-		.partitioned = true,
+		.as_asked = true,
 		.comm = comm_number(visit->thread, handle_of(a[6])),
 		.peer = (int)a[4],
 		.tag = (int)a[5],

@@ -33,7 +33,7 @@ struct request {
 	int32_t peer, tag;
 	uint8_t kind; /* enum request_kind */
 	bool persistent;
-	bool partitioned;
+	bool as_asked;              /* no status tells how it ended */
 	uint32_t more;              /* of its handle and thread, see request_claim() */
 	const struct thread *owner; /* who began it */
 };
@@ -100,7 +100,7 @@ static inline struct request *request_add(uint64_t handle, const struct request 
 	request->tag = new->tag;
 	request->kind = new->kind;
 	request->persistent = new->persistent;
-	request->partitioned = new->partitioned;
+	request->as_asked = new->as_asked;
 	request->more = 0;
 	request->owner = &this_thread;
 	/* Pairs with request_find(): another thread may complete it. */

@@ -369,6 +369,11 @@ static void of_version_4(void)
 	               MPI_STATUS_IGNORE);
 	told("Sendrecv_c", "send", peer, 28, 0);
 	told("Sendrecv_c", "receive", from, 28, 0);
+	MPI_Isendrecv_c(a, 5, MPI_INT, peer, 9, b, 5, MPI_INT, from, 9, MPI_COMM_WORLD, &request);
+	told("Isendrecv_c", "send", peer, 20, 0);
+	told("Isendrecv_c", "receive-posted", 0, 0, 0);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	told("Wait", "receive-done", from, 20, 0);
 	MPI_Allgatherv_c(a, many_counts[rank], MPI_INT, b, many_counts, at, MPI_INT,
 	                 MPI_COMM_WORLD);
 	collective("Allgatherv_c", -1, counts[rank], 6);
