@@ -110,7 +110,7 @@ static void decode_branches(struct record *record, struct words *words)
 /* Each count is followed by what was asked for beside it. */
 static void decode_counts(struct record *record, struct words *words, uint64_t format)
 {
-	unsigned stride = 1 + !!(format & PERF_FORMAT_LOST);
+	unsigned stride = 1 + !!(format & RECORD_LOST_COUNTS);
 
 	record->sample.nr_counts = word(words);
 	skip(words, 2, 1); /* the times that it was enabled and ran */

@@ -89,6 +89,9 @@ static inline bool record_is_user_mark(uint64_t address)
 /* What every record says of itself: samples first, others at their end. Its ring tells the CPU. */
 #define RECORD_ALWAYS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 
+/* PERF_FORMAT_LOST came with Linux 6.0: headers may be older. */
+#define RECORD_LOST_COUNTS (1U << 4)
+
 /* The counts of a group, and how long it was on the hardware. */
 #define RECORD_COUNTS \
 	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -97,7 +100,7 @@ static inline bool record_is_user_mark(uint64_t address)
 struct record_format {
 	uint64_t sample_type; /* of RECORD_SAMPLE; has RECORD_ALWAYS and PERF_SAMPLE_IP */
 	unsigned nr_regs;     /* popcount of sample_regs_user */
-	uint64_t read_format; /* with PERF_SAMPLE_READ: RECORD_COUNTS, PERF_FORMAT_LOST */
+	uint64_t read_format; /* with PERF_SAMPLE_READ: RECORD_COUNTS, RECORD_LOST_COUNTS */
 	uint64_t clock_shift; /* added to all times, modulo 2^64: see machine_clock_shift() */
 };
 

@@ -84,7 +84,7 @@ unsigned sampler_max_chain(const struct sampler *sampler)
 /* --- reading counts -----------------------------------------------------------------------------
  */
 
-/* Reads {value, lost} of an event that has PERF_FORMAT_LOST, else {value}. */
+/* Reads {value, lost} of an event that has RECORD_LOST_COUNTS, else {value}. */
 static uint64_t read_count(const struct sampler *s, int fd, bool lost)
 {
 	uint64_t values[2] = {0};

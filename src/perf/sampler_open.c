@@ -34,7 +34,7 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
                      int leader)
 {
-	attr->read_format |= s->counts_lost ? PERF_FORMAT_LOST : 0;
+	attr->read_format |= s->counts_lost ? RECORD_LOST_COUNTS : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_LADDER)
 		return member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
@@ -148,7 +148,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 	attr.inherit = attr.inherit_stat = 1;
 	attr.disabled = 1;
 	attr.enable_on_exec = config->on_exec;
-	attr.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
+	attr.read_format = s->counts_lost ? RECORD_LOST_COUNTS : 0;
 	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1);
 	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
@@ -196,7 +196,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 	}
 	s->sample_format = (struct record_format){
 		.sample_type = attr->sample_type,
-		.read_format = attr->read_format | (s->counts_lost ? PERF_FORMAT_LOST : 0),
+		.read_format = attr->read_format | (s->counts_lost ? RECORD_LOST_COUNTS : 0),
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
 		.clock_shift = s->side_format.clock_shift,
 	};
@@ -331,13 +331,13 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	return merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
-/* PERF_FORMAT_LOST came with Linux 6.0; who asks an older kernel for it gets EINVAL. */
+/* Who asks a kernel before Linux 6.0 for it gets EINVAL. */
 static bool kernel_counts_lost(void)
 {
 	struct perf_event_attr attr = sampler_dummy();
 	int fd;
 
-	attr.read_format = PERF_FORMAT_LOST;
+	attr.read_format = RECORD_LOST_COUNTS;
 	fd = sampler_event_open(&attr, 0, -1);
 	if (fd >= 0)
 		close(fd);

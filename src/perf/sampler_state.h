@@ -81,7 +81,7 @@ struct sampler {
 	uint64_t nr_ids;
 	struct sampler_id *ids; /* ascending by id */
 	unsigned max_chain;
-	bool counts_lost; /* the kernel has PERF_FORMAT_LOST */
+	bool counts_lost; /* the kernel has RECORD_LOST_COUNTS */
 
 	struct record_format side_format, sample_format;
 	struct merge_ring *rings; /* see ring_index() */

@@ -6,6 +6,7 @@
 /* Of newer headers than these machines may have. */
 #define LEVEL_NUMBER_CXL 0x09
 #define LEVEL_NUMBER_IO  0x0a
+#define SNOOPX_PEER      0x02
 
 enum { HIT = 1, MISS = 2 };
 
@@ -103,7 +104,7 @@ static unsigned tlb_of(uint64_t tlb)
 static unsigned snoop_of(uint64_t snoop, uint64_t more)
 {
 	return snoop & PERF_MEM_SNOOP_HITM   ? 4
-	       : more & PERF_MEM_SNOOPX_PEER ? 6
+	       : more & SNOOPX_PEER          ? 6
 	       : more & PERF_MEM_SNOOPX_FWD  ? 5
 	       : snoop & PERF_MEM_SNOOP_HIT  ? 2
 	       : snoop & PERF_MEM_SNOOP_MISS ? 3

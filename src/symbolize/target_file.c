@@ -21,7 +21,7 @@ int target_file_open(const char *path, int flags, struct stat *st)
 {
 	char self[sizeof("/proc/self/fd/") + 11];
 	struct stat own;
-	int fd, handle, err = 0;
+	int fd = -1, handle, err = 0;
 
 	/* A path handle opens nothing: no pipe waits and no device acts before its kind is known.
 	 */

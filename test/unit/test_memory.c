@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef PERF_MEM_SNOOPX_PEER
+#define PERF_MEM_SNOOPX_PEER 0x02
+#endif
+
 #define BITS(a, s) (((uint64_t)PERF_MEM_##a##_##s) << PERF_MEM_##a##_SHIFT)
 
 struct access {

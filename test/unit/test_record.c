@@ -489,7 +489,7 @@ static void raw_group(struct raw *raw, uint64_t nr, uint64_t read_format)
 	raw_word(raw, 800);
 	for (unsigned i = 0; i < 3; i++) {
 		raw_word(raw, 1000 + i);
-		if (read_format & PERF_FORMAT_LOST)
+		if (read_format & RECORD_LOST_COUNTS)
 			raw_word(raw, 0);
 	}
 	raw_word(raw, 1);
@@ -499,7 +499,7 @@ static void raw_group(struct raw *raw, uint64_t nr, uint64_t read_format)
 
 static void groups(void **state)
 {
-	static const uint64_t formats[] = {RECORD_COUNTS, RECORD_COUNTS | PERF_FORMAT_LOST};
+	static const uint64_t formats[] = {RECORD_COUNTS, RECORD_COUNTS | RECORD_LOST_COUNTS};
 	static const uint64_t too_many[] = {40,
 	                                    1 << 20,
 	                                    UINT64_MAX,
@@ -575,7 +575,7 @@ static void garbage(void **state)
 			format.sample_type |= PERF_SAMPLE_READ;
 			format.read_format = RECORD_COUNTS;
 			if (raw_random(&seed) % 2)
-				format.read_format |= PERF_FORMAT_LOST;
+				format.read_format |= RECORD_LOST_COUNTS;
 		}
 		if (!decode(&record, &raw, nr * 8, &format, &copy)) {
 			assert_inside(&record, copy, nr * 8);
