@@ -9,7 +9,7 @@
 #include <time.h>
 #include <ucontext.h>
 
-#define MAX_STACK (64 * 1024)
+#define MAX_STACK (128 * 1024)
 /* Of a stack, so much that all from dump_take(), with its ucontext, to some calls of descend() is
  * in it. */
 #define PIECE (sizeof(ucontext_t) + 6144)
