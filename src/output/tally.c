@@ -22,18 +22,22 @@ static int grow(struct tally *tally)
 	return 0;
 }
 
-static uint64_t key_of(const struct tally_entry *entry)
+static uint32_t hash_of(const struct tally_entry *entry)
 {
-	return (uint64_t)entry->path << 32 | entry->thread;
+	return node_hash(entry->path, entry->thread);
 }
 
 static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted)
 {
-	uint32_t entry = map64_get(&tally->by_key, key_of(wanted));
+	const struct tally_entry *entries = tally->entries;
+	const struct node_slot *slot = node_slot_first(&tally->found, hash_of(wanted));
 
-	if (entry != UINT32_MAX)
-		return entry;
-	if (grow(tally) || map64_add(&tally->by_key, key_of(wanted), tally->nr))
+	while (slot && (entries[slot->node - 1].path != wanted->path ||
+	                entries[slot->node - 1].thread != wanted->thread))
+		slot = node_slot_next(&tally->found, slot);
+	if (slot)
+		return slot->node - 1;
+	if (grow(tally) || node_table_put(&tally->found, tally->nr, hash_of(wanted)))
 		return UINT32_MAX;
 	tally->entries[tally->nr] = *wanted;
 	memset(&tally->weights[(size_t)tally->nr * tally->nr_weights], 0,
@@ -75,7 +79,7 @@ static int find_wanted(struct tally *tally, struct paths *paths, struct batch *b
 		wanted->thread = by_thread ? batch->samples[i].thread : 0;
 		if (wanted->path == PATH_NONE)
 			return -ENOMEM;
-		map64_prefetch(&tally->by_key, key_of(wanted));
+		node_table_prefetch(&tally->found, hash_of(wanted));
 	}
 	return 0;
 }
@@ -111,7 +115,7 @@ static int empty(struct tally *tally, const struct tally_config *config)
 {
 	int err = config->full(config->arg, tally);
 
-	map64_fini(&tally->by_key);
+	node_table_fini(&tally->found);
 	tally->nr = 0;
 	return err;
 }
@@ -160,7 +164,7 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 
 void tally_fini(struct tally *tally)
 {
-	map64_fini(&tally->by_key);
+	node_table_fini(&tally->found);
 	free(tally->entries);
 	free(tally->weights);
 	*tally = (struct tally){0};

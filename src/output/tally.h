@@ -32,7 +32,7 @@ struct tally {
 	struct tally_entry *entries;
 	uint64_t *weights; /* of each entry: one an event, then one a counter */
 	uint32_t nr, nr_events, nr_weights;
-	struct map64 by_key;
+	struct node_table found; /* entries, by path and thread */
 };
 
 #define TALLY_WALKS 1 /* over the trace, for convert_plan() */
