@@ -160,6 +160,21 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 		     lost == 1 ? "it" : "them");
 }
 
+static void warn_of_unknown_mpi(const struct trace *trace, const struct warner *warner)
+{
+	const struct trace_process *process;
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		nr += process->start && !(process->flags & TRACE_PROCESS_MPI);
+	if (nr)
+		warn(warner,
+		     "the MPI library of %u process%s is unknown here, or could not be asked: "
+		     "their "
+		     "calls have times, but no messages, bytes and ranks",
+		     nr, nr == 1 ? "" : "es");
+}
+
 static bool has_made_code(const struct trace *trace)
 {
 	const struct trace_module *module;
@@ -198,6 +213,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~OF_LINES : run->flags, fn, arg);
 	warn_of_counters(trace, &warner);
 	warn_of_lost_calls(trace, &warner);
+	warn_of_unknown_mpi(trace, &warner);
 	if (run->lost_records)
 		warn(&warner,
 		     "the kernel dropped %llu record%s of mappings and tasks: some code and "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A library with the handles, statuses and constants of MPI 5's standard for all, whatever its name:
-# its calls are told as those of others.
+# its calls are told as those of others. Of one that is unknown there are times, and that is said.
 . "$(dirname "$0")/scenario"
 . "$here/mpi"
 need_sampling
@@ -20,4 +20,8 @@ assert calls[1]['parts'][0]['communicator'] == 'MPI_COMM_WORLD', calls
 process, = json.load(open('info'))['processes']
 assert (process['rank'], process['threads'], process['library']) == (0, 'multiple', 'MPICH 6.0'), process
 E
+UNKNOWN=1 recorded --mpi -o unknown.atr ./standard
+for trace in job unknown; do "$ADAPTRACE" report --mpi $trace.atr >$trace 2>&1 || fail report; done
+grep -q 'the MPI library of 1 process is unknown' unknown || fail "not told: $(cat unknown)"
+! grep -q 'MPI library' job || fail "told of a known one: $(cat job)"
 pass

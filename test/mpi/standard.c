@@ -1,7 +1,7 @@
 /*
  * standard: a message to itself and a reduction, with the numbers that MPI 5 gives for all
  * libraries; and with -DLIBRARY such a library, for one process, which ends it where it is asked in
- * any other way.
+ * any other way, and with UNKNOWN in the environment is another one.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ struct status {
 static struct handle { int value; } group, message;
 static int sent;
 
-MPI(Abi_get_version, int *major, int *minor) { *major = 1; return *minor = 0; }
-MPI(Get_library_version, char *version, int *length) { *length = sprintf(version, "MPICH 6.0"); return 0; }
+MPI(Abi_get_version, int *major, int *minor) { *major = getenv("UNKNOWN") ? -1 : 1; return *minor = 0; }
+MPI(Get_library_version, char *version, int *length) { *length = sprintf(version, getenv("UNKNOWN") ? "Some MPI" : "MPICH 6.0"); return 0; }
 MPI(Init_thread, int *argc, char ***argv, int wanted, int *level) { *level = wanted; return 0; }
 MPI(Query_thread, int *level) { *level = MULTIPLE; return 0; }
 MPI(Comm_get_parent, handle *comm) { *comm = COMM_NULL; return 0; }
