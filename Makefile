@@ -114,7 +114,8 @@ $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
 
 $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $< -pthread -lm
+	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -Wno-unknown-attributes -D_GNU_SOURCE \
+		-o $@ $< -pthread -lm
 
 $(BUILD)/targets/%: test/targets/%.cc
 	@mkdir -p $(@D)
