@@ -1,13 +1,30 @@
 #include "cli/exact.h"
 
-/* Where the kernel lost some of it, nobody knows of which task. */
+/* By task, together. */
+static uint64_t counted_by_task(const struct session *s)
+{
+	struct trace_command *command;
+	uint64_t sum;
+
+	if (!s->tasks.by_switches)
+		return sampler_exact(s->sampler);
+	sum = tasks_still_to_tell(&s->tasks);
+	for (uint32_t i = 0; (command = tables_command_at(s->tables, i)); i++)
+		sum += command->exact;
+	return sum;
+}
+
+/*
+ * Where the kernel lost some of it, nobody knows of which task. Its records of switches come some
+ * us after a task begins to be counted, and before it ends.
+ */
 static bool believable(const struct session *s)
 {
-	uint64_t total = sampler_total(s->sampler, 0), counted = sampler_exact(s->sampler);
+	uint64_t total = sampler_total(s->sampler, 0), counted = counted_by_task(s);
 	uint64_t off = total > counted ? total - counted : counted - total;
 	uint64_t period = sampler_base_period(s->sampler, 0, 0);
 
-	return off <= total / 50 + 10 * period;
+	return off <= total / (s->tasks.by_switches ? 20 : 50) + 10 * period;
 }
 
 static void forget_all(struct session *s)
@@ -34,10 +51,7 @@ static void forget_living(struct session *s)
 				~(uint32_t)TRACE_THREAD_EXACT;
 }
 
-/*
- * Linux 5.13 to at least 6.12 says nothing at the end of a task, which 5.10 and 6.18 do. What all
- * used is known even so, and of a command that has no other beside it.
- */
+/* What all used is known even where nothing is told of tasks, and so of a command that is alone. */
 static void take_total(struct session *s)
 {
 	struct trace_command *command, *only = NULL;
@@ -63,6 +77,8 @@ void exact_total(struct session *s)
 		take_total(s);
 	else if (believable(s))
 		forget_living(s);
+	else if (s->tasks.by_switches)
+		take_total(s);
 	else
 		forget_all(s);
 }

@@ -22,6 +22,7 @@
 #define SELDOM         10
 #define SLACK_MS       ((int)(SAMPLER_SLACK_NS / 1000000))
 #define EXIT_ADAPTRACE 125
+#define MOST_SWITCHES  2400
 
 /* What is started, if anything: the target, or what only measures time. */
 static char **to_launch(const struct options *options)
@@ -148,12 +149,25 @@ static void look_at_cost(struct session *s)
 		session_slow_down(s);
 }
 
+/* At more than these in a tick they would cost the program 1 % of its time. */
+static void look_at_switches(struct session *s)
+{
+	uint64_t nr = s->tasks.nr_switches - s->seen_switches;
+
+	s->seen_switches += nr;
+	if (!s->tasks.by_switches || nr <= MOST_SWITCHES * sampler_nr_cpus(s->sampler))
+		return;
+	sampler_stop_switches(s->sampler);
+	tasks_forget_switches(&s->tasks);
+}
+
 static void on_tick(struct session *s)
 {
 	if (!has_expired(s->timer_fd))
 		return;
 	if (s->sampling)
 		look_at_cost(s);
+	look_at_switches(s);
 	look_for_target(s);
 	look_for_cpus(s);
 	session_pace(s);

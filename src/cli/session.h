@@ -38,6 +38,7 @@ struct session {
 	unsigned nr_attached; /* processes that live */
 	bool naps;            /* rings do not wake us, see session_loop.c */
 	uint64_t seen_ended;  /* tasks, as of the last tick */
+	uint64_t seen_switches;
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
 	struct session_source {

@@ -141,7 +141,9 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.data = options->data,
 		.cpus = options->some_cpus ? &options->cpus : NULL,
 		.on_exec = options->command && !options->delay,
-		.exact = s->way == SAMPLER_LADDER && options->command,
+		.totals = s->way == SAMPLER_LADDER && options->command
+	                          ? sampler_possible_totals(&options->events[0])
+	                          : SAMPLER_NO_TOTALS,
 		.events = options->events,
 		.nr_events = options->nr_events,
 		.counters = options->counters,
@@ -157,6 +159,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 			period_base(&options->events[e], options->frequency, options->period);
 		config.shift[e] = s->shift[e];
 	}
+	s->tasks.by_switches = config.totals == SAMPLER_TOTALS_BY_SWITCHES;
 	s->sampler = sampler_open(&config, why);
 	if (s->sampler)
 		return 0;

@@ -252,38 +252,19 @@ static void on_exit_record(struct tasks *tasks, const struct record *record)
 	struct task *task = find_task(tasks, (pid_t)record->tid);
 
 	tasks->nr_ended++;
-	if (task)
-		end_task(tasks, task, record->time);
-}
-
-/*
- * The kernel will tell one total of all programs that a thread has executed. What the samples of
- * the earlier ones stand for belongs to these; where samples see user code alone, at least what the
- * thread's clock shows, less the time that has passed since.
- */
-static void leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time)
-{
-	struct trace_command *command = tables_command(tasks->tables, from->comm);
-	uint64_t own = from->sampled, earlier = from->earlier, used = 0;
-
-	if (!tasks->inherited)
+	if (!task)
 		return;
-	if (tasks->user_only)
-		used = unobserved_used_by(to->tid, time);
-	if (used > from->before + earlier + own) {
-		own = used - from->before - earlier;
-		command->flags |= TRACE_THREAD_EXACT;
-	}
-	command->exact += own;
-	from->sampled = from->earlier = 0;
-	to->earlier += earlier + own;
-	to->before = from->before;
+	if (tasks->by_switches && !task->ended)
+		tasks_tell_ran(tasks, task, record->time);
+	end_task(tasks, task, record->time);
 }
 
 /* The target is no more ours: what it has used until now no event has counted. */
 static void begin_target(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	task->process->awaits_exec = false;
+	task->ran = 0;
+	task->runs_since = time;
 	if (tasks->user_only)
 		task->before = unobserved_used_by(task->tid, time);
 }
@@ -301,7 +282,7 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	else if (task->ended)
 		task->sampled = task->earlier = 0;
 	else
-		leave_program(tasks, task, task, time);
+		tasks_leave_program(tasks, task, task, time);
 	unlist_ended(tasks, task);
 	if (task->process->nr_tasks > 1) {
 		HASH_ITER(hh, tasks->tasks, other, next)
@@ -309,7 +290,7 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 			if (other->process != task->process || other == task)
 				continue;
 			if (!other->ended)
-				leave_program(tasks, other, task, time);
+				tasks_leave_program(tasks, other, task, time);
 			end_task(tasks, other, time);
 		}
 	}
@@ -366,37 +347,15 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 		tables_run(tasks->tables)->refused_mappings++;
 }
 
-static void on_read(struct tasks *tasks, const struct record *record)
-{
-	struct task *task = find_task(tasks, (pid_t)record->tid);
-	struct trace_command *command;
-	struct trace_thread *thread;
-	uint64_t units = record->read.value * tasks->scale, earlier;
-
-	if (!task)
-		return;
-	task->observed += units;
-	task->told_exact = true;
-	tasks->nr_told++;
-	earlier = units < task->earlier ? units : task->earlier;
-	task->earlier -= earlier;
-	units -= earlier;
-	command = tables_command(tasks->tables, task->comm);
-	command->exact += units;
-	command->flags |= TRACE_THREAD_EXACT;
-	if (task->thread == NO_THREAD)
-		return;
-	thread = tables_thread(tasks->tables, task->thread);
-	thread->exact += units;
-	thread->flags |= TRACE_THREAD_EXACT;
-}
-
 void tasks_record(struct tasks *tasks, const struct record *record)
 {
+	struct task *task;
+
 	if (record->time > tasks->now)
 		tasks->now = record->time;
 	if (record->time > ENDED_GRACE_NS)
 		reap_until(tasks, record->time - ENDED_GRACE_NS);
+	task = find_task(tasks, (pid_t)record->tid);
 	switch (record->type) {
 	case RECORD_FORK:
 		on_fork(tasks, record);
@@ -411,7 +370,13 @@ void tasks_record(struct tasks *tasks, const struct record *record)
 		on_mmap(tasks, record);
 		break;
 	case RECORD_READ:
-		on_read(tasks, record);
+		if (task)
+			tasks_tell(tasks, task, record->read.value * tasks->scale);
+		break;
+	case RECORD_RUN:
+	case RECORD_STOP:
+		if (task)
+			tasks_switch(tasks, task, record);
 		break;
 	default:
 		break;

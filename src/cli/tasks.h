@@ -39,7 +39,9 @@ struct task {
 	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
 	uint64_t sampled;  /* the same that samples stood for, of the program it executes now */
 	uint64_t earlier;  /* and of those before, which the total will have in it, too */
-	uint64_t before;   /* what the thread's clock showed when all this began, ns */
+	uint64_t ran;      /* ns until runs_since, where switches tell; 0: it does not run */
+	uint64_t runs_since;
+	uint64_t before;               /* what the thread's clock showed when all this began, ns */
 	struct task *prev, *next;      /* of those that ended */
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that a sample told them of; NO_THREAD: of none yet */
@@ -58,15 +60,17 @@ struct tasks {
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
 	bool inherited;      /* events are: then executing a setuid program ends them */
 	bool user_only;      /* they are, and event 0 is a clock that samples user code alone */
+	bool by_switches;    /* what tasks used is known by RECORD_RUN and RECORD_STOP */
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended;            /* of the list of those that ended */
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
-	uint64_t nr_ended;   /* EXIT records */
-	uint64_t nr_told;    /* READ records: of these, whose exact total the kernel told */
-	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
+	uint64_t nr_ended;    /* EXIT records */
+	uint64_t nr_told;     /* of these, whose exact total is known */
+	uint64_t nr_switches; /* RUN and STOP records */
+	uint64_t unobserved;  /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
 	uint64_t now;  /* of the newest record, ns */
 	uint64_t kept; /* what ended later is still asked for, ns; UINT64_MAX: nothing is */
@@ -102,6 +106,17 @@ void tasks_begin(struct tasks *tasks);
 
 /* Enters what a record says, unless it is a sample. */
 void tasks_record(struct tasks *tasks, const struct record *record);
+
+/* The parts of that which enter what was used: all of it, since it began to run or at its end. */
+void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units);
+void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time);
+void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record);
+/* One program of a thread gives way to another, of this thread or of one that took its number. */
+void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time);
+/* What those used, ns, that have not ended, as switches told it. */
+uint64_t tasks_still_to_tell(const struct tasks *tasks);
+/* From now on no records of switches come, and what was told of by them is not all. */
+void tasks_forget_switches(struct tasks *tasks);
 
 /* Now and then, with the time up to which records have been entered: looks after ended tasks. */
 void tasks_tick(struct tasks *tasks, uint64_t time);

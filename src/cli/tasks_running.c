@@ -196,6 +196,9 @@ void tasks_begin(struct tasks *tasks)
 		    !unobserved_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
+		task->ran = 0;
+		if (task->runs_since)
+			task->runs_since = sampler_now();
 		if (tasks->user_only)
 			task->before = unobserved_used_by(task->tid, sampler_now());
 		if (tasks->inherited && task->tid == task->process->pid)

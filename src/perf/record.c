@@ -227,6 +227,19 @@ static void decode_trailer(struct record *record, struct words *words,
 	record->id = trailer[TRAILER_ID];
 }
 
+/* It has nothing but a trailer. */
+static void decode_switch(struct record *record, struct words *words, uint16_t misc)
+{
+	uint64_t pair;
+
+	if (words->overrun)
+		return;
+	memcpy(&pair, words->end, sizeof(pair));
+	record->type = misc & PERF_RECORD_MISC_SWITCH_OUT ? RECORD_STOP : RECORD_RUN;
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+}
+
 int record_decode(struct record *record, const void *raw, size_t size,
                   const struct record_format *format)
 {
@@ -259,6 +272,9 @@ int record_decode(struct record *record, const void *raw, size_t size,
 		break;
 	case PERF_RECORD_READ:
 		decode_read(record, &words);
+		break;
+	case PERF_RECORD_SWITCH:
+		decode_switch(record, &words, header->misc);
 		break;
 	case PERF_RECORD_LOST:
 		record->type = RECORD_LOST;

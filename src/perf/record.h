@@ -16,6 +16,8 @@ enum record_type {
 	RECORD_FORK,
 	RECORD_EXIT,
 	RECORD_READ, /* the exact total of a task that ended */
+	RECORD_RUN,  /* a task begins to run on a CPU */
+	RECORD_STOP, /* it ends, for now */
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_OTHER, /* of a kind that is of no use here */

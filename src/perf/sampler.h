@@ -34,6 +34,13 @@
 
 enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
 
+/* How the exact total of event 0 by task is known with SAMPLER_LADDER. */
+enum sampler_totals {
+	SAMPLER_NO_TOTALS,
+	SAMPLER_TOTALS_AT_EXIT,    /* RECORD_READ at each exit of a task that inherited it */
+	SAMPLER_TOTALS_BY_SWITCHES /* of a clock: RECORD_RUN and RECORD_STOP at each switch */
+};
+
 struct sampler_config {
 	enum sampler_way way;
 	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
@@ -41,11 +48,8 @@ struct sampler_config {
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours and counting starts with its exec */
-	/*
-	 * SAMPLER_LADDER: RECORD_READ with the exact total of event 0 at each exit of a task that
-	 * inherited it. There is one task, and it is none of the target's own: its parent.
-	 */
-	bool exact;
+	/* Where there are, there is one task, and it is none of the target's own: its parent. */
+	enum sampler_totals totals;
 
 	const struct event *events;
 	unsigned nr_events;
@@ -185,8 +189,14 @@ uint64_t sampler_lost_records(const struct sampler *sampler);
  */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
+/* What this kernel can tell with inherited events, of event 0. */
+enum sampler_totals sampler_possible_totals(const struct event *event);
+
+/* No more RECORD_RUN and RECORD_STOP: each costs the target 0.4 us. */
+void sampler_stop_switches(struct sampler *sampler);
+
 /*
- * SAMPLER_LADDER with exact: what the counters say that tell the total of event 0 by task; 0 where
+ * SAMPLER_LADDER with totals: what the counters say that tell the total of event 0 by task; 0 where
  * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
  * for it loses counts of such events then (seen on Linux 6.18).
  */

@@ -80,8 +80,7 @@ static int find_cpus(struct sampler *s)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Lets an event, or why there is none, write into a ring. A task that has ended needs none. */
-static int redirect(int fd, int owner)
+int sampler_redirect(int fd, int owner)
 {
 	if (fd < 0)
 		return fd == -ESRCH ? 0 : fd;
@@ -109,7 +108,7 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 		attr->build_id = 0;
 		*fd = sampler_open_for(s, attr, t, c, -1);
 	}
-	return redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
+	return sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
 
 static int open_sides(struct sampler *s, const struct sampler_config *config, unsigned c)
@@ -126,31 +125,6 @@ static int open_sides(struct sampler *s, const struct sampler_config *config, un
 	for (unsigned t = 0; !error && t < s->nr_targets; t++)
 		error = open_side(s, &attr, t, c);
 	return error;
-}
-
-/*
- * The inherited counter beside event 0 whose READ records say what each task really used. One for
- * all CPUs is enough and costs the target least; two tasks that end at once may write its ring at
- * once, which may stop it for good, so it has one of its own. What was read is not all there is:
- * see sampler_exact().
- *
- * inherit_stat makes the kernel exchange the counts of two tasks of the target where it lets them
- * exchange their contexts, which costs such a switch 0.2 us. It is the same for any kind of event
- * and any number of rungs beside it, and without it no task says its total at its exit. To close it
- * where tasks are switched often is no way out: the kernel then takes their contexts for different
- * ones, exchanges them no more, and a switch takes five times as long.
- */
-static int open_exact(struct sampler *s, const struct sampler_config *config)
-{
-	struct perf_event_attr attr = event_attr(&config->events[0]);
-
-	attr.sample_type = RECORD_ALWAYS;
-	attr.inherit = attr.inherit_stat = 1;
-	attr.disabled = 1;
-	attr.enable_on_exec = config->on_exec;
-	attr.read_format = s->counts_lost ? RECORD_LOST_COUNTS : 0;
-	s->exact_fd = sampler_event_open(&attr, s->tasks[0], -1);
-	return redirect(s->exact_fd, s->owner_fds[ring_index(s, RING_EXACT, 0)]);
 }
 
 /* More than the kernel's own limit is refused by it. */
@@ -208,7 +182,7 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 	int *fd = sampler_fd(s, &s->events[e], rung, t, c), error;
 
 	*fd = sampler_open_for(s, attr, t, c, -1);
-	error = redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
+	error = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	return !error && *fd >= 0 ? note_id(s, *fd, e, rung) : error;
 }
 
@@ -388,8 +362,8 @@ static int open_all(struct sampler *s, const struct sampler_config *config, char
 		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
 	for (unsigned c = 0; !error && c < s->nr_cpus; c++)
 		error = open_sides(s, config, c);
-	if (!error && config->exact)
-		error = open_exact(s, config);
+	if (!error && config->totals)
+		error = sampler_open_totals(s, config);
 	for (unsigned e = 0; !error && e < s->nr_events; e++) {
 		error = open_events(s, config, e);
 		if (error && error != -EMFILE)
@@ -436,7 +410,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		explain(s, config, error, why);
 	if (error)
 		goto out;
-	s->nr_rings = RING_EXACT * s->nr_cpus + config->exact;
+	s->nr_rings = RING_EXACT * s->nr_cpus + (config->totals != SAMPLER_NO_TOTALS);
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
 	error = open_all(s, config, why);
@@ -458,8 +432,7 @@ void sampler_close(struct sampler *s)
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 	}
-	if (s->exact_fd >= 0)
-		close(s->exact_fd);
+	sampler_close_totals(s);
 	close_all(s->side_fds, sampler_cells(s));
 	sampler_close_rings(s);
 	free(s->owner_fds);

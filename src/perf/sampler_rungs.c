@@ -57,9 +57,11 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 static size_t descriptors(const struct sampler *s, const struct sampler_config *config,
                           unsigned rungs)
 {
-	size_t cells = sampler_cells(s);
+	size_t cells = sampler_cells(s), totals = config->totals != SAMPLER_NO_TOTALS;
 
-	return 64 + s->nr_targets + s->nr_rings + config->exact + cells +
+	if (config->totals == SAMPLER_TOTALS_BY_SWITCHES)
+		totals += s->nr_cpus;
+	return 64 + s->nr_targets + s->nr_rings + totals + cells +
 	       cells * rungs * (config->nr_events + s->nr_counters);
 }
 

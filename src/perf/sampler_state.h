@@ -74,8 +74,9 @@ struct sampler {
 	int *side_fds;       /* [target][cpu]: mmap, comm, fork, exit records; times of running */
 	uint64_t ran_before; /* ns that the tasks ran before samples started */
 	bool started, on_exec;
-	int *owner_fds; /* of each ring */
-	int exact_fd;   /* -1: not wanted */
+	int *owner_fds;  /* of each ring */
+	int exact_fd;    /* -1: not wanted */
+	int *switch_fds; /* [cpu]; NULL: not wanted */
 	unsigned nr_counters;
 	int *counter_fds; /* [rung][target][cpu][counter] */
 	uint64_t nr_ids;
@@ -126,6 +127,11 @@ int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsi
  */
 int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
                        unsigned target, unsigned cpu);
+/* Lets it, or why there is none, write into a ring. A task that has ended needs none. */
+int sampler_redirect(int fd, int owner);
+/* What tells the totals of event 0 by task. 0 or -errno. */
+int sampler_open_totals(struct sampler *s, const struct sampler_config *config);
+void sampler_close_totals(struct sampler *s);
 /* One that counts nothing. */
 struct perf_event_attr sampler_dummy(void);
 

@@ -39,6 +39,14 @@ static inline void say_comm(struct tasks *tasks, uint32_t pid, uint32_t tid, con
 	tasks_record(tasks, &record);
 }
 
+static inline void say_switch(struct tasks *tasks, enum record_type type, uint32_t tid,
+                              uint64_t time)
+{
+	const struct record record = {.type = type, .tid = tid, .time = time};
+
+	tasks_record(tasks, &record);
+}
+
 static inline void say_read(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t value,
                             uint64_t time)
 {

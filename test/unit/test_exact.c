@@ -186,6 +186,70 @@ static void who_is_told_nothing_knows_the_total(void **state)
 	check(w, "child", false, 0);
 }
 
+/* Two programs that ran by turns, and how long each did, until all have used so much. */
+static void take_turns(struct world *w, uint64_t end)
+{
+	struct tasks *tasks = &w->session.tasks;
+
+	tasks->by_switches = true;
+	say_comm(tasks, PID, PID, "app", true, 1000);
+	say_switch(tasks, RECORD_STOP, PID, 3000);
+	say_fork(tasks, PID, PID + 1, PID + 1, 3000);
+	say_switch(tasks, RECORD_RUN, PID + 1, 4000);
+	say_comm(tasks, PID + 1, PID + 1, "child", true, 5000);
+	say_exit(tasks, PID + 1, PID + 1, 9000);
+	say_switch(tasks, RECORD_RUN, PID, 9000);
+	say_exit(tasks, PID, PID, end);
+	exact_total(&w->session);
+}
+
+static void switches_tell_what_each_used(void **state)
+{
+	struct world *w = *state;
+
+	take_turns(w, 9000 + TOTAL - 7000);
+	check(w, "child", true, 4000);
+	check(w, "app", true, TOTAL - 4000);
+}
+
+static void lost_switches_tell_nothing(void **state)
+{
+	struct world *w = *state;
+
+	take_turns(w, 9000 + TOTAL / 10 * 9);
+	check(w, "child", false, 0);
+	check(w, "app", false, 0);
+}
+
+static void nor_do_those_that_came_too_often(void **state)
+{
+	struct world *w = *state;
+
+	run_child(&w->session.tasks, PID + 9, "child", 5000, false);
+	tasks_forget_switches(&w->session.tasks);
+	exact_total(&w->session);
+	check(w, "child", false, 0);
+}
+
+/* Who executes takes the number of its process's first thread, and what it used itself with it. */
+static void a_thread_that_executes_goes_on(void **state)
+{
+	struct world *w = *state;
+	struct tasks *tasks = &w->session.tasks;
+
+	tasks->by_switches = true;
+	say_comm(tasks, PID, PID, "app", true, 1000);
+	say_fork(tasks, PID, PID, PID + 1, 1000);
+	say_switch(tasks, RECORD_RUN, PID + 1, 2000);
+	say_exit(tasks, PID, PID, 4000);
+	say_comm(tasks, PID, PID, "new", true, 5000);
+	say_switch(tasks, RECORD_STOP, PID, 5000 + TOTAL - 6000);
+	say_exit(tasks, PID, PID, 9 * TOTAL);
+	exact_total(&w->session);
+	check(w, "app", true, 6000);
+	check(w, "new", true, TOTAL - 6000);
+}
+
 /* A command's total is known when all of it has ended. */
 static void what_runs_on_has_not_told_its_total(void **state)
 {
@@ -255,6 +319,10 @@ int main(void)
 		TEST(counters_that_cannot_be_read_are_none),
 		TEST(nothing_is_nothing),
 		TEST(who_is_told_nothing_knows_the_total),
+		TEST(switches_tell_what_each_used),
+		TEST(lost_switches_tell_nothing),
+		TEST(nor_do_those_that_came_too_often),
+		TEST(a_thread_that_executes_goes_on),
 		TEST(what_runs_on_has_not_told_its_total),
 		TEST(nor_has_a_thread_that_does),
 		TEST(who_awaits_its_exec_is_not_living),

@@ -413,6 +413,18 @@ static void tasks(void **state)
 	assert_int_equal(record.pid, 50);
 	assert_int_equal(record.tid, 51);
 	assert_int_equal(record.read.value, 123);
+
+	raw_start(&raw, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+	raw_trailer(&raw, 60, 61, 3, 5);
+	assert_int_equal(record_decode(&record, raw.words, raw_end(&raw), &full), 0);
+	assert_int_equal(record.type, RECORD_STOP);
+	assert_int_equal(record.pid, 60);
+	assert_int_equal(record.tid, 61);
+	assert_int_equal(record.time, 3 + SHIFT);
+	raw_start(&raw, PERF_RECORD_SWITCH, 0);
+	raw_trailer(&raw, 60, 61, 3, 5);
+	assert_int_equal(record_decode(&record, raw.words, raw_end(&raw), &full), 0);
+	assert_int_equal(record.type, RECORD_RUN);
 }
 
 static void losses(void **state)
@@ -552,8 +564,9 @@ static void odd_sizes(void **state)
 static void garbage(void **state)
 {
 	static const uint32_t types[] = {
-		PERF_RECORD_SAMPLE, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
-		PERF_RECORD_EXIT,   PERF_RECORD_READ,  PERF_RECORD_LOST, PERF_RECORD_THROTTLE,
+		PERF_RECORD_SAMPLE, PERF_RECORD_MMAP2,    PERF_RECORD_COMM,
+		PERF_RECORD_FORK,   PERF_RECORD_EXIT,     PERF_RECORD_READ,
+		PERF_RECORD_LOST,   PERF_RECORD_THROTTLE, PERF_RECORD_SWITCH,
 	};
 	uint64_t seed = 4;
 	unsigned accepted = 0;
@@ -566,7 +579,8 @@ static void garbage(void **state)
 		size_t nr = 1 + raw_random(&seed) % 64;
 		void *copy;
 
-		raw_start(&raw, types[raw_random(&seed) % 8], (uint16_t)raw_random(&seed));
+		raw_start(&raw, types[raw_random(&seed) % (sizeof(types) / sizeof(types[0]))],
+		          (uint16_t)raw_random(&seed));
 		while (raw.nr < nr) /* small numbers are more dangerous than large ones */
 			raw_word(&raw, raw_random(&seed) >> raw_random(&seed) % 64);
 		if (round % 3 == 0)

@@ -1,0 +1,104 @@
+/* What tasks used, by command and thread: exactly, as the kernel tells it with inherited events. */
+#include "cli/tasks.h"
+
+/* Until now, as the records of switches tell. */
+static uint64_t ran_until(const struct task *task, uint64_t time)
+{
+	bool runs = task->runs_since && time > task->runs_since;
+
+	return task->ran + (runs ? time - task->runs_since : 0);
+}
+
+/*
+ * One total will be told of all programs that a thread has executed. What belongs to the earlier
+ * ones is known where switches are; else it is what their samples stand for, and where samples see
+ * user code alone at least what the thread's clock shows, less the time that has passed since.
+ */
+static uint64_t used_by_program(struct tasks *tasks, const struct task *from, pid_t tid,
+                                uint64_t time, bool *exactly)
+{
+	uint64_t used = 0, before = from->earlier, least = from->sampled;
+
+	if (tasks->by_switches) {
+		used = ran_until(from, time);
+		least = 0;
+	} else if (tasks->user_only) {
+		used = unobserved_used_by(tid, time);
+		before += from->before;
+	}
+	*exactly = used > before + least;
+	return *exactly ? used - before : from->sampled;
+}
+
+void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time)
+{
+	struct trace_command *command = tables_command(tasks->tables, from->comm);
+	uint64_t own, earlier = from->earlier, ran = ran_until(from, time);
+	bool exactly;
+
+	if (!tasks->inherited)
+		return;
+	own = used_by_program(tasks, from, to->tid, time, &exactly);
+	if (exactly)
+		command->flags |= TRACE_THREAD_EXACT;
+	command->exact += own;
+	from->sampled = from->earlier = 0;
+	from->ran = from->runs_since = 0;
+	to->earlier += earlier + own;
+	to->before = from->before;
+	to->ran += ran;
+	to->runs_since = time;
+}
+
+void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
+{
+	struct trace_command *command;
+	struct trace_thread *thread;
+	uint64_t earlier;
+
+	task->observed += units;
+	task->told_exact = true;
+	tasks->nr_told++;
+	earlier = units < task->earlier ? units : task->earlier;
+	task->earlier -= earlier;
+	units -= earlier;
+	command = tables_command(tasks->tables, task->comm);
+	command->exact += units;
+	command->flags |= TRACE_THREAD_EXACT;
+	if (task->thread == NO_THREAD)
+		return;
+	thread = tables_thread(tasks->tables, task->thread);
+	thread->exact += units;
+	thread->flags |= TRACE_THREAD_EXACT;
+}
+
+void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record)
+{
+	tasks->nr_switches++;
+	task->ran = ran_until(task, record->time);
+	task->runs_since = record->type == RECORD_RUN ? record->time : 0;
+}
+
+void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	uint64_t ran = ran_until(task, time);
+
+	task->ran = task->runs_since = 0;
+	tasks_tell(tasks, task, ran);
+}
+
+uint64_t tasks_still_to_tell(const struct tasks *tasks)
+{
+	uint64_t sum = 0;
+
+	for (const struct task *task = tasks->tasks; task; task = task->hh.next)
+		if (!task->ended && !task->process->awaits_exec)
+			sum += ran_until(task, tasks->now) - task->earlier;
+	return sum;
+}
+
+void tasks_forget_switches(struct tasks *tasks)
+{
+	tasks->by_switches = false;
+	tasks->nr_told = 0;
+}
