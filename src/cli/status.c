@@ -279,11 +279,10 @@ static void warn_of_calls(const struct session *s)
 		    error ? strerror(-error) : "too many lived at once");
 	unheard = calls_unheard(s->calls);
 	if (unheard)
-		say("the calls of %llu process%s are missing: %s too little memory, or a network "
-		    "of "
-		    "%s own, as in a container: then start adaptrace in there",
+		say("the calls of %llu process%s are missing, for want of memory or because of a "
+		    "network of %s own, as in a container: then start adaptrace in there",
 		    (unsigned long long)unheard, unheard == 1 ? "" : "es",
-		    unheard == 1 ? "it has" : "they have", unheard == 1 ? "its" : "their");
+		    unheard == 1 ? "its" : "their");
 	warn_of_dropped_calls(s);
 	if (!refused && !unheard && !calls_nr_processes(s->calls))
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "

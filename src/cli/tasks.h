@@ -107,7 +107,7 @@ void tasks_begin(struct tasks *tasks);
 /* Enters what a record says, unless it is a sample. */
 void tasks_record(struct tasks *tasks, const struct record *record);
 
-/* The parts of that which enter what was used: all of it, since it began to run or at its end. */
+/* Parts of that, for what a task used: its total is told; it ends; it begins to run or stops. */
 void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units);
 void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time);
 void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record);
