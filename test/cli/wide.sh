@@ -15,6 +15,7 @@ grep -q '^works    whole CPUs' text || skip "whole CPUs may not be sampled here"
 "$TARGETS/quarters" 2 20 >/dev/null &
 before=$!
 background="$background $before"
+await grep -q quarters "/proc/$before/comm"
 start_recording -a -F 1000
 idle() { awk 'NR == 1 { print $5 }' /proc/stat; }
 idle_before=$(idle)
