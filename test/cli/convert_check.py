@@ -413,17 +413,20 @@ def callgrind_calls(path, dump):
     """Whether what a function cost its callers is what samples with both in their stacks weigh, where
     it was not called by itself; [root] calls what is called elsewhere."""
     got, want, roots = collections.Counter(), collections.Counter(), collections.Counter()
+    called = set()
     list(callgrind_places(path, got))
     for sample in map(json.loads, open(dump, encoding="utf-8")):
+        names = [frame["symbol"] for frame in sample["stack"]]
+        functions = [(frame["symbol"], frame["module"]) for frame in sample["stack"]]
+        called.update(functions[:-1])
         if bare(sample["event"]) != "cpu-clock":
             continue
-        names = [frame["symbol"] for frame in sample["stack"]]
         for i, (callee, caller) in enumerate(zip(names, names[1:])):
             if callee not in names[i + 1:]:
                 want[caller, callee] += sample["weight"]
-        roots[names[-1]] += sample["weight"]
-    for name in {callee for _, callee in want} & roots.keys():
-        want["[root]", name] = roots[name]
+        roots[functions[-1]] += sample["weight"]
+    for function in called & roots.keys():
+        want["[root]", function[0]] += roots[function]
     assert +got == +want, (list((got - want).items())[:3], list((want - got).items())[:3])
     print("callgrind: %d calls" % len(want))
 
