@@ -1,5 +1,6 @@
 #include "cli/process_fd.h"
 
+#include "cli/process_stat.h"
 #include "perf/text_file.h"
 
 #include <errno.h>
@@ -52,17 +53,13 @@ int process_fd_open(pid_t pid)
 /* The first thread may have ended before others. */
 static bool runs(pid_t pid)
 {
-	char path[32], text[1024], *behind, state;
+	char text[PROCESS_STAT_SIZE], state;
+	const char *stat = process_stat(pid, text);
 	long threads;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (text_file_read(path, text, sizeof(text)))
-		return false;
-	/* A name may have anything in it. */
-	behind = strrchr(text, ')');
-	return behind &&
-	       sscanf(behind,
-	              ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
+	return stat &&
+	       sscanf(stat,
+	              " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
 	              &state, &threads) == 2 &&
 	       (!strchr("ZXx", state) || threads > 1);
 }

@@ -1,4 +1,6 @@
 #include "cli/unobserved.h"
+
+#include "cli/process_stat.h"
 #include "perf/clock.h"
 #include "perf/text_file.h"
 
@@ -44,18 +46,14 @@ static bool read_times(pid_t pid, struct times *times)
 {
 	const uint64_t tick_ns = NS / (uint64_t)sysconf(_SC_CLK_TCK);
 	unsigned long long user, system, child_user, child_system, started;
-	char path[32], text[1024], *behind;
+	char text[PROCESS_STAT_SIZE];
+	const char *stat = process_stat(pid, text);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (text_file_read(path, text, sizeof(text)))
-		return false;
-	/* A name may have anything in it, ends of lines included. */
-	behind = strrchr(text, ')');
-	if (!behind || sscanf(behind,
-	                      ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d "
-	                      "%*d %*d %*d %llu",
-	                      &times->state, &times->flags, &user, &system, &child_user,
-	                      &child_system, &started) != 7)
+	if (!stat || sscanf(stat,
+	                    " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d "
+	                    "%*d %*d %*d %llu",
+	                    &times->state, &times->flags, &user, &system, &child_user,
+	                    &child_system, &started) != 7)
 		return false;
 	times->own = (user + system) * tick_ns;
 	times->children = (child_user + child_system) * tick_ns;
