@@ -9,13 +9,16 @@
 
 static int grow(struct tally *tally)
 {
-	struct tally_entry *entries = array_grow(tally->entries, tally->nr, sizeof(*entries));
+	size_t most = tally->most; /* both arrays have room for as many */
+	struct tally_entry *entries =
+		array_reach(tally->entries, tally->nr, &most, sizeof(*entries));
 	uint64_t *weights;
 
 	if (!entries)
 		return -ENOMEM;
 	tally->entries = entries;
-	weights = array_grow(tally->weights, tally->nr, tally->nr_weights * sizeof(*weights));
+	weights = array_reach(tally->weights, tally->nr, &tally->most,
+	                      tally->nr_weights * sizeof(*weights));
 	if (!weights)
 		return -ENOMEM;
 	tally->weights = weights;

@@ -32,6 +32,7 @@ struct tally {
 	struct tally_entry *entries;
 	uint64_t *weights; /* of each entry: one an event, then one a counter */
 	uint32_t nr, nr_events, nr_weights;
+	size_t most;             /* entries at once so far */
 	struct node_table found; /* entries, by path and thread */
 };
 
