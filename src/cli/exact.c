@@ -71,14 +71,15 @@ static void take_total(struct session *s)
 
 void exact_total(struct session *s)
 {
+	bool told;
+
 	if (s->way == SAMPLER_CGROUP || !s->options->command)
 		return;
-	if (s->tasks.nr_ended && !s->tasks.nr_told)
-		take_total(s);
-	else if (believable(s))
+	told = s->tasks.nr_told || !s->tasks.nr_ended;
+	if (told && believable(s))
 		forget_living(s);
-	else if (s->tasks.by_switches)
-		take_total(s);
-	else
+	else if (told && !s->tasks.by_switches)
 		forget_all(s);
+	else
+		take_total(s);
 }

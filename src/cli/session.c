@@ -358,7 +358,6 @@ static int run_launched(struct session *s)
 	int error = launch_go(&s->launch);
 
 	s->launched = true;
-	s->until_ended = error;
 	if (error) {
 		reap_command(s);
 		return exec_failed(s->options, error);

@@ -32,16 +32,16 @@ struct process {
 struct task {
 	pid_t tid; /* key */
 	struct process *process;
-	uint32_t comm;     /* string */
-	uint32_t thread;   /* slot in the tables; NO_THREAD until the first sample */
-	uint64_t ended;    /* ns; 0: lives */
-	uint64_t gone;     /* the same, once it was looked for in vain; 0: not yet */
-	uint64_t observed; /* units of event 0, where the kernel tells its total at the end */
-	uint64_t sampled;  /* the same that samples stood for, of the program it executes now */
-	uint64_t earlier;  /* and of those before, which the total will have in it, too */
-	uint64_t ran;      /* ns until runs_since, where switches tell; 0: it does not run */
-	uint64_t runs_since;
-	uint64_t before;               /* what the thread's clock showed when all this began, ns */
+	uint32_t comm;       /* string */
+	uint32_t thread;     /* slot in the tables; NO_THREAD until the first sample */
+	uint64_t ended;      /* ns; 0: lives */
+	uint64_t gone;       /* the same, once it was looked for in vain; 0: not yet */
+	uint64_t observed;   /* units of event 0, where the kernel tells its total at the end */
+	uint64_t sampled;    /* the same that samples stood for, of the program it executes now */
+	uint64_t earlier;    /* and of those before, which the total will have in it, too */
+	uint64_t ran;        /* ns until runs_since, where switches tell */
+	uint64_t runs_since; /* ns; 0: it does not run */
+	uint64_t before;     /* what the thread's clock showed when all this began, ns */
 	struct task *prev, *next;      /* of those that ended */
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that a sample told them of; NO_THREAD: of none yet */
