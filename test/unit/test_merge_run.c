@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* A rank's run, in which everything that is counted is a little different. */
-static void rank_open(struct world *w, int rank)
+/* A rank's run, in which everything that is counted is a little different; its tables. */
+static struct tables *rank_open(struct world *w, int rank)
 {
 	unsigned n = rank ? 100 : 1;
 	struct trace_run *run;
@@ -38,6 +38,7 @@ static void rank_open(struct world *w, int rank)
 	run->peak_rss = 13 * n;
 	run->sample_price = 14 * n;
 	run->max_overhead = 15 * n;
+	return w->tables;
 }
 
 static struct merge_result result;
@@ -193,10 +194,8 @@ static void tasks_keep_their_totals(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct tables *t;
+		struct tables *t = rank_open(&ranks[i], i);
 
-		rank_open(&ranks[i], i);
-		t = ranks[i].tables;
 		tables_thread(t, 2)->flags = TRACE_THREAD_ENDED | TRACE_THREAD_EXACT;
 		tables_thread(t, 2)->end = tables_run(t)->start + 500;
 		tables_thread(t, 2)->exact = 70 + (uint64_t)i;
@@ -505,10 +504,8 @@ static void who_is_of_no_rank_stays_so(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct tables *t;
+		struct tables *t = rank_open(&ranks[i], i);
 
-		rank_open(&ranks[i], i);
-		t = ranks[i].tables;
 		tables_process(t, 0)->pid = 100 + 100 * i;
 		tables_add_thread(t, 0, 0, tables_string(t, "idle"), 0);
 		tables_set_owner(t, 6, 0);
