@@ -1,4 +1,4 @@
-#include "cases.h"
+#include "open_sampler.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "perf/event.h"
-#include "perf/sampler.h"
 #include "symbolize/unwind.h"
 
 /* A ladder of inherited events on threads that are older than it, and on one that is not. */
@@ -123,12 +122,8 @@ static struct sampler *open_ladder(const struct event *event, const pid_t *tids)
 		.regs = unwind_regs_mask(),
 		.ring_size = 64 << 10,
 	};
-	char why[WHY_SIZE];
-	struct sampler *sampler = sampler_open(&config, why);
 
-	if (!sampler)
-		printf("%s\n", why);
-	return sampler;
+	return open_sampler(&config);
 }
 
 static pid_t next_tid(void)
@@ -157,15 +152,10 @@ static void a_step_reaches_all_threads_at_once(void **state)
 {
 	struct sampler *sampler;
 	struct event event;
-	char why[WHY_SIZE];
 	pid_t tids[NR_THREADS];
 
 	(void)state;
-	assert_int_equal(event_parse(&event, "cpu-clock:u", why), 0);
-	if (event_probe(&event)) {
-		printf("no sampling here\n");
-		skip();
-	}
+	parse_clock(&event);
 	assert_int_equal(pipe(said) | pipe(told), 0);
 	tids[0] = fork();
 	if (!tids[0])

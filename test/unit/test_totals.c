@@ -1,12 +1,10 @@
 /* The kernel's records of switches tell what a task used, to its end. */
-#include "cases.h"
+#include "open_sampler.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "perf/sampler.h"
 
 enum { NAPS = 20, BUSY_NS = 2000000 };
 
@@ -47,12 +45,8 @@ static struct sampler *open_on(pid_t pid, const struct event *event)
 		.base_period = {10000019},
 		.ring_size = 64 << 10,
 	};
-	char why[WHY_SIZE];
-	struct sampler *sampler = sampler_open(&config, why);
 
-	if (!sampler)
-		printf("%s\n", why);
-	return sampler;
+	return open_sampler(&config);
 }
 
 /* Of the first task that came. */
@@ -84,17 +78,12 @@ static void runs_are_what_was_used(void **state)
 {
 	struct sampler *sampler;
 	struct event event;
-	char why[WHY_SIZE];
 	int told[2], said[2];
 	uint64_t expected, sum;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(event_parse(&event, "cpu-clock:u", why), 0);
-	if (event_probe(&event)) {
-		printf("no sampling here\n");
-		skip();
-	}
+	parse_clock(&event);
 	assert_int_equal(pipe(told) | pipe(said), 0);
 	pid = fork();
 	if (!pid)
