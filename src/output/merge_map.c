@@ -221,13 +221,13 @@ static uint32_t owner_so_far(const struct merge_map *map, uint32_t thread)
 }
 
 /* One that stands for tasks of several processes is nobody's. */
-static void set_owner(struct merge_map *map, uint32_t thread, uint32_t process)
+static int set_owner(struct merge_map *map, uint32_t thread, uint32_t process)
 {
 	uint32_t before = owner_so_far(map, thread);
 
 	if (process == MERGE_NONE || (before != MERGE_NONE && before != process))
 		process = NOBODY;
-	tables_set_owner(map->tables, thread, process);
+	return tables_set_owner(map->tables, thread, process) ? 0 : -ENOMEM;
 }
 
 /* A trace without processes is that of one rank, whoever is in it. */
@@ -253,7 +253,7 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 		process = one                     ? input->processes[0]
 		          : process == MERGE_NONE ? MERGE_NONE
 		                                  : input->processes[process];
-		set_owner(map, input->threads[i], process);
+		err = set_owner(map, input->threads[i], process);
 	}
 	return err;
 }
