@@ -22,6 +22,12 @@ struct simulated {
 	double truth[NR_FUNCTIONS];
 };
 
+/* What is stated, and how far off it is, of all functions of all runs. */
+struct intervals {
+	unsigned nr, hold;  /* hold: the truth */
+	double stated, off; /* squares, in base periods */
+};
+
 static double unit(struct world *w)
 {
 	return ((double)rnd(w, 1 << 30) + 0.5) / (1 << 30);
@@ -97,11 +103,10 @@ static struct trace *finished(struct world *w)
 	return world_written(w);
 }
 
-/* How many of the functions' intervals hold the truth. */
-static unsigned covered(const struct simulated *s, const struct profile *profile)
+static void compare(const struct simulated *s, const struct profile *profile,
+                    struct intervals *intervals)
 {
 	double self[NR_FUNCTIONS] = {0}, error[NR_FUNCTIONS] = {0};
-	unsigned nr = 0;
 
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
 		uint32_t function = profile->classes[profile->rows[i].class].thread;
@@ -110,12 +115,17 @@ static unsigned covered(const struct simulated *s, const struct profile *profile
 		self[function] = (double)profile->rows[i].self / (double)base_periods[0];
 		error[function] = profile_error(&profile->rows[i]) / (double)base_periods[0];
 	}
-	for (unsigned f = 0; f < NR_FUNCTIONS; f++)
-		nr += fabs(self[f] - s->truth[f]) <= error[f];
-	return nr;
+	for (unsigned f = 0; f < NR_FUNCTIONS; f++) {
+		double off = self[f] - s->truth[f];
+
+		intervals->nr++;
+		intervals->hold += fabs(off) <= error[f];
+		intervals->stated += error[f] * error[f];
+		intervals->off += off * off;
+	}
 }
 
-static unsigned run(unsigned number)
+static void run(unsigned number, struct intervals *intervals)
 {
 	static const double means[] = {0.3, 2.71, 33.3, 410};
 	struct profile_config config = {.keys = PROFILE_BY_THREAD};
@@ -124,7 +134,6 @@ static unsigned run(unsigned number)
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
-	unsigned nr;
 
 	world_open(&w, 64 << 10);
 	w.seed = number * 7919 + 1;
@@ -134,26 +143,33 @@ static unsigned run(unsigned number)
 	trace = finished(&w);
 	profile = profile_new(trace, &config);
 	assert_non_null(profile);
-	nr = covered(&s, profile);
+	compare(&s, profile, intervals);
 	profile_free(profile);
 	trace_close(trace);
 	world_close(&w);
-	return nr;
 }
 
-static void intervals_hold_the_truth(void **state)
+/*
+ * Where samples are drawn by chance nothing in their order helps, and intervals that held the truth
+ * by being wide would be wider than they must.
+ */
+static void intervals_hold_the_truth_and_are_no_wider(void **state)
 {
-	unsigned nr[NR_TEMPERS] = {0}, all = 0;
+	struct intervals of[NR_TEMPERS] = {0};
+	unsigned hold = 0;
+	double width;
 
 	(void)state;
 	for (unsigned i = 0; i < NR_RUNS; i++)
-		nr[i % NR_TEMPERS] += run(i);
+		run(i, &of[i % NR_TEMPERS]);
 	for (unsigned t = 0; t < NR_TEMPERS; t++) {
-		print_message("temper %u: %.1f %%\n", t,
-		              100.0 * nr[t] * NR_TEMPERS / (NR_RUNS * NR_FUNCTIONS));
-		all += nr[t];
+		hold += of[t].hold;
+		width = sqrt(of[t].stated / of[t].off) / 1.96;
+		print_message("temper %u: %.1f %%, %.2f of the width needed\n", t,
+		              100.0 * of[t].hold / of[t].nr, width);
 	}
-	assert_true(all * 100 >= 93 * NR_RUNS * NR_FUNCTIONS);
+	assert_true(hold * 100 >= 93 * NR_RUNS * NR_FUNCTIONS);
+	assert_true(width > 0.8 && width < 1.25); /* of the last, SAMPLES_BY_CHANCE */
 }
 
 /*
@@ -204,7 +220,7 @@ static void gaps_are_where_ticks_may_be_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_hold_the_truth),
+		cmocka_unit_test(intervals_hold_the_truth_and_are_no_wider),
 		cmocka_unit_test(gaps_are_where_ticks_may_be_missing),
 	};
 
