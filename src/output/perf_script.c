@@ -29,17 +29,19 @@ struct script {
 };
 
 /*
- * Blanks end a comm, and parsers find the name of an event by its colon. Perfetto knows a time by
- * its six digits.
+ * Blanks end a comm, of which parsers expect two characters, and they find the name of an event by
+ * its colon. Perfetto knows a time by its six digits.
  */
 static void print_head(const struct script *script, const struct trace_sample *sample,
                        const char *event, uint64_t period)
 {
 	const struct trace_thread *thread = trace_thread(script->trace, sample->thread);
+	const char *comm = trace_command_name(script->trace, thread ? thread->comm : 0);
 	FILE *file = script->file;
 
-	escape_line(file, trace_command_name(script->trace, thread ? thread->comm : 0), " ", '_');
-	fprintf(file, " %d/%d ", thread ? thread->pid : 0, thread ? thread->tid : 0);
+	escape_line(file, comm, " ", '_');
+	fprintf(file, "%s %d/%d ", comm[1] ? "" : " ", thread ? thread->pid : 0,
+	        thread ? thread->tid : 0);
 	if (sample->cpu < 1 << 16)
 		fprintf(file, "[%03" PRIu32 "] ", sample->cpu);
 	fprintf(file, "%" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ", sample->time / 1000000000,
@@ -59,8 +61,19 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 	else if (module->kind == MODULE_KERNEL)
 		fputs("[kernel.kallsyms]", file);
 	else
-		escape_line(file, trace_string(trace, module->path), "()", '_');
+		escape_line(file, trace_string(trace, module->path), "() ", '_');
 	fputs(")\n", file);
+}
+
+/*
+ * Of C++, (anonymous namespace)::f() begins with what makes parsers leave out the line, so that its
+ * cost would be its caller's.
+ */
+static void print_name(FILE *file, const char *name)
+{
+	if (*name == '(')
+		fputs("::", file);
+	escape_line(file, name, "", 0);
 }
 
 /* The functions that were inlined there come first, innermost first. */
@@ -75,7 +88,7 @@ static int print_frame(struct script *script, uint64_t frame)
 
 	for (uint32_t i = nr; i-- > 0;) {
 		fprintf(script->file, "\t%16" PRIx64 " ", address);
-		escape_line(script->file, frame_name_symbol(&script->names, names[i], text), "", 0);
+		print_name(script->file, frame_name_symbol(&script->names, names[i], text));
 		if (i) {
 			fputs(" (inlined)\n", script->file);
 			continue;

@@ -211,7 +211,8 @@ def read_callgrind(path):
 
 def perf_frame(line):
     """A function and how far in it; one without a symbol is named by its module: module+0x4580."""
-    name, offset, module = re.match(r"\t *[0-9a-f]+ (.*?)(\+0x[0-9a-f]+)? \(([^()]*)\)$", line).groups()
+    name, offset, module = re.match(r"\t *[0-9a-f]+ ([^(].*?)(\+0x[0-9a-f]+)? \(([^() ]*)\)$", line).groups()
+    name = name.removeprefix("::") if name.startswith("::(") else name  # which no parser drops
     return name + offset if offset and name == os.path.basename(module) else name
 
 
@@ -221,7 +222,7 @@ def read_perf_script(path):
         lines = sample.split("\n")
         if not lines[0]:
             continue
-        head = re.match(r"(\S+) (\d+)/(\d+) \[\d+\] \d+\.\d{6}: +(\d+) (\S+): $", lines[0])
+        head = re.match(r"(\S\S+|\S ) (\d+)/(\d+) \[\d+\] \d+\.\d{6}: +(\d+) (\S+): $", lines[0])
         frames = [perf_frame(line) for line in lines[1:]]
         stacks[head.group(5)].append((frames[::-1], int(head.group(4))))
     return {event: tally(stacks[event]) for event in stacks}

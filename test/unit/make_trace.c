@@ -209,10 +209,11 @@ static void make_hostile(struct run *run)
 		"fn=(1) evil\nfn=x",
 		"\xe2\x80\xa8\xe2\x80\xa9\xc2\x85 \xf0\x9f\x98\x80 \xd7\x90",
 		"operator()(int) const::{lambda(auto:1&&)#1}<T[3], std::map<int, char>>",
+		"(anonymous namespace)::f(int)",
 		huge,
-		"/opt/</title>\"'&;\n\xff",
+		"/opt/my </title>\"'&;\n\xff",
 	};
-	static const char *const comms[] = {"c;o\"m <b>\xff\n", "</script>", "\x1b[31m'"};
+	static const char *const comms[] = {"c;o\"m <b>\xff\n", "</script>", "R"};
 
 	memset(huge, 'X', sizeof(huge) - 1);
 	run->names = names;
