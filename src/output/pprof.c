@@ -15,6 +15,7 @@
 #include "symbolize/array.h"
 #include "symbolize/frame.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 
 struct mapping {
 	uint64_t end; /* of the highest address seen */
+	uint64_t id;  /* in the file */
 	bool used, lines;
 };
 
@@ -38,10 +40,10 @@ struct pprof {
 	uint64_t *locations; /* of the sample at hand */
 	size_t most_locations;
 	FILE *file;
-	struct map64 strings;   /* by the trace's */
-	struct map64 functions; /* by name and file */
-	struct map64 processes; /* strings, by rank and the trace's string */
-	uint64_t nr_functions;
+	struct map64 strings;              /* by the trace's */
+	struct map64 functions;            /* by name and file */
+	struct map64 processes;            /* strings, by rank and the trace's string */
+	uint64_t nr_functions, nr_written; /* mappings */
 	int64_t nr_strings;
 	int error; /* the first one */
 };
@@ -96,6 +98,24 @@ static int64_t find_string(struct pprof *pprof, uint32_t offset)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+/* Servers of profiles have names of sample types in their queries: words. */
+static int64_t add_word(struct pprof *pprof, const char *name)
+{
+	char *word = strdup(name);
+	int64_t string;
+
+	if (!word) {
+		pprof->error = -ENOMEM;
+		return 0;
+	}
+	for (char *c = word; *c; c++)
+		if ((unsigned char)*c >= 0x80 || !isalnum((unsigned char)*c))
+			*c = '_';
+	string = add_string(pprof, word);
+	free(word);
+	return string;
+}
+
 /* default_event: what viewers show first; NULL: this is another one. */
 static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
                            const struct trace_event *default_event)
@@ -103,7 +123,7 @@ static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT, *types = &type;
 
-	type.type = find_string(pprof, name);
+	type.type = add_word(pprof, trace_string(pprof->trace, name));
 	type.unit = add_string(pprof, unit == TRACE_NS ? "nanoseconds" : "count");
 	part.n_sample_type = 1;
 	part.sample_type = &types;
@@ -222,7 +242,7 @@ static void put_mapping(struct pprof *pprof, uint32_t number)
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
 
-	mapping.id = number;
+	mapping.id = pprof->mappings[number].id = ++pprof->nr_written;
 	mapping.memory_start = frame_address(pprof->trace, frame_make((uint16_t)number, 0));
 	mapping.memory_limit = pprof->mappings[number].end;
 	mapping.filename = find_string(pprof, module->path);
@@ -265,7 +285,7 @@ static uint32_t find_program(const struct pprof *pprof)
 	return first;
 }
 
-/* The program's comes first, by which it is known. */
+/* The program's comes first, by which it is known; some readers want ids in this order. */
 static void put_mappings(struct pprof *pprof)
 {
 	uint32_t program;
@@ -307,7 +327,7 @@ static void put_location(struct pprof *pprof, uint32_t number)
 
 	location.id = number + 1;
 	if (frame_module(place->frame) < pprof->nr_mappings)
-		location.mapping_id = frame_module(place->frame);
+		location.mapping_id = pprof->mappings[frame_module(place->frame)].id;
 	location.address = frame_address(pprof->trace, place->frame);
 	location.n_line = find_lines(pprof, place, lines);
 	location.line = list;

@@ -28,6 +28,11 @@ def clean(name):
 # Each reader returns {event: {function: (self, total)}}; total None: the format does not tell.
 # The event is None where a format has one only and does not name it.
 
+def unworded(event):
+    """Its name in a trace, by that in a format where such names are words."""
+    return event.removesuffix("_u").replace("_", "-")
+
+
 def tally(stacks):
     """(stack of names from the root, weight) added up, recursion counted once."""
     self_, total = collections.Counter(), collections.Counter()
@@ -177,13 +182,17 @@ def read_pprof_functions(path):
     strings = profile["string_table"]
     assert strings[0] == ""
     functions = {f["id"][0]: strings[f["name"][0]] for f in profile["function"]}
-    mappings = {m["id"][0] for m in profile["mapping"]}
+    mappings = [m["id"][0] for m in profile["mapping"]]
+    for table in "mapping", "function", "location":
+        assert [entry["id"][0] for entry in profile[table]] == list(range(1, len(profile[table]) + 1))
     locations = {}  # innermost first, what was inlined before the function itself
     for place in profile["location"]:
         assert not place["mapping_id"] or place["mapping_id"][0] in mappings
         locations[place["id"][0]] = [functions[line["function_id"][0]] for line in place["line"]]
     types = [strings[t["type"][0]] for t in profile["sample_type"]]
     assert strings[profile["period_type"][0]["type"][0]] == types[0]
+    assert all(re.fullmatch(r"\w+", name, re.ASCII) for name in types), types  # or servers refuse them
+    types = [unworded(name) for name in types]
     stacks = collections.defaultdict(list)
     for sample in profile["sample"]:
         stack = [name for i in sample["location_id"] for name in locations[i]]
@@ -205,7 +214,7 @@ def read_callgrind(path):
             match = re.match(r"\s*([\d,]+) \([ \d.]+%\)  (?:[^:]*):(.*?)(?: \[(?:/[^]]*|\[[^]]*\])\])?$", line)
             if match:
                 self_[match.group(2)] += int(match.group(1).replace(",", ""))
-        functions[event.removesuffix("_u").replace("_", "-")] = {name: (self_[name], None) for name in self_}
+        functions[unworded(event)] = {name: (self_[name], None) for name in self_}
     return functions
 
 

@@ -19,7 +19,7 @@ for member in start_time_ns:time_nanos wall_ns:duration_nanos; do
 	[ "$value" -gt 0 ] && grep -q "^${member#*:}: $value$" text || fail "no ${member#*:}"
 done
 zcat plain.pb.gz | python3 -c 'import sys; data = sys.stdin.buffer.read()
-assert data.index(b"cpu-clock") < data.index(b"nanoseconds") < data.index(b"page-faults") < data.index(b"count")'
+assert data.index(b"cpu_clock") < data.index(b"nanoseconds") < data.index(b"page_faults") < data.index(b"count")'
 if command -v go >/dev/null && [ -s "$(go env GOROOT 2>/dev/null)/pkg/tool/$(go env GOOS GOARCH | paste -sd_)/pprof" ]; then
 	go tool pprof -top -unit=ns plain.pb.gz | grep -q half || fail "pprof does not read it"
 	# By their whole names: those of templates, overloads and Rust's methods differ in brackets.
