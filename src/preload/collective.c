@@ -330,11 +330,11 @@ enum comm_place {
 
 typedef struct volume volume_of(const struct args *args);
 
-static bool measure(struct visit *visit, const uintptr_t *a, bool large, unsigned place,
-                    volume_of *volume, struct request *request)
+static bool measure(struct visit *visit, const uintptr_t *a, unsigned place, volume_of *volume,
+                    struct request *request)
 {
 	struct comm *comm = abi.known ? comm_of(visit->thread, handle_of(a[place])) : NULL;
-	struct args args = {a, comm, large};
+	struct args args = {a, comm, visit->info->large};
 	struct volume found;
 
 	if (!comm || comm->size <= 0)
@@ -351,49 +351,46 @@ static bool measure(struct visit *visit, const uintptr_t *a, bool large, unsigne
 	return true;
 }
 
-static void blocking(struct visit *visit, const uintptr_t *a, bool large, unsigned place,
-                     volume_of *volume)
+static void blocking(struct visit *visit, const uintptr_t *a, unsigned place, volume_of *volume)
 {
 	struct request request;
 
-	if (!measure(visit, a, large, place, volume, &request))
+	if (!measure(visit, a, place, volume, &request))
 		return;
 	put_volume(visit, CALL_COLLECTIVE, &request, request.bytes);
 }
 
-static void posted(struct visit *visit, const uintptr_t *a, bool large, unsigned place,
-                   volume_of *volume)
+static void posted(struct visit *visit, const uintptr_t *a, unsigned place, volume_of *volume)
 {
 	struct request request;
 
-	if (measure(visit, a, large, place, volume, &request))
+	if (measure(visit, a, place, volume, &request))
 		start_request(visit, handle_at(a[place + 1], 0), &request);
 }
 
 /* Behind the communicator stands an info, and then the request. */
-static void initialized(struct visit *visit, const uintptr_t *a, bool large, unsigned place,
-                        volume_of *volume)
+static void initialized(struct visit *visit, const uintptr_t *a, unsigned place, volume_of *volume)
 {
 	struct request request;
 
-	if (!measure(visit, a, large, place, volume, &request))
+	if (!measure(visit, a, place, volume, &request))
 		return;
 	request.persistent = true;
 	request_add(handle_at(a[place + 2], 0), &request, false);
 }
 
 #define FORMS(shape)                                                                              \
-	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)            \
+	static void after_##shape(struct visit *visit, const uintptr_t *a)                        \
 	{                                                                                         \
-		blocking(visit, a, large, PLACE_##shape, volume_##shape);                         \
+		blocking(visit, a, PLACE_##shape, volume_##shape);                                \
 	}                                                                                         \
-	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a, bool large)   \
+	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a)               \
 	{                                                                                         \
-		posted(visit, a, large, PLACE_##shape, volume_##shape);                           \
+		posted(visit, a, PLACE_##shape, volume_##shape);                                  \
 	}                                                                                         \
-	static void after_##shape##_init(struct visit *visit, const uintptr_t *a, bool large)     \
+	static void after_##shape##_init(struct visit *visit, const uintptr_t *a)                 \
 	{                                                                                         \
-		initialized(visit, a, large, PLACE_##shape, volume_##shape);                      \
+		initialized(visit, a, PLACE_##shape, volume_##shape);                             \
 	}                                                                                         \
 	const struct handler handler_COLLECTIVE_##shape = {NULL, after_##shape, false};           \
 	const struct handler handler_COLLECTIVE_##shape##_POSTED = {NULL, after_##shape##_posted, \

@@ -101,10 +101,9 @@ static void wait_before(struct visit *visit, uintptr_t *a)
 		take_one(visit, a, &a[1]);
 }
 
-static void wait_after(struct visit *visit, const uintptr_t *a, bool large)
+static void wait_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	(void)large;
 	if (abi.known)
 		complete_one(visit);
 }
@@ -117,9 +116,8 @@ static void test_before(struct visit *visit, uintptr_t *a)
 		take_one(visit, a, &a[2]);
 }
 
-static void test_after(struct visit *visit, const uintptr_t *a, bool large)
+static void test_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (!abi.known || !visit->request)
 		return;
 	if (visit->result || *(const int *)a[1]) {
@@ -208,9 +206,8 @@ static void complete_all(struct visit *visit, uintptr_t array)
 		complete_told(visit, i, visit->status + i * abi.status_size);
 }
 
-static void waitall_after(struct visit *visit, const uintptr_t *a, bool large)
+static void waitall_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (abi.known)
 		complete_all(visit, a[1]);
 }
@@ -223,9 +220,8 @@ static void testall_before(struct visit *visit, uintptr_t *a)
 		copy_handles(visit, a[0], a[1], &a[3], true);
 }
 
-static void testall_after(struct visit *visit, const uintptr_t *a, bool large)
+static void testall_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (!abi.known)
 		return;
 	visit->thread->idle = !visit->result && !*(const int *)a[2];
@@ -252,9 +248,8 @@ static void waitany_before(struct visit *visit, uintptr_t *a)
 		copy_handles(visit, a[0], a[1], &a[3], false);
 }
 
-static void waitany_after(struct visit *visit, const uintptr_t *a, bool large)
+static void waitany_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (abi.known)
 		complete_any(visit, a);
 }
@@ -267,9 +262,8 @@ static void testany_before(struct visit *visit, uintptr_t *a)
 		copy_handles(visit, a[0], a[1], &a[4], false);
 }
 
-static void testany_after(struct visit *visit, const uintptr_t *a, bool large)
+static void testany_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	visit->thread->idle = !visit->result && !*(const int *)a[3];
 	if (abi.known && !visit->thread->idle)
 		complete_any(visit, a);
@@ -283,11 +277,10 @@ static void some_before(struct visit *visit, uintptr_t *a)
 		copy_handles(visit, a[0], a[1], &a[4], true);
 }
 
-static void some_after(struct visit *visit, const uintptr_t *a, bool large)
+static void some_after(struct visit *visit, const uintptr_t *a)
 {
 	int nr;
 
-	(void)large;
 	if (!abi.known)
 		return;
 	if (!statuses_tell(visit)) {
@@ -312,12 +305,11 @@ static void request_free_before(struct visit *visit, uintptr_t *a)
 }
 
 /* Nobody will hear of its end: as far as the program can know, it has ended. */
-static void request_free_after(struct visit *visit, const uintptr_t *a, bool large)
+static void request_free_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request *request;
 
 	(void)a;
-	(void)large;
 	if (!abi.known || handle_done(visit->saved))
 		return;
 	request = request_take(visit->saved);

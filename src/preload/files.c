@@ -23,12 +23,11 @@ static uint32_t mode_of(uint32_t mode)
 	return abi.standard ? own : mode;
 }
 
-static void open_after(struct visit *visit, const uintptr_t *a, bool large)
+static void open_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *comm = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
 	struct request kept = {.kind = REQUEST_OTHER};
 
-	(void)large;
 	if (!comm || !a[1])
 		return;
 	kept.comm = comm_open_file(comm, (const char *)a[1]);
@@ -48,10 +47,9 @@ static void close_before(struct visit *visit, uintptr_t *a)
 		request_remove(kept);
 }
 
-static void close_after(struct visit *visit, const uintptr_t *a, bool large)
+static void close_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	(void)large;
 	if (visit->saved)
 		visit_part(visit, CALL_FILE_CLOSED, (uint32_t)visit->saved, CALL_NO_PEER);
 }
@@ -80,8 +78,8 @@ void put_transfer(struct visit *visit, const struct request *request, uint64_t m
 }
 
 /* Behind the count stands the type. */
-static struct request transfer(enum request_kind kind, uintptr_t file, const uintptr_t *count,
-                               bool large)
+static struct request transfer(const struct visit *visit, enum request_kind kind, uintptr_t file,
+                               const uintptr_t *count)
 {
 	const struct request *kept = find_file(file);
 
@@ -89,7 +87,7 @@ static struct request transfer(enum request_kind kind, uintptr_t file, const uin
 		.kind = (uint8_t)kind,
 		.comm = kept ? kept->comm : 0,
 		.peer = CALL_NO_PEER,
-		.bytes_in = count_arg(count[0], large) * type_size(count[1]),
+		.bytes_in = bytes_at(visit, count),
 	};
 }
 
@@ -108,13 +106,13 @@ static void file_at_before(struct visit *visit, uintptr_t *a)
 }
 
 static void transfer_ended(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                           const uintptr_t *count, bool large)
+                           const uintptr_t *count)
 {
 	struct request request;
 
 	if (!abi.known)
 		return;
-	request = transfer(kind, a[0], count, large);
+	request = transfer(visit, kind, a[0], count);
 	put_transfer(visit, &request, status_bytes(visit->status));
 }
 
@@ -122,13 +120,13 @@ static void transfer_ended(struct visit *visit, enum request_kind kind, const ui
 
 /* Behind the type stands the request. */
 static void transfer_posted(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                            const uintptr_t *count, bool large)
+                            const uintptr_t *count)
 {
 	struct request request;
 
 	if (!abi.known)
 		return;
-	request = transfer(kind, a[0], count, large);
+	request = transfer(visit, kind, a[0], count);
 	if (request.comm)
 		start_request(visit, handle_at(count[2], 0), &request);
 	else
@@ -138,13 +136,13 @@ static void transfer_posted(struct visit *visit, enum request_kind kind, const u
 /* --- that end with another call: one at a time for each file ---------------------------------- */
 
 static void transfer_split(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                           const uintptr_t *count, bool large)
+                           const uintptr_t *count)
 {
 	struct request *kept = find_file(a[0]), request;
 
 	if (!abi.known)
 		return;
-	request = transfer(kind, a[0], count, large);
+	request = transfer(visit, kind, a[0], count);
 	if (!request.comm) {
 		put_transfer(visit, &request, request.bytes_in);
 		return;
@@ -161,11 +159,10 @@ static void split_end_before(struct visit *visit, uintptr_t *a)
 		want_status(visit, &a[2]);
 }
 
-static void split_end_after(struct visit *visit, const uintptr_t *a, bool large)
+static void split_end_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request *kept = find_file(a[0]);
 
-	(void)large;
 	if (!kept || !kept->id)
 		return;
 	put_end(visit, kept, visit->result ? NULL : visit->status);
@@ -176,21 +173,21 @@ const struct handler handler_SPLIT_END = {split_end_before, split_end_after, tru
 
 /* --- the shapes: with an offset the count comes one later ------------------------------------- */
 
-#define FORMS(shape, kind, count, before)                                                       \
-	static void after_##shape(struct visit *visit, const uintptr_t *a, bool large)          \
-	{                                                                                       \
-		transfer_ended(visit, kind, a, &a[count], large);                               \
-	}                                                                                       \
-	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a, bool large) \
-	{                                                                                       \
-		transfer_posted(visit, kind, a, &a[count], large);                              \
-	}                                                                                       \
-	static void after_##shape##_begin(struct visit *visit, const uintptr_t *a, bool large)  \
-	{                                                                                       \
-		transfer_split(visit, kind, a, &a[count], large);                               \
-	}                                                                                       \
-	const struct handler handler_##shape = {before, after_##shape, false};                  \
-	const struct handler handler_##shape##_POSTED = {NULL, after_##shape##_posted, false};  \
+#define FORMS(shape, kind, count, before)                                                      \
+	static void after_##shape(struct visit *visit, const uintptr_t *a)                     \
+	{                                                                                      \
+		transfer_ended(visit, kind, a, &a[count]);                                     \
+	}                                                                                      \
+	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a)            \
+	{                                                                                      \
+		transfer_posted(visit, kind, a, &a[count]);                                    \
+	}                                                                                      \
+	static void after_##shape##_begin(struct visit *visit, const uintptr_t *a)             \
+	{                                                                                      \
+		transfer_split(visit, kind, a, &a[count]);                                     \
+	}                                                                                      \
+	const struct handler handler_##shape = {before, after_##shape, false};                 \
+	const struct handler handler_##shape##_POSTED = {NULL, after_##shape##_posted, false}; \
 	const struct handler handler_##shape##_BEGIN = {NULL, after_##shape##_begin, false};
 
 FORMS(READ, REQUEST_READ, 2, file_before)

@@ -19,6 +19,12 @@ static inline void want_status(struct visit *visit, uintptr_t *arg)
 	visit->status = (const unsigned char *)*arg;
 }
 
+/* As many bytes as this argument counts of the type behind it. */
+static inline uint64_t bytes_at(const struct visit *visit, const uintptr_t *count)
+{
+	return count_arg(count[0], visit->info->large) * type_size(count[1]);
+}
+
 /* Whether there is a message at all: not to or from MPI_PROC_NULL. */
 static inline bool is_peer(int rank)
 {

@@ -55,11 +55,10 @@ static void world_begins(void)
 	comm_find(&this_thread, abi.comm_world);
 }
 
-static void init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void init_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)visit;
 	(void)a;
-	(void)large;
 	world_begins();
 }
 
@@ -86,13 +85,12 @@ const struct handler handler_FINALIZE = {finalize_before, NULL, false};
  * Without MPI_Init, the first session tells what the job is. Its thread level may be any. A group
  * that it gives must not outlive it. Sessions may outlive MPI_Finalize.
  */
-static void session_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void session_init_after(struct visit *visit, const uintptr_t *a)
 {
 	uintptr_t session, job = 0;
 	int rank, size;
 
 	(void)visit;
-	(void)large;
 	abi_learn();
 	process.nr_sessions++;
 	if (!abi.known || process.in_world || !mpi.group_from_session_pset || !mpi.group_rank)
@@ -147,13 +145,12 @@ static void comm_after(struct visit *visit, const uintptr_t *a, unsigned parent,
 		put_created(visit, a[child], comm_mix(of->id, ++of->children));
 }
 
-#define COMM_HANDLER(parent, child)                                                              \
-	static void comm_##parent##_##child(struct visit *visit, const uintptr_t *a, bool large) \
-	{                                                                                        \
-		(void)large;                                                                     \
-		comm_after(visit, a, parent, child);                                             \
-	}                                                                                        \
-	const struct handler handler_COMM_##parent##_##child = {NULL, comm_##parent##_##child,   \
+#define COMM_HANDLER(parent, child)                                                            \
+	static void comm_##parent##_##child(struct visit *visit, const uintptr_t *a)           \
+	{                                                                                      \
+		comm_after(visit, a, parent, child);                                           \
+	}                                                                                      \
+	const struct handler handler_COMM_##parent##_##child = {NULL, comm_##parent##_##child, \
 	                                                        false};
 
 COMM_HANDLER(0, 1)
@@ -167,12 +164,11 @@ COMM_HANDLER(5, 6)
 COMM_HANDLER(6, 7)
 
 /* Until its request is complete the new handle must not be asked: it is known at its first use. */
-static void comm_idup_after(struct visit *visit, const uintptr_t *a, bool large)
+static void comm_idup_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
 	struct request kept = {.kind = REQUEST_OTHER};
 
-	(void)large;
 	if (!of)
 		return;
 	kept.bytes = comm_mix(of->id, ++of->children);
@@ -182,21 +178,20 @@ static void comm_idup_after(struct visit *visit, const uintptr_t *a, bool large)
 const struct handler handler_COMM_IDUP = {NULL, comm_idup_after, false};
 
 /* The new handle stands behind an info. */
-static void comm_idup_info_after(struct visit *visit, const uintptr_t *a, bool large)
+static void comm_idup_info_after(struct visit *visit, const uintptr_t *a)
 {
 	const uintptr_t without_info[] = {a[0], a[2]};
 
-	comm_idup_after(visit, without_info, large);
+	comm_idup_after(visit, without_info);
 }
 
 const struct handler handler_COMM_IDUP_INFO = {NULL, comm_idup_info_after, false};
 
 /* Not all members of the parent take part: what they share is the tag. */
-static void create_group_after(struct visit *visit, const uintptr_t *a, bool large)
+static void create_group_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
 
-	(void)large;
 	if (of)
 		put_created(visit, a[3], comm_mix(of->id, ~(uint64_t)(int)a[2]));
 }
@@ -212,42 +207,37 @@ static void put_named(struct visit *visit, uintptr_t made, uintptr_t name)
 	put_created(visit, made, seed);
 }
 
-static void from_group_after(struct visit *visit, const uintptr_t *a, bool large)
+static void from_group_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_named(visit, a[4], a[1]);
 }
 
 const struct handler handler_COMM_FROM_GROUP = {NULL, from_group_after, false};
 
-static void from_groups_after(struct visit *visit, const uintptr_t *a, bool large)
+static void from_groups_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_named(visit, a[7], a[4]);
 }
 
 const struct handler handler_COMM_FROM_GROUPS = {NULL, from_groups_after, false};
 
 /* Two sides of one have different parents: what they share is at most a tag. */
-static void intercomm_create_after(struct visit *visit, const uintptr_t *a, bool large)
+static void intercomm_create_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_created(visit, a[5], comm_mix(1, (uint64_t)(int)a[4]));
 }
 
 const struct handler handler_INTERCOMM_CREATE = {NULL, intercomm_create_after, false};
 
-static void comm_connect_after(struct visit *visit, const uintptr_t *a, bool large)
+static void comm_connect_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_created(visit, a[4], 2);
 }
 
 const struct handler handler_COMM_CONNECT = {NULL, comm_connect_after, false};
 
-static void comm_join_after(struct visit *visit, const uintptr_t *a, bool large)
+static void comm_join_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_created(visit, a[1], 3);
 }
 
@@ -268,10 +258,9 @@ static void comm_free_before(struct visit *visit, uintptr_t *a)
 	comm_forget(visit->saved);
 }
 
-static void comm_free_after(struct visit *visit, const uintptr_t *a, bool large)
+static void comm_free_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	(void)large;
 	if (visit->nr_saved)
 		visit_part(visit, CALL_COMM_FREED, (uint32_t)visit->nr_saved, CALL_NO_PEER);
 }

@@ -13,25 +13,22 @@ static void keep_window(struct visit *visit, uintptr_t comm, uintptr_t window)
 	request_add(handle_at(window, 0) | KEY_WINDOW, &kept, false);
 }
 
-static void win_create_after(struct visit *visit, const uintptr_t *a, bool large)
+static void win_create_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_window(visit, a[4], a[5]);
 }
 
 const struct handler handler_WIN_CREATE = {NULL, win_create_after, false};
 
-static void win_allocate_after(struct visit *visit, const uintptr_t *a, bool large)
+static void win_allocate_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_window(visit, a[3], a[5]);
 }
 
 const struct handler handler_WIN_ALLOCATE = {NULL, win_allocate_after, false};
 
-static void win_create_dynamic_after(struct visit *visit, const uintptr_t *a, bool large)
+static void win_create_dynamic_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_window(visit, a[1], a[2]);
 }
 
@@ -61,40 +58,33 @@ static void put_access(struct visit *visit, enum call_part_kind kind, uintptr_t 
 	*visit_part(visit, kind, kept ? kept->comm : 0, (int)target) = bytes;
 }
 
-static uint64_t origin_bytes(const uintptr_t *a, bool large)
+static void put_after(struct visit *visit, const uintptr_t *a)
 {
-	return count_arg(a[1], large) * type_size(a[2]);
+	put_access(visit, CALL_PUT, a[7], a[3], bytes_at(visit, &a[1]));
 }
 
-static void put_after(struct visit *visit, const uintptr_t *a, bool large)
+static void get_after(struct visit *visit, const uintptr_t *a)
 {
-	put_access(visit, CALL_PUT, a[7], a[3], origin_bytes(a, large));
+	put_access(visit, CALL_GET, a[7], a[3], bytes_at(visit, &a[1]));
 }
 
-static void get_after(struct visit *visit, const uintptr_t *a, bool large)
+static void accumulate_after(struct visit *visit, const uintptr_t *a)
 {
-	put_access(visit, CALL_GET, a[7], a[3], origin_bytes(a, large));
+	put_access(visit, CALL_ATOMIC, a[8], a[3], bytes_at(visit, &a[1]));
 }
 
-static void accumulate_after(struct visit *visit, const uintptr_t *a, bool large)
+static void get_accumulate_after(struct visit *visit, const uintptr_t *a)
 {
-	put_access(visit, CALL_ATOMIC, a[8], a[3], origin_bytes(a, large));
+	put_access(visit, CALL_ATOMIC, a[11], a[6], bytes_at(visit, &a[4]));
 }
 
-static void get_accumulate_after(struct visit *visit, const uintptr_t *a, bool large)
+static void fetch_and_op_after(struct visit *visit, const uintptr_t *a)
 {
-	put_access(visit, CALL_ATOMIC, a[11], a[6], count_arg(a[4], large) * type_size(a[5]));
-}
-
-static void fetch_and_op_after(struct visit *visit, const uintptr_t *a, bool large)
-{
-	(void)large;
 	put_access(visit, CALL_ATOMIC, a[6], a[3], type_size(a[2]));
 }
 
-static void compare_and_swap_after(struct visit *visit, const uintptr_t *a, bool large)
+static void compare_and_swap_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	put_access(visit, CALL_ATOMIC, a[6], a[4], type_size(a[3]));
 }
 

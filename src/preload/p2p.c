@@ -1,11 +1,6 @@
 /* Sends and receives. */
 #include "preload/handlers.h"
 
-static uint64_t buffer_bytes(uintptr_t count, uintptr_t type, bool large)
-{
-	return count_arg(count, large) * type_size(type);
-}
-
 /* --- blocking --------------------------------------------------------------------------------- */
 
 static inline void put_send(struct visit *visit, uint64_t bytes, uintptr_t dest, uintptr_t tag,
@@ -24,10 +19,10 @@ static void put_received(struct visit *visit, const unsigned char *status, uint3
 		              status_bytes(status));
 }
 
-static void send_after(struct visit *visit, const uintptr_t *a, bool large)
+static void send_after(struct visit *visit, const uintptr_t *a)
 {
 	if (abi.known)
-		put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], a[5]);
+		put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], a[5]);
 }
 
 const struct handler handler_SEND = {NULL, send_after, false};
@@ -38,9 +33,8 @@ static void recv_before(struct visit *visit, uintptr_t *a)
 		want_status(visit, &a[6]);
 }
 
-static void recv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void recv_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (abi.known)
 		put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[5])));
 }
@@ -48,11 +42,11 @@ static void recv_after(struct visit *visit, const uintptr_t *a, bool large)
 const struct handler handler_RECV = {recv_before, recv_after, false};
 
 /* The send's arguments come first, for both. */
-static void put_exchange(struct visit *visit, const uintptr_t *a, uintptr_t comm, bool large)
+static void put_exchange(struct visit *visit, const uintptr_t *a, uintptr_t comm)
 {
 	if (!abi.known)
 		return;
-	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], comm);
+	put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], comm);
 	put_received(visit, visit->status, comm_number(visit->thread, handle_of(comm)));
 }
 
@@ -62,9 +56,9 @@ static void sendrecv_before(struct visit *visit, uintptr_t *a)
 		want_status(visit, &a[11]);
 }
 
-static void sendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void sendrecv_after(struct visit *visit, const uintptr_t *a)
 {
-	put_exchange(visit, a, a[10], large);
+	put_exchange(visit, a, a[10]);
 }
 
 const struct handler handler_SENDRECV = {sendrecv_before, sendrecv_after, false};
@@ -75,9 +69,9 @@ static void replace_before(struct visit *visit, uintptr_t *a)
 		want_status(visit, &a[8]);
 }
 
-static void replace_after(struct visit *visit, const uintptr_t *a, bool large)
+static void replace_after(struct visit *visit, const uintptr_t *a)
 {
-	put_exchange(visit, a, a[7], large);
+	put_exchange(visit, a, a[7]);
 }
 
 const struct handler handler_SENDRECV_REPLACE = {replace_before, replace_after, false};
@@ -95,29 +89,26 @@ static void keep_message(struct visit *visit, uintptr_t message, uintptr_t comm)
 		request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, false);
 }
 
-static void mprobe_after(struct visit *visit, const uintptr_t *a, bool large)
+static void mprobe_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_message(visit, a[3], a[2]);
 }
 
 const struct handler handler_MPROBE = {NULL, mprobe_after, false};
 
-static void improbe_after(struct visit *visit, const uintptr_t *a, bool large)
+static void improbe_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	visit->thread->idle = !*(const int *)a[3];
 	if (*(const int *)a[3])
 		keep_message(visit, a[4], a[2]);
 }
 
 /* The answer comes through an argument. */
-#define ASK_HANDLER(answer)                                                                   \
-	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a, bool large) \
-	{                                                                                     \
-		(void)large;                                                                  \
-		visit->thread->idle = !*(const int *)a[answer];                               \
-	}                                                                                     \
+#define ASK_HANDLER(answer)                                                       \
+	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a) \
+	{                                                                         \
+		visit->thread->idle = !*(const int *)a[answer];                   \
+	}                                                                         \
 	const struct handler handler_ASK_##answer = {NULL, ask_##answer##_after, false};
 
 ASK_HANDLER(1)
@@ -146,10 +137,9 @@ static void mrecv_before(struct visit *visit, uintptr_t *a)
 	want_status(visit, &a[4]);
 }
 
-static void mrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void mrecv_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	(void)large;
 	if (abi.known)
 		put_received(visit, visit->status, (uint32_t)visit->saved);
 }
@@ -162,11 +152,10 @@ static void imrecv_before(struct visit *visit, uintptr_t *a)
 		find_message(visit, a);
 }
 
-static void imrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void imrecv_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request request = {.kind = REQUEST_RECEIVE, .comm = (uint32_t)visit->saved};
 
-	(void)large;
 	if (abi.known)
 		start_request(visit, handle_at(a[4], 0), &request);
 }
@@ -226,38 +215,38 @@ void start_request(struct visit *visit, uint64_t handle, struct request *request
 }
 
 __attribute__((always_inline)) static inline struct request
-message(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
+message(struct visit *visit, enum request_kind kind, const uintptr_t *a)
 {
 	return (struct request){
 		.kind = (uint8_t)kind,
 		.comm = comm_number(visit->thread, handle_of(a[5])),
 		.peer = (int)a[3],
 		.tag = (int)a[4],
-		.bytes = kind == REQUEST_SEND ? buffer_bytes(a[1], a[2], large) : 0,
+		.bytes = kind == REQUEST_SEND ? bytes_at(visit, &a[1]) : 0,
 	};
 }
 
 __attribute__((always_inline)) static inline void
-start_message(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
+start_message(struct visit *visit, enum request_kind kind, const uintptr_t *a)
 {
 	struct request request;
 
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
-	request = message(visit, kind, a, large);
+	request = message(visit, kind, a);
 	start(visit, handle_at(a[6], 0), kind, &request);
 }
 
-static void isend_after(struct visit *visit, const uintptr_t *a, bool large)
+static void isend_after(struct visit *visit, const uintptr_t *a)
 {
-	start_message(visit, REQUEST_SEND, a, large);
+	start_message(visit, REQUEST_SEND, a);
 }
 
 const struct handler handler_ISEND = {NULL, isend_after, false};
 
-static void irecv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void irecv_after(struct visit *visit, const uintptr_t *a)
 {
-	start_message(visit, REQUEST_RECEIVE, a, large);
+	start_message(visit, REQUEST_RECEIVE, a);
 }
 
 const struct handler handler_IRECV = {NULL, irecv_after, false};
@@ -267,7 +256,7 @@ const struct handler handler_IRECV = {NULL, irecv_after, false};
  * to 5.0 at least, has what was there before.
  */
 static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t *receive,
-                       uint64_t most, bool large)
+                       uint64_t most)
 {
 	uintptr_t comm = receive[2];
 	struct request request = {
@@ -279,23 +268,23 @@ static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t 
 		.bytes = most,
 	};
 
-	put_send(visit, buffer_bytes(a[1], a[2], large), a[3], a[4], comm);
+	put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], comm);
 	if (is_peer((int)receive[0]))
 		start_request(visit, handle_at(receive[3], 0), &request);
 }
 
-static void isendrecv_after(struct visit *visit, const uintptr_t *a, bool large)
+static void isendrecv_after(struct visit *visit, const uintptr_t *a)
 {
 	if (abi.known)
-		start_both(visit, a, &a[8], buffer_bytes(a[6], a[7], large), large);
+		start_both(visit, a, &a[8], bytes_at(visit, &a[6]));
 }
 
 const struct handler handler_ISENDRECV = {NULL, isendrecv_after, false};
 
-static void isendrecv_replace_after(struct visit *visit, const uintptr_t *a, bool large)
+static void isendrecv_replace_after(struct visit *visit, const uintptr_t *a)
 {
 	if (abi.known)
-		start_both(visit, a, &a[5], buffer_bytes(a[1], a[2], large), large);
+		start_both(visit, a, &a[5], bytes_at(visit, &a[1]));
 }
 
 const struct handler handler_ISENDRECV_REPLACE = {NULL, isendrecv_replace_after, false};
@@ -308,26 +297,26 @@ static void keep_persistent(uint64_t handle, struct request *request)
 	request_add(handle, request, false);
 }
 
-static void keep_init(struct visit *visit, enum request_kind kind, const uintptr_t *a, bool large)
+static void keep_init(struct visit *visit, enum request_kind kind, const uintptr_t *a)
 {
 	struct request request;
 
 	if (!abi.known || !is_peer((int)a[3]))
 		return;
-	request = message(visit, kind, a, large);
+	request = message(visit, kind, a);
 	keep_persistent(handle_at(a[6], 0), &request);
 }
 
-static void send_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void send_init_after(struct visit *visit, const uintptr_t *a)
 {
-	keep_init(visit, REQUEST_SEND, a, large);
+	keep_init(visit, REQUEST_SEND, a);
 }
 
 const struct handler handler_SEND_INIT = {NULL, send_init_after, false};
 
-static void recv_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void recv_init_after(struct visit *visit, const uintptr_t *a)
 {
-	keep_init(visit, REQUEST_RECEIVE, a, large);
+	keep_init(visit, REQUEST_RECEIVE, a);
 }
 
 const struct handler handler_RECV_INIT = {NULL, recv_init_after, false};
@@ -341,24 +330,22 @@ static void keep_partitioned(struct visit *visit, enum request_kind kind, const 
 		.comm = comm_number(visit->thread, handle_of(a[6])),
 		.peer = (int)a[4],
 		.tag = (int)a[5],
-		.bytes = count_arg(a[1], false) * buffer_bytes(a[2], a[3], true),
+		.bytes = count_arg(a[1], false) * bytes_at(visit, &a[2]),
 	};
 
 	if (abi.known && is_peer((int)a[4]))
 		keep_persistent(handle_at(a[8], 0), &request);
 }
 
-static void psend_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void psend_init_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_partitioned(visit, REQUEST_SEND, a);
 }
 
 const struct handler handler_PSEND_INIT = {NULL, psend_init_after, false};
 
-static void precv_init_after(struct visit *visit, const uintptr_t *a, bool large)
+static void precv_init_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	keep_partitioned(visit, REQUEST_RECEIVE, a);
 }
 
@@ -374,18 +361,16 @@ static void start_again(struct visit *visit, uint64_t handle)
 	put_started(visit, (enum request_kind)request->kind, request);
 }
 
-static void start_after(struct visit *visit, const uintptr_t *a, bool large)
+static void start_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	if (abi.known)
 		start_again(visit, handle_at(a[0], 0));
 }
 
 const struct handler handler_START = {NULL, start_after, false};
 
-static void startall_after(struct visit *visit, const uintptr_t *a, bool large)
+static void startall_after(struct visit *visit, const uintptr_t *a)
 {
-	(void)large;
 	for (size_t i = 0; abi.known && i < count_arg(a[0], false); i++)
 		start_again(visit, handle_at(a[1], i));
 }

@@ -216,7 +216,7 @@ static inline void visit_request(struct visit *visit, enum call_part_kind kind, 
  */
 struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);
-	void (*after)(struct visit *visit, const uintptr_t *a, bool large);
+	void (*after)(struct visit *visit, const uintptr_t *a);
 	bool always;
 };
 

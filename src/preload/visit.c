@@ -200,7 +200,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	thread_pop(thread);
 	thread_begin_record(thread, info->region, thread_depth(thread));
 	if (info->handler->after && (likely(!result) || info->handler->always))
-		info->handler->after(visit, a, info->large);
+		info->handler->after(visit, a);
 	thread_write(thread, visit->enter, visit->leave);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = 0;

@@ -98,7 +98,8 @@ static unsigned decode(void)
 static unsigned call(const struct handler *handler, uintptr_t *a, uintptr_t *handle,
                      uintptr_t becomes)
 {
-	struct visit visit = {.thread = &this_thread};
+	const struct call_info info = {.handler = handler};
+	struct visit visit = {.thread = &this_thread, .info = &info};
 
 	if (handler->before)
 		handler->before(&visit, a);
@@ -106,7 +107,7 @@ static unsigned call(const struct handler *handler, uintptr_t *a, uintptr_t *han
 		*handle = becomes;
 	thread_begin_record(&this_thread, 0, 0);
 	if (handler->after)
-		handler->after(&visit, a, false);
+		handler->after(&visit, a);
 	return decode();
 }
 
