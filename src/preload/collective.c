@@ -333,7 +333,7 @@ typedef struct volume volume_of(const struct args *args);
 static bool measure(struct visit *visit, const uintptr_t *a, unsigned place, volume_of *volume,
                     struct request *request)
 {
-	struct comm *comm = abi.known ? comm_of(visit->thread, handle_of(a[place])) : NULL;
+	struct comm *comm = comm_of(visit->thread, handle_of(a[place]));
 	struct args args = {a, comm, visit->info->large};
 	struct volume found;
 

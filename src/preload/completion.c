@@ -97,28 +97,25 @@ static void complete_one(struct visit *visit)
 
 static void wait_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		take_one(visit, a, &a[1]);
+	take_one(visit, a, &a[1]);
 }
 
 static void wait_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	if (abi.known)
-		complete_one(visit);
+	complete_one(visit);
 }
 
 const struct handler handler_WAIT = {wait_before, wait_after, true};
 
 static void test_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		take_one(visit, a, &a[2]);
+	take_one(visit, a, &a[2]);
 }
 
 static void test_after(struct visit *visit, const uintptr_t *a)
 {
-	if (!abi.known || !visit->request)
+	if (!visit->request)
 		return;
 	if (visit->result || *(const int *)a[1]) {
 		complete_one(visit);
@@ -170,8 +167,7 @@ static void complete_saved(struct visit *visit, size_t i, const unsigned char *s
 
 static void waitall_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		copy_handles(visit, a[0], a[1], &a[2], true);
+	copy_handles(visit, a[0], a[1], &a[2], true);
 }
 
 /* Of a failure that the statuses do not tell of: what the library has set to null has ended. */
@@ -208,22 +204,18 @@ static void complete_all(struct visit *visit, uintptr_t array)
 
 static void waitall_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		complete_all(visit, a[1]);
+	complete_all(visit, a[1]);
 }
 
 const struct handler handler_WAITALL = {waitall_before, waitall_after, true};
 
 static void testall_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		copy_handles(visit, a[0], a[1], &a[3], true);
+	copy_handles(visit, a[0], a[1], &a[3], true);
 }
 
 static void testall_after(struct visit *visit, const uintptr_t *a)
 {
-	if (!abi.known)
-		return;
 	visit->thread->idle = !visit->result && !*(const int *)a[2];
 	if (!visit->thread->idle)
 		complete_all(visit, a[1]);
@@ -244,14 +236,12 @@ static void complete_any(struct visit *visit, const uintptr_t *a)
 
 static void waitany_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		copy_handles(visit, a[0], a[1], &a[3], false);
+	copy_handles(visit, a[0], a[1], &a[3], false);
 }
 
 static void waitany_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		complete_any(visit, a);
+	complete_any(visit, a);
 }
 
 const struct handler handler_WAITANY = {waitany_before, waitany_after, true};
@@ -269,20 +259,18 @@ static void testany_after(struct visit *visit, const uintptr_t *a)
 		complete_any(visit, a);
 }
 
-const struct handler handler_TESTANY = {testany_before, testany_after, true};
+const struct handler handler_TESTANY = {testany_before, testany_after, .always = true,
+                                        .unknown = true};
 
 static void some_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		copy_handles(visit, a[0], a[1], &a[4], true);
+	copy_handles(visit, a[0], a[1], &a[4], true);
 }
 
 static void some_after(struct visit *visit, const uintptr_t *a)
 {
 	int nr;
 
-	if (!abi.known)
-		return;
 	if (!statuses_tell(visit)) {
 		complete_failed(visit, a[1]);
 		return;
@@ -301,7 +289,7 @@ const struct handler handler_TESTSOME = {some_before, some_after, true};
 
 static void request_free_before(struct visit *visit, uintptr_t *a)
 {
-	visit->saved = abi.known ? handle_at(a[0], 0) : 0;
+	visit->saved = handle_at(a[0], 0);
 }
 
 /* Nobody will hear of its end: as far as the program can know, it has ended. */
@@ -310,7 +298,7 @@ static void request_free_after(struct visit *visit, const uintptr_t *a)
 	struct request *request;
 
 	(void)a;
-	if (!abi.known || handle_done(visit->saved))
+	if (handle_done(visit->saved))
 		return;
 	request = request_take(visit->saved);
 	if (!request)

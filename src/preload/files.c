@@ -9,7 +9,7 @@
 /* Pointers in all libraries. */
 static struct request *find_file(uintptr_t handle)
 {
-	return abi.known ? request_find(handle | KEY_FILE) : NULL;
+	return request_find(handle | KEY_FILE);
 }
 
 /* As libraries have it that do not follow the standard for all. */
@@ -25,7 +25,7 @@ static uint32_t mode_of(uint32_t mode)
 
 static void open_after(struct visit *visit, const uintptr_t *a)
 {
-	struct comm *comm = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
+	struct comm *comm = comm_of(visit->thread, handle_of(a[0]));
 	struct request kept = {.kind = REQUEST_OTHER};
 
 	if (!comm || !a[1])
@@ -95,14 +95,12 @@ static struct request transfer(const struct visit *visit, enum request_kind kind
 
 static void file_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[4]);
+	want_status(visit, &a[4]);
 }
 
 static void file_at_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[5]);
+	want_status(visit, &a[5]);
 }
 
 static void transfer_ended(struct visit *visit, enum request_kind kind, const uintptr_t *a,
@@ -110,8 +108,6 @@ static void transfer_ended(struct visit *visit, enum request_kind kind, const ui
 {
 	struct request request;
 
-	if (!abi.known)
-		return;
 	request = transfer(visit, kind, a[0], count);
 	put_transfer(visit, &request, status_bytes(visit->status));
 }
@@ -124,8 +120,6 @@ static void transfer_posted(struct visit *visit, enum request_kind kind, const u
 {
 	struct request request;
 
-	if (!abi.known)
-		return;
 	request = transfer(visit, kind, a[0], count);
 	if (request.comm)
 		start_request(visit, handle_at(count[2], 0), &request);
@@ -140,8 +134,6 @@ static void transfer_split(struct visit *visit, enum request_kind kind, const ui
 {
 	struct request *kept = find_file(a[0]), request;
 
-	if (!abi.known)
-		return;
 	request = transfer(visit, kind, a[0], count);
 	if (!request.comm) {
 		put_transfer(visit, &request, request.bytes_in);
@@ -155,8 +147,7 @@ static void transfer_split(struct visit *visit, enum request_kind kind, const ui
 
 static void split_end_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[2]);
+	want_status(visit, &a[2]);
 }
 
 static void split_end_after(struct visit *visit, const uintptr_t *a)

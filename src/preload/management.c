@@ -62,7 +62,7 @@ static void init_after(struct visit *visit, const uintptr_t *a)
 	world_begins();
 }
 
-const struct handler handler_INIT = {NULL, init_after, false};
+const struct handler handler_INIT = {.after = init_after, .unknown = true};
 
 static void mpi_ends(void)
 {
@@ -79,7 +79,7 @@ static void finalize_before(struct visit *visit, uintptr_t *a)
 		mpi_ends();
 }
 
-const struct handler handler_FINALIZE = {finalize_before, NULL, false};
+const struct handler handler_FINALIZE = {.before = finalize_before, .unknown = true};
 
 /*
  * Without MPI_Init, the first session tells what the job is. Its thread level may be any. A group
@@ -107,7 +107,7 @@ static void session_init_after(struct visit *visit, const uintptr_t *a)
 	job_begins(THREAD_MULTIPLE, rank, size, job);
 }
 
-const struct handler handler_SESSION_INIT = {NULL, session_init_after, false};
+const struct handler handler_SESSION_INIT = {.after = session_init_after, .unknown = true};
 
 static void session_finalize_before(struct visit *visit, uintptr_t *a)
 {
@@ -123,14 +123,15 @@ static void session_finalize_before(struct visit *visit, uintptr_t *a)
 		mpi_ends();
 }
 
-const struct handler handler_SESSION_FINALIZE = {session_finalize_before, NULL, false};
+const struct handler handler_SESSION_FINALIZE = {.before = session_finalize_before,
+                                                 .unknown = true};
 
 /* --- communicators ---------------------------------------------------------------------------- */
 
 /* A new one, whose handle stands there; all its members know the seed. */
 static void put_created(struct visit *visit, uintptr_t made, uint64_t seed)
 {
-	const struct comm *comm = abi.known ? comm_create(handle_at(made, 0), seed) : NULL;
+	const struct comm *comm = comm_create(handle_at(made, 0), seed);
 
 	if (comm)
 		visit_part(visit, CALL_COMM_CREATED, comm->number, CALL_NO_PEER);
@@ -139,7 +140,7 @@ static void put_created(struct visit *visit, uintptr_t made, uint64_t seed)
 /* Every member of the parent makes the same ones of it in the same order. */
 static void comm_after(struct visit *visit, const uintptr_t *a, unsigned parent, unsigned child)
 {
-	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[parent])) : NULL;
+	struct comm *of = comm_of(visit->thread, handle_of(a[parent]));
 
 	if (of)
 		put_created(visit, a[child], comm_mix(of->id, ++of->children));
@@ -166,7 +167,7 @@ COMM_HANDLER(6, 7)
 /* Until its request is complete the new handle must not be asked: it is known at its first use. */
 static void comm_idup_after(struct visit *visit, const uintptr_t *a)
 {
-	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
+	struct comm *of = comm_of(visit->thread, handle_of(a[0]));
 	struct request kept = {.kind = REQUEST_OTHER};
 
 	if (!of)
@@ -190,7 +191,7 @@ const struct handler handler_COMM_IDUP_INFO = {NULL, comm_idup_info_after, false
 /* Not all members of the parent take part: what they share is the tag. */
 static void create_group_after(struct visit *visit, const uintptr_t *a)
 {
-	struct comm *of = abi.known ? comm_of(visit->thread, handle_of(a[0])) : NULL;
+	struct comm *of = comm_of(visit->thread, handle_of(a[0]));
 
 	if (of)
 		put_created(visit, a[3], comm_mix(of->id, ~(uint64_t)(int)a[2]));
@@ -247,10 +248,6 @@ static void comm_free_before(struct visit *visit, uintptr_t *a)
 {
 	struct comm *comm;
 
-	visit->saved = 0;
-	visit->nr_saved = 0;
-	if (!abi.known)
-		return;
 	visit->saved = handle_at(a[0], 0);
 	comm = comm_of(visit->thread, visit->saved);
 	visit->nr_saved = comm ? comm->number : 0;

@@ -7,8 +7,6 @@ static void keep_window(struct visit *visit, uintptr_t comm, uintptr_t window)
 {
 	struct request kept = {.kind = REQUEST_OTHER};
 
-	if (!abi.known)
-		return;
 	kept.comm = comm_number(visit->thread, handle_of(comm));
 	request_add(handle_at(window, 0) | KEY_WINDOW, &kept, false);
 }
@@ -36,7 +34,7 @@ const struct handler handler_WIN_CREATE_DYNAMIC = {NULL, win_create_dynamic_afte
 
 static void win_free_before(struct visit *visit, uintptr_t *a)
 {
-	struct request *kept = abi.known ? request_find(handle_at(a[0], 0) | KEY_WINDOW) : NULL;
+	struct request *kept = request_find(handle_at(a[0], 0) | KEY_WINDOW);
 
 	(void)visit;
 	if (kept)
@@ -52,7 +50,7 @@ static void put_access(struct visit *visit, enum call_part_kind kind, uintptr_t 
 {
 	const struct request *kept;
 
-	if (!abi.known || !is_peer((int)target))
+	if (!is_peer((int)target))
 		return;
 	kept = request_find(handle_of(window) | KEY_WINDOW);
 	*visit_part(visit, kind, kept ? kept->comm : 0, (int)target) = bytes;

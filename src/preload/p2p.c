@@ -21,22 +21,19 @@ static void put_received(struct visit *visit, const unsigned char *status, uint3
 
 static void send_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], a[5]);
+	put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], a[5]);
 }
 
 const struct handler handler_SEND = {NULL, send_after, false};
 
 static void recv_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[6]);
+	want_status(visit, &a[6]);
 }
 
 static void recv_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[5])));
+	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[5])));
 }
 
 const struct handler handler_RECV = {recv_before, recv_after, false};
@@ -44,16 +41,13 @@ const struct handler handler_RECV = {recv_before, recv_after, false};
 /* The send's arguments come first, for both. */
 static void put_exchange(struct visit *visit, const uintptr_t *a, uintptr_t comm)
 {
-	if (!abi.known)
-		return;
 	put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], comm);
 	put_received(visit, visit->status, comm_number(visit->thread, handle_of(comm)));
 }
 
 static void sendrecv_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[11]);
+	want_status(visit, &a[11]);
 }
 
 static void sendrecv_after(struct visit *visit, const uintptr_t *a)
@@ -65,8 +59,7 @@ const struct handler handler_SENDRECV = {sendrecv_before, sendrecv_after, false}
 
 static void replace_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		want_status(visit, &a[8]);
+	want_status(visit, &a[8]);
 }
 
 static void replace_after(struct visit *visit, const uintptr_t *a)
@@ -85,8 +78,7 @@ static void keep_message(struct visit *visit, uintptr_t message, uintptr_t comm)
 		.comm = comm_number(visit->thread, handle_of(comm)),
 	};
 
-	if (abi.known)
-		request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, false);
+	request_add(handle_at(message, 0) | KEY_MESSAGE, &kept, false);
 }
 
 static void mprobe_after(struct visit *visit, const uintptr_t *a)
@@ -99,23 +91,24 @@ const struct handler handler_MPROBE = {NULL, mprobe_after, false};
 static void improbe_after(struct visit *visit, const uintptr_t *a)
 {
 	visit->thread->idle = !*(const int *)a[3];
-	if (*(const int *)a[3])
+	if (abi.known && *(const int *)a[3])
 		keep_message(visit, a[4], a[2]);
 }
 
 /* The answer comes through an argument. */
-#define ASK_HANDLER(answer)                                                       \
-	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a) \
-	{                                                                         \
-		visit->thread->idle = !*(const int *)a[answer];                   \
-	}                                                                         \
-	const struct handler handler_ASK_##answer = {NULL, ask_##answer##_after, false};
+#define ASK_HANDLER(answer)                                                         \
+	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a)   \
+	{                                                                           \
+		visit->thread->idle = !*(const int *)a[answer];                     \
+	}                                                                           \
+	const struct handler handler_ASK_##answer = {.after = ask_##answer##_after, \
+	                                             .unknown = true};
 
 ASK_HANDLER(1)
 ASK_HANDLER(2)
 ASK_HANDLER(3)
 
-const struct handler handler_IMPROBE = {NULL, improbe_after, false};
+const struct handler handler_IMPROBE = {.after = improbe_after, .unknown = true};
 
 /* The communicator, before the message is gone. */
 static void find_message(struct visit *visit, const uintptr_t *a)
@@ -131,8 +124,6 @@ static void find_message(struct visit *visit, const uintptr_t *a)
 
 static void mrecv_before(struct visit *visit, uintptr_t *a)
 {
-	if (!abi.known)
-		return;
 	find_message(visit, a);
 	want_status(visit, &a[4]);
 }
@@ -140,24 +131,21 @@ static void mrecv_before(struct visit *visit, uintptr_t *a)
 static void mrecv_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
-	if (abi.known)
-		put_received(visit, visit->status, (uint32_t)visit->saved);
+	put_received(visit, visit->status, (uint32_t)visit->saved);
 }
 
 const struct handler handler_MRECV = {mrecv_before, mrecv_after, false};
 
 static void imrecv_before(struct visit *visit, uintptr_t *a)
 {
-	if (abi.known)
-		find_message(visit, a);
+	find_message(visit, a);
 }
 
 static void imrecv_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request request = {.kind = REQUEST_RECEIVE, .comm = (uint32_t)visit->saved};
 
-	if (abi.known)
-		start_request(visit, handle_at(a[4], 0), &request);
+	start_request(visit, handle_at(a[4], 0), &request);
 }
 
 const struct handler handler_IMRECV = {imrecv_before, imrecv_after, false};
@@ -231,7 +219,7 @@ start_message(struct visit *visit, enum request_kind kind, const uintptr_t *a)
 {
 	struct request request;
 
-	if (!abi.known || !is_peer((int)a[3]))
+	if (!is_peer((int)a[3]))
 		return;
 	request = message(visit, kind, a);
 	start(visit, handle_at(a[6], 0), kind, &request);
@@ -275,16 +263,14 @@ static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t 
 
 static void isendrecv_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		start_both(visit, a, &a[8], bytes_at(visit, &a[6]));
+	start_both(visit, a, &a[8], bytes_at(visit, &a[6]));
 }
 
 const struct handler handler_ISENDRECV = {NULL, isendrecv_after, false};
 
 static void isendrecv_replace_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		start_both(visit, a, &a[5], bytes_at(visit, &a[1]));
+	start_both(visit, a, &a[5], bytes_at(visit, &a[1]));
 }
 
 const struct handler handler_ISENDRECV_REPLACE = {NULL, isendrecv_replace_after, false};
@@ -301,7 +287,7 @@ static void keep_init(struct visit *visit, enum request_kind kind, const uintptr
 {
 	struct request request;
 
-	if (!abi.known || !is_peer((int)a[3]))
+	if (!is_peer((int)a[3]))
 		return;
 	request = message(visit, kind, a);
 	keep_persistent(handle_at(a[6], 0), &request);
@@ -333,7 +319,7 @@ static void keep_partitioned(struct visit *visit, enum request_kind kind, const 
 		.bytes = count_arg(a[1], false) * bytes_at(visit, &a[2]),
 	};
 
-	if (abi.known && is_peer((int)a[4]))
+	if (is_peer((int)a[4]))
 		keep_persistent(handle_at(a[8], 0), &request);
 }
 
@@ -363,15 +349,14 @@ static void start_again(struct visit *visit, uint64_t handle)
 
 static void start_after(struct visit *visit, const uintptr_t *a)
 {
-	if (abi.known)
-		start_again(visit, handle_at(a[0], 0));
+	start_again(visit, handle_at(a[0], 0));
 }
 
 const struct handler handler_START = {NULL, start_after, false};
 
 static void startall_after(struct visit *visit, const uintptr_t *a)
 {
-	for (size_t i = 0; abi.known && i < count_arg(a[0], false); i++)
+	for (size_t i = 0; i < count_arg(a[0], false); i++)
 		start_again(visit, handle_at(a[1], i));
 }
 

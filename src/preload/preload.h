@@ -212,12 +212,13 @@ static inline void visit_request(struct visit *visit, enum call_part_kind kind, 
 
 /*
  * What is done before and behind the calls of one shape. before() may exchange arguments; after()
- * runs only where the call succeeded, unless `always`.
+ * runs only where the call succeeded, unless `always`; and neither where it is not known what the
+ * library's arguments mean, unless `unknown`.
  */
 struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);
 	void (*after)(struct visit *visit, const uintptr_t *a);
-	bool always;
+	bool always, unknown;
 };
 
 struct call_info {

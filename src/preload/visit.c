@@ -1,3 +1,4 @@
+#include "preload/abi.h"
 #include "preload/write.h"
 
 #include <signal.h>
@@ -145,6 +146,11 @@ RARE static bool start_calls(struct thread *thread)
 	return true;
 }
 
+static inline bool is_understood(const struct call_info *info)
+{
+	return likely(abi.known) || info->handler->unknown;
+}
+
 bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame)
 {
 	struct thread *thread = &this_thread;
@@ -163,7 +169,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	thread->inside = (uintptr_t)visit;
 	if (unlikely(is_closed(info->class)) && !mpi_call_bounds_world(info->region))
 		return true;
-	if (info->handler->before)
+	if (info->handler->before && is_understood(info))
 		info->handler->before(visit, a);
 	visit->enter = process_ticks();
 	thread_push(thread, info->region, visit->enter);
@@ -199,7 +205,8 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread_pop(thread);
 	thread_begin_record(thread, info->region, thread_depth(thread));
-	if (info->handler->after && (likely(!result) || info->handler->always))
+	if (info->handler->after && is_understood(info) &&
+	    (likely(!result) || info->handler->always))
 		info->handler->after(visit, a);
 	thread_write(thread, visit->enter, visit->leave);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
