@@ -79,14 +79,14 @@ static void complete(struct visit *visit, struct request *request, uint64_t hand
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-static void take_one(struct visit *visit, uintptr_t *a, uintptr_t *status)
+static void take_one(struct visit *visit, uintptr_t *a)
 {
 	visit->request = NULL;
 	visit->saved = handle_at(a[0], 0);
 	if (!handle_done(visit->saved))
 		visit->request = request_take(visit->saved);
 	if (visit->request)
-		want_status(visit, status);
+		want_status(visit, a);
 }
 
 static void complete_one(struct visit *visit)
@@ -95,23 +95,14 @@ static void complete_one(struct visit *visit)
 		complete(visit, visit->request, visit->saved, visit->result ? NULL : visit->status);
 }
 
-static void wait_before(struct visit *visit, uintptr_t *a)
-{
-	take_one(visit, a, &a[1]);
-}
-
 static void wait_after(struct visit *visit, const uintptr_t *a)
 {
 	(void)a;
 	complete_one(visit);
 }
 
-const struct handler handler_WAIT = {wait_before, wait_after, true};
-
-static void test_before(struct visit *visit, uintptr_t *a)
-{
-	take_one(visit, a, &a[2]);
-}
+const struct handler handler_WAIT = {
+	.before = take_one, .after = wait_after, .always = true, .status = 1};
 
 static void test_after(struct visit *visit, const uintptr_t *a)
 {
@@ -129,7 +120,8 @@ static void test_after(struct visit *visit, const uintptr_t *a)
 	visit_request(visit, CALL_TEST_FAILED, visit->request->id);
 }
 
-const struct handler handler_TEST = {test_before, test_after, true};
+const struct handler handler_TEST = {
+	.before = take_one, .after = test_after, .always = true, .status = 2};
 
 /* --- arrays of requests ----------------------------------------------------------------------- */
 
@@ -137,10 +129,10 @@ const struct handler handler_TEST = {test_before, test_after, true};
  * What the program's array says is gone behind the call, so it is copied, and where the program
  * ignores the statuses there is room for them behind the copy.
  */
-static void copy_handles(struct visit *visit, uintptr_t count, uintptr_t array, uintptr_t *status,
-                         bool many)
+static void copy_handles(struct visit *visit, uintptr_t *a, bool many)
 {
-	size_t nr = count_arg(count, false), size = nr * handle_size();
+	uintptr_t *status = &a[visit->info->handler->status];
+	size_t nr = count_arg(a[0], false), size = nr * handle_size();
 	size_t statuses = *status == abi.status_ignore ? (many ? nr : 1) * abi.status_size : 0;
 	unsigned char *copy;
 
@@ -150,10 +142,21 @@ static void copy_handles(struct visit *visit, uintptr_t count, uintptr_t array, 
 	visit->nr_saved = copy ? nr : 0;
 	if (!copy)
 		return;
-	memcpy(copy, (const void *)array, nr * handle_size());
+	memcpy(copy, (const void *)a[1], nr * handle_size());
 	if (statuses)
 		*status = (uintptr_t)(copy + size);
 	visit->status = (const unsigned char *)*status;
+}
+
+static void copy_all(struct visit *visit, uintptr_t *a)
+{
+	copy_handles(visit, a, true);
+}
+
+static void copy_any(struct visit *visit, uintptr_t *a)
+{
+	if (abi.known)
+		copy_handles(visit, a, false);
 }
 
 static void complete_saved(struct visit *visit, size_t i, const unsigned char *status)
@@ -163,11 +166,6 @@ static void complete_saved(struct visit *visit, size_t i, const unsigned char *s
 
 	if (request)
 		complete(visit, request, handle, status);
-}
-
-static void waitall_before(struct visit *visit, uintptr_t *a)
-{
-	copy_handles(visit, a[0], a[1], &a[2], true);
 }
 
 /* Of a failure that the statuses do not tell of: what the library has set to null has ended. */
@@ -207,12 +205,8 @@ static void waitall_after(struct visit *visit, const uintptr_t *a)
 	complete_all(visit, a[1]);
 }
 
-const struct handler handler_WAITALL = {waitall_before, waitall_after, true};
-
-static void testall_before(struct visit *visit, uintptr_t *a)
-{
-	copy_handles(visit, a[0], a[1], &a[3], true);
-}
+const struct handler handler_WAITALL = {
+	.before = copy_all, .after = waitall_after, .always = true, .status = 2};
 
 static void testall_after(struct visit *visit, const uintptr_t *a)
 {
@@ -221,7 +215,8 @@ static void testall_after(struct visit *visit, const uintptr_t *a)
 		complete_all(visit, a[1]);
 }
 
-const struct handler handler_TESTALL = {testall_before, testall_after, true};
+const struct handler handler_TESTALL = {
+	.before = copy_all, .after = testall_after, .always = true, .status = 3};
 
 /* The index counts where the call succeeded; negative: there was no request. */
 static void complete_any(struct visit *visit, const uintptr_t *a)
@@ -234,23 +229,13 @@ static void complete_any(struct visit *visit, const uintptr_t *a)
 		complete_saved(visit, (size_t)*index, visit->status);
 }
 
-static void waitany_before(struct visit *visit, uintptr_t *a)
-{
-	copy_handles(visit, a[0], a[1], &a[3], false);
-}
-
 static void waitany_after(struct visit *visit, const uintptr_t *a)
 {
 	complete_any(visit, a);
 }
 
-const struct handler handler_WAITANY = {waitany_before, waitany_after, true};
-
-static void testany_before(struct visit *visit, uintptr_t *a)
-{
-	if (abi.known)
-		copy_handles(visit, a[0], a[1], &a[4], false);
-}
+const struct handler handler_WAITANY = {
+	.before = copy_any, .after = waitany_after, .always = true, .status = 3};
 
 static void testany_after(struct visit *visit, const uintptr_t *a)
 {
@@ -259,13 +244,8 @@ static void testany_after(struct visit *visit, const uintptr_t *a)
 		complete_any(visit, a);
 }
 
-const struct handler handler_TESTANY = {testany_before, testany_after, .always = true,
-                                        .unknown = true};
-
-static void some_before(struct visit *visit, uintptr_t *a)
-{
-	copy_handles(visit, a[0], a[1], &a[4], true);
-}
+const struct handler handler_TESTANY = {
+	.before = copy_any, .after = testany_after, .always = true, .unknown = true, .status = 4};
 
 static void some_after(struct visit *visit, const uintptr_t *a)
 {
@@ -282,8 +262,10 @@ static void some_after(struct visit *visit, const uintptr_t *a)
 		              visit->status + (size_t)i * abi.status_size);
 }
 
-const struct handler handler_WAITSOME = {some_before, some_after, true};
-const struct handler handler_TESTSOME = {some_before, some_after, true};
+const struct handler handler_WAITSOME = {
+	.before = copy_all, .after = some_after, .always = true, .status = 4};
+const struct handler handler_TESTSOME = {
+	.before = copy_all, .after = some_after, .always = true, .status = 4};
 
 /* --- without completion ----------------------------------------------------------------------- */
 

@@ -77,64 +77,52 @@ void put_transfer(struct visit *visit, const struct request *request, uint64_t m
 		*visit_part(visit, write ? CALL_WRITE : CALL_READ, 0, CALL_NO_PEER) = moved;
 }
 
-/* Behind the count stands the type. */
-static struct request transfer(const struct visit *visit, enum request_kind kind, uintptr_t file,
-                               const uintptr_t *count)
+static const uintptr_t *count_of(const struct visit *visit, const uintptr_t *a)
 {
-	const struct request *kept = find_file(file);
+	return &a[visit->info->handler->at[0]];
+}
+
+/* Behind the count stands the type. */
+static struct request transfer(const struct visit *visit, const uintptr_t *a)
+{
+	const struct request *kept = find_file(a[0]);
 
 	return (struct request){
-		.kind = (uint8_t)kind,
+		.kind = visit->info->handler->kind,
 		.comm = kept ? kept->comm : 0,
 		.peer = CALL_NO_PEER,
-		.bytes_in = bytes_at(visit, count),
+		.bytes_in = bytes_at(visit, count_of(visit, a)),
 	};
 }
 
 /* --- that end with their call ----------------------------------------------------------------- */
 
-static void file_before(struct visit *visit, uintptr_t *a)
+static void transfer_ended(struct visit *visit, const uintptr_t *a)
 {
-	want_status(visit, &a[4]);
-}
+	struct request request = transfer(visit, a);
 
-static void file_at_before(struct visit *visit, uintptr_t *a)
-{
-	want_status(visit, &a[5]);
-}
-
-static void transfer_ended(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                           const uintptr_t *count)
-{
-	struct request request;
-
-	request = transfer(visit, kind, a[0], count);
 	put_transfer(visit, &request, status_bytes(visit->status));
 }
 
 /* --- that end with a request ------------------------------------------------------------------ */
 
 /* Behind the type stands the request. */
-static void transfer_posted(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                            const uintptr_t *count)
+static void transfer_posted(struct visit *visit, const uintptr_t *a)
 {
-	struct request request;
+	struct request request = transfer(visit, a);
 
-	request = transfer(visit, kind, a[0], count);
 	if (request.comm)
-		start_request(visit, handle_at(count[2], 0), &request);
+		start_request(visit, handle_at(count_of(visit, a)[2], 0), &request);
 	else
 		put_transfer(visit, &request, request.bytes_in);
 }
 
 /* --- that end with another call: one at a time for each file ---------------------------------- */
 
-static void transfer_split(struct visit *visit, enum request_kind kind, const uintptr_t *a,
-                           const uintptr_t *count)
+static void transfer_split(struct visit *visit, const uintptr_t *a)
 {
-	struct request *kept = find_file(a[0]), request;
+	struct request *kept = find_file(a[0]), request = transfer(visit, a);
 
-	request = transfer(visit, kind, a[0], count);
 	if (!request.comm) {
 		put_transfer(visit, &request, request.bytes_in);
 		return;
@@ -143,11 +131,6 @@ static void transfer_split(struct visit *visit, enum request_kind kind, const ui
 	kept->bytes_in = request.bytes_in;
 	kept->id = request_next_id();
 	put_transfer_posted(visit, kept);
-}
-
-static void split_end_before(struct visit *visit, uintptr_t *a)
-{
-	want_status(visit, &a[2]);
 }
 
 static void split_end_after(struct visit *visit, const uintptr_t *a)
@@ -160,28 +143,23 @@ static void split_end_after(struct visit *visit, const uintptr_t *a)
 	kept->id = 0;
 }
 
-const struct handler handler_SPLIT_END = {split_end_before, split_end_after, true};
+const struct handler handler_SPLIT_END = {
+	.before = want_status, .after = split_end_after, .always = true, .status = 2};
 
 /* --- the shapes: with an offset the count comes one later ------------------------------------- */
 
-#define FORMS(shape, kind, count, before)                                                      \
-	static void after_##shape(struct visit *visit, const uintptr_t *a)                     \
-	{                                                                                      \
-		transfer_ended(visit, kind, a, &a[count]);                                     \
-	}                                                                                      \
-	static void after_##shape##_posted(struct visit *visit, const uintptr_t *a)            \
-	{                                                                                      \
-		transfer_posted(visit, kind, a, &a[count]);                                    \
-	}                                                                                      \
-	static void after_##shape##_begin(struct visit *visit, const uintptr_t *a)             \
-	{                                                                                      \
-		transfer_split(visit, kind, a, &a[count]);                                     \
-	}                                                                                      \
-	const struct handler handler_##shape = {before, after_##shape, false};                 \
-	const struct handler handler_##shape##_POSTED = {NULL, after_##shape##_posted, false}; \
-	const struct handler handler_##shape##_BEGIN = {NULL, after_##shape##_begin, false};
+#define FORMS(shape, request, count)                                         \
+	const struct handler handler_##shape = {.before = want_status,       \
+	                                        .after = transfer_ended,     \
+	                                        .kind = (request),           \
+	                                        .status = (count) + 2,       \
+	                                        .at = {count}};              \
+	const struct handler handler_##shape##_POSTED = {                    \
+		.after = transfer_posted, .kind = (request), .at = {count}}; \
+	const struct handler handler_##shape##_BEGIN = {                     \
+		.after = transfer_split, .kind = (request), .at = {count}};
 
-FORMS(READ, REQUEST_READ, 2, file_before)
-FORMS(READ_AT, REQUEST_READ, 3, file_at_before)
-FORMS(WRITE, REQUEST_WRITE, 2, file_before)
-FORMS(WRITE_AT, REQUEST_WRITE, 3, file_at_before)
+FORMS(READ, REQUEST_READ, 2)
+FORMS(READ_AT, REQUEST_READ, 3)
+FORMS(WRITE, REQUEST_WRITE, 2)
+FORMS(WRITE_AT, REQUEST_WRITE, 3)

@@ -12,8 +12,10 @@
 #undef CALL
 
 /* Statuses that the program ignores are wanted all the same: theirs become ours. */
-static inline void want_status(struct visit *visit, uintptr_t *arg)
+static inline void want_status(struct visit *visit, uintptr_t *a)
 {
+	uintptr_t *arg = &a[visit->info->handler->status];
+
 	if (*arg == abi.status_ignore)
 		*arg = (uintptr_t)visit->thread->status;
 	visit->status = (const unsigned char *)*arg;

@@ -138,34 +138,27 @@ static void put_created(struct visit *visit, uintptr_t made, uint64_t seed)
 }
 
 /* Every member of the parent makes the same ones of it in the same order. */
-static void comm_after(struct visit *visit, const uintptr_t *a, unsigned parent, unsigned child)
+static void comm_after(struct visit *visit, const uintptr_t *a)
 {
-	struct comm *of = comm_of(visit->thread, handle_of(a[parent]));
+	const uint8_t *at = visit->info->handler->at; /* parent, child */
+	struct comm *of = comm_of(visit->thread, handle_of(a[at[0]]));
 
 	if (of)
-		put_created(visit, a[child], comm_mix(of->id, ++of->children));
+		put_created(visit, a[at[1]], comm_mix(of->id, ++of->children));
 }
 
-#define COMM_HANDLER(parent, child)                                                            \
-	static void comm_##parent##_##child(struct visit *visit, const uintptr_t *a)           \
-	{                                                                                      \
-		comm_after(visit, a, parent, child);                                           \
-	}                                                                                      \
-	const struct handler handler_COMM_##parent##_##child = {NULL, comm_##parent##_##child, \
-	                                                        false};
-
-COMM_HANDLER(0, 1)
-COMM_HANDLER(0, 2)
-COMM_HANDLER(0, 3)
-COMM_HANDLER(0, 4)
-COMM_HANDLER(0, 5)
-COMM_HANDLER(0, 8)
-COMM_HANDLER(0, 9)
-COMM_HANDLER(5, 6)
-COMM_HANDLER(6, 7)
+const struct handler handler_COMM_0_1 = {.after = comm_after, .at = {0, 1}};
+const struct handler handler_COMM_0_2 = {.after = comm_after, .at = {0, 2}};
+const struct handler handler_COMM_0_3 = {.after = comm_after, .at = {0, 3}};
+const struct handler handler_COMM_0_4 = {.after = comm_after, .at = {0, 4}};
+const struct handler handler_COMM_0_5 = {.after = comm_after, .at = {0, 5}};
+const struct handler handler_COMM_0_8 = {.after = comm_after, .at = {0, 8}};
+const struct handler handler_COMM_0_9 = {.after = comm_after, .at = {0, 9}};
+const struct handler handler_COMM_5_6 = {.after = comm_after, .at = {5, 6}};
+const struct handler handler_COMM_6_7 = {.after = comm_after, .at = {6, 7}};
 
 /* Until its request is complete the new handle must not be asked: it is known at its first use. */
-static void comm_idup_after(struct visit *visit, const uintptr_t *a)
+static void idup_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *of = comm_of(visit->thread, handle_of(a[0]));
 	struct request kept = {.kind = REQUEST_OTHER};
@@ -173,20 +166,11 @@ static void comm_idup_after(struct visit *visit, const uintptr_t *a)
 	if (!of)
 		return;
 	kept.bytes = comm_mix(of->id, ++of->children);
-	request_add(handle_at(a[1], 0) | KEY_COMM, &kept, false);
+	request_add(handle_at(a[visit->info->handler->at[0]], 0) | KEY_COMM, &kept, false);
 }
 
-const struct handler handler_COMM_IDUP = {NULL, comm_idup_after, false};
-
-/* The new handle stands behind an info. */
-static void comm_idup_info_after(struct visit *visit, const uintptr_t *a)
-{
-	const uintptr_t without_info[] = {a[0], a[2]};
-
-	comm_idup_after(visit, without_info);
-}
-
-const struct handler handler_COMM_IDUP_INFO = {NULL, comm_idup_info_after, false};
+const struct handler handler_COMM_IDUP = {.after = idup_after, .at = {1}};
+const struct handler handler_COMM_IDUP_INFO = {.after = idup_after, .at = {2}};
 
 /* Not all members of the parent take part: what they share is the tag. */
 static void create_group_after(struct visit *visit, const uintptr_t *a)
@@ -199,28 +183,18 @@ static void create_group_after(struct visit *visit, const uintptr_t *a)
 
 const struct handler handler_COMM_CREATE_GROUP = {NULL, create_group_after, false};
 
-static void put_named(struct visit *visit, uintptr_t made, uintptr_t name)
-{
-	uint64_t seed = 0;
-
-	for (const char *tag = (const char *)name; tag && *tag; tag++)
-		seed = comm_mix(seed, (unsigned char)*tag);
-	put_created(visit, made, seed);
-}
-
 static void from_group_after(struct visit *visit, const uintptr_t *a)
 {
-	put_named(visit, a[4], a[1]);
+	const uint8_t *at = visit->info->handler->at; /* tag, communicator */
+	uint64_t seed = 0;
+
+	for (const char *tag = (const char *)a[at[0]]; tag && *tag; tag++)
+		seed = comm_mix(seed, (unsigned char)*tag);
+	put_created(visit, a[at[1]], seed);
 }
 
-const struct handler handler_COMM_FROM_GROUP = {NULL, from_group_after, false};
-
-static void from_groups_after(struct visit *visit, const uintptr_t *a)
-{
-	put_named(visit, a[7], a[4]);
-}
-
-const struct handler handler_COMM_FROM_GROUPS = {NULL, from_groups_after, false};
+const struct handler handler_COMM_FROM_GROUP = {.after = from_group_after, .at = {1, 4}};
+const struct handler handler_COMM_FROM_GROUPS = {.after = from_group_after, .at = {4, 7}};
 
 /* Two sides of one have different parents: what they share is at most a tag. */
 static void intercomm_create_after(struct visit *visit, const uintptr_t *a)

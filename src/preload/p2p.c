@@ -26,48 +26,26 @@ static void send_after(struct visit *visit, const uintptr_t *a)
 
 const struct handler handler_SEND = {NULL, send_after, false};
 
-static void recv_before(struct visit *visit, uintptr_t *a)
-{
-	want_status(visit, &a[6]);
-}
-
 static void recv_after(struct visit *visit, const uintptr_t *a)
 {
 	put_received(visit, visit->status, comm_number(visit->thread, handle_of(a[5])));
 }
 
-const struct handler handler_RECV = {recv_before, recv_after, false};
+const struct handler handler_RECV = {.before = want_status, .after = recv_after, .status = 6};
 
 /* The send's arguments come first, for both. */
-static void put_exchange(struct visit *visit, const uintptr_t *a, uintptr_t comm)
+static void exchange_after(struct visit *visit, const uintptr_t *a)
 {
+	uintptr_t comm = a[visit->info->handler->at[0]];
+
 	put_send(visit, bytes_at(visit, &a[1]), a[3], a[4], comm);
 	put_received(visit, visit->status, comm_number(visit->thread, handle_of(comm)));
 }
 
-static void sendrecv_before(struct visit *visit, uintptr_t *a)
-{
-	want_status(visit, &a[11]);
-}
-
-static void sendrecv_after(struct visit *visit, const uintptr_t *a)
-{
-	put_exchange(visit, a, a[10]);
-}
-
-const struct handler handler_SENDRECV = {sendrecv_before, sendrecv_after, false};
-
-static void replace_before(struct visit *visit, uintptr_t *a)
-{
-	want_status(visit, &a[8]);
-}
-
-static void replace_after(struct visit *visit, const uintptr_t *a)
-{
-	put_exchange(visit, a, a[7]);
-}
-
-const struct handler handler_SENDRECV_REPLACE = {replace_before, replace_after, false};
+const struct handler handler_SENDRECV = {
+	.before = want_status, .after = exchange_after, .status = 11, .at = {10}};
+const struct handler handler_SENDRECV_REPLACE = {
+	.before = want_status, .after = exchange_after, .status = 8, .at = {7}};
 
 /* --- probed messages: a receive of one does not say its communicator -------------------------- */
 
@@ -96,22 +74,18 @@ static void improbe_after(struct visit *visit, const uintptr_t *a)
 }
 
 /* The answer comes through an argument. */
-#define ASK_HANDLER(answer)                                                         \
-	static void ask_##answer##_after(struct visit *visit, const uintptr_t *a)   \
-	{                                                                           \
-		visit->thread->idle = !*(const int *)a[answer];                     \
-	}                                                                           \
-	const struct handler handler_ASK_##answer = {.after = ask_##answer##_after, \
-	                                             .unknown = true};
+static void ask_after(struct visit *visit, const uintptr_t *a)
+{
+	visit->thread->idle = !*(const int *)a[visit->info->handler->at[0]];
+}
 
-ASK_HANDLER(1)
-ASK_HANDLER(2)
-ASK_HANDLER(3)
-
+const struct handler handler_ASK_1 = {.after = ask_after, .unknown = true, .at = {1}};
+const struct handler handler_ASK_2 = {.after = ask_after, .unknown = true, .at = {2}};
+const struct handler handler_ASK_3 = {.after = ask_after, .unknown = true, .at = {3}};
 const struct handler handler_IMPROBE = {.after = improbe_after, .unknown = true};
 
 /* The communicator, before the message is gone. */
-static void find_message(struct visit *visit, const uintptr_t *a)
+static void find_message(struct visit *visit, uintptr_t *a)
 {
 	struct request *kept = request_find(handle_at(a[3], 0) | KEY_MESSAGE);
 
@@ -125,7 +99,7 @@ static void find_message(struct visit *visit, const uintptr_t *a)
 static void mrecv_before(struct visit *visit, uintptr_t *a)
 {
 	find_message(visit, a);
-	want_status(visit, &a[4]);
+	want_status(visit, a);
 }
 
 static void mrecv_after(struct visit *visit, const uintptr_t *a)
@@ -134,12 +108,7 @@ static void mrecv_after(struct visit *visit, const uintptr_t *a)
 	put_received(visit, visit->status, (uint32_t)visit->saved);
 }
 
-const struct handler handler_MRECV = {mrecv_before, mrecv_after, false};
-
-static void imrecv_before(struct visit *visit, uintptr_t *a)
-{
-	find_message(visit, a);
-}
+const struct handler handler_MRECV = {.before = mrecv_before, .after = mrecv_after, .status = 4};
 
 static void imrecv_after(struct visit *visit, const uintptr_t *a)
 {
@@ -148,7 +117,7 @@ static void imrecv_after(struct visit *visit, const uintptr_t *a)
 	start_request(visit, handle_at(a[4], 0), &request);
 }
 
-const struct handler handler_IMRECV = {imrecv_before, imrecv_after, false};
+const struct handler handler_IMRECV = {.before = find_message, .after = imrecv_after};
 
 /* --- non-blocking ----------------------------------------------------------------------------- */
 
@@ -283,35 +252,24 @@ static void keep_persistent(uint64_t handle, struct request *request)
 	request_add(handle, request, false);
 }
 
-static void keep_init(struct visit *visit, enum request_kind kind, const uintptr_t *a)
+static void init_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request request;
 
 	if (!is_peer((int)a[3]))
 		return;
-	request = message(visit, kind, a);
+	request = message(visit, (enum request_kind)visit->info->handler->kind, a);
 	keep_persistent(handle_at(a[6], 0), &request);
 }
 
-static void send_init_after(struct visit *visit, const uintptr_t *a)
-{
-	keep_init(visit, REQUEST_SEND, a);
-}
-
-const struct handler handler_SEND_INIT = {NULL, send_init_after, false};
-
-static void recv_init_after(struct visit *visit, const uintptr_t *a)
-{
-	keep_init(visit, REQUEST_RECEIVE, a);
-}
-
-const struct handler handler_RECV_INIT = {NULL, recv_init_after, false};
+const struct handler handler_SEND_INIT = {.after = init_after, .kind = REQUEST_SEND};
+const struct handler handler_RECV_INIT = {.after = init_after, .kind = REQUEST_RECEIVE};
 
 /* Neither partitions nor their arrivals are messages: what is started is one. */
-static void keep_partitioned(struct visit *visit, enum request_kind kind, const uintptr_t *a)
+static void partitioned_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request request = {
-		.kind = (uint8_t)kind,
+		.kind = visit->info->handler->kind,
 		.as_asked = true,
 		.comm = comm_number(visit->thread, handle_of(a[6])),
 		.peer = (int)a[4],
@@ -323,19 +281,8 @@ static void keep_partitioned(struct visit *visit, enum request_kind kind, const 
 		keep_persistent(handle_at(a[8], 0), &request);
 }
 
-static void psend_init_after(struct visit *visit, const uintptr_t *a)
-{
-	keep_partitioned(visit, REQUEST_SEND, a);
-}
-
-const struct handler handler_PSEND_INIT = {NULL, psend_init_after, false};
-
-static void precv_init_after(struct visit *visit, const uintptr_t *a)
-{
-	keep_partitioned(visit, REQUEST_RECEIVE, a);
-}
-
-const struct handler handler_PRECV_INIT = {NULL, precv_init_after, false};
+const struct handler handler_PSEND_INIT = {.after = partitioned_after, .kind = REQUEST_SEND};
+const struct handler handler_PRECV_INIT = {.after = partitioned_after, .kind = REQUEST_RECEIVE};
 
 static void start_again(struct visit *visit, uint64_t handle)
 {

@@ -147,6 +147,7 @@ void *thread_scratch(struct thread *thread, size_t size);
 /* --- parts ------------------------------------------------------------------------------------ */
 
 struct call_info;
+struct collective;
 
 /* A call being recorded. */
 struct visit {
@@ -213,12 +214,18 @@ static inline void visit_request(struct visit *visit, enum call_part_kind kind, 
 /*
  * What is done before and behind the calls of one shape. before() may exchange arguments; after()
  * runs only where the call succeeded, unless `always`; and neither where it is not known what the
- * library's arguments mean, unless `unknown`.
+ * library's arguments mean, unless `unknown`. The rest is for them: shapes that differ in no more
+ * than where the arguments stand have the same functions.
  */
 struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);
 	void (*after)(struct visit *visit, const uintptr_t *a);
 	bool always, unknown;
+	uint8_t kind;   /* of the request or the part that is made */
+	uint8_t status; /* its place among the arguments */
+	uint8_t at[3];  /* other places, as after() says */
+	/* What a collective moves. */
+	struct volume (*volume)(const struct collective *args);
 };
 
 struct call_info {
