@@ -1,6 +1,7 @@
 #include "output/report_annotation.h"
 #include "output/annotation.h"
 #include "output/frame_names.h"
+#include "output/report_columns.h"
 #include "output/report_text.h"
 #include "output/text.h"
 
@@ -286,7 +287,8 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 	symbol = frame_symbol(trace, frame, text);
 	if (strcmp(symbol, out->options->function) != 0) {
 		fputs(", a part of ", out->to);
-		text_put(out->to, symbol, 0);
+		report_cell_put(out->to, PROFILE_BY_SYMBOL, symbol,
+		                room_behind(out->options, sizeof(", a part of")));
 	}
 	if (problem)
 		fprintf(out->to, ": %s", problem);
@@ -321,7 +323,8 @@ static void put_head(const struct annotation_text *out, const struct profile *pr
 	const struct annotation *annotation = out->annotation;
 
 	fputs("code of ", out->to);
-	text_put(out->to, out->options->function, 0);
+	report_cell_put(out->to, PROFILE_BY_SYMBOL, out->options->function,
+	                room_behind(out->options, sizeof("code of")));
 	if (!annotation->samples) {
 		fputs(": no sample was taken in it\n", out->to);
 		return;

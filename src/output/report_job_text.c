@@ -1,4 +1,5 @@
 #include "output/mpi_paths.h"
+#include "output/report_columns.h"
 #include "output/report_head.h"
 #include "output/report_job.h"
 #include "output/report_text.h"
@@ -195,8 +196,8 @@ static void put_function(FILE *to, const struct job *job, const struct rank_func
 	put_spread(to, job, &function->self);
 	fprintf(to, "  %9.1f%% ±%7.1f%%  ", 100 * ((double)function->self.most / mean - 1),
 	        100 * function->self.error / mean);
-	text_put(to, paths_function(paths, function->name, text),
-	         room_behind(job->options, FUNCTION_COLUMNS));
+	report_cell_put(to, PROFILE_BY_SYMBOL, paths_function(paths, function->name, text),
+	                room_behind(job->options, FUNCTION_COLUMNS));
 	fputc('\n', to);
 }
 
@@ -271,7 +272,7 @@ static void put_path(FILE *to, const struct job *job, uint32_t path)
 			break;
 		}
 		fputs(i ? " < " : "", to);
-		used += 3 + text_put(to, name, each);
+		used += 3 + report_cell_put(to, PROFILE_BY_SYMBOL, name, each);
 	}
 	fputc('\n', to);
 }

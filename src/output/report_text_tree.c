@@ -285,7 +285,8 @@ static void put_view(const struct tree_text *tree)
 	if (tree->options->quiet)
 		return;
 	fputs(view->direction == PROFILE_CALLERS ? "callers of " : "callees of ", tree->to);
-	text_put(tree->to, view->function, 0);
+	report_cell_put(tree->to, PROFILE_BY_SYMBOL, view->function,
+	                room_behind(tree->options, sizeof("callers of")));
 	if (!view->total) {
 		fputs(": no sample is in it\n", tree->to);
 		return;

@@ -4,6 +4,7 @@
 
 #include "output/dump.h"
 #include "output/info_calls.h"
+#include "output/report.h"
 #include "output/report_job.h"
 
 enum { CALLS = NR_EVENTS, WEIGHT = 97081, MAX_RANKS = 18 };
@@ -332,6 +333,49 @@ static void balance_of_ranks(void **state)
 	world_close(&job.w);
 }
 
+static void expect_part(const struct trace *trace, told_fn *fn,
+                        const struct report_options *options, const char *part)
+{
+	struct page page;
+	char *text;
+
+	assert_int_equal(fn(page_open(&page), trace, "x.atr", options), 0);
+	text = page_close(&page);
+	if (!strstr(text, part))
+		fail_msg("no '%s' in '%s'", part, text);
+	free(text);
+}
+
+/* Of long names a terminal shows the ends, not the namespace that all are in. */
+static void names_keep_their_ends(void **state)
+{
+	const struct named_range longer[] = {{2, 0, 16, "some::space::Solver<double>::run(int)"},
+	                                     {2, 16, 32, "some::space::Grid<double>::step(int)"},
+	                                     {2, 32, 64, "MPI_Send"}};
+	struct report_options options = as_asked;
+	struct made_job job;
+	struct trace *trace;
+
+	(void)state;
+	options.quiet = true;
+	options.width = 80;
+	job_open(&job, 1);
+	put_samples(&job, 1, job.thread[0], 16);
+	put_samples(&job, 1, job.thread[0], 32);
+	trace = world_named(&job.w, longer, sizeof(longer) / sizeof(*longer));
+	expect_part(trace, report_mpi_text, &options, "MPI_Send < …ver<…>::run");
+	expect_part(trace, report_ranks_text, &options, "  …id<…>::step\n");
+	options.quiet = false;
+	options.direction = PROFILE_CALLERS;
+	options.function = longer[0].name;
+	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+	options.width = 40;
+	expect_part(trace, report_text, &options,
+	            "callers of some::space::Solver<…>::run: 100.00% of all");
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 /* In what calls itself a sample is once. */
 static void recursion_counts_once(void **state)
 {
@@ -472,6 +516,7 @@ int main(void)
 		cmocka_unit_test(dump_tells_of_every_call),
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
+		cmocka_unit_test(names_keep_their_ends),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(many_ranks_are_told_as_pairs),
 		cmocka_unit_test(calls_that_are_not_there_are_told),
