@@ -13,12 +13,13 @@ static int too_many(const char *name, const char *most)
 	return -E2BIG;
 }
 
-/* The end of the first event in a list: commas between slashes are a PMU's. */
+/* The end of the first event in a list: commas between slashes are a PMU's, and functions of C++
+ * have some. */
 static const char *event_end(const char *list)
 {
-	bool inside = false;
+	bool inside = false, is_probe = !strncmp(list, "uprobe:", strlen("uprobe:"));
 
-	for (; *list && (inside || *list != ','); list++)
+	for (; *list && (inside || is_probe || *list != ','); list++)
 		inside ^= *list == '/';
 	return list;
 }
@@ -29,10 +30,7 @@ static int add_event(struct event *events, unsigned *nr, const char *name)
 	char why[WHY_SIZE];
 
 	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
-		if (*event_end(name))
-			say("'%s' is more than one event; give -e again for each", name);
-		else
-			say("%s", why);
+		say("%s", why);
 		return -EINVAL;
 	}
 	++*nr;
@@ -69,27 +67,39 @@ static int add_parts(struct options *options, const char *name,
 	return error;
 }
 
-int event_options_sample(struct options *options, const char *name)
-{
-	return add_parts(options, name, add_sampled);
-}
-
-int event_options_count(struct options *options, const char *list)
+static int add_list(struct options *options, const char *list,
+                    int (*add)(struct options *options, const char *name))
 {
 	char name[EVENT_NAME_MAX];
 	int error = 0;
 
+	if (*list == '{') {
+		say("'%s' is a group; -e EVENT --counters EVENT,... reads others with every sample "
+		    "of the first",
+		    list);
+		return -EINVAL;
+	}
 	do {
 		const char *end = event_end(list);
 
 		if ((size_t)(end - list) >= sizeof(name)) {
-			say("no such counter: '%s'; adaptrace list shows those here", list);
+			say("no such event: '%s'; adaptrace list shows those here", list);
 			return -EINVAL;
 		}
 		memcpy(name, list, (size_t)(end - list));
 		name[end - list] = '\0';
-		error = add_parts(options, name, add_counter);
+		error = add_parts(options, name, add);
 		list = *end ? end + 1 : end;
 	} while (*list && !error);
 	return error;
+}
+
+int event_options_sample(struct options *options, const char *list)
+{
+	return add_list(options, list, add_sampled);
+}
+
+int event_options_count(struct options *options, const char *list)
+{
+	return add_list(options, list, add_counter);
 }

@@ -4,9 +4,8 @@
 
 #include "cli/session_options.h"
 
-/* Each says what is wrong, if not 0. An alias may stand for several events. */
-int event_options_sample(struct options *options, const char *name);
-/* A list with commas. */
+/* Each takes a list with commas, and says what is wrong, if not 0. A name may stand for several. */
+int event_options_sample(struct options *options, const char *list);
 int event_options_count(struct options *options, const char *list);
 
 #endif

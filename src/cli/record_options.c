@@ -36,7 +36,8 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{"event", 'e', "EVENT", 0, "sample this event; may be given again (see adaptrace list)", 0},
+	{"event", 'e', "EVENT,...", 0,
+         "sample these events; may be given again (see adaptrace list)", 0},
 	{"counters", OPT_COUNTERS, "EVENT,...", 0,
          "read up to 8 other events with every sample of the first -e", 0},
 	{"memory", 'm', "SIZE", 0, "memory for the whole run, e.g. 64K or 1G (100M)", 0},

@@ -24,8 +24,11 @@ expect "'0'" -F 0 true
 expect "'fast'" -F fast true
 expect "'0'" -c 0 true
 expect "'page-faults[:u]*' twice.*once" -e page-faults -e cpu-clock -e page-faults true
-expect "'cpu-clock,page-faults' is more than one event; give -e again" -e cpu-clock,page-faults true
-expect "'{cycles,instructions}:S' is more than one" -e '{cycles,instructions}:S' true
+expect "'page-faults' twice.*once" -e page-faults,page-faults true
+expect "'nosuch'" -e cpu-clock,nosuch true
+expect "needs a name" -e cpu-clock,,page-faults true
+expect "f(int,int)': no such function" -e 'uprobe:/bin/true:f(int,int)' true
+expect "'{cycles,instructions}:S' is a group; -e EVENT --counters" -e '{cycles,instructions}:S' true
 expect "no PMU 'none'.*what there is$" -e none/event=1,umask=2/ true
 expect "impossible period" -e page-faults:period=9223372036854775807 true
 expect "impossible frequency" -e cpu-clock:freq=100001 true

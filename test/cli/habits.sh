@@ -71,6 +71,8 @@ stacks() { # ARGUMENTS...: how record finds callers with them
 	"$ADAPTRACE" record -q -e page-faults:u "$@" 2>err || fail "record $*: $(cat err)"
 	"$ADAPTRACE" info "${trace:-adaptrace.atr}" | sed -n 's,^  stacks  *by ,,p'
 }
+"$ADAPTRACE" record -q -e page-faults:u,minor-faults:u true && "$ADAPTRACE" info --json >out &&
+	[ "$(grep -o '"name":"[a-z]*-faults:u"' out | wc -l)" = 2 ] || fail "-e A,B: $(cat out)"
 plain=$(stacks true)
 [ -n "$plain" ] || fail "no line on stacks"
 [ "$(stacks -g true)" = "$plain" ] || fail "-g COMMAND"
