@@ -17,7 +17,19 @@ struct got_slot {
 	uint8_t rank; /* of a resolver's name */
 };
 
+/*
+ * A processor's relocations of such pointers, and its stubs. A stub's length, of size bytes of code
+ * at addr, and the pointer that it jumps through; 0: none begins there.
+ */
+struct plt_machine {
+	unsigned machine;
+	uint32_t jump_slot, glob_dat, irelative;
+	size_t step, size; /* stubs begin at multiples, and are no longer */
+	size_t (*stub)(const unsigned char *code, size_t size, uint64_t addr, uint64_t *slot);
+};
+
 struct got {
+	const struct plt_machine *machine;
 	struct got_slot *slots;
 	size_t nr;
 	uint64_t relocations; /* bytes left to read */
@@ -68,23 +80,21 @@ static bool dynamic_find(struct dynamic *dynamic, Elf *elf, const GElf_Shdr *rel
 static int relocation_add(struct got *got, const struct dynamic *dynamic, const GElf_Rela *rela)
 {
 	struct got_slot slot = {.addr = rela->r_offset, .rank = UINT8_MAX};
+	uint32_t type = (uint32_t)GELF_R_TYPE(rela->r_info);
 	GElf_Sym sym;
 
-	switch (GELF_R_TYPE(rela->r_info)) {
-	case R_X86_64_JUMP_SLOT:
-	case R_X86_64_GLOB_DAT:
+	if (type == got->machine->jump_slot || type == got->machine->glob_dat) {
 		if (!dynamic->symbols ||
 		    !gelf_getsym(dynamic->symbols, (int)GELF_R_SYM(rela->r_info), &sym))
 			return 0;
 		slot.name = elf_string(dynamic->strings, sym.st_name);
 		return got_add(got, &slot);
-	case R_X86_64_IRELATIVE:
-		slot.resolver = (uint64_t)rela->r_addend;
-		slot.rank = 0;
-		return slot.resolver ? got_add(got, &slot) : 0;
-	default:
-		return 0;
 	}
+	if (type != got->machine->irelative)
+		return 0;
+	slot.resolver = (uint64_t)rela->r_addend;
+	slot.rank = 0;
+	return slot.resolver ? got_add(got, &slot) : 0;
 }
 
 static int relocations_add(struct got *got, Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr)
@@ -156,59 +166,97 @@ static int got_init(struct got *got, Elf *elf, const struct symbol_table *table)
 	return err;
 }
 
-/* The slot that a stub at addr jumps through: ff 25 and the distance from the next instruction. */
-static const struct got_slot *stub_slot(const struct got *got, const unsigned char *stub,
-                                        size_t size, uint64_t addr)
+/* ff 25 and the distance from the next instruction */
+static size_t stub_x86(const unsigned char *code, size_t size, uint64_t addr, uint64_t *slot)
 {
-	struct got_slot key;
 	int32_t distance;
 	size_t i;
 
 	for (i = 0; i + 6 <= size && i < 6; i++) {
-		if (stub[i] != 0xff || stub[i + 1] != 0x25)
+		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
-		memcpy(&distance, stub + i + 2, sizeof(distance));
-		key.addr = addr + i + 6 + (uint64_t)(int64_t)distance;
-		return bsearch(&key, got->slots, got->nr, sizeof(key), slot_compare);
+		memcpy(&distance, code + i + 2, sizeof(distance));
+		*slot = addr + i + 6 + (uint64_t)(int64_t)distance;
+		return size;
 	}
-	return NULL;
+	return 0;
 }
+
+/* perhaps bti c; adrp x16, PAGE; ldr x17, [x16, #N]; and to its end br x17 */
+static size_t stub_aarch64(const unsigned char *code, size_t size, uint64_t addr, uint64_t *slot)
+{
+	uint32_t insn[6] = {0}, at, end;
+
+	memcpy(insn, code, size);
+	at = insn[0] == 0xd503245f;
+	if ((insn[at] & 0x9f00001f) != 0x90000010 || (insn[at + 1] & 0xffc003ff) != 0xf9400211)
+		return 0;
+	*slot = (addr + at * 4) & ~0xfffull;
+	*slot += (uint64_t)((int64_t)((uint64_t)(insn[at] >> 5) << 45) >> 31);
+	*slot += (insn[at] >> 29 & 3) << 12;
+	*slot += (insn[at + 1] >> 10 & 0xfff) * 8;
+	for (end = at + 2; end < 6; end++)
+		if (insn[end] == 0xd61f0220)
+			return (end + 1) * 4;
+	return 0;
+}
+
+static const struct plt_machine plt_machines[] = {
+	{EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, 16, 16, stub_x86},
+	{EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, 8, 24,
+         stub_aarch64},
+};
 
 static int stubs_add(struct symbol_table *table, const struct got *got, const Elf_Data *data,
                      const GElf_Shdr *shdr)
 {
-	size_t step = shdr->sh_entsize == 8 ? 8 : 16, at, left;
-	const struct got_slot *slot;
+	bool small = shdr->sh_entsize == 8;
+	size_t step = small ? 8 : got->machine->step, size = small ? 8 : got->machine->size;
+	size_t at, length;
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED, .plt = 1};
+	struct got_slot key, *slot;
 	int err = 0;
 
 	if (shdr->sh_addr > UINT32_MAX - data->d_size)
 		return 0;
 	for (at = 0; at < data->d_size && !err; at += step) {
-		left = data->d_size - at < step ? data->d_size - at : step;
-		slot = stub_slot(got, (unsigned char *)data->d_buf + at, left, shdr->sh_addr + at);
+		if (size > data->d_size - at)
+			size = data->d_size - at;
+		length = got->machine->stub((unsigned char *)data->d_buf + at, size,
+		                            shdr->sh_addr + at, &key.addr);
+		slot = length ? bsearch(&key, got->slots, got->nr, sizeof(key), slot_compare)
+		              : NULL;
 		if (!slot || !slot->name || !*slot->name)
 			continue;
 		symbol.name = slot->name;
 		symbol.lo = (uint32_t)(shdr->sh_addr + at);
-		symbol.hi = (uint32_t)(symbol.lo + left);
+		symbol.hi = (uint32_t)(symbol.lo + length);
 		err = symbol_table_add(table, &symbol);
 	}
 	return err;
 }
 
+static const struct plt_machine *machine_of(Elf *elf)
+{
+	GElf_Ehdr ehdr;
+
+	for (size_t i = 0; gelf_getehdr(elf, &ehdr) && i < 2; i++)
+		if (plt_machines[i].machine == ehdr.e_machine)
+			return &plt_machines[i];
+	return NULL;
+}
+
 int plt_symbols_add(struct symbol_table *table, Elf *elf)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
-	struct got got = {.relocations = MAX_RELOCATIONS};
-	GElf_Ehdr ehdr;
+	struct got got = {.machine = machine_of(elf), .relocations = MAX_RELOCATIONS};
 	GElf_Shdr shdr;
 	Elf_Scn *section;
 	Elf_Data *data;
 	size_t i;
 	int err;
 
-	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
+	if (!got.machine)
 		return 0;
 	err = got_init(&got, elf, table);
 	for (i = 0; i < sizeof(names) / sizeof(*names) && !err && got.nr; i++) {
