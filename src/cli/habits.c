@@ -51,6 +51,16 @@ const char *habit_command(const char *name)
 	{                                                                   \
 		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, way, 0 \
 	}
+/* Accepted, because it is always so. */
+#define ALWAYS(name, key)                               \
+	{                                               \
+		name, key, NULL, OPTION_HIDDEN, NULL, 0 \
+	}
+/* Accepted before the name of the trace. */
+#define INPUT                                                \
+	{                                                    \
+		"input", 'i', "FILE", OPTION_HIDDEN, NULL, 0 \
+	}
 #define NO_LETTER (256 + __LINE__)
 #define OPT_USAGE 256
 /* argp has these as well, but with three lines for each mistake. */
@@ -64,7 +74,11 @@ const char *habit_command(const char *name)
 #define MAX_HABITS 64 /* of a command; more than there are */
 
 #define PROGRAM "adaptrace "
-#define BY_NAME "name the trace alone"
+
+struct parsing {
+	struct argp argp; /* the root that argp knows */
+	void *input;      /* of its parser */
+};
 
 static const struct argp_option record_habits[] = {
 	HELP,
@@ -72,7 +86,7 @@ static const struct argp_option record_habits[] = {
 	HABIT("all-user", NO_LETTER, "-e EVENT:u samples the programs' side alone"),
 	HABIT("branch-any", 'b', "-g lbr takes call paths from the processor's branch records"),
 	HABIT("branch-filter", 'j', "-g lbr takes call paths from the processor's branch records"),
-	HABIT("buildid-all", NO_LETTER, "names and build-ids are always in the trace"),
+	ALWAYS("buildid-all", NO_LETTER),
 	HABIT("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
 	HABIT("clockid", 'k', "times are those of CLOCK_MONOTONIC without it"),
 	HABIT("compression-level", 'z', "the trace is compact already, and -m bounds its size"),
@@ -82,23 +96,23 @@ static const struct argp_option record_habits[] = {
 	HABIT("mmap-pages", NO_LETTER, "-m is the memory for the whole run"),
 	HABIT("no-inherit", 'i',
               "children are always sampled; report --only process=PID shows one process"),
-	HABIT("no-open", 'n', "record opens no viewer: it only writes the trace"),
+	ALWAYS("no-open", NO_LETTER),
 	HABIT("off-cpu", NO_LETTER,
               "threads are sampled on a CPU; -e context-switches shows where they give it up"),
 	HABIT("overwrite", NO_LETTER,
               "the memory never overflows; adaptrace snapshot makes a "
               "trace of what it has"),
 	HABIT("rate", 'r', "-F HZ is the frequency to start with"),
-	HABIT("sample-cpu", NO_LETTER, "every sample tells its CPU; see report --sort cpu"),
-	HABIT("save-only", NO_LETTER, "record opens no viewer: it only writes the trace"),
+	ALWAYS("sample-cpu", NO_LETTER),
+	ALWAYS("save-only", NO_LETTER),
 	HABIT("start-after", 'D', "--delay SECONDS starts sampling later"),
-	HABIT("stat", 's', "threads' exact totals are in the trace; see adaptrace info"),
+	HABIT("stat", 's', "report --per-thread shows what each thread spent"),
 	HABIT("switch-output", NO_LETTER,
               "the memory never overflows; adaptrace snapshot makes a "
               "trace of what it has"),
 	HABIT("tid", 't',
               "-p PID samples a whole process; report --only thread=TID shows one thread of it"),
-	HABIT("timestamp", 'T', "every sample has its time; see report --time"),
+	ALWAYS("timestamp", 'T'),
 	HABIT("uid", 'u', "--cgroup NAME does it, such as --cgroup user.slice/user-1000.slice"),
 	HABIT("verbose", 'v', "adaptrace info tells how it was recorded"),
 	{0},
@@ -112,26 +126,26 @@ static const struct argp_option report_habits[] = {
 	HABIT("comms", 'c', "--only comm=NAME"),
 	HABIT("cpu", 'C', "--only cpu=N"),
 	HABIT("csv", NO_LETTER, "--json is for programs"),
-	HABIT("demangle", NO_LETTER, "names are always demangled"),
+	ALWAYS("demangle", NO_LETTER),
 	HABIT("depth", NO_LETTER, "--max-depth N cuts trees"),
 	HABIT("dsos", 'd', "--sort module shows what each module spent"),
 	HABIT("dump-raw-trace", 'D', "adaptrace dump shows every sample"),
 	HABIT("field-separator", 't', "--json is for programs"),
 	HABIT("fields", 'F', "--sort KEYS chooses rows and columns"),
-	HABIT("force", 'f', "a trace is read whoever owns it"),
+	ALWAYS("force", 'f'),
 	HABIT("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
-	HABIT("inline", NO_LETTER, "inlined functions are shown; --no-inline leaves them out"),
-	HABIT("input", 'i', BY_NAME ": adaptrace report FILE"),
+	ALWAYS("inline", NO_LETTER),
+	INPUT,
 	HABIT("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
 	HABIT("max-stack", NO_LETTER, "--max-depth N cuts trees"),
-	HABIT("no-children", NO_LETTER, "rows are sorted by self without it"),
+	ALWAYS("no-children", NO_LETTER),
 	HABIT("output", 'o', "tables go to standard output"),
 	HABIT("parent", 'p', "--callers NAME shows who called a function"),
 	HABIT("percent-limit", NO_LETTER, "--limit N shows the first N rows"),
 	HABIT("pid", NO_LETTER, "--only process=PID"),
-	HABIT("show-nr-samples", 'n', "the column samples is always there"),
+	ALWAYS("show-nr-samples", 'n'),
 	HABIT("stats", NO_LETTER, "adaptrace info has the numbers of samples"),
-	HABIT("stdio", NO_LETTER, "reports are text without it"),
+	ALWAYS("stdio", NO_LETTER),
 	HABIT("symbol-filter", 'S', "--callers, --callees and --annotate show one function"),
 	HABIT("symfs", NO_LETTER, "--symbols=DIR looks names up again with the files in DIR"),
 	HABIT("threads", 'T', "--per-thread has a table for every thread"),
@@ -148,15 +162,12 @@ static const struct argp_option dump_habits[] = {
 	HABIT("chrome", NO_LETTER, "adaptrace convert --chrome makes what Perfetto opens"),
 	HABIT("flame-graph", NO_LETTER, "adaptrace convert --flamegraph makes an SVG"),
 	HABIT("fields", 'F', "--json has all fields; convert --perf-script prints what perf does"),
-	HABIT("input", 'i', BY_NAME ": adaptrace dump FILE"),
+	INPUT,
 	{0},
 };
 
-static const struct argp_option other_habits[] = {
-	HELP,
-	HABIT("input", 'i', BY_NAME),
-	{0},
-};
+static const struct argp_option reading_habits[] = {HELP, INPUT, {0}};
+static const struct argp_option other_habits[] = {HELP, {0}};
 
 static_assert(sizeof(record_habits) <= MAX_HABITS * sizeof(*record_habits) &&
                       sizeof(report_habits) <= MAX_HABITS * sizeof(*report_habits),
@@ -173,16 +184,26 @@ static void print_option(const struct argp_option *option, char *text, size_t si
 
 static const struct argp_option *habits_of(const char *command)
 {
-	return !strcmp(command, "record")   ? record_habits
-	       : !strcmp(command, "report") ? report_habits
-	       : !strcmp(command, "dump")   ? dump_habits
-	                                    : other_habits;
+	return !strcmp(command, "record")                                ? record_habits
+	       : !strcmp(command, "report")                              ? report_habits
+	       : !strcmp(command, "dump")                                ? dump_habits
+	       : !strcmp(command, "info") || !strcmp(command, "convert") ? reading_habits
+	                                                                 : other_habits;
 }
 
 static void show_help(struct argp_state *state, unsigned flags)
 {
 	state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it nothing is shown */
 	argp_state_help(state, stdout, flags);
+}
+
+/* As if the file had been named without the option. */
+static error_t take_input(char *file, struct argp_state *state)
+{
+	const struct parsing *parsing = (const void *)state->root_argp;
+
+	state->input = parsing->input;
+	return parsing->argp.parser(ARGP_KEY_ARG, file, state);
 }
 
 static error_t tell(int key, char *arg, struct argp_state *state)
@@ -214,6 +235,8 @@ static error_t tell(int key, char *arg, struct argp_state *state)
 	for (; habit->key; habit++) {
 		if (habit->key != key || !habit->name)
 			continue;
+		if (!habit->doc)
+			return habit->arg ? take_input(arg, state) : 0;
 		print_option(habit, option, sizeof(option));
 		say("no option %s here; %s", option, habit->doc);
 		exit(argp_err_exit_status);
@@ -262,17 +285,18 @@ int habits_parse(const struct argp *argp, int argc, char **argv, int status, uns
 	struct argp_option options[MAX_HABITS];
 	const struct argp habits = {.options = options, .parser = tell};
 	const struct argp_child children[] = {{&habits, 0, NULL, 0}, {0}};
-	struct argp whole = *argp;
+	struct parsing parsing = {*argp, input};
 	char *command = argv[0], name[64];
 	int err;
 
 	copy_habits(options, habits_of(command));
 	make_way(options, argp, argv);
 	snprintf(name, sizeof(name), PROGRAM "%s", command);
-	whole.children = children;
+	parsing.argp.children = children;
 	argv[0] = name; /* what argp calls the program */
 	argp_err_exit_status = status;
-	err = argp_parse(&whole, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	err = argp_parse(&parsing.argp, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL,
+	                 input);
 	argv[0] = command;
 	if (err)
 		say("cannot read the options: %s", strerror(err));

@@ -1,6 +1,6 @@
 /*
  * What people type who come from other profilers: commands and options that are none here are
- * answered by one line that names the way.
+ * answered by one line that names the way. Options that ask for what is always so are accepted.
  */
 #ifndef CLI_HABITS_H
 #define CLI_HABITS_H

@@ -25,7 +25,7 @@ told 125 '(--uid).*--cgroup' record -u root true
 told 125 'snapshot' record --switch-output true
 told 125 '--delay SECONDS' record -D 1000 true
 told 125 '-e context-switches' record --off-cpu true
-told 125 'opens no viewer' record --save-only true
+told 125 '--per-thread' record -s true
 told 125 "period=N" record -e REALTIME@5000 true
 told 125 "did you mean '--memory'?" record -F 99 --memroy=1M true
 told 125 "no option -N here; 'adaptrace help record'" record -F 99 -qN true
@@ -34,21 +34,23 @@ told 125 'EVENT:u' record --all-user true
 told 2 "did you mean '--per-thread'?" report x.atr --per_thred
 told 2 "did you mean '--flamegraph'?" convert --flame-graph
 told 2 "no option --nothing-known here; 'adaptrace help info'" info --nothing-known=x
-told 2 'report FILE' report -i x.atr
-told 2 'without it' report --stdio
-told 2 'without it' report --no-children
-told 2 'always there' report -n
+told 1 "'none.atr'" report -i none.atr --stdio --no-children -nf --demangle --inline
+told 1 "'none.atr'" report --input=none.atr
+told 1 "'none.atr'" info -inone.atr
+told 1 "'none.atr'" dump --input none.atr
+told 1 "'none.atr'" convert --folded -i none.atr
+told 2 "needs a value" report -i
+told 2 'one trace at a time' report -i none.atr other.atr
 told 2 '--limit N' report --percent-limit 1
 told 2 '--limit N' report --percent-limit=1
 told 2 '--tree' report -g caller
 told 2 '--callers NAME' report -G
 told 2 'comm=NAME' report --comms x
 told 2 'cpu=N' report -C 0
-told 2 'dump FILE' dump -i x.atr
 told 2 'convert --flamegraph' dump --flame-graph
 told 2 'dump every sample' replay
 told 2 '--max-depth N' report --tree --depth 3
-told 2 'name the trace alone' info --input=x.atr
+told 2 'no option -i here' diff -i x.atr
 told 1 "'none.atr'" report -s comm,dso,sym none.atr
 told 1 "'none.atr'" report --sort srcfile,srcline none.atr
 told 1 "'none.atr'" report --sort pid,tid none.atr
