@@ -58,7 +58,7 @@ static void end(struct run *run)
 	world_close(&run->world);
 }
 
-static int keep(void *arg, const struct diff *diff)
+static void keep(void *arg, const struct diff *diff)
 {
 	struct diff_row **rows = arg;
 
@@ -68,7 +68,6 @@ static int keep(void *arg, const struct diff *diff)
 		(*rows)[i] = diff->rows[i];
 		(*rows)[i].cells = strdup(diff->rows[i].cells);
 	}
-	return 0;
 }
 
 /* Of one run a side. */
