@@ -141,7 +141,6 @@ static const struct argp_option report_habits[] = {
 	ALWAYS("no-children", NO_LETTER),
 	HABIT("output", 'o', "tables go to standard output"),
 	HABIT("parent", 'p', "--callers NAME shows who called a function"),
-	HABIT("percent-limit", NO_LETTER, "--limit N shows the first N rows"),
 	HABIT("pid", NO_LETTER, "--only process=PID"),
 	ALWAYS("show-nr-samples", 'n'),
 	HABIT("stats", NO_LETTER, "adaptrace info has the numbers of samples"),

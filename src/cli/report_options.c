@@ -6,6 +6,7 @@
 
 #include <argp.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	OPT_TREE = OPT_OTHERS,
@@ -13,6 +14,7 @@ enum {
 	OPT_CALLERS,
 	OPT_CALLEES,
 	OPT_MAX_DEPTH,
+	OPT_LEAST,
 	OPT_ANNOTATE,
 	OPT_MPI,
 	OPT_PER_RANK,
@@ -24,7 +26,7 @@ static const struct argp_option options_known[] = {
 	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
          "rows and columns: symbol, module, file, line, thread, process, comm, cpu; "
-         "with record --data mem, op, tlb, snoop, latency; total sorts by total",
+         "with record --data mem, op, tlb, snoop, latency; total: sort by it",
          0},
 	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
 	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
@@ -36,6 +38,8 @@ static const struct argp_option options_known[] = {
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{TIME_OPTION, 0},
 	{ONLY_OPTION, 0},
+	{"percent-limit", OPT_LEAST, "N", 0,
+         "leave out rows below this percentage, and branches of trees (0.5)", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
@@ -129,10 +133,26 @@ static void check_limits(const struct report_command *command)
 	const struct report_options *options = &command->rows.report;
 
 	if (options->limit && has_trees(options) && !command->rows.json)
-		say_usage("--limit is for tables; --max-depth leaves out what is deep in "
-		          "trees");
+		say_usage("--limit is for tables; in trees --percent-limit leaves out what is "
+		          "small, and --max-depth what is deep");
+	if (options->least > 0 &&
+	    (options->all || options->annotate || command->mpi || command->per_rank))
+		say_usage("--percent-limit is for tables of functions and trees, and without "
+		          "--all");
 	row_options_check(&command->rows,
 	                  options->annotate || (has_trees(options) && command->rows.json));
+}
+
+static double parse_share(const char *arg)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || (*end && strcmp(end, "%") != 0) || !(percent > 0 && percent <= 100))
+		say_usage("impossible share '%s'; --percent-limit takes a percentage, and --all "
+		          "shows everything",
+		          arg);
+	return percent / 100;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -146,6 +166,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->rows.report.max_depth = row_options_limit("the depth", arg);
+		return 0;
+	case OPT_LEAST:
+		command->rows.report.least = parse_share(arg);
 		return 0;
 	case OPT_ANNOTATE:
 		take_function(command, arg, PROFILE_ALL);

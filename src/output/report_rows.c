@@ -75,12 +75,20 @@ void report_rows_fini(struct report_rows *rows)
 	rows->rows = NULL;
 }
 
+static bool is_shown(const struct report_rows *rows, uint32_t number)
+{
+	const struct class_row *row = &rows->rows[number];
+	uint64_t weight = rows->options->by_total ? row->total : row_self(rows->profile, row);
+
+	return number < rows->options->limit && weight >= rows->least;
+}
+
 /* Keeps the first rows, as many as are shown. */
 static void sort_rows(struct report_rows *rows)
 {
 	if (rows->nr)
 		qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, rows);
-	for (; rows->nr > rows->options->limit; rows->nr_more++)
+	for (; rows->nr && !is_shown(rows, rows->nr - 1); rows->nr_more++)
 		rows->self_more += row_self(rows->profile, &rows->rows[--rows->nr]);
 }
 
@@ -140,10 +148,11 @@ static int add_class(struct report_rows *rows, uint32_t class)
 	return err;
 }
 
-static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end)
+static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uint64_t whole)
 {
 	int err = 0;
 
+	rows->least = (uint64_t)(rows->options->least * (double)whole);
 	rows->nr = rows->nr_more = 0;
 	rows->self_more = 0;
 	for (uint32_t class = first; class < end && !err; class ++)
@@ -154,12 +163,12 @@ static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end)
 
 int report_rows_of_all(struct report_rows *rows)
 {
-	return make_rows(rows, 0, rows->profile->nr_classes);
+	return make_rows(rows, 0, rows->profile->nr_classes, rows->profile->total);
 }
 
 int report_rows_of_class(struct report_rows *rows, uint32_t class)
 {
-	return make_rows(rows, class, class + 1);
+	return make_rows(rows, class, class + 1, report_class_whole(rows->profile, class));
 }
 
 struct profile_row report_row(const struct profile *profile, const struct class_row *row)

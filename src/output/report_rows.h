@@ -11,6 +11,7 @@ struct report_rows {
 	const struct report_options *options;
 	struct class_row *rows;
 	uint32_t nr, room;
+	uint64_t least;     /* of those that are shown */
 	uint32_t nr_more;   /* are behind them, */
 	uint64_t self_more; /* with so much */
 

@@ -26,8 +26,9 @@ static uint64_t least_of(const struct profile *profile, const struct report_opti
                          const struct profile_view *view)
 {
 	uint64_t whole = view->direction == PROFILE_ALL ? profile->total : view->total;
+	double share = options->least > 0 ? options->least : SMALL_SHARE;
 
-	return options->all ? 0 : (uint64_t)(SMALL_SHARE * (double)whole);
+	return options->all ? 0 : (uint64_t)(share * (double)whole);
 }
 
 static bool shown(const struct profile_node *node, uint64_t least)

@@ -41,8 +41,7 @@ told 1 "'none.atr'" dump --input none.atr
 told 1 "'none.atr'" convert --folded -i none.atr
 told 2 "needs a value" report -i
 told 2 'one trace at a time' report -i none.atr other.atr
-told 2 '--limit N' report --percent-limit 1
-told 2 '--limit N' report --percent-limit=1
+told 1 "'none.atr'" report --percent-limit 1 none.atr
 told 2 '--tree' report -g caller
 told 2 '--callers NAME' report -G
 told 2 'comm=NAME' report --comms x

@@ -36,6 +36,12 @@ for view in '--callers f' '--callees f'; do
 	refused "--limit is for tables" $view --limit 3
 done
 refused "--limit is for tables" --tree --limit 3
+for share in '' 0 -1 101 nan 1x; do
+	refused "impossible share '$share'; --percent-limit takes" --percent-limit "$share"
+done
+for view in --all --mpi --per-rank '--annotate main'; do
+	refused "--percent-limit is for tables of functions and trees" --percent-limit 1% $view
+done
 taken --tree --limit 3 --json
 taken --tree --sort line --all
 refused "exclude each other" --all --limit 3

@@ -99,6 +99,26 @@ static void only_children_stay_below_their_parents(void **state)
 	       "  17.20%     0.00%  └ i\n"
 	       "  17.20%     0.00%    j\n"
 	       "  17.10%    17.10%    k\n");
+	/* What is less than is asked for goes: in trees by total, in tables by what orders them. */
+	expect(trace, &(struct report_options){.tree = true, .least = 0.3},
+	       "   total      self  call path\n"
+	       "  82.80%     0.00%  a\n"
+	       "  82.80%     0.00%  b\n"
+	       "  82.80%     0.00%  c\n"
+	       "  50.00%    50.00%  ├ d\n"
+	       "  32.80%     2.00%  └ e\n"
+	       "  30.00%     0.00%    f\n"
+	       "  30.00%    30.00%    g\n");
+	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.3, .quiet = true},
+	       "  50.00% ±   0.28%    50.00%       500  d\n"
+	       "  30.00% ±   0.28%    30.00%       300  g\n");
+	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.5, .by_total = true},
+	       "    self   ± error     total   samples  symbol\n"
+	       "   0.00% ±   0.20%    82.80%         0  a\n"
+	       "   0.00% ±   0.20%    82.80%         0  b\n"
+	       "   0.00% ±   0.20%    82.80%         0  c\n"
+	       "  50.00% ±   0.28%    50.00%       500  d\n"
+	       "  50.00%  in 9 more rows; --all shows them\n");
 	expect(trace,
 	       &(struct report_options){
 		       .direction = PROFILE_CALLERS, .function = "g", .quiet = true},
