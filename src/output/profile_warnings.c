@@ -3,6 +3,7 @@
 #include "output/warner.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MAX_BLAMED   3      /* rows and commands by name */
 #define MISSED_SHARE 50     /* 1/50 of the total missing is worth a word */
@@ -283,6 +284,27 @@ static void warn_of_files(const struct profile *profile, const struct warner *wa
 		     found.others ? " and others" : "", behind);
 }
 
+/* The interpreter has names; what it runs has them only if it is asked to tell them. */
+static void warn_of_python(const struct profile *profile, const struct warner *warner)
+{
+	const struct frame_name *names = profile->names.names;
+	uint64_t self = 0;
+
+	for (uint32_t i = 0; i < profile->names.nr; i++)
+		if (!strncmp(trace_string(profile->trace, names[i].symbol), "py::", 4))
+			return;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].name != PROFILE_NONE &&
+		    !strcmp(trace_string(profile->trace, names[profile->rows[i].name].symbol),
+		            "_PyEval_EvalFrameDefault"))
+			self += profile->rows[i].self;
+	if (share(self, profile->total) >= NAMELESS_SHARE)
+		warn(warner,
+		     "%.1f %% are in Python's interpreter itself; python3 -X perf, from 3.12 on, "
+		     "tells which functions it runs",
+		     100 * share(self, profile->total));
+}
+
 static void warn_of_nameless(const struct profile *profile, const struct warner *warner)
 {
 	uint64_t made;
@@ -295,6 +317,7 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 		     "%.1f %% are in code without names that was generated at run time; "
 		     "adaptrace-report(1) tells how java, node, python3 and others write them",
 		     100 * share(made, profile->total));
+	warn_of_python(profile, warner);
 	warn_of_files(profile, warner, is_stripped, "functions",
 	              "without names; report --debuginfod asks a server for the names, --symbols "
 	              "takes them from an installed debug package");

@@ -470,6 +470,35 @@ static void files_without_names_are_told(void **state)
 	world_close(&w);
 }
 
+/* Until its own functions have names, too. */
+static void python_without_its_functions_is_told(void **state)
+{
+	const struct named_range interpreter = {3, 0, 16, "_PyEval_EvalFrameDefault"};
+	const struct named_range names[] = {interpreter, {3, 16, 32, "py::main:main.py"}};
+	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	put_samples(&w, 53, (struct hmb_sample){.leaf = 3ULL << 32});
+	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32 | 16});
+	for (unsigned nr = 1; nr <= 2; nr++) {
+		struct trace *trace = world_named(&w, names, nr);
+		struct profile *profile = profile_new(trace, &config);
+		struct said said = {""};
+
+		warnings_of_profile(profile, keep, &said);
+		assert_string_equal(said.text,
+		                    nr == 2 ? ""
+		                            : "5.0 % are in Python's interpreter itself; "
+		                              "python3 -X perf, from 3.12 on, tells "
+		                              "which functions it runs\n");
+		profile_free(profile);
+		trace_close(trace);
+	}
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +518,7 @@ int main(void)
 		cmocka_unit_test(at_most_three_functions_are_blamed_for_lockstep),
 		cmocka_unit_test(much_code_without_names_is_told),
 		cmocka_unit_test(files_without_names_are_told),
+		cmocka_unit_test(python_without_its_functions_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
