@@ -106,7 +106,7 @@ static int enter_other(struct module_table *modules, struct space *space, struct
 static bool goes_with_others(const struct space *space, const struct module *module, uint64_t bias)
 {
 	for (unsigned i = 0; i < module->nr_segments; i++) {
-		const struct mapping *map = space_lookup(space, bias + module->segments[i].vaddr);
+		const struct mapping *map = space_find(space, bias + module->segments[i].vaddr);
 
 		if (map && map->module == module && map->bias == bias)
 			return true;

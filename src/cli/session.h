@@ -56,7 +56,7 @@ struct session {
 	   of others nobody knows exactly. */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
-	size_t noted_modules;
+	bool noted_modules[FRAME_MAX_MODULES];
 	size_t buffer_size; /* as it would be if memory is never refused */
 	bool sampling;      /* has started */
 	uint64_t waited;    /* ns, where it ended before it started */

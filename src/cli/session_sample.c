@@ -66,7 +66,7 @@ static bool between_programs(const struct space *space, const struct record *rec
 {
 	uint64_t pc = arch_sample_reg(record->sample.regs, ARCH_PC);
 
-	return record->sample.in_kernel && !(pc >> 63) && !space_lookup(space, pc);
+	return record->sample.in_kernel && !(pc >> 63) && !space_find(space, pc);
 }
 
 /* What calls the vsyscall page comes to the kernel, which tells that page as a part of its side. */
@@ -161,7 +161,7 @@ static enum memory_place place_of(const struct space *space, const struct record
 		return MEMORY_NOWHERE;
 	if (address >> 63)
 		return MEMORY_KERNEL;
-	if (space_lookup(space, address))
+	if (space_find(space, address))
 		return MEMORY_CODE;
 	/* what is being pushed lies below */
 	return sp && address + RED_ZONE >= sp && address - sp + RED_ZONE < STACK_MAX ? MEMORY_STACK
@@ -350,7 +350,7 @@ void session_sample(struct session *s, const struct record *record,
 		sample.thread = tasks_thread(&s->tasks, task, record->time);
 		if (sample.counters)
 			task->counted_thread = sample.thread;
-		summary_modules(s);
+		summary_modules(s, nr);
 	}
 	if (hmb_put(s->hmb, &sample))
 		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);

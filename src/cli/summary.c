@@ -202,6 +202,34 @@ void summary_begin(struct session *s)
 	run->start = run->end = sampler_now();
 }
 
+/*
+ * Of a file that could not be opened nobody knows at which addresses its bytes are: what is found
+ * by its build-id would name other functions.
+ */
+static bool is_unseen(const struct module *module)
+{
+	return module->kind == MODULE_FILE && !module->nr_segments;
+}
+
+static void note_module(struct session *s, uint16_t id)
+{
+	const struct module *module = module_table_get(s->modules, id);
+	struct trace_module *entry = tables_module(s->tables, id);
+
+	if (!module || !entry)
+		return;
+	entry->path = tables_string(s->tables, module->path);
+	if (is_unseen(module)) {
+		entry->flags = TRACE_MODULE_UNSEEN;
+	} else {
+		entry->build_id_size = module->build_id.size;
+		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+	}
+	entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
+	entry->window = module->window;
+	entry->kind = (uint8_t)module->kind;
+}
+
 void summary_start(struct session *s)
 {
 	const struct options *options = s->options;
@@ -227,6 +255,7 @@ void summary_start(struct session *s)
 	           : options->nr_attach == 1 ? options->attach[0]
 	                                     : 0;
 	run->exit_status = -1;
+	note_module(s, 0);
 	run->bin_shift = s->hmb->arena.bin_shift;
 	run->sub_shift = s->hmb->arena.sub_shift;
 	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
@@ -245,36 +274,18 @@ void summary_start(struct session *s)
 		describe_counter(s, &options->counters[i]);
 }
 
-/*
- * Of a file that could not be opened nobody knows at which addresses its bytes are: what is found
- * by its build-id would name other functions.
- */
-static bool is_unseen(const struct module *module)
+void summary_modules(struct session *s, unsigned nr)
 {
-	return module->kind == MODULE_FILE && !module->nr_segments;
-}
+	uint16_t before = 0;
 
-void summary_modules(struct session *s)
-{
-	size_t nr = module_table_count(s->modules);
+	for (unsigned i = 0; i < nr; i++) {
+		uint16_t id = frame_module(s->frames[i]);
 
-	for (; s->noted_modules < nr; s->noted_modules++) {
-		const struct module *module =
-			module_table_get(s->modules, (uint16_t)s->noted_modules);
-		struct trace_module *entry = tables_module(s->tables, (uint16_t)s->noted_modules);
-
-		if (!module || !entry)
-			continue;
-		entry->path = tables_string(s->tables, module->path);
-		if (is_unseen(module)) {
-			entry->flags = TRACE_MODULE_UNSEEN;
-		} else {
-			entry->build_id_size = module->build_id.size;
-			memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+		if (id != before && !s->noted_modules[id]) {
+			s->noted_modules[id] = true;
+			note_module(s, id);
 		}
-		entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
-		entry->window = module->window;
-		entry->kind = (uint8_t)module->kind;
+		before = id;
 	}
 }
 
@@ -359,7 +370,6 @@ void summary_totals(struct session *s)
 {
 	struct trace_run *run = tables_run(s->tables);
 
-	summary_modules(s);
 	summary_progress(s);
 	if (s->calls && !tables_process(s->tables, 0))
 		describe_rank(s, run->pid);

@@ -330,6 +330,13 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 	rename_thread(tasks, task, comm);
 }
 
+static void forget_modules(struct tasks *tasks)
+{
+	for (const struct process *process = tasks->processes; process; process = process->hh.next)
+		space_mark(process->space);
+	module_table_forget(tasks->modules);
+}
+
 static void on_mmap(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
@@ -339,6 +346,8 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 	if (!process)
 		return;
 	process->mapped++;
+	if (module_table_is_crowded(tasks->modules))
+		forget_modules(tasks);
 	error = mapping_enter(tasks->modules, process->space, record);
 	if (!error)
 		return;

@@ -65,6 +65,8 @@ static void forget_modules(struct cfi_reader *reader)
 	for (i = 0; i < module_table_count(reader->modules); i++) {
 		struct module *module = module_table_get(reader->modules, (uint16_t)i);
 
+		if (!module)
+			continue;
 		cfi_free(module->unwind);
 		module->unwind = NULL;
 	}

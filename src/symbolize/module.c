@@ -10,6 +10,8 @@
 #define MAX_MODULES UINT16_MAX /* and number 0 */
 /* How often a file is tried again that could not be opened: its processes may all be short. */
 #define MAX_TRIES 1000
+/* New modules after which those are forgotten that no sample met: up to 600 KiB. */
+#define CROWD 1024
 
 static XXH128_hash_t window_key(enum module_kind kind, pid_t pid, uint64_t window)
 {
@@ -50,37 +52,49 @@ static XXH128_hash_t found_key(const char *path, const struct mapped_file *found
 	                                    : XXH3_128bits(numbers, sizeof(numbers));
 }
 
-static int table_grow(struct module_table *table)
-{
-	struct entry **entries = array_grow(table->entries, table->nr, sizeof(*entries));
+#define NO_NUMBER SIZE_MAX
 
+/* A number without an entry. NO_NUMBER: there is none, or no memory. */
+static size_t number_take(struct module_table *table)
+{
+	struct entry **entries;
+
+	if (table->nr > MAX_MODULES) {
+		while (table->nr_free && table->entries[table->free])
+			table->free = (table->free + 1) % table->nr;
+		return table->nr_free ? table->free : NO_NUMBER;
+	}
+	entries = array_grow(table->entries, table->nr, sizeof(*entries));
 	if (!entries)
-		return -ENOMEM;
+		return NO_NUMBER;
 	table->entries = entries;
-	return 0;
+	return table->nr;
 }
 
 static struct entry *entry_new(struct module_table *table, enum module_kind kind, const char *path)
 {
-	struct entry *entry;
+	struct entry *entry = calloc(1, sizeof(*entry));
+	size_t number = number_take(table);
 
-	if (table->nr > MAX_MODULES || table_grow(table)) {
-		table->refused++;
-		return NULL;
-	}
-	entry = calloc(1, sizeof(*entry));
+	table->nr_new++;
 	if (entry)
 		entry->module.path = strdup(path);
-	if (!entry || !entry->module.path) {
+	if (!entry || !entry->module.path || number == NO_NUMBER) {
+		if (entry)
+			free(entry->module.path);
 		free(entry);
 		table->refused++;
 		return NULL;
 	}
 	entry->module.kind = kind;
 	entry->module.fd = -1;
-	entry->module.id = (uint16_t)table->nr;
+	entry->module.id = (uint16_t)number;
 	entry->error = ENOENT;
-	table->entries[table->nr++] = entry;
+	table->entries[number] = entry;
+	if (number == table->nr)
+		table->nr++;
+	else
+		table->nr_free--;
 	return entry;
 }
 
@@ -97,18 +111,22 @@ struct module_table *module_table_new(void)
 	return NULL;
 }
 
+static void entry_drop(struct module_table *table, struct entry *entry)
+{
+	module_entry_close(table, entry);
+	free(entry->module.path);
+	free(entry);
+}
+
 void module_table_free(struct module_table *table)
 {
 	size_t i;
 
 	if (!table)
 		return;
-	for (i = 0; i < table->nr; i++) {
-		if (table->entries[i]->module.fd >= 0)
-			close(table->entries[i]->module.fd);
-		free(table->entries[i]->module.path);
-		free(table->entries[i]);
-	}
+	for (i = table->nr; i--;) /* number 0 last, which all open files are linked to */
+		if (table->entries[i])
+			entry_drop(table, table->entries[i]);
 	jitdump_files_close(&table->jitdumps);
 	perf_map_folders_close(&table->folders);
 	peer_memory_free(table->memory);
@@ -149,7 +167,48 @@ const struct debug_places *module_table_places(const struct module_table *table)
 
 struct module *module_table_get(const struct module_table *table, uint16_t id)
 {
-	return id < table->nr ? &table->entries[id]->module : NULL;
+	return id < table->nr && table->entries[id] ? &table->entries[id]->module : NULL;
+}
+
+/* -- those that no sample met ------------------------------------------------------------------ */
+
+bool module_table_is_crowded(const struct module_table *table)
+{
+	return table->nr_new >= CROWD;
+}
+
+static bool is_of_use(const void *arg, uint16_t id)
+{
+	const struct module_table *table = arg;
+	const struct module *module = &table->entries[id]->module;
+
+	return module->named || module->mapped ||
+	       (module->kind != MODULE_FILE && module->kind != MODULE_ANON);
+}
+
+static void entry_forget(struct module_table *table, uint16_t id)
+{
+	struct entry *entry = table->entries[id];
+
+	table->nr_anon -= entry->module.kind == MODULE_ANON;
+	entry_drop(table, entry);
+	table->entries[id] = NULL;
+	table->nr_free++;
+}
+
+void module_table_forget(struct module_table *table)
+{
+	table->nr_new = 0;
+	if (!module_index_keep(&table->index, is_of_use, table))
+		return;
+	for (size_t id = 1; id < table->nr; id++) {
+		if (!table->entries[id])
+			continue;
+		if (is_of_use(table, (uint16_t)id))
+			table->entries[id]->module.mapped = false;
+		else
+			entry_forget(table, (uint16_t)id);
+	}
 }
 
 /* -- modules by what they are ------------------------------------------------------------------ */

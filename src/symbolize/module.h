@@ -24,6 +24,8 @@ struct segment {
 
 struct module {
 	uint16_t id;
+	bool named;  /* an address in it was looked up: a frame may have its number */
+	bool mapped; /* for module_table_forget() */
 	enum module_kind kind;
 	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[vdso32]", "[anon]" */
 	struct build_id build_id;
@@ -42,8 +44,8 @@ struct module {
 
 /*
  * The table of all modules of a run, and of all runs of one trace. Numbers are given in order of
- * appearance and never change; a module lives as long as the table. At most 65,535: what comes
- * later is module 0, and counted.
+ * appearance and never change; a module lives as long as the table, unless it is forgotten. At most
+ * 65,535: what comes later is module 0, and counted.
  */
 struct module_table;
 
@@ -52,6 +54,15 @@ void module_table_free(struct module_table *table);
 /* Number 0 included: numbers are below it. */
 size_t module_table_count(const struct module_table *table);
 uint64_t module_table_refused(const struct module_table *table);
+
+/*
+ * A long run maps ever new files and code, most of which no sample meets. Whether so many came that
+ * it is time to forget these; and that, of all files and code without a file that are not named,
+ * once `mapped` is set in those that are in some space. Their numbers are given again when there
+ * are no others left.
+ */
+bool module_table_is_crowded(const struct module_table *table);
+void module_table_forget(struct module_table *table);
 
 /* NULL when there is no such module. */
 struct module *module_table_get(const struct module_table *table, uint16_t id);

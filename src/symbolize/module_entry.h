@@ -22,8 +22,10 @@ struct entry {
 };
 
 struct module_table {
-	struct entry **entries; /* by number */
+	struct entry **entries; /* by number; NULL: forgotten */
 	size_t nr;
+	size_t nr_new;        /* or refused, since the last time that some were forgotten */
+	size_t nr_free, free; /* numbers of forgotten ones, and from where on to look for them */
 	struct module_index index;
 	uint64_t refused;
 	unsigned nr_open, nr_irreplaceable, nr_anon;
@@ -36,5 +38,7 @@ struct module_table {
 /* Takes over a file that was opened for the first time, and what it says of itself. */
 void module_entry_learn(struct module_table *table, struct entry *entry,
                         const struct mapped_file *found);
+/* Closes its file, if that is open. */
+void module_entry_close(struct module_table *table, struct entry *entry);
 
 #endif

@@ -24,19 +24,37 @@ static struct module_slot *slot_find(const struct module_index *index, XXH128_ha
 	return &index->slots[i];
 }
 
-static int slots_grow(struct module_index *index)
+static bool is_any(const void *arg, uint16_t module)
 {
-	size_t room = index->nr_slots ? 2 * index->nr_slots : 64;
-	struct module_index grown = {calloc(room, sizeof(*grown.slots)), index->nr, room};
+	(void)arg;
+	return module;
+}
 
-	if (!grown.slots)
-		return -1;
-	for (size_t i = 0; i < index->nr_slots; i++)
-		if (index->slots[i].module)
-			*slot_find(&grown, index->slots[i].key) = index->slots[i];
+/* Moves what leads to these modules into so many slots. */
+static bool slots_renew(struct module_index *index, size_t room,
+                        bool (*is_kept)(const void *arg, uint16_t module), const void *arg)
+{
+	struct module_index renewed = {calloc(room, sizeof(*renewed.slots)), 0, room};
+
+	if (!renewed.slots)
+		return false;
+	for (size_t i = 0; i < index->nr_slots; i++) {
+		const struct module_slot *slot = &index->slots[i];
+
+		if (slot->module && is_kept(arg, slot->module)) {
+			*slot_find(&renewed, slot->key) = *slot;
+			renewed.nr++;
+		}
+	}
 	free(index->slots);
-	*index = grown;
-	return 0;
+	*index = renewed;
+	return true;
+}
+
+bool module_index_keep(struct module_index *index,
+                       bool (*is_kept)(const void *arg, uint16_t module), const void *arg)
+{
+	return !index->nr_slots || slots_renew(index, index->nr_slots, is_kept, arg);
 }
 
 uint16_t module_index_get(const struct module_index *index, XXH128_hash_t key)
@@ -48,7 +66,8 @@ void module_index_put(struct module_index *index, XXH128_hash_t key, uint16_t mo
 {
 	struct module_slot *slot;
 
-	if (2 * (index->nr + 1) > index->nr_slots && slots_grow(index))
+	if (2 * (index->nr + 1) > index->nr_slots &&
+	    !slots_renew(index, index->nr_slots ? 2 * index->nr_slots : 64, is_any, NULL))
 		return;
 	slot = slot_find(index, key);
 	if (!slot->module && index->nr == MAX_KEYS)

@@ -5,6 +5,7 @@
 #ifndef SYMBOLIZE_MODULE_INDEX_H
 #define SYMBOLIZE_MODULE_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <xxhash.h>
@@ -24,5 +25,9 @@ uint16_t module_index_get(const struct module_index *index, XXH128_hash_t key);
  * too many, or no memory is left, what is new will not be known when it comes again.
  */
 void module_index_put(struct module_index *index, XXH128_hash_t key, uint16_t module);
+
+/* Forgets what leads to other modules than these. False: no memory, and it stays as it was. */
+bool module_index_keep(struct module_index *index,
+                       bool (*is_kept)(const void *arg, uint16_t module), const void *arg);
 
 #endif

@@ -31,6 +31,15 @@ static void open_link(struct module_table *table, struct entry *entry)
 	table->nr_irreplaceable += !entry->replaceable;
 }
 
+void module_entry_close(struct module_table *table, struct entry *entry)
+{
+	if (entry->module.fd < 0)
+		return;
+	open_unlink(table, entry);
+	close(entry->module.fd);
+	entry->module.fd = -1;
+}
+
 static struct entry *open_oldest(struct module_table *table, bool replaceable)
 {
 	uint16_t id = table->entries[0]->newer;
@@ -42,14 +51,9 @@ static struct entry *open_oldest(struct module_table *table, bool replaceable)
 
 static void open_limit(struct module_table *table)
 {
-	struct entry *entry;
-
-	if (table->nr_open < MAX_OPEN)
-		return;
-	entry = open_oldest(table, table->nr_irreplaceable < MAX_IRREPLACEABLE);
-	open_unlink(table, entry);
-	close(entry->module.fd);
-	entry->module.fd = -1;
+	if (table->nr_open == MAX_OPEN)
+		module_entry_close(table,
+		                   open_oldest(table, table->nr_irreplaceable < MAX_IRREPLACEABLE));
 }
 
 static void entry_opened(struct module_table *table, struct entry *entry, int fd)
@@ -124,9 +128,7 @@ static int entry_check(struct module_table *table, struct entry *entry)
 	if (entry->module.kind == MODULE_VDSO ||
 	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
 		return 0;
-	open_unlink(table, entry);
-	close(entry->module.fd);
-	entry->module.fd = -1;
+	module_entry_close(table, entry);
 	entry->error = ESTALE;
 	return -ESTALE;
 }

@@ -74,7 +74,7 @@ bool moved_code_find(struct module_table *modules, const struct space *space, ui
 	const uint64_t at[] = {start, end - 1, start - 1, end};
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		const struct mapping *map = space_lookup(space, at[i]);
+		const struct mapping *map = space_find(space, at[i]);
 
 		if (!map || map->module->kind != MODULE_FILE)
 			continue;

@@ -135,7 +135,7 @@ static bool array_has(const struct map_array *array, size_t i, uint64_t addr)
 	       addr - array->maps[i].start < array->maps[i].end - array->maps[i].start;
 }
 
-const struct mapping *space_lookup(const struct space *space, uint64_t addr)
+const struct mapping *space_find(const struct space *space, uint64_t addr)
 {
 	struct map_array *array = space->array;
 	uint16_t *recent;
@@ -151,6 +151,21 @@ const struct mapping *space_lookup(const struct space *space, uint64_t addr)
 		return NULL;
 	*recent = (uint16_t)i;
 	return &array->maps[i];
+}
+
+const struct mapping *space_lookup(const struct space *space, uint64_t addr)
+{
+	const struct mapping *map = space_find(space, addr);
+
+	if (map)
+		map->module->named = true;
+	return map;
+}
+
+void space_mark(const struct space *space)
+{
+	for (size_t i = 0; space->array && i < space->array->nr; i++)
+		space->array->maps[i].module->mapped = true;
 }
 
 uint64_t space_frame(const struct space *space, uint64_t addr)

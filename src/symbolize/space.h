@@ -43,7 +43,12 @@ int space_map(struct space *space, const struct mapping *mapping);
 /* Forgets all mappings, as exec does. */
 void space_clear(struct space *space);
 
+/* Sets `mapped` in all modules that are mapped there. */
+void space_mark(const struct space *space);
+
 /* The mapping that holds addr; NULL: none. Valid until the space changes. */
+const struct mapping *space_find(const struct space *space, uint64_t addr);
+/* The same for what makes a frame of it, or keeps anything else under its module's number. */
 const struct mapping *space_lookup(const struct space *space, uint64_t addr);
 
 /* The frame of an address; FRAME_UNKNOWN outside every mapping. */

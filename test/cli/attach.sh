@@ -33,7 +33,7 @@ grep -q 'no samples of .*, and no thread ran that long$' errors || fail "of an i
 sh -c 'while :; do sh -c :; done' &
 shells=$!
 background="$background $shells"
-record -p $shells --duration 0.5 -F 100 -o again.atr 2>errors || fail "$(cat errors)"
+record -p $shells --duration 1 --max-overhead 0 -o again.atr 2>errors || fail "$(cat errors)"
 kill $shells
 check <<'END'
 from read_trace import Trace

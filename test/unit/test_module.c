@@ -2,6 +2,7 @@
 #include "cases.h"
 #include "symbolize/module.h"
 #include "symbolize/headers.h"
+#include "symbolize/space.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -630,6 +631,55 @@ static void full_table_counts(void **state)
 	assert_int_equal(module_table_get(f->table, 65535)->window, 65534);
 }
 
+static void enter(struct space *space, uint64_t start, struct module *module)
+{
+	const struct mapping mapping = {start, start + 0x1000, start, module};
+
+	assert_int_equal(space_map(space, &mapping), 0);
+}
+
+/* What is mapped no more and met no sample leaves its number, which is taken when all are. */
+static void forgotten_modules_make_room(void **state)
+{
+	struct fixture *f = *state;
+	struct space *old = space_new(1), *space = space_new(2);
+	struct module_file file;
+	struct module *sampled = module_table_anon(f->table, 1, 0), *mapped;
+	unsigned nr_open;
+	uint64_t i, number;
+
+	tiny_write(f->path, 1);
+	file = by_numbers(f->path);
+	number = module_table_file(f->table, &file)->id;
+	mapped = module_table_anon(f->table, 2, 0);
+	enter(old, 0x1000, sampled);
+	enter(old, 0x2000, module_table_get(f->table, (uint16_t)number));
+	enter(space, 0x1000, mapped);
+	assert_int_equal(space_frame(old, 0x1234) >> 32, sampled->id);
+	space_put(old);
+	assert_false(module_table_is_crowded(f->table));
+	for (i = 4; !module_table_is_crowded(f->table); i++)
+		module_table_anon(f->table, (pid_t)i, 0);
+	nr_open = open_files();
+	for (unsigned times = 0; times < 2; times++) {
+		space_mark(space);
+		module_table_forget(f->table);
+	}
+	assert_false(module_table_is_crowded(f->table));
+	assert_int_equal(open_files(), nr_open - 1);
+	assert_null(module_table_get(f->table, (uint16_t)number));
+	assert_ptr_equal(module_table_anon(f->table, 1, 0), sampled);
+	assert_ptr_equal(module_table_anon(f->table, 2, 0), mapped);
+	assert_int_equal(module_table_file(f->table, &file)->id, i);
+	for (; i < 65535; i++)
+		assert_int_equal(module_table_kernel(f->table, i << 32)->id, i + 1);
+	assert_int_equal(module_table_kernel(f->table, 0)->id, number);
+	space_mark(space);
+	module_table_forget(f->table);
+	assert_null(module_table_get(f->table, (uint16_t)number + 2));
+	space_put(space);
+}
+
 /* However many processes make code, there is room for files. */
 static void many_that_make_code_share(void **state)
 {
@@ -725,6 +775,7 @@ int main(void)
 		TEST(vdso_is_a_file),
 		TEST(vdso_of_32_bits_is_copied),
 		TEST(full_table_counts),
+		TEST(forgotten_modules_make_room),
 		TEST(many_that_make_code_share),
 		TEST(hostile_headers),
 		TEST(elf_of_32_bits),
