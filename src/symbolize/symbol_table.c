@@ -26,6 +26,17 @@ void symbol_table_fini(struct symbol_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
+#define COMPARED 256 /* letters: many names of a file may be in one long string */
+
+static size_t count_underscores(const char *name)
+{
+	size_t n = 0;
+
+	while (n < COMPARED && name[n] == '_')
+		n++;
+	return n;
+}
+
 /* The plainest name is mostly the one that people use: malloc, not __libc_malloc. */
 static int name_compare(const char *a, const char *b)
 {
@@ -33,15 +44,15 @@ static int name_compare(const char *a, const char *b)
 
 	if (!a || !b)
 		return !b - !a;
-	under_a = strspn(a, "_");
-	under_b = strspn(b, "_");
+	under_a = count_underscores(a);
+	under_b = count_underscores(b);
 	if (under_a != under_b)
 		return under_a < under_b ? 1 : -1;
-	size_a = strlen(a);
-	size_b = strlen(b);
+	size_a = strnlen(a, COMPARED);
+	size_b = strnlen(b, COMPARED);
 	if (size_a != size_b)
 		return size_a < size_b ? 1 : -1;
-	return strcmp(b, a);
+	return strncmp(b, a, COMPARED);
 }
 
 /* By address; where that is the same the best comes last, on top of the others. */

@@ -68,15 +68,12 @@ void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_sta
  */
 static size_t base_size(const char *name, enum module_kind kind)
 {
-	size_t size;
+	const bool in_file = kind == MODULE_FILE || kind == MODULE_VDSO;
+	const char end = kind == MODULE_KERNEL ? ' ' : in_file && *name != '?' ? '@' : '\0';
+	const size_t size = strnlen(name, DEMANGLED_MAX);
+	const char *at = memchr(name, end, size);
 
-	if (kind == MODULE_KERNEL)
-		size = strcspn(name, " ");
-	else if ((kind == MODULE_FILE || kind == MODULE_VDSO) && *name != '?')
-		size = strcspn(name, "@");
-	else
-		size = strnlen(name, DEMANGLED_MAX);
-	return size ? size : strnlen(name, DEMANGLED_MAX);
+	return at && at > name ? (size_t)(at - name) : size;
 }
 
 /* Makes the texts for a raw name, unless they are still there from the offset before. */

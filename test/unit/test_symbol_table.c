@@ -130,6 +130,26 @@ static void random_ranges(void **state)
 	symbol_table_fini(&table);
 }
 
+#define LONG (1 << 20)
+
+/* Each a letter shorter than the one before, in one string: as many compares as letters. */
+static void names_in_one_string(void **state)
+{
+	struct symbol_table table = {0};
+	char *names = malloc(LONG + 1);
+
+	(void)state;
+	memset(names, '_', LONG);
+	names[LONG] = '\0';
+	for (uint32_t i = 0; i < 10000; i++)
+		add(&table, 0, 9, SIZED, names + i * 7919 % 10000);
+	alarm(20);
+	symbol_table_seal(&table);
+	alarm(0);
+	symbol_table_fini(&table);
+	free(names);
+}
+
 static void kallsyms(void **state)
 {
 	char text[] = "0000000000000000 A fixed_percpu_data\n"
@@ -327,6 +347,7 @@ int main(void)
 		cmocka_unit_test(best_name),
 		cmocka_unit_test(unsized_symbols),
 		cmocka_unit_test(random_ranges),
+		cmocka_unit_test(names_in_one_string),
 		cmocka_unit_test(kallsyms),
 		cmocka_unit_test(hidden_kallsyms),
 		cmocka_unit_test(later_lines_win),
