@@ -101,7 +101,7 @@ static char *read_trusted(const char *path, uid_t uid, uint64_t *left)
 		errno = EFBIG;
 	} else {
 		*left -= size;
-		text = target_file_read(fd, MAX_PERF_MAP, &size);
+		text = target_file_read(fd, size, &size); /* and no more, if it grows */
 	}
 	close(fd);
 	return text;
@@ -127,6 +127,8 @@ char *perf_map_read(const struct module *module, uint64_t *left)
 	return text;
 }
 
+#define MAX_NUMBER 32 /* letters: a line is read again for each address that it names */
+
 /* The part of a line's range in the window; false: none, or no such line. */
 static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
 {
@@ -135,10 +137,10 @@ static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
 
 	errno = 0;
 	lo = strtoull(line, &at, 16);
-	if (errno || at == line || *at != ' ')
+	if (errno || at == line || at - line > MAX_NUMBER || *at != ' ')
 		return false;
 	size = strtoull(at, &name, 16);
-	if (errno || name == at || *name != ' ' || !name[1])
+	if (errno || name == at || name - at > MAX_NUMBER || *name != ' ' || !name[1])
 		return false;
 	if (__builtin_add_overflow(lo, size, &hi))
 		hi = UINT64_MAX;

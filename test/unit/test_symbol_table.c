@@ -258,6 +258,27 @@ static void map_windows(void **state)
 	                               "fffffff8=past[ffffff00,ffffffff) ");
 }
 
+/* A number with very many zeroes before it would be read again for each address. */
+static void long_numbers_are_none(void **state)
+{
+	static const char line[] = "0 ffff name\n";
+	const size_t zeroes = 8 * LONG;
+	char *text = malloc(zeroes + sizeof(line));
+	uint32_t offsets[5000];
+	struct told told = {0};
+
+	(void)state;
+	memset(text, '0', zeroes);
+	memcpy(text + zeroes, line, sizeof(line));
+	for (uint32_t i = 0; i < 5000; i++)
+		offsets[i] = i;
+	alarm(20);
+	assert_int_equal(perf_map_lookup(text, 0, offsets, 5000, tell, &told), 0);
+	alarm(0);
+	assert_string_equal(told.text, "");
+	free(text);
+}
+
 static void told_once_where_stopped(void **state)
 {
 	char text[] = "10 20 f\n";
@@ -352,6 +373,7 @@ int main(void)
 		cmocka_unit_test(hidden_kallsyms),
 		cmocka_unit_test(later_lines_win),
 		cmocka_unit_test(map_windows),
+		cmocka_unit_test(long_numbers_are_none),
 		cmocka_unit_test(told_once_where_stopped),
 		cmocka_unit_test(map_of_its_owner),
 		cmocka_unit_test(map_of_another),
