@@ -19,6 +19,7 @@ struct frame_section {
 	uint64_t addr;
 	unsigned word; /* bytes of an address */
 	struct encoding encoding;
+	uint64_t left; /* bytes of common parts to read */
 };
 
 /* The bytes that a pointer takes; 0: not a form that compilers write. */
@@ -92,9 +93,12 @@ static bool encoding_find(struct frame_section *frames, Dwarf_Off offset)
 	if (encoding->known && encoding->cie == offset)
 		return true;
 	encoding->cie = offset;
-	encoding->known =
-		!dwarf_next_cfi(frames->ident, frames->data, true, offset, &next, &entry) &&
-		dwarf_cfi_cie_p(&entry) && form_find(frames, &entry.cie, &encoding->form);
+	encoding->known = false;
+	if (!frames->left ||
+	    dwarf_next_cfi(frames->ident, frames->data, true, offset, &next, &entry))
+		return false;
+	frames->left -= next - offset < frames->left ? next - offset : frames->left;
+	encoding->known = dwarf_cfi_cie_p(&entry) && form_find(frames, &entry.cie, &encoding->form);
 	return encoding->known;
 }
 
@@ -148,6 +152,7 @@ static bool frame_section_find(struct frame_section *frames, Elf *elf)
 	frames->ident = (unsigned char *)elf_getident(elf, NULL);
 	frames->data = elf_section_data(section, MAX_EH_FRAME);
 	frames->addr = shdr.sh_addr;
+	frames->left = 8 * shdr.sh_size; /* real files come to less than their size */
 	frames->word = gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
 	return frames->ident && frames->data;
 }

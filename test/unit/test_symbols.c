@@ -483,6 +483,32 @@ static struct bytes file_read(int fd)
 	return bytes;
 }
 
+/* Two common parts of a million letters, and entries that belong to one and the other in turn. */
+static void long_augmentations(void **state)
+{
+	static const char frames[] = ".section .eh_frame, \"a\"\n"
+				     ".macro common\n"
+				     "	.long 2f - 1f\n1:	.long 0\n	.byte 1\n"
+				     "	.ascii \"z\"\n	.fill 1000000, 1, 'B'\n	.byte 0, 1, "
+				     "0x78, 16, 0\n	.balign 4, 0\n2:\n.endm\n"
+				     ".macro entry parent\n"
+				     "	.long 2f - 1f\n1:	.long . - \\parent\n"
+				     "	.quad 64, 64\n	.byte 0\n	.balign 4, 0\n2:\n.endm\n"
+				     "one:	common\ntwo:	common\n"
+				     ".rept 30000\nentry one\nentry two\n.endr\n";
+	struct fixture *f = *state;
+	FILE *file = fopen(in_dir(f, "a.s"), "we");
+
+	fputs(frames, file);
+	fclose(file);
+	if (!run(f, "echo 'int f(int x) { return x; }' >a.c && cc -c a.s && "
+	            "cc -shared -fPIC -nostdlib a.c a.o -o a.so && strip a.so"))
+		skip();
+	alarm(20);
+	ask(f, module_of(f, in_dir(f, "a.so")), 64);
+	alarm(0);
+}
+
 /* Any answer will do, if there is one. */
 static void try_bytes(int fd, const unsigned char *data, size_t size)
 {
@@ -603,6 +629,7 @@ int main(void)
 		TEST(map_of_a_process),
 		TEST(missing_file_has_no_names),
 		TEST(replaced_library_has_no_names),
+		TEST(long_augmentations),
 		TEST(damaged_vdso),
 		TEST(damaged_library),
 	};
