@@ -58,6 +58,8 @@ static inline uint64_t cursor_sint(struct cursor *cursor, size_t size)
 	return (uint64_t)((int64_t)(cursor_uint(cursor, size) << shift) >> shift);
 }
 
+#define CURSOR_MAX_LEB 16 /* bytes; 10 are enough, and some writers pad */
+
 static inline uint64_t cursor_leb(struct cursor *cursor, bool is_signed)
 {
 	uint64_t value = 0;
@@ -69,7 +71,9 @@ static inline uint64_t cursor_leb(struct cursor *cursor, bool is_signed)
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
-	} while (byte & 0x80);
+	} while (byte & 0x80 && shift < 7 * CURSOR_MAX_LEB);
+	if (byte & 0x80)
+		cursor_fail(cursor);
 	if (is_signed && shift < 64 && (byte & 0x40))
 		value |= UINT64_MAX << shift;
 	return value;

@@ -161,6 +161,8 @@ static int unit_add(struct dwarf *dwarf, uint64_t offset)
 	return 0;
 }
 
+#define LEAST_UNIT 8 /* bytes: nothing but zeroes would be units of none */
+
 /* As far as their sizes make sense. */
 int dwarf_units_find(struct dwarf *dwarf)
 {
@@ -173,7 +175,8 @@ int dwarf_units_find(struct dwarf *dwarf)
 	dwarf->units = NULL;
 	dwarf->nr_units = 0;
 	while (!err && dwarf_length(&cursor, NULL) && dwarf_step(dwarf, 1)) {
-		err = unit_add(dwarf, offset);
+		if (cursor_left(&cursor) >= LEAST_UNIT)
+			err = unit_add(dwarf, offset);
 		offset = (uint64_t)(cursor.end - info);
 		cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
 	}

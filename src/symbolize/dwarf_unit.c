@@ -11,12 +11,17 @@ static void block_skip(struct cursor *cursor, size_t size)
 	cursor_take(cursor, size ? cursor_uint(cursor, size) : cursor_uleb(cursor));
 }
 
-static void string_skip(struct cursor *cursor)
-{
-	const uint8_t *end = memchr(cursor->at, 0, cursor_left(cursor));
+#define LETTERS 64 /* that are passed in the time of a step */
 
-	if (end)
-		cursor->at = end + 1;
+void dwarf_string_pass(struct dwarf *dwarf, struct cursor *cursor)
+{
+	const size_t left = cursor_left(cursor);
+	const size_t most = dwarf->work < left / LETTERS ? dwarf->work * LETTERS : left;
+	const size_t size = strnlen((const char *)cursor->at, most);
+
+	dwarf_step(dwarf, size / LETTERS);
+	if (size < most)
+		cursor->at += size + 1;
 	else
 		cursor_fail(cursor);
 }
@@ -43,7 +48,7 @@ bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint1
 		*value = cursor_leb(cursor, form == DW_FORM_sdata);
 		break;
 	case FORM_STRING:
-		string_skip(cursor);
+		dwarf_string_pass(unit->dwarf, cursor);
 		break;
 	case FORM_BLOCK:
 		block_skip(cursor, 0);
@@ -126,7 +131,7 @@ void dwarf_attr_read(const struct dwarf_unit *unit, struct cursor *cursor,
 	}
 	if (size == FORM_STRING) {
 		attr->value = cursor_offset(unit, cursor);
-		string_skip(cursor);
+		dwarf_string_pass(unit->dwarf, cursor);
 	} else {
 		dwarf_form_read(unit, cursor, attr->form, &attr->value);
 	}

@@ -75,6 +75,12 @@ const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_d
 bool dwarf_die_origin(const struct dwarf_unit *unit, const struct dwarf_die *die,
                       struct dwarf **dwarf, uint64_t *offset);
 
+/*
+ * Steps over a string and the NUL behind it. Long ones take steps: they may be in each other, and
+ * would be read again for each.
+ */
+void dwarf_string_pass(struct dwarf *dwarf, struct cursor *cursor);
+
 /* Of an attribute in another table than .debug_info. False: its form is not known there. */
 bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint16_t form,
                      uint64_t *value);

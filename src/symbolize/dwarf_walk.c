@@ -27,7 +27,7 @@ static inline uint64_t code_read(struct cursor *cursor)
 
 static void leb_pass(struct cursor *cursor)
 {
-	while (cursor_left(cursor) && *cursor->at & 0x80)
+	for (unsigned i = 1; i < CURSOR_MAX_LEB && cursor_left(cursor) && *cursor->at & 0x80; i++)
 		cursor->at++;
 	cursor_take(cursor, 1);
 }

@@ -62,16 +62,12 @@ static int file_add(struct line_table *table, const char *name, uint64_t folder)
 }
 
 /* A string in place; "" at the end of a list or of the cursor. */
-static const char *string_read(struct cursor *cursor)
+static const char *string_read(const struct line_program *program, struct cursor *cursor)
 {
-	const uint8_t *at = cursor->at, *end = memchr(at, 0, cursor_left(cursor));
+	const char *at = (const char *)cursor->at;
 
-	if (!end) {
-		cursor_fail(cursor);
-		return "";
-	}
-	cursor->at = end + 1;
-	return (const char *)at;
+	dwarf_string_pass(program->unit.dwarf, cursor);
+	return at && !cursor->bad ? at : "";
 }
 
 /* Name, folder, time, size. */
@@ -90,9 +86,10 @@ static int names_read_4(struct line_program *program)
 	const char *name;
 	int err = 0;
 
-	while (!err && *(name = string_read(cursor)))
-		err = folder_add(program->table, name);
-	while (!err && *(name = string_read(cursor)))
+	while (!err && *(name = string_read(program, cursor)))
+		err = dwarf_step(program->unit.dwarf, 1) ? folder_add(program->table, name)
+		                                         : -EBADMSG;
+	while (!err && *(name = string_read(program, cursor)))
 		err = dwarf_step(program->unit.dwarf, 1) ? file_read(program->table, cursor, name)
 		                                         : -EBADMSG;
 	return err;
@@ -202,11 +199,11 @@ bool line_table_path(const struct line_table *table, const struct line_file *fil
 		folder = NULL;
 	}
 	if (*file->name == '/')
-		size = snprintf(path, PATH_MAX, "%s", file->name);
+		size = snprintf(path, PATH_MAX, "%.*s", PATH_MAX, file->name);
 	else
-		size = snprintf(path, PATH_MAX, "%s%s%s%s%s", directory ? directory : "",
-		                directory ? "/" : "", folder ? folder : "", folder ? "/" : "",
-		                file->name);
+		size = snprintf(path, PATH_MAX, "%.*s%s%.*s%s%.*s", PATH_MAX,
+		                directory ? directory : "", directory ? "/" : "", PATH_MAX,
+		                folder ? folder : "", folder ? "/" : "", PATH_MAX, file->name);
 	return size > 0 && size < PATH_MAX;
 }
 
@@ -291,7 +288,8 @@ static void extended_run(struct line_program *program, struct line_state *state)
 		state->addr = size <= 9 ? cursor_uint(&operands, size - 1) : 0;
 		break;
 	case DW_LNE_define_file:
-		program->err = file_read(program->table, &operands, string_read(&operands));
+		program->err =
+			file_read(program->table, &operands, string_read(program, &operands));
 		break;
 	default:
 		break;
@@ -302,7 +300,7 @@ static void unknown_run(struct line_program *program, uint8_t opcode)
 {
 	unsigned nr = program->operands[opcode - 1];
 
-	while (nr--)
+	while (nr-- && dwarf_step(program->unit.dwarf, 1))
 		cursor_uleb(&program->code);
 }
 

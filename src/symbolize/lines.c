@@ -98,10 +98,12 @@ static const char *file_path(struct unit_walk *walk, uint64_t number)
 	struct line_file *file = line_table_file(&walk->table, number);
 	char path[PATH_MAX];
 
-	if (!file)
+	if (!file || !file->name)
 		return NULL;
 	if (!file->path && line_table_path(&walk->table, file, path))
 		file->path = text_pool_put(&walk->lines->text, path);
+	if (!file->path) /* nor will it be made for another row */
+		file->name = NULL;
 	return file->path;
 }
 

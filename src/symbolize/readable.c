@@ -143,7 +143,7 @@ static void fortran_show(char *text)
 
 bool name_is_of(const char *linkage, const char *name)
 {
-	size_t size = strlen(name);
+	size_t size = strnlen(name, DEMANGLED_MAX);
 
 	if (!strcmp(linkage, "MAIN__"))
 		return true;
@@ -156,7 +156,7 @@ void name_readable(const char *name, char text[DEMANGLED_MAX])
 	struct name_parts parts = {.size = strnlen(name, DEMANGLED_MAX - 1)};
 	size_t used;
 
-	if (outlined_show(name, text))
+	if (parts.size < DEMANGLED_MAX - 1 && outlined_show(name, text))
 		return;
 	while (suffix_take(name, &parts))
 		continue;

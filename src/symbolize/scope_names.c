@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define MAX_HOPS  8         /* from an entry to the one that has its name */
-#define MAX_STEPS (1 << 22) /* entries that are read for what names are in: some 0.1 s */
+#define MAX_STEPS (1 << 24) /* to read what names are in: some 0.1 s */
 
 /* Every unit names the same functions again, and linkers store equal strings once. */
 #define NR_RECENT (1u << 14)
@@ -127,8 +127,10 @@ static void text_append(struct namer *namer, size_t *used, const char *name, con
 {
 	const size_t size = sizeof(namer->text);
 
-	if (*used < size)
+	if (*used < size && strnlen(name, size) < size)
 		*used += (size_t)snprintf(namer->text + *used, size - *used, "%s%s", name, behind);
+	else
+		*used = size;
 }
 
 /* What the linker calls a function tells what that is in, too. */

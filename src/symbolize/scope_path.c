@@ -44,9 +44,8 @@ static void number_class(struct scope_path *path, const struct dwarf_die *die)
 /* Reads an entry; depth is that of those behind it then. False: the end. */
 static bool step(struct scope_path *path, struct dwarf_die *die)
 {
-	if (!path->left || !dwarf_die_read(&path->unit, &path->cursor, die))
+	if (!dwarf_die_read(&path->unit, &path->cursor, die))
 		return false;
-	path->left--;
 	path->last = die->offset;
 	if (!die->tag)
 		return path->depth && path->depth--;
@@ -76,7 +75,7 @@ bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit
 	const uint64_t work = dwarf->work;
 	bool found;
 
-	if (!unit_open(path, dwarf, unit) || is_c(&path->unit))
+	if (!path->left || !unit_open(path, dwarf, unit) || is_c(&path->unit))
 		return false;
 	if (path->last >= offset) {
 		path->cursor = dwarf_unit_cursor(&path->unit, path->unit.first);
@@ -86,6 +85,8 @@ bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit
 	found = find(path, offset);
 	if (!found)
 		path->last = UINT64_MAX; /* from the beginning next time */
-	dwarf->work = work;              /* what is left bounds this */
+	/* What is left bounds this: it is not of what all of the file may take. */
+	path->left -= work - dwarf->work < path->left ? work - dwarf->work : path->left;
+	dwarf->work = work;
 	return found;
 }

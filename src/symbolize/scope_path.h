@@ -20,7 +20,7 @@ struct scope_path {
 	unsigned nth[SCOPE_PATH_MAX]; /* of classes without a name: which in its function, from 1 */
 	unsigned seen[SCOPE_PATH_MAX + 1]; /* of these so far, in each entry around */
 	unsigned nr;                       /* of them around what was found */
-	uint64_t left; /* entries that may still be read, for all: the caller's to set */
+	uint64_t left; /* steps that may still be taken, for all: the caller's to set */
 };
 
 /*

@@ -180,13 +180,13 @@ static bool way_path(const struct split_files *files, const struct dwarf_unit *s
 	char own[PATH_MAX];
 	const char *base;
 
-	if (!name || !*name || strlen(name) >= PATH_MAX)
+	if (!name || !*name || strnlen(name, PATH_MAX) == PATH_MAX)
 		return false;
 	if (*name == '/' && !way)
 		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
 	if (!way)
 		return folder && *folder == '/' &&
-		       snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+		       snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX, folder, name) < PATH_MAX;
 	base = strrchr(name, '/');
 	if (way > 2 ? !base : *name == '/')
 		return false;

@@ -12,7 +12,7 @@ struct text_chunk {
 
 const char *text_pool_put(struct text_pool *pool, const char *text)
 {
-	size_t size = strlen(text) + 1;
+	size_t size = strnlen(text, CHUNK_SIZE) + 1;
 	struct text_chunk *chunk = pool->chunks;
 	char *copy;
 

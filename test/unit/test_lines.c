@@ -494,6 +494,47 @@ static struct bytes file_read(const char *path)
 	return bytes;
 }
 
+/*
+ * Inlined calls at one address, each of an entry of its own: these are in each other, for all of
+ * them, strings or long numbers, lie in the same megabytes.
+ */
+static const char in_each_other[] =
+	"	.text\n	.globl place\n	.skip 256\nplace:	.skip 16\n"
+	"	.section .debug_abbrev\n"
+	"	.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0\n"
+	"	.byte 2, 0x1d, 0, 0x31, 0x13, 0x11, 1, 0x12, 11, 0, 0\n"
+	"	.byte 4, 0x34, 0, 3, 8, 0, 0\n"     /* a string */
+	"	.byte 5, 0x34, 0, 0x13, 15, 0, 0\n" /* a number */
+	"	.uleb128 133\n	.byte 0x34, 0, 3, 15, 0, 0, 0\n"
+	"	.section .debug_info\n"
+	"0:	.long 9f - 1f\n1:	.short 4\n	.long 0\n	.byte 8\n"
+	"	.byte 1\n	.quad place\n	.quad 16\n"
+	".set at, 0\n"
+	".rept 100000\n"
+	"	.byte 2\n	.long 2f - 0b + at\n	.quad place\n	.byte 16\n"
+	".set at, at + 1\n"
+	".endr\n"
+	"2:	.fill 16000000, 1, KIND\n	.byte 0, 0\n9:\n";
+
+static void entries_in_each_other(void **state)
+{
+	static const char *const kinds[] = {"4", "133"};
+	struct fixture *f = *state;
+	char command[256];
+
+	write_file(f, "a.s", in_each_other);
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(command, sizeof(command),
+		         "as --defsym KIND=%s a.s -o a.o && cc -shared -nostdlib a.o -o a.so",
+		         kinds[i]);
+		if (!run(f, command))
+			skip();
+		alarm(20);
+		ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+		alarm(0);
+	}
+}
+
 /* Any answer will do, if there is one. */
 static void try_bytes(int fd, const struct bytes *bytes, uint32_t place)
 {
@@ -629,6 +670,7 @@ int main(void)
 		TEST(shared_by_dwz),
 		TEST(debug_files_shared_by_dwz),
 		TEST(no_lines_no_harm),
+		TEST(entries_in_each_other),
 		TEST(damaged),
 	};
 
