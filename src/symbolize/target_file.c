@@ -32,7 +32,7 @@ int target_file_open(const char *path, int flags, struct stat *st)
 		st = &own;
 	if (fstat(handle, st))
 		err = -errno;
-	else if (!S_ISREG(st->st_mode))
+	else if (!S_ISREG(st->st_mode) || (!st->st_size && !(flags & O_NOFOLLOW)))
 		err = -EINVAL;
 	if (!err) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);

@@ -12,9 +12,11 @@
 #include <sys/types.h>
 
 /*
- * Opens a file for reading if it is a regular one; anything else is not even touched. st (may be
- * NULL) is filled in. flags: 0, or O_NOFOLLOW, which refuses a symbolic link. The descriptor,
- * -EINVAL: not regular, or another -errno.
+ * Opens a file for reading if it is a regular one with something in it; anything else is not even
+ * touched. Such as /proc/kmsg, which is regular, and empty: what is read there is gone. st (may be
+ * NULL) is filled in. flags: 0, or O_NOFOLLOW, which refuses a symbolic link, and takes a file that
+ * is still to be filled: the name must tell what it is. The descriptor, -EINVAL: none of these, or
+ * another -errno.
  */
 int target_file_open(const char *path, int flags, struct stat *st);
 

@@ -3,6 +3,7 @@
 #include "symbolize/module.h"
 #include "symbolize/headers.h"
 #include "symbolize/space.h"
+#include "symbolize/target_file.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -404,6 +405,7 @@ static void special_files_are_not_opened(void **state)
 	assert_int_equal(module->nr_segments, 0);
 	file = by_numbers("/dev/zero");
 	assert_int_equal(module_table_file(f->table, &file)->nr_segments, 0);
+	assert_int_equal(target_file_open("/proc/self/status", 0, NULL), -EINVAL);
 	file = by_numbers(f->dir);
 	assert_int_equal(module_table_file(f->table, &file)->nr_segments, 0);
 	snprintf(elsewhere, sizeof(elsewhere), "%s/missing", f->dir);
