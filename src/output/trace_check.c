@@ -152,9 +152,10 @@ static const char *check_kinds(const struct trace *trace)
 #define MISSING_OR_READABLE(section, type) \
 	(!trace->sections[section].found || READABLE(section, type))
 
+/* Each member is in one communicator, so that all of them are no more work than there are. */
 static const char *check_comms(const struct trace *trace)
 {
-	uint64_t nr_members = trace->sections[TRACE_MEMBERS].nr;
+	uint64_t nr_members = trace->sections[TRACE_MEMBERS].nr, used = 0, end;
 	const struct trace_comm *comm;
 
 	if (!MISSING_OR_READABLE(TRACE_REGIONS, struct trace_region) ||
@@ -165,7 +166,9 @@ static const char *check_comms(const struct trace *trace)
 	    !MISSING_OR_READABLE(TRACE_INSTRUMENTS, struct trace_instrument))
 		return "a table of its calls has entries of another kind";
 	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++) {
-		if ((uint64_t)comm->first_member + comm->nr_members + comm->nr_remote > nr_members)
+		end = (uint64_t)comm->first_member + comm->nr_members + comm->nr_remote;
+		used += end - comm->first_member;
+		if (end > nr_members || used > nr_members)
 			return "communicators have members that are missing";
 		if (comm->parent > i)
 			return "its communicators are out of order";
