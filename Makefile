@@ -32,7 +32,8 @@ PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
            -liberty -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-           -Wpointer-arith -Wno-missing-field-initializers
+           -Wpointer-arith -Wno-missing-field-initializers -Werror=incompatible-pointer-types \
+           -Werror=int-conversion -Werror=implicit-function-declaration
 OPT     ?= -O2 -g
 # It runs with rights that its targets have not: as distributions build such programs.
 HARDEN  := $(if $(SAN),,$(if $(filter -O2,$(OPT)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
