@@ -101,7 +101,7 @@ static bool is_inner_call(const struct paths *paths, uint32_t path)
 static bool *find_called(struct callgrind *callgrind)
 {
 	const struct paths *paths = &callgrind->paths;
-	bool *called = calloc((size_t)paths->names.nr + 1, sizeof(*called));
+	bool *called = calloc((size_t)paths->names.nr_functions + 1, sizeof(*called));
 
 	callgrind->inner = calloc((size_t)paths->nr_paths + 1, sizeof(*callgrind->inner));
 	for (uint32_t i = 0; called && callgrind->inner && i < paths->nr_paths; i++) {
@@ -171,7 +171,7 @@ static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 
 static uint32_t function_of(const struct paths *paths, const struct cost *cost)
 {
-	return cost->place == PATH_NONE ? ROOT : paths->places[cost->place].function;
+	return cost->place == PATH_NONE ? ROOT : paths->names.names[cost->place].function;
 }
 
 static int compare_costs(const void *a, const void *b, void *arg)
@@ -246,14 +246,14 @@ static uint32_t file_of(const uint32_t *files, uint32_t function)
 
 static void print_cost(struct callgrind *callgrind, const struct cost *cost, const uint32_t *files)
 {
-	const struct place *place =
-		cost->place == PATH_NONE ? NULL : &callgrind->paths.places[cost->place];
+	const struct frame_name *place =
+		cost->place == PATH_NONE ? NULL : &callgrind->paths.names.names[cost->place];
 	const uint64_t *weights = &callgrind->weights[(size_t)cost->weights * callgrind->nr_events];
 
 	print_string(callgrind, "fi", NAME_FILE, place ? place->file : 0);
 	if (cost->callee != PATH_NONE) {
 		print_string(callgrind, "cob", NAME_OBJECT,
-		             callgrind->paths.names.names[cost->callee].module);
+		             paths_name(&callgrind->paths, cost->callee)->module);
 		print_string(callgrind, "cfi", NAME_FILE, file_of(files, cost->callee));
 		print_function(callgrind, "cfn", cost->callee);
 		fputs("calls=1 0\n", callgrind->file);
@@ -273,7 +273,7 @@ static void print_costs(struct callgrind *callgrind, const uint32_t *files)
 		if (now != function) {
 			putc('\n', callgrind->file);
 			print_string(callgrind, "ob", NAME_OBJECT,
-			             now == ROOT ? 0 : callgrind->paths.names.names[now].module);
+			             now == ROOT ? 0 : paths_name(&callgrind->paths, now)->module);
 			print_string(callgrind, "fl", NAME_FILE, file_of(files, now));
 			print_function(callgrind, "fn", now);
 			function = now;
@@ -344,14 +344,14 @@ static int print_all(struct callgrind *callgrind)
 {
 	const struct paths *paths = &callgrind->paths;
 	uint64_t *sums = calloc((size_t)callgrind->nr_events + 1, sizeof(*sums));
-	uint32_t *files = calloc((size_t)paths->names.nr + 1, sizeof(*files));
+	uint32_t *files = calloc((size_t)paths->names.nr_functions + 1, sizeof(*files));
 	int err = sums && files ? print_head(callgrind) : -ENOMEM;
 
 	if (err)
 		goto out;
-	for (uint32_t i = 0; i < paths->nr_places; i++)
-		if (!files[paths->places[i].function])
-			files[paths->places[i].function] = paths->places[i].file;
+	for (uint32_t i = 0; i < paths->names.nr; i++)
+		if (!files[paths->names.names[i].function])
+			files[paths->names.names[i].function] = paths->names.names[i].file;
 	for (size_t i = 0; i < (size_t)paths->nr_paths * callgrind->nr_events; i++)
 		sums[i % callgrind->nr_events] += callgrind->self[i];
 	fputs("summary:", callgrind->file);

@@ -117,7 +117,7 @@ static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 	escape_json(chrome->file, paths_function(chrome->paths, function, text));
 	fputs(",\"cat\":", chrome->file);
 	escape_json(chrome->file,
-	            frame_module_text(chrome->trace, chrome->paths->names.names[function].frame));
+	            frame_module_text(chrome->trace, paths_name(chrome->paths, function)->frame));
 	print_arguments(chrome, slice);
 	putc('}', chrome->file);
 }

@@ -10,7 +10,7 @@
 
 static const struct trace_module *module_of(const struct firefox *firefox, uint32_t function)
 {
-	uint64_t frame = firefox->paths->names.names[function].frame;
+	uint64_t frame = paths_name(firefox->paths, function)->frame;
 
 	return frame_module(frame) ? trace_module(firefox->trace, frame_module(frame)) : NULL;
 }
@@ -68,13 +68,13 @@ static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
 
 static void print_frame_function(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->places[row].function);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.names[row].function);
 }
 
 static void print_frame_category(const struct firefox *firefox, uint32_t row)
 {
 	const struct trace_module *module =
-		module_of(firefox, firefox->paths->places[row].function);
+		module_of(firefox, firefox->paths->names.names[row].function);
 
 	fprintf(firefox->file, "%d",
 	        !module                         ? CATEGORY_OTHER
@@ -84,7 +84,7 @@ static void print_frame_category(const struct firefox *firefox, uint32_t row)
 
 static void print_function_resource(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t module = firefox->paths->names.names[row].module;
+	uint32_t module = paths_name(firefox->paths, row)->module;
 
 	if (module)
 		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->libs, module));
@@ -94,12 +94,12 @@ static void print_function_resource(const struct firefox *firefox, uint32_t row)
 
 static void print_resource_name(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr + row);
+	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr_functions + row);
 }
 
 static void print_frame_line(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t line = firefox->paths->places[row].line;
+	uint32_t line = firefox->paths->names.names[row].line;
 
 	if (line)
 		fprintf(firefox->file, "%" PRIu32, line);
@@ -117,20 +117,21 @@ static void print_function_source(const struct firefox *firefox, uint32_t row)
 
 static void print_file_name(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr + firefox->nr_libs + row);
+	fprintf(firefox->file, "%" PRIu32,
+	        firefox->paths->names.nr_functions + firefox->nr_libs + row);
 }
 
 /* --- the shared tables ------------------------------------------------------------------------ */
 
 static int find_libs(struct firefox *firefox)
 {
-	const struct frame_names *names = &firefox->paths->names;
+	uint32_t nr = firefox->paths->names.nr_functions;
 
-	firefox->lib_name = calloc((size_t)names->nr + 1, sizeof(*firefox->lib_name));
+	firefox->lib_name = calloc((size_t)nr + 1, sizeof(*firefox->lib_name));
 	if (!firefox->lib_name)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < names->nr; i++) {
-		uint32_t module = names->names[i].module;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t module = paths_name(firefox->paths, i)->module;
 
 		if (!module || map64_get(&firefox->libs, module) != UINT32_MAX)
 			continue;
@@ -146,13 +147,13 @@ static int find_files(struct firefox *firefox)
 {
 	const struct paths *paths = firefox->paths;
 
-	firefox->file_name = calloc((size_t)paths->nr_places + 1, sizeof(*firefox->file_name));
+	firefox->file_name = calloc((size_t)paths->names.nr + 1, sizeof(*firefox->file_name));
 	firefox->file_of_function =
-		calloc((size_t)paths->names.nr + 1, sizeof(*firefox->file_of_function));
+		calloc((size_t)paths->names.nr_functions + 1, sizeof(*firefox->file_of_function));
 	if (!firefox->file_name || !firefox->file_of_function)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < paths->nr_places; i++) {
-		const struct place *place = &paths->places[i];
+	for (uint32_t i = 0; i < paths->names.nr; i++) {
+		const struct frame_name *place = &paths->names.names[i];
 		uint32_t number = map64_get(&firefox->files, place->file);
 
 		if (!place->file)
@@ -214,7 +215,7 @@ static void print_strings(const struct firefox *firefox)
 	char text[FRAME_TEXT_SIZE];
 
 	fputs("\"stringArray\":[", firefox->file);
-	for (uint32_t i = 0; i < firefox->paths->names.nr; i++) {
+	for (uint32_t i = 0; i < firefox->paths->names.nr_functions; i++) {
 		escape_json(firefox->file, paths_function(firefox->paths, i, text));
 		fputs(",\n", firefox->file);
 	}
@@ -223,7 +224,7 @@ static void print_strings(const struct firefox *firefox)
 
 		escape_json(firefox->file,
 		            frame_module_text(firefox->trace,
-		                              firefox->paths->names.names[function].frame));
+		                              paths_name(firefox->paths, function)->frame));
 		fputs(",\n", firefox->file);
 	}
 	for (uint32_t i = 0; i < firefox->nr_files; i++) {
@@ -240,7 +241,7 @@ static void print_strings(const struct firefox *firefox)
 
 static void print_frames(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths->nr_places;
+	uint32_t nr = firefox->paths->names.nr;
 
 	fputs("\"frameTable\":{", firefox->file);
 	print_same(firefox, "address", nr, "-1");
@@ -257,7 +258,7 @@ static void print_frames(const struct firefox *firefox)
 
 static void print_functions(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths->names.nr;
+	uint32_t nr = firefox->paths->names.nr_functions;
 
 	fputs("\"funcTable\":{", firefox->file);
 	print_column(firefox, "name", nr, print_number);
@@ -301,7 +302,7 @@ static void print_shared(const struct firefox *firefox)
 
 uint32_t firefox_reduction_string(const struct firefox *firefox)
 {
-	return firefox->paths->names.nr + firefox->nr_libs + firefox->nr_files;
+	return firefox->paths->names.nr_functions + firefox->nr_libs + firefox->nr_files;
 }
 
 void firefox_print_tables(const struct firefox *firefox)

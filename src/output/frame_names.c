@@ -17,11 +17,12 @@ void frame_names_fini(struct frame_names *names)
 {
 	map64_fini(&names->by_frame);
 	map64_fini(&names->by_name);
-	map64_fini(&names->functions);
-	map64_fini(&names->places);
+	map64_fini(&names->by_function);
+	map64_fini(&names->by_place);
 	map64_fini(&names->files);
 	frame_pieces_fini(&names->pieces);
 	free(names->names);
+	free(names->functions);
 	free(names->chains);
 }
 
@@ -89,22 +90,34 @@ static uint64_t frame_in_file(struct frame_names *names, uint64_t frame)
 	                                   : frame;
 }
 
-static uint32_t find_name(struct frame_names *names, const struct frame_name *name, bool named)
+/* 0 or -ENOMEM. */
+static int add_name(struct frame_names *names, const struct frame_name *name)
+{
+	struct frame_name *grown = array_grow(names->names, names->nr, sizeof(*grown));
+	uint32_t *functions = array_grow(names->functions, names->nr_functions, sizeof(*functions));
+
+	names->names = grown ? grown : names->names;
+	names->functions = functions ? functions : names->functions;
+	if (!grown || !functions)
+		return -ENOMEM;
+	if (name->function == names->nr_functions)
+		functions[names->nr_functions++] = names->nr;
+	grown[names->nr++] = *name;
+	return 0;
+}
+
+static uint32_t find_name(struct frame_names *names, struct frame_name *name, bool named)
 {
 	uint64_t key = named ? (uint64_t)name->symbol << 32 | name->module
 	                     : NAMELESS | frame_in_file(names, name->frame);
-	uint32_t function = number_of(&names->functions, key);
-	uint32_t place = number_of(&names->places, (uint64_t)name->file << 32 | name->line);
-	struct frame_name *grown = array_grow(names->names, names->nr, sizeof(*grown));
+	uint32_t place = number_of(&names->by_place, (uint64_t)name->file << 32 | name->line);
 	uint32_t number;
 
-	if (function == UINT32_MAX || place == UINT32_MAX || !grown)
+	name->function = number_of(&names->by_function, key);
+	if (name->function == UINT32_MAX || place == UINT32_MAX)
 		return UINT32_MAX;
-	names->names = grown;
-	number = number_of(&names->by_name, (uint64_t)function << 32 | place);
-	if (number == names->nr)
-		names->names[names->nr++] = *name;
-	return number;
+	number = number_of(&names->by_name, (uint64_t)name->function << 32 | place);
+	return number == names->nr && add_name(names, name) ? UINT32_MAX : number;
 }
 
 /* --- one frame -------------------------------------------------------------------------------- */
@@ -139,7 +152,7 @@ static void add_place(const struct frame_names *names, const struct trace_source
 {
 	if (names->keys & (FRAME_BY_FILE | FRAME_BY_LINE))
 		name->file = source->file;
-	if (names->keys & FRAME_BY_LINE)
+	if (names->keys & FRAME_BY_LINE && source->file)
 		name->line = source->line;
 }
 
@@ -202,11 +215,34 @@ static int name_piece(struct frame_names *names, struct frame_piece *piece, uint
 	return 0;
 }
 
+/* The number of an address; UINT32_MAX: no memory. */
+static uint32_t find_address(struct frame_names *names, uint64_t frame)
+{
+	uint32_t number = map64_get(&names->by_frame, frame);
+	struct trace_source sources[TRACE_MAX_CHAIN];
+	struct frame_name name = {.frame = frame};
+	size_t nr;
+
+	if (number != UINT32_MAX)
+		return number;
+	nr = trace_inline_chain(names->trace, frame, sources);
+	if (nr)
+		add_place(names, &sources[nr - 1], &name);
+	number = names->nr;
+	return add_name(names, &name) || map64_add(&names->by_frame, frame, number) ? UINT32_MAX
+	                                                                            : number;
+}
+
 uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint32_t **numbers)
 {
 	uint32_t first, before = names->nr_chains;
 	struct frame_piece *piece;
 
+	if (names->keys & FRAME_BY_ADDRESS) {
+		names->address = find_address(names, frame);
+		*numbers = &names->address;
+		return names->address != UINT32_MAX;
+	}
 	if (!names->pieces.pieces && frame_pieces_init(&names->pieces, names->trace))
 		return 0;
 	piece = frame_pieces_find(&names->pieces, frame);
@@ -234,8 +270,9 @@ uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool
 		return piece->chain ? piece->name & ~FRAME_MORE_NAMES : UINT32_MAX;
 	}
 	chain = map64_get(&names->by_frame, frame);
-	if (chain == UINT32_MAX)
-		return UINT32_MAX;
+	*only = true;
+	if (chain == UINT32_MAX || names->keys & FRAME_BY_ADDRESS)
+		return chain;
 	*only = names->chains[chain] == 1;
 	return names->chains[chain + 1];
 }

@@ -23,14 +23,16 @@ enum frame_keys {
 	FRAME_BY_FILE = 32,
 	FRAME_BY_LINE = 64, /* and by file */
 	FRAME_INLINED = 128,
+	FRAME_BY_ADDRESS = 16384, /* each has a name of its own, and functions none */
 };
 
 struct frame_name {
-	uint32_t symbol; /* string; 0: none, then the frame says it */
-	uint32_t module; /* string: the path; 0: none */
-	uint32_t file;   /* string; 0: not known, or no key */
-	uint32_t line;   /* 0: not known, or no key */
-	uint64_t frame;  /* one of it */
+	uint32_t symbol;   /* string; 0: none, then the frame says it */
+	uint32_t module;   /* string: the path; 0: none */
+	uint32_t file;     /* string; 0: not known, or no key */
+	uint32_t line;     /* 0: not known, or no key */
+	uint64_t frame;    /* one of it */
+	uint32_t function; /* whichever place in it */
 };
 
 #define FRAME_MORE_NAMES ((uint32_t)1 << 31)
@@ -40,8 +42,11 @@ struct frame_names {
 	unsigned keys; /* enum frame_keys */
 	struct frame_name *names;
 	uint32_t nr;
+	uint32_t *functions; /* of each its first name */
+	uint32_t nr_functions;
 	uint32_t *chains; /* for each frame how many names, and then these */
 	uint32_t nr_chains;
+	uint32_t address; /* the number that was told last, with FRAME_BY_ADDRESS */
 	/*
 	 * All frames of a piece are alike, and only those outside of all functions are kept one by
 	 * one, each with where in chains it is. A piece's chain is that and 1, or 0: not there yet;
@@ -49,7 +54,7 @@ struct frame_names {
 	 */
 	struct frame_pieces pieces;
 	struct map64 by_frame;
-	struct map64 by_name, functions, places;
+	struct map64 by_name, by_function, by_place;
 	struct map64 files; /* the first module with a path and the start of a build id */
 };
 

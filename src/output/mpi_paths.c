@@ -30,10 +30,10 @@ static bool is_mpi(const char *name, const char *module)
 
 unsigned char *mpi_paths_functions(const struct paths *paths)
 {
-	unsigned char *found = calloc(paths->names.nr + 1UL, 1);
+	unsigned char *found = calloc(paths->names.nr_functions + 1UL, 1);
 	char text[FRAME_TEXT_SIZE];
 
-	for (uint32_t i = 0; found && i < paths->names.nr; i++)
+	for (uint32_t i = 0; found && i < paths->names.nr_functions; i++)
 		found[i] = is_mpi(paths_function(paths, i, text), paths_module(paths, i));
 	return found;
 }

@@ -216,7 +216,7 @@ static int archive_init(struct archive *archive)
 	archive->depths = paths_depths(archive->paths, &deepest);
 	archive->mpi = mpi_paths_functions(archive->paths);
 	archive->source_of_place =
-		calloc((size_t)archive->paths->nr_places + 1, sizeof(*archive->source_of_place));
+		calloc((size_t)archive->paths->names.nr + 1, sizeof(*archive->source_of_place));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||

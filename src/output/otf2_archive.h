@@ -53,7 +53,7 @@ struct archive {
 /* The number of what OTF2 calls a region: functions first, then the trace's regions. */
 static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
 {
-	return archive->paths->names.nr + region;
+	return archive->paths->names.nr_functions + region;
 }
 
 /* The class of metrics of a value that the program gave: behind that of the counters. */

@@ -208,15 +208,16 @@ static void write_locations(struct archive *archive)
 /* A module is a region's description: OTF2 has no place for it. */
 static void write_regions(struct archive *archive)
 {
-	const struct frame_names *names = &archive->paths->names;
+	uint32_t nr = archive->paths->names.nr_functions;
 	char text[FRAME_TEXT_SIZE];
 
-	for (uint32_t i = 0; i < names->nr && !archive->error; i++) {
-		uint32_t symbol = names->names[i].symbol, module, name;
+	for (uint32_t i = 0; i < nr && !archive->error; i++) {
+		const struct frame_name *function = paths_name(archive->paths, i);
+		uint32_t symbol = function->symbol, module, name;
 
 		name = symbol ? otf2_find_string(archive, symbol)
 		              : otf2_add_string(archive, paths_function(archive->paths, i, text));
-		module = otf2_find_string(archive, names->names[i].module);
+		module = otf2_find_string(archive, function->module);
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteRegion(
 					    archive->definitions, i, name, name, module,
 					    OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
@@ -230,8 +231,8 @@ static void write_locations_in_source(struct archive *archive)
 	const struct paths *paths = archive->paths;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < paths->nr_places && !archive->error; i++) {
-		const struct place *place = &paths->places[i];
+	for (uint32_t i = 0; i < paths->names.nr && !archive->error; i++) {
+		const struct frame_name *place = &paths->names.names[i];
 
 		archive->source_of_place[i] = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
 		if (!place->file)

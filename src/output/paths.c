@@ -11,12 +11,8 @@
 
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail)
 {
-	unsigned keys = FRAME_BY_SYMBOL | FRAME_BY_MODULE;
-
-	if (detail != PATHS_BY_OUTERMOST)
-		keys |= FRAME_INLINED;
-	*paths = (struct paths){.trace = trace, .detail = detail};
-	frame_names_init(&paths->names, trace, keys);
+	*paths = (struct paths){.trace = trace};
+	frame_names_init(&paths->names, trace, detail);
 	paths->cache = calloc(1 << CACHE_SHIFT, sizeof(*paths->cache));
 	paths->chain = calloc(CHAIN_SIZE, sizeof(*paths->chain));
 	paths->path_by_context =
@@ -26,9 +22,6 @@ int paths_init(struct paths *paths, const struct trace *trace, enum path_detail 
 
 void paths_settle(struct paths *paths)
 {
-	map64_fini(&paths->place_by_frame);
-	map64_fini(&paths->place_by_key);
-	map64_fini(&paths->line_by_key);
 	node_table_fini(&paths->callees);
 	free(paths->path_by_context);
 	paths->path_by_context = NULL;
@@ -38,91 +31,10 @@ void paths_fini(struct paths *paths)
 {
 	paths_settle(paths);
 	frame_names_fini(&paths->names);
-	free(paths->place_by_piece);
-	free(paths->places);
 	free(paths->paths);
 	free(paths->cache);
 	free(paths->chain);
 	*paths = (struct paths){0};
-}
-
-/* --- places ----------------------------------------------------------------------------------- */
-
-/* A number for a line of a file, so that it fits into a key. */
-static int number_line(struct paths *paths, const struct place *place, uint32_t *number)
-{
-	uint64_t key = (uint64_t)place->file << 32 | place->line;
-
-	*number = map64_get(&paths->line_by_key, key);
-	if (*number != UINT32_MAX)
-		return 0;
-	*number = paths->line_by_key.nr;
-	return map64_add(&paths->line_by_key, key, *number);
-}
-
-static uint32_t add_place(struct paths *paths, const struct place *place)
-{
-	struct place *grown = array_grow(paths->places, paths->nr_places, sizeof(*grown));
-
-	if (!grown)
-		return PATH_NONE;
-	paths->places = grown;
-	paths->places[paths->nr_places] = *place;
-	return paths->nr_places++;
-}
-
-/* A place of a function, wherever its address. */
-static uint32_t find_place(struct paths *paths, const struct place *place)
-{
-	uint32_t number, line;
-	uint64_t key;
-
-	if (number_line(paths, place, &line))
-		return PATH_NONE;
-	key = (uint64_t)place->function << 32 | line;
-	number = map64_get(&paths->place_by_key, key);
-	if (number != PATH_NONE)
-		return number;
-	number = add_place(paths, place);
-	return number == PATH_NONE || map64_add(&paths->place_by_key, key, number) ? PATH_NONE
-	                                                                           : number;
-}
-
-/* The number of the piece that a frame's place is known by; UINT32_MAX: by its address. */
-static uint32_t piece_of(const struct paths *paths, uint64_t frame)
-{
-	const struct frame_pieces *pieces = &paths->names.pieces;
-	const struct frame_piece *piece;
-
-	if (paths->detail == PATHS_BY_ADDRESS)
-		return UINT32_MAX;
-	piece = frame_pieces_find(pieces, frame);
-	return piece ? (uint32_t)(piece - pieces->pieces) : UINT32_MAX;
-}
-
-/* PATH_NONE: it is not known yet, or is several. */
-static uint32_t known_place(const struct paths *paths, uint64_t frame)
-{
-	uint32_t piece = piece_of(paths, frame);
-
-	if (piece == UINT32_MAX)
-		return map64_get(&paths->place_by_frame, frame);
-	return paths->place_by_piece ? paths->place_by_piece[piece] - 1 : PATH_NONE;
-}
-
-static int know_place(struct paths *paths, uint64_t frame, uint32_t place)
-{
-	uint32_t piece = piece_of(paths, frame);
-
-	if (piece == UINT32_MAX)
-		return map64_add(&paths->place_by_frame, frame, place);
-	if (!paths->place_by_piece)
-		paths->place_by_piece =
-			calloc(paths->names.pieces.nr, sizeof(*paths->place_by_piece));
-	if (!paths->place_by_piece)
-		return -ENOMEM;
-	paths->place_by_piece[piece] = place + 1;
-	return 0;
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -139,12 +51,9 @@ static uint32_t known_callee(const struct paths *paths, uint32_t caller, uint32_
 
 static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place)
 {
+	uint32_t path = known_callee(paths, caller, place);
 	struct path *grown;
-	uint32_t path;
 
-	if (place == PATH_NONE)
-		return PATH_NONE;
-	path = known_callee(paths, caller, place);
 	if (path != PATH_NONE)
 		return path;
 	grown = array_grow(paths->paths, paths->nr_paths, sizeof(*grown));
@@ -158,61 +67,17 @@ static uint32_t find_callee(struct paths *paths, uint32_t caller, uint32_t place
 }
 
 /* Goes on through the functions that were inlined at a frame. */
-static uint32_t find_chain(struct paths *paths, uint32_t caller, uint64_t frame,
-                           const uint32_t *functions, uint32_t nr)
-{
-	struct trace_source sources[TRACE_MAX_CHAIN];
-	size_t nr_sources = 0;
-
-	if (paths->detail == PATHS_BY_LINE)
-		nr_sources = trace_inline_chain(paths->trace, frame, sources);
-	for (uint32_t i = 0; i < nr; i++) {
-		struct place place = {.frame = frame, .function = functions[i]};
-		uint32_t number;
-
-		/* Sources are innermost first, and functions are outermost first. */
-		if (nr_sources == nr && sources[nr - 1 - i].file) {
-			place.file = sources[nr - 1 - i].file;
-			place.line = sources[nr - 1 - i].line;
-		}
-		number = find_place(paths, &place);
-		if (nr == 1 && number != PATH_NONE && know_place(paths, frame, number))
-			return PATH_NONE;
-		caller = find_callee(paths, caller, number);
-		if (caller == PATH_NONE)
-			break;
-	}
-	return caller;
-}
-
-static uint32_t find_address(struct paths *paths, uint64_t frame, uint32_t function)
-{
-	struct trace_source sources[TRACE_MAX_CHAIN];
-	size_t nr = trace_inline_chain(paths->trace, frame, sources);
-	struct place place = {.frame = frame, .function = function};
-	uint32_t number;
-
-	if (nr && sources[nr - 1].file) {
-		place.file = sources[nr - 1].file;
-		place.line = sources[nr - 1].line;
-	}
-	number = add_place(paths, &place);
-	return number == PATH_NONE || know_place(paths, frame, number) ? PATH_NONE : number;
-}
-
 static uint32_t find_path(struct paths *paths, uint32_t caller, uint64_t frame)
 {
-	uint32_t place = known_place(paths, frame), nr;
-	const uint32_t *functions;
+	const uint32_t *places;
+	uint32_t nr = frame_names_chain(&paths->names, frame, &places), path = PATH_NONE;
 
-	if (place != PATH_NONE)
-		return find_callee(paths, caller, place);
-	nr = frame_names_chain(&paths->names, frame, &functions);
-	if (!nr)
-		return PATH_NONE;
-	if (paths->detail == PATHS_BY_ADDRESS)
-		return find_callee(paths, caller, find_address(paths, frame, functions[0]));
-	return find_chain(paths, caller, frame, functions, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		path = find_callee(paths, i ? path : caller, places[i]);
+		if (path == PATH_NONE)
+			break;
+	}
+	return path;
 }
 
 static uint32_t known_context(const struct paths *paths, uint32_t context)
@@ -271,17 +136,19 @@ static void announce(const struct paths *paths, const struct trace_sample *sampl
 
 	if (number != UINT32_MAX)
 		__builtin_prefetch(&paths->path_by_context[number]);
-	if (paths->detail == PATHS_BY_ADDRESS)
-		map64_prefetch(&paths->place_by_frame, sample->leaf);
+	if (paths->names.keys & FRAME_BY_ADDRESS)
+		map64_prefetch(&paths->names.by_frame, sample->leaf);
 }
 
 static void approach(const struct paths *paths, const struct trace_sample *sample)
 {
 	uint32_t caller = known_context(paths, sample->context);
+	bool only;
 
 	if (caller != PATH_NONE)
-		node_table_prefetch(&paths->callees,
-		                    node_hash(caller, known_place(paths, sample->leaf)));
+		node_table_prefetch(
+			&paths->callees,
+			node_hash(caller, frame_names_known(&paths->names, sample->leaf, &only)));
 }
 
 void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr)

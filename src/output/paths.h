@@ -1,10 +1,11 @@
 /*
  * The call paths of a trace, each with a number: what formats with tables of stacks refer to.
  *
- *     sample → path: (path of the caller, place)    place: a function, a line or an address in it
+ *     sample → path: (path of the caller, place)
  *
- * A function that was inlined is a function like any other, called from where it was inlined; but
- * with PATHS_BY_ADDRESS, where an address is one place, and its function the outermost.
+ * A place is the name of a function, of a line in one, or of an address, see frame_names.h. What
+ * was inlined is a place like any other, called from where it was inlined; but with
+ * PATHS_BY_OUTERMOST it is the function around it, and with PATHS_BY_ADDRESS that address.
  *
  * Numbers are given in order of appearance, and so a caller's path comes before its callees'. A
  * stack that does not reach its root in the file hangs below [truncated].
@@ -17,22 +18,16 @@
 
 #define PATH_NONE UINT32_MAX
 
-enum path_detail {
-	PATHS_BY_OUTERMOST, /* as below, but what was inlined is the function around it */
-	PATHS_BY_FUNCTION,  /* every address of a function is one place */
-	PATHS_BY_LINE,      /* every address of a line in it */
-	PATHS_BY_ADDRESS,   /* with all functions that were inlined there */
-};
-
-struct place {
-	uint64_t frame;      /* one of it */
-	uint32_t function;   /* in names */
-	uint32_t file, line; /* file: string; 0: not known, and PATHS_BY_FUNCTION */
+enum path_detail { /* enum frame_keys */
+	           PATHS_BY_OUTERMOST = FRAME_BY_SYMBOL | FRAME_BY_MODULE,
+	           PATHS_BY_FUNCTION = PATHS_BY_OUTERMOST | FRAME_INLINED,
+	           PATHS_BY_LINE = PATHS_BY_FUNCTION | FRAME_BY_LINE,
+	           PATHS_BY_ADDRESS = FRAME_BY_ADDRESS | FRAME_BY_LINE,
 };
 
 struct path {
 	uint32_t caller; /* PATH_NONE: a root */
-	uint32_t place;
+	uint32_t place;  /* in names */
 };
 
 /* Where a (context, leaf) led last time. */
@@ -44,14 +39,10 @@ struct path_cache {
 
 struct paths {
 	const struct trace *trace;
-	enum path_detail detail;
-	struct frame_names names; /* by symbol and module */
-	struct place *places;
+	struct frame_names names; /* as detailed */
 	struct path *paths;
-	uint32_t nr_places, nr_paths;
-	struct map64 place_by_frame, place_by_key, line_by_key;
+	uint32_t nr_paths;
 	struct node_table callees; /* paths, by their callers and places */
-	uint32_t *place_by_piece; /* + 1, where all frames of a piece are one place; 0: not known */
 	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */
 	struct path_cache *cache;
 	uint32_t *chain;
@@ -78,23 +69,29 @@ void paths_look_ahead(const struct paths *paths, const struct trace_sample *samp
  */
 uint32_t *paths_depths(const struct paths *paths, uint32_t *deepest);
 
+/* A function, at any place of it. */
+static inline const struct frame_name *paths_name(const struct paths *paths, uint32_t function)
+{
+	return &paths->names.names[paths->names.functions[function]];
+}
+
 /* A function's name, in the file or in text. */
 static inline const char *paths_function(const struct paths *paths, uint32_t function,
                                          char text[FRAME_TEXT_SIZE])
 {
-	return frame_name_symbol(&paths->names, function, text);
+	return frame_name_symbol(&paths->names, paths->names.functions[function], text);
 }
 
 /* The path of the module that a function is in; "" of special frames. */
 static inline const char *paths_module(const struct paths *paths, uint32_t function)
 {
-	return trace_string(paths->trace, paths->names.names[function].module);
+	return trace_string(paths->trace, paths_name(paths, function)->module);
 }
 
 /* The function at the leaf of a path. */
 static inline uint32_t paths_leaf(const struct paths *paths, uint32_t path)
 {
-	return paths->places[paths->paths[path].place].function;
+	return paths->names.names[paths->paths[path].place].function;
 }
 
 #endif

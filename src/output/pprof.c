@@ -33,7 +33,8 @@ struct mapping {
 struct pprof {
 	struct conversion *conversion;
 	const struct trace *trace;
-	struct paths paths;
+	struct paths paths;       /* by address */
+	struct frame_names names; /* of functions, inlined ones included */
 	struct mapping *mappings; /* by module */
 	uint32_t nr_mappings;
 	Pprof__Label labels[4];
@@ -191,11 +192,11 @@ static uint64_t add_function(struct pprof *pprof, int64_t name, uint32_t file)
 
 static int64_t name_of(struct pprof *pprof, uint32_t function)
 {
-	uint32_t symbol = pprof->paths.names.names[function].symbol;
+	uint32_t symbol = pprof->names.names[function].symbol;
 	char text[FRAME_TEXT_SIZE];
 
 	return symbol ? find_string(pprof, symbol)
-	              : add_string(pprof, paths_function(&pprof->paths, function, text));
+	              : add_string(pprof, frame_name_symbol(&pprof->names, function, text));
 }
 
 static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t file)
@@ -213,15 +214,15 @@ static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t f
 
 static void note_mappings(struct pprof *pprof)
 {
-	for (uint32_t i = 0; i < pprof->paths.nr_places; i++) {
-		uint64_t frame = pprof->paths.places[i].frame;
+	for (uint32_t i = 0; i < pprof->paths.names.nr; i++) {
+		uint64_t frame = pprof->paths.names.names[i].frame;
 		struct mapping *mapping = &pprof->mappings[frame_module(frame)];
 		uint64_t address = frame_address(pprof->trace, frame);
 
 		if (!frame_module(frame) || frame_module(frame) >= pprof->nr_mappings)
 			continue;
 		mapping->used = true;
-		mapping->lines |= pprof->paths.places[i].file != 0;
+		mapping->lines |= pprof->paths.names.names[i].file != 0;
 		if (address >= mapping->end)
 			mapping->end = address + 1;
 	}
@@ -300,13 +301,13 @@ static void put_mappings(struct pprof *pprof)
 }
 
 /* The lines of a place, innermost first; the last one is of its own function. */
-static size_t find_lines(struct pprof *pprof, const struct place *place,
+static size_t find_lines(struct pprof *pprof, const struct frame_name *place,
                          Pprof__Line lines[TRACE_MAX_CHAIN])
 {
 	struct trace_source chain[TRACE_MAX_CHAIN];
 	size_t nr_sources = trace_inline_chain(pprof->trace, place->frame, chain);
 	const uint32_t *functions;
-	size_t nr = frame_names_chain(&pprof->paths.names, place->frame, &functions);
+	size_t nr = frame_names_chain(&pprof->names, place->frame, &functions);
 
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t file = nr_sources == nr ? chain[i].file : 0;
@@ -315,12 +316,14 @@ static size_t find_lines(struct pprof *pprof, const struct place *place,
 		lines[i].function_id = find_function(pprof, functions[nr - 1 - i], file);
 		lines[i].line = file ? chain[i].line : 0;
 	}
+	if (!nr)
+		pprof->error = -ENOMEM;
 	return nr;
 }
 
 static void put_location(struct pprof *pprof, uint32_t number)
 {
-	const struct place *place = &pprof->paths.places[number];
+	const struct frame_name *place = &pprof->paths.names.names[number];
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
 	Pprof__Line lines[TRACE_MAX_CHAIN], *list[TRACE_MAX_CHAIN];
@@ -340,7 +343,7 @@ static void put_location(struct pprof *pprof, uint32_t number)
 
 static void put_locations(struct pprof *pprof)
 {
-	for (uint32_t i = 0; i < pprof->paths.nr_places && !pprof->error; i++)
+	for (uint32_t i = 0; i < pprof->paths.names.nr && !pprof->error; i++)
 		put_location(pprof, i);
 }
 
@@ -436,6 +439,7 @@ static int write_profile(struct pprof *pprof)
 	struct tally tally;
 	int err;
 
+	frame_names_init(&pprof->names, pprof->trace, PATHS_BY_FUNCTION);
 	if (paths_init(&pprof->paths, pprof->trace, PATHS_BY_ADDRESS))
 		return -ENOMEM;
 	pprof->nr_mappings = trace_nr(pprof->trace, TRACE_MODULES);
@@ -464,6 +468,7 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	pprof.error = write_profile(&pprof);
 	pprof.error = gzip_close(pprof.file, pprof.error);
 	paths_fini(&pprof.paths);
+	frame_names_fini(&pprof.names);
 	map64_fini(&pprof.strings);
 	map64_fini(&pprof.functions);
 	map64_fini(&pprof.processes);

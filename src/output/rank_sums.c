@@ -151,7 +151,7 @@ static int compare_functions(const void *a, const void *b)
 
 static int sum_functions(struct rank_sums *sums)
 {
-	uint32_t nr = sums->paths.names.nr, nr_rows = sums->rows->nr;
+	uint32_t nr = sums->paths.names.nr_functions, nr_rows = sums->rows->nr;
 	uint32_t *seen = calloc(nr + 1UL, sizeof(*seen));
 
 	sums->self = calloc((size_t)nr * nr_rows + 1, sizeof(*sums->self));

@@ -189,16 +189,16 @@ static void print_functions(const struct speedscope *speedscope)
 	char text[FRAME_TEXT_SIZE];
 
 	fputs(",\n\"shared\":{\"frames\":[", speedscope->file);
-	for (uint32_t i = 0; i < paths->names.nr; i++) {
+	for (uint32_t i = 0; i < paths->names.nr_functions; i++) {
 		fprintf(speedscope->file, "%s\n{\"name\":", i ? "," : "");
 		escape_json(speedscope->file, paths_function(paths, i, text));
-		if (paths->names.names[i].module) {
+		if (paths_name(paths, i)->module) {
 			fputs(",\"file\":", speedscope->file);
 			escape_json(speedscope->file, paths_module(paths, i));
 		}
 		putc('}', speedscope->file);
 	}
-	speedscope_print_regions(paths->trace, speedscope->file, !paths->names.nr);
+	speedscope_print_regions(paths->trace, speedscope->file, !paths->names.nr_functions);
 	fputs("]}", speedscope->file);
 }
 

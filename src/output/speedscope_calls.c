@@ -35,7 +35,7 @@ static void print_event(void *arg, const struct call_moment *moment)
 	events->last = moment->time - events->spool->calls->first_time;
 	fprintf(events->file, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
 	        events->nr++ ? ",\n" : "", moment->kind == CALL_ENTERED ? 'O' : 'C',
-	        paths->names.nr + moment->call->region, events->last);
+	        paths->names.nr_functions + moment->call->region, events->last);
 }
 
 int speedscope_print_calls(const struct spool *spool, FILE *file, uint32_t thread, unsigned *nr)

@@ -37,24 +37,27 @@ static struct trace *record(struct world *w)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Takes the places of one frame off a path; returns its caller's. */
-static uint32_t take_frame(struct paths *paths, uint32_t path, uint64_t frame)
+/* Takes the places of one frame off a path; returns its caller's. names: of the functions alone. */
+static uint32_t take_frame(struct paths *paths, struct frame_names *names, uint32_t path,
+                           uint64_t frame)
 {
 	struct trace_source sources[TRACE_MAX_CHAIN];
 	size_t nr_sources = trace_inline_chain(paths->trace, frame, sources);
 	const uint32_t *functions;
-	uint32_t nr = frame_names_chain(&paths->names, frame, &functions);
-	bool lines = paths->detail == PATHS_BY_LINE && nr_sources == nr;
+	uint32_t nr = frame_names_chain(names, frame, &functions);
+	bool lines = paths->names.keys == PATHS_BY_LINE && nr_sources == nr;
+	bool address = paths->names.keys == PATHS_BY_ADDRESS;
 
-	for (uint32_t i = 0; i < (paths->detail == PATHS_BY_ADDRESS ? 1 : nr); i++) {
-		const struct place *place = &paths->places[paths->paths[path].place];
+	for (uint32_t i = 0; i < (address ? 1 : nr); i++) {
+		const struct frame_name *place = &paths->names.names[paths->paths[path].place];
 
 		path = paths->paths[path].caller;
-		if (paths->detail == PATHS_BY_ADDRESS) {
+		if (address) {
 			assert_int_equal(place->frame, frame);
 			continue;
 		}
-		assert_int_equal(place->function, functions[nr - 1 - i]);
+		assert_int_equal(paths_name(paths, place->function)->symbol,
+		                 names->names[functions[nr - 1 - i]].symbol);
 		assert_int_equal(place->file, lines ? sources[i].file : 0);
 		assert_int_equal(place->line, lines ? sources[i].line : 0);
 	}
@@ -66,11 +69,13 @@ static void check_paths(const struct trace *trace, enum path_detail detail)
 	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
 	struct trace_sample samples[PATHS_BATCH];
 	uint64_t frames[MAX_DEPTH + 2];
+	struct frame_names names;
 	struct paths paths;
 	unsigned nr;
 	int got = 1;
 
 	assert_int_equal(paths_init(&paths, trace, detail), 0);
+	frame_names_init(&names, trace, PATHS_BY_FUNCTION);
 	while (got == 1) {
 		got = trace_walk_some(walk, samples, NULL, PATHS_BATCH, &nr);
 		paths_look_ahead(&paths, samples, nr);
@@ -80,12 +85,13 @@ static void check_paths(const struct trace *trace, enum path_detail detail)
 
 			assert_int_equal(path, paths_find(&paths, &samples[i]));
 			for (size_t f = 0; f < depth; f++)
-				path = take_frame(&paths, path, frames[f]);
+				path = take_frame(&paths, &names, path, frames[f]);
 			assert_int_equal(path, PATH_NONE);
 		}
 	}
 	assert_int_equal(got, 0);
 	trace_walk_free(walk);
+	frame_names_fini(&names);
 	paths_fini(&paths);
 }
 
