@@ -10,21 +10,18 @@
 static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t bytes)
 {
 	uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
-	uint32_t found = map64_get(&sums->link_by_ranks, key);
+	uint32_t number = map64_number(&sums->link_by_ranks, key);
 	struct call_link *grown;
 
-	if (found == UINT32_MAX) {
+	if (number >= sums->nr_links) {
 		grown = array_grow(sums->links, sums->nr_links, sizeof(*grown));
-		if (!grown)
+		if (!grown || number == UINT32_MAX)
 			return -ENOMEM;
 		sums->links = grown;
-		found = sums->nr_links;
-		if (map64_add(&sums->link_by_ranks, key, found))
-			return -ENOMEM;
 		sums->links[sums->nr_links++] = (struct call_link){from, to, 0, 0};
 	}
-	sums->links[found].messages++;
-	sums->links[found].bytes += bytes;
+	sums->links[number].messages++;
+	sums->links[number].bytes += bytes;
 	return 0;
 }
 

@@ -69,12 +69,11 @@ static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee
                     const uint64_t *weights)
 {
 	uint64_t key = (uint64_t)place << 32 | callee;
-	uint32_t number = map64_get(&callgrind->cost_by_key, key);
+	uint32_t number = map64_number(&callgrind->cost_by_key, key);
 	uint64_t *sums;
 
-	if (number == UINT32_MAX) {
-		number = callgrind->nr_costs;
-		if (grow(callgrind) || map64_add(&callgrind->cost_by_key, key, number))
+	if (number >= callgrind->nr_costs) {
+		if (number == UINT32_MAX || grow(callgrind))
 			return -ENOMEM;
 		callgrind->nr_costs++;
 		callgrind->costs[number] = (struct cost){place, callee, number};

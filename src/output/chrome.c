@@ -361,12 +361,9 @@ static int find_pid(struct chrome *chrome, struct map64 *owners, struct map64 *o
 		return map64_add(owners, (uint32_t)process, thread);
 	if (convert_process(chrome->trace, owner) == process)
 		return 0;
-	number = map64_get(others, process);
-	if (number == UINT32_MAX) {
-		number = others->nr;
-		if (map64_add(others, process, number))
-			return -ENOMEM;
-	}
+	number = map64_number(others, process);
+	if (number == UINT32_MAX)
+		return -ENOMEM;
 	chrome->pids[thread] = PID_LIMIT + (int32_t)number;
 	return 0;
 }

@@ -131,13 +131,15 @@ static int find_libs(struct firefox *firefox)
 	if (!firefox->lib_name)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t module = paths_name(firefox->paths, i)->module;
+		uint32_t module = paths_name(firefox->paths, i)->module, number;
 
-		if (!module || map64_get(&firefox->libs, module) != UINT32_MAX)
+		if (!module)
 			continue;
-		if (map64_add(&firefox->libs, module, firefox->nr_libs))
+		number = map64_number(&firefox->libs, module);
+		if (number == UINT32_MAX)
 			return -ENOMEM;
-		firefox->lib_name[firefox->nr_libs++] = i;
+		if (number == firefox->nr_libs)
+			firefox->lib_name[firefox->nr_libs++] = i;
 	}
 	return 0;
 }
@@ -154,16 +156,15 @@ static int find_files(struct firefox *firefox)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < paths->names.nr; i++) {
 		const struct frame_name *place = &paths->names.names[i];
-		uint32_t number = map64_get(&firefox->files, place->file);
+		uint32_t number;
 
 		if (!place->file)
 			continue;
-		if (number == UINT32_MAX) {
-			number = firefox->nr_files++;
-			firefox->file_name[number] = place->file;
-			if (map64_add(&firefox->files, place->file, number))
-				return -ENOMEM;
-		}
+		number = map64_number(&firefox->files, place->file);
+		if (number == UINT32_MAX)
+			return -ENOMEM;
+		if (number == firefox->nr_files)
+			firefox->file_name[firefox->nr_files++] = place->file;
 		if (!firefox->file_of_function[place->function])
 			firefox->file_of_function[place->function] = number + 1;
 	}

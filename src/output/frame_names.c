@@ -48,17 +48,6 @@ static int push(struct frame_names *names, uint32_t entry)
 	return 0;
 }
 
-/* The number of a key, given in order of appearance; UINT32_MAX: no memory. */
-static uint32_t number_of(struct map64 *map, uint64_t key)
-{
-	uint32_t number = map64_get(map, key);
-
-	if (number != UINT32_MAX)
-		return number;
-	number = map->nr;
-	return map64_add(map, key, number) ? UINT32_MAX : number;
-}
-
 /* Strings are in the file once each, so equal names have equal keys; nameless functions a bit. */
 #define NAMELESS ((uint64_t)1 << 63)
 
@@ -110,13 +99,13 @@ static uint32_t find_name(struct frame_names *names, struct frame_name *name, bo
 {
 	uint64_t key = named ? (uint64_t)name->symbol << 32 | name->module
 	                     : NAMELESS | frame_in_file(names, name->frame);
-	uint32_t place = number_of(&names->by_place, (uint64_t)name->file << 32 | name->line);
+	uint32_t place = map64_number(&names->by_place, (uint64_t)name->file << 32 | name->line);
 	uint32_t number;
 
-	name->function = number_of(&names->by_function, key);
+	name->function = map64_number(&names->by_function, key);
 	if (name->function == UINT32_MAX || place == UINT32_MAX)
 		return UINT32_MAX;
-	number = number_of(&names->by_name, (uint64_t)name->function << 32 | place);
+	number = map64_number(&names->by_name, (uint64_t)name->function << 32 | place);
 	return number == names->nr && add_name(names, name) ? UINT32_MAX : number;
 }
 

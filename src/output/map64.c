@@ -69,6 +69,16 @@ int map64_add(struct map64 *map, uint64_t key, uint32_t value)
 	return 0;
 }
 
+uint32_t map64_number(struct map64 *map, uint64_t key)
+{
+	uint32_t number = map64_get(map, key);
+
+	if (number != UINT32_MAX)
+		return number;
+	number = map->nr;
+	return map64_add(map, key, number) ? UINT32_MAX : number;
+}
+
 /* What stands behind, up to a free slot, moves up where it still can be found then. */
 void map64_remove(struct map64 *map, uint64_t key)
 {

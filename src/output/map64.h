@@ -22,6 +22,10 @@ void map64_fini(struct map64 *map);
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 /* Asks for the memory that map64_get() will need. */
 void map64_prefetch(const struct map64 *map, uint64_t key);
+/* The number of a key, of which all in a map have one in order of appearance; UINT32_MAX: no
+ * memory.
+ */
+uint32_t map64_number(struct map64 *map, uint64_t key);
 /* Also instead of another value of the key; value is below UINT32_MAX. 0 or -ENOMEM. */
 int map64_add(struct map64 *map, uint64_t key, uint32_t value);
 /* Nothing happens where it is not there. */

@@ -276,8 +276,8 @@ static int tell_hosts(struct merge *merge)
 	int err = 0;
 
 	for (uint32_t i = 0; (process = tables_process(merge->tables, i)) && !err; i++) {
-		if (map64_get(&hosts, process->host) == UINT32_MAX)
-			err = map64_add(&hosts, process->host, i);
+		if (map64_number(&hosts, process->host) == UINT32_MAX)
+			err = -ENOMEM;
 		if (process->offset_error > merge->result->clock_error)
 			merge->result->clock_error = process->offset_error;
 	}

@@ -206,17 +206,15 @@ static int match_message(struct matcher *matcher, const struct trace *trace, int
 static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t rank)
 {
 	uint64_t key = mix(comm, (uint32_t)rank);
-	uint32_t found = map64_get(&matcher->sequence_by_key, key);
+	uint32_t number = map64_number(&matcher->sequence_by_key, key);
 	uint64_t *grown;
 
-	if (found != UINT32_MAX)
-		return matcher->sequences[found]++;
+	if (number < matcher->nr_sequences)
+		return matcher->sequences[number]++;
 	grown = array_grow(matcher->sequences, matcher->nr_sequences, sizeof(*grown));
-	if (!grown)
+	if (!grown || number == UINT32_MAX)
 		return UINT64_MAX;
 	matcher->sequences = grown;
-	if (map64_add(&matcher->sequence_by_key, key, matcher->nr_sequences))
-		return UINT64_MAX;
 	grown[matcher->nr_sequences++] = 1;
 	return 0;
 }

@@ -24,22 +24,17 @@
 static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t region)
 {
 	uint64_t key = (uint64_t)caller << 32 | region;
-	uint32_t known = map64_get(&archive->context_by_key, key), number;
+	uint32_t number = map64_number(&archive->context_by_key, key);
 	struct otf2_context *grown;
 
-	if (known != UINT32_MAX)
-		return known;
+	if (number < archive->nr_contexts)
+		return archive->paths->nr_paths + number;
 	grown = array_grow(archive->contexts, archive->nr_contexts, sizeof(*grown));
-	if (otf2_failed(archive, grown))
+	if (otf2_failed(archive, number == UINT32_MAX ? NULL : grown))
 		return 0;
 	archive->contexts = grown;
-	number = archive->paths->nr_paths + archive->nr_contexts;
-	if (map64_add(&archive->context_by_key, key, number)) {
-		archive->error = -ENOMEM;
-		return 0;
-	}
 	archive->contexts[archive->nr_contexts++] = (struct otf2_context){caller, region};
-	return number;
+	return archive->paths->nr_paths + number;
 }
 
 /*

@@ -30,18 +30,17 @@ static void write_paradigm(struct archive *archive)
 }
 
 /* The file of a name; names are written before what refers to them. */
-static uint32_t find_file(struct archive *archive, struct map64 *files, uint32_t *nr, uint32_t name)
+static uint32_t find_file(struct archive *archive, struct map64 *files, uint32_t name)
 {
-	uint32_t known = map64_get(files, name), string;
+	uint32_t nr = files->nr, number = map64_number(files, name);
+	uint32_t string = otf2_find_string(archive, name);
 
-	if (known != UINT32_MAX)
-		return known;
-	string = otf2_find_string(archive, name);
-	otf2_check(archive,
-	           OTF2_GlobalDefWriter_WriteIoRegularFile(archive->definitions, *nr, string, 0));
-	if (map64_add(files, name, *nr) && !archive->error)
+	if (number == UINT32_MAX && !archive->error)
 		archive->error = -ENOMEM;
-	return (*nr)++;
+	if (number == nr)
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteIoRegularFile(archive->definitions,
+		                                                            number, string, 0));
+	return number;
 }
 
 static uint32_t comm_of_file(const struct archive *archive, const struct trace_comm *file)
@@ -64,7 +63,6 @@ static void write_handle(struct archive *archive, uint32_t handle, const struct 
 void otf2_write_files(struct archive *archive)
 {
 	struct map64 files = {0};
-	uint32_t nr_files = 0;
 
 	if (archive->handles.nr)
 		write_paradigm(archive);
@@ -72,7 +70,7 @@ void otf2_write_files(struct archive *archive)
 		const struct trace_comm *file =
 			trace_comm(archive->trace, archive->handles.in_order[n]);
 
-		write_handle(archive, n, file, find_file(archive, &files, &nr_files, file->name));
+		write_handle(archive, n, file, find_file(archive, &files, file->name));
 	}
 	map64_fini(&files);
 }

@@ -123,12 +123,14 @@ static void place_ranks(struct otf2_plan *plan, const struct trace *trace,
 static int find_group(struct otf2_plan *plan, struct map64 *by_key, uint64_t key,
                       const struct otf2_group *group, uint32_t *number)
 {
-	*number = map64_get(by_key, key);
-	if (*number != UINT32_MAX)
-		return 0;
-	*number = plan->nr_groups++;
-	plan->groups[*number] = *group;
-	return map64_add(by_key, key, *number);
+	uint32_t other = map64_number(by_key, key);
+
+	*number = plan->nr_ranks + other;
+	if (other == UINT32_MAX)
+		return -ENOMEM;
+	if (*number == plan->nr_groups)
+		plan->groups[plan->nr_groups++] = *group;
+	return 0;
 }
 
 /*
@@ -256,14 +258,13 @@ static int find_generators(struct otf2_plan *plan, const struct spool *spool)
 	for (uint32_t i = 0; i < spool->nr_sources && !err; i++) {
 		const struct spool_source *source = &spool->sources[i];
 		uint64_t key = (uint64_t)source->event << 56 ^ source->weight;
-		uint32_t number = map64_get(&by_key, key);
+		uint32_t number = map64_number(&by_key, key);
 
-		if (number == UINT32_MAX) {
-			number = plan->nr_generators++;
-			plan->generators[number] =
+		if (number == UINT32_MAX)
+			err = -ENOMEM;
+		else if (number == plan->nr_generators)
+			plan->generators[plan->nr_generators++] =
 				(struct otf2_generator){source->event, source->weight};
-			err = map64_add(&by_key, key, number);
-		}
 		plan->generator_of_source[i] = number;
 	}
 	map64_fini(&by_key);

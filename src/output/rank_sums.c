@@ -20,27 +20,22 @@ static int find_bar(struct rank_sums *sums, struct rank_cell *cell)
 {
 	uint64_t key = bar_key(paths_leaf(&sums->paths, cell->path), cell->row);
 
-	cell->bar = map64_get(&sums->bar_by_key, key);
-	if (cell->bar != UINT32_MAX)
-		return 0;
-	cell->bar = sums->bar_by_key.nr;
-	return map64_add(&sums->bar_by_key, key, cell->bar);
+	cell->bar = map64_number(&sums->bar_by_key, key);
+	return cell->bar == UINT32_MAX ? -ENOMEM : 0;
 }
 
 static struct rank_cell *find_cell(struct rank_sums *sums, uint32_t path, uint32_t row)
 {
 	uint64_t key = (uint64_t)path << 32 | row;
-	uint32_t found = map64_get(&sums->cell_by_key, key);
+	uint32_t number = map64_number(&sums->cell_by_key, key);
 	struct rank_cell *grown;
 
-	if (found != UINT32_MAX)
-		return &sums->cells[found];
+	if (number < sums->nr_cells)
+		return &sums->cells[number];
 	grown = array_grow(sums->cells, sums->nr_cells, sizeof(*grown));
-	if (!grown)
+	if (!grown || number == UINT32_MAX)
 		return NULL;
 	sums->cells = grown;
-	if (map64_add(&sums->cell_by_key, key, sums->nr_cells))
-		return NULL;
 	sums->cells[sums->nr_cells] = (struct rank_cell){.path = path, .row = row};
 	if (find_bar(sums, &sums->cells[sums->nr_cells]))
 		return NULL;

@@ -72,17 +72,15 @@ static int flush_thread(struct spool *spool, struct spool_thread *thread)
 static uint32_t find_source(struct spool *spool, const struct trace_sample *sample)
 {
 	uint64_t key = (uint64_t)sample->event << 32 | sample->cpu;
-	uint32_t source = map64_get(&spool->source_by_key, key);
+	uint32_t source = map64_number(&spool->source_by_key, key);
 	struct spool_source *grown;
 
-	if (source != UINT32_MAX)
+	if (source < spool->nr_sources)
 		return source;
 	grown = array_grow(spool->sources, spool->nr_sources, sizeof(*grown));
-	if (!grown)
+	if (!grown || source == UINT32_MAX)
 		return UINT32_MAX;
 	spool->sources = grown;
-	if (map64_add(&spool->source_by_key, key, spool->nr_sources))
-		return UINT32_MAX;
 	spool->sources[spool->nr_sources] =
 		(struct spool_source){.event = sample->event, .weight = sample->weight};
 	return spool->nr_sources++;
