@@ -7,66 +7,38 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define FIRST_ROOM 1024
-
 void source_table_fini(struct source_table *table)
 {
 	free(table->sources);
 	free(table->lines);
-	free(table->slots);
+	node_table_fini(&table->found);
 	*table = (struct source_table){0};
-}
-
-/* The slot of the source, or the free one where it belongs. */
-static uint32_t *slot_find(const struct source_table *table, const struct trace_source *source)
-{
-	size_t i = XXH3_64bits(source, sizeof(*source)) & (table->nr_slots - 1);
-
-	while (table->slots[i] &&
-	       memcmp(&table->sources[table->slots[i] - 1], source, sizeof(*source)) != 0)
-		i = (i + 1) & (table->nr_slots - 1);
-	return &table->slots[i];
-}
-
-/* Twice as many slots as sources, and as much room for these. */
-static int sources_grow(struct source_table *table)
-{
-	size_t room = table->nr_slots ? table->nr_slots : FIRST_ROOM;
-	struct trace_source *sources = reallocarray(table->sources, room, sizeof(*sources));
-	uint32_t *slots = calloc(2 * room, sizeof(*slots));
-
-	if (sources)
-		table->sources = sources;
-	if (!sources || !slots) {
-		free(slots);
-		return -ENOMEM;
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->nr_slots = 2 * room;
-	for (size_t i = 0; i < table->nr_sources; i++)
-		*slot_find(table, &sources[i]) = (uint32_t)i + 1;
-	return 0;
 }
 
 int source_table_put(struct source_table *table, const struct trace_source *source,
                      uint32_t *number)
 {
-	uint32_t *slot;
+	uint32_t hash = (uint32_t)XXH3_64bits(source, sizeof(*source));
+	const struct node_slot *slot = node_slot_first(&table->found, hash);
+	struct trace_source *grown;
 
-	*number = 0;
-	if (2 * table->nr_sources >= table->nr_slots && sources_grow(table))
-		return -ENOMEM;
-	slot = slot_find(table, source);
-	if (!*slot) {
-		if (table->nr_sources == SOURCE_TABLE_MAX) {
-			table->refused++;
-			return 0;
-		}
-		table->sources[table->nr_sources++] = *source;
-		*slot = (uint32_t)table->nr_sources;
+	while (slot && memcmp(&table->sources[slot->node - 1], source, sizeof(*source)) != 0)
+		slot = node_slot_next(&table->found, slot);
+	*number = slot ? slot->node : 0;
+	if (slot)
+		return 0;
+	if (table->nr_sources == SOURCE_TABLE_MAX) {
+		table->refused++;
+		return 0;
 	}
-	*number = *slot;
+	grown = array_grow(table->sources, table->nr_sources, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->sources = grown;
+	if (node_table_put(&table->found, (uint32_t)table->nr_sources, hash))
+		return -ENOMEM;
+	table->sources[table->nr_sources++] = *source;
+	*number = (uint32_t)table->nr_sources;
 	return 0;
 }
 

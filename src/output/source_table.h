@@ -5,6 +5,7 @@
 #ifndef OUTPUT_SOURCE_TABLE_H
 #define OUTPUT_SOURCE_TABLE_H
 
+#include "output/node_table.h"
 #include "output/trace_format.h"
 
 #include <stddef.h>
@@ -16,9 +17,8 @@ struct source_table {
 	struct trace_source *sources;
 	struct trace_line *lines;
 	size_t nr_sources, nr_lines;
-	uint32_t *slots; /* sources + 1 by hash, open addressing; 0: free */
-	size_t nr_slots;
-	uint64_t refused; /* sources or lines that found no room */
+	struct node_table found; /* sources */
+	uint64_t refused;        /* sources or lines that found no room */
 };
 
 void source_table_fini(struct source_table *table);
