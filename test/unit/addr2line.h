@@ -140,7 +140,7 @@ static inline void check_against(struct fixture *f, const char *path, const char
 	assert_int_equal(symbolizer_module(f->symbolizer, module, offsets, n, compare, &oracle), 0);
 	fclose(oracle.text);
 	print_message("%u of %u equal, chains of %u\n", oracle.equal, oracle.nr, oracle.deepest);
-	assert_true(oracle.nr > n / 2);
+	assert_true(oracle.nr > 300); /* the segment may have data, too */
 	assert_true(oracle.deepest >= deepest);
 	assert_true(oracle.nr - oracle.equal <= oracle.nr / 1000);
 }

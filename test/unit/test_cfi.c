@@ -299,6 +299,7 @@ static void cached_rules_are_those_of_their_addresses(void **state)
 	struct module *module = module_at(fixture, (void *)(uintptr_t)getpid), *same;
 	struct cfi *cfi = cfi_get(fixture->reader, module);
 	const struct segment *text = &module->segments[0];
+	uint64_t code = (uintptr_t)getpid - space_lookup(fixture->space, (uintptr_t)getpid)->bias;
 	struct unwind_rule ours, alone;
 	struct rule_cache *cache;
 	struct cfi_range range;
@@ -312,7 +313,7 @@ static void cached_rules_are_those_of_their_addresses(void **state)
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		vaddr = text->vaddr + (random >> 33) % text->size;
 		if (i % 4)
-			vaddr = text->vaddr + (random >> 33) % 65536;
+			vaddr = code + (random >> 33) % 65536;
 		memset(&alone, 0, sizeof(alone));
 		ours = *rule_cache_get(cache, same, (uint32_t)vaddr);
 		if (!cfi_rule(fixture->reader, cfi, vaddr, &alone, &range))
