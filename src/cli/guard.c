@@ -118,6 +118,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 		.since = now,
 		.cpu_since = cpu,
 		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
+		.slowed = exceeded ? now : guard->slowed,
 	};
 	return exceeded;
 }

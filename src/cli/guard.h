@@ -30,6 +30,7 @@ struct guard {
 	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
 	uint64_t lost;       /* samples for which a ring had no room in the window */
 	uint64_t throttled;  /* how often the kernel throttled an event in the window */
+	uint64_t slowed;     /* when a window last cost too much, ns; 0: none did */
 };
 
 void guard_init(struct guard *guard, double max_overhead, uint64_t price);

@@ -45,6 +45,7 @@ struct session {
 		struct stream stream;    /* SAMPLER_CGROUP */
 		uint64_t last, interval; /* ns; of counters, whose rate only shows */
 		uint64_t throttled;      /* times */
+		uint64_t heard;          /* of event 0: when the CPU's last sample was, ns */
 		uint64_t period;         /* at this shift; 0: not asked for yet */
 		unsigned shift;
 	} * sources;         /* [event][cpu] */

@@ -7,14 +7,28 @@
  */
 #define LEVELS_FOR_OURSELVES 4
 
+/*
+ * The kernel tells of lost samples with the next that finds room, which on a CPU that the target
+ * seldom uses is long after. What may have been lost before sampling was slowed down is no reason
+ * to do so once more: else one stall of ours would be one for every CPU.
+ */
+static void count_loss(struct session *s, const struct record *record,
+                       const struct sampler_source *source)
+{
+	if (s->sources[source->cpu].heard >= s->guard.slowed)
+		s->guard.lost += record->lost.count;
+}
+
 static void count_trouble(struct session *s, const struct record *record,
                           const struct sampler_source *source)
 {
 	/* Lost mappings and tasks do not come back by slower sampling. */
 	if (source->event < 0)
 		return;
+	if (record->type == RECORD_SAMPLE)
+		s->sources[source->cpu].heard = record->time;
 	if (record->type == RECORD_LOST)
-		s->guard.lost += record->lost.count;
+		count_loss(s, record, source);
 	if (record->type == RECORD_THROTTLE) {
 		s->guard.throttled++;
 		session_source(s, source)->throttled++;

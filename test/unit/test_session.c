@@ -221,6 +221,26 @@ static void the_guard_is_told_of_lost_samples_alone(void **state)
 	assert_int_equal(sampler_lost_records(&w->sampler), 5);
 }
 
+/* A CPU tells late of what it lost when we stalled, for which sampling was slowed down before. */
+static void a_stall_is_trouble_once(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	s->guard.max_overhead = 0.05;
+	w->sources[0].heard = w->sources[1].heard = 100;
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
+	session_drain(s, true);
+	assert_true(guard_exceeded(&s->guard, 2000000000, NR_CPUS));
+	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_LOST, ID + 1, 700);
+	session_drain(s, true);
+	assert_false(guard_exceeded(&s->guard, 4000000000, NR_CPUS));
+	w->sources[0].heard = 3000000000;
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
+	session_drain(s, true);
+	assert_true(guard_exceeded(&s->guard, 6000000000, NR_CPUS));
+}
+
 static void lost_totals_of_tasks_are_counted(void **state)
 {
 	struct world *w = *state;
@@ -492,6 +512,7 @@ int main(void)
 		TEST(throttling_is_counted_where_it_was),
 		TEST(throttling_stops_counting),
 		TEST(the_guard_is_told_of_lost_samples_alone),
+		TEST(a_stall_is_trouble_once),
 		TEST(lost_totals_of_tasks_are_counted),
 		TEST(nonsense_is_counted),
 		TEST(what_cannot_slow_down_keeps_samples),
