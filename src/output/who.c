@@ -9,18 +9,22 @@
 /* The key of a word, and its value behind the = */
 static int split(const char *word, const char **value)
 {
-	static const char *const names[NR_WHO_KEYS] = {
-		[WHO_COMM] = "comm", [WHO_PROCESS] = "process", [WHO_THREAD] = "thread",
-		[WHO_CPU] = "cpu",   [WHO_RANK] = "rank",
+	static const struct {
+		const char *name;
+		enum who_key key;
+	} keys[] = {
+		{"comm", WHO_COMM},  {"process", WHO_PROCESS}, {"thread", WHO_THREAD},
+		{"cpu", WHO_CPU},    {"rank", WHO_RANK},       {"pid", WHO_PROCESS},
+		{"tid", WHO_THREAD},
 	};
 
-	for (int key = 0; key < NR_WHO_KEYS; key++) {
-		size_t size = strlen(names[key]);
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		size_t size = strlen(keys[i].name);
 
-		if (strncmp(word, names[key], size) != 0 || word[size] != '=')
+		if (strncmp(word, keys[i].name, size) != 0 || word[size] != '=')
 			continue;
 		*value = word + size + 1;
-		return **value ? key : -EINVAL;
+		return **value ? (int)keys[i].key : -EINVAL;
 	}
 	return -EINVAL;
 }

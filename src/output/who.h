@@ -12,7 +12,7 @@ struct who {
 	unsigned nr_words;
 };
 
-enum who_key { WHO_COMM, WHO_PROCESS, WHO_THREAD, WHO_CPU, WHO_RANK, NR_WHO_KEYS };
+enum who_key { WHO_COMM, WHO_PROCESS, WHO_THREAD, WHO_CPU, WHO_RANK };
 
 /*
  * Chooses by words such as "comm=lmp", "process=17", "thread=18", "cpu=0" or "rank=3": whoever is

@@ -175,8 +175,9 @@ static void ranks_of_two_hosts_stay_two(void **state)
  */
 static void nobody_has_no_number(void **state)
 {
-	static const char *const words[] = {"process=0", "thread=0", "process=101",
-	                                    "comm=[unknown]"};
+	static const char *const words[] = {"process=0",   "thread=0",      "pid=0",
+	                                    "tid=0",       "pid=101",       "tid=101",
+	                                    "process=101", "comm=[unknown]"};
 	const char *wrong = NULL;
 	struct trace *trace;
 	struct world w;
@@ -189,8 +190,8 @@ static void nobody_has_no_number(void **state)
 	add_thread(&w, 0, 0, "swapper");
 	tables_thread_ended(w.tables, add_thread(&w, 102, 102, "gone"), 1);
 	trace = written(&w);
-	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(who_init(&who, trace, &words[i], 1, &wrong), i < 2 ? -ENOENT : 0);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(who_init(&who, trace, &words[i], 1, &wrong), i < 4 ? -ENOENT : 0);
 		assert_ptr_equal(wrong, words[i]);
 		who_fini(&who);
 	}
