@@ -1,4 +1,3 @@
-#include "output/trace_counters.h"
 #include "output/trace_file.h"
 #include "output/trace_places.h"
 #include "output/turns.h"
@@ -17,6 +16,13 @@ struct list {
 	bool memory; /* of which samples may have a class */
 };
 
+/* From the running totals that samples store to what was counted between two samples of a stream.
+ */
+struct counter_streams {
+	uint64_t (*last)[COUNTER_MAX]; /* totals of the latest sample; NULL: no counters here */
+	uint32_t nr;
+};
+
 struct trace_walk {
 	const struct trace *trace;
 	struct places places;
@@ -24,8 +30,8 @@ struct trace_walk {
 	struct turns turns; /* of the lists that have a sample */
 	bool by_time;       /* else one list after the other */
 	uint32_t nr_lists;
-	struct counter_streams counters[2]; /* by enum counter_owner */
-	uint64_t counted[COUNTER_MAX];      /* with the latest sample */
+	struct counter_streams streams[2]; /* by enum counter_owner */
+	uint64_t counted[COUNTER_MAX];     /* with the latest sample */
 	int error;
 };
 
@@ -44,7 +50,7 @@ static void take_memory(const struct trace *trace, struct trace_sample *sample)
 	sample->context = parent;
 }
 
-/* Still totals; see trace_walk_next(). */
+/* Still totals; see count_since(). */
 static void take_counters(const struct trace *trace, const struct list *list,
                           struct trace_sample *sample)
 {
@@ -139,11 +145,16 @@ static int open_lists(struct trace_walk *walk)
 
 static int open_counters(struct trace_walk *walk)
 {
-	int err = 0;
+	for (unsigned i = 0; i < 2 && trace_nr(walk->trace, TRACE_COUNTERS); i++) {
+		struct counter_streams *streams = &walk->streams[i];
 
-	for (unsigned i = 0; i < 2 && !err && trace_nr(walk->trace, TRACE_COUNTERS); i++)
-		err = counter_streams_init(&walk->counters[i], walk->trace, i);
-	return err;
+		streams->nr = i == COUNTER_OF_THREAD ? trace_nr(walk->trace, TRACE_THREADS)
+		                                     : trace_nr_cpus(walk->trace);
+		streams->last = calloc(streams->nr + 1UL, sizeof(*streams->last));
+		if (!streams->last)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static struct trace_walk *walk_new(const struct trace *trace, uint32_t event, bool by_time)
@@ -188,7 +199,7 @@ void trace_walk_free(struct trace_walk *walk)
 	for (uint32_t i = 0; walk->lists && i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
 	for (unsigned i = 0; i < 2; i++)
-		counter_streams_fini(&walk->counters[i]);
+		free(walk->streams[i].last);
 	free(walk->lists);
 	free(walk->turns.heap);
 	places_fini(&walk->places);
@@ -200,21 +211,49 @@ uint32_t trace_walk_places(const struct trace_walk *walk)
 	return walk->nr_lists * CODE_MAX_PAIRS;
 }
 
+static bool of_many(const struct trace *trace, uint32_t thread)
+{
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	return entry && entry->flags & TRACE_THREAD_FOLDED;
+}
+
+/*
+ * Turns a sample's totals into what they are more than those before. Samples come oldest first. Of
+ * a stream that the file does not know, or that is of many threads, nothing is known.
+ */
+static void count_since(struct trace_walk *walk, enum counter_owner owner,
+                        struct trace_sample *sample)
+{
+	struct counter_streams *streams = &walk->streams[owner];
+	uint32_t number = owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+
+	if (number >= streams->nr || (owner == COUNTER_OF_THREAD && of_many(walk->trace, number))) {
+		sample->nr_counters = 0;
+		return;
+	}
+	for (unsigned i = 0; i < sample->nr_counters; i++) {
+		uint64_t *last = &streams->last[number][i], total = sample->counters[i];
+
+		/* A coarser unit may have rounded the last one up beyond this one. */
+		sample->counters[i] = total > *last ? total - *last : 0;
+		*last = total > *last ? total : *last;
+	}
+}
+
 static inline int next_sample(struct trace_walk *walk, struct trace_sample *sample,
                               uint64_t *counters)
 {
-	enum counter_owner owner;
 	struct list *list;
 	int got;
 
 	if (walk->error || !walk->turns.nr)
 		return walk->error;
 	list = &walk->lists[walk->turns.heap[0].number];
-	owner = list->cursor->counters.owner;
 	sample->counters = counters;
 	fill_sample(walk->trace, list, sample);
 	if (sample->nr_counters)
-		counter_streams_step(&walk->counters[owner], walk->trace, owner, sample);
+		count_since(walk, list->cursor->counters.owner, sample);
 	got = list_next(list);
 	if (got < 0)
 		walk->error = got;
