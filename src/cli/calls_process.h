@@ -52,7 +52,7 @@ struct calls_sink {
 	 * call must be put first.
 	 */
 	bool (*begin)(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
-	              const struct ring_requests *last, struct call_run *run);
+	              const struct call_requests *last, struct call_run *run);
 	void (*end)(void *arg, const struct call_run *run);
 	void *arg;
 };

@@ -81,14 +81,13 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 /* --- runs: with the policy `all`, where there is one level and nothing is stripped ------------ */
 
 static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
-                      const struct ring_requests *last, struct call_run *run)
+                      const struct call_requests *last, struct call_run *run)
 {
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
 
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
-	       hmb_begin_run(config->hmb, config->kind, 0, run, put->last_thread, time,
-	                     last->posted, last->done);
+	       hmb_begin_run(config->hmb, config->kind, 0, run, put->last_thread, time, last);
 }
 
 static void end_run(void *arg, const struct call_run *run)

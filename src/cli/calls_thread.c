@@ -13,7 +13,7 @@ struct calls_slot {
 	struct {
 		uint64_t difference; /* to the expected one */
 		uint32_t part;
-		bool posted, stays; /* see ring_last_request(), ring_note_request() */
+		uint8_t fields; /* of its part */
 	} requests[RING_SLOT_PARTS];
 	struct call_part parts[RING_SLOT_PARTS];
 };
@@ -26,7 +26,7 @@ struct calls_thread {
 		uint64_t ticks, ns; /* its entry */
 		bool continued;     /* more of it follows, perhaps in another round */
 	} entry;
-	struct ring_requests requests;
+	struct call_requests requests;
 	/* What the calls of a slot are told by in a run; 0: they cannot be in one. Nobody has slot
 	 * 0. */
 	uint32_t alikes[RING_SLOTS];
@@ -133,13 +133,13 @@ static int decode_parts(const struct calls_process *process, const uint64_t *rec
 			.peer = (int32_t)(record[at] >> 32),
 		};
 		at++;
-		if (fields & RING_TAG)
+		if (fields & PART_TAG)
 			part->tag = (int32_t)record[at++];
-		if (fields & RING_BYTES)
+		if (fields & PART_BYTES)
 			part->bytes = record[at++];
-		if (fields & RING_BYTES_IN)
+		if (fields & PART_BYTES_IN)
 			part->bytes_in = record[at++];
-		if (fields & RING_REQUEST)
+		if (fields & PART_REQUEST)
 			part->request = record[at++];
 	}
 	return at == nr ? (int)nr_parts : -1;
@@ -147,24 +147,25 @@ static int decode_parts(const struct calls_process *process, const uint64_t *rec
 
 static inline bool has_request(const struct call_part *part)
 {
-	return ring_part_fields(part->kind) & RING_REQUEST;
+	return call_part_fields(part->kind) & PART_REQUEST;
 }
 
-static inline void find_request(struct ring_requests *last, struct call_part *part,
+static inline void find_request(struct call_requests *last, struct call_part *part,
                                 uint64_t difference)
 {
-	part->request = *ring_last_request(last, part->kind) + 1 + difference;
-	ring_note_request(last, part->kind, part->request);
+	unsigned fields = call_part_fields(part->kind);
+
+	part->request = *call_last_request(last, fields) + 1 + difference;
+	call_note_request(last, fields, part->request);
 }
 
 static void keep_request(struct calls_slot *slot, uint32_t part)
 {
-	unsigned kind = slot->parts[part].kind, i = slot->nr_requests++;
+	unsigned i = slot->nr_requests++;
 
 	slot->requests[i].difference = slot->parts[part].request;
 	slot->requests[i].part = part;
-	slot->requests[i].posted = ring_posts(kind);
-	slot->requests[i].stays = ring_request_stays(kind);
+	slot->requests[i].fields = (uint8_t)call_part_fields(slot->parts[part].kind);
 }
 
 static bool follows(const struct calls_slot *slot)
@@ -232,19 +233,18 @@ static inline void read_again(const struct reader *reader, unsigned number, uint
                               uint64_t leave)
 {
 	struct calls_slot *slot = &reader->thread->slots[number];
-	struct ring_requests *requests = &reader->thread->requests;
+	struct call_requests *requests = &reader->thread->requests;
 
 	if (!slot->call.alike) {
 		reader->process->malformed++;
 		return;
 	}
 	for (uint32_t i = 0; i < slot->nr_requests; i++) {
-		uint64_t *last = slot->requests[i].posted ? &requests->posted : &requests->done;
-		uint64_t request = *last + 1 + slot->requests[i].difference;
+		unsigned fields = slot->requests[i].fields;
+		uint64_t *request = &slot->parts[slot->requests[i].part].request;
 
-		slot->parts[slot->requests[i].part].request = request;
-		if (!slot->requests[i].stays)
-			*last = request;
+		*request = *call_last_request(requests, fields) + 1 + slot->requests[i].difference;
+		call_note_request(requests, fields, *request);
 	}
 	set_times(reader, &slot->call, enter, leave);
 	give(reader, &slot->call, slot->number);
@@ -332,7 +332,7 @@ static void read_run(const struct reader *reader, struct calls_ring *ring)
 {
 	const struct calls_sink *sink = reader->sink;
 	struct calls_thread *thread = reader->thread;
-	struct ring_requests *requests = &thread->requests;
+	struct call_requests *requests = &thread->requests;
 	const uint64_t *first = &ring->words[ring->tail & (ring->size - 1)];
 	uint64_t most = ring->size - (ring->tail & (ring->size - 1));
 	uint64_t left = ring->head - ring->tail;

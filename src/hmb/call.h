@@ -52,6 +52,75 @@ struct call_part {
 	uint64_t request; /* unique in its process while active, never 0 */
 };
 
+/* What parts of a kind have, in the order of coding. */
+enum part_fields {
+	PART_COMM = 1,
+	PART_PEER = 2,
+	PART_TAG = 4,
+	PART_BYTES = 8,
+	PART_BYTES_IN = 16,
+	PART_REQUEST = 32,
+	PART_POSTS = 64, /* its request begins */
+	PART_ASKS = 128, /* its request is still to be done */
+	PART_MESSAGE = PART_COMM | PART_PEER | PART_TAG | PART_BYTES,
+	PART_COLLECTIVE = PART_COMM | PART_PEER | PART_BYTES | PART_BYTES_IN,
+	PART_ONE_SIDED = PART_COMM | PART_PEER | PART_BYTES,
+	PART_TRANSFER = PART_COMM | PART_BYTES | PART_BYTES_IN,
+};
+
+/* The fields of a kind; the others of a decoded part are 0. 0: there is no such kind. */
+static inline unsigned call_part_fields(unsigned kind)
+{
+	static const uint8_t fields[NR_CALL_PARTS] = {
+		[CALL_SEND] = PART_MESSAGE,
+		[CALL_RECEIVE] = PART_MESSAGE,
+		[CALL_SEND_POSTED] = PART_MESSAGE | PART_REQUEST | PART_POSTS,
+		[CALL_SEND_DONE] = PART_REQUEST,
+		[CALL_RECEIVE_POSTED] = PART_REQUEST | PART_POSTS,
+		[CALL_RECEIVE_DONE] = PART_MESSAGE | PART_REQUEST,
+		[CALL_TEST_FAILED] = PART_REQUEST | PART_ASKS,
+		[CALL_CANCELLED] = PART_REQUEST,
+		[CALL_COLLECTIVE] = PART_COLLECTIVE,
+		[CALL_COLLECTIVE_POSTED] = PART_REQUEST | PART_POSTS,
+		[CALL_COLLECTIVE_DONE] = PART_COLLECTIVE | PART_REQUEST,
+		[CALL_COMM_CREATED] = PART_COMM,
+		[CALL_COMM_FREED] = PART_COMM,
+		[CALL_PUT] = PART_ONE_SIDED,
+		[CALL_GET] = PART_ONE_SIDED,
+		[CALL_ATOMIC] = PART_ONE_SIDED,
+		[CALL_READ] = PART_BYTES,
+		[CALL_WRITE] = PART_BYTES,
+		[CALL_VALUE] = PART_BYTES,
+		[CALL_FILE_OPENED] = PART_COMM | PART_TAG,
+		[CALL_FILE_CLOSED] = PART_COMM,
+		[CALL_FILE_READ] = PART_TRANSFER,
+		[CALL_FILE_WRITE] = PART_TRANSFER,
+		[CALL_READ_POSTED] = PART_COMM | PART_BYTES_IN | PART_REQUEST | PART_POSTS,
+		[CALL_READ_DONE] = PART_TRANSFER | PART_REQUEST,
+		[CALL_WRITE_POSTED] = PART_COMM | PART_BYTES_IN | PART_REQUEST | PART_POSTS,
+		[CALL_WRITE_DONE] = PART_TRANSFER | PART_REQUEST,
+	};
+
+	return kind < NR_CALL_PARTS ? fields[kind] : 0;
+}
+
+/* The requests that a thread's calls were about last. The next one is expected to be one more. */
+struct call_requests {
+	uint64_t posted, done;
+};
+
+/* The request that one in a part with these fields is expected to be the next after. */
+static inline uint64_t *call_last_request(struct call_requests *last, unsigned fields)
+{
+	return fields & PART_POSTS ? &last->posted : &last->done;
+}
+
+static inline void call_note_request(struct call_requests *last, unsigned fields, uint64_t request)
+{
+	if (!(fields & PART_ASKS))
+		*call_last_request(last, fields) = request;
+}
+
 enum call_flags {
 	CALL_UNFINISHED = 1, /* never returned: leave is when the process ended, or when it was seen
 	                        that the program had left it */

@@ -15,46 +15,6 @@ static_assert(1 + 3 * 5 + 3 * VARINT_MAX <= CALL_CODE_ROOM(1) - CALL_CODE_ROOM(0
 static_assert(2 * VARINT_MAX + 2 * 5 <= 3 * 5 + 2 * VARINT_MAX, "no record is longer");
 static_assert(CALL_CODE_MAX_RECORD <= (1 << 8) - sizeof(struct bin), "the smallest bin has room");
 
-#define MESSAGE    (PART_COMM | PART_PEER | PART_TAG | PART_BYTES)
-#define COLLECTIVE (PART_COMM | PART_PEER | PART_BYTES | PART_BYTES_IN)
-#define ONE_SIDED  (PART_COMM | PART_PEER | PART_BYTES)
-#define TRANSFER   (PART_COMM | PART_BYTES | PART_BYTES_IN)
-
-unsigned call_part_fields(unsigned kind)
-{
-	static const uint8_t fields[NR_CALL_PARTS] = {
-		[CALL_SEND] = MESSAGE,
-		[CALL_RECEIVE] = MESSAGE,
-		[CALL_SEND_POSTED] = MESSAGE | PART_REQUEST | PART_POSTS,
-		[CALL_SEND_DONE] = PART_REQUEST,
-		[CALL_RECEIVE_POSTED] = PART_REQUEST | PART_POSTS,
-		[CALL_RECEIVE_DONE] = MESSAGE | PART_REQUEST,
-		[CALL_TEST_FAILED] = PART_REQUEST | PART_ASKS,
-		[CALL_CANCELLED] = PART_REQUEST,
-		[CALL_COLLECTIVE] = COLLECTIVE,
-		[CALL_COLLECTIVE_POSTED] = PART_REQUEST | PART_POSTS,
-		[CALL_COLLECTIVE_DONE] = COLLECTIVE | PART_REQUEST,
-		[CALL_COMM_CREATED] = PART_COMM,
-		[CALL_COMM_FREED] = PART_COMM,
-		[CALL_PUT] = ONE_SIDED,
-		[CALL_GET] = ONE_SIDED,
-		[CALL_ATOMIC] = ONE_SIDED,
-		[CALL_READ] = PART_BYTES,
-		[CALL_WRITE] = PART_BYTES,
-		[CALL_VALUE] = PART_BYTES,
-		[CALL_FILE_OPENED] = PART_COMM | PART_TAG,
-		[CALL_FILE_CLOSED] = PART_COMM,
-		[CALL_FILE_READ] = TRANSFER,
-		[CALL_FILE_WRITE] = TRANSFER,
-		[CALL_READ_POSTED] = PART_COMM | PART_BYTES_IN | PART_REQUEST | PART_POSTS,
-		[CALL_READ_DONE] = TRANSFER | PART_REQUEST,
-		[CALL_WRITE_POSTED] = PART_COMM | PART_BYTES_IN | PART_REQUEST | PART_POSTS,
-		[CALL_WRITE_DONE] = TRANSFER | PART_REQUEST,
-	};
-
-	return kind < NR_CALL_PARTS ? fields[kind] : 0;
-}
-
 static struct call_shape_part shape_part(const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);
@@ -244,17 +204,13 @@ static inline unsigned char *put_differences(struct call_model *model, unsigned 
 /* Whether all requests are those that are expected. */
 static bool requests_expected(const struct call_thread *thread, const struct call *call)
 {
-	struct call_thread after = *thread;
+	struct call_requests after = thread->requests;
 
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
 		const struct call_part *part = &call->parts[i];
-		unsigned fields = call_part_fields(part->kind);
 
-		if (!(fields & PART_REQUEST))
-			continue;
-		if (part->request != *last_request(&after, fields) + 1)
+		if (!call_next_request(&after, call_part_fields(part->kind), part->request))
 			return false;
-		note_request(&after, fields, part->request);
 	}
 	return true;
 }
@@ -270,8 +226,9 @@ static unsigned char *put_requests(struct call_thread *thread, unsigned char *at
 			continue;
 		if (flags & SHAPE_REQUESTS)
 			at = varint_put(
-				at, zigzag(part->request - (*last_request(thread, fields) + 1)));
-		note_request(thread, fields, part->request);
+				at, zigzag(part->request -
+			                   (*call_last_request(&thread->requests, fields) + 1)));
+		call_note_request(&thread->requests, fields, part->request);
 	}
 	return at;
 }

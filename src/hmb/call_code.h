@@ -53,21 +53,6 @@ enum shape_flags {
 	SHAPE_ALL = 127,
 };
 
-/* What parts of a kind have, in the order of coding. */
-enum part_fields {
-	PART_COMM = 1,
-	PART_PEER = 2,
-	PART_TAG = 4,
-	PART_BYTES = 8,
-	PART_BYTES_IN = 16,
-	PART_REQUEST = 32,
-	PART_POSTS = 64, /* its request begins */
-	PART_ASKS = 128, /* its request is still to be done */
-};
-
-/* The fields of a kind; the others of a decoded part are 0. 0: there is no such kind. */
-unsigned call_part_fields(unsigned kind);
-
 struct call_shape {
 	uint32_t region, depth;
 	uint8_t flags, nr_parts;
@@ -84,9 +69,9 @@ struct call_shape_part {
 
 struct call_thread {
 	uint32_t thread;
-	bool continued;        /* its last record was CALL_CONTINUED */
-	uint64_t enter, last;  /* of its last record: enter and leave, time units */
-	uint64_t posted, done; /* its last requests */
+	bool continued;       /* its last record was CALL_CONTINUED */
+	uint64_t enter, last; /* of its last record: enter and leave, time units */
+	struct call_requests requests;
 };
 
 /* What a bin has said so far. */

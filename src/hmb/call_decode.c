@@ -142,10 +142,10 @@ static void get_requests(struct call_cursor *cursor, const struct shaped *shaped
 		part->request = 0;
 		if (!(fields & PART_REQUEST))
 			continue;
-		part->request = *last_request(thread, fields) + 1;
+		part->request = *call_last_request(&thread->requests, fields) + 1;
 		if (shaped->shape.flags & SHAPE_REQUESTS)
 			part->request += unzigzag(get_varint(cursor));
-		note_request(thread, fields, part->request);
+		call_note_request(&thread->requests, fields, part->request);
 	}
 }
 

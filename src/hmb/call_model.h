@@ -58,18 +58,6 @@ static inline void add_shape(struct call_model *model, const struct call_shape *
 	model->nr_parts += shape->nr_parts;
 }
 
-/* The request that is expected in a part of the kind, and that later ones are expected after. */
-static inline uint64_t *last_request(struct call_thread *thread, unsigned fields)
-{
-	return fields & PART_POSTS ? &thread->posted : &thread->done;
-}
-
-static inline void note_request(struct call_thread *thread, unsigned fields, uint64_t request)
-{
-	if (!(fields & PART_ASKS))
-		*last_request(thread, fields) = request;
-}
-
 static inline uint64_t put_value(unsigned kind, uint64_t value)
 {
 	return kind == CALL_VALUE ? __builtin_bswap64(value) : value;

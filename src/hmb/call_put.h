@@ -57,10 +57,10 @@ static inline void call_end(struct call_encoder *encoder, struct bin *bin, const
 }
 
 /* Whether the request is the one that is expected; it is then the last one. */
-static inline bool call_next_request(uint64_t *posted, uint64_t *done, unsigned fields,
+static inline bool call_next_request(struct call_requests *requests, unsigned fields,
                                      uint64_t request)
 {
-	uint64_t *last = fields & PART_POSTS ? posted : done;
+	uint64_t *last = call_last_request(requests, fields);
 
 	if (!(fields & PART_REQUEST))
 		return true;
@@ -74,16 +74,15 @@ static inline bool call_next_request(uint64_t *posted, uint64_t *done, unsigned 
 static inline bool call_next_requests(struct call_thread *thread, const struct call_alike *known,
                                       const struct call *call)
 {
-	uint64_t posted = thread->posted, done = thread->done;
+	struct call_requests after = thread->requests;
 
 	if (call->nr_parts == 1)
-		return call_next_request(&thread->posted, &thread->done, known->fields[0],
+		return call_next_request(&thread->requests, known->fields[0],
 		                         call->parts[0].request);
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (!call_next_request(&posted, &done, known->fields[i], call->parts[i].request))
+		if (!call_next_request(&after, known->fields[i], call->parts[i].request))
 			return false;
-	thread->posted = posted;
-	thread->done = done;
+	thread->requests = after;
 	return true;
 }
 

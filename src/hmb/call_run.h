@@ -27,8 +27,8 @@ struct call_run {
  * are the last requests before. false: a call must be put alone first.
  */
 static inline bool call_run_begin(struct call_run *run, struct call_encoder *encoder,
-                                  struct bin *bin, uint32_t thread, uint64_t time, uint64_t posted,
-                                  uint64_t done)
+                                  struct bin *bin, uint32_t thread, uint64_t time,
+                                  const struct call_requests *requests)
 {
 	const struct call_thread *of = encoder->model.thread;
 
@@ -43,7 +43,8 @@ static inline bool call_run_begin(struct call_run *run, struct call_encoder *enc
 		.last = of->last,
 		.key = call_alike_key(encoder, 0),
 		.time_shift = bin->time_shift,
-		.unexpected = posted != of->posted || done != of->done,
+		.unexpected = requests->posted != of->requests.posted ||
+	                      requests->done != of->requests.done,
 	};
 	return true;
 }
@@ -100,8 +101,8 @@ static inline void call_run_end(const struct call_run *run)
 	run->encoder->last = (uint16_t)(run->known->number + 1U);
 	/* When it was entered does not matter: it is not continued. */
 	model->thread->last = model->time = run->last;
-	model->thread->posted += run->posted;
-	model->thread->done += run->done;
+	model->thread->requests.posted += run->posted;
+	model->thread->requests.done += run->done;
 	call_append(run->bin, run->at, run->nr);
 }
 

@@ -395,11 +395,11 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 }
 
 bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
-                   uint32_t thread, uint64_t time, uint64_t posted, uint64_t done)
+                   uint32_t thread, uint64_t time, const struct call_requests *requests)
 {
 	struct hmb_level *l = &hmb->kinds[kind].levels[level];
 
-	return l->open && call_run_begin(run, l->calls, l->open, thread, time, posted, done);
+	return l->open && call_run_begin(run, l->calls, l->open, thread, time, requests);
 }
 
 void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run)

@@ -156,7 +156,7 @@ struct call_run;
  * the buffer. false: put a call alone first. See call_run_begin().
  */
 bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
-                   uint32_t thread, uint64_t time, uint64_t posted, uint64_t done);
+                   uint32_t thread, uint64_t time, const struct call_requests *requests);
 void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run);
 
 /* Closes the kind's lowest open level for a reason of the caller's. */

@@ -108,7 +108,7 @@ struct thread {
 	uint64_t last; /* ticks, the leave of the last record */
 
 	struct known_calls *known;     /* with a ring */
-	struct ring_requests requests; /* with the record that is being made */
+	struct call_requests requests; /* with the record that is being made */
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
 	uint64_t made; /* the head word of the record that is being made, as far as it is */
@@ -202,11 +202,11 @@ static inline void visit_message(struct visit *visit, enum call_part_kind kind, 
 static inline void visit_request(struct visit *visit, enum call_part_kind kind, uint64_t request)
 {
 	struct thread *thread = visit->thread;
-	struct ring_requests *last = &thread->requests;
+	unsigned fields = call_part_fields(kind);
 
 	thread->parts[thread_part_words(thread) - 1] =
-		request - (*ring_last_request(last, kind) + 1);
-	ring_note_request(last, kind, request);
+		request - (*call_last_request(&thread->requests, fields) + 1);
+	call_note_request(&thread->requests, fields, request);
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */

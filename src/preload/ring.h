@@ -30,7 +30,7 @@
  *     RING_AGAIN     slot | ticks at entry | ticks at return, where these do not fit in there
  *
  * So that requests do not differ for ever, they are written as differences to the ones that are
- * expected: see struct ring_requests.
+ * expected: see struct call_requests.
  *
  * A call that the program left by a jump or an exception is written when that is seen, without
  * parts and with that time as its return:
@@ -245,75 +245,19 @@ static inline uint64_t ring_again_duration(uint64_t head)
  * tag, bytes, bytes_in and request, in this order, is fixed by its kind. A request is written as
  * the difference to the one that is expected.
  */
-enum ring_field { RING_TAG = 1, RING_BYTES = 2, RING_BYTES_IN = 4, RING_REQUEST = 8 };
-
 static inline unsigned ring_part_fields(unsigned kind)
 {
-	static const uint8_t fields[NR_CALL_PARTS] = {
-		[CALL_SEND] = RING_TAG | RING_BYTES,
-		[CALL_RECEIVE] = RING_TAG | RING_BYTES,
-		[CALL_SEND_POSTED] = RING_TAG | RING_BYTES | RING_REQUEST,
-		[CALL_SEND_DONE] = RING_REQUEST,
-		[CALL_RECEIVE_POSTED] = RING_REQUEST,
-		[CALL_RECEIVE_DONE] = RING_TAG | RING_BYTES | RING_REQUEST,
-		[CALL_TEST_FAILED] = RING_REQUEST,
-		[CALL_CANCELLED] = RING_REQUEST,
-		[CALL_COLLECTIVE] = RING_BYTES | RING_BYTES_IN,
-		[CALL_COLLECTIVE_POSTED] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
-		[CALL_COLLECTIVE_DONE] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
-		[CALL_PUT] = RING_BYTES,
-		[CALL_GET] = RING_BYTES,
-		[CALL_ATOMIC] = RING_BYTES,
-		[CALL_READ] = RING_BYTES,
-		[CALL_WRITE] = RING_BYTES,
-		[CALL_VALUE] = RING_BYTES,
-		[CALL_FILE_OPENED] = RING_TAG,
-		[CALL_FILE_READ] = RING_BYTES | RING_BYTES_IN,
-		[CALL_FILE_WRITE] = RING_BYTES | RING_BYTES_IN,
-		[CALL_READ_POSTED] = RING_BYTES_IN | RING_REQUEST,
-		[CALL_READ_DONE] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
-		[CALL_WRITE_POSTED] = RING_BYTES_IN | RING_REQUEST,
-		[CALL_WRITE_DONE] = RING_BYTES | RING_BYTES_IN | RING_REQUEST,
-	};
-
-	return kind < NR_CALL_PARTS ? fields[kind] : 0;
+	/* The policy may make it a blocking one, which says what it moved. */
+	return call_part_fields(kind) |
+	       (kind == CALL_COLLECTIVE_POSTED ? PART_BYTES | PART_BYTES_IN : 0U);
 }
 
 static inline unsigned ring_part_words(unsigned kind)
 {
 	unsigned fields = ring_part_fields(kind);
 
-	return 1 + (fields & 1) + (fields >> 1 & 1) + (fields >> 2 & 1) + (fields >> 3 & 1);
-}
-
-/* The requests that a thread's records were about last. The next one is expected to be one more. */
-struct ring_requests {
-	uint64_t posted, done;
-};
-
-/* Whether a part of the kind begins its request; and whether that is still to be done. */
-static inline bool ring_posts(unsigned kind)
-{
-	return kind == CALL_SEND_POSTED || kind == CALL_RECEIVE_POSTED ||
-	       kind == CALL_COLLECTIVE_POSTED || kind == CALL_READ_POSTED ||
-	       kind == CALL_WRITE_POSTED;
-}
-
-static inline bool ring_request_stays(unsigned kind)
-{
-	return kind == CALL_TEST_FAILED;
-}
-
-/* The request that one of the kind is expected to be the next after. */
-static inline uint64_t *ring_last_request(struct ring_requests *last, unsigned kind)
-{
-	return ring_posts(kind) ? &last->posted : &last->done;
-}
-
-static inline void ring_note_request(struct ring_requests *last, unsigned kind, uint64_t request)
-{
-	if (!ring_request_stays(kind))
-		*ring_last_request(last, kind) = request;
+	return 1U + !!(fields & PART_TAG) + !!(fields & PART_BYTES) + !!(fields & PART_BYTES_IN) +
+	       !!(fields & PART_REQUEST);
 }
 
 #define RING_MAX_PART 5 /* words */

@@ -164,11 +164,11 @@ static bool write_other(struct thread *thread, uint64_t hash, uint64_t enter, ui
 static void undo_requests(struct thread *thread)
 {
 	for (size_t at = 0; at < thread_part_words(thread);) {
-		unsigned kind = thread->parts[at] & 0xff;
+		unsigned kind = thread->parts[at] & 0xff, fields = call_part_fields(kind);
 
 		at += ring_part_words(kind);
-		if (ring_part_fields(kind) & RING_REQUEST && !ring_request_stays(kind))
-			*ring_last_request(&thread->requests, kind) -= thread->parts[at - 1] + 1;
+		if (fields & PART_REQUEST && !(fields & PART_ASKS))
+			*call_last_request(&thread->requests, fields) -= thread->parts[at - 1] + 1;
 	}
 }
 

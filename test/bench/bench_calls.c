@@ -38,13 +38,13 @@ static void put(void *arg, struct calls_process *process, pid_t tid, uint32_t lo
 }
 
 static bool begin(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
-                  const struct ring_requests *last, struct call_run *run)
+                  const struct call_requests *last, struct call_run *run)
 {
 	struct world *w = arg;
 
 	(void)process;
 	(void)tid;
-	return hmb_begin_run(w->hmb, 0, 0, run, 0, time, last->posted, last->done);
+	return hmb_begin_run(w->hmb, 0, 0, run, 0, time, last);
 }
 
 static void end(void *arg, const struct call_run *run)

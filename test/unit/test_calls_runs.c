@@ -45,13 +45,13 @@ static void put(void *arg, struct calls_process *process, pid_t tid, uint32_t lo
 }
 
 static bool begin(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
-                  const struct ring_requests *last, struct call_run *run)
+                  const struct call_requests *last, struct call_run *run)
 {
 	struct side *side = arg;
 
 	(void)process;
 	return tid == side->last_tid &&
-	       hmb_begin_run(side->hmb, 0, 0, run, thread_of(tid), time, last->posted, last->done);
+	       hmb_begin_run(side->hmb, 0, 0, run, thread_of(tid), time, last);
 }
 
 static void end(void *arg, const struct call_run *run)
@@ -124,7 +124,7 @@ static size_t add_part(uint64_t *at, unsigned kind)
 	at[0] = kind | (rnd() % 3) << 8 | (rnd() % 4) << 32;
 	for (size_t i = 1; i < nr; i++)
 		at[i] = rnd() % 8 * 24;
-	if (ring_part_fields(kind) & RING_REQUEST) /* mostly the one that is expected */
+	if (ring_part_fields(kind) & PART_REQUEST) /* mostly the one that is expected */
 		at[nr - 1] = rnd() % 8 ? 0 : rnd() % 5;
 	return nr;
 }
@@ -243,6 +243,7 @@ static void test_no_run_before_the_last_leave(void **state)
 {
 	const struct call first = {.enter = 800, .leave = 1600};
 	const struct call second = {.enter = 2400, .leave = 3200, .alike = 1};
+	const struct call_requests none = {0};
 	struct call_run run;
 	struct side side;
 
@@ -250,8 +251,8 @@ static void test_no_run_before_the_last_leave(void **state)
 	side_open(&side, true, 0);
 	hmb_put_call(side.hmb, 0, 0, &first);
 	hmb_put_call(side.hmb, 0, 0, &second);
-	assert_false(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave - 8, 0, 0));
-	assert_true(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave, 0, 0));
+	assert_false(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave - 8, &none));
+	assert_true(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave, &none));
 	assert_true(call_run_put(&run, 1, second.leave, 4000, NULL));
 	hmb_end_run(side.hmb, 0, &run);
 	assert_int_equal(hmb_stored(side.hmb, 0), 3);

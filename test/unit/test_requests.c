@@ -26,7 +26,7 @@ struct part {
 };
 
 static struct comm comm = {.handle = COMM, .number = 1};
-static struct ring_requests last;
+static struct call_requests last;
 static struct part parts[RING_MAX_PARTS];
 
 static int fake_type_size(uintptr_t type, int *size)
@@ -58,7 +58,7 @@ static int setup(void **state)
 	process.shared = calloc(1, sizeof(*process.shared));
 	assert_non_null(process.shared);
 	this_thread = (struct thread){.comm_handle = COMM, .comm = &comm};
-	last = (struct ring_requests){0};
+	last = (struct call_requests){0};
 	return 0;
 }
 
@@ -83,9 +83,10 @@ static unsigned decode(void)
 
 		*part = (struct part){.kind = kind, .peer = (int32_t)(*at >> 32)};
 		at++;
-		if (ring_part_fields(kind) & RING_REQUEST) {
-			part->request = *ring_last_request(&last, kind) + 1 + at[nr - 1];
-			ring_note_request(&last, kind, part->request);
+		if (ring_part_fields(kind) & PART_REQUEST) {
+			part->request =
+				*call_last_request(&last, call_part_fields(kind)) + 1 + at[nr - 1];
+			call_note_request(&last, call_part_fields(kind), part->request);
 		}
 		memcpy(part->words, at, nr * sizeof(*at));
 		at += nr;
