@@ -26,17 +26,6 @@ static int compare_tids(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int put_thread(struct threads *threads, pid_t tid)
-{
-	pid_t *more = array_grow(threads->tids, threads->nr, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	threads->tids = more;
-	threads->tids[threads->nr++] = tid;
-	return 0;
-}
-
 /* Those of one process, or none of one that has ended meanwhile. */
 static int put_threads(struct threads *threads, pid_t pid)
 {
@@ -55,7 +44,7 @@ static int put_threads(struct threads *threads, pid_t pid)
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid > 0)
-			error = put_thread(threads, tid);
+			error = ARRAY_ADD(threads->tids, threads->nr, tid);
 	}
 	closedir(dir);
 	return error;

@@ -13,21 +13,16 @@
 /* The path is the list's from now on. */
 static int add(struct trace_list *list, char *path)
 {
-	char **grown;
-
 	if (!path)
 		return -ENOMEM;
 	if (list->nr == TRACE_LIST_MAX) {
 		free(path);
 		return -E2BIG;
 	}
-	grown = array_grow(list->paths, list->nr, sizeof(*grown));
-	if (!grown) {
+	if (ARRAY_ADD(list->paths, list->nr, path)) {
 		free(path);
 		return -ENOMEM;
 	}
-	list->paths = grown;
-	list->paths[list->nr++] = path;
 	return 0;
 }
 

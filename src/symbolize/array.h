@@ -2,6 +2,7 @@
 #ifndef SYMBOLIZE_ARRAY_H
 #define SYMBOLIZE_ARRAY_H
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ARRAY_LEAST 16 /* a power of two, as is all room */
@@ -18,9 +19,21 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	return reallocarray(array, nr < ARRAY_LEAST ? ARRAY_LEAST : 2 * nr, size);
 }
 
+/* Adds an entry to an array of nr; 0, or -ENOMEM, and all is as it was. */
+#define ARRAY_ADD(array, nr, entry)                                                      \
+	({                                                                               \
+		__typeof__(array) array_grown = array_grow(array, nr, sizeof(*(array))); \
+                                                                                         \
+		if (array_grown) {                                                       \
+			(array) = array_grown;                                           \
+			(array)[(nr)++] = (entry);                                       \
+		}                                                                        \
+		array_grown ? 0 : -ENOMEM;                                               \
+	})
+
 /*
- * The same of one that is emptied and filled again and again: most is how many entries it had when
- * it had most of them, 0 to begin with.
+ * The same room, of one that is emptied and filled again and again: most is how many entries it had
+ * when it had most of them, 0 to begin with.
  */
 static inline void *array_reach(void *array, size_t nr, size_t *most, size_t size)
 {

@@ -150,17 +150,6 @@ static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section sectio
 	return 0;
 }
 
-static int unit_add(struct dwarf *dwarf, uint64_t offset)
-{
-	uint64_t *units = array_grow(dwarf->units, dwarf->nr_units, sizeof(*units));
-
-	if (!units)
-		return -ENOMEM;
-	dwarf->units = units;
-	dwarf->units[dwarf->nr_units++] = offset;
-	return 0;
-}
-
 #define LEAST_UNIT 8 /* bytes: nothing but zeroes would be units of none */
 
 /* As far as their sizes make sense. */
@@ -176,7 +165,7 @@ int dwarf_units_find(struct dwarf *dwarf)
 	dwarf->nr_units = 0;
 	while (!err && dwarf_length(&cursor, NULL) && dwarf_step(dwarf, 1)) {
 		if (cursor_left(&cursor) >= LEAST_UNIT)
-			err = unit_add(dwarf, offset);
+			err = ARRAY_ADD(dwarf->units, dwarf->nr_units, offset);
 		offset = (uint64_t)(cursor.end - info);
 		cursor = dwarf_cursor(dwarf, DWARF_INFO, offset);
 	}

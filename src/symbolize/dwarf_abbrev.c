@@ -120,30 +120,16 @@ static uint8_t attr_find(uint64_t name)
 
 static int spec_add(struct dwarf_abbrevs *abbrevs, const struct dwarf_spec *spec)
 {
-	struct dwarf_spec *specs;
-
 	if (abbrevs->nr_specs == MAX_SPECS)
 		return -EBADMSG;
-	specs = array_grow(abbrevs->specs, abbrevs->nr_specs, sizeof(*specs));
-	if (!specs)
-		return -ENOMEM;
-	abbrevs->specs = specs;
-	abbrevs->specs[abbrevs->nr_specs++] = *spec;
-	return 0;
+	return ARRAY_ADD(abbrevs->specs, abbrevs->nr_specs, *spec);
 }
 
 static int abbrev_add(struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *abbrev)
 {
-	struct dwarf_abbrev *more;
-
 	if (abbrevs->nr == MAX_SPECS)
 		return -EBADMSG;
-	more = array_grow(abbrevs->abbrevs, abbrevs->nr, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	abbrevs->abbrevs = more;
-	abbrevs->abbrevs[abbrevs->nr++] = *abbrev;
-	return 0;
+	return ARRAY_ADD(abbrevs->abbrevs, abbrevs->nr, *abbrev);
 }
 
 /* The sizes of a table's units are known: what depends on them is as fixed as the rest. */

@@ -51,16 +51,9 @@ struct jitdump {
 
 static int code_add(struct jitdump *dump, const struct jitdump_code *code)
 {
-	struct jitdump_code *codes;
-
 	if (dump->nr == MAX_CODES)
 		return 0;
-	codes = array_grow(dump->codes, dump->nr, sizeof(*codes));
-	if (!codes)
-		return -ENOMEM;
-	dump->codes = codes;
-	dump->codes[dump->nr++] = *code;
-	return 0;
+	return ARRAY_ADD(dump->codes, dump->nr, *code);
 }
 
 static int load_add(struct jitdump *dump, const struct code_load *load, uint64_t at)

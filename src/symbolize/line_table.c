@@ -35,30 +35,18 @@ struct line_state {
 
 static int folder_add(struct line_table *table, const char *name)
 {
-	const char **folders;
-
 	if (table->nr_folders == MAX_FILES)
 		return -EBADMSG;
-	folders = array_grow(table->folders, table->nr_folders, sizeof(*folders));
-	if (!folders)
-		return -ENOMEM;
-	table->folders = folders;
-	table->folders[table->nr_folders++] = name;
-	return 0;
+	return ARRAY_ADD(table->folders, table->nr_folders, name);
 }
 
 static int file_add(struct line_table *table, const char *name, uint64_t folder)
 {
-	struct line_file *files;
+	struct line_file file = {.name = name, .folder = folder};
 
 	if (table->nr_files == MAX_FILES)
 		return -EBADMSG;
-	files = array_grow(table->files, table->nr_files, sizeof(*files));
-	if (!files)
-		return -ENOMEM;
-	table->files = files;
-	table->files[table->nr_files++] = (struct line_file){.name = name, .folder = folder};
-	return 0;
+	return ARRAY_ADD(table->files, table->nr_files, file);
 }
 
 /* A string in place; "" at the end of a list or of the cursor. */

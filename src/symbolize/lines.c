@@ -142,17 +142,12 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 /* Index + 1; 0: there is no room. */
 static uint32_t scope_add(struct lines *lines, const struct scope *scope)
 {
-	struct scope *scopes;
-
 	if (lines->nr_scopes == MAX_SCOPES)
 		return 0;
-	scopes = array_grow(lines->scopes, lines->nr_scopes, sizeof(*scopes));
-	if (!scopes) {
+	if (ARRAY_ADD(lines->scopes, lines->nr_scopes, *scope)) {
 		lines->no_memory = true;
 		return 0;
 	}
-	lines->scopes = scopes;
-	lines->scopes[lines->nr_scopes++] = *scope;
 	return (uint32_t)lines->nr_scopes;
 }
 

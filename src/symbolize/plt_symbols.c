@@ -35,17 +35,6 @@ struct got {
 	uint64_t relocations; /* bytes left to read */
 };
 
-static int got_add(struct got *got, const struct got_slot *slot)
-{
-	struct got_slot *slots = array_grow(got->slots, got->nr, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	got->slots = slots;
-	got->slots[got->nr++] = *slot;
-	return 0;
-}
-
 static int resolver_compare(const void *x, const void *y)
 {
 	const struct got_slot *a = x, *b = y;
@@ -88,13 +77,13 @@ static int relocation_add(struct got *got, const struct dynamic *dynamic, const 
 		    !gelf_getsym(dynamic->symbols, (int)GELF_R_SYM(rela->r_info), &sym))
 			return 0;
 		slot.name = elf_string(dynamic->strings, sym.st_name);
-		return got_add(got, &slot);
+		return ARRAY_ADD(got->slots, got->nr, slot);
 	}
 	if (type != got->machine->irelative)
 		return 0;
 	slot.resolver = (uint64_t)rela->r_addend;
 	slot.rank = 0;
-	return slot.resolver ? got_add(got, &slot) : 0;
+	return slot.resolver ? ARRAY_ADD(got->slots, got->nr, slot) : 0;
 }
 
 static int relocations_add(struct got *got, Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr)

@@ -8,16 +8,9 @@
 
 int symbol_table_add(struct symbol_table *table, const struct table_symbol *symbol)
 {
-	struct table_symbol *symbols;
-
 	if (symbol->lo >= symbol->hi || table->nr == SYMBOL_TABLE_MAX)
 		return 0;
-	symbols = array_grow(table->symbols, table->nr, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	table->symbols = symbols;
-	table->symbols[table->nr++] = *symbol;
-	return 0;
+	return ARRAY_ADD(table->symbols, table->nr, *symbol);
 }
 
 void symbol_table_fini(struct symbol_table *table)
