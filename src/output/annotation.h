@@ -18,6 +18,7 @@ struct hot_place {
 	uint64_t frame;
 	uint64_t self, samples;
 	uint32_t file, line; /* file: string; 0: not known */
+	uint32_t size;       /* of an instruction; 0: an address alone */
 	bool hottest;        /* one of as many as options limit */
 };
 
@@ -58,25 +59,17 @@ void annotation_fini(struct annotation *annotation);
 /* The end of the lines of the same file as the one at `first`. */
 uint32_t annotation_file_end(const struct annotation *annotation, uint32_t first);
 
-/* An instruction, or where the code cannot be had a place. */
-struct code_row {
-	uint32_t offset, size; /* size: 0: a place */
-	uint64_t self, samples;
-	uint32_t file, line;
-	bool hottest;
-};
-
 /*
  * The rows of a code in their order: all its instructions, or where it has no text the places in
  * it. disassembler: where to leave one for the texts of rows, or NULL. NULL: no memory; to be
  * freed.
  */
-struct code_row *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
-                                 uint32_t *nr, struct disassembler **disassembler);
+struct hot_place *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
+                                  uint32_t *nr, struct disassembler **disassembler);
 
 /* The text of a row; "" of places. */
 void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
-                         const struct code_row *row, struct disassembler *disassembler,
+                         const struct hot_place *row, struct disassembler *disassembler,
                          char text[INSTRUCTION_SIZE]);
 
 /* Why a code has no text, in a few words; NULL: it has. */

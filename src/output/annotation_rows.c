@@ -4,28 +4,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-static struct code_row *place_rows(const struct annotation *annotation, const struct hot_code *code)
+static struct hot_place *place_rows(const struct annotation *annotation,
+                                    const struct hot_code *code)
 {
-	struct code_row *rows = calloc(code->nr + 1UL, sizeof(*rows));
+	struct hot_place *rows = calloc(code->nr + 1UL, sizeof(*rows));
 
-	for (uint32_t i = 0; rows && i < code->nr; i++) {
-		const struct hot_place *place = &annotation->places[code->first + i];
-
-		rows[i] = (struct code_row){frame_offset(place->frame),
-		                            0,
-		                            place->self,
-		                            place->samples,
-		                            place->file,
-		                            place->line,
-		                            place->hottest};
-	}
+	if (rows)
+		memcpy(rows, &annotation->places[code->first], code->nr * sizeof(*rows));
 	return rows;
 }
 
-/* Counts instructions, and notes them where rows are given. */
-static uint32_t sweep(const struct hot_code *code, uint32_t lo, struct disassembler *disassembler,
-                      struct code_row *rows)
+/* Counts instructions from a frame on, and notes them where rows are given. */
+static uint32_t sweep(const struct hot_code *code, uint64_t start,
+                      struct disassembler *disassembler, struct hot_place *rows)
 {
 	char text[INSTRUCTION_SIZE];
 	uint32_t nr = 0;
@@ -33,24 +26,23 @@ static uint32_t sweep(const struct hot_code *code, uint32_t lo, struct disassemb
 
 	for (size_t at = 0; at < code->code.size; at += size, nr++) {
 		size = disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
-		                         lo + at, text);
+		                         frame_offset(start) + at, text);
 		if (rows)
-			rows[nr] = (struct code_row){.offset = lo + (uint32_t)at,
-			                             .size = (uint32_t)size};
+			rows[nr] = (struct hot_place){.frame = start + at, .size = (uint32_t)size};
 	}
 	return nr;
 }
 
 /* A place that no instruction begins at belongs to the one around it. */
 static void add_places(const struct annotation *annotation, const struct hot_code *code,
-                       struct code_row *rows, uint32_t nr)
+                       struct hot_place *rows, uint32_t nr)
 {
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; i < code->nr && nr; i++) {
 		const struct hot_place *place = &annotation->places[code->first + i];
 
-		while (row + 1 < nr && rows[row + 1].offset <= frame_offset(place->frame))
+		while (row + 1 < nr && rows[row + 1].frame <= place->frame)
 			row++;
 		rows[row].self += place->self;
 		rows[row].samples += place->samples;
@@ -60,19 +52,20 @@ static void add_places(const struct annotation *annotation, const struct hot_cod
 	}
 }
 
-struct code_row *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
-                                 uint32_t *nr, struct disassembler **disassembler)
+struct hot_place *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
+                                  uint32_t *nr, struct disassembler **disassembler)
 {
-	uint32_t lo = trace_symbol(annotation->trace, code->symbol)->lo;
-	struct code_row *rows;
+	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
+	uint64_t start = frame_make((uint16_t)symbol->module, symbol->lo);
+	struct hot_place *rows;
 
 	*disassembler = code->err ? NULL : disassembler_new(code->code.machine);
 	*nr = code->nr;
 	if (!*disassembler)
 		return place_rows(annotation, code);
-	rows = calloc(sweep(code, lo, *disassembler, NULL) + 1UL, sizeof(*rows));
+	rows = calloc(sweep(code, start, *disassembler, NULL) + 1UL, sizeof(*rows));
 	if (rows) {
-		*nr = sweep(code, lo, *disassembler, rows);
+		*nr = sweep(code, start, *disassembler, rows);
 		add_places(annotation, code, rows, *nr);
 		return rows;
 	}
@@ -82,15 +75,15 @@ struct code_row *annotation_rows(const struct annotation *annotation, const stru
 }
 
 void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
-                         const struct code_row *row, struct disassembler *disassembler,
+                         const struct hot_place *row, struct disassembler *disassembler,
                          char text[INSTRUCTION_SIZE])
 {
-	size_t at = row->offset - symbol->lo;
+	size_t at = frame_offset(row->frame) - symbol->lo;
 
 	text[0] = '\0';
 	if (row->size && disassembler)
 		disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
-		                  row->offset, text);
+		                  frame_offset(row->frame), text);
 }
 
 const char *annotation_problem(const struct hot_code *code, const struct disassembler *disassembler)

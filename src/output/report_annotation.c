@@ -190,7 +190,7 @@ struct code_text {
 	const struct hot_code *code;
 	const struct trace_symbol *symbol;
 	uint64_t address; /* of the symbol */
-	struct code_row *rows;
+	struct hot_place *rows;
 	uint32_t nr;
 	struct disassembler *disassembler;
 };
@@ -200,7 +200,7 @@ static int address_width(const struct code_text *code)
 	return code->address >> 32 ? 16 : 8;
 }
 
-static void put_place(const struct annotation_text *out, const struct code_row *row)
+static void put_place(const struct annotation_text *out, const struct hot_place *row)
 {
 	const char *path = trace_string(out->annotation->trace, row->file);
 
@@ -212,14 +212,14 @@ static void put_place(const struct annotation_text *out, const struct code_row *
 }
 
 static void put_row(const struct annotation_text *out, const struct code_text *code,
-                    const struct code_row *row)
+                    const struct hot_place *row)
 {
 	char text[INSTRUCTION_SIZE];
 
 	put_share(out, row->self, row->samples);
 	annotation_row_text(code->code, code->symbol, row, code->disassembler, text);
 	fprintf(out->to, "%*" PRIx64, address_width(code),
-	        code->address + (row->offset - code->symbol->lo));
+	        code->address + (frame_offset(row->frame) - code->symbol->lo));
 	if (*text) {
 		fputs("  ", out->to);
 		if (row->samples && row->file)

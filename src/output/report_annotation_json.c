@@ -94,7 +94,7 @@ static int put_code(struct json_out *out, const struct annotation *annotation,
 	char text[INSTRUCTION_SIZE];
 	const char *comma = "";
 	uint32_t nr;
-	struct code_row *rows = annotation_rows(annotation, code, &nr, &disassembler);
+	struct hot_place *rows = annotation_rows(annotation, code, &nr, &disassembler);
 
 	if (!rows)
 		return -ENOMEM;
@@ -108,7 +108,7 @@ static int put_code(struct json_out *out, const struct annotation *annotation,
 			continue;
 		object = json_new();
 		annotation_row_text(code, symbol, &rows[i], disassembler, text);
-		json_add_number(object, "offset", address_in(annotation, code, rows[i].offset));
+		json_add_number(object, "offset", frame_address(annotation->trace, rows[i].frame));
 		add_weights(object, rows[i].self, rows[i].samples);
 		json_add(object, "text", *text ? json_text(text) : NULL);
 		add_place(annotation, object, rows[i].file, rows[i].line);

@@ -416,7 +416,7 @@ static void code_adds_up(void **state)
 	for (uint32_t i = 0; i < annotation.nr_codes; i++) {
 		struct disassembler *disassembler;
 		uint32_t nr;
-		struct code_row *rows =
+		struct hot_place *rows =
 			annotation_rows(&annotation, &annotation.codes[i], &nr, &disassembler);
 
 		of_codes += annotation.codes[i].self;
