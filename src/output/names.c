@@ -154,9 +154,8 @@ int names_init(struct names *names, const struct name_source *source,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	err = string_pool_init(&names->strings, memory, MAX_NAME_BYTES, MAX_NAMES);
-	if (!err)
-		err = name_all(names, source, frames);
+	string_pool_init(&names->strings, memory, MAX_NAME_BYTES, MAX_NAMES);
+	err = name_all(names, source, frames);
 	names->refused += names->lines.refused;
 	if (err)
 		names_fini(names);

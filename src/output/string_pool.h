@@ -5,6 +5,8 @@
 #ifndef OUTPUT_STRING_POOL_H
 #define OUTPUT_STRING_POOL_H
 
+#include "output/node_table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,12 +19,12 @@ struct string_pool {
 	size_t size, max_size;
 	string_pool_reserve_fn *reserve; /* NULL: all of the memory is usable */
 	void *arg;
-	uint32_t *slots; /* offsets + 1 by hash, open addressing; 0: free */
-	uint32_t nr, nr_slots, max_nr;
+	struct node_table found; /* offsets */
+	uint32_t max_nr;
 };
 
-/* An empty pool for at most max_nr strings. 0 or -ENOMEM. */
-int string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr);
+/* An empty pool for at most max_nr strings. */
+void string_pool_init(struct string_pool *pool, char *memory, size_t max_size, uint32_t max_nr);
 void string_pool_fini(struct string_pool *pool);
 
 /* false: the pool is full, or its memory was refused. */

@@ -185,9 +185,8 @@ static int private_memory(struct tables *tables)
 /* The first one is the empty one, which numbers of none stand for. */
 static int strings_init(struct tables *tables)
 {
-	if (string_pool_init(&tables->strings, table_entry(tables, TRACE_STRINGS, 0),
-	                     TABLES_MAX_STRINGS, MAX_STRINGS))
-		return -ENOMEM;
+	string_pool_init(&tables->strings, table_entry(tables, TRACE_STRINGS, 0),
+	                 TABLES_MAX_STRINGS, MAX_STRINGS);
 	tables->strings.reserve = strings_reserve;
 	tables->strings.arg = tables;
 	tables_string(tables, "");
