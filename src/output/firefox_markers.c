@@ -14,14 +14,25 @@
 
 enum phase { PHASE_INSTANT, PHASE_INTERVAL };
 
-typedef void print_moment(const struct firefox *firefox, const struct call_moment *moment);
-typedef void print_reduction(const struct firefox *firefox, const struct trace_reduction *entry);
-
-struct column {
-	const char *name;
-	print_reduction *reduction;
-	print_moment *moment;
+enum column {
+	COLUMN_DATA,
+	COLUMN_START,
+	COLUMN_END, /* of instants, too: Perfetto's rows would slip where there is none */
+	COLUMN_NAME,
+	COLUMN_PHASE,
+	COLUMN_CATEGORY,
+	NR_COLUMNS
 };
+
+static void print_number(const struct firefox *firefox, uint32_t number)
+{
+	fprintf(firefox->file, "%" PRIu32, number);
+}
+
+static void print_time(const struct firefox *firefox, uint64_t time)
+{
+	firefox_print_ms(firefox->file, firefox_since_start(firefox, time));
+}
 
 /* --- reductions ------------------------------------------------------------------------------- */
 
@@ -35,27 +46,17 @@ static void print_reduction_data(const struct firefox *firefox, const struct tra
 	putc('}', firefox->file);
 }
 
-static void print_reduction_time(const struct firefox *firefox, const struct trace_reduction *entry)
+static void print_reduction(const struct firefox *firefox, enum column column,
+                            const struct trace_reduction *entry)
 {
-	firefox_print_ms(firefox->file, firefox_since_start(firefox, entry->time));
-}
-
-static void print_reduction_name(const struct firefox *firefox, const struct trace_reduction *entry)
-{
-	(void)entry;
-	fprintf(firefox->file, "%" PRIu32, firefox_reduction_string(firefox));
-}
-
-static void print_instant(const struct firefox *firefox, const struct trace_reduction *entry)
-{
-	(void)entry;
-	fprintf(firefox->file, "%d", PHASE_INSTANT);
-}
-
-static void print_other(const struct firefox *firefox, const struct trace_reduction *entry)
-{
-	(void)entry;
-	fprintf(firefox->file, "%d", CATEGORY_OTHER);
+	if (column == COLUMN_DATA)
+		print_reduction_data(firefox, entry);
+	else if (column == COLUMN_START || column == COLUMN_END)
+		print_time(firefox, entry->time);
+	else if (column == COLUMN_NAME)
+		print_number(firefox, firefox_reduction_string(firefox));
+	else
+		print_number(firefox, column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -80,35 +81,26 @@ static void print_call_data(const struct firefox *firefox, const struct call_mom
 	fputs("\"}", file);
 }
 
-static void print_call_start(const struct firefox *firefox, const struct call_moment *moment)
+static uint64_t end_of(const struct call_moment *moment)
 {
-	firefox_print_ms(firefox->file, firefox_since_start(firefox, moment->time));
+	return moment->kind != CALL_POINT && moment->call->leave > moment->time
+	               ? moment->call->leave
+	               : moment->time;
 }
 
-static void print_call_end(const struct firefox *firefox, const struct call_moment *moment)
+static void print_moment(const struct firefox *firefox, enum column column,
+                         const struct call_moment *moment)
 {
-	uint64_t end = moment->time;
-
-	if (moment->kind != CALL_POINT && moment->call->leave > end)
-		end = moment->call->leave;
-	firefox_print_ms(firefox->file, firefox_since_start(firefox, end));
-}
-
-static void print_call_name(const struct firefox *firefox, const struct call_moment *moment)
-{
-	fprintf(firefox->file, "%" PRIu32,
-	        firefox_reduction_string(firefox) + 1 + moment->call->region);
-}
-
-static void print_call_phase(const struct firefox *firefox, const struct call_moment *moment)
-{
-	fprintf(firefox->file, "%d", moment->kind == CALL_POINT ? PHASE_INSTANT : PHASE_INTERVAL);
-}
-
-static void print_call_category(const struct firefox *firefox, const struct call_moment *moment)
-{
-	(void)moment;
-	fprintf(firefox->file, "%d", CATEGORY_CALLS);
+	if (column == COLUMN_DATA)
+		print_call_data(firefox, moment);
+	else if (column == COLUMN_START || column == COLUMN_END)
+		print_time(firefox, column == COLUMN_START ? moment->time : end_of(moment));
+	else if (column == COLUMN_NAME)
+		print_number(firefox, firefox_reduction_string(firefox) + 1 + moment->call->region);
+	else if (column == COLUMN_PHASE)
+		print_number(firefox, moment->kind == CALL_POINT ? PHASE_INSTANT : PHASE_INTERVAL);
+	else
+		print_number(firefox, CATEGORY_CALLS);
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -116,34 +108,36 @@ static void print_call_category(const struct firefox *firefox, const struct call
 /* The column of the calls on its way. */
 struct call_column {
 	const struct firefox *firefox;
-	print_moment *print;
+	enum column column;
 	uint64_t nr; /* rows so far, those of reductions included */
 };
 
 static void print_call(void *arg, const struct call_moment *moment)
 {
-	struct call_column *column = arg;
-	const struct firefox *firefox = column->firefox;
+	struct call_column *calls = arg;
+	const struct firefox *firefox = calls->firefox;
 
 	if (moment->kind == CALL_LEFT || !trace_region(firefox->trace, moment->call->region))
 		return;
-	if (column->nr++)
+	if (calls->nr++)
 		putc_unlocked(',', firefox->file);
-	column->print(firefox, moment);
+	print_moment(firefox, calls->column, moment);
 }
 
 static int print_column(const struct firefox *firefox, uint32_t thread, bool first,
-                        const struct column *column, uint64_t *nr)
+                        enum column column, uint64_t *nr)
 {
-	struct call_column calls = {firefox, column->moment, 0};
+	static const char *const names[NR_COLUMNS] = {"data", "startTime", "endTime",
+	                                              "name", "phase",     "category"};
+	struct call_column calls = {firefox, column, 0};
 	const struct trace_reduction *reduction;
 	int err;
 
-	fprintf(firefox->file, "\"%s\":[", column->name);
+	fprintf(firefox->file, "\"%s\":[", names[column]);
 	for (uint32_t i = 0; first && (reduction = trace_reduction(firefox->trace, i)); i++) {
 		if (calls.nr++)
 			putc(',', firefox->file);
-		column->reduction(firefox, reduction);
+		print_reduction(firefox, column, reduction);
 	}
 	err = spool_tell_calls(firefox->spool, thread, print_call, &calls);
 	*nr = calls.nr;
@@ -153,22 +147,12 @@ static int print_column(const struct firefox *firefox, uint32_t thread, bool fir
 
 int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first)
 {
-	/* An instant has no end for the profiler; Perfetto's rows would slip where there is none.
-	 */
-	static const struct column columns[] = {
-		{"data", print_reduction_data, print_call_data},
-		{"startTime", print_reduction_time, print_call_start},
-		{"endTime", print_reduction_time, print_call_end},
-		{"name", print_reduction_name, print_call_name},
-		{"phase", print_instant, print_call_phase},
-		{"category", print_other, print_call_category},
-	};
 	uint64_t nr = 0;
 	int err = 0;
 
 	fputs("\"markers\":{", firefox->file);
-	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns) && !err; i++)
-		err = print_column(firefox, thread, first, &columns[i], &nr);
+	for (enum column column = 0; column < NR_COLUMNS && !err; column++)
+		err = print_column(firefox, thread, first, column, &nr);
 	fprintf(firefox->file, "\"length\":%" PRIu64 "}", nr);
 	return err;
 }
