@@ -18,7 +18,6 @@ struct section {
 struct weights {
 	uint64_t any;
 	uint64_t *by_cpu; /* 0: as any */
-	uint32_t nr;
 };
 
 /*
@@ -39,6 +38,7 @@ struct trace {
 	struct trace_run run; /* what a shorter entry does not say is 0 */
 	uint32_t nr_events;   /* that were sampled */
 	unsigned bin_shift, sub_shift;
+	uint32_t nr_cpus;        /* of streams */
 	struct weights *weights; /* by event */
 	struct node_home *homes; /* by place in the arena */
 	uint32_t nr_homes;
@@ -89,7 +89,7 @@ static inline uint64_t trace_weight(const struct trace *trace, uint32_t event, u
 {
 	const struct weights *weights = &trace->weights[event];
 
-	return cpu < weights->nr && weights->by_cpu[cpu] ? weights->by_cpu[cpu] : weights->any;
+	return cpu < trace->nr_cpus && weights->by_cpu[cpu] ? weights->by_cpu[cpu] : weights->any;
 }
 
 #endif

@@ -227,53 +227,41 @@ static void bound_modules(struct section *modules)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-static int weights_grow(struct weights *weights, uint32_t cpu)
-{
-	uint64_t *by_cpu;
-
-	if (cpu < weights->nr)
-		return 0;
-	by_cpu = reallocarray(weights->by_cpu, cpu + 1, sizeof(*by_cpu));
-	if (!by_cpu)
-		return -ENOMEM;
-	memset(by_cpu + weights->nr, 0, (cpu + 1 - weights->nr) * sizeof(*by_cpu));
-	weights->by_cpu = by_cpu;
-	weights->nr = cpu + 1;
-	return 0;
-}
-
-static int weights_add(struct trace *trace, const struct trace_stream *stream)
+static void weights_add(struct trace *trace, const struct trace_stream *stream)
 {
 	const struct trace_event *event = trace_event(trace, stream->event);
 	struct weights *weights;
 
 	if (!event || !stream->base_period)
-		return 0;
+		return;
 	weights = &trace->weights[stream->event];
 	if (stream->cpu == TRACE_ANY_CPU)
 		weights->any = trace_scaled(stream->base_period, trace_shift(event));
-	if (stream->cpu >= TRACE_MAX_CPUS)
-		return 0;
-	if (weights_grow(weights, stream->cpu))
-		return -ENOMEM;
-	weights->by_cpu[stream->cpu] = trace_scaled(stream->base_period, trace_shift(event));
-	return 0;
+	else if (stream->cpu < trace->nr_cpus)
+		weights->by_cpu[stream->cpu] =
+			trace_scaled(stream->base_period, trace_shift(event));
 }
 
 static int weights_init(struct trace *trace)
 {
 	const struct trace_stream *stream;
 	const struct trace_event *event;
-	int err = 0;
 
+	trace->nr_cpus = trace_nr_cpus(trace);
 	trace->weights = calloc(trace->nr_events + 1, sizeof(*trace->weights));
 	if (!trace->weights)
 		return -ENOMEM;
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		trace->weights[i].any = trace_period(event, trace_shift(event));
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)) && !err; i++)
-		err = weights_add(trace, stream);
-	return err;
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+		struct weights *weights = &trace->weights[i];
+
+		weights->any = trace_period(event, trace_shift(event));
+		weights->by_cpu = calloc(trace->nr_cpus + 1UL, sizeof(*weights->by_cpu));
+		if (!weights->by_cpu)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
+		weights_add(trace, stream);
+	return 0;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
