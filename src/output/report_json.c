@@ -1,5 +1,6 @@
 #include "output/counter_columns.h"
 #include "output/json_text.h"
+#include "output/rank_rows.h"
 #include "output/report_annotation.h"
 #include "output/report_job.h"
 #include "output/report_profile.h"
@@ -21,6 +22,7 @@ struct report_out {
 	struct report_rows rows;
 	struct profile_trees trees;
 	struct counter_columns counters;
+	struct rank_rows ranks; /* of threads */
 };
 
 /* --- counters --------------------------------------------------------------------------------- */
@@ -119,6 +121,7 @@ static struct json_object *thread_object(const struct report_out *out, uint32_t 
 {
 	const struct profile_class *class = &out->profile->classes[number];
 	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
+	uint32_t rank = rank_row(&out->ranks, class->thread);
 	struct json_object *object = json_new();
 
 	if (!report_unsampled(out->profile, number)) {
@@ -126,6 +129,8 @@ static struct json_object *thread_object(const struct report_out *out, uint32_t 
 		json_add(object, "tid", json_int(entry ? entry->tid : 0));
 	}
 	json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
+	if (rank != RANK_NONE)
+		json_add(object, "rank", json_int(out->ranks.rows[rank].rank));
 	json_add_number(object, "total_weight", whole);
 	return object;
 }
@@ -144,9 +149,11 @@ static int put_thread(struct report_out *out, uint32_t class, uint64_t whole)
 static int put_threads(struct report_out *out)
 {
 	uint32_t *order = report_classes(out->profile);
-	int err = order ? 0 : -ENOMEM;
+	int err = rank_rows_init(&out->ranks, out->trace);
 	bool first = true;
 
+	if (!order)
+		err = -ENOMEM;
 	fputs("\"threads\":[", out->json.to);
 	for (uint32_t i = 0; i < out->profile->nr_classes && !err; i++) {
 		uint64_t whole = report_class_whole(out->profile, order[i]);
@@ -159,6 +166,7 @@ static int put_threads(struct report_out *out)
 		first = false;
 	}
 	fputc(']', out->json.to);
+	rank_rows_fini(&out->ranks);
 	free(order);
 	return err;
 }

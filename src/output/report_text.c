@@ -1,3 +1,4 @@
+#include "output/rank_rows.h"
 #include "output/report.h"
 #include "output/report_annotation.h"
 #include "output/report_columns.h"
@@ -22,6 +23,7 @@ struct table_text {
 	uint64_t whole; /* what 100 % is */
 	struct report_columns columns;
 	const struct counter_columns *counters;
+	struct rank_rows ranks; /* of tables for every thread */
 };
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -115,11 +117,14 @@ static void put_thread_title(const struct table_text *table, uint32_t class, boo
 	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	const struct profile_row row = {.class = class, .name = unsampled ? PROFILE_NONE : 0};
+	uint32_t rank = rank_row(&table->ranks, profile->classes[class].thread);
 	char weight[TEXT_SIZE];
 
 	text_quantity(weight, (double)table->whole, event->unit);
 	fprintf(table->to, "%s%s", first ? "" : "\n", paint(table->options, BOLD));
 	text_put(table->to, report_cell(profile, &row, PROFILE_BY_THREAD, text), 0);
+	if (rank != RANK_NONE)
+		fprintf(table->to, ", rank %d", table->ranks.rows[rank].rank);
 	fprintf(table->to, ": %.2f%%, %s%s%s%s\n", percent((double)table->whole, profile->total),
 	        weight, unsampled ? " " : "", unsampled ? profile_unsampled_name(unsampled) : "",
 	        paint(table->options, PLAIN));
@@ -156,8 +161,10 @@ static int put_threads(struct table_text *table)
 	uint32_t shown = 0, nr_hidden = 0, nr_commands = 0;
 	uint32_t *order = report_classes(profile);
 	char *text = malloc(CELL_SIZE);
-	int err = text && order ? 0 : -ENOMEM;
+	int err = rank_rows_init(&table->ranks, profile->trace);
 
+	if (!text || !order)
+		err = -ENOMEM;
 	for (uint32_t i = 0; i < profile->nr_classes && !err; i++) {
 		table->whole = report_class_whole(profile, order[i]);
 		if (!table->whole)
@@ -171,6 +178,7 @@ static int put_threads(struct table_text *table)
 	}
 	if (!table->options->quiet && !err)
 		put_hidden(table, nr_hidden - nr_commands, nr_commands);
+	rank_rows_fini(&table->ranks);
 	free(order);
 	free(text);
 	return err;

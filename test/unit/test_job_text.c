@@ -333,6 +333,13 @@ static void balance_of_ranks(void **state)
 	world_close(&job.w);
 }
 
+static int json_of(FILE *to, const struct trace *trace, const char *name,
+                   const struct report_options *options)
+{
+	(void)name;
+	return report_json(to, trace, options);
+}
+
 static void expect_part(const struct trace *trace, told_fn *fn,
                         const struct report_options *options, const char *part)
 {
@@ -372,6 +379,31 @@ static void names_keep_their_ends(void **state)
 	options.width = 40;
 	expect_part(trace, report_text, &options,
 	            "callers of some::space::Solver<…>::run: 100.00% of all");
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+static void threads_have_ranks(void **state)
+{
+	struct report_options options = as_asked;
+	struct made_job job;
+	struct trace *trace;
+
+	(void)state;
+	job_open(&job, 2);
+	put_samples(&job, 2, job.thread[0], 16);
+	put_samples(&job, 1, job.thread[1], 16);
+	put_samples(&job, 1, 0, 16);
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	options.per_thread = true;
+	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+	expect_part(trace, report_text, &options, "app 201, rank 0: 50.00%, 194.2 µs\n");
+	expect_part(trace, report_text, &options, "app 202, rank 1: 25.00%, 97.08 µs\n");
+	expect_part(trace, report_text, &options, "sh 100: 25.00%, 97.08 µs\n");
+	expect_part(trace, json_of, &options,
+	            "{\"pid\":202,\"tid\":202,\"comm\":\"app\",\"rank\":1,");
+	expect_part(trace, json_of, &options,
+	            "{\"pid\":100,\"tid\":100,\"comm\":\"sh\",\"total_weight\"");
 	trace_close(trace);
 	world_close(&job.w);
 }
@@ -517,6 +549,7 @@ int main(void)
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
 		cmocka_unit_test(names_keep_their_ends),
+		cmocka_unit_test(threads_have_ranks),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(many_ranks_are_told_as_pairs),
 		cmocka_unit_test(calls_that_are_not_there_are_told),
