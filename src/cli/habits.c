@@ -23,18 +23,22 @@ const char *habit_command(const char *name)
 		{"collect", "record samples a program"},
 		{"c2c", "record --data keeps what memory accesses met, report --sort mem shows it"},
 		{"evlist", "info shows a trace's events"},
+		{"export", "convert makes what other viewers open"},
 		{"flamegraph", "convert --flamegraph makes an SVG"},
 		{"graph", "report --tree shows call paths"},
 		{"live", "record samples a program, report shows what it spent"},
 		{"load", "convert --firefox makes what profiler.firefox.com opens"},
+		{"lock", "record -e context-switches shows where threads wait for one"},
 		{"mem", "record --data keeps what memory accesses met, report --sort mem shows it"},
 		{"probe", "record -e uprobe:FILE:FUNCTION samples the calls of a function"},
+		{"profile", "record samples a program"},
 		{"replay", "report --tree shows call paths, dump every sample in order"},
 		{"run", "record samples a program"},
 		{"sched", "record -e context-switches shows where threads give up their CPU"},
 		{"script", "dump shows every sample, convert --perf-script as perf script does"},
 		{"stat", "info shows a trace's exact totals, record --counters reads more events"},
 		{"top", "record -a samples everything that runs, snapshot shows it meanwhile"},
+		{"trace", "record -e raw_syscalls:sys_enter samples system calls"},
 		{"tui", "report shows tables, convert makes what other viewers open"},
 	};
 
@@ -90,6 +94,7 @@ static const struct argp_option record_habits[] = {
 	HABIT("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
 	HABIT("clockid", 'k', "times are those of CLOCK_MONOTONIC without it"),
 	HABIT("compression-level", 'z', "the trace is compact already, and -m bounds its size"),
+	HABIT("exclude-perf", NO_LETTER, "report --sort comm,symbol shows the recorder apart"),
 	HABIT("filter", NO_LETTER,
               "events are sampled unfiltered; report --only shows some threads or CPUs"),
 	HABIT("max-size", NO_LETTER, "-m bounds the memory, and the trace with it"),
@@ -102,6 +107,7 @@ static const struct argp_option record_habits[] = {
 	HABIT("overwrite", NO_LETTER,
               "the memory never overflows; adaptrace snapshot makes a "
               "trace of what it has"),
+	HABIT("per-thread", NO_LETTER, "report --per-thread has a table for every thread"),
 	HABIT("rate", 'r', "-F HZ is the frequency to start with"),
 	ALWAYS("sample-cpu", NO_LETTER),
 	ALWAYS("save-only", NO_LETTER),
@@ -115,6 +121,7 @@ static const struct argp_option record_habits[] = {
 	ALWAYS("timestamp", 'T'),
 	HABIT("uid", 'u', "--cgroup NAME does it, such as --cgroup user.slice/user-1000.slice"),
 	HABIT("verbose", 'v', "adaptrace info tells how it was recorded"),
+	HABIT("weight", 'W', "--data keeps what memory accesses met"),
 	{0},
 };
 
@@ -134,6 +141,8 @@ static const struct argp_option report_habits[] = {
 	HABIT("fields", 'F', "--sort KEYS chooses rows and columns"),
 	ALWAYS("force", 'f'),
 	HABIT("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
+	HABIT("header-only", NO_LETTER, "adaptrace info tells how a trace was recorded"),
+	HABIT("hierarchy", NO_LETTER, "--sort comm,module,symbol has a row for each"),
 	ALWAYS("inline", NO_LETTER),
 	INPUT,
 	HABIT("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
@@ -156,12 +165,19 @@ static const struct argp_option report_habits[] = {
 	{0},
 };
 
+#define BY_LINE "a sample is a line, of which grep and awk choose"
+
 static const struct argp_option dump_habits[] = {
 	HELP,
 	HABIT("chrome", NO_LETTER, "adaptrace convert --chrome makes what Perfetto opens"),
+	HABIT("comms", 'c', BY_LINE),
+	HABIT("cpu", 'C', BY_LINE),
 	HABIT("flame-graph", NO_LETTER, "adaptrace convert --flamegraph makes an SVG"),
 	HABIT("fields", 'F', "--json has all fields; convert --perf-script prints what perf does"),
 	INPUT,
+	HABIT("pid", NO_LETTER, BY_LINE),
+	HABIT("tid", NO_LETTER, BY_LINE),
+	HABIT("time", NO_LETTER, BY_LINE),
 	{0},
 };
 

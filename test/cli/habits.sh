@@ -48,6 +48,11 @@ told 2 'comm=NAME' report --comms x
 told 2 'cpu=N' report -C 0
 told 2 'convert --flamegraph' dump --flame-graph
 told 2 'dump every sample' replay
+told 2 'context-switches' lock contention
+told 2 'raw_syscalls:sys_enter' trace ./app
+told 2 'a sample is a line' dump --time 10,20
+told 2 'a sample is a line' dump --comm app
+told 125 'apart' record -a --exclude-perf
 told 2 '--max-depth N' report --tree --depth 3
 told 2 'no option -i here' diff -i x.atr
 told 1 "'none.atr'" report -s comm,dso,sym none.atr
