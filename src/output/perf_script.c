@@ -50,6 +50,7 @@ static void print_head(const struct script *script, const struct trace_sample *s
 	fputs(": \n", file);
 }
 
+/* Where code is of no file perf names the map that would tell of it; readers know JITs by that. */
 static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 {
 	const struct trace_module *module =
@@ -60,6 +61,8 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 		fputs("[unknown]", file);
 	else if (module->kind == MODULE_KERNEL)
 		fputs("[kernel.kallsyms]", file);
+	else if (module->kind == MODULE_ANON)
+		fprintf(file, "/tmp/perf-%d.map", module->pid);
 	else
 		escape_line(file, trace_string(trace, module->path), "() ", '_');
 	fputs(")\n", file);

@@ -12,4 +12,6 @@ made = [s["stack"][0] for s in recording.samples() if s["stack"][0]["symbol"] ==
 assert len(made) > 100, len(made)
 assert all(frame["file"] == "made.js" and frame["line"] in (7, 8) for frame in made), made
 END
+# FlameGraph takes code of a module in brackets for the kernel's.
+"$ADAPTRACE" convert --perf-script -o - | grep -q ' made+0x.* (/tmp/perf-[1-9][0-9]*\.map)$' || fail "not as perf names it"
 pass
