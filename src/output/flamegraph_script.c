@@ -77,6 +77,8 @@ const char flamegraph_script[] =
 	"ask(); }\n"
 	"  if (event.key === 'Escape') { zoom(boxes[0]); search(''); }\n"
 	"});\n"
+	"/* Where flames are higher than the window, what everything began with is below it. */\n"
+	"scrollTo(0, 1e9);\n"
 	"for (const part of location.hash.slice(1).split('&')) {\n"
 	"  if (part.startsWith('search=')) search(decodeURIComponent(part.slice(7)));\n"
 	"  if (part.startsWith('zoom=')) { const box = boxes[+part.slice(5)]; if (box) zoom(box); "
