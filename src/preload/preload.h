@@ -28,7 +28,12 @@
 
 /* --- the process ------------------------------------------------------------------------------ */
 
+/* At least a page, as large as this processor's may be. */
+#ifdef __aarch64__
+#define PROCESS_PAGE 65536
+#else
 #define PROCESS_PAGE 4096
+#endif
 
 /*
  * What comes first is zeros again in a child, whatever way it was made: fork handlers run in those
