@@ -400,6 +400,16 @@ static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_
 	return true;
 }
 
+bool cfi_after_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr)
+{
+	uint8_t code[ARCH_CALL_MAX];
+
+	return vaddr >= ARCH_CALL_MAX &&
+	       cfi_read(reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
+	               sizeof(code) &&
+	       arch_is_call(code);
+}
+
 /*
  * A call, by its last byte, in a function that has nothing on the stack. Linkers of Go say so of
  * code that has gone to another stack before, where there is no caller. Of the few that compilers
@@ -408,13 +418,8 @@ static bool section_rule(struct cfi_reader *reader, struct cfi *cfi, struct cfi_
 static bool is_frameless_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr,
                               const struct unwind_rule *rule)
 {
-	uint8_t code[ARCH_CALL_MAX];
-
 	return rule->cfa_how == RULE_CFA_PLAIN && rule->cfa_base == RULE_SP &&
-	       rule->cfa_offset == 8 && vaddr >= ARCH_CALL_MAX &&
-	       cfi_read(reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
-	               sizeof(code) &&
-	       arch_is_call(code);
+	       rule->cfa_offset == 8 && cfi_after_call(reader, cfi, vaddr);
 }
 
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,

@@ -74,4 +74,7 @@ bool cfi_same_function(struct cfi_reader *reader, struct cfi *cfi, uint64_t a, u
 size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr, void *to,
                 size_t size);
 
+/* Whether the return address with this frame (the byte before it) follows a call instruction. */
+bool cfi_after_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr);
+
 #endif

@@ -398,12 +398,8 @@ const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct mo
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);
-	uint8_t code[ARCH_CALL_MAX];
 
-	return cfi && vaddr >= ARCH_CALL_MAX &&
-	       cfi_read(cache->reader, cfi, vaddr + 1 - ARCH_CALL_MAX, code, sizeof(code)) ==
-	               sizeof(code) &&
-	       arch_is_call(code);
+	return cfi && cfi_after_call(cache->reader, cfi, vaddr);
 }
 
 /* The code of so many bytes, a multiple of ARCH_CODE_STEP, that ends at an address. */
