@@ -1,5 +1,6 @@
 #include "cli/say.h"
 #include "output/text.h"
+#include "perf/event.h"
 
 #include <argp.h>
 #include <stdarg.h>
@@ -53,6 +54,17 @@ void say(const char *format, ...)
 	va_start(args, format);
 	say_line(format, args);
 	va_end(args);
+}
+
+bool say_advice(const char *begin, const struct advice *advice)
+{
+	char line[WHY_SIZE];
+
+	if (advice->topic == ADVICE_NONE)
+		return false;
+	advice_line(advice, line, sizeof(line));
+	say("%s%s", begin, line);
+	return true;
 }
 
 void say_usage(const char *format, ...)

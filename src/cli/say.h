@@ -2,7 +2,14 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
+#include "perf/advice.h"
+
+#include <stdbool.h>
+
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What stands in the way, and the way out, behind this beginning; false: nothing does. */
+bool say_advice(const char *begin, const struct advice *advice);
 
 /* The same of options that are none: ends the program with argp_err_exit_status. */
 void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

@@ -47,18 +47,10 @@ void session_join_cgroup(struct session *s)
 	s->way = SAMPLER_LADDER;
 }
 
-static void say_advice(const struct advice *advice)
-{
-	char line[WHY_SIZE];
-
-	advice_line(advice, line, sizeof(line));
-	say("%s", line);
-}
-
 void session_note_cores(struct session *s)
 {
 	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
-	struct advice advice;
+	struct advice advice = {ADVICE_NONE};
 
 	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
 		const struct event *event = &s->options->events[e];
@@ -66,20 +58,17 @@ void session_note_cores(struct session *s)
 		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
 		s->one_kind = advice.topic != ADVICE_NONE;
 	}
-	if (s->one_kind)
-		say_advice(&advice);
+	say_advice("", &advice);
 }
 
 void session_choose_counters(struct session *s)
 {
 	const struct advice advice = {ADVICE_NO_GROUPS};
-	char line[WHY_SIZE];
 
 	s->nr_counters = s->options->nr_counters;
 	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
 		return;
-	advice_line(&advice, line, sizeof(line));
-	say("recording without --counters: %s", line);
+	say_advice("recording without --counters: ", &advice);
 	s->nr_counters = 0;
 }
 
@@ -225,19 +214,12 @@ static int begin_calls(struct session *s)
 	return s->calls ? calls_begin(s->calls, &config) : 0;
 }
 
-static void say_short_memory(size_t budget)
-{
-	struct advice advice = room_advise_memory(budget);
-
-	if (advice.topic != ADVICE_NONE)
-		say_advice(&advice);
-}
-
 static int open_tables(struct session *s)
 {
 	const struct options *options = s->options;
+	const struct advice memory = room_advise_memory(options->budget);
 
-	say_short_memory(options->budget);
+	say_advice("", &memory);
 	s->tables = tables_new(options->budget, options->output);
 	if (!s->tables)
 		return -errno;
@@ -374,8 +356,7 @@ static void choose_shifts(struct session *s)
 		else if (s->shift[e])
 			say_slower(options, event, base << s->shift[e]);
 	}
-	if (advice.topic != ADVICE_NONE)
-		say_advice(&advice);
+	say_advice("", &advice);
 }
 
 int session_open(struct session *s)

@@ -273,23 +273,12 @@ static int settle_output(struct options *options)
 	return -error;
 }
 
-static void say_cannot(const char *what, const struct advice *advice)
-{
-	char line[WHY_SIZE];
-
-	advice_line(advice, line, sizeof(line));
-	say("cannot %s: %s", what, line);
-}
-
 /* Without it the kernel's answers would be taken for what they are not. */
 static int settle_proc(void)
 {
 	const struct advice advice = machine_advise_proc();
 
-	if (advice.topic == ADVICE_NONE)
-		return 0;
-	say_cannot("record", &advice);
-	return -ENOENT;
+	return say_advice("cannot record: ", &advice) ? -ENOENT : 0;
 }
 
 /* Who may not sample whole CPUs is told so before anything else is tried. */
@@ -302,10 +291,11 @@ static int settle_wide(const struct options *options)
 		return 0;
 	permission_read(&permission);
 	advice = permission_advise(&permission, PERMISSION_CPU, 0);
-	if (advice.topic == ADVICE_NONE)
-		return 0;
-	say_cannot(options->cgroup ? "sample a cgroup" : "sample whole CPUs", &advice);
-	return -EINVAL;
+	return say_advice(options->cgroup ? "cannot sample a cgroup: "
+	                                  : "cannot sample whole CPUs: ",
+	                  &advice)
+	               ? -EINVAL
+	               : 0;
 }
 
 /* Later every process would be refused, one by one. */
@@ -316,10 +306,7 @@ static int settle_calls(const struct options *options)
 	if (!options->calls)
 		return 0;
 	advice = room_advise_calls();
-	if (advice.topic == ADVICE_NONE)
-		return 0;
-	say_cannot("record with --mpi", &advice);
-	return -EFBIG;
+	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
 }
 
 static int settle_target(const struct options *options)
