@@ -190,18 +190,19 @@ static int find_alone(struct frame_names *names, uint64_t frame, uint32_t *first
 	return err ? err : map64_add(&names->by_frame, frame, *first);
 }
 
-static int name_piece(struct frame_names *names, struct frame_piece *piece, uint64_t frame)
+static int find_in_piece(struct frame_names *names, struct frame_piece *piece, uint64_t frame,
+                         uint32_t *first)
 {
-	uint32_t first = names->nr_chains;
+	int err = 0;
 
+	*first = piece->chain - 1;
 	if (piece->chain)
 		return 0;
-	if (add_chain(names, frame))
-		return -ENOMEM;
-	piece->chain = first + 1;
-	piece->name = names->chains[first + 1];
-	piece->name |= names->chains[first] > 1 ? FRAME_MORE_NAMES : 0;
-	return 0;
+	*first = names->nr_chains;
+	err = add_chain(names, frame);
+	if (!err)
+		piece->chain = *first + 1;
+	return err;
 }
 
 /* The number of an address; UINT32_MAX: no memory. */
@@ -235,16 +236,10 @@ uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint
 	if (!names->pieces.pieces && frame_pieces_init(&names->pieces, names->trace))
 		return 0;
 	piece = frame_pieces_find(&names->pieces, frame);
-	if (piece && piece->chain && !(piece->name & FRAME_MORE_NAMES)) {
-		*numbers = &piece->name;
-		return 1;
-	}
-	if (piece ? name_piece(names, piece, frame) : find_alone(names, frame, &first)) {
+	if (piece ? find_in_piece(names, piece, frame, &first) : find_alone(names, frame, &first)) {
 		names->nr_chains = before;
 		return 0;
 	}
-	if (piece)
-		first = piece->chain - 1;
 	*numbers = &names->chains[first + 1];
 	return names->chains[first];
 }
@@ -252,13 +247,8 @@ uint32_t frame_names_chain(struct frame_names *names, uint64_t frame, const uint
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only)
 {
 	const struct frame_piece *piece = frame_pieces_find(&names->pieces, frame);
-	uint32_t chain;
+	uint32_t chain = piece ? piece->chain - 1 : map64_get(&names->by_frame, frame);
 
-	if (piece) {
-		*only = !(piece->name & FRAME_MORE_NAMES);
-		return piece->chain ? piece->name & ~FRAME_MORE_NAMES : UINT32_MAX;
-	}
-	chain = map64_get(&names->by_frame, frame);
 	*only = true;
 	if (chain == UINT32_MAX || names->keys & FRAME_BY_ADDRESS)
 		return chain;

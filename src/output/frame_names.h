@@ -35,8 +35,6 @@ struct frame_name {
 	uint32_t function; /* whichever place in it */
 };
 
-#define FRAME_MORE_NAMES ((uint32_t)1 << 31)
-
 struct frame_names {
 	const struct trace *trace;
 	unsigned keys; /* enum frame_keys */
@@ -47,13 +45,9 @@ struct frame_names {
 	uint32_t *chains; /* for each frame how many names, and then these */
 	uint32_t nr_chains;
 	uint32_t address; /* the number that was told last, with FRAME_BY_ADDRESS */
-	/*
-	 * All frames of a piece are alike, and only those outside of all functions are kept one by
-	 * one, each with where in chains it is. A piece's chain is that and 1, or 0: not there yet;
-	 * its name the number of the outermost function's, or that and FRAME_MORE_NAMES.
-	 */
+	/* All frames of a piece have one chain; frames outside of all functions one each. */
 	struct frame_pieces pieces;
-	struct map64 by_frame;
+	struct map64 by_frame; /* where in chains, or with FRAME_BY_ADDRESS the name */
 	struct map64 by_name, by_function, by_place;
 	struct map64 files; /* the first module with a path and the start of a build id */
 };

@@ -12,8 +12,8 @@
 #include "output/trace.h"
 
 struct frame_piece {
-	uint64_t start;       /* frame · 2, ascending; and 1: what follows is in no function */
-	uint32_t chain, name; /* for whoever cuts the pieces; 0 at first */
+	uint64_t start; /* frame · 2, ascending; and 1: what follows is in no function */
+	uint32_t chain; /* where in chains of names, + 1; 0: not there yet */
 };
 
 struct frame_pieces {
