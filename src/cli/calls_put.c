@@ -13,7 +13,7 @@ static uint32_t find_thread(struct calls_put *put, struct calls_process *process
 	/* A process in a PID namespace of its own knows its threads by other numbers. */
 	if ((pid_t)process->shared->pid != process->pid)
 		tid = process->pid;
-	task = tasks_of_sample(tasks, process->pid, tid);
+	task = tasks_of_claim(tasks, process->pid, tid);
 	if (task && task->process->pid != process->pid)
 		task = tasks_of_sample(tasks, process->pid, process->pid);
 	put->last_thread =

@@ -73,6 +73,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	if (tasks->forget)
 		tasks->forget(tasks->forget_arg, task->tid);
 	HASH_DEL(tasks->tasks, task);
+	tasks->nr_claimed -= task->claimed;
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
 	counter_sums_free(task->counters);
@@ -452,6 +453,21 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 		return task;
 	task = find_task(tasks, pid);
 	return add_task(tasks, process, tid, task ? task->comm : first_comm(tasks, pid));
+}
+
+struct task *tasks_of_claim(struct tasks *tasks, pid_t pid, pid_t tid)
+{
+	struct task *known = find_task(tasks, tid), *task;
+
+	if (known ? known->process->pid != pid && !known->ended
+	          : tasks->nr_claimed == TASKS_MAX_CLAIMED)
+		tid = pid;
+	task = tasks_of_sample(tasks, pid, tid);
+	if (task && !known && tid != pid) {
+		task->claimed = true;
+		tasks->nr_claimed++;
+	}
+	return task;
 }
 
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)

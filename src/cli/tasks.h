@@ -46,6 +46,7 @@ struct task {
 	struct counter_sums *counters; /* NULL: none yet */
 	uint32_t counted_thread;       /* that a sample told them of; NO_THREAD: of none yet */
 	bool streams_started;
+	bool claimed;    /* the process alone has told of it */
 	bool told_exact; /* a READ record said its exact total */
 	bool unobserved; /* no more records of it come, nor of its end */
 	bool dead;       /* by the time of tasks_note_dead() */
@@ -67,6 +68,7 @@ struct tasks {
 	struct task *oldest_ended;            /* of the list of those that ended */
 	void (*forget)(void *arg, pid_t tid); /* a task is gone for good */
 	void *forget_arg;
+	unsigned nr_claimed;  /* tasks */
 	uint64_t nr_ended;    /* EXIT records */
 	uint64_t nr_told;     /* of these, whose exact total is known */
 	uint64_t nr_switches; /* RUN and STOP records */
@@ -146,6 +148,14 @@ void tasks_end(struct tasks *tasks);
  * tid any more is its process's first. NULL: no memory, or not the target.
  */
 struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid);
+
+/*
+ * The same of a thread that the process itself says is its own. It is not believed of another's
+ * that lives, nor of more than TASKS_MAX_CLAIMED that the kernel has not told of: then it is the
+ * process's first.
+ */
+#define TASKS_MAX_CLAIMED (1U << 14)
+struct task *tasks_of_claim(struct tasks *tasks, pid_t pid, pid_t tid);
 
 /* The task's slot in the table of threads, taken at the first call. */
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);

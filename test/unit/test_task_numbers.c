@@ -113,6 +113,29 @@ static void test_numbers_reused_after_lost_ends(void **state)
 	assert_int_equal(tasks_of_sample(&world->tasks, LEADER, -1)->tid, LEADER);
 }
 
+/* Numbers that a process writes into its memory are anybody's. */
+static void test_claims(void **state)
+{
+	struct world *world = *state;
+	struct tasks *tasks = &world->tasks;
+
+	named(world, LEADER, LEADER, "a", true);
+	born(world, LEADER, WORKER, LEADER);
+	named(world, OTHER, OTHER, "b", true);
+	assert_int_equal(tasks_of_claim(tasks, LEADER, WORKER)->tid, WORKER);
+	assert_int_equal(tasks_of_claim(tasks, OTHER, WORKER)->tid, OTHER);
+	assert_int_equal(tasks_of_sample(tasks, LEADER, WORKER)->process->pid, LEADER);
+	assert_int_equal(HASH_COUNT(tasks->tasks), 3);
+	for (unsigned i = 1; i < 2 * TASKS_MAX_CLAIMED; i++)
+		assert_int_equal(tasks_of_claim(tasks, OTHER, WORKER + (int)i)->process->pid,
+		                 OTHER);
+	assert_int_equal(HASH_COUNT(tasks->tasks), 3 + TASKS_MAX_CLAIMED);
+	/* What the kernel tells makes room again. */
+	born(world, LEADER, WORKER + 9, LEADER);
+	assert_int_equal(tasks_of_claim(tasks, OTHER, 1 << 20)->tid, 1 << 20);
+	assert_int_equal(tasks_of_claim(tasks, OTHER, 1 << 21)->tid, OTHER);
+}
+
 /* What is left of a process before it, because ends are young or were lost, is not its own. */
 static void test_process_reused(void **state)
 {
@@ -199,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exec_of_another_thread),
 		TEST(test_numbers_reused_after_lost_ends),
+		TEST(test_claims),
 		TEST(test_process_reused),
 		TEST(test_order_of_ends),
 		TEST(test_shared_slot_keeps_its_name),
