@@ -296,20 +296,27 @@ static void print_unsampled(const struct flame *flame)
 	}
 }
 
-static int print_head(const struct flame *flame)
+static void print_head(const struct flame *flame)
 {
-	char *title = convert_title(flame->conversion);
 	uint32_t height = HEAD + (flame->deepest + 1) * ROW + 8;
 
-	if (!title)
-		return -ENOMEM;
 	fprintf(flame->file,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %" PRIu32 "\" "
-	        "width=\"%d\" height=\"%" PRIu32 "\">\n<style>%s</style>\n",
+	        "width=\"%d\" height=\"%" PRIu32 "\">\n<style>%s</style>\n"
+	        "<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n",
 	        (int)WIDTH, height, (int)WIDTH, height, flamegraph_style);
-	fputs("<rect id=\"ground\" width=\"100%\" height=\"100%\"/>\n<text id=\"head\" x=\"10\" "
-	      "y=\"20\">",
+}
+
+/* Above the picture, and in front of it where that is scrolled. */
+static int print_bar(const struct flame *flame)
+{
+	char *title = convert_title(flame->conversion);
+
+	if (!title)
+		return -ENOMEM;
+	fputs("<g id=\"bar\"><rect class=\"ground\" width=\"100%\" height=\"56\"/>\n"
+	      "<text id=\"head\" x=\"10\" y=\"20\">",
 	      flame->file);
 	escape_xml(flame->file, convert_weight_name(flame->conversion));
 	fputs(": ", flame->file);
@@ -322,7 +329,7 @@ static int print_head(const struct flame *flame)
 	fputs(" </text>\n<text id=\"reset\" class=\"button\" x=\"1000\" y=\"44\">reset "
 	      "zoom</text>\n"
 	      "<text id=\"search\" class=\"button\" x=\"1120\" y=\"44\">search</text>\n"
-	      "<text id=\"matched\" x=\"700\" y=\"44\"> </text>\n",
+	      "<text id=\"matched\" x=\"700\" y=\"44\"> </text></g>\n",
 	      flame->file);
 	return 0;
 }
@@ -330,20 +337,19 @@ static int print_head(const struct flame *flame)
 static int print_picture(const struct flame *flame)
 {
 	struct box all = {.name = "all", .total = flame->profile->total};
+	int err;
 
-	int err = print_head(flame);
-
-	if (err)
-		return err;
+	print_head(flame);
 	fprintf(flame->file, "<g id=\"frames\" data-left-out=\"%" PRIu64 "\">\n",
 	        flame->nr_left_out);
 	print_box(flame, &all);
 	for (uint32_t i = 0; i < flame->nr; i++)
 		print_node(flame, i);
 	print_unsampled(flame);
-	fprintf(flame->file, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
-	        flamegraph_script);
-	return 0;
+	fputs("</g>\n", flame->file);
+	err = print_bar(flame);
+	fprintf(flame->file, "<script><![CDATA[\n%s]]></script>\n</svg>\n", flamegraph_script);
+	return err;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 
 const char flamegraph_style[] =
 	"text{font-family:monospace;font-size:12px;fill:#111;pointer-events:none}"
-	"#head{font-size:15px}#ground{fill:#fdfdf8}"
+	"#head{font-size:15px}.ground{fill:#fdfdf8}"
 	".button{pointer-events:all;cursor:pointer;fill:#336}"
 	".f rect{stroke:#fdfdf8;stroke-width:.4}.f{cursor:pointer}"
 	".f:hover rect{stroke:#111;stroke-width:1}"
@@ -76,6 +76,9 @@ const char flamegraph_script[] =
 	"  if (event.key === 'f' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); "
 	"ask(); }\n"
 	"  if (event.key === 'Escape') { zoom(boxes[0]); search(''); }\n"
+	"});\n"
+	"addEventListener('scroll', () => {\n"
+	"  at('bar').setAttribute('transform', 'translate(0 ' + scrollY + ')');\n"
 	"});\n"
 	"/* Where flames are higher than the window, what everything began with is below it. */\n"
 	"scrollTo(0, 1e9);\n"

@@ -29,10 +29,13 @@ in_browser "file://$work/plain.svg#search=(" >searched
 grep -q 'not a regular expression' searched || fail "an expression that is none"
 in_browser "file://$work/big.svg#search=function_number_19" >searched
 grep -q 'matched: at least [1-9][0-9.]* %' searched || fail "what is not drawn cannot match"
-# It opens with what everything began with, at its lower end.
-echo '<iframe src=plain.svg height=100 onload="title = contentWindow.scrollY"></iframe>' >low.html
+# It opens with what everything began with, at its lower end, and its head is still there.
+cat >low.html <<'END'
+<iframe src=plain.svg height=100 onload="setTimeout(() =>
+title = contentDocument.getElementById('bar').getAttribute('transform'), 1000)"></iframe>
+END
 in_browser "file://$work/low.html" >low
-grep -q 'title="[1-9]' low || fail "it opens with its upper end: $(cat low)"
+grep -q 'title="translate(0 [1-9]' low || fail "it opens with its upper end: $(cat low)"
 in_browser "file://$work/none.svg#search=main&zoom=0" >searched
 grep -q 'matched: 0.00 %' searched || fail "a share of nothing"
 grep -q 'NaN' searched && fail "a picture of nothing is none"
