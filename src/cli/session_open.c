@@ -6,6 +6,7 @@
 #include "perf/cost.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
+#include "symbolize/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,6 +99,13 @@ size_t session_ring_size(void)
 	return size;
 }
 
+/* A whole stack, or the one caller that frame pointers do not lead to. */
+static bool session_unwinds(const struct options *options)
+{
+	return options->stacks == TRACE_STACKS_DWARF ||
+	       (ARCH_HIDDEN_CALLER && options->stacks == TRACE_STACKS_FP);
+}
+
 static void configure_stacks(const struct session *s, struct sampler_config *config)
 {
 	const struct options *options = s->options;
@@ -111,12 +119,13 @@ static void configure_stacks(const struct session *s, struct sampler_config *con
 	config->kernel_chain = kernel;
 	config->branches = options->stacks == TRACE_STACKS_LBR;
 	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
+	if (session_unwinds(options))
+		config->regs = unwind_regs_mask();
 	if (options->stacks != TRACE_STACKS_DWARF)
 		return;
 	config->stack_size = options->stack_size;
 	config->copy_size = stack_copy_size;
 	config->copy_arg = s;
-	config->regs = unwind_regs_mask();
 }
 
 int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
@@ -297,7 +306,7 @@ static int open_names(struct session *s)
 	s->tasks.scale = s->options->events[0].scale;
 	s->tasks.user_only = s->tasks.inherited && s->options->events[0].unit == EVENT_NS &&
 	                     s->options->events[0].attr.exclude_kernel;
-	if (s->options->stacks != TRACE_STACKS_DWARF)
+	if (!session_unwinds(s->options))
 		return 0;
 	s->unwinder = unwinder_new(s->modules, s->options->engine);
 	return s->unwinder ? 0 : -errno;

@@ -31,6 +31,22 @@ static uint64_t frame_of_user(struct session *s, const struct space *space, uint
 	return is_beyond ? FRAME_UNKNOWN : frame_of(s, space, address);
 }
 
+/* Adds what the link register says has called the user's innermost function, if it does. */
+static unsigned add_hidden_caller(struct session *s, const struct space *space,
+                                  const struct record *record, unsigned nr)
+{
+	const struct unwind_sample sample = {.regs = record->sample.regs};
+	uint64_t frames[2];
+	enum unwind_end end;
+
+	if (!ARCH_HIDDEN_CALLER || !s->unwinder || !sample.regs || record->sample.regs_32 ||
+	    unwinder_walk(s->unwinder, space, &sample, frames, 2, &end) < 2 ||
+	    frames[0] != s->frames[nr - 1])
+		return nr;
+	s->frames[nr] = frames[1];
+	return nr + 1;
+}
+
 /* At most max parts of a call chain; the first address behind a mark is exact, others return. */
 static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
                           unsigned max)
@@ -49,6 +65,8 @@ static unsigned add_chain(struct session *s, const struct space *space, const st
 		address -= !exact;
 		s->frames[nr++] =
 			user ? frame_of_user(s, space, address) : frame_of(s, space, address);
+		if (exact && user && nr < max)
+			nr = add_hidden_caller(s, space, record, nr);
 		exact = false;
 	}
 	return nr;
@@ -129,6 +147,7 @@ static unsigned longest_chain(const struct session *s)
 static unsigned build_stack(struct session *s, const struct space *space,
                             const struct record *record)
 {
+	bool unwinds = record->sample.regs && s->options->stacks == TRACE_STACKS_DWARF;
 	unsigned max = longest_chain(s), nr;
 
 	if (record->sample.nr_branches)
@@ -136,16 +155,18 @@ static unsigned build_stack(struct session *s, const struct space *space,
 	nr = add_chain(s, space, record, max);
 	if (nr == max)
 		return add_truncated(s, nr);
-	if (!nr && (record->sample.in_kernel || !record->sample.regs))
+	if (!nr && (record->sample.in_kernel || !unwinds))
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
-	if (record->sample.regs && !record->sample.regs_32 && s->unwinder)
+	if (unwinds && !record->sample.regs_32)
 		return add_unwound(s, space, record, nr);
 	if (!nr)
 		s->frames[nr++] = frame_of(s, space, record->sample.ip);
 	/* The kernel took something else for a frame pointer, and what is there for a caller. */
 	s->truncated += nr > 1 && s->frames[nr - 1] == FRAME_UNKNOWN;
-	s->unknown_abi += record->sample.regs_32;
-	return record->sample.regs_32 ? add_truncated(s, nr) : nr;
+	if (!unwinds || !record->sample.regs_32)
+		return nr;
+	s->unknown_abi++;
+	return add_truncated(s, nr);
 }
 
 /* What the address of a memory access belongs to, as far as is known without a look at the target.

@@ -118,7 +118,8 @@ static bool loses(const struct session *s)
 
 static bool may_grow(const struct session *s)
 {
-	return can_grow(s) && s->unwinder && !s->options->stack_fixed && !s->stack_copy.done &&
+	return can_grow(s) && s->options->stacks == TRACE_STACKS_DWARF &&
+	       !s->options->stack_fixed && !s->stack_copy.done &&
 	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
 }
 

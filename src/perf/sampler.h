@@ -63,7 +63,7 @@ struct sampler_config {
 	bool kernel_chain, user_chain; /* call chains by frame pointers */
 	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
-	uint64_t regs;                 /* user registers that go with it */
+	uint64_t regs;                 /* user registers to copy; 0: none */
 	bool data;                     /* what is accessed: address, source, latency */
 	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per CPU */

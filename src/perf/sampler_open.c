@@ -152,9 +152,12 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		attr->exclude_callchain_user = !config->user_chain;
 		attr->sample_max_stack = (uint16_t)s->max_chain;
 	}
-	if (config->stack_size) {
-		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	if (config->regs) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
 		attr->sample_regs_user = config->regs;
+	}
+	if (config->stack_size) {
+		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = config->stack_size;
 	}
 	if (config->data)

@@ -30,6 +30,7 @@ enum { ARCH_RESULT = 0 };      /* of a system call */
 #define ARCH_RECORD_BELOW    false /* the caller's frame does not begin behind that record */
 #define ARCH_CODE_STEP       1     /* instructions begin at multiples */
 #define ARCH_PLT_HEAD        0     /* bytes in which the head of a PLT pushes and has no rules */
+#define ARCH_HIDDEN_CALLER   false /* who called a leaf is in a register, and in no chain */
 #elif defined(__aarch64__)
 #define ARCH_MACHINE         EM_AARCH64
 enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };
@@ -45,6 +46,7 @@ enum { ARCH_RESULT = 0 };
 #define ARCH_RECORD_BELOW    true
 #define ARCH_CODE_STEP       4
 #define ARCH_PLT_HEAD        32
+#define ARCH_HIDDEN_CALLER   true
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCH_MACHINE         EM_RISCV
 enum { ARCH_FP = 8, ARCH_SP = 2, ARCH_EXTRA = 1, ARCH_RA = 1, ARCH_PC = 32, ARCH_REGS = 33 };
@@ -59,6 +61,7 @@ enum { ARCH_RESULT = 10 };
 #define ARCH_RECORD_BELOW    false
 #define ARCH_CODE_STEP       2
 #define ARCH_PLT_HEAD        0
+#define ARCH_HIDDEN_CALLER   false /* the kernel looks */
 #else
 #error "adaptrace unwinds on x86-64, aarch64 and riscv64 only"
 #endif

@@ -69,6 +69,18 @@ END
 		fail "no word of what to do: $(head -5 said)"
 fi
 
+if [ "$(uname -m)" = aarch64 ]; then
+	echo "-- callers of functions that keep no frame, by frame pointers"
+	recorded -g fp "$TARGETS/contexts" 10 0.1 >said
+	check <<'END'
+import recording
+stacks = [[f["symbol"] for f in s["stack"]] for s in recording.samples()]
+burning = [stack for stack in stacks if stack[0] == "burn_step" and "burn_until" in stack]
+assert len(burning) > 30, len(burning)
+assert not [stack for stack in stacks if stack[:2] == ["burn_step", "main"]]
+END
+fi
+
 echo "-- programs that are being executed have no stack yet"
 recorded -m 4M sh -c 'for i in $(seq 200); do /bin/true; done'
 check <<'END'

@@ -566,6 +566,7 @@ static void narrow_programs_have_no_callers(void **state)
 	const uint64_t expected[] = {in_code(w, 0x10), FRAME_TRUNCATED};
 	struct record record = sample_at(1000, PID);
 
+	w->options.stacks = TRACE_STACKS_DWARF;
 	record.sample.regs = regs;
 	record.sample.regs_32 = true;
 	check_stack(w, record, expected, 2);
