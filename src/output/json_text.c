@@ -38,8 +38,12 @@ struct json_object *json_lost(void)
 
 void json_free(struct json_object *value)
 {
-	if (value != LOST)
-		json_object_put(value);
+	if (value == LOST)
+		return;
+	/* Which json-c 0.19 would take for what holds it. */
+	if (is_lost(value))
+		json_object_set_userdata(value, NULL, NULL);
+	json_object_put(value);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
