@@ -69,8 +69,8 @@ static const struct sentence {
                  "nothing is known of processes, code and permissions",
                  "as root: mount -t proc proc /proc"},
 	[ADVICE_PROC_SUBSET] =
-		{"/proc shows nothing but processes here (subset=pid), and without /proc/sys "
-                 "nothing is known of what may be sampled",
+		{"/proc/sys is hidden here (by subset=pid, or a sandbox), and without it nothing "
+                 "is known of what may be sampled",
                  "as root: mount -t proc proc /proc, or in a unit of systemd: ProcSubset=all"},
 	[ADVICE_NO_SYS] = {"/sys is not mounted here (a chroot?), and it is what tells which "
                            "counters and probes there are",

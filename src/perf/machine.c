@@ -86,7 +86,7 @@ struct advice machine_advise_proc(void)
 
 	if (readlink("/proc/self", pid, sizeof(pid) - 1) <= 0 || atol(pid) != getpid())
 		return (struct advice){ADVICE_NO_PROC};
-	return (struct advice){access("/proc/sys", F_OK) ? ADVICE_PROC_SUBSET : ADVICE_NONE};
+	return (struct advice){access("/proc/sys/kernel", F_OK) ? ADVICE_PROC_SUBSET : ADVICE_NONE};
 }
 
 uint64_t machine_clock_shift(pid_t pid)

@@ -52,13 +52,14 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	[ $? = 125 ] && grep -q 'mount -t proc' errors || fail "record with a foreign /proc: $(cat errors)"
 	same_sentence /proc unshare -fp
 	[ "$(grep -c '"state"' doctor.json)" = 1 ] || fail "$(cat doctor.json)"
-	pids='mount -t proc -o subset=pid proc /proc && "$@"'
-	if unshare -m sh -c "$pids" sh true 2>/dev/null; then
-		unshare -m sh -c "$pids" sh "$ADAPTRACE" record -q -e cpu-clock true 2>errors
+	for hide in 'mount -t proc -o subset=pid proc /proc' 'mount -t tmpfs none /proc/sys'; do
+		unshare -m sh -c "$hide" 2>/dev/null || continue
+		hide="$hide && "'"$@"'
+		unshare -m sh -c "$hide" sh "$ADAPTRACE" record -q -e cpu-clock true 2>errors
 		[ $? = 125 ] && grep -q 'mount -t proc' errors ||
 			fail "record with a part of /proc: $(cat errors)"
-		same_sentence /proc unshare -m sh -c "$pids" sh
-	fi
+		same_sentence /proc unshare -m sh -c "$hide" sh
+	done
 	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" doctor' "$ADAPTRACE" >text
 	grep -q '^missing  uprobes: /sys is not mounted' text || fail "$(cat text)"
 	unshare -m sh -c 'mount -t tmpfs none /sys && "$0" record -q -e cpu-clock -a true' "$ADAPTRACE" 2>errors
