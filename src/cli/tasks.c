@@ -248,10 +248,8 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 		drop_process(tasks, process);
 }
 
-static void on_exit_record(struct tasks *tasks, const struct record *record)
+static void on_exit_record(struct tasks *tasks, struct task *task, const struct record *record)
 {
-	struct task *task = find_task(tasks, (pid_t)record->tid);
-
 	tasks->nr_ended++;
 	if (!task)
 		return;
@@ -371,7 +369,7 @@ void tasks_record(struct tasks *tasks, const struct record *record)
 		on_fork(tasks, record);
 		break;
 	case RECORD_EXIT:
-		on_exit_record(tasks, record);
+		on_exit_record(tasks, task, record);
 		break;
 	case RECORD_COMM:
 		on_comm(tasks, record);
