@@ -49,15 +49,11 @@ static bool is_point(const struct call_stream *stream, const struct call *call)
 
 static int add_region(struct call_stream *stream, const struct call *call)
 {
-	struct call *grown = array_grow(stream->regions, stream->nr_regions, sizeof(*grown));
+	struct call region = *call;
 
-	if (!grown)
-		return -ENOMEM;
-	stream->regions = grown;
-	stream->regions[stream->nr_regions] = *call;
-	stream->regions[stream->nr_regions].parts = NULL;
-	stream->regions[stream->nr_regions++].nr_parts = 0;
-	return 0;
+	region.parts = NULL;
+	region.nr_parts = 0;
+	return ARRAY_ADD(stream->regions, stream->nr_regions, region);
 }
 
 /* Of active requests the last ones are left: nobody completed them. */

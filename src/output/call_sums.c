@@ -11,15 +11,12 @@ static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t b
 {
 	uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
 	uint32_t number = map64_number(&sums->link_by_ranks, key);
-	struct call_link *grown;
 
-	if (number >= sums->nr_links) {
-		grown = array_grow(sums->links, sums->nr_links, sizeof(*grown));
-		if (!grown || number == UINT32_MAX)
-			return -ENOMEM;
-		sums->links = grown;
-		sums->links[sums->nr_links++] = (struct call_link){from, to, 0, 0};
-	}
+	if (number == UINT32_MAX)
+		return -ENOMEM;
+	if (number >= sums->nr_links &&
+	    ARRAY_ADD(sums->links, sums->nr_links, (struct call_link){from, to, 0, 0}))
+		return -ENOMEM;
 	sums->links[number].messages++;
 	sums->links[number].bytes += bytes;
 	return 0;

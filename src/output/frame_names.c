@@ -37,15 +37,9 @@ static uint32_t module_path(const struct trace *trace, uint64_t frame)
 
 static int push(struct frame_names *names, uint32_t entry)
 {
-	uint32_t *grown = NULL;
-
-	if (names->nr_chains < MAX_CHAINS)
-		grown = array_grow(names->chains, names->nr_chains, sizeof(*grown));
-	if (!grown)
+	if (names->nr_chains == MAX_CHAINS)
 		return -ENOMEM;
-	names->chains = grown;
-	names->chains[names->nr_chains++] = entry;
-	return 0;
+	return ARRAY_ADD(names->chains, names->nr_chains, entry);
 }
 
 /* Strings are in the file once each, so equal names have equal keys; nameless functions a bit. */

@@ -48,29 +48,26 @@ static int64_t boots_apart(int64_t a, int64_t b)
 int clocks_host(struct clocks *clocks, const char *name, uint64_t start, uint64_t real_start)
 {
 	int64_t boot = (int64_t)(real_start - start);
-	struct clock_host *grown;
-
-	for (uint32_t i = 0; i < clocks->nr; i++) {
-		const struct clock_host *host = &clocks->hosts[i];
-
-		if (!strcmp(host->name, name) && boots_apart(boot, host->boot) < SAME_BOOT &&
-		    boots_apart(boot, host->boot) > -SAME_BOOT)
-			return (int)i;
-	}
-	if (clocks->nr == CLOCK_MAX_HOSTS)
-		return -E2BIG;
-	grown = array_grow(clocks->hosts, clocks->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	clocks->hosts = grown;
-	clocks->hosts[clocks->nr] = (struct clock_host){
+	struct clock_host host = {
 		.name = name,
 		.boot = boot,
 		.guess = clocks->nr ? boots_apart(boot, clocks->hosts[0].boot) : 0,
 		.error = clocks->nr ? CLOCK_NO_ERROR : 0,
 		.group = clocks->nr,
 	};
-	return (int)clocks->nr++;
+
+	for (uint32_t i = 0; i < clocks->nr; i++) {
+		const struct clock_host *known = &clocks->hosts[i];
+
+		if (!strcmp(known->name, name) && boots_apart(boot, known->boot) < SAME_BOOT &&
+		    boots_apart(boot, known->boot) > -SAME_BOOT)
+			return (int)i;
+	}
+	if (clocks->nr == CLOCK_MAX_HOSTS)
+		return -E2BIG;
+	if (ARRAY_ADD(clocks->hosts, clocks->nr, host))
+		return -ENOMEM;
+	return (int)clocks->nr - 1;
 }
 
 void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t end)

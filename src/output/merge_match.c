@@ -207,15 +207,11 @@ static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t ra
 {
 	uint64_t key = mix(comm, (uint32_t)rank);
 	uint32_t number = map64_number(&matcher->sequence_by_key, key);
-	uint64_t *grown;
 
 	if (number < matcher->nr_sequences)
 		return matcher->sequences[number]++;
-	grown = array_grow(matcher->sequences, matcher->nr_sequences, sizeof(*grown));
-	if (!grown || number == UINT32_MAX)
+	if (number == UINT32_MAX || ARRAY_ADD(matcher->sequences, matcher->nr_sequences, 1))
 		return UINT64_MAX;
-	matcher->sequences = grown;
-	grown[matcher->nr_sequences++] = 1;
 	return 0;
 }
 

@@ -44,20 +44,15 @@ static bool *names_wanted(const struct profile *profile, const char *function)
 /* PROFILE_NONE: viewer->err says why. */
 static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t name)
 {
-	struct profile_node *grown = NULL;
+	struct profile_node node = {.parent = parent, .name = name & PROFILE_MAX_NAME};
 
 	if (viewer->view->direction == PROFILE_CALLERS && viewer->nr == MAX_NODES)
 		viewer->err = -E2BIG;
+	else if (ARRAY_ADD(viewer->nodes, viewer->nr, node))
+		viewer->err = -ENOMEM;
 	else
-		grown = array_grow(viewer->nodes, viewer->nr, sizeof(*grown));
-	if (!grown) {
-		viewer->err = viewer->err ? viewer->err : -ENOMEM;
-		return PROFILE_NONE;
-	}
-	viewer->nodes = grown;
-	viewer->nodes[viewer->nr] =
-		(struct profile_node){.parent = parent, .name = name & PROFILE_MAX_NAME};
-	return viewer->nr++;
+		return viewer->nr - 1;
+	return PROFILE_NONE;
 }
 
 /* The node below parent for a name; PROFILE_NONE: viewer->err says why. */

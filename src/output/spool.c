@@ -73,17 +73,13 @@ static uint32_t find_source(struct spool *spool, const struct trace_sample *samp
 {
 	uint64_t key = (uint64_t)sample->event << 32 | sample->cpu;
 	uint32_t source = map64_number(&spool->source_by_key, key);
-	struct spool_source *grown;
+	struct spool_source added = {.event = sample->event, .weight = sample->weight};
 
 	if (source < spool->nr_sources)
 		return source;
-	grown = array_grow(spool->sources, spool->nr_sources, sizeof(*grown));
-	if (!grown || source == UINT32_MAX)
+	if (source == UINT32_MAX || ARRAY_ADD(spool->sources, spool->nr_sources, added))
 		return UINT32_MAX;
-	spool->sources = grown;
-	spool->sources[spool->nr_sources] =
-		(struct spool_source){.event = sample->event, .weight = sample->weight};
-	return spool->nr_sources++;
+	return source;
 }
 
 static void note_time(struct spool *spool, uint64_t time)

@@ -213,15 +213,10 @@ struct survey {
 
 static int survey_thread(struct survey *survey, uint32_t place, uint32_t thread)
 {
-	struct mention *grown;
-
 	if (survey->seen[thread] == place + 1)
 		return 0;
-	grown = array_grow(survey->mentions, survey->nr, sizeof(*grown));
-	if (!grown)
+	if (ARRAY_ADD(survey->mentions, survey->nr, (struct mention){thread, place}))
 		return -ENOMEM;
-	survey->mentions = grown;
-	survey->mentions[survey->nr++] = (struct mention){thread, place};
 	survey->seen[thread] = place + 1;
 	survey->index->of_thread[thread].nr++;
 	return 0;

@@ -14,17 +14,13 @@ struct search {
 
 static int add_place(struct places *places, const struct bin *bin)
 {
-	struct bin_place *grown = array_grow(places->places, places->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	places->places = grown;
-	places->places[places->nr++] = (struct bin_place){
+	struct bin_place place = {
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,
 		.bin = bin,
 	};
-	return 0;
+
+	return ARRAY_ADD(places->places, places->nr, place);
 }
 
 static int add_bin(const struct search *search, const struct bin *bin)

@@ -20,13 +20,13 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 }
 
 /* Adds an entry to an array of nr; 0, or -ENOMEM, and all is as it was. */
-#define ARRAY_ADD(array, nr, entry)                                                      \
+#define ARRAY_ADD(array, nr, ...)                                                        \
 	({                                                                               \
 		__typeof__(array) array_grown = array_grow(array, nr, sizeof(*(array))); \
                                                                                          \
 		if (array_grown) {                                                       \
 			(array) = array_grown;                                           \
-			(array)[(nr)++] = (entry);                                       \
+			(array)[(nr)++] = (__VA_ARGS__);                                 \
 		}                                                                        \
 		array_grown ? 0 : -ENOMEM;                                               \
 	})
