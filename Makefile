@@ -46,10 +46,9 @@ LDLIBS  += $(shell pkg-config --libs otf2)
 else
 LIBSRC  := $(filter-out $(wildcard src/output/otf2*.c),$(LIBSRC))
 endif
-# report --annotate shows instructions as text with libcapstone, and else their addresses.
+# report --annotate shows instructions as text with libcapstone, loaded then, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_CAPSTONE $(shell pkg-config --cflags capstone)
-LDLIBS  += $(shell pkg-config --libs capstone)
 endif
 
 ALL_CFLAGS := -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP \
