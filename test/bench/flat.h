@@ -25,8 +25,11 @@ struct flat_record {
 static inline void flat_put(struct flat *flat, const struct hmb_sample *s)
 {
 	size_t size = sizeof(struct flat_record) + s->path_size * sizeof(uint64_t);
-	struct flat_record *record = (void *)(flat->memory + flat->at);
+	struct flat_record *record;
 
+	if (size > flat->size - flat->at)
+		flat->at = 0;
+	record = (void *)(flat->memory + flat->at);
 	*record = (struct flat_record){
 		.size = (uint32_t)size,
 		.level = s->level,
@@ -36,7 +39,7 @@ static inline void flat_put(struct flat *flat, const struct hmb_sample *s)
 		.cpu = s->cpu,
 	};
 	memcpy(record->path, s->path, s->path_size * sizeof(uint64_t));
-	flat->at = flat->at + 2 * size < flat->size ? flat->at + size : 0;
+	flat->at += size;
 }
 
 #endif
