@@ -3,7 +3,7 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-start_recording -m 256K -F 10000 -o x.atr "$TARGETS/contexts" 100000 3 2>errors
+start_recording -m 256K -F 10000 -o x.atr "$TARGETS/contexts" 100000 60 2>errors
 if grep -q "no room in /dev/shm" errors; then
 	skip "no room in /dev/shm"
 fi
@@ -12,7 +12,10 @@ for i in 1 2 3 4 5; do
 	grep -q "the run so far, .* → s$i.atr" said || fail "$(cat said)"
 	sleep 0.4
 done
-wait $recorder || fail "record ended with $?"
+kill $recorder
+wait $recorder
+status=$?
+[ $status = 143 ] || fail "record ended with $status"
 check <<'END'
 import recording
 
