@@ -257,49 +257,6 @@ static int index_compare(const void *a, const void *b)
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-/* The start of the function of an FDE; only the first bytes of both entries are looked at. */
-static bool scan_start(struct cfi_reader *reader, const struct cfi_source *source,
-                       const struct cfi_entry *entry, struct cfi_cie *cie, uint64_t *cie_offset,
-                       uint64_t *start)
-{
-	struct cfi_entry parent;
-	struct cfi_fde fde;
-
-	if (entry->cie != *cie_offset) {
-		*cie_offset = UINT64_MAX;
-		if (!cfi_entry_read(source, entry->cie, reader->cie, sizeof(reader->cie),
-		                    &parent) ||
-		    !parent.is_cie || !cfi_cie_parse(&parent, cie))
-			return false;
-		*cie_offset = entry->cie;
-	}
-	if (!cfi_fde_parse(entry, cie, &fde) || fde.start > UINT32_MAX)
-		return false;
-	*start = fde.start;
-	return true;
-}
-
-/* How many entries fit the limits, of those that a section has. */
-static uint32_t section_scan(struct cfi_reader *reader, const struct cfi_source *source,
-                             struct cfi_index *index, uint32_t size)
-{
-	uint64_t offset = 0, cie_offset = UINT64_MAX, start;
-	struct cfi_entry entry;
-	struct cfi_cie cie;
-	uint32_t n = 0, steps;
-
-	for (steps = 0; n < size && steps < 2 * INDEX_MAX_ENTRIES; steps++) {
-		if (!cfi_entry_read(source, offset, reader->fde, 64, &entry))
-			break;
-		offset += entry.size;
-		if (entry.is_cie || !scan_start(reader, source, &entry, &cie, &cie_offset, &start))
-			continue;
-		index[n].vaddr = (uint32_t)start;
-		index[n++].offset = (uint32_t)entry.offset;
-	}
-	return n;
-}
-
 static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *source)
 {
 	struct cfi_section *section = source->section;
@@ -316,6 +273,19 @@ static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *s
 	return true;
 }
 
+/* How many functions there are, as far as there is room for them. */
+static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *index, size_t room)
+{
+	struct cfi_scan scan;
+	struct cfi_fde fde;
+	uint32_t n = 0;
+
+	cfi_scan_init(&scan, source, 2 * INDEX_MAX_ENTRIES);
+	while (n < room && cfi_scan_next(&scan, &fde))
+		index[n++] = (struct cfi_index){(uint32_t)fde.start, (uint32_t)scan.offset};
+	return n;
+}
+
 /* Makes the table that no linker made. The smallest entries have 16 bytes. */
 static void section_index(struct cfi_reader *reader, struct cfi_section *section,
                           const struct cfi_source *source)
@@ -324,7 +294,6 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	struct cfi_index *index, *shrunk;
 
 	section->scanned = false;
-	reader->parent.section = NULL; /* the scan takes the buffer */
 	if (section->packed && !section_unpack(reader, source))
 		return;
 	if (most > INDEX_MAX_ENTRIES)
@@ -334,7 +303,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	index = malloc(most * sizeof(*index));
 	if (!index)
 		return;
-	section->nr = section_scan(reader, source, index, (uint32_t)most);
+	section->nr = section_scan(source, index, most);
 	reader->indexed += section->nr;
 	qsort(index, section->nr, sizeof(*index), index_compare);
 	shrunk = realloc(index, (section->nr + 1) * sizeof(*index));

@@ -22,9 +22,10 @@ struct cfi_index {
 struct cfi_section {
 	uint64_t offset, vaddr, size; /* bytes of the file, and where they are loaded */
 	bool is_eh;                   /* .eh_frame; else .debug_frame */
+	bool is_narrow;               /* of a file for 32 bits */
 	uint64_t packed;              /* of a compressed one: bytes of the file; else 0 */
-	uint8_t *unpacked;            /* its contents; NULL until it is looked into */
-	uint64_t table, table_vaddr;  /* the linker's: its offset, and what it is relative to */
+	uint8_t *unpacked; /* the contents, if in memory; a compressed one's are when asked for */
+	uint64_t table, table_vaddr; /* the linker's: its offset, and what it is relative to */
 	uint32_t nr;
 	struct cfi_index *index; /* NULL: use the linker's */
 	int32_t *tops;           /* of the linker's: see cfi_table.h */

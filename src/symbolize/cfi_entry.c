@@ -26,40 +26,42 @@ static bool entry_header(struct cursor *head, bool is_eh, struct cfi_entry *entr
 	return !head->bad;
 }
 
-/* Bytes that are within the section. */
-static size_t section_read(const struct cfi_source *source, uint64_t offset, void *to, size_t size)
+/* Bytes that are within the section, copied if need be: how many there are. */
+static const uint8_t *section_read(const struct cfi_source *source, uint64_t offset,
+                                   uint8_t *buffer, size_t *size)
 {
 	const struct cfi_section *section = source->section;
 
-	if (!section->packed)
-		return image_read(source->images, source->module, section->offset + offset, to,
-		                  size);
-	if (!section->unpacked)
-		return 0;
-	memcpy(to, section->unpacked + offset, size);
-	return size;
+	if (section->unpacked)
+		return section->unpacked + offset;
+	*size = section->packed ? 0
+	                        : image_read(source->images, source->module,
+	                                     section->offset + offset, buffer, *size);
+	return buffer;
 }
 
 bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry)
 {
 	const struct cfi_section *section = source->section;
-	struct cursor head = {.at = buffer};
 	uint64_t left = offset < section->size ? section->size - offset : 0;
 	size_t have = left < 24 ? (size_t)left : 24;
+	const uint8_t *bytes = section_read(source, offset, buffer, &have);
+	struct cursor head = {.at = bytes, .end = bytes + have};
 
-	have = section_read(source, offset, buffer, have);
-	head.end = buffer + have;
 	*entry = (struct cfi_entry){.offset = offset};
 	if (!entry_header(&head, section->is_eh, entry) || entry->size > left)
 		return false;
 	if (size > entry->size)
 		size = entry->size;
 	if (size > have)
-		size = have + section_read(source, offset + have, buffer + have, size - have);
-	entry->body.at = head.at;
-	entry->body.end = buffer + size;
-	entry->body.vaddr_end = section->vaddr + offset + size;
+		section_read(source, offset, buffer, &size);
+	entry->body = (struct cursor){
+		.at = head.at,
+		.end = bytes + size,
+		.vaddr_end = section->vaddr + offset + size,
+		.is_narrow = section->is_narrow,
+	};
 	return entry->body.at <= entry->body.end;
 }
 
@@ -67,6 +69,7 @@ static uint64_t pointer_value(struct cursor *cursor, uint8_t format)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
+		return cursor_uint(cursor, cursor->is_narrow ? 4 : 8);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return cursor_uint(cursor, 8);
@@ -167,12 +170,51 @@ bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie)
 
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde)
 {
-	struct cursor body = entry->body;
+	struct cursor *body = &fde->program;
 
-	fde->start = cfi_pointer(&body, cie->encoding);
-	fde->end = fde->start + pointer_value(&body, cie->encoding & 0x0f);
+	*body = entry->body;
+	fde->start = cfi_pointer(body, cie->encoding);
+	fde->end = fde->start + pointer_value(body, cie->encoding & 0x0f);
 	if (cie->augmented)
-		cursor_take(&body, cursor_uleb(&body));
-	fde->program = body;
-	return !body.bad && fde->start < fde->end;
+		cursor_take(body, cursor_uleb(body));
+	return !body->bad && fde->start < fde->end;
+}
+
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t left)
+{
+	scan->source = *source;
+	scan->left = left;
+	scan->next = 0;
+	scan->parent = UINT64_MAX;
+}
+
+/* Whether there is a CIE at the offset: it is the scan's then. */
+static bool scan_parent(struct cfi_scan *scan, uint64_t offset)
+{
+	struct cfi_entry entry;
+
+	if (offset == scan->parent)
+		return true;
+	scan->parent = UINT64_MAX;
+	if (!cfi_entry_read(&scan->source, offset, scan->bytes, sizeof(scan->bytes), &entry) ||
+	    !entry.is_cie || !cfi_cie_parse(&entry, &scan->cie))
+		return false;
+	scan->parent = offset;
+	return true;
+}
+
+bool cfi_scan_next(struct cfi_scan *scan, struct cfi_fde *fde)
+{
+	uint8_t head[64];
+	struct cfi_entry entry;
+
+	while (scan->left-- &&
+	       cfi_entry_read(&scan->source, scan->next, head, sizeof(head), &entry)) {
+		scan->offset = entry.offset;
+		scan->next += entry.size;
+		if (!entry.is_cie && scan_parent(scan, entry.cie) &&
+		    cfi_fde_parse(&entry, &scan->cie, fde) && fde->start <= UINT32_MAX)
+			return true;
+	}
+	return false;
 }

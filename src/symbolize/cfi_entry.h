@@ -39,11 +39,28 @@ struct cfi_source {
 #define CFI_CIE_MAX 1024
 #define CFI_FDE_MAX 32768
 
-/* Copies an entry; when it is longer than the buffer its body is cut there. */
+/* Reads an entry; when it is longer than the buffer its body is cut there. */
 bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry);
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
+
+/*
+ * The functions that a section describes, entry by entry, up to the first that does not fit. Only
+ * the first bytes of entries are looked at.
+ */
+struct cfi_scan {
+	struct cfi_source source;
+	uint64_t left;         /* entries to look at */
+	uint64_t offset, next; /* of the last function's entry, and of what follows */
+	uint64_t parent; /* of the CIE that was read last; UINT64_MAX: none that makes sense */
+	struct cfi_cie cie;
+	uint8_t bytes[CFI_CIE_MAX];
+};
+
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t left);
+/* False: there are no more below 4 GiB. Its program is cut. */
+bool cfi_scan_next(struct cfi_scan *scan, struct cfi_fde *fde);
 
 /*
  * Runs the programs of a function up to vaddr, which is in it, and makes a rule of the row that

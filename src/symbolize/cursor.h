@@ -14,6 +14,7 @@ struct cursor {
 	const uint8_t *at, *end;
 	uint64_t vaddr_end; /* the address of end, for pointers relative to themselves */
 	bool bad;
+	bool is_narrow; /* addresses have 4 bytes, not 8 */
 };
 
 static inline size_t cursor_left(const struct cursor *cursor)
