@@ -365,44 +365,57 @@ static bool is_outermost(const struct state *state)
 	return true;
 }
 
+/* What a step comes to. */
+enum step_end {
+	STEP_CALLER, /* the state is the caller's */
+	STEP_ROOT,   /* nobody called the frame */
+	STEP_LOST,   /* its caller is not found */
+};
+
+static enum step_end step_caller(bool found)
+{
+	return found ? STEP_CALLER : STEP_LOST;
+}
+
 /* What the code does with the stack from here on tells, if it leads to a return address. */
-static bool step_by_code(struct state *state)
+static enum step_end step_by_code(struct state *state)
 {
 	const struct mapping *map = state->map;
 	struct state before = *state;
 	const struct unwind_rule *rule =
 		rule_cache_by_code(state->rules, map->module, (uint32_t)(state->ip - map->bias));
 
-	state->walk->complete = rule->kind == RULE_ROOT;
+	if (rule->kind == RULE_ROOT)
+		return STEP_ROOT;
 	if (rule->kind == RULE_FOLLOW && step_follow(state, rule) && is_return(state, state->ip))
-		return true;
+		return STEP_CALLER;
 	*state = before;
-	return false;
+	return STEP_LOST;
 }
 
-static bool step_guess(struct state *state, const struct unwind_rule *rule)
+/* Where no rule says who called, from what is surest to what is not. */
+static enum step_end step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
-	struct walk *walk = state->walk;
+	enum step_end end = STEP_LOST;
 
-	if (is_outermost(state)) {
-		walk->complete = true;
-		return false;
-	}
-	if (is_file && rule->kind == RULE_NONE && (step_by_code(state) || walk->complete))
-		return !walk->complete;
+	if (is_outermost(state))
+		return STEP_ROOT;
+	if (is_file && rule->kind == RULE_NONE)
+		end = step_by_code(state);
+	if (end != STEP_LOST)
+		return end;
 	if (state->inner && is_file && guess_near(state, rule))
-		return true;
-	walk->complete = is_new_thread(state, rule);
-	return !walk->complete &&
-	       (guess_frame_pointer(state) || (state->inner && guess_near(state, rule)));
+		return STEP_CALLER;
+	if (is_new_thread(state, rule))
+		return STEP_ROOT;
+	return step_caller(guess_frame_pointer(state) || (state->inner && guess_near(state, rule)));
 }
 
-/* Enters the current frame and goes on to its caller; false: there is none, or it is not found. */
-static bool step(struct state *state)
+/* Enters the current frame and goes on to its caller. */
+static enum step_end step(struct state *state)
 {
 	static const struct unwind_rule no_rule = {.kind = RULE_NONE};
-	struct walk *walk = state->walk;
 	const struct unwind_rule *rule = &no_rule;
 	uint64_t addr = state->inner ? state->ip : state->ip - 1, frame = FRAME_UNKNOWN;
 
@@ -418,18 +431,13 @@ static bool step(struct state *state)
 	}
 	link_add(state, frame);
 	state->hold.by_words = false;
-	if (rule->plain && !state->inner && !sp_is_unsure(state) && !walk->live) {
-		if (!step_plain(state, rule))
-			return false;
-	} else if (rule->kind == RULE_ROOT || (rule->kind == RULE_PUSHED && !state->inner)) {
-		walk->complete = true;
-		return false;
-	} else if (rule->kind == RULE_FOLLOW ? !step_follow(state, rule)
-	                                     : !step_guess(state, rule)) {
-		return false;
-	}
-	walk->complete = state->ip == 0;
-	return !walk->complete;
+	if (rule->plain && !state->inner && !sp_is_unsure(state) && !state->walk->live)
+		return step_caller(step_plain(state, rule));
+	if (rule->kind == RULE_FOLLOW)
+		return step_caller(step_follow(state, rule));
+	if (rule->kind == RULE_ROOT || (rule->kind == RULE_PUSHED && !state->inner))
+		return STEP_ROOT;
+	return step_guess(state, rule);
 }
 
 void walk_rules(struct walk *walk, struct rule_cache *rules)
@@ -437,16 +445,18 @@ void walk_rules(struct walk *walk, struct rule_cache *rules)
 	const uint64_t *regs = walk->sample->regs;
 	size_t size = walk->sample->stack_size;
 	struct state state = {.walk = walk, .rules = rules, .sampled = regs, .inner = true};
+	enum step_end end;
 
 	state.ip = arch_sample_reg(regs, ARCH_PC);
 	state.base = state.regs[RULE_SP] = arch_sample_reg(regs, ARCH_SP);
 	state.words_end = size < sizeof(uint64_t) ? 0 : size - sizeof(uint64_t) + 1;
 	state.regs[RULE_FP] = arch_sample_reg(regs, ARCH_FP);
 	state.regs[RULE_EXTRA] = arch_sample_reg(regs, ARCH_EXTRA);
-	while (step(&state) && walk->nr < walk->max) {
+	while ((end = step(&state)) == STEP_CALLER && state.ip && walk->nr < walk->max) {
 		if (state.past < walk->past.nr && !state.inner && !sp_is_unsure(&state))
 			steps_again(&state);
 	}
+	walk->complete = end == STEP_ROOT || (end == STEP_CALLER && !state.ip);
 	if (walk->nr != state.root + 1)
 		walk->nr_again = 0; /* it went on beyond the past's root */
 }
