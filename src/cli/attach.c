@@ -154,7 +154,7 @@ static int watch_processes(struct session *s)
 			return -errno;
 		s->nr_attached++;
 	}
-	s->target_ended = !s->nr_attached;
+	s->over = !s->nr_attached;
 	return 0;
 }
 

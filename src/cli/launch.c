@@ -163,6 +163,7 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
 		.barrier = barrier[1],
 		.failure = failure[0],
 		.in_cgroup = in_cgroup,
+		.waits = true,
 	};
 	if (launch->pidfd >= 0)
 		return 0;
@@ -193,6 +194,7 @@ int launch_go(struct launch *launch)
 	char order = GO;
 	int error = 0;
 
+	launch->waits = false;
 	if (write(launch->barrier, &order, 1) != 1)
 		error = EPIPE;
 	close(launch->barrier);
@@ -214,10 +216,12 @@ void launch_reap_others(const struct launch *launch)
 
 void launch_cancel(struct launch *launch)
 {
+	if (!launch->waits)
+		return;
 	close(launch->barrier);
 	close(launch->failure);
 	if (launch->pidfd >= 0)
 		close(launch->pidfd);
 	waitpid(launch->pid, NULL, 0);
-	launch->pid = 0;
+	launch->waits = false;
 }

@@ -12,6 +12,7 @@ struct launch {
 	int barrier; /* written to: go on */
 	int failure; /* read from: the errno of a failed exec, or the number of the sibling */
 	bool in_cgroup;
+	bool waits; /* behind the barrier */
 };
 
 /*
@@ -46,7 +47,7 @@ int launch_go(struct launch *launch);
  */
 void launch_reap_others(const struct launch *launch);
 
-/* Ends a process that was never let go. */
+/* Ends a process that still waits; nothing of others, or where there is none. */
 void launch_cancel(struct launch *launch);
 
 #endif

@@ -98,7 +98,7 @@ static void on_signals(struct session *s)
 		if (info.ssi_signo == SIGTSTP)
 			stop(s);
 		else if (!s->options->command)
-			s->interrupted = true;
+			s->over = true;
 		else if (!target_has(&info))
 			kill(s->launch.pid, (int)info.ssi_signo); /* not reaped yet: nobody else */
 	}
@@ -107,10 +107,8 @@ static void on_signals(struct session *s)
 /* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
 static void look_for_target(struct session *s)
 {
-	unsigned tick = s->looks++;
-
 	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
-	    (tick >= SOON && tick % SELDOM))
+	    (s->ticks >= SOON && s->ticks % SELDOM))
 		return;
 	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
 }
@@ -152,9 +150,9 @@ static void look_at_cost(struct session *s)
 /* At more than these in a tick they would cost the program 1 % of its time. */
 static void look_at_switches(struct session *s)
 {
-	uint64_t nr = s->tasks.nr_switches - s->seen_switches;
+	uint64_t nr = s->tasks.nr_switches;
 
-	s->seen_switches += nr;
+	s->tasks.nr_switches = 0;
 	if (!s->tasks.by_switches || nr <= MOST_SWITCHES * sampler_nr_cpus(s->sampler))
 		return;
 	sampler_stop_switches(s->sampler);
@@ -175,6 +173,7 @@ static void on_tick(struct session *s)
 	tasks_tick(&s->tasks, sampler_drained(s->sampler));
 	summary_progress(s);
 	status_show(s);
+	s->ticks++;
 }
 
 static void drain_calls(struct session *s)
@@ -211,7 +210,7 @@ static void run(struct session *s)
 {
 	struct epoll_event events[16];
 
-	while (!s->target_ended && !s->until_ended && !s->interrupted) {
+	while (!s->over) {
 		int nr = epoll_wait(s->poll_fd, events, 16, wait_ms(s));
 
 		for (int i = 0; i < nr; i++) {
@@ -224,11 +223,11 @@ static void run(struct session *s)
 			else if (events[i].data.fd == s->start_fd && has_expired(s->start_fd))
 				session_start_late(s);
 			else if (events[i].data.fd == s->end_fd)
-				s->interrupted = true;
+				s->over = true;
 			else if (events[i].data.fd == s->target_fd)
-				s->target_ended = has_target_ended(s);
+				s->over |= has_target_ended(s);
 			else if (s->options->until && events[i].data.fd == s->launch.pidfd)
-				s->until_ended = has_command_ended(s);
+				s->over |= s->until_ended = has_command_ended(s);
 			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
 				tasks_count_unobserved(&s->tasks);
 		}
@@ -250,7 +249,7 @@ static int reap_command(struct session *s)
 {
 	int status;
 
-	if (!s->launched)
+	if (!s->launch.pid)
 		return 0;
 	if (s->options->until && !s->until_ended) {
 		kill(s->launch.pid, SIGTERM);
@@ -357,7 +356,6 @@ static int run_launched(struct session *s)
 {
 	int error = launch_go(&s->launch);
 
-	s->launched = true;
 	if (error) {
 		reap_command(s);
 		return exec_failed(s->options, error);
@@ -408,8 +406,7 @@ static int record_running(struct session *s)
 
 static void close_session(struct session *s)
 {
-	if (s->launch.pid && !s->launched)
-		launch_cancel(&s->launch);
+	launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);
 	calls_close(s->calls);
@@ -439,7 +436,7 @@ static bool find_library(char library[PATH_MAX])
 }
 
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */
-static int prepare_target(struct session *s, const char *library)
+static int prepare_target(struct session *s, const sigset_t *mask, const char *library)
 {
 	char **own = launch_environment(), **environment = own;
 	int error;
@@ -448,8 +445,8 @@ static int prepare_target(struct session *s, const char *library)
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	error = environment ? launch_prepare(&s->launch, to_launch(s->options), environment,
-	                                     &s->old_mask, s->cgroup.fd)
+	error = environment ? launch_prepare(&s->launch, to_launch(s->options), environment, mask,
+	                                     s->cgroup.fd)
 	                    : -errno;
 	if (environment != own)
 		free(environment);
@@ -469,13 +466,12 @@ int session_run(const struct options *options, const sigset_t *mask)
 	if (!s)
 		return setup_failed(-ENOMEM);
 	s->options = options;
-	s->old_mask = *mask;
 	s->cgroup.fd = -1;
 	error = open_signals(s);
 	if (!error)
 		session_choose_way(s);
 	if (!error && to_launch(options))
-		error = prepare_target(s, library);
+		error = prepare_target(s, mask, library);
 	if (!error) {
 		session_join_cgroup(s);
 		session_note_cores(s);

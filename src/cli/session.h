@@ -32,13 +32,11 @@ struct session {
 	enum sampler_way way;
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
-	sigset_t old_mask;            /* the target's */
 	int signal_fd, timer_fd, nap_fd, start_fd, end_fd, poll_fd;
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
 	unsigned nr_attached; /* processes that live */
 	bool naps;            /* rings do not wake us, see session_loop.c */
 	uint64_t seen_ended;  /* tasks, as of the last tick */
-	uint64_t seen_switches;
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
 	struct session_source {
@@ -52,7 +50,6 @@ struct session {
 	uint64_t nr_streams; /* numbers given so far */
 	uint64_t start;      /* of sampling, ns */
 	uint64_t cpu_start;  /* the recorder's CPU time then */
-	unsigned ticks, looks;
 	/* What the target's process did before it was the target, of events that are all sampled:
 	   of others nobody knows exactly. */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
@@ -61,9 +58,12 @@ struct session {
 	size_t buffer_size; /* as it would be if memory is never refused */
 	bool sampling;      /* has started */
 	uint64_t waited;    /* ns, where it ended before it started */
-	bool launched, until_ended, one_kind, target_ended, interrupted, left_cgroup, missed_cpu;
+	bool over;          /* the target has ended, or there is another reason to end */
+	bool until_ended;   /* that was the reason */
+	bool one_kind, left_cgroup, missed_cpu;
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
-	unsigned status_row;  /* of the terminal, where the status line stands; 0: nowhere */
+	unsigned ticks;
+	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;
 	bool killed; /* by a signal, which the status tells */
 	uint64_t truncated, stitched, malformed, unknown_abi;

@@ -116,7 +116,7 @@ void session_start_late(struct session *s)
 	if (!error)
 		return;
 	say("cannot start sampling: %s", strerror(-error));
-	s->interrupted = true;
+	s->over = true;
 }
 
 void session_note_early_end(struct session *s)

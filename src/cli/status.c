@@ -93,7 +93,7 @@ void status_show(struct session *s)
 
 	if (s->status_row && terminal_taken())
 		remove_line(s);
-	if (!wanted(s) || s->ticks++ % SHOW_EVERY_TICKS)
+	if (!wanted(s) || s->ticks % SHOW_EVERY_TICKS)
 		return;
 	print_rate(rate, sizeof(rate), s, 0);
 	text_bytes(used, hmb_used(s->hmb));

@@ -71,7 +71,7 @@ struct tasks {
 	unsigned nr_claimed;  /* tasks */
 	uint64_t nr_ended;    /* EXIT records */
 	uint64_t nr_told;     /* of these, whose exact total is known */
-	uint64_t nr_switches; /* RUN and STOP records */
+	uint64_t nr_switches; /* RUN and STOP records, since whoever counts them looked */
 	uint64_t unobserved;  /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
 	uint64_t now;  /* of the newest record, ns */

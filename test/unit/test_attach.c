@@ -184,7 +184,7 @@ static void the_last_of_several_is_the_end(void **state)
 	assert_int_equal(kernel.nr_tasks[0], 3);
 	assert_int_equal(kernel.nr_looked_at, 3);
 	assert_int_equal(s->nr_attached, 3);
-	assert_false(s->target_ended || is_readable(s->target_fd));
+	assert_false(s->over || is_readable(s->target_fd));
 	for (unsigned i = 0; i < 3; i += 2) {
 		end(options.attach[i]);
 		assert_true(is_readable(s->target_fd));
