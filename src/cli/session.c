@@ -1,7 +1,6 @@
 #include "cli/session.h"
 
 #include "cli/preload_path.h"
-#include "cli/process_fd.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "cli/status.h"
@@ -12,236 +11,16 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOON           10 /* ticks */
-#define SELDOM         10
-#define SLACK_MS       ((int)(SAMPLER_SLACK_NS / 1000000))
 #define EXIT_ADAPTRACE 125
-#define MOST_SWITCHES  2400
 
 /* What is started, if anything: the target, or what only measures time. */
 static char **to_launch(const struct options *options)
 {
 	return options->command ? options->command : options->until;
-}
-
-/* --- setting up ------------------------------------------------------------------------------- */
-
-/* A blocked signal arrives even so, as where nohup asked not to be hung up on. */
-static bool is_ignored(int signal)
-{
-	struct sigaction action;
-
-	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
-}
-
-static int open_signals(struct session *s)
-{
-	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGALRM, SIGUSR1,
-	                              SIGUSR2, SIGPIPE, SIGXFSZ, SIGXCPU};
-	static const int unless_ignored[] = {SIGHUP, SIGTSTP};
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&mask, signals[i]);
-	for (unsigned i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++)
-		if (!is_ignored(unless_ignored[i]))
-			sigaddset(&mask, unless_ignored[i]);
-	if (sigprocmask(SIG_BLOCK, &mask, NULL))
-		return -errno;
-	s->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signal_fd < 0 ? -errno : 0;
-}
-
-/* --- running ---------------------------------------------------------------------------------- */
-
-static void allow_stop(int how)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTSTP);
-	sigprocmask(how, &mask, NULL);
-}
-
-/* As we are asked to, but not before the terminal is whole again: others have it meanwhile. */
-static void stop(struct session *s)
-{
-	status_clear(s);
-	raise(SIGTSTP);
-	allow_stop(SIG_UNBLOCK);
-	allow_stop(SIG_BLOCK);
-}
-
-/*
- * As it has the terminal's. Of its CPU time it is told for itself; an alarm that was set before we
- * were started is not.
- */
-static bool target_has(const struct signalfd_siginfo *info)
-{
-	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
-}
-
-static void on_signals(struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
-			continue;
-		if (info.ssi_signo == SIGTSTP)
-			stop(s);
-		else if (!s->options->command)
-			s->over = true;
-		else if (!target_has(&info))
-			kill(s->launch.pid, (int)info.ssi_signo); /* not reaped yet: nobody else */
-	}
-}
-
-/* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
-static void look_for_target(struct session *s)
-{
-	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
-	    (s->ticks >= SOON && s->ticks % SELDOM))
-		return;
-	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
-}
-
-/*
- * At the end: the same of what it started, as far as no records of that were lost, nor are missing
- * of a CPU where it may have ended.
- */
-static void look_for_others(struct session *s)
-{
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->missed_cpu &&
-	    !sampler_lost_records(s->sampler))
-		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
-}
-
-static void look_for_cpus(struct session *s)
-{
-	const struct options *options = s->options;
-
-	s->missed_cpu = s->missed_cpu ||
-	                sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL);
-}
-
-static bool has_expired(int timer_fd)
-{
-	uint64_t expirations;
-
-	return read(timer_fd, &expirations, sizeof(expirations)) > 0;
-}
-
-static void look_at_cost(struct session *s)
-{
-	if (!options_have_clock(s->options))
-		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
-	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_sampled(s->sampler)))
-		session_slow_down(s);
-}
-
-/* At more than these in a tick they would cost the program 1 % of its time. */
-static void look_at_switches(struct session *s)
-{
-	uint64_t nr = s->tasks.nr_switches;
-
-	s->tasks.nr_switches = 0;
-	if (!s->tasks.by_switches || nr <= MOST_SWITCHES * sampler_nr_cpus(s->sampler))
-		return;
-	sampler_stop_switches(s->sampler);
-	tasks_forget_switches(&s->tasks);
-}
-
-static void on_tick(struct session *s)
-{
-	if (!has_expired(s->timer_fd))
-		return;
-	if (s->sampling)
-		look_at_cost(s);
-	look_at_switches(s);
-	look_for_target(s);
-	look_for_cpus(s);
-	session_pace(s);
-	launch_reap_others(&s->launch);
-	tasks_tick(&s->tasks, sampler_drained(s->sampler));
-	summary_progress(s);
-	status_show(s);
-	s->ticks++;
-}
-
-static void drain_calls(struct session *s)
-{
-	uint64_t before;
-
-	if (!s->calls)
-		return;
-	before = guard_cpu_time();
-	calls_drain(s->calls);
-	s->guard.others_ns += guard_cpu_time() - before;
-}
-
-static bool has_command_ended(const struct session *s)
-{
-	return process_fd_ended(s->launch.pidfd, s->launch.pid);
-}
-
-static bool has_target_ended(struct session *s)
-{
-	return s->options->command ? has_command_ended(s) : session_attached_ended(s);
-}
-
-/*
- * A burst fills a ring within the slack, with records that are too new to be taken. Then the ring
- * wakes nobody any more.
- */
-static int wait_ms(const struct session *s)
-{
-	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
-}
-
-static void run(struct session *s)
-{
-	struct epoll_event events[16];
-
-	while (!s->over) {
-		int nr = epoll_wait(s->poll_fd, events, 16, wait_ms(s));
-
-		for (int i = 0; i < nr; i++) {
-			if (events[i].data.fd == s->signal_fd)
-				on_signals(s);
-			else if (events[i].data.fd == s->timer_fd)
-				on_tick(s);
-			else if (events[i].data.fd == s->nap_fd)
-				has_expired(s->nap_fd);
-			else if (events[i].data.fd == s->start_fd && has_expired(s->start_fd))
-				session_start_late(s);
-			else if (events[i].data.fd == s->end_fd)
-				s->over = true;
-			else if (events[i].data.fd == s->target_fd)
-				s->over |= has_target_ended(s);
-			else if (s->options->until && events[i].data.fd == s->launch.pidfd)
-				s->over |= s->until_ended = has_command_ended(s);
-			else if (events[i].data.fd == s->tasks.unobserved_list.poll_fd)
-				tasks_count_unobserved(&s->tasks);
-		}
-		session_drain(s, false);
-		stack_copy_follow(s);
-		drain_calls(s);
-	}
-	tasks_count_unobserved(&s->tasks);
-	sampler_disable(s->sampler);
-	tasks_note_dead(&s->tasks);
-	session_drain(s, true);
-	look_for_others(s);
-	if (s->calls)
-		calls_end(s->calls);
 }
 
 /* The command's status. Who would wait for no more than its end does not outlive the recording. */
@@ -294,8 +73,7 @@ static int finish(struct session *s)
 	uint64_t bytes = 0;
 
 	s->exit_status = reap_command(s);
-	status_clear(s);
-	allow_stop(SIG_UNBLOCK);
+	session_allow_stop(s);
 	if (!s->sampling)
 		session_note_early_end(s);
 	summary_totals(s);
@@ -360,7 +138,7 @@ static int run_launched(struct session *s)
 		reap_command(s);
 		return exec_failed(s->options, error);
 	}
-	run(s);
+	session_loop(s);
 	return finish(s);
 }
 
@@ -400,7 +178,7 @@ static int record_running(struct session *s)
 		return setup_failed(error);
 	if (s->options->until)
 		return run_launched(s);
-	run(s);
+	session_loop(s);
 	return finish(s);
 }
 
@@ -467,7 +245,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 		return setup_failed(-ENOMEM);
 	s->options = options;
 	s->cgroup.fd = -1;
-	error = open_signals(s);
+	error = wakers_open_signals(&s->wakers);
 	if (!error)
 		session_choose_way(s);
 	if (!error && to_launch(options))

@@ -13,6 +13,7 @@
 #include "cli/session_options.h"
 #include "cli/stack_copy.h"
 #include "cli/tasks.h"
+#include "cli/wakers.h"
 #include "hmb/hmb.h"
 #include "perf/cgroup.h"
 
@@ -32,10 +33,9 @@ struct session {
 	enum sampler_way way;
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
-	int signal_fd, timer_fd, nap_fd, start_fd, end_fd, poll_fd;
+	struct wakers wakers;
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
 	unsigned nr_attached; /* processes that live */
-	bool naps;            /* rings do not wake us, see session_loop.c */
 	uint64_t seen_ended;  /* tasks, as of the last tick */
 
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
@@ -58,8 +58,8 @@ struct session {
 	size_t buffer_size; /* as it would be if memory is never refused */
 	bool sampling;      /* has started */
 	uint64_t waited;    /* ns, where it ended before it started */
-	bool over;          /* the target has ended, or there is another reason to end */
-	bool until_ended;   /* that was the reason */
+	bool over;          /* the target has ended, or we are told to end */
+	bool until_ended;   /* the command that is recorded until it ends */
 	bool one_kind, left_cgroup, missed_cpu;
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
 	unsigned ticks;
@@ -97,16 +97,14 @@ void session_drain(struct session *session, bool all);
  */
 void session_slow_down(struct session *session);
 
+/* Opens what wakes the recorder of this sampler and target. 0 or -errno. */
 int session_open_loop(struct session *session);
+/* Takes in what comes until the recording is over, and what is left then. */
+void session_loop(struct session *session);
 /* At each tick: how to be woken until the next one. */
 void session_pace(struct session *session);
-/* From now on by rings. */
-void session_wake(struct session *session);
-/* Lets start_fd and end_fd be readable after so long, ns; 0: never. */
-int session_start_after(struct session *session, uint64_t delay);
-int session_end_after(struct session *session, uint64_t duration);
-/* How long it is until start_fd is readable, ns. */
-uint64_t session_starts_in(const struct session *session);
+/* Makes the terminal whole, which others have meanwhile, and stops us if that was asked for. */
+void session_allow_stop(struct session *session);
 
 /* Bytes of ring for samples that a CPU gets where limits permit it. */
 size_t session_ring_size(void);

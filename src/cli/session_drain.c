@@ -71,7 +71,7 @@ void session_drain(struct session *s, bool all)
 		s->tasks.kept = calls_drained(s->calls);
 	sampler_drain(s->sampler, all);
 	if (sampler_is_crowded(s->sampler))
-		session_wake(s);
+		wakers_wake(&s->wakers, s->sampler);
 	while ((result = sampler_next(s->sampler, &record, &source))) {
 		if (result < 0) {
 			s->malformed++;

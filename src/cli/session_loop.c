@@ -1,117 +1,129 @@
-/*
- * What wakes the recorder: signals, the target's end, a tick, and rings that fill.
- *
- * The kernel wakes whoever waits for a ring whenever a task with inherited events ends, too, each
- * time for nothing. So while many tasks end the recorder does not wait for rings but takes naps.
- */
+/* While it runs: what the recorder does whenever something wakes it. */
+#include "cli/process_fd.h"
 #include "cli/session.h"
+#include "cli/status.h"
+#include "cli/summary.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
-#define TICK_NS    100000000
-#define NAP_NS     10000000
-#define MANY_ENDED 20 /* in a tick: to be woken by each costs more than naps do */
-
-static int watch(struct session *s, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-
-	return epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-static int watch_rings(struct session *s)
-{
-	int error = 0;
-
-	for (unsigned i = 0; !error && sampler_poll_fd(s->sampler, i) >= 0; i++)
-		error = watch(s, sampler_poll_fd(s->sampler, i));
-	return error;
-}
-
-static struct timespec time_of(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
-
-/* First after so long, and then again and again. 0: never. */
-static int set_timer(int fd, uint64_t first, uint64_t interval)
-{
-	const struct itimerspec timer = {time_of(interval), time_of(first)};
-
-	return timerfd_settime(fd, 0, &timer, NULL) ? -errno : 0;
-}
-
-static int open_timer(struct session *s, int *fd)
-{
-	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return *fd < 0 ? -errno : watch(s, *fd);
-}
+#define SOON          10 /* ticks */
+#define SELDOM        10
+#define SLACK_MS      ((int)(SAMPLER_SLACK_NS / 1000000))
+#define MOST_SWITCHES 2400
+#define MANY_ENDED    20 /* in a tick: to be woken by each costs more than naps do */
 
 int session_open_loop(struct session *s)
 {
-	int error;
+	struct wakers *w = &s->wakers;
+	int error = wakers_open(w);
 
-	s->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->poll_fd < 0)
-		return -errno;
-	error = watch(s, s->signal_fd);
 	if (!error)
-		error = open_timer(s, &s->timer_fd);
-	if (!error)
-		error = set_timer(s->timer_fd, TICK_NS, TICK_NS);
-	if (!error)
-		error = open_timer(s, &s->nap_fd);
-	if (!error)
-		error = open_timer(s, &s->start_fd);
-	if (!error)
-		error = open_timer(s, &s->end_fd);
-	if (!error && s->target_fd >= 0)
-		error = watch(s, s->target_fd);
+		error = wakers_watch(w, s->target_fd);
 	if (!error && s->options->until)
-		error = watch(s, s->launch.pidfd);
+		error = wakers_watch(w, s->launch.pidfd);
 	if (!error && s->calls)
-		error = watch(s, calls_poll_fd(s->calls));
-	if (!error && s->tasks.unobserved_list.poll_fd >= 0)
-		error = watch(s, s->tasks.unobserved_list.poll_fd);
-	return error ? error : watch_rings(s);
+		error = wakers_watch(w, calls_poll_fd(s->calls));
+	if (!error)
+		error = wakers_watch(w, s->tasks.unobserved_list.poll_fd);
+	return error ? error : wakers_watch_rings(w, s->sampler);
 }
 
-int session_start_after(struct session *s, uint64_t delay)
+static void allow_stop(int how)
 {
-	return set_timer(s->start_fd, delay, 0);
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTSTP);
+	sigprocmask(how, &mask, NULL);
 }
 
-int session_end_after(struct session *s, uint64_t duration)
+void session_allow_stop(struct session *s)
 {
-	return set_timer(s->end_fd, duration, 0);
+	status_clear(s);
+	allow_stop(SIG_UNBLOCK);
 }
 
-uint64_t session_starts_in(const struct session *s)
+static void stop(struct session *s)
 {
-	struct itimerspec timer;
-
-	if (timerfd_gettime(s->start_fd, &timer))
-		return 0;
-	return (uint64_t)timer.it_value.tv_sec * 1000000000 + (uint64_t)timer.it_value.tv_nsec;
+	raise(SIGTSTP);
+	session_allow_stop(s);
+	allow_stop(SIG_BLOCK);
 }
 
-static void nap(struct session *s)
+/*
+ * As it has the terminal's. Of its CPU time it is told for itself; an alarm that was set before we
+ * were started is not.
+ */
+static bool target_has(const struct signalfd_siginfo *info)
 {
-	if (s->naps || set_timer(s->nap_fd, NAP_NS, NAP_NS))
+	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
+}
+
+static void on_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->wakers.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
+			continue;
+		if (info.ssi_signo == SIGTSTP)
+			stop(s);
+		else if (!s->options->command)
+			s->over = true;
+		else if (!target_has(&info))
+			kill(s->launch.pid, (int)info.ssi_signo); /* not reaped yet: nobody else */
+	}
+}
+
+/* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
+static void look_for_target(struct session *s)
+{
+	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
+	    (s->ticks >= SOON && s->ticks % SELDOM))
 		return;
-	for (unsigned i = 0; sampler_poll_fd(s->sampler, i) >= 0; i++)
-		epoll_ctl(s->poll_fd, EPOLL_CTL_DEL, sampler_poll_fd(s->sampler, i), NULL);
-	s->naps = true;
+	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
 }
 
-void session_wake(struct session *s)
+/*
+ * At the end: the same of what it started, as far as no records of that were lost, nor are missing
+ * of a CPU where it may have ended.
+ */
+static void look_for_others(struct session *s)
 {
-	if (!s->naps || watch_rings(s))
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->missed_cpu &&
+	    !sampler_lost_records(s->sampler))
+		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
+}
+
+static void look_for_cpus(struct session *s)
+{
+	const struct options *options = s->options;
+
+	s->missed_cpu = s->missed_cpu ||
+	                sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL);
+}
+
+static void look_at_cost(struct session *s)
+{
+	if (!options_have_clock(s->options))
+		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
+	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_sampled(s->sampler)))
+		session_slow_down(s);
+}
+
+/* At more than these in a tick they would cost the program 1 % of its time. */
+static void look_at_switches(struct session *s)
+{
+	uint64_t nr = s->tasks.nr_switches;
+
+	s->tasks.nr_switches = 0;
+	if (!s->tasks.by_switches || nr <= MOST_SWITCHES * sampler_nr_cpus(s->sampler))
 		return;
-	set_timer(s->nap_fd, 0, 0);
-	s->naps = false;
+	sampler_stop_switches(s->sampler);
+	tasks_forget_switches(&s->tasks);
 }
 
 void session_pace(struct session *s)
@@ -120,7 +132,103 @@ void session_pace(struct session *s)
 
 	s->seen_ended = s->tasks.nr_ended;
 	if (s->way == SAMPLER_LADDER && ended >= MANY_ENDED)
-		nap(s);
+		wakers_nap(&s->wakers, s->sampler);
 	else
-		session_wake(s);
+		wakers_wake(&s->wakers, s->sampler);
+}
+
+static void on_tick(struct session *s)
+{
+	if (!wakers_expired(s->wakers.tick_fd))
+		return;
+	if (s->sampling)
+		look_at_cost(s);
+	look_at_switches(s);
+	look_for_target(s);
+	look_for_cpus(s);
+	session_pace(s);
+	launch_reap_others(&s->launch);
+	tasks_tick(&s->tasks, sampler_drained(s->sampler));
+	summary_progress(s);
+	status_show(s);
+	s->ticks++;
+}
+
+static void drain_calls(struct session *s)
+{
+	uint64_t before;
+
+	if (!s->calls)
+		return;
+	before = guard_cpu_time();
+	calls_drain(s->calls);
+	s->guard.others_ns += guard_cpu_time() - before;
+}
+
+static bool has_command_ended(const struct session *s)
+{
+	return process_fd_ended(s->launch.pidfd, s->launch.pid);
+}
+
+static bool has_target_ended(struct session *s)
+{
+	return s->options->command ? has_command_ended(s) : session_attached_ended(s);
+}
+
+/*
+ * A burst fills a ring within the slack, with records that are too new to be taken. Then the ring
+ * wakes nobody any more.
+ */
+static int wait_ms(const struct session *s)
+{
+	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
+}
+
+static void on_readable(struct session *s, int fd)
+{
+	const struct wakers *w = &s->wakers;
+
+	if (fd == w->signal_fd)
+		on_signals(s);
+	else if (fd == w->tick_fd)
+		on_tick(s);
+	else if (fd == w->nap_fd)
+		wakers_expired(fd);
+	else if (fd == w->start_fd && wakers_expired(fd))
+		session_start_late(s);
+	else if (fd == w->end_fd)
+		s->over = true;
+	else if (fd == s->target_fd)
+		s->over |= has_target_ended(s);
+	else if (s->options->until && fd == s->launch.pidfd)
+		s->until_ended = has_command_ended(s);
+	else if (fd == s->tasks.unobserved_list.poll_fd)
+		tasks_count_unobserved(&s->tasks);
+}
+
+static void end_sampling(struct session *s)
+{
+	tasks_count_unobserved(&s->tasks);
+	sampler_disable(s->sampler);
+	tasks_note_dead(&s->tasks);
+	session_drain(s, true);
+	look_for_others(s);
+	if (s->calls)
+		calls_end(s->calls);
+}
+
+void session_loop(struct session *s)
+{
+	struct epoll_event events[16];
+
+	while (!s->over && !s->until_ended) {
+		int nr = epoll_wait(s->wakers.poll_fd, events, 16, wait_ms(s));
+
+		for (int i = 0; i < nr; i++)
+			on_readable(s, events[i].data.fd);
+		session_drain(s, false);
+		stack_copy_follow(s);
+		drain_calls(s);
+	}
+	end_sampling(s);
 }

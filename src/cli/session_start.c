@@ -69,7 +69,7 @@ static int begin(struct session *s)
 	count_from_now(s);
 	error = sampler_enable(s->sampler);
 	if (!error)
-		error = session_end_after(s, s->options->duration);
+		error = wakers_end_after(&s->wakers, s->options->duration);
 	s->sampling = !error;
 	return error;
 }
@@ -104,7 +104,7 @@ int session_start(struct session *s)
 	if (error)
 		return error;
 	hurry();
-	return s->options->delay ? session_start_after(s, s->options->delay) : begin(s);
+	return s->options->delay ? wakers_start_after(&s->wakers, s->options->delay) : begin(s);
 }
 
 void session_start_late(struct session *s)
@@ -121,7 +121,7 @@ void session_start_late(struct session *s)
 
 void session_note_early_end(struct session *s)
 {
-	uint64_t left = session_starts_in(s);
+	uint64_t left = wakers_starts_in(&s->wakers);
 
 	s->waited = s->options->delay > left ? s->options->delay - left : 0;
 	count_from_now(s);

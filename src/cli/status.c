@@ -103,7 +103,7 @@ void status_show(struct session *s)
 		         (double)(sampler_now() - s->start) / 1e9, rate, used, budget);
 	else
 		snprintf(line, sizeof(line), "adaptrace: sampling starts in %.1f s",
-		         (double)session_starts_in(s) / 1e9);
+		         (double)wakers_starts_in(&s->wakers) / 1e9);
 	put_line(s, line);
 }
 

@@ -80,7 +80,7 @@ static int setup(void **state)
 	s->sources = w->sources;
 	s->target_fd = -1;
 	open_pipe(&w->signals[0], &w->signals[1]);
-	s->signal_fd = w->signals[0];
+	s->wakers.signal_fd = w->signals[0];
 	s->modules = module_table_new();
 	s->tables = tables_in_folder(w->folder, 64 << 10);
 	assert_non_null(s->modules);
@@ -415,7 +415,7 @@ static void the_last_line_tells_of_losses(void **state)
 static bool wakes(struct world *w, unsigned ring)
 {
 	struct epoll_event events[16];
-	int nr = epoll_wait(w->session.poll_fd, events, 16, 0);
+	int nr = epoll_wait(w->session.wakers.poll_fd, events, 16, 0);
 	bool found = false;
 
 	for (int i = 0; i < nr; i++)
@@ -446,15 +446,15 @@ static void open_loop(struct world *w)
 		assert_int_equal(write(w->wakers[i], "x", 1), 1);
 		assert_true(wakes(w, i));
 	}
-	assert_true(is_armed(w->session.timer_fd));
-	assert_false(is_armed(w->session.nap_fd));
+	assert_true(is_armed(w->session.wakers.tick_fd));
+	assert_false(is_armed(w->session.wakers.nap_fd));
 }
 
 static void close_loop(struct world *w)
 {
-	close(w->session.poll_fd);
-	close(w->session.timer_fd);
-	close(w->session.nap_fd);
+	close(w->session.wakers.poll_fd);
+	close(w->session.wakers.tick_fd);
+	close(w->session.wakers.nap_fd);
 }
 
 static void naps_replace_rings_while_many_tasks_end(void **state)
@@ -463,17 +463,17 @@ static void naps_replace_rings_while_many_tasks_end(void **state)
 
 	open_loop(w);
 	tick(w, 19);
-	assert_true(wakes(w, 0) && !is_armed(w->session.nap_fd));
+	assert_true(wakes(w, 0) && !is_armed(w->session.wakers.nap_fd));
 	for (unsigned again = 0; again < 2; again++) {
 		tick(w, 20);
 		for (unsigned i = 0; i < NR_RINGS; i++)
 			assert_false(wakes(w, i));
-		assert_true(is_armed(w->session.nap_fd));
+		assert_true(is_armed(w->session.wakers.nap_fd));
 	}
 	tick(w, 19);
 	for (unsigned i = 0; i < NR_RINGS; i++)
 		assert_true(wakes(w, i));
-	assert_false(is_armed(w->session.nap_fd));
+	assert_false(is_armed(w->session.wakers.nap_fd));
 	close_loop(w);
 }
 
@@ -490,7 +490,7 @@ static void a_crowded_ring_ends_naps(void **state)
 		write_trouble(w, RING_SIDE, 1, PERF_RECORD_LOST, 55, 1);
 	session_drain(&w->session, true);
 	assert_true(wakes(w, 0));
-	assert_false(is_armed(w->session.nap_fd));
+	assert_false(is_armed(w->session.wakers.nap_fd));
 	close_loop(w);
 }
 
@@ -502,7 +502,7 @@ static void a_cgroup_needs_no_naps(void **state)
 	w->session.way = SAMPLER_CGROUP;
 	open_loop(w);
 	tick(w, 1000);
-	assert_true(wakes(w, 0) && !is_armed(w->session.nap_fd));
+	assert_true(wakes(w, 0) && !is_armed(w->session.wakers.nap_fd));
 	close_loop(w);
 }
 
