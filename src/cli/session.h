@@ -10,8 +10,8 @@
 #include "cli/calls.h"
 #include "cli/guard.h"
 #include "cli/launch.h"
+#include "cli/sample_stack.h"
 #include "cli/session_options.h"
-#include "cli/stack_copy.h"
 #include "cli/tasks.h"
 #include "cli/wakers.h"
 #include "hmb/hmb.h"
@@ -22,11 +22,9 @@ struct session {
 	struct tables *tables;
 	struct hmb *hmb;
 	struct module_table *modules;
-	struct unwinder *unwinder;
 	struct sampler *sampler;
 	struct tasks tasks;
 	struct guard guard;
-	struct stack_copy stack_copy;
 	struct launch launch;
 	struct cgroup cgroup;
 	struct calls *calls; /* NULL: not wanted */
@@ -34,6 +32,7 @@ struct session {
 	unsigned nr_counters;         /* those of the options, or 0: the kernel cannot read them */
 	uint64_t counts[COUNTER_MAX]; /* of the sample at hand */
 	struct wakers wakers;
+	struct sample_stack stack;
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
 	unsigned nr_attached; /* processes that live */
 	uint64_t seen_ended;  /* tasks, as of the last tick */
@@ -66,8 +65,7 @@ struct session {
 	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
 	int exit_status;
 	bool killed; /* by a signal, which the status tells */
-	uint64_t truncated, stitched, malformed, unknown_abi;
-	uint64_t frames[SESSION_MAX_STACK + 160];
+	uint64_t malformed;
 };
 
 /* What is kept of where a record came from. */

@@ -292,8 +292,8 @@ static void forget_task(void *arg, pid_t tid)
 {
 	struct session *s = arg;
 
-	if (s->unwinder)
-		unwinder_forget(s->unwinder, tid);
+	if (s->stack.unwinder)
+		unwinder_forget(s->stack.unwinder, tid);
 }
 
 static int open_names(struct session *s)
@@ -306,10 +306,12 @@ static int open_names(struct session *s)
 	s->tasks.scale = s->options->events[0].scale;
 	s->tasks.user_only = s->tasks.inherited && s->options->events[0].unit == EVENT_NS &&
 	                     s->options->events[0].attr.exclude_kernel;
+	s->stack.options = s->options;
+	s->stack.modules = s->modules;
 	if (!session_unwinds(s->options))
 		return 0;
-	s->unwinder = unwinder_new(s->modules, s->options->engine);
-	return s->unwinder ? 0 : -errno;
+	s->stack.unwinder = unwinder_new(s->modules, s->options->engine);
+	return s->stack.unwinder ? 0 : -errno;
 }
 
 int session_open_sources(struct session *s)

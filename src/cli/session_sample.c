@@ -1,205 +1,5 @@
-#include "cli/branch_stack.h"
 #include "cli/session.h"
 #include "cli/summary.h"
-#include "symbolize/arch.h"
-#include "symbolize/memory.h"
-
-#include <string.h>
-
-#define RED_ZONE      256
-#define VSYSCALL_SIZE 4096
-#define STACK_MAX     ((uint64_t)8 << 20) /* the usual limit of a thread's stack */
-
-static uint64_t frame_of(struct session *s, const struct space *space, uint64_t address)
-{
-	struct module *kernel;
-
-	if (!(address >> 63))
-		return space_frame(space, address);
-	kernel = module_table_kernel(s->modules, address);
-	return kernel ? frame_make(kernel->id, (uint32_t)address) : FRAME_UNKNOWN;
-}
-
-/*
- * Where a program keeps no frame pointers, the kernel takes whatever is there for addresses. Those
- * of its own half are none that a program calls from, but for one page.
- */
-static uint64_t frame_of_user(struct session *s, const struct space *space, uint64_t address)
-{
-	bool is_beyond = address >> 63 && address - ARCH_VSYSCALL >= VSYSCALL_SIZE;
-
-	return is_beyond ? FRAME_UNKNOWN : frame_of(s, space, address);
-}
-
-/* Adds what the link register says has called the user's innermost function, if it does. */
-static unsigned add_hidden_caller(struct session *s, const struct space *space,
-                                  const struct record *record, unsigned nr)
-{
-	const struct unwind_sample sample = {.regs = record->sample.regs};
-	uint64_t frames[2];
-	enum unwind_end end;
-
-	if (!ARCH_HIDDEN_CALLER || !s->unwinder || !sample.regs || record->sample.regs_32 ||
-	    unwinder_walk(s->unwinder, space, &sample, frames, 2, &end) < 2 ||
-	    frames[0] != s->frames[nr - 1])
-		return nr;
-	s->frames[nr] = frames[1];
-	return nr + 1;
-}
-
-/* At most max parts of a call chain; the first address behind a mark is exact, others return. */
-static unsigned add_chain(struct session *s, const struct space *space, const struct record *record,
-                          unsigned max)
-{
-	bool exact = true, user = false;
-	unsigned nr = 0;
-
-	for (size_t i = 0; i < record->sample.chain_size && nr < max; i++) {
-		uint64_t address = record->sample.chain[i];
-
-		if (record_is_mark(address)) {
-			exact = true;
-			user = record_is_user_mark(address);
-			continue;
-		}
-		address -= !exact;
-		s->frames[nr++] =
-			user ? frame_of_user(s, space, address) : frame_of(s, space, address);
-		if (exact && user && nr < max)
-			nr = add_hidden_caller(s, space, record, nr);
-		exact = false;
-	}
-	return nr;
-}
-
-static unsigned add_truncated(struct session *s, unsigned nr)
-{
-	s->truncated++;
-	s->frames[nr++] = FRAME_TRUNCATED;
-	return nr;
-}
-
-/* An exec under way: the user's registers are of the old program, of which nothing is mapped. */
-static bool between_programs(const struct space *space, const struct record *record)
-{
-	uint64_t pc = arch_sample_reg(record->sample.regs, ARCH_PC);
-
-	return record->sample.in_kernel && !(pc >> 63) && !space_find(space, pc);
-}
-
-/* What calls the vsyscall page comes to the kernel, which tells that page as a part of its side. */
-static unsigned join_vsyscall(struct session *s, const struct record *record, unsigned first,
-                              unsigned nr)
-{
-	if (!first || !(arch_sample_reg(record->sample.regs, ARCH_PC) >> 63))
-		return nr;
-	memmove(&s->frames[first], &s->frames[first + 1], (nr - first - 1) * sizeof(s->frames[0]));
-	return nr - 1;
-}
-
-static unsigned add_unwound(struct session *s, const struct space *space,
-                            const struct record *record, unsigned nr)
-{
-	struct unwind_sample sample = {
-		.regs = record->sample.regs,
-		.stack = record->sample.stack,
-		.stack_size = record->sample.stack_size,
-		.tid = (pid_t)record->tid,
-		.time = record->time,
-	};
-	enum unwind_end end;
-	unsigned max = s->options->max_stack, first;
-
-	if (nr && between_programs(space, record))
-		return nr;
-	first = nr;
-	nr += unwinder_walk(s->unwinder, space, &sample, s->frames + nr, max - nr, &end);
-	nr = join_vsyscall(s, record, first, nr);
-	s->stitched += end == UNWIND_STITCHED;
-	/* Not those that were copied before larger copies were asked for. */
-	stack_copy_note(&s->stack_copy, end == UNWIND_TRUNCATED && record->sample.stack_cut &&
-	                                        sample.stack_size >= sampler_copied(s->sampler));
-	return end == UNWIND_TRUNCATED ? add_truncated(s, nr) : nr;
-}
-
-static unsigned add_branches(struct session *s, const struct space *space,
-                             const struct record *record, unsigned max)
-{
-	bool cut;
-	unsigned nr = branch_stack(record, s->options->branches, s->frames, max, &cut);
-
-	for (unsigned i = 0; i < nr; i++)
-		s->frames[i] = frame_of(s, space, s->frames[i]);
-	return cut ? add_truncated(s, nr) : nr;
-}
-
-/* Call chains of this length have been cut. */
-static unsigned longest_chain(const struct session *s)
-{
-	unsigned max = s->options->max_stack;
-
-	if (s->options->stacks == TRACE_STACKS_FP && max > sampler_max_chain(s->sampler))
-		max = sampler_max_chain(s->sampler);
-	return max;
-}
-
-/* The stack, leaf first. */
-static unsigned build_stack(struct session *s, const struct space *space,
-                            const struct record *record)
-{
-	bool unwinds = record->sample.regs && s->options->stacks == TRACE_STACKS_DWARF;
-	unsigned max = longest_chain(s), nr;
-
-	if (record->sample.nr_branches)
-		return add_branches(s, space, record, max);
-	nr = add_chain(s, space, record, max);
-	if (nr == max)
-		return add_truncated(s, nr);
-	if (!nr && (record->sample.in_kernel || !unwinds))
-		s->frames[nr++] = frame_of(s, space, record->sample.ip);
-	if (unwinds && !record->sample.regs_32)
-		return add_unwound(s, space, record, nr);
-	if (!nr)
-		s->frames[nr++] = frame_of(s, space, record->sample.ip);
-	/* The kernel took something else for a frame pointer, and what is there for a caller. */
-	s->truncated += nr > 1 && s->frames[nr - 1] == FRAME_UNKNOWN;
-	if (!unwinds || !record->sample.regs_32)
-		return nr;
-	s->unknown_abi++;
-	return add_truncated(s, nr);
-}
-
-/* What the address of a memory access belongs to, as far as is known without a look at the target.
- */
-static enum memory_place place_of(const struct space *space, const struct record *record)
-{
-	uint64_t address = record->sample.address;
-	uint64_t sp = record->sample.regs && !record->sample.regs_32
-	                      ? arch_sample_reg(record->sample.regs, ARCH_SP)
-	                      : 0;
-
-	if (!address)
-		return MEMORY_NOWHERE;
-	if (address >> 63)
-		return MEMORY_KERNEL;
-	if (space_find(space, address))
-		return MEMORY_CODE;
-	/* what is being pushed lies below */
-	return sp && address + RED_ZONE >= sp && address - sp + RED_ZONE < STACK_MAX ? MEMORY_STACK
-	                                                                             : MEMORY_DATA;
-}
-
-/* Puts the class of the access between the leaf and its callers. */
-static unsigned add_memory(struct session *s, const struct space *space,
-                           const struct record *record, unsigned nr)
-{
-	uint32_t class = memory_make(record->sample.data_src, record->sample.latency,
-	                             place_of(space, record));
-
-	memmove(&s->frames[2], &s->frames[1], (nr - 1) * sizeof(s->frames[0]));
-	s->frames[1] = frame_of_memory(class);
-	return nr + 1;
-}
 
 static struct stream *stream_of(struct session *s, struct task *task,
                                 const struct sampler_source *source)
@@ -336,7 +136,6 @@ void session_sample(struct session *s, const struct record *record,
 	struct stream *stream;
 	struct hmb_sample sample;
 	uint64_t period;
-	unsigned nr;
 
 	if (source->event < 0 || source->stale)
 		return;
@@ -362,16 +161,14 @@ void session_sample(struct session *s, const struct record *record,
 		sample.counters = count(s, task, record, source);
 	sample.step = time_step(s, record, source, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
-		nr = build_stack(s, task->process->space, record);
-		if (s->options->data)
-			nr = add_memory(s, task->process->space, record, nr);
-		sample.leaf = s->frames[0];
-		sample.path = s->frames + 1;
-		sample.path_size = nr - 1;
+		sample_stack_build(&s->stack, s->sampler, task->process->space, record);
+		sample.leaf = s->stack.frames[0];
+		sample.path = s->stack.frames + 1;
+		sample.path_size = s->stack.nr - 1;
 		sample.thread = tasks_thread(&s->tasks, task, record->time);
 		if (sample.counters)
 			task->counted_thread = sample.thread;
-		summary_modules(s, nr);
+		summary_modules(s, s->stack.frames, s->stack.nr);
 	}
 	if (hmb_put(s->hmb, &sample))
 		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);

@@ -84,7 +84,7 @@ static double rate_of(const struct session *s, uint64_t elapsed)
 		return 0;
 	for (unsigned e = 0; e < s->options->nr_events; e++) {
 		if (s->options->events[e].unit == EVENT_COUNT)
-			return (double)s->stack_copy.samples * 1e9 / (double)elapsed;
+			return (double)s->stack.copy.samples * 1e9 / (double)elapsed;
 		rate += 1e9 / (double)(sampler_base_period(s->sampler, e, 0) << s->shift[e]);
 	}
 	return rate;
@@ -98,7 +98,7 @@ static bool is_room(const struct session *s, uint32_t size, double rate)
 /* As if all that were cut went on to the end of the copy. */
 static bool is_affordable(const struct session *s, uint32_t size, double rate)
 {
-	const struct stack_copy *copy = &s->stack_copy;
+	const struct stack_copy *copy = &s->stack.copy;
 	double more = (double)(size - sampler_copied(s->sampler)) / 1024 * KIB_NS * copy->cut /
 	              copy->samples;
 
@@ -119,7 +119,7 @@ static bool loses(const struct session *s)
 static bool may_grow(const struct session *s)
 {
 	return can_grow(s) && s->options->stacks == TRACE_STACKS_DWARF &&
-	       !s->options->stack_fixed && !s->stack_copy.done &&
+	       !s->options->stack_fixed && !s->stack.copy.done &&
 	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
 }
 
@@ -131,7 +131,7 @@ static bool is_clear(const struct stack_copy *copy)
 
 void stack_copy_follow(struct session *s)
 {
-	struct stack_copy *copy = &s->stack_copy;
+	struct stack_copy *copy = &s->stack.copy;
 	uint64_t now = sampler_now();
 	uint32_t size;
 	double rate;

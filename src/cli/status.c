@@ -323,8 +323,8 @@ void status_warnings(const struct session *s)
 		    s->too_dear);
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
-	if (s->unknown_abi)
+	if (s->stack.unknown_abi)
 		say("the callers in %llu sample%s of 32-bit programs are not known; -g fp finds "
 		    "those with frame pointers",
-		    (unsigned long long)s->unknown_abi, plural(s->unknown_abi));
+		    (unsigned long long)s->stack.unknown_abi, plural(s->stack.unknown_abi));
 }

@@ -274,12 +274,12 @@ void summary_start(struct session *s)
 		describe_counter(s, &options->counters[i]);
 }
 
-void summary_modules(struct session *s, unsigned nr)
+void summary_modules(struct session *s, const uint64_t *frames, unsigned nr)
 {
 	uint16_t before = 0;
 
 	for (unsigned i = 0; i < nr; i++) {
-		uint16_t id = frame_module(s->frames[i]);
+		uint16_t id = frame_module(frames[i]);
 
 		if (id != before && !s->noted_modules[id]) {
 			s->noted_modules[id] = true;
@@ -305,8 +305,8 @@ void summary_progress(struct session *s)
 		calls_progress(s->calls);
 		run->malformed += calls_malformed(s->calls);
 	}
-	run->truncated_stacks = s->truncated;
-	run->stitched_stacks = s->stitched;
+	run->truncated_stacks = s->stack.truncated;
+	run->stitched_stacks = s->stack.stitched;
 	run->folded_contexts = s->hmb->truncated;
 	run->drain_latency = sampler_latency(s->sampler);
 	run->unobserved = s->tasks.unobserved;

@@ -8,8 +8,8 @@
 void summary_start(struct session *session);
 /* Sampling starts now: so does the time of the recording. */
 void summary_begin(struct session *session);
-/* Enters the modules of the first nr frames, which a sample is about to name. */
-void summary_modules(struct session *session, unsigned nr);
+/* Enters the modules of frames that a sample is about to name. */
+void summary_modules(struct session *session, const uint64_t *frames, unsigned nr);
 /* What a recovered trace should say if the recorder were killed now. */
 void summary_progress(struct session *session);
 /* What is known in the end. */

@@ -84,6 +84,8 @@ static int setup(void **state)
 	s->modules = module_table_new();
 	s->tables = tables_in_folder(w->folder, 64 << 10);
 	assert_non_null(s->modules);
+	s->stack.options = s->options;
+	s->stack.modules = s->modules;
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	s->tasks.unobserved_list.poll_fd = -1;
 	*state = w;

@@ -131,6 +131,8 @@ static int setup(void **state)
 	s->sources = w->sources;
 	s->modules = module_table_new();
 	assert_non_null(s->modules);
+	s->stack.options = s->options;
+	s->stack.modules = s->modules;
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
 	say_comm(&w->session.tasks, PID, PID, "app", true, 10);
@@ -311,7 +313,7 @@ static void an_exec_begins_a_thread_of_its_own(void **state)
 	assert_int_equal(task_of(w, PID)->earlier, 2 * PERIOD);
 	assert_string_equal(tables_string_at(s->tables, thread_of(w, PID)->comm), "next");
 	/* Of the old program's code nothing is mapped any more. */
-	assert_int_equal(s->frames[0], FRAME_UNKNOWN);
+	assert_int_equal(s->stack.frames[0], FRAME_UNKNOWN);
 }
 
 static void a_thread_that_is_being_reaped_is_its_process(void **state)
@@ -399,7 +401,7 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 	stored = (unsigned)hmb_stored(s->hmb, 0);
 	assert_int_equal(taken(w, 0), nr);
 	assert_int_equal(stored, nr / 8); /* every eighth, wherever the stream began */
-	assert_int_equal(s->truncated, stored);
+	assert_int_equal(s->stack.truncated, stored);
 	assert_int_equal(task_of(w, PID)->sampled, nr * PERIOD);
 	/* The kernel was asked to follow, as far as there are rungs for it: every second doubling.
 	 */
@@ -495,10 +497,10 @@ static void chains_are_of_calls(void **state)
 	};
 
 	check_stack(w, with_chain(1000, chain, 8), expected, 6);
-	assert_int_equal(w->session.truncated, 0);
+	assert_int_equal(w->session.stack.truncated, 0);
 	/* What ends where no code is has been led astray. */
 	check_stack(w, with_chain(2000, chain, 9), expected, 7);
-	assert_int_equal(w->session.truncated, 1);
+	assert_int_equal(w->session.stack.truncated, 1);
 }
 
 /* A program that has other things in the frame pointer names no places of the kernel. */
@@ -513,7 +515,7 @@ static void chains_of_programs_stay_there(void **state)
 	size_t nr = module_table_count(w->session.modules);
 
 	check_stack(w, with_chain(1000, chain, 6), expected, 4);
-	assert_int_equal(w->session.truncated, 1);
+	assert_int_equal(w->session.stack.truncated, 1);
 	assert_int_equal(module_table_count(w->session.modules), nr);
 }
 
@@ -547,14 +549,14 @@ static void long_chains_are_cut_and_say_so(void **state)
 	}
 	expected[126] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(1000, chain, 126), expected, 126);
-	assert_int_equal(w->session.truncated, 0);
+	assert_int_equal(w->session.stack.truncated, 0);
 	expected[126] = in_code(w, 0x100 + 125);
 	expected[127] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(2000, chain, 127), expected, 128); /* the kernel's own limit */
 	w->options.max_stack = 3;
 	expected[3] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(3000, chain, 200), expected, 4);
-	assert_int_equal(w->session.truncated, 2);
+	assert_int_equal(w->session.stack.truncated, 2);
 }
 
 /* Registers of a 32-bit program cannot be followed: its callers are missing, and that is counted.
@@ -570,8 +572,8 @@ static void narrow_programs_have_no_callers(void **state)
 	record.sample.regs = regs;
 	record.sample.regs_32 = true;
 	check_stack(w, record, expected, 2);
-	assert_int_equal(w->session.unknown_abi, 1);
-	assert_int_equal(w->session.truncated, 1);
+	assert_int_equal(w->session.stack.unknown_abi, 1);
+	assert_int_equal(w->session.stack.truncated, 1);
 }
 
 /* What a processor remembers of calls is a stack as others are. */
@@ -591,7 +593,7 @@ static void branches_are_a_stack(void **state)
 	record.time = 2000;
 	w->options.branches = 2; /* all that it remembers: there may be more */
 	check_stack(w, record, expected, 4);
-	assert_int_equal(w->session.truncated, 1);
+	assert_int_equal(w->session.stack.truncated, 1);
 }
 
 /* --- what memory accesses met ----------------------------------------------------------------- */
@@ -605,8 +607,8 @@ static void check_place(struct world *w, uint64_t address, uint64_t sp, enum mem
 	record.sample.regs = sp ? regs : NULL;
 	record.sample.address = address;
 	take(w, 0, record);
-	assert_int_equal(w->session.frames[0], in_code(w, 0x10));
-	assert_int_equal(w->session.frames[1], frame_of_memory(memory_make(0, 0, place)));
+	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x10));
+	assert_int_equal(w->session.stack.frames[1], frame_of_memory(memory_make(0, 0, place)));
 }
 
 /* The class stands between the leaf and its callers. */
@@ -628,8 +630,8 @@ static void accesses_are_of_a_place(void **state)
 	check_place(w, sp + ((uint64_t)1 << 30), sp, MEMORY_DATA);
 	check_place(w, sp, 0, MEMORY_DATA); /* the stack is not known */
 	take(w, 0, record);
-	assert_int_equal(w->session.frames[0], in_code(w, 0x20));
-	assert_int_equal(w->session.frames[2], in_code(w, 0x7f));
+	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x20));
+	assert_int_equal(w->session.stack.frames[2], in_code(w, 0x7f));
 }
 
 /* --- counters --------------------------------------------------------------------------------- */

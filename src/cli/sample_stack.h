@@ -1,0 +1,27 @@
+/*
+ * The stack of a sample: from what the kernel took of it, a call chain, registers and a piece of
+ * memory or branches, to frames.
+ */
+#ifndef CLI_SAMPLE_STACK_H
+#define CLI_SAMPLE_STACK_H
+
+#include "cli/session_options.h"
+#include "cli/stack_copy.h"
+
+struct sample_stack {
+	const struct options *options;
+	struct module_table *modules;
+	struct unwinder *unwinder; /* NULL: nothing is unwound */
+	struct stack_copy copy;
+	uint64_t truncated;                     /* stacks of which callers are missing */
+	uint64_t unknown_abi;                   /* of these, of programs of 32 bits */
+	uint64_t stitched;                      /* stacks that were cut, and completed */
+	uint64_t frames[SESSION_MAX_STACK + 2]; /* leaf first, with marks, of the last sample */
+	unsigned nr;                            /* of these; at least 1 */
+};
+
+/* Makes the frames of a sample, where the class of its memory access is one if that was wanted. */
+void sample_stack_build(struct sample_stack *stack, const struct sampler *sampler,
+                        const struct space *space, const struct record *record);
+
+#endif
