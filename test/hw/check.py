@@ -93,14 +93,14 @@ def read_alike_elsewhere():
 
 
 def old_threads(trace):
-    """The buffer fills; from then on threads that began before it are sampled half as often."""
+    """The buffer fills, twice; from then on threads that began before it are sampled less often."""
     info = recording.info(COUNTERS + trace)
     event = event_of(info, "cycles")
     full = [r for r in info["reductions"] if r["cause"] == "memory" and r["event"] == event["name"]]
-    assert full and all(r["cause"] == "memory" for r in info["reductions"]), info["reductions"]
+    assert all(r["cause"] == "memory" for r in info["reductions"]), info["reductions"]
     assert event["final_period"] == event["initial_period"] * 2 ** len(full), event
     samples = [s for s in recording.samples(COUNTERS + trace) if s["event"] == event["name"]]
-    first = full[0]["time_ns"]
+    first, second = (r["time_ns"] for r in full[:2])
     marks = collections.defaultdict(dict)
     for line in text_of(COUNTERS + trace.replace(".atr", ".said")).splitlines():
         if line.startswith("quarter"):
@@ -109,7 +109,8 @@ def old_threads(trace):
     assert len(marks) == 2
     for tid, mark in marks.items():
         (start, cpu_start), (end, cpu_end) = mark[3], mark[4]
-        assert mark[0][0] < first < start, "the buffer was full too late"
+        # Until the second time the kernel's period may be the first.
+        assert mark[0][0] < first < second < start, "the buffer was full too late"
         late = [s for s in samples if s["tid"] == tid and start <= s["time_ns"] < end]
         # A nanosecond is a cycle here. Handlers do not count themselves, and some overflows pass
         # while the other processor has its turn.
