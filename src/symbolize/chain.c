@@ -19,7 +19,7 @@
 #define JOIN_STAY  16
 
 struct chain {
-	pid_t tid; /* 0: nobody's */
+	pid_t tid; /* 0: nobody's, and empty */
 	unsigned nr;
 	unsigned misses;    /* chain_miss() since the last store */
 	uint64_t stored;    /* the time of the last store, in stores */
@@ -59,27 +59,33 @@ static size_t tid_set(pid_t tid)
 static struct chain *chain_lookup(struct chain_table *table, pid_t tid)
 {
 	struct chain *set = table->sets[tid_set(tid)];
-	unsigned way;
 
-	for (way = 0; way < NR_WAYS; way++)
+	for (unsigned way = 0; way < NR_WAYS; way++)
 		if (set[way].tid == tid)
 			return &set[way];
 	return NULL;
 }
 
-/* The thread's chain, or else that of the thread that was not seen for the longest time. */
+static void chain_clear(struct chain *chain)
+{
+	memset(chain, 0, offsetof(struct chain, links)); /* the rest is not looked at */
+}
+
+/* The thread's chain, or an empty one, of the thread that was not seen for the longest time. */
 static struct chain *chain_claim(struct chain_table *table, pid_t tid)
 {
-	struct chain *set = table->sets[tid_set(tid)], *oldest = set;
-	unsigned way;
+	struct chain *chain = chain_lookup(table, tid), *set = table->sets[tid_set(tid)];
 
-	for (way = 0; way < NR_WAYS; way++) {
-		if (set[way].tid == tid)
-			return &set[way];
-		if (set[way].stored < oldest->stored)
-			oldest = &set[way];
-	}
-	return oldest;
+	if (chain)
+		return chain;
+	chain = set;
+	for (unsigned way = 1; way < NR_WAYS; way++)
+		if (set[way].stored < chain->stored)
+			chain = &set[way];
+	chain_clear(chain);
+	chain->tid = tid;
+	chain->stored = ++table->stores;
+	return chain;
 }
 
 static const struct link *chain_links(const struct chain *chain)
@@ -106,20 +112,21 @@ static bool chain_has(const struct link *links, size_t nr, const struct link *li
 
 struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation)
 {
-	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	const struct chain *chain = chain_lookup(table, tid);
 
 	if (!chain || !chain->held || chain->since || chain->generation != generation)
 		return (struct past){0};
 	return (struct past){chain_links(chain), chain_holds(chain), chain->nr};
 }
 
-/* How many of the outermost links a stack and the chain have in common. */
-static size_t chain_common(const struct chain *chain, const struct chain_news *news)
+/* How many links two stacks have in common, from the outermost on; at most `most`. */
+static size_t links_common(const struct link *links, size_t nr, const struct link *others,
+                           size_t nr_others, size_t most)
 {
-	const struct link *link = chain_links(chain) + chain->nr, *other = news->links + news->nr;
 	size_t n = 0;
 
-	while (n < chain->nr && n < news->nr && link_equal(link - n - 1, other - n - 1))
+	while (n < most && n < nr && n < nr_others &&
+	       link_equal(&links[nr - 1 - n], &others[nr_others - 1 - n]))
 		n++;
 	return n;
 }
@@ -127,12 +134,19 @@ static size_t chain_common(const struct chain *chain, const struct chain_news *n
 /* A chain that is good from some time on. What an earlier one had is good for longer. */
 static void chain_since(struct chain *chain, const struct chain_news *news)
 {
-	size_t common = news->since ? chain_common(chain, news) : 0;
+	size_t common = links_common(chain_links(chain), chain->nr, news->links, news->nr,
+	                             news->since ? SIZE_MAX : 0);
 
 	if (common > chain->old)
 		chain->old_since = chain->since;
 	chain->old = (unsigned)common;
 	chain->since = news->since;
+}
+
+/* From when on the links are good that the chain has from number i on. */
+static uint64_t good_since(const struct chain *chain, size_t i)
+{
+	return chain->nr - i > chain->old ? chain->since : chain->old_since;
 }
 
 /* All but what the chain has already. */
@@ -154,30 +168,15 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 	if (tid <= 0)
 		return;
 	chain = chain_claim(table, tid);
-	if (chain->tid != tid || (chain->stay && !chain_has(news->links, news->nr, &chain->anchor)))
+	if (chain->stay && !chain_has(news->links, news->nr, &chain->anchor))
 		chain->stay = 0;
-	if (chain->tid != tid)
-		chain->nr = 0;
-	chain->tid = tid;
-	chain->misses = news->since ? chain->misses : 0;
+	if (!news->since)
+		chain->misses = 0;
 	chain_since(chain, news);
 	chain->stored = ++table->stores;
 	chain->generation = news->generation;
 	chain->held = news->holds;
 	chain_copy(chain, news);
-}
-
-/* How many of the outermost of nr links are those up to number i of the chain; at most JOIN_LINKS.
- */
-static unsigned links_equal(const struct chain *chain, size_t i, const struct link *links,
-                            size_t nr)
-{
-	unsigned n = 0;
-
-	while (n < JOIN_LINKS && n < nr && n <= i &&
-	       link_equal(&chain_links(chain)[i - n], &links[nr - 1 - n]))
-		n++;
-	return n;
 }
 
 /*
@@ -188,7 +187,7 @@ static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
                         const struct hold *holds, size_t nr)
 {
 	const struct hold *ours = &chain_holds(chain)[i], *theirs = &holds[nr - 1];
-	unsigned n = links_equal(chain, i, links, nr);
+	size_t n = links_common(chain_links(chain), i + 1, links, nr, JOIN_LINKS);
 
 	chain->stay = n ? chain->stay + 1 : 0;
 	if (!n)
@@ -213,7 +212,7 @@ static void holds_append(const struct chain *chain, size_t i, struct hold *to)
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
                     struct hold *holds, size_t nr, size_t max)
 {
-	struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	struct chain *chain = chain_lookup(table, tid);
 	const struct link *last = &links[nr - 1];
 	size_t i, more;
 
@@ -225,8 +224,7 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 	/* Else the stack was cut before it came to the anchor: that says nothing of it. */
 	if (i == chain->nr && last->slot >= chain->anchor.slot)
 		chain->stay = 0;
-	if (i == chain->nr ||
-	    time < (chain->nr - i > chain->old ? chain->since : chain->old_since) ||
+	if (i == chain->nr || time < good_since(chain, i) ||
 	    !chain_joins(chain, i, links, holds, nr))
 		return nr;
 	more = chain->nr - (i + 1);
@@ -239,21 +237,13 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 
 unsigned chain_miss(struct chain_table *table, pid_t tid)
 {
-	struct chain *chain = chain_claim(table, tid);
-
-	if (chain->tid != tid) {
-		chain->tid = tid;
-		chain->nr = 0;
-		chain->misses = 0;
-		chain->stored = ++table->stores;
-	}
-	return ++chain->misses;
+	return ++chain_claim(table, tid)->misses;
 }
 
 void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *stack, uint64_t base,
                     size_t size)
 {
-	const struct chain *chain = tid > 0 ? chain_lookup(table, tid) : NULL;
+	const struct chain *chain = chain_lookup(table, tid);
 	const struct link *first, *link;
 	uint64_t at, end = 0;
 
@@ -276,8 +266,8 @@ void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *s
 
 void chain_forget(struct chain_table *table, pid_t tid)
 {
-	struct chain *chain = chain_claim(table, tid);
+	struct chain *chain = chain_lookup(table, tid);
 
-	if (chain->tid == tid)
-		memset(chain, 0, offsetof(struct chain, links)); /* the rest is not looked at */
+	if (chain)
+		chain_clear(chain);
 }
