@@ -128,7 +128,7 @@ static void open_linker_table(struct cfi_reader *reader, struct cfi *cfi, const 
 		return;
 	memcpy(&frames, header + 4, 4);
 	memcpy(&nr, header + 8, 4);
-	eh->vaddr = phdr->p_vaddr + 4 + (uint64_t)(int64_t)frames;
+	eh->vaddr = phdr->p_vaddr + 4 + (uint64_t)frames;
 	if (!vaddr_offset(cfi, eh->vaddr, &eh->offset, &eh->size))
 		return;
 	most = (phdr->p_filesz - sizeof(header)) / 8;

@@ -14,7 +14,7 @@ struct pair {
 
 static uint64_t loaded_at(const struct cfi_section *section, int32_t relative)
 {
-	return section->table_vaddr + (uint64_t)(int64_t)relative;
+	return section->table_vaddr + (uint64_t)relative;
 }
 
 /* Entries from number i on, at most nr: how many there are. */

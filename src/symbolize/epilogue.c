@@ -173,7 +173,7 @@ static void jump(struct sweep *sweep, int32_t by)
 	sweep->jumps[sweep->nr_jumps++] = sweep->addr;
 	if (sweep->straight == UINT64_MAX)
 		sweep->straight = sweep->addr;
-	sweep->addr += (uint64_t)(int64_t)by;
+	sweep->addr += (uint64_t)by;
 }
 
 /* The last branch that was not taken, and what was known there. */
@@ -222,8 +222,7 @@ static enum insn_kind run(struct sweep *sweep)
 		}
 		if (insn.kind == INSN_BRANCH) {
 			sweep->branched = true;
-			remember(sweep, &branch,
-			         sweep->addr + size + (uint64_t)(int64_t)insn.value);
+			remember(sweep, &branch, sweep->addr + size + (uint64_t)insn.value);
 		}
 		execute(sweep, &insn);
 		if (insn.kind == INSN_JUMP)

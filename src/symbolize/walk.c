@@ -99,7 +99,7 @@ static bool rule_cfa(const struct state *state, const struct unwind_rule *rule, 
 			return false;
 		*cfa = arch_sample_reg(state->sampled, rule->cfa_reg);
 	}
-	*cfa += (uint64_t)(int64_t)rule->cfa_offset;
+	*cfa += (uint64_t)rule->cfa_offset;
 	return true;
 }
 
@@ -108,7 +108,7 @@ static bool adjust_cfa(struct state *state, const struct unwind_rule *rule, uint
 	if (rule->cfa_how == RULE_CFA_LOAD) {
 		if (!load(state, *cfa, cfa))
 			return false;
-		*cfa += (uint64_t)(int64_t)rule->cfa_adjust;
+		*cfa += (uint64_t)rule->cfa_adjust;
 	} else if (rule->cfa_how == RULE_CFA_PLT) {
 		*cfa += (state->ip & 15) >= (uint64_t)rule->cfa_adjust ? 8 : 0;
 	}
@@ -125,7 +125,7 @@ static bool return_address(struct state *state, const struct unwind_rule *rule, 
 	state->slot = 0;
 	switch (value->how) {
 	case RULE_AT:
-		state->slot = state->regs[value->base] + (uint64_t)(int64_t)value->offset;
+		state->slot = state->regs[value->base] + (uint64_t)value->offset;
 		if (ARCH_RA == ARCH_EXTRA && state->inner && state->slot < state->regs[RULE_SP]) {
 			*ra = state->regs[RULE_EXTRA]; /* popped already: see caller_reg() */
 			state->slot = 0;
@@ -158,7 +158,7 @@ static inline uint64_t caller_reg(struct state *state, const struct rule_value *
 	case RULE_SAME:
 		return state->regs[which];
 	case RULE_AT:
-		slot = state->regs[value->base] + (uint64_t)(int64_t)value->offset;
+		slot = state->regs[value->base] + (uint64_t)value->offset;
 		if (state->inner && (slot < state->regs[RULE_SP] ||
 		                     (value->base == RULE_FP && slot >= state->regs[RULE_CFA])))
 			return state->regs[which];
@@ -177,15 +177,15 @@ static inline uint64_t caller_reg(struct state *state, const struct rule_value *
  */
 static void trust_frame_pointer(struct state *state, const struct unwind_rule *rule, uint64_t *cfa)
 {
-	uint64_t by_fp = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD -
-	                 (uint64_t)(int64_t)rule->fp.offset;
+	uint64_t by_fp =
+		state->regs[RULE_FP] + (uint64_t)ARCH_FRAME_RECORD - (uint64_t)rule->fp.offset;
 	uint64_t ra;
 
 	state->sp_unsure = false;
 	if (rule->cfa_base != RULE_SP || rule->fp.how != RULE_AT || rule->fp.base != RULE_CFA ||
 	    rule->ra.how != RULE_AT || rule->ra.base != RULE_CFA ||
 	    rule->ra.offset != rule->fp.offset + 8 || by_fp < *cfa ||
-	    !load(state, by_fp + (uint64_t)(int64_t)rule->ra.offset, &ra) ||
+	    !load(state, by_fp + (uint64_t)rule->ra.offset, &ra) ||
 	    !is_return(state, ra & ARCH_CODE_MASK))
 		return;
 	*cfa = by_fp;
@@ -240,7 +240,7 @@ static inline void plain_reg(struct state *state, const struct rule_value *value
                              enum rule_base which)
 {
 	static const uint64_t lost;
-	uint64_t at = cfa + (uint64_t)(int64_t)value->offset - state->base;
+	uint64_t at = cfa + (uint64_t)value->offset - state->base;
 	const void *saved = at < state->words_end ? state->walk->sample->stack + at
 	                                          : (const unsigned char *)&lost;
 	const void *from = value->how == RULE_AT ? saved : &state->regs[which];
@@ -257,11 +257,11 @@ static inline int16_t saved_at(const struct rule_value *value, const struct unwi
 /* A plain rule, in a frame that called: what step_follow() does, without its many questions. */
 static inline bool step_plain(struct state *state, const struct unwind_rule *rule)
 {
-	uint64_t cfa = state->regs[rule->cfa_base] + (uint64_t)(int64_t)rule->cfa_offset, ra;
+	uint64_t cfa = state->regs[rule->cfa_base] + (uint64_t)rule->cfa_offset, ra;
 
 	if (cfa <= state->regs[RULE_SP])
 		return false;
-	state->slot = cfa + (uint64_t)(int64_t)rule->ra.offset;
+	state->slot = cfa + (uint64_t)rule->ra.offset;
 	if (!load_ra(state, &ra))
 		return false;
 	plain_reg(state, &rule->fp, cfa, RULE_FP);
@@ -286,7 +286,7 @@ static void called_from(struct state *state, uint64_t ra, uint64_t slot, uint64_
 /* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
 static bool guess_frame_pointer(struct state *state)
 {
-	uint64_t at = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD, next, ra;
+	uint64_t at = state->regs[RULE_FP] + (uint64_t)ARCH_FRAME_RECORD, next, ra;
 
 	if (at % 8 || at < state->regs[RULE_SP] || !load(state, at, &next) ||
 	    !load(state, at + 8, &ra))
@@ -307,7 +307,7 @@ static bool guess_frame_pointer(struct state *state)
 static bool guess_link(struct state *state)
 {
 	uint64_t ra = state->regs[RULE_EXTRA] & ARCH_CODE_MASK, saved;
-	uint64_t at = state->regs[RULE_FP] + (uint64_t)(int64_t)ARCH_FRAME_RECORD + 8;
+	uint64_t at = state->regs[RULE_FP] + (uint64_t)ARCH_FRAME_RECORD + 8;
 
 	if (!is_return(state, ra) || came_from(state, ra))
 		return false;

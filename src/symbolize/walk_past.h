@@ -56,10 +56,10 @@ static inline bool same_step(const struct state *state, const struct link *link,
                              const struct hold *hold)
 {
 	return hold->by_words && same_word(state, link->slot, ARCH_CODE_MASK, hold->ra) &&
-	       (!hold->fp_at || same_word(state, link->slot + (uint64_t)(int64_t)hold->fp_at,
-	                                  UINT64_MAX, hold->fp)) &&
-	       (!hold->extra_at || same_word(state, link->slot + (uint64_t)(int64_t)hold->extra_at,
-	                                     UINT64_MAX, hold->extra));
+	       (!hold->fp_at ||
+	        same_word(state, link->slot + (uint64_t)hold->fp_at, UINT64_MAX, hold->fp)) &&
+	       (!hold->extra_at ||
+	        same_word(state, link->slot + (uint64_t)hold->extra_at, UINT64_MAX, hold->extra));
 }
 
 /* Whether the walk is where the past one was, with the same registers. */
@@ -68,7 +68,7 @@ static inline bool same_state(const struct state *state, const struct link *link
 {
 	return hold->by_words && state->slot == link->slot && state->ip == hold->ra &&
 	       state->regs[RULE_FP] == hold->fp && state->regs[RULE_EXTRA] == hold->extra &&
-	       state->regs[RULE_SP] == link->slot + (uint64_t)(int64_t)hold->sp;
+	       state->regs[RULE_SP] == link->slot + (uint64_t)hold->sp;
 }
 
 /* Enters the frames of the past's links `from` to `to` - 1, and goes on to that of `to`. */
@@ -88,7 +88,7 @@ static inline void past_take(struct state *state, size_t from, size_t to)
 	state->ip = state->hold.ra;
 	state->regs[RULE_FP] = state->hold.fp;
 	state->regs[RULE_EXTRA] = state->hold.extra;
-	state->regs[RULE_SP] = state->slot + (uint64_t)(int64_t)state->hold.sp;
+	state->regs[RULE_SP] = state->slot + (uint64_t)state->hold.sp;
 	walk->nr_again = to + 1 == past->nr ? (unsigned)(more + 1) : 0;
 	state->root = walk->nr;
 }
