@@ -23,10 +23,14 @@ static char **to_launch(const struct options *options)
 	return options->command ? options->command : options->until;
 }
 
-/* The command's status. Who would wait for no more than its end does not outlive the recording. */
+/*
+ * The command's status, which the trace has as well if it is what was recorded. Who would wait for
+ * no more than its end does not outlive the recording.
+ */
 static int reap_command(struct session *s)
 {
-	int status;
+	struct trace_run *run = tables_run(s->tables);
+	int status, exit_status;
 
 	if (!s->launch.pid)
 		return 0;
@@ -36,8 +40,12 @@ static int reap_command(struct session *s)
 	}
 	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	s->killed = WIFSIGNALED(status);
-	return s->killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (s->options->command) {
+		run->exit_status = exit_status;
+		run->flags |= WIFSIGNALED(status) ? TRACE_RUN_KILLED : 0;
+	}
+	return exit_status;
 }
 
 /* --- one recording ---------------------------------------------------------------------------- */
@@ -70,9 +78,9 @@ static int exec_failed(const struct options *options, int error)
 
 static int finish(struct session *s)
 {
+	int exit_status = reap_command(s);
 	uint64_t bytes = 0;
 
-	s->exit_status = reap_command(s);
 	session_allow_stop(s);
 	if (!s->sampling)
 		session_note_early_end(s);
@@ -82,7 +90,7 @@ static int finish(struct session *s)
 	status_warnings(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
-	return s->exit_status;
+	return exit_status;
 }
 
 static bool is_limited(int resource)

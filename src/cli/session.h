@@ -63,8 +63,6 @@ struct session {
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
 	unsigned ticks;
 	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
-	int exit_status;
-	bool killed; /* by a signal, which the status tells */
 	uint64_t malformed;
 };
 

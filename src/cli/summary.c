@@ -314,8 +314,6 @@ void summary_progress(struct session *s)
 		run->flags |= TRACE_RUN_LEFT_CGROUP;
 	if (s->missed_cpu)
 		run->flags |= TRACE_RUN_MISSED_CPU;
-	if (s->killed)
-		run->flags |= TRACE_RUN_KILLED;
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
 }
@@ -373,8 +371,6 @@ void summary_totals(struct session *s)
 	summary_progress(s);
 	if (s->calls && !tables_process(s->tables, 0))
 		describe_rank(s, run->pid);
-	if (s->options->command)
-		run->exit_status = s->exit_status;
 	run->lost_records = sampler_lost_records(s->sampler);
 	run->refused_modules = module_table_refused(s->modules);
 	run->records = hmb_record_bytes(s->hmb);

@@ -50,6 +50,8 @@ END
 "$ADAPTRACE" record -q -e cpu-clock -p $target -o none.atr ./missing 2>said
 [ $? = 127 ] && one_complaint said "cannot execute './missing'" || fail "$(cat said)"
 [ ! -e none.atr ] || fail "a trace for a command that never ran"
+timed 137 sh -c 'kill -KILL $$'
+"$ADAPTRACE" info --json timed.atr | grep -q '"killed":false' || fail "the target was killed"
 timed 0 --duration 0.3 sh -c 'echo $$ >timer; exec sleep 100'
 await sh -c '! kill -0 $(cat timer) 2>/dev/null'
 "$ADAPTRACE" record -q --duration 1 true 2>said && fail "--duration with a command"
