@@ -59,7 +59,7 @@ struct session {
 	uint64_t waited;    /* ns, where it ended before it started */
 	bool over;          /* the target has ended, or we are told to end */
 	bool until_ended;   /* the command that is recorded until it ends */
-	bool one_kind, left_cgroup, missed_cpu;
+	bool one_kind;
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
 	unsigned ticks;
 	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */

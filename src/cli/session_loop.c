@@ -81,10 +81,13 @@ static void on_signals(struct session *s)
 /* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
 static void look_for_target(struct session *s)
 {
-	if (s->way != SAMPLER_CGROUP || s->options->wide || s->left_cgroup ||
+	uint32_t *flags = &tables_run(s->tables)->flags;
+
+	if (s->way != SAMPLER_CGROUP || s->options->wide || *flags & TRACE_RUN_LEFT_CGROUP ||
 	    (s->ticks >= SOON && s->ticks % SELDOM))
 		return;
-	s->left_cgroup = !cgroup_holds(&s->cgroup, s->launch.pid);
+	if (!cgroup_holds(&s->cgroup, s->launch.pid))
+		*flags |= TRACE_RUN_LEFT_CGROUP;
 }
 
 /*
@@ -93,17 +96,19 @@ static void look_for_target(struct session *s)
  */
 static void look_for_others(struct session *s)
 {
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !s->missed_cpu &&
-	    !sampler_lost_records(s->sampler))
-		s->left_cgroup |= tasks_left(&s->tasks, &s->cgroup);
+	uint32_t *flags = &tables_run(s->tables)->flags;
+
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !(*flags & TRACE_RUN_MISSED_CPU) &&
+	    !sampler_lost_records(s->sampler) && tasks_left(&s->tasks, &s->cgroup))
+		*flags |= TRACE_RUN_LEFT_CGROUP;
 }
 
 static void look_for_cpus(struct session *s)
 {
 	const struct options *options = s->options;
 
-	s->missed_cpu = s->missed_cpu ||
-	                sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL);
+	if (sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL))
+		tables_run(s->tables)->flags |= TRACE_RUN_MISSED_CPU;
 }
 
 static void look_at_cost(struct session *s)

@@ -308,14 +308,16 @@ static void warn_of_left_behind(const struct session *s)
 
 void status_warnings(const struct session *s)
 {
+	const uint32_t flags = tables_run(s->tables)->flags;
+
 	warn_of_memory(s);
 	warn_of_calls(s);
 	warn_of_counters(s);
 	warn_of_silence(s);
-	if (s->left_cgroup)
+	if (flags & TRACE_RUN_LEFT_CGROUP)
 		say("a process moved itself to another cgroup: it was not sampled there; "
 		    "--inherit follows it");
-	if (s->missed_cpu)
+	if (flags & TRACE_RUN_MISSED_CPU)
 		say("a CPU was switched off or on: what ran on it from then on was not sampled");
 	if (s->too_dear)
 		say("samples of %s were more than --max-overhead allows, and its period could not "

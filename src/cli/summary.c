@@ -310,10 +310,6 @@ void summary_progress(struct session *s)
 	run->folded_contexts = s->hmb->truncated;
 	run->drain_latency = sampler_latency(s->sampler);
 	run->unobserved = s->tasks.unobserved;
-	if (s->left_cgroup)
-		run->flags |= TRACE_RUN_LEFT_CGROUP;
-	if (s->missed_cpu)
-		run->flags |= TRACE_RUN_MISSED_CPU;
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
 }
