@@ -1,11 +1,11 @@
 #include "cli/session.h"
 #include "cli/summary.h"
 
-static struct stream *stream_of(struct session *s, struct task *task,
+static struct stream *stream_of(struct session *s, struct session_source *kept, struct task *task,
                                 const struct sampler_source *source)
 {
 	if (s->way == SAMPLER_CGROUP)
-		return &session_source(s, source)->stream;
+		return &kept->stream;
 	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
 	 * with each sample. */
 	if (!task->streams_started) {
@@ -16,30 +16,32 @@ static struct stream *stream_of(struct session *s, struct task *task,
 	return &task->streams[source->event];
 }
 
-/* Counters have no period in time: what separated their last samples stands for it. */
-static uint64_t time_step(struct session *s, const struct record *record,
+/* Counters have no period in time: what separates their samples stands for it. */
+static void learn_interval(struct session_source *kept, uint64_t time, unsigned shift)
+{
+	uint64_t elapsed = (time - kept->last) >> shift;
+
+	if (kept->last && time > kept->last)
+		kept->interval += (elapsed >> 3) - (kept->interval >> 3);
+	kept->last = time;
+}
+
+/* What is expected between two samples of a level, ns; 0: that is too long to expect anything. */
+static uint64_t time_step(const struct session *s, const struct session_source *kept,
                           const struct sampler_source *source, unsigned level)
 {
 	unsigned event = (unsigned)source->event;
-	struct session_source *kept = session_source(s, source);
-	uint64_t period = sampler_base_period(s->sampler, event, source->cpu);
+	uint64_t period = s->options->events[event].unit == EVENT_COUNT
+	                          ? kept->interval
+	                          : sampler_base_period(s->sampler, event, source->cpu);
 
-	if (s->options->events[event].unit == EVENT_COUNT) {
-		uint64_t elapsed = (record->time - kept->last) >> source->shift;
-
-		if (kept->last && record->time > kept->last)
-			kept->interval += (elapsed >> 3) - (kept->interval >> 3);
-		kept->last = record->time;
-		period = kept->interval;
-	}
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }
 
 /* Occurrences of its event. To look for a prime number takes longer than to put a sample. */
-static uint64_t stands_for(const struct session *s, const struct sampler_source *source)
+static uint64_t stands_for(const struct session *s, struct session_source *kept,
+                           const struct sampler_source *source)
 {
-	struct session_source *kept = session_source(s, source);
-
 	if (!kept->period || kept->shift != source->shift) {
 		kept->period = sampler_period(s->sampler, (unsigned)source->event, source->cpu,
 		                              source->shift);
@@ -129,48 +131,63 @@ static bool is_each_sampled(const struct session *s, const struct sampler_source
 	       sampler_base_period(s->sampler, (unsigned)source->event, source->cpu) == 1;
 }
 
+/* Who was where: nobody asks that of a sample that is not stored. */
+static void find_place(struct session *s, struct task *task, const struct record *record,
+                       struct hmb_sample *sample)
+{
+	struct sample_stack *stack = &s->stack;
+
+	sample_stack_build(stack, s->sampler, task->process->space, record);
+	summary_modules(s, stack->frames, stack->nr);
+	sample->leaf = stack->frames[0];
+	sample->path = stack->frames + 1;
+	sample->path_size = stack->nr - 1;
+	sample->thread = tasks_thread(&s->tasks, task, record->time);
+	if (sample->counters)
+		task->counted_thread = sample->thread;
+}
+
+static void take(struct session *s, struct task *task, const struct record *record,
+                 const struct sampler_source *source)
+{
+	const struct event *event = &s->options->events[source->event];
+	struct session_source *kept = session_source(s, source);
+	struct stream *stream = stream_of(s, kept, task, source);
+	uint64_t period = stands_for(s, kept, source);
+	struct hmb_sample sample = {
+		.kind = (unsigned)source->event,
+		.level = next_level(s, stream, source, period),
+		.time = record->time,
+		.cpu = sampler_cpu(s->sampler, source->cpu),
+	};
+
+	tell_guard(s, source, period);
+	if (!source->event)
+		task->sampled += period * event->scale;
+	if (s->nr_counters && !source->event)
+		sample.counters = count(s, task, record, source);
+	if (event->unit == EVENT_COUNT)
+		learn_interval(kept, record->time, source->shift);
+	sample.step = time_step(s, kept, source, sample.level);
+	if (sample.level >= hmb_floor(s->hmb, sample.kind))
+		find_place(s, task, record, &sample);
+	if (hmb_put(s->hmb, &sample))
+		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
+	follow_floor(s, sample.kind);
+}
+
 void session_sample(struct session *s, const struct record *record,
                     const struct sampler_source *source)
 {
 	struct task *task;
-	struct stream *stream;
-	struct hmb_sample sample;
-	uint64_t period;
 
 	if (source->event < 0 || source->stale)
 		return;
 	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
 	if (!task)
 		return;
-	if (task->process->awaits_exec) {
+	if (task->process->awaits_exec)
 		s->before_exec[source->event] += is_each_sampled(s, source);
-		return;
-	}
-	stream = stream_of(s, task, source);
-	period = stands_for(s, source);
-	sample = (struct hmb_sample){
-		.kind = (unsigned)source->event,
-		.level = next_level(s, stream, source, period),
-		.time = record->time,
-		.cpu = sampler_cpu(s->sampler, source->cpu),
-	};
-	tell_guard(s, source, period);
-	if (!source->event)
-		task->sampled += period * s->options->events[0].scale;
-	if (s->nr_counters && !source->event)
-		sample.counters = count(s, task, record, source);
-	sample.step = time_step(s, record, source, sample.level);
-	if (sample.level >= hmb_floor(s->hmb, sample.kind)) {
-		sample_stack_build(&s->stack, s->sampler, task->process->space, record);
-		sample.leaf = s->stack.frames[0];
-		sample.path = s->stack.frames + 1;
-		sample.path_size = s->stack.nr - 1;
-		sample.thread = tasks_thread(&s->tasks, task, record->time);
-		if (sample.counters)
-			task->counted_thread = sample.thread;
-		summary_modules(s, s->stack.frames, s->stack.nr);
-	}
-	if (hmb_put(s->hmb, &sample))
-		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
-	follow_floor(s, sample.kind);
+	else
+		take(s, task, record, source);
 }
