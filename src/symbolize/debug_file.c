@@ -128,34 +128,55 @@ static bool build_id_path(const struct build_id *id, char path[BUILD_ID_PATH])
 	return true;
 }
 
-static int try_build_id(const struct module *module)
-{
-	char path[BUILD_ID_PATH];
+#define ROOT_SIZE (sizeof("/proc//root") + 10)
 
-	return build_id_path(&module->build_id, path) ? try_file(path, module, NULL) : -ENOENT;
+/* That of the process, in whose container there may be files that we have not. */
+static bool module_root(const struct module *module, char root[ROOT_SIZE])
+{
+	snprintf(root, ROOT_SIZE, "/proc/%d/root", module->pid);
+	return module->kind == MODULE_FILE && module->pid > 0;
+}
+
+static int try_build_id(const struct module *module, const char *root)
+{
+	char id[BUILD_ID_PATH], path[ROOT_SIZE + BUILD_ID_PATH];
+
+	if (!build_id_path(&module->build_id, id))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s%s", root, id);
+	return try_file(path, module, NULL);
 }
 
 /* As gdb has always searched. The module's own folder may be anybody's: the contents must fit. */
-static int try_debuglink(const struct module *module, const struct debuglink *link)
+static int try_debuglink(const struct module *module, const char *root,
+                         const struct debuglink *link)
 {
 	static const char *const forms[] = {
-		"%.*s/%s",
-		"%.*s/.debug/%s",
-		DEBUG_FOLDER "%.*s/%s",
+		"%s%.*s/%s",
+		"%s%.*s/.debug/%s",
+		"%s" DEBUG_FOLDER "%.*s/%s",
 	};
 	const char *slash = strrchr(module->path, '/');
-	char path[PATH_MAX + NAME_MAX + 32];
+	char path[ROOT_SIZE + PATH_MAX + NAME_MAX + 32];
 	int fd = -ENOENT;
 	size_t i;
 
 	if (module->path[0] != '/' || slash - module->path > PATH_MAX)
 		return -ENOENT;
 	for (i = 0; i < sizeof(forms) / sizeof(*forms) && fd < 0; i++) {
-		snprintf(path, sizeof(path), forms[i], (int)(slash - module->path), module->path,
-		         link->name);
+		snprintf(path, sizeof(path), forms[i], root, (int)(slash - module->path),
+		         module->path, link->name);
 		fd = try_file(path, module, link);
 	}
 	return fd;
+}
+
+static int try_installed(const struct module *module, const char *root,
+                         const struct debuglink *link)
+{
+	int fd = try_build_id(module, root);
+
+	return fd < 0 && link ? try_debuglink(module, root, link) : fd;
 }
 
 typedef int try_fn(const char *path, const struct module *module, const struct debuglink *link);
@@ -196,10 +217,12 @@ static int try_server(const struct module *module)
 int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places)
 {
 	struct debuglink link;
-	int fd = try_build_id(module);
+	bool linked = elf && debuglink_read(elf, &link);
+	int fd = try_installed(module, "", linked ? &link : NULL);
+	char root[ROOT_SIZE];
 
-	if (fd < 0 && elf && debuglink_read(elf, &link))
-		fd = try_debuglink(module, &link);
+	if (fd < 0 && module_root(module, root))
+		fd = try_installed(module, root, linked ? &link : NULL);
 	if (fd < 0 && places && places->folder)
 		fd = try_folder(module, places->folder, try_file);
 	if (fd < 0 && places && places->folder && !elf)
@@ -256,11 +279,14 @@ static bool note_matches(int fd, const struct build_id *id)
 	return matches;
 }
 
-static int try_alt(const char *path, const struct build_id *id)
+static int try_alt(const char *root, const char *name, const struct build_id *id)
 {
+	char path[ROOT_SIZE + 2 * PATH_MAX];
 	struct elf_headers headers;
-	int fd = target_file_open(path, 0, NULL);
+	int fd;
 
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	fd = target_file_open(path, 0, NULL);
 	if (fd < 0)
 		return -ENOENT;
 	if (!elf_headers_read(fd, &headers) && headers.nr_sections < 1000 && note_matches(fd, id))
@@ -270,7 +296,7 @@ static int try_alt(const char *path, const struct build_id *id)
 }
 
 /* Names are relative to the file that they are in. */
-static int try_beside(const struct altlink *link, int fd)
+static int try_beside(const char *root, const struct altlink *link, int fd)
 {
 	char self[32], path[2 * PATH_MAX], *slash;
 	ssize_t size;
@@ -282,20 +308,30 @@ static int try_beside(const struct altlink *link, int fd)
 	path[size] = '\0';
 	slash = strrchr(path, '/');
 	memcpy(slash + 1, link->name, strlen(link->name) + 1);
-	return try_alt(path, &link->id);
+	return try_alt(root, path, &link->id);
 }
 
-int debug_alt_open(Elf *elf, int fd)
+static int try_alt_link(const char *root, const struct altlink *link, int fd)
 {
 	char path[BUILD_ID_PATH];
-	struct altlink link;
 	int alt = -ENOENT;
+
+	if (build_id_path(&link->id, path))
+		alt = try_alt(root, path, &link->id);
+	if (alt >= 0)
+		return alt;
+	return link->name[0] == '/' ? try_alt(root, link->name, &link->id)
+	                            : try_beside(root, link, fd);
+}
+
+int debug_alt_open(const struct module *module, Elf *elf, int fd)
+{
+	struct altlink link;
+	char root[ROOT_SIZE];
+	int alt;
 
 	if (!altlink_read(elf, &link))
 		return -ENOENT;
-	if (build_id_path(&link.id, path))
-		alt = try_alt(path, &link.id);
-	if (alt >= 0)
-		return alt;
-	return link.name[0] == '/' ? try_alt(link.name, &link.id) : try_beside(&link, fd);
+	alt = try_alt_link("", &link, fd);
+	return alt < 0 && module_root(module, root) ? try_alt_link(root, &link, fd) : alt;
 }

@@ -25,7 +25,8 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 {
 	int fd = module_fd(table, module), err = fd < 0 ? -errno : 0;
 
-	*image = (struct elf_image){.main_fd = -1, .debug_fd = -1, .mini_fd = -1, .alt_fd = -1};
+	*image = (struct elf_image){module, .main_fd = -1, .debug_fd = -1, .mini_fd = -1,
+	                            .alt_fd = -1};
 	if (fd >= 0)
 		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->main_fd >= 0)
@@ -45,7 +46,8 @@ Elf *elf_image_dwarf(struct elf_image *image)
 
 	if (!elf || image->alt)
 		return elf;
-	image->alt_fd = debug_alt_open(elf, in_main ? image->main_fd : image->debug_fd);
+	image->alt_fd =
+		debug_alt_open(image->module, elf, in_main ? image->main_fd : image->debug_fd);
 	if (image->alt_fd >= 0)
 		image->alt = elf_file_begin(image->alt_fd);
 	return elf;

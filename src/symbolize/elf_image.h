@@ -7,6 +7,7 @@
 #include <libelf.h>
 
 struct elf_image {
+	const struct module *module;
 	Elf *main;  /* NULL: the file is gone, only its debug file is left */
 	Elf *debug; /* the separate debug file with the same build-id, or NULL */
 	Elf *mini;  /* the symbols packed into .gnu_debugdata where there are no others, or NULL */

@@ -245,7 +245,7 @@ static struct entry *file_enter(struct module_table *table, const struct module_
 	entry->module.build_id = said->build_id;
 	entry->module.dev = said->dev;
 	entry->module.ino = said->ino;
-	entry->pid = said->pid;
+	entry->module.pid = said->pid;
 	return entry;
 }
 
@@ -290,7 +290,7 @@ static struct entry *entry_of(struct module_table *table, const struct module_fi
 	struct entry *entry = key_lookup(table, key);
 
 	if (entry && is_same(entry, found)) {
-		entry->pid = said->pid;
+		entry->module.pid = said->pid;
 		if (entry->stamp.dev == found->stamp.dev && entry->stamp.ino == found->stamp.ino)
 			entry->stamp = found->stamp;
 		return entry;
@@ -338,7 +338,7 @@ struct module *module_table_file(struct module_table *table, const struct module
 	int err;
 
 	if (before && is_settled(before, file)) {
-		before->pid = file->pid;
+		before->module.pid = file->pid;
 		if (before->stamp.ino && before->module.fd < 0)
 			before->error = 0;
 		return &before->module;

@@ -32,9 +32,10 @@ struct module {
 	dev_t dev; /* MODULE_FILE: identity, with ino */
 	ino_t ino;
 	uint64_t window; /* MODULE_KERNEL, MODULE_ANON: the high half of its addresses */
-	pid_t pid;       /* MODULE_ANON: whose; a perf map or jitdump is found by it */
-	uid_t uid;       /* MODULE_ANON: the owner of the process, who alone may name its code */
-	pid_t ns_pid;    /* MODULE_ANON: pid as the process itself knows it, in its container */
+	pid_t pid;    /* MODULE_ANON: whose; a perf map or jitdump is found by it. MODULE_FILE: the
+	                 latest to map it; debug files of its container are found by it */
+	uid_t uid;    /* MODULE_ANON: the owner of the process, who alone may name its code */
+	pid_t ns_pid; /* MODULE_ANON: pid as the process itself knows it, in its container */
 	const struct perf_map_folder *folder; /* MODULE_ANON: its /tmp; NULL: ours */
 	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
 	struct segment segments[MODULE_MAX_SEGMENTS];

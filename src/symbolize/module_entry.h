@@ -17,7 +17,6 @@ struct entry {
 	uint16_t older, newer; /* open files, a ring through entry 0 */
 	bool replaceable;      /* the path leads to the same file, without the process */
 	int error;             /* why there is no file, until the next mapping */
-	pid_t pid;             /* the latest to map it */
 	struct file_stamp stamp;
 };
 

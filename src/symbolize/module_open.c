@@ -96,7 +96,7 @@ static int find_again(struct mapped_file *found, const struct entry *entry)
 {
 	const struct module_file said = {
 		.path = entry->module.path,
-		.pid = entry->pid,
+		.pid = entry->module.pid,
 		.dev = entry->module.dev,
 		.ino = entry->module.ino,
 		.build_id = entry->module.build_id,

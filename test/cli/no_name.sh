@@ -38,4 +38,14 @@ mv "jail$TARGETS/burn" jail/contained
 unshare -m true 2>/dev/null || skip "no mount namespaces"
 recorded -m 1M -F 1000 unshare -m chroot jail /contained 0.3 >/dev/null
 whole_stacks
+
+# Its debug files are in the container, too.
+mkdir jail/.debug && objcopy --only-keep-debug jail/contained jail/.debug/x &&
+	strip jail/contained && (cd jail/.debug && objcopy --add-gnu-debuglink=x ../contained) || fail "strip"
+mkdir box
+unshare -m sh -c 'mount --bind jail box && exec box/contained 60' >/dev/null &
+background=$!
+await sh -c "readlink /proc/$background/exe | grep -q contained"
+recorded -m 1M -F 1000 -p $background --duration 0.3
+whole_stacks
 pass
