@@ -40,40 +40,47 @@ void part_options_fini(struct part_options *options)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* In ns, of what is written behind a time: as reports write it, or as people do. 0: none of these.
- */
-static double unit_of_time(const char *name)
+/* In ns, of what is behind a number: as reports write it, or as people do. < 0: none of these. */
+static double unit_of_time(const char **at, double length)
 {
-	static const struct {
+	const struct {
 		const char *name;
 		double ns;
 	} units[] = {
-		{"", 1e9}, {"s", 1e9},    {"ms", 1e6}, {"us", 1e3},   {"µs", 1e3},
-		{"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
+		{"s", 1e9},  {"ms", 1e6},   {"us", 1e3},   {"µs", 1e3},         {"ns", 1},
+		{"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"%", length / 100},
 	};
+	const char *name = *at + strspn(*at, " ");
+	size_t size = strcspn(name, " 0123456789");
 
-	name += strspn(name, " ");
+	*at = name + size + strspn(name + size, " ");
+	if (!size && !**at)
+		return 1e9;
 	for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(name, units[i].name))
+		if (size == strlen(units[i].name) && !strncmp(name, units[i].name, size))
 			return units[i].ns;
-	return 0;
+	return -1;
 }
 
-/* Seconds since the start, or a percentage of the run; what is empty keeps *time. */
+/* Seconds since the start, "2 h 5 min", or a percentage of the run; what is empty keeps *time. */
 static int parse_time(const struct trace_run *run, const char *text, uint64_t *time)
 {
-	double length = (double)trace_wall(run), value;
+	double sum = 0, value, unit;
 	char *end;
 
 	if (!*text)
 		return 0;
-	value = strtod(text, &end);
-	if (end == text || !isfinite(value))
-		return -EINVAL;
-	value *= !strcmp(end, "%") ? length / 100 : unit_of_time(end);
-	if (value < 0 || value > 1e18 || (!unit_of_time(end) && strcmp(end, "%") != 0))
-		return -EINVAL;
-	*time = run->start + (uint64_t)value;
+	do {
+		value = strtod(text, &end);
+		if (end == text || !isfinite(value))
+			return -EINVAL;
+		text = end;
+		unit = unit_of_time(&text, (double)trace_wall(run));
+		sum += value * unit;
+		if (value < 0 || unit < 0 || sum > 1e18)
+			return -EINVAL;
+	} while (*text);
+	*time = run->start + (uint64_t)sum;
 	return 0;
 }
 

@@ -23,20 +23,14 @@
 #define ALL_SCROLL "\033[r"
 #define ERASE_LINE "\033[K"
 
-/* 10 kHz, 625 Hz; for counters: 1 in 2097143. */
-static void print_rate(char *text, size_t size, const struct session *s, unsigned event)
+static void print_rate(char text[TEXT_SIZE], const struct session *s, unsigned event)
 {
 	uint64_t period =
 		sampler_base_period(s->sampler, event, 0) * s->options->events[event].scale
 		<< hmb_floor(s->hmb, event);
-	double hz = 1e9 / (double)period;
 
-	if (s->options->events[event].unit == EVENT_COUNT)
-		snprintf(text, size, "1 in %llu", (unsigned long long)period);
-	else if (hz >= 999.5)
-		snprintf(text, size, "%.3g kHz", hz / 1000);
-	else
-		snprintf(text, size, "%.3g Hz", hz);
+	text_rate(text, period,
+	          s->options->events[event].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT);
 }
 
 /* Editors, shells and the like take the terminal's lines over, and draw on it themselves. */
@@ -89,21 +83,25 @@ static void remove_line(struct session *s)
 
 void status_show(struct session *s)
 {
-	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], line[2 * TEXT_SIZE + 128];
+	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], time[TEXT_SIZE],
+		line[5 * TEXT_SIZE];
 
 	if (s->status_row && terminal_taken())
 		remove_line(s);
 	if (!wanted(s) || s->ticks % SHOW_EVERY_TICKS)
 		return;
-	print_rate(rate, sizeof(rate), s, 0);
+	print_rate(rate, s, 0);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
+	text_quantity(
+		time,
+		(double)(s->sampling ? sampler_now() - s->start : wakers_starts_in(&s->wakers)),
+		TRACE_NS);
 	if (s->sampling)
-		snprintf(line, sizeof(line), "adaptrace: %.1f s, %s, %s of %s",
-		         (double)(sampler_now() - s->start) / 1e9, rate, used, budget);
+		snprintf(line, sizeof(line), "adaptrace: %s, %s, %s of %s", time, rate, used,
+		         budget);
 	else
-		snprintf(line, sizeof(line), "adaptrace: sampling starts in %.1f s",
-		         (double)wakers_starts_in(&s->wakers) / 1e9);
+		snprintf(line, sizeof(line), "adaptrace: sampling starts in %s", time);
 	put_line(s, line);
 }
 
@@ -145,12 +143,12 @@ static unsigned most_thinned(const struct session *s)
 
 void status_final(const struct session *s, uint64_t bytes)
 {
-	char rate[64], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], more[64] = "";
+	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], more[64] = "";
 	bool several = s->options->nr_events > 1;
 	unsigned event = most_thinned(s);
 	uint64_t times = throttled(s);
 
-	print_rate(rate, sizeof(rate), s, event);
+	print_rate(rate, s, event);
 	text_bytes(used, hmb_used(s->hmb));
 	text_bytes(budget, s->options->budget);
 	text_bytes(size, bytes);

@@ -336,7 +336,7 @@ void counter_column_text(const struct counter_column *column, const uint64_t *co
 	else if (column->ratio)
 		snprintf(text, TEXT_SIZE, value < 9.995 ? "%.3f" : "%.2f", value);
 	else if (column->unit == TRACE_NS) {
-		text_quantity(quantity, value, TRACE_NS);
+		text_cell(quantity, value, TRACE_NS);
 		snprintf(text, TEXT_SIZE, "%s%.*s", mark, TEXT_SIZE - 2, quantity);
 	} else {
 		sum_text(text, mark, value);

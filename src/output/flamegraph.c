@@ -9,6 +9,7 @@
 #include "output/escape.h"
 #include "output/flamegraph_script.h"
 #include "output/profile_trees.h"
+#include "output/text.h"
 
 #include "symbolize/array.h"
 #include "symbolize/frame.h"
@@ -202,11 +203,10 @@ static void print_fill(const struct flame *flame, const struct box *box)
 static void print_weight(const struct flame *flame, uint64_t weight)
 {
 	const struct profile *profile = flame->profile;
+	char text[TEXT_SIZE];
 
-	if (convert_weight_unit(flame->conversion) == TRACE_NS)
-		fprintf(flame->file, "%.3f ms", (double)weight / 1e6);
-	else
-		fprintf(flame->file, "%" PRIu64, weight);
+	text_quantity(text, (double)weight, convert_weight_unit(flame->conversion));
+	fputs(text, flame->file);
 	if (profile->total)
 		fprintf(flame->file, ", %.2f %%", 100.0 * (double)weight / (double)profile->total);
 }

@@ -212,7 +212,7 @@ static void put_step(FILE *to, const struct trace *trace, const struct trace_eve
 	char when[TEXT_SIZE] = "at start", period[TEXT_SIZE];
 
 	if (!at_start)
-		text_quantity(when, (double)trace_since_start(trace_run(trace), r->time), TRACE_NS);
+		text_cell(when, (double)trace_since_start(trace_run(trace), r->time), TRACE_NS);
 	text_period(period, event ? trace_period(event, r->floor) : 0,
 	            event ? event->unit : TRACE_COUNT);
 	fprintf(to, "%*s  ", text_field(when, 9), when);
@@ -347,9 +347,9 @@ static void put_share(FILE *to, const struct trace *trace, const struct share *s
 	enum trace_unit unit = trace_event(trace, 0)->unit;
 	char weight[TEXT_SIZE], total[TEXT_SIZE] = "-";
 
-	text_quantity(weight, (double)share->weight, unit);
+	text_cell(weight, (double)share->weight, unit);
 	if (flags & TRACE_THREAD_EXACT)
-		text_quantity(total, (double)exact, unit);
+		text_cell(total, (double)exact, unit);
 	fprintf(to, "  %10llu  %*s  %*s  ", (unsigned long long)share->stored,
 	        text_field(weight, 10), weight, text_field(total, 10), total);
 	text_put(to, trace_command_name(trace, comm), 0);

@@ -39,9 +39,9 @@ static void put_call_row(FILE *to, const struct trace *trace, const struct call_
 {
 	char time[TEXT_SIZE], mean[TEXT_SIZE], longest[TEXT_SIZE], bytes[TEXT_SIZE], in[TEXT_SIZE];
 
-	text_quantity(time, (double)sum->time, TRACE_NS);
-	text_quantity(mean, (double)sum->time / (double)sum->calls, TRACE_NS);
-	text_quantity(longest, (double)sum->longest, TRACE_NS);
+	text_cell(time, (double)sum->time, TRACE_NS);
+	text_cell(mean, (double)sum->time / (double)sum->calls, TRACE_NS);
+	text_cell(longest, (double)sum->longest, TRACE_NS);
 	text_bytes(bytes, sum->bytes);
 	text_bytes(in, sum->bytes_in);
 	fprintf(to, "%10" PRIu64 "  %*s  %*s  %*s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
@@ -130,8 +130,8 @@ static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
 	char sampled[TEXT_SIZE], time[TEXT_SIZE], bytes[TEXT_SIZE];
 	uint64_t weight = job->samples.weights[row];
 
-	text_quantity(sampled, (double)weight, unit_of(job));
-	text_quantity(time, (double)calls->time, TRACE_NS);
+	text_cell(sampled, (double)weight, unit_of(job));
+	text_cell(time, (double)calls->time, TRACE_NS);
 	text_bytes(bytes, calls->bytes);
 	fprintf(to, "%6d  %*s  %7.2f%%", job->rows.rows[row].rank, text_field(sampled, 10), sampled,
 	        percent((double)job->samples.mpi[row], weight));
@@ -179,9 +179,9 @@ static void put_spread(FILE *to, const struct job *job, const struct spread *spr
 	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
 	const struct rank_row *rows = job->rows.rows;
 
-	text_quantity(least, (double)spread->least, unit_of(job));
-	text_quantity(mean, (double)spread->sum / job->rows.nr, unit_of(job));
-	text_quantity(most, (double)spread->most, unit_of(job));
+	text_cell(least, (double)spread->least, unit_of(job));
+	text_cell(mean, (double)spread->sum / job->rows.nr, unit_of(job));
+	text_cell(most, (double)spread->most, unit_of(job));
 	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
 	        least, rows[spread->least_row].rank, text_field(most, 10), most,
 	        rows[spread->most_row].rank);
@@ -281,7 +281,7 @@ static void put_context(FILE *to, const struct job *job, const struct mpi_contex
 {
 	char weight[TEXT_SIZE];
 
-	text_quantity(weight, (double)context->weight, unit_of(job));
+	text_cell(weight, (double)context->weight, unit_of(job));
 	fprintf(to, "%7.2f%%  %*s  %9" PRIu64 "  ",
 	        percent((double)context->weight, job->samples.total), text_field(weight, 10),
 	        weight, context->samples);

@@ -1,8 +1,11 @@
 #include "output/text.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
+
+#define HOUR 3600e9 /* ns */
 
 static bool continues(const char *at, unsigned nr)
 {
@@ -208,12 +211,14 @@ static void scaled(char text[TEXT_SIZE], double value, double step, const char *
 	         units[i]);
 }
 
-void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
+void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit)
 {
 	static const char *const times[] = {"ns", "µs", "ms", "s"};
 	static const char *const counts[] = {"", "thousand", "million", "billion", "trillion"};
 
-	if (unit == TRACE_NS)
+	if (unit == TRACE_NS && value >= HOUR)
+		snprintf(text, TEXT_SIZE, "%.*f h", value < 99.9995 * HOUR ? 3 : 1, value / HOUR);
+	else if (unit == TRACE_NS)
 		scaled(text, value, 1000, times, 4, -1);
 	else if (value < 100000)
 		snprintf(text, TEXT_SIZE, "%.0f", value);
@@ -221,11 +226,25 @@ void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
 		scaled(text, value, 1000, counts, 5, -1);
 }
 
+void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
+{
+	uint64_t seconds = (uint64_t)((value + 5e8) / 1e9);
+
+	if (unit != TRACE_NS || value < HOUR)
+		text_cell(text, value, unit);
+	else
+		snprintf(text, TEXT_SIZE, "%" PRIu64 " h %u min %u s", seconds / 3600,
+		         (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
+}
+
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
-	scaled(text, (double)bytes, 1024, units, 5, 1);
+	if (bytes == 1)
+		snprintf(text, TEXT_SIZE, "1 byte");
+	else
+		scaled(text, (double)bytes, 1024, units, 5, 1);
 }
 
 void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
@@ -246,7 +265,7 @@ void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
 	double hz = period ? 1e9 / (double)period : 0;
 
 	if (unit == TRACE_NS)
-		snprintf(text, TEXT_SIZE, "%.*f Hz", hz < 10 ? 2 : hz < 100 ? 1 : 0, hz);
+		snprintf(text, TEXT_SIZE, hz < 99.95 ? "%#.3g Hz" : "%.0f Hz", hz);
 	else
 		snprintf(text, TEXT_SIZE, "1 in %llu", (unsigned long long)period);
 }

@@ -32,13 +32,15 @@ int text_field(const char *text, unsigned columns);
  */
 void text_put_command(FILE *to, const char *command, size_t left, bool scope);
 
-/* "1.553 ms", or "1009" for what is counted. */
+/* "1.553 ms", "2 h 5 min 32 s", or "1009" for what is counted. */
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
+/* The same for tables, in 10 columns: "2.092 h". */
+void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit);
 /* "61.2 MiB" */
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes);
 /* What "one every" is followed by: "776.6 µs", "time", "9973 occurrences". */
 void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
-/* "644 Hz" of a period in ns; "1 in 1009" of others. */
+/* "644 Hz", "0.00372 Hz" of a period in ns; "1 in 1009" of others. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
 /* What is behind the name of so many things. */

@@ -85,9 +85,10 @@ def read_flamegraph(path):
         rect = box.find(svg + "rect")
         title, weight = box.find(svg + "title").text, int(box.get("data-total"))
         whole = whole or weight
-        told = re.search(r" \(([0-9.]+) ms, ([0-9.]+) %\)$", title)
-        assert not whole or (abs(float(told.group(1)) * 10**6 - weight) <= 500.1 and
-                             abs(float(told.group(2)) - 100 * weight / whole) <= 0.0051), title
+        told = re.search(r" \(([0-9.]+) ([mµn]?s), ([0-9.]+) %\)$", title)
+        unit = told and {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}[told.group(2)]
+        assert not whole or (abs(float(told.group(1)) * unit - weight) <= 0.00051 * weight and
+                             abs(float(told.group(3)) - 100 * weight / whole) <= 0.0051), title
         boxes.append((title.rsplit(" (", 1)[0], float(rect.get("x")),
                       float(rect.get("width")), int(rect.get("y")), box))
     assert boxes[0][0] == "all"

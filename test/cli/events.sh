@@ -30,7 +30,7 @@ done
 
 # Frequencies are rounded to three digits, and not to powers of ten.
 "$ADAPTRACE" record --max-overhead 0 -e cpu-clock:u:period=1000001 -o rate.atr true 2>said
-grep -q ', 1 kHz now' said || fail "$(cat said)"
+grep -q ', 1000 Hz now' said || fail "$(cat said)"
 
 # A command alone is counted, not what its process did to execute it.
 recorded -e page-faults true

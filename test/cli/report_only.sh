@@ -76,14 +76,15 @@ done
 	fail "$(cat err)"
 grep -q '^shown: comm=two, cpu=0, cpu=1, from .* of the run, [0-9]* samples\{0,1\}$' out || fail "$(head -6 out)"
 "$ADAPTRACE" report --time 0.1,0.2 >out || fail "a part"
-for part in 100ms,200ms '100.0 ms,0.2 s' 100000us,0.2s 100000µs,200000000ns; do
+for part in 100ms,200ms '100.0 ms,0.2 s' 100000us,0.2s 100000µs,200000000ns \
+	'0 h 0 min 100 ms,0h0min0.2s'; do
 	"$ADAPTRACE" report --time "$part" | cmp -s - out || fail "--time $part"
 done
 for part in 0min,1min 0h,0.01h 0,1m; do
 	"$ADAPTRACE" report --time $part | grep -q '^cpu-clock\(:u\)\{0,1\}: ' || fail "--time $part"
 done
-for part in 1x,2 1,2parsecs -1s,2 nan,1 1e300h, 2min,1min; do
-	"$ADAPTRACE" report --time $part >out 2>err
+for part in 1x,2 1,2parsecs '1 2,4' '1 s -1 s,4' -1s,2 nan,1 1e300h, 2min,1min; do
+	"$ADAPTRACE" report --time "$part" >out 2>err
 	[ $? = 2 ] && one_complaint err "'$part'.*2min,3min" || fail "--time $part: $(cat err)"
 done
 for words in comm=three comm=tw cpu=99999 thread=1 rank=0 'comm=one --only process=1'; do

@@ -402,7 +402,7 @@ static void the_last_line_tells_of_losses(void **state)
 	w->options.events[0].scale = 1;
 	w->sampler.events[0].base_period = &period;
 	last_line(w, line);
-	assert_non_null(strstr(line, "1 kHz now, 0 lost \u2192"));
+	assert_non_null(strstr(line, "1000 Hz now, 0 lost \u2192"));
 	w->lost[1][1] = 2;
 	w->sources[2].throttled = 1;
 	last_line(w, line);

@@ -154,13 +154,20 @@ static void quantities_have_units(void **state)
 	expect_quantity(1553296, TRACE_NS, "1.553 ms");
 	expect_quantity(999999, TRACE_NS, "1.000 ms");
 	expect_quantity(12345678901.0, TRACE_NS, "12.35 s");
-	expect_quantity(1e13, TRACE_NS, "10000.0 s");
+	expect_quantity(3599.9e9, TRACE_NS, "3599.9 s");
+	expect_quantity(3600e9, TRACE_NS, "1 h 0 min 0 s");
+	expect_quantity(7532.11e9, TRACE_NS, "2 h 5 min 32 s");
+	expect_quantity(2591999.7e9, TRACE_NS, "720 h 0 min 0 s");
 	expect_quantity(1009, TRACE_COUNT, "1009");
 	expect_quantity(2500000, TRACE_COUNT, "2.500 million");
 	text_bytes(text, 100 << 20);
 	assert_string_equal(text, "100.0 MiB");
 	text_bytes(text, 17);
 	assert_string_equal(text, "17 bytes");
+	text_bytes(text, 1);
+	assert_string_equal(text, "1 byte");
+	text_bytes(text, (1 << 20) - 1);
+	assert_string_equal(text, "1.0 MiB");
 	text_period(text, 776648, TRACE_NS);
 	assert_string_equal(text, "776.6 µs");
 	text_period(text, 1, TRACE_COUNT);
@@ -169,6 +176,26 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "9973 occurrences");
 	text_rate(text, 1553296, TRACE_NS);
 	assert_string_equal(text, "644 Hz");
+	text_rate(text, 100050000, TRACE_NS);
+	assert_string_equal(text, "10.0 Hz");
+	text_rate(text, 268435456000, TRACE_NS);
+	assert_string_equal(text, "0.00373 Hz");
+}
+
+static void expect_cell(double value, const char *expected)
+{
+	char text[TEXT_SIZE];
+
+	text_cell(text, value, TRACE_NS);
+	assert_string_equal(text, expected);
+}
+
+static void cells_are_narrow(void **state)
+{
+	(void)state;
+	expect_cell(3599.9e9, "3599.9 s");
+	expect_cell(7532.11e9, "2.092 h");
+	expect_cell(2592000e9, "720.0 h");
 }
 
 static void expect_printed(struct json_object *value, int err, const char *expected)
@@ -257,6 +284,7 @@ int main(void)
 		cmocka_unit_test(commands_are_cut_where_there_is_more),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
+		cmocka_unit_test(cells_are_narrow),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
 		cmocka_unit_test(json_is_whole_or_nothing),
 	};
