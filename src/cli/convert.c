@@ -292,15 +292,15 @@ static void tell_unsampled(const struct convert_options *options,
 	const struct trace *trace = conversion->trace;
 	const struct trace_event *event = trace_event(trace, 0);
 	struct coverage coverage;
-	char exact[TEXT_SIZE];
+	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	if (options->converter->unsampled || conversion->event || conversion->part ||
 	    !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
-	say("samples cover %.1f %% of the exact %s of %s; report, --folded and --flamegraph show "
+	say("samples cover %s of the exact %s of %s; report, --folded and --flamegraph show "
 	    "the rest as %s, --%s has no place for it",
-	    100 * (double)coverage.sampled / (double)coverage.exact, exact,
+	    text_share(part, coverage.sampled, coverage.exact), exact,
 	    trace_string(trace, event->name), profile_unsampled_in(trace),
 	    options->converter->name);
 }

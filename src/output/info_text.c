@@ -167,7 +167,7 @@ static void put_counter(FILE *to, const struct trace *trace, const struct trace_
                         uint64_t counted)
 {
 	bool throttled = trace_losses(trace, 0).throttled;
-	char total[TEXT_SIZE];
+	char total[TEXT_SIZE], part[TEXT_SIZE];
 	double scale;
 
 	text_put(to, trace_string(trace, counter->name), 0);
@@ -182,11 +182,11 @@ static void put_counter(FILE *to, const struct trace *trace, const struct trace_
 	}
 	scale = trace_counter_scale(counter);
 	text_quantity(total, scale * (double)counter->total, counter->unit);
-	fprintf(to, ": %s%s in all, %.1f %% of them up to a stored sample\n",
+	fprintf(to, ": %s%s in all, %s of them up to a stored sample\n",
 	        scale > 1   ? "about "
 	        : throttled ? "at least "
 	                    : "",
-	        total, counter->total ? 100 * (double)counted / (double)counter->total : 100);
+	        total, text_share(part, counted, counter->total));
 }
 
 static void put_counters(FILE *to, const struct trace *trace, const struct shares *shares)
@@ -266,8 +266,8 @@ static void put_count(FILE *to, const char *label, uint64_t count, const char *w
 
 static void put_cost(FILE *to, const struct trace_run *run)
 {
-	char price[TEXT_SIZE];
-	double wall = (double)trace_wall(run);
+	char price[TEXT_SIZE], part[TEXT_SIZE];
+	uint64_t wall = trace_wall(run);
 
 	if (run->sample_price) {
 		text_quantity(price, (double)run->sample_price, TRACE_NS);
@@ -276,10 +276,10 @@ static void put_cost(FILE *to, const struct trace_run *run)
 			fprintf(to, "; at most %.1f %% were allowed", run->max_overhead / 10.0);
 		fputc('\n', to);
 	}
-	if (run->recorder_cpu && wall > 0) {
+	if (run->recorder_cpu && wall) {
 		text_quantity(price, (double)run->recorder_cpu, TRACE_NS);
-		fprintf(to, LABEL "%s of CPU time (%.2f %% of one CPU)\n", "recorder used", price,
-		        100 * (double)run->recorder_cpu / wall);
+		fprintf(to, LABEL "%s of CPU time (%s of one CPU)\n", "recorder used", price,
+		        text_share(part, run->recorder_cpu, wall));
 	}
 	if (run->drain_latency) {
 		text_quantity(price, (double)run->drain_latency, TRACE_NS);

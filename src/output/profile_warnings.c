@@ -34,13 +34,14 @@ static void warn_of_losses(const struct profile *profile, const struct warner *w
 	const char *name = trace_string(profile->trace, event->name);
 	const struct trace_losses losses = trace_losses(profile->trace, profile->config.event);
 	uint64_t lost = losses.lost;
+	char part[TEXT_SIZE];
 
 	if (lost)
 		warn(warner,
-		     "%llu sample%s of %s %s lost (%.2f %%): shares may be wrong by as much "
+		     "%llu sample%s of %s %s lost (%s): shares may be wrong by as much "
 		     "beyond their errors%s",
 		     (unsigned long long)lost, plural(lost), name, lost == 1 ? "was" : "were",
-		     100 * share(lost, lost + event->taken),
+		     text_share(part, lost, lost + event->taken),
 		     way_to_lose_less(profile, event, lost));
 	if (losses.throttled)
 		warn(warner, "the kernel throttled %s %llu time%s: bursts are under-sampled", name,
@@ -173,7 +174,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 {
 	const struct trace_event *event = trace_event(profile->trace, 0);
 	uint32_t more = profile->nr_unsampled - MAX_BLAMED;
-	char exact[TEXT_SIZE];
+	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	for (uint32_t i = 0; i < profile->nr_unsampled && i < MAX_BLAMED; i++) {
 		const struct profile_unsampled *u = &profile->unsampled[i];
@@ -186,9 +187,9 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 			     trace_command_name(profile->trace, u->comm), exact);
 			continue;
 		}
-		warn(warner, "samples of %s cover %.1f %% of its exact %s; the rest is %s",
-		     trace_command_name(profile->trace, u->comm), 100 * share(u->sampled, u->exact),
-		     exact, profile_unsampled_name(u));
+		warn(warner, "samples of %s cover %s of its exact %s; the rest is %s",
+		     trace_command_name(profile->trace, u->comm),
+		     text_share(part, u->sampled, u->exact), exact, profile_unsampled_name(u));
 	}
 	if (profile->nr_unsampled > MAX_BLAMED)
 		warn(warner, "parts of %u more command%s are not sampled", more, plural(more));
@@ -198,7 +199,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 {
 	const struct trace_event *event = trace_event(profile->trace, 0);
 	uint32_t told = 0;
-	char exact[TEXT_SIZE];
+	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	for (uint32_t i = 0; i < profile->nr_scaled; i++) {
 		const struct profile_scaled *scaled = &profile->scaled[i];
@@ -208,10 +209,10 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 			continue;
 		text_quantity(exact, (double)scaled->exact, event->unit);
 		warn(warner,
-		     "samples of %s cover %.1f %% of its exact %s; its functions are scaled by "
+		     "samples of %s cover %s of its exact %s; its functions are scaled by "
 		     "%.3f",
 		     trace_command_name(profile->trace, scaled->comm),
-		     100 * share(scaled->sampled, scaled->exact), exact, factor);
+		     text_share(part, scaled->sampled, scaled->exact), exact, factor);
 	}
 	if (told > MAX_BLAMED)
 		warn(warner, "functions of %u more command%s are scaled, too", told - MAX_BLAMED,
@@ -276,10 +277,11 @@ static void warn_of_files(const struct profile *profile, const struct warner *wa
                           const char *behind)
 {
 	const struct nameless found = nameless_of(profile, belongs);
+	char part[TEXT_SIZE];
 
 	if (share(found.self, profile->total) >= NAMELESS_SHARE)
-		warn(warner, "%.1f %% are in %s of %s%s %s",
-		     100 * share(found.self, profile->total), before,
+		warn(warner, "%s are in %s of %s%s %s",
+		     text_share(part, found.self, profile->total), before,
 		     trace_module_name(profile->trace, found.module),
 		     found.others ? " and others" : "", behind);
 }
@@ -288,6 +290,7 @@ static void warn_of_files(const struct profile *profile, const struct warner *wa
 static void warn_of_python(const struct profile *profile, const struct warner *warner)
 {
 	const struct frame_name *names = profile->names.names;
+	char part[TEXT_SIZE];
 	uint64_t self = 0;
 
 	for (uint32_t i = 0; i < profile->names.nr; i++)
@@ -300,13 +303,14 @@ static void warn_of_python(const struct profile *profile, const struct warner *w
 			self += profile->rows[i].self;
 	if (share(self, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
-		     "%.1f %% are in Python's interpreter itself; python3 -X perf, from 3.12 on, "
+		     "%s are in Python's interpreter itself; python3 -X perf, from 3.12 on, "
 		     "tells which functions it runs",
-		     100 * share(self, profile->total));
+		     text_share(part, self, profile->total));
 }
 
 static void warn_of_nameless(const struct profile *profile, const struct warner *warner)
 {
+	char part[TEXT_SIZE];
 	uint64_t made;
 
 	if (!(profile->config.keys & PROFILE_BY_SYMBOL))
@@ -314,9 +318,9 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	made = nameless_of(profile, module_is_made).self;
 	if (share(made, profile->total) >= NAMELESS_SHARE)
 		warn(warner,
-		     "%.1f %% are in code without names that was generated at run time; "
+		     "%s are in code without names that was generated at run time; "
 		     "adaptrace-report(1) tells how java, node, python3 and others write them",
-		     100 * share(made, profile->total));
+		     text_share(part, made, profile->total));
 	warn_of_python(profile, warner);
 	warn_of_files(profile, warner, is_stripped, "functions",
 	              "without names; report --debuginfod asks a server for the names, --symbols "

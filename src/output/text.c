@@ -1,6 +1,7 @@
 #include "output/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
@@ -245,6 +246,20 @@ void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 		snprintf(text, TEXT_SIZE, "1 byte");
 	else
 		scaled(text, (double)bytes, 1024, units, 5, 1);
+}
+
+/* Only nothing is 0 %, and only all is 100 %. */
+const char *text_share(char text[TEXT_SIZE], uint64_t part, uint64_t whole)
+{
+	double percent = whole ? 100 * (double)part / (double)whole : 0;
+	int digits = part && percent < 1 ? 2 : 1;
+	double least = digits == 2 ? 0.01 : 0.1;
+
+	for (; digits < 9 && part && part != whole; digits++, least /= 10)
+		if (percent >= least && fabs(100 - percent) >= least)
+			break;
+	snprintf(text, TEXT_SIZE, "%.*f %%", digits, percent);
+	return text;
 }
 
 void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)

@@ -38,6 +38,8 @@ void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
 void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit);
 /* "61.2 MiB" */
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes);
+/* "97.6 %", "0.0002 %"; returns text. */
+const char *text_share(char text[TEXT_SIZE], uint64_t part, uint64_t whole);
 /* What "one every" is followed by: "776.6 µs", "time", "9973 occurrences". */
 void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* "644 Hz", "0.00372 Hz" of a period in ns; "1 in 1009" of others. */

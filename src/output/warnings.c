@@ -208,6 +208,7 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	const struct trace_run *run = trace_run(trace);
 	const struct warner warner = {fn, arg};
 	uint64_t taken = all_taken(trace);
+	char part[TEXT_SIZE];
 
 	warn_of_silence(trace, &warner);
 	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~OF_LINES : run->flags, fn, arg);
@@ -230,12 +231,12 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 		     (unsigned long long)run->malformed, plural(run->malformed),
 		     run->malformed == 1 ? "was" : "were");
 	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
-		warn(&warner, "%.1f %% of the stacks do not reach their root%s",
-		     100 * share(run->truncated_stacks, taken),
+		warn(&warner, "%s of the stacks do not reach their root%s",
+		     text_share(part, run->truncated_stacks, taken),
 		     way_to_the_root(trace, share(run->truncated_stacks, taken)));
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(&warner,
-		     "%.1f %% of the call paths found no room and end in [truncated]; "
+		     "%s of the call paths found no room and end in [truncated]; "
 		     "a larger budget (-m) keeps them",
-		     100 * share(run->folded_contexts, taken));
+		     text_share(part, run->folded_contexts, taken));
 }

@@ -207,7 +207,7 @@ static const char all_of_it[] =
 	"  mappings       27 of code are missing; it is [unknown]\n"
 	"  threads        18 share a line with others of their command\n"
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
-	"  recorder used  100.0 µs of CPU time (2.50 % of one CPU)\n"
+	"  recorder used  100.0 µs of CPU time (2.5 % of one CPU)\n"
 	"  longest delay  7.000 µs until the recorder read a sample\n"
 	"  warning        counters had the hardware for 25.0 % of the time, and samples were taken "
 	"only then: sums are scaled up by 4.00 (~), and may be wrong by as much as that adds\n"

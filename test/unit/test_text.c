@@ -198,6 +198,28 @@ static void cells_are_narrow(void **state)
 	expect_cell(2592000e9, "720.0 h");
 }
 
+static void expect_share(uint64_t part, uint64_t whole, const char *expected)
+{
+	char text[TEXT_SIZE];
+
+	assert_string_equal(text_share(text, part, whole), expected);
+}
+
+static void only_nothing_is_0_and_only_all_100_percent(void **state)
+{
+	(void)state;
+	expect_share(0, 0, "0.0 %");
+	expect_share(0, 7, "0.0 %");
+	expect_share(7, 7, "100.0 %");
+	expect_share(244, 250, "97.6 %");
+	expect_share(998, 1000, "99.8 %");
+	expect_share(99996, 100000, "99.996 %");
+	expect_share(1, 1000, "0.10 %");
+	expect_share(1, 5000000, "0.00002 %");
+	expect_share(1020, 1000, "102.0 %");
+	expect_share(UINT64_MAX - 1, UINT64_MAX, "100.000000000 %");
+}
+
 static void expect_printed(struct json_object *value, int err, const char *expected)
 {
 	struct json_out out = {0};
@@ -285,6 +307,7 @@ int main(void)
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
 		cmocka_unit_test(cells_are_narrow),
+		cmocka_unit_test(only_nothing_is_0_and_only_all_100_percent),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
 		cmocka_unit_test(json_is_whole_or_nothing),
 	};

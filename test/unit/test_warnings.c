@@ -162,20 +162,21 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	expect_of_run(&w, "");
 	run->truncated_stacks = 6;
 	run->folded_contexts = 99;
-	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n"
+	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n"
 	                  "9.9 % of the call paths found no room and end in [truncated]; a larger "
 	                  "budget (-m) keeps them\n");
 	/* Of inherited events, copies cannot grow by themselves. */
 	run->folded_contexts = 0;
 	run->flags = 0;
 	run->stacks = TRACE_STACKS_DWARF;
-	expect_of_run(&w, "0.6 % of the stacks do not reach their root; where they are deeper than "
-	                  "what was copied of them, record -g dwarf,65528 copies more\n");
+	expect_of_run(&w,
+	              "0.60 % of the stacks do not reach their root; where they are deeper than "
+	              "what was copied of them, record -g dwarf,65528 copies more\n");
 	run->flags = TRACE_RUN_CGROUP;
 	event_of(&w, PAGE_FAULTS)->taken = 1;
-	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n");
+	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n");
 	tables_module(w.tables, 3)->kind = MODULE_ANON;
-	expect_of_run(&w, "0.6 % of the stacks do not reach their root\n");
+	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n");
 	run->truncated_stacks = 51;
 	expect_of_run(&w, "5.1 % of the stacks do not reach their root; where they end in code "
 	                  "that was made at run time, let it keep frame pointers, as with java "
@@ -183,7 +184,7 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	run->truncated_stacks = 6;
 	run->flags = 0;
 	run->stacks = TRACE_STACKS_FP;
-	expect_of_run(&w, "0.6 % of the stacks do not reach their root; programs without frame "
+	expect_of_run(&w, "0.60 % of the stacks do not reach their root; programs without frame "
 	                  "pointers need record -g dwarf, the default\n");
 	world_close(&w);
 }
@@ -247,7 +248,7 @@ static void losses_are_of_their_event(void **state)
 	stream_of(&w, CPU_CLOCK)[1].lost = 999;
 	stream_of(&w, CPU_CLOCK)[2].throttled = 3;
 	expect_of_clock(
-		&w, "1000 samples of cpu-clock were lost (50.00 %): shares may be wrong by as much "
+		&w, "1000 samples of cpu-clock were lost (50.0 %): shares may be wrong by as much "
 		    "beyond their errors\n"
 		    "the kernel throttled cpu-clock 4 times: bursts are under-sampled\n");
 	world_close(&w);
@@ -265,12 +266,12 @@ static void losses_of_counts_name_a_way_out(void **state)
 	stream_of(&w, PAGE_FAULTS)->lost = 1;
 	tables_run(w.tables)->stacks = TRACE_STACKS_FP;
 	expect_of_part(&w, &config,
-	               "1 sample of page-faults was lost (50.00 %): shares may be "
+	               "1 sample of page-faults was lost (50.0 %): shares may be "
 	               "wrong by as much beyond their errors; record -c PERIOD takes "
 	               "fewer\n");
 	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
 	expect_of_part(&w, &config,
-	               "1 sample of page-faults was lost (50.00 %): shares may be "
+	               "1 sample of page-faults was lost (50.0 %): shares may be "
 	               "wrong by as much beyond their errors; record -c PERIOD takes "
 	               "fewer, -g fp smaller ones\n");
 	world_close(&w);
@@ -313,11 +314,11 @@ static void ticks_that_the_kernel_skipped_are_told(void **state)
 	                    "kernel skipped the rest, or tasks were too short\n");
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
 	stream_of(&w, CPU_CLOCK)->lost = 50;
-	expect_of_clock(
-		&w, "50 samples of cpu-clock were lost (4.76 %): shares may be wrong by as much "
-		    "beyond their errors\n"
-		    "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
-		    "kernel skipped the rest, or it was lost\n");
+	expect_of_clock(&w,
+	                "50 samples of cpu-clock were lost (4.8 %): shares may be wrong by as much "
+	                "beyond their errors\n"
+	                "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
+	                "kernel skipped the rest, or it was lost\n");
 	world_close(&w);
 }
 
