@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VALUE_WIDTH 9   /* without the unit */
+#define VALUE_WIDTH 9   /* without the unit, at least */
 #define LOOKED_AT   100 /* rows, for functions that only seem to be new */
 
 /* Values are shown in so many, with so many digits behind the point. */
@@ -25,7 +25,8 @@ struct diff_text {
 	/* Of the present table: */
 	const struct diff *diff;
 	const struct value_unit *unit;
-	unsigned value_width; /* with the unit */
+	int digits_width;     /* without the unit */
+	unsigned value_width; /* with it */
 	struct report_columns columns;
 };
 
@@ -83,6 +84,12 @@ static const struct trace_event *event_of(const struct diff *diff)
 	return trace_event(profile->trace, profile->config.event);
 }
 
+/* What is shown as 0 has no sign of its own. */
+static double unsigned_zero(double value, int digits)
+{
+	return fabs(value) * 2 < pow(10, -digits) ? 0 : value;
+}
+
 /* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %", of several runs with " ± 1.2 %, on average"
  */
 static void put_wholes(const struct diff_text *out)
@@ -98,7 +105,7 @@ static void put_wholes(const struct diff_text *out)
 	text_put(out->to, trace_string(trace, event->name), 0);
 	fprintf(out->to, ": %s before, %s after", texts[DIFF_BEFORE], texts[DIFF_AFTER]);
 	if (before > 0)
-		fprintf(out->to, ": %+.1f %%", 100 * diff->whole.change / before);
+		fprintf(out->to, ": %+.1f %%", unsigned_zero(100 * diff->whole.change / before, 1));
 	if (before > 0 && !diff_has_one_run_each(diff))
 		fprintf(out->to, " ± %.1f %%, on average", 100 * diff->whole.error / before);
 	fputc('\n', out->to);
@@ -207,7 +214,11 @@ static void choose_unit(struct diff_text *out)
 	while (i + 1 < NR_UNITS && largest < units[i].size)
 		i++;
 	out->unit = out->report->shares ? &percent : &units[i];
-	out->value_width = VALUE_WIDTH + text_put(NULL, out->unit->name, 0);
+	out->digits_width =
+		snprintf(NULL, 0, "%+.*f", out->unit->digits, largest / out->unit->size);
+	if (out->report->shares || out->digits_width < VALUE_WIDTH)
+		out->digits_width = VALUE_WIDTH;
+	out->value_width = (unsigned)out->digits_width + text_put(NULL, out->unit->name, 0);
 }
 
 static bool is_shown(const struct diff_text *out, size_t i)
@@ -239,21 +250,21 @@ static void put_titles(const struct diff_text *out)
 
 static void put_value(const struct diff_text *out, double value)
 {
-	fprintf(out->to, "  %*.*f%s", VALUE_WIDTH, out->unit->digits, value / out->unit->size,
+	fprintf(out->to, "  %*.*f%s", out->digits_width, out->unit->digits, value / out->unit->size,
 	        out->unit->name);
 }
 
 static void put_change(const struct diff_text *out, double change)
 {
-	fprintf(out->to, "%+*.*f%s", VALUE_WIDTH, out->unit->digits, change / out->unit->size,
-	        out->unit->name);
+	fprintf(out->to, "%+*.*f%s", out->digits_width, out->unit->digits,
+	        unsigned_zero(change / out->unit->size, out->unit->digits), out->unit->name);
 }
 
 static void put_row(const struct diff_text *out, const struct diff_row *row)
 {
 	put_change(out, row->change);
-	fprintf(out->to, " ±%*.*f%s", VALUE_WIDTH, out->unit->digits, row->error / out->unit->size,
-	        out->unit->name);
+	fprintf(out->to, " ±%*.*f%s", out->digits_width, out->unit->digits,
+	        row->error / out->unit->size, out->unit->name);
 	put_value(out, row->of[DIFF_BEFORE].mean);
 	put_value(out, row->of[DIFF_AFTER].mean);
 	for (unsigned k = 0; k < out->report->options->nr_keys; k++)

@@ -595,6 +595,53 @@ static void what_was_not_sampled_is_no_change(void **state)
 	end(&after);
 }
 
+/* Runs of a and b, 100 samples of so much each, by their exact totals. */
+static char *text_of_totals(uint64_t period, uint64_t of_before, uint64_t of_after)
+{
+	struct report_options options = by_symbol;
+	struct run runs[DIFF_SIDES];
+	char *text;
+
+	options.event = 0;
+	options.quiet = false;
+	options.all = true;
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		record(&runs[side], "ab", 100);
+		for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+			tables_stream(runs[side].world.tables, cpu)->base_period = period;
+		with_exact(&runs[side], side == DIFF_BEFORE ? of_before : of_after);
+	}
+	text = text_of(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], &options);
+	end(&runs[DIFF_BEFORE]);
+	end(&runs[DIFF_AFTER]);
+	return text;
+}
+
+static void no_change_has_no_sign_of_less(void **state)
+{
+	char *text = text_of_totals(97081, 200 * 97081, 200 * 97081 - 100);
+
+	(void)state;
+	assert_non_null(strstr(text, "after: +0.0 %\n"));
+	assert_non_null(strstr(text, "\n   +0.000 ms ±"));
+	assert_null(strstr(text, "-0.0"));
+	free(text);
+}
+
+/* As of a job that runs for days. */
+static void columns_have_room_for_large_values(void **state)
+{
+	const uint64_t period = 40000000000000;
+	char *text = text_of_totals(period, 200 * period, 100 * period);
+
+	(void)state;
+	assert_non_null(strstr(text, "2222 h 13 min 20 s before, 1111 h 6 min 40 s after"));
+	assert_non_null(strstr(
+		text, "        change         ± error          before           after  symbol\n"
+		      "      +0.000 s ±  156800.000 s   4000000.000 s   4000000.000 s  a\n"));
+	free(text);
+}
+
 static void both_runs_stand_above(void **state)
 {
 	struct report_options options = by_symbol;
@@ -670,6 +717,8 @@ int main(void)
 		cmocka_unit_test(shares_are_of_their_own_run),
 		cmocka_unit_test(programs_get_fields),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
+		cmocka_unit_test(no_change_has_no_sign_of_less),
+		cmocka_unit_test(columns_have_room_for_large_values),
 		cmocka_unit_test(both_runs_stand_above),
 		cmocka_unit_test(only_events_of_both_runs_compare),
 		cmocka_unit_test(events_compare_by_name),
