@@ -303,25 +303,6 @@ bool counter_column_value(const struct counter_column *column, const uint64_t *c
 	return true;
 }
 
-/* Four digits, or five where they are all. */
-static void sum_text(char text[TEXT_SIZE], const char *mark, double value)
-{
-	static const char units[] = {'k', 'M', 'G', 'T', 'P', 'E'};
-	unsigned i = 0;
-
-	if (value < 99999.5) {
-		snprintf(text, TEXT_SIZE, "%s%.0f", mark, value);
-		return;
-	}
-	for (value /= 1000; value >= 999.95 && i + 1 < sizeof(units); i++)
-		value /= 1000;
-	snprintf(text, TEXT_SIZE, "%s%.*f%c", mark,
-	         value < 9.9995   ? 3
-	         : value < 99.995 ? 2
-	                          : 1,
-	         value, units[i]);
-}
-
 void counter_column_text(const struct counter_column *column, const uint64_t *counters,
                          char text[TEXT_SIZE])
 {
@@ -335,10 +316,8 @@ void counter_column_text(const struct counter_column *column, const uint64_t *co
 		snprintf(text, TEXT_SIZE, "%.2f%%", 100 * value);
 	else if (column->ratio)
 		snprintf(text, TEXT_SIZE, value < 9.995 ? "%.3f" : "%.2f", value);
-	else if (column->unit == TRACE_NS) {
-		text_cell(quantity, value, TRACE_NS);
+	else {
+		text_cell(quantity, value, column->unit);
 		snprintf(text, TEXT_SIZE, "%s%.*s", mark, TEXT_SIZE - 2, quantity);
-	} else {
-		sum_text(text, mark, value);
 	}
 }

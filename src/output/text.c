@@ -202,45 +202,54 @@ static void scaled(char text[TEXT_SIZE], double value, double step, const char *
 {
 	unsigned i = 0;
 
-	while (i + 1 < nr && value >= 0.9995 * step) {
+	while (i + 1 < nr && value >= (i ? 0.99995 : 0.9995) * step) {
 		value /= step;
 		i++;
 	}
 	if (digits < 0)
 		digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
-	snprintf(text, TEXT_SIZE, "%.*f%s%s", i ? digits : 0, value, *units[i] ? " " : "",
-	         units[i]);
+	snprintf(text, TEXT_SIZE, "%.*f%s", i ? digits : 0, value, units[i]);
 }
 
-void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit)
+static void put_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit,
+                         const char *const *counts)
 {
-	static const char *const times[] = {"ns", "µs", "ms", "s"};
-	static const char *const counts[] = {"", "thousand", "million", "billion", "trillion"};
+	static const char *const times[] = {" ns", " µs", " ms", " s"};
 
-	if (unit == TRACE_NS && value >= HOUR)
-		snprintf(text, TEXT_SIZE, "%.*f h", value < 99.9995 * HOUR ? 3 : 1, value / HOUR);
-	else if (unit == TRACE_NS)
+	if (unit == TRACE_NS)
 		scaled(text, value, 1000, times, 4, -1);
-	else if (value < 100000)
+	else if (value < 99999.5)
 		snprintf(text, TEXT_SIZE, "%.0f", value);
 	else
-		scaled(text, value, 1000, counts, 5, -1);
+		scaled(text, value, 1000, counts, 7, -1);
 }
 
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit)
 {
+	static const char *const counts[] = {"",          " thousand",    " million",    " billion",
+	                                     " trillion", " quadrillion", " quintillion"};
 	uint64_t seconds = (uint64_t)((value + 5e8) / 1e9);
 
 	if (unit != TRACE_NS || value < HOUR)
-		text_cell(text, value, unit);
+		put_quantity(text, value, unit, counts);
 	else
 		snprintf(text, TEXT_SIZE, "%" PRIu64 " h %u min %u s", seconds / 3600,
 		         (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
 }
 
+void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit)
+{
+	static const char *const counts[] = {"", "k", "M", "G", "T", "P", "E"};
+
+	if (unit != TRACE_NS || value < HOUR)
+		put_quantity(text, value, unit, counts);
+	else
+		snprintf(text, TEXT_SIZE, "%.*f h", value < 99.9995 * HOUR ? 3 : 1, value / HOUR);
+}
+
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 {
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	static const char *const units[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
 
 	if (bytes == 1)
 		snprintf(text, TEXT_SIZE, "1 byte");

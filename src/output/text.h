@@ -34,7 +34,7 @@ void text_put_command(FILE *to, const char *command, size_t left, bool scope);
 
 /* "1.553 ms", "2 h 5 min 32 s", or "1009" for what is counted. */
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
-/* The same for tables, in 10 columns: "2.092 h". */
+/* The same for tables, in 10 columns: "2.092 h", "2.500M". */
 void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit);
 /* "61.2 MiB" */
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes);

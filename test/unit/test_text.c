@@ -151,6 +151,7 @@ static void quantities_have_units(void **state)
 	expect_quantity(0, TRACE_NS, "0 ns");
 	expect_quantity(999, TRACE_NS, "999 ns");
 	expect_quantity(97081, TRACE_NS, "97.08 µs");
+	expect_quantity(999600, TRACE_NS, "999.6 µs");
 	expect_quantity(1553296, TRACE_NS, "1.553 ms");
 	expect_quantity(999999, TRACE_NS, "1.000 ms");
 	expect_quantity(12345678901.0, TRACE_NS, "12.35 s");
@@ -160,6 +161,7 @@ static void quantities_have_units(void **state)
 	expect_quantity(2591999.7e9, TRACE_NS, "720 h 0 min 0 s");
 	expect_quantity(1009, TRACE_COUNT, "1009");
 	expect_quantity(2500000, TRACE_COUNT, "2.500 million");
+	expect_quantity(4.5e15, TRACE_COUNT, "4.500 quadrillion");
 	text_bytes(text, 100 << 20);
 	assert_string_equal(text, "100.0 MiB");
 	text_bytes(text, 17);
@@ -182,20 +184,24 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "0.00373 Hz");
 }
 
-static void expect_cell(double value, const char *expected)
+static void expect_cell(double value, enum trace_unit unit, const char *expected)
 {
 	char text[TEXT_SIZE];
 
-	text_cell(text, value, TRACE_NS);
+	text_cell(text, value, unit);
 	assert_string_equal(text, expected);
 }
 
 static void cells_are_narrow(void **state)
 {
 	(void)state;
-	expect_cell(3599.9e9, "3599.9 s");
-	expect_cell(7532.11e9, "2.092 h");
-	expect_cell(2592000e9, "720.0 h");
+	expect_cell(3599.9e9, TRACE_NS, "3599.9 s");
+	expect_cell(7532.11e9, TRACE_NS, "2.092 h");
+	expect_cell(2592000e9, TRACE_NS, "720.0 h");
+	expect_cell(99999, TRACE_COUNT, "99999");
+	expect_cell(99999.5, TRACE_COUNT, "100.0k");
+	expect_cell(2500000, TRACE_COUNT, "2.500M");
+	expect_cell(1.8446744073709552e19, TRACE_COUNT, "18.45E");
 }
 
 static void expect_share(uint64_t part, uint64_t whole, const char *expected)
