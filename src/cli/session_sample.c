@@ -163,7 +163,7 @@ static void take(struct session *s, struct task *task, const struct record *reco
 
 	tell_guard(s, source, period);
 	if (!source->event)
-		task->sampled += period * event->scale;
+		task->usage.sampled += period * event->scale;
 	if (s->nr_counters && !source->event)
 		sample.counters = count(s, task, record, source);
 	if (event->unit == EVENT_COUNT)

@@ -166,7 +166,7 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
 static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t own,
                             uint64_t children)
 {
-	uint64_t observed = task->told_exact ? task->observed : own;
+	uint64_t observed = task->usage.told ? task->usage.observed : own;
 
 	tasks->unobserved++;
 	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, observed + children);
@@ -262,37 +262,41 @@ static void on_exit_record(struct tasks *tasks, struct task *task, const struct 
 static void begin_target(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	task->process->awaits_exec = false;
-	task->ran = 0;
-	task->runs_since = time;
+	task->usage.ran = 0;
+	task->usage.runs_since = time;
 	if (tasks->user_only)
-		task->before = unobserved_used_by(task->tid, time);
+		task->usage.before = unobserved_used_by(task->tid, time);
 }
 
 /*
  * All other threads of the process are gone. One that executed, not being the first, has taken the
  * first's number: the first said EXIT, and its own old number never will.
  */
-static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
+static void end_others(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	struct task *other, *next;
 
+	HASH_ITER(hh, tasks->tasks, other, next)
+	{
+		if (other->process != task->process || other == task)
+			continue;
+		if (!other->ended)
+			tasks_leave_program(tasks, other, task, time);
+		end_task(tasks, other, time);
+	}
+}
+
+static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
+{
 	if (task->process->awaits_exec)
 		begin_target(tasks, task, time);
 	else if (task->ended)
-		task->sampled = task->earlier = 0;
+		task->usage.sampled = task->usage.earlier = 0;
 	else
 		tasks_leave_program(tasks, task, task, time);
 	unlist_ended(tasks, task);
-	if (task->process->nr_tasks > 1) {
-		HASH_ITER(hh, tasks->tasks, other, next)
-		{
-			if (other->process != task->process || other == task)
-				continue;
-			if (!other->ended)
-				tasks_leave_program(tasks, other, task, time);
-			end_task(tasks, other, time);
-		}
-	}
+	if (task->process->nr_tasks > 1)
+		end_others(tasks, task, time);
 	if (tasks->forget)
 		tasks->forget(tasks->forget_arg, task->tid);
 	space_clear(task->process->space);

@@ -196,13 +196,13 @@ void tasks_begin(struct tasks *tasks)
 		    !unobserved_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
-		task->ran = 0;
-		if (task->runs_since)
-			task->runs_since = sampler_now();
+		task->usage.ran = 0;
+		if (task->usage.runs_since)
+			task->usage.runs_since = sampler_now();
 		if (tasks->user_only)
-			task->before = unobserved_used_by(task->tid, sampler_now());
+			task->usage.before = unobserved_used_by(task->tid, sampler_now());
 		if (tasks->inherited && task->tid == task->process->pid)
-			task->observed = unobserved_used(task->tid);
+			task->usage.observed = unobserved_used(task->tid);
 	}
 	tasks->unobserved = unobserved_nr(&tasks->unobserved_list);
 	tasks->unobserved_list.missed = 0;

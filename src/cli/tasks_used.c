@@ -2,11 +2,11 @@
 #include "cli/tasks.h"
 
 /* Until now, as the records of switches tell. */
-static uint64_t ran_until(const struct task *task, uint64_t time)
+static uint64_t ran_until(const struct task_usage *usage, uint64_t time)
 {
-	bool runs = task->runs_since && time > task->runs_since;
+	bool runs = usage->runs_since && time > usage->runs_since;
 
-	return task->ran + (runs ? time - task->runs_since : 0);
+	return usage->ran + (runs ? time - usage->runs_since : 0);
 }
 
 /*
@@ -14,7 +14,7 @@ static uint64_t ran_until(const struct task *task, uint64_t time)
  * ones is known where switches are; else it is what their samples stand for, and where samples see
  * user code alone at least what the thread's clock shows, less the time that has passed since.
  */
-static uint64_t used_by_program(struct tasks *tasks, const struct task *from, pid_t tid,
+static uint64_t used_by_program(const struct tasks *tasks, const struct task_usage *from, pid_t tid,
                                 uint64_t time, bool *exactly)
 {
 	uint64_t used = 0, before = from->earlier, least = from->sampled;
@@ -33,21 +33,22 @@ static uint64_t used_by_program(struct tasks *tasks, const struct task *from, pi
 void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time)
 {
 	struct trace_command *command = tables_command(tasks->tables, from->comm);
-	uint64_t own, earlier = from->earlier, ran = ran_until(from, time);
+	struct task_usage *was = &from->usage, *is = &to->usage;
+	uint64_t own, earlier = was->earlier, ran = ran_until(was, time);
 	bool exactly;
 
 	if (!tasks->inherited)
 		return;
-	own = used_by_program(tasks, from, to->tid, time, &exactly);
+	own = used_by_program(tasks, was, to->tid, time, &exactly);
 	if (exactly)
 		command->flags |= TRACE_THREAD_EXACT;
 	command->exact += own;
-	from->sampled = from->earlier = 0;
-	from->ran = from->runs_since = 0;
-	to->earlier += earlier + own;
-	to->before = from->before;
-	to->ran += ran;
-	to->runs_since = time;
+	was->sampled = was->earlier = 0;
+	was->ran = was->runs_since = 0;
+	is->earlier += earlier + own;
+	is->before = was->before;
+	is->ran += ran;
+	is->runs_since = time;
 }
 
 void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
@@ -56,11 +57,11 @@ void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
 	struct trace_thread *thread;
 	uint64_t earlier;
 
-	task->observed += units;
-	task->told_exact = true;
+	task->usage.observed += units;
+	task->usage.told = true;
 	tasks->nr_told++;
-	earlier = units < task->earlier ? units : task->earlier;
-	task->earlier -= earlier;
+	earlier = units < task->usage.earlier ? units : task->usage.earlier;
+	task->usage.earlier -= earlier;
 	units -= earlier;
 	command = tables_command(tasks->tables, task->comm);
 	command->exact += units;
@@ -75,15 +76,15 @@ void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
 void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record)
 {
 	tasks->nr_switches++;
-	task->ran = ran_until(task, record->time);
-	task->runs_since = record->type == RECORD_RUN ? record->time : 0;
+	task->usage.ran = ran_until(&task->usage, record->time);
+	task->usage.runs_since = record->type == RECORD_RUN ? record->time : 0;
 }
 
 void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time)
 {
-	uint64_t ran = ran_until(task, time);
+	uint64_t ran = ran_until(&task->usage, time);
 
-	task->ran = task->runs_since = 0;
+	task->usage.ran = task->usage.runs_since = 0;
 	tasks_tell(tasks, task, ran);
 }
 
@@ -93,7 +94,7 @@ uint64_t tasks_still_to_tell(const struct tasks *tasks)
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next)
 		if (!task->ended && !task->process->awaits_exec)
-			sum += ran_until(task, tasks->now) - task->earlier;
+			sum += ran_until(&task->usage, tasks->now) - task->usage.earlier;
 	return sum;
 }
 

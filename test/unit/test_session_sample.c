@@ -303,14 +303,14 @@ static void an_exec_begins_a_thread_of_its_own(void **state)
 	take(w, 0, sample_at(1000, PID));
 	take(w, 0, sample_at(2000, PID));
 	first = task_of(w, PID)->thread;
-	assert_int_equal(task_of(w, PID)->sampled, 2 * PERIOD);
+	assert_int_equal(task_of(w, PID)->usage.sampled, 2 * PERIOD);
 	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
 	assert_int_equal(task_of(w, PID)->thread, NO_THREAD);
 	take(w, 0, sample_at(4000, PID));
 	assert_int_not_equal(task_of(w, PID)->thread, first);
 	assert_int_equal(tables_thread(s->tables, first)->end, 3000);
-	assert_int_equal(task_of(w, PID)->sampled, PERIOD);
-	assert_int_equal(task_of(w, PID)->earlier, 2 * PERIOD);
+	assert_int_equal(task_of(w, PID)->usage.sampled, PERIOD);
+	assert_int_equal(task_of(w, PID)->usage.earlier, 2 * PERIOD);
 	assert_string_equal(tables_string_at(s->tables, thread_of(w, PID)->comm), "next");
 	/* Of the old program's code nothing is mapped any more. */
 	assert_int_equal(s->stack.frames[0], FRAME_UNKNOWN);
@@ -375,15 +375,15 @@ static void weights_follow_the_period_of_the_sample(void **state)
 
 	w->options.events[0].scale = 5;
 	session_sample(s, &record, &source);
-	assert_int_equal(task_of(w, PID)->sampled, 5 * (PERIOD << 3));
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * (PERIOD << 3));
 	assert_int_equal(s->guard.target_ns, PERIOD << 3);
 	assert_int_equal(task_of(w, PID)->streams[0].shift, 3);
 	take(w, 0, late);
 	assert_int_equal(task_of(w, PID)->streams[0].shift, 3);
-	assert_int_equal(task_of(w, PID)->sampled, 5 * ((PERIOD << 3) + PERIOD));
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * ((PERIOD << 3) + PERIOD));
 	/* Other events are in other units. */
 	take(w, FAULTS, record);
-	assert_int_equal(task_of(w, PID)->sampled, 5 * ((PERIOD << 3) + PERIOD));
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * ((PERIOD << 3) + PERIOD));
 }
 
 /* Below the floor nothing is stored, nor looked up; and yet it counts as taken. */
@@ -402,7 +402,7 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 	assert_int_equal(taken(w, 0), nr);
 	assert_int_equal(stored, nr / 8); /* every eighth, wherever the stream began */
 	assert_int_equal(s->stack.truncated, stored);
-	assert_int_equal(task_of(w, PID)->sampled, nr * PERIOD);
+	assert_int_equal(task_of(w, PID)->usage.sampled, nr * PERIOD);
 	/* The kernel was asked to follow, as far as there are rungs for it: every second doubling.
 	 */
 	assert_int_equal(s->shift[0], 3);

@@ -302,11 +302,11 @@ static void each_program_of_a_task_has_its_own_time(void **state)
 
 	start(w);
 	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
-	task(w, PID(1), PID(1))->sampled = 100;
+	task(w, PID(1), PID(1))->usage.sampled = 100;
 	say_comm(&w->tasks, PID(1), PID(1), "second", true, 20);
-	task(w, PID(1), PID(1))->sampled = 30;
+	task(w, PID(1), PID(1))->usage.sampled = 30;
 	say_comm(&w->tasks, PID(1), PID(1), "third", true, 30);
-	task(w, PID(1), PID(1))->sampled = 5;
+	task(w, PID(1), PID(1))->usage.sampled = 5;
 	say_exit(&w->tasks, PID(1), PID(1), 40);
 	say_read(&w->tasks, PID(1), PID(1), 200, 40);
 	assert_int_equal(command(w, "app")->exact, 100);
@@ -325,9 +325,9 @@ static void a_thread_that_executes_has_its_own_time(void **state)
 	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
 	say_fork(&w->tasks, PID(1), PID(1), PID(2), 11);
 	say_fork(&w->tasks, PID(1), PID(1), PID(3), 11);
-	task(w, PID(1), PID(1))->sampled = 1000;
-	task(w, PID(1), PID(2))->sampled = 100;
-	task(w, PID(1), PID(3))->sampled = 10;
+	task(w, PID(1), PID(1))->usage.sampled = 1000;
+	task(w, PID(1), PID(2))->usage.sampled = 100;
+	task(w, PID(1), PID(3))->usage.sampled = 10;
 	say_exit(&w->tasks, PID(1), PID(3), 19);
 	say_read(&w->tasks, PID(1), PID(3), 12, 19);
 	say_exit(&w->tasks, PID(1), PID(1), 19);
