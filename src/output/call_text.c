@@ -1,5 +1,7 @@
 #include "output/call_text.h"
 
+#include "output/text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +11,8 @@ static void put_size(FILE *to, const struct call_part *part)
 	bool file = !(fields & PART_PEER);
 
 	if (fields & PART_BYTES)
-		fprintf(to, "%" PRIu64 " bytes%s", part->bytes, fields & PART_BYTES_IN ? ", " : "");
+		fprintf(to, "%" PRIu64 " byte%s%s", part->bytes, plural(part->bytes),
+		        fields & PART_BYTES_IN ? ", " : "");
 	if (fields & PART_BYTES_IN)
 		fprintf(to, "%" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
 }

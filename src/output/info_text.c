@@ -304,14 +304,14 @@ static void put_quality(FILE *to, const struct trace *trace)
 	        (unsigned long long)losses.lost, plural(losses.lost),
 	        (unsigned long long)run->lost_records, plural(run->lost_records),
 	        (unsigned long long)losses.throttled, plural(losses.throttled));
-	put_count(to, "stacks", run->truncated_stacks, "do not reach their root");
-	put_count(to, "", run->stitched_stacks, "were completed from an earlier stack");
-	put_count(to, "", run->folded_contexts, "found no room for their whole path");
-	put_count(to, "late", run->late, "records arrived out of order");
-	put_count(to, "names", run->refused_strings, "found no room");
-	put_count(to, "modules", run->refused_modules, "found no room");
-	put_count(to, "mappings", run->refused_mappings, "of code are missing; it is [unknown]");
-	put_count(to, "threads", run->folded_threads, "share a line with others of their command");
+	put_count(to, "stacks", run->truncated_stacks, "without their root");
+	put_count(to, "", run->stitched_stacks, "completed from an earlier stack");
+	put_count(to, "", run->folded_contexts, "without room for the whole path");
+	put_count(to, "late records", run->late, "out of order");
+	put_count(to, "names", run->refused_strings, "without room");
+	put_count(to, "modules", run->refused_modules, "without room");
+	put_count(to, "mappings", run->refused_mappings, "of code missing; it is [unknown]");
+	put_count(to, "threads", run->folded_threads, "in a line with others of the same command");
 	put_cost(to, run);
 	warnings_of_run(trace, put_warning, to);
 }

@@ -69,7 +69,7 @@ refusing() { # ERROR
 if strace -qq -o calls -e trace=openat -e inject=openat:error=EACCES:when=999 true 2>/dev/null; then
 	refusing EACCES || fail "without mappings: $(cat said)"
 	one_complaint said "code process $target has.*CAP_SYS_PTRACE" || fail "$(cat said)"
-	"$ADAPTRACE" info bare.atr | grep -q 'mappings .*1 of code are missing' || fail "not counted"
+	"$ADAPTRACE" info bare.atr | grep -q 'mappings .*1 of code missing' || fail "not counted"
 	refusing EMFILE && fail "without mappings, and says nothing"
 	one_complaint said "cannot attach to process $target: Too many open" || fail "$(cat said)"
 fi
