@@ -156,12 +156,12 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
 		return;
 	}
 	add_chain(s, space, record, max);
-	if (s->nr == max) {
+	if (!s->nr && (record->sample.in_kernel || !unwinds || record->sample.regs_32))
+		add(s, frame_of(s, space, record->sample.ip));
+	if (s->nr >= max) {
 		add_truncated(s);
 		return;
 	}
-	if (!s->nr && (record->sample.in_kernel || !unwinds || record->sample.regs_32))
-		add(s, frame_of(s, space, record->sample.ip));
 	if (unwinds && !record->sample.regs_32) {
 		add_unwound(s, sampler, space, record);
 		return;

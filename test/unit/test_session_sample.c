@@ -542,6 +542,8 @@ static void long_chains_are_cut_and_say_so(void **state)
 {
 	struct world *w = *state;
 	uint64_t chain[200], expected[200];
+	const uint64_t regs[ARCH_REGS] = {0};
+	struct record record = sample_at(4000, PID);
 
 	for (unsigned i = 0; i < 200; i++) {
 		chain[i] = CODE + 0x100 + i;
@@ -557,6 +559,15 @@ static void long_chains_are_cut_and_say_so(void **state)
 	expected[3] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(3000, chain, 200), expected, 4);
 	assert_int_equal(w->session.stack.truncated, 2);
+	/* The kernel's part alone may leave no room for the program's. */
+	w->options.max_stack = 1;
+	w->options.stacks = TRACE_STACKS_DWARF;
+	record.sample.regs = regs;
+	record.sample.in_kernel = true;
+	expected[0] = in_code(w, 0x10);
+	expected[1] = FRAME_TRUNCATED;
+	check_stack(w, record, expected, 2);
+	assert_int_equal(w->session.stack.truncated, 3);
 }
 
 /* Registers of a 32-bit program cannot be followed: its callers are missing, and that is counted.
