@@ -27,7 +27,14 @@ struct column {
 	const uint8_t *expression; /* of value bytes */
 };
 
-enum { COLUMN_RA, COLUMN_SP, COLUMN_FP, COLUMN_EXTRA, COLUMN_OTHER, NR_COLUMNS };
+/* As reg_base() numbers them. Those that we do not follow share one, which is never read. */
+enum {
+	COLUMN_RA,
+	COLUMN_SP = RULE_SP,
+	COLUMN_FP = RULE_FP,
+	COLUMN_EXTRA = RULE_EXTRA,
+	NR_COLUMNS = RULE_REG + 1
+};
 
 struct row {
 	uint64_t cfa_reg, cfa_offset;
@@ -45,20 +52,19 @@ struct machine {
 	struct cfi_range row_range; /* where the row is in force, as far as is known */
 };
 
-/* Where the registers that we do not follow go, there is one column for all: it is never read. */
+/* The base that stands for a register. */
+static uint8_t reg_base(uint64_t reg)
+{
+	if (reg == ARCH_SP)
+		return RULE_SP;
+	if (reg == ARCH_FP)
+		return RULE_FP;
+	return reg == ARCH_EXTRA ? RULE_EXTRA : RULE_REG;
+}
+
 static struct column *machine_column(struct machine *machine, uint64_t reg)
 {
-	unsigned i = COLUMN_OTHER;
-
-	if (reg == machine->cie->ra)
-		i = COLUMN_RA;
-	else if (reg == ARCH_SP)
-		i = COLUMN_SP;
-	else if (reg == ARCH_FP)
-		i = COLUMN_FP;
-	else if (reg == ARCH_EXTRA)
-		i = COLUMN_EXTRA;
-	return &machine->row.columns[i];
+	return &machine->row.columns[reg == machine->cie->ra ? COLUMN_RA : reg_base(reg)];
 }
 
 static void column_set(struct machine *machine, uint64_t reg, enum column_how how, uint64_t value)
@@ -243,10 +249,13 @@ static bool run_one(struct machine *machine, struct cursor *program, uint8_t op)
  * Runs until the row of vaddr is complete. False: there is an instruction that we do not know, or
  * the program is cut off.
  */
-static bool machine_run(struct machine *machine, struct cursor program, uint64_t vaddr)
+static bool machine_run(struct machine *machine, const struct cfi_fde *fde, struct cursor program,
+                        uint64_t vaddr)
 {
 	struct cfi_range *range = &machine->row_range;
 
+	machine->location = fde->start;
+	*range = (struct cfi_range){fde->start, fde->end};
 	while (cursor_left(&program) > 0) {
 		if (!run_one(machine, &program, (uint8_t)cursor_uint(&program, 1)))
 			return false;
@@ -259,16 +268,6 @@ static bool machine_run(struct machine *machine, struct cursor program, uint64_t
 			range->start = machine->location;
 	}
 	return !program.bad;
-}
-
-/* The base that stands for a register. */
-static uint8_t reg_base(uint64_t reg)
-{
-	if (reg == ARCH_SP)
-		return RULE_SP;
-	if (reg == ARCH_FP)
-		return RULE_FP;
-	return reg == ARCH_EXTRA ? RULE_EXTRA : RULE_REG;
 }
 
 static bool fits_int32(uint64_t offset)
@@ -413,17 +412,13 @@ bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint
 
 	machine.cie = cie;
 	machine.nr_remembered = 0;
-	machine.location = fde->start;
-	machine.row_range = (struct cfi_range){fde->start, fde->end};
 	memset(&machine.row, 0, sizeof(machine.row));
 	machine.row.cfa_reg = ARCH_REGS;
 	machine.initial = machine.row;
-	if (!machine_run(&machine, cie->program, UINT64_MAX))
+	if (!machine_run(&machine, fde, cie->program, UINT64_MAX))
 		return false;
-	machine.location = fde->start;
 	machine.initial = machine.row;
-	machine.row_range = (struct cfi_range){fde->start, fde->end};
-	if (!machine_run(&machine, fde->program, vaddr))
+	if (!machine_run(&machine, fde, fde->program, vaddr))
 		return false;
 	*range = machine.row_range;
 	memset(rule, 0, sizeof(*rule));

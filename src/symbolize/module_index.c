@@ -24,13 +24,7 @@ static struct module_slot *slot_find(const struct module_index *index, XXH128_ha
 	return &index->slots[i];
 }
 
-static bool is_any(const void *arg, uint16_t module)
-{
-	(void)arg;
-	return module;
-}
-
-/* Moves what leads to these modules into so many slots. */
+/* Moves what leads to these modules into so many slots. NULL: to all. */
 static bool slots_renew(struct module_index *index, size_t room,
                         bool (*is_kept)(const void *arg, uint16_t module), const void *arg)
 {
@@ -41,7 +35,7 @@ static bool slots_renew(struct module_index *index, size_t room,
 	for (size_t i = 0; i < index->nr_slots; i++) {
 		const struct module_slot *slot = &index->slots[i];
 
-		if (slot->module && is_kept(arg, slot->module)) {
+		if (slot->module && (!is_kept || is_kept(arg, slot->module))) {
 			*slot_find(&renewed, slot->key) = *slot;
 			renewed.nr++;
 		}
@@ -67,7 +61,7 @@ void module_index_put(struct module_index *index, XXH128_hash_t key, uint16_t mo
 	struct module_slot *slot;
 
 	if (2 * (index->nr + 1) > index->nr_slots &&
-	    !slots_renew(index, index->nr_slots ? 2 * index->nr_slots : 64, is_any, NULL))
+	    !slots_renew(index, index->nr_slots ? 2 * index->nr_slots : 64, NULL, NULL))
 		return;
 	slot = slot_find(index, key);
 	if (!slot->module && index->nr == MAX_KEYS)

@@ -153,8 +153,8 @@ static ssize_t code_read(struct rule_cache *cache, const struct module *module, 
  * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
  * No range: it cannot be read now, and has to be asked again.
  */
-static bool is_bare(struct rule_cache *cache, const struct module *module, uint32_t vaddr,
-                    struct unwind_rule *rule, struct cfi_range *range)
+static void bare_rule(struct rule_cache *cache, const struct module *module, uint32_t vaddr,
+                      struct unwind_rule *rule, struct cfi_range *range)
 {
 	uint8_t code[ARCH_BARE_SIZE] = {0};
 	uint64_t addr = module->window << 32 | vaddr;
@@ -168,7 +168,8 @@ static bool is_bare(struct rule_cache *cache, const struct module *module, uint3
 	}
 	if (got == -EAGAIN)
 		range->end = range->start;
-	return got > 0 && arch_bare_rule(code, rule);
+	if (got > 0)
+		arch_bare_rule(code, rule);
 }
 
 static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
@@ -202,35 +203,36 @@ static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vadd
 	return false;
 }
 
+/* What code that no entry describes is known by. */
+static struct unwind_rule undescribed_rule(struct rule_cache *cache, struct cfi *cfi,
+                                           uint64_t vaddr)
+{
+	if (is_trampoline(cache, cfi, vaddr))
+		return arch_signal_rule;
+	if (is_plt_head(cache, cfi, vaddr))
+		return arch_plt_rule;
+	if (is_entry(cache, cfi, vaddr))
+		return (struct unwind_rule){.kind = RULE_ROOT};
+	if (is_cloned(cache, cfi, vaddr))
+		return (struct unwind_rule){.kind = RULE_CLONED};
+	return (struct unwind_rule){.kind = is_pushed(cache, cfi, vaddr) ? RULE_PUSHED : RULE_NONE};
+}
+
 /* The rule at an address, and the addresses around it that are known to have the same. */
 static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
                      struct unwind_rule *rule, struct cfi_range *range)
 {
-	struct cfi *cfi = module->kind == MODULE_ANON ? NULL : cfi_get(cache->reader, module);
+	struct cfi *cfi = cfi_get(cache->reader, module);
 
-	memset(rule, 0, sizeof(*rule));
-	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};
 	cache->asked++;
-	if (!cfi && module->kind != MODULE_ANON)
-		return;
 	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule, range)) {
 		arch_mend_rule(rule);
 		return;
 	}
 	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};
-	memset(rule, 0, sizeof(*rule));
-	if (cfi && is_trampoline(cache, cfi, vaddr))
-		*rule = arch_signal_rule;
-	else if (cfi && is_plt_head(cache, cfi, vaddr))
-		*rule = arch_plt_rule;
-	else if (cfi && is_entry(cache, cfi, vaddr))
-		rule->kind = RULE_ROOT;
-	else if (cfi && is_cloned(cache, cfi, vaddr))
-		rule->kind = RULE_CLONED;
-	else if (cfi && is_pushed(cache, cfi, vaddr))
-		rule->kind = RULE_PUSHED;
-	else if (cfi || !is_bare(cache, module, vaddr, rule, range))
-		memset(rule, 0, sizeof(*rule));
+	*rule = cfi ? undescribed_rule(cache, cfi, vaddr) : no_rule;
+	if (module->kind == MODULE_ANON)
+		bare_rule(cache, module, vaddr, rule, range);
 }
 
 /* Where an address is looked for. */
@@ -444,7 +446,7 @@ bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uin
 bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint32_t a,
                               uint32_t b)
 {
-	struct cfi *cfi = module->kind == MODULE_ANON ? NULL : cfi_get(cache->reader, module);
+	struct cfi *cfi = cfi_get(cache->reader, module);
 
 	return cfi && cfi_same_function(cache->reader, cfi, a, b);
 }
