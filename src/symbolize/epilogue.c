@@ -181,6 +181,8 @@ struct branch {
 	uint64_t from, to; /* to 0: none */
 	bool straight;     /* no jump was taken before */
 	struct value regs[INSN_REGS];
+	uint64_t last;       /* where the one that was taken last led; 0: none was */
+	unsigned last_jumps; /* that had been taken then */
 };
 
 static void remember(const struct sweep *sweep, struct branch *branch, uint64_t to)
@@ -191,11 +193,13 @@ static void remember(const struct sweep *sweep, struct branch *branch, uint64_t 
 	memcpy(branch->regs, sweep->regs, sizeof(branch->regs));
 }
 
-/* Where it was not taken is no way. */
+/* Where it was not taken is no way. Taken twice without another jump, it leads here for ever. */
 static bool take(struct sweep *sweep, struct branch *branch)
 {
-	if (!branch->to)
+	if (!branch->to || (branch->to == branch->last && sweep->nr_jumps == branch->last_jumps))
 		return false;
+	branch->last = branch->to;
+	branch->last_jumps = sweep->nr_jumps;
 	if (branch->straight)
 		sweep->straight = branch->from;
 	sweep->addr = branch->to;

@@ -22,6 +22,8 @@ struct bytes {
 	size_t size;
 };
 
+static unsigned nr_reads;
+
 #define START 0x1000
 
 static size_t read_bytes(void *arg, uint64_t addr, void *to, size_t size)
@@ -29,6 +31,7 @@ static size_t read_bytes(void *arg, uint64_t addr, void *to, size_t size)
 	const struct bytes *bytes = arg;
 	uint64_t at = addr - START;
 
+	nr_reads++;
 	if (at >= bytes->size)
 		return 0;
 	size = size < bytes->size - at ? size : bytes->size - at;
@@ -255,6 +258,11 @@ static void endless_code(void **state)
 {
 	static uint8_t code[200000];
 	const struct bytes bytes = {code, sizeof(code)};
+	const struct bytes loop = CODE(0x90,       /* 0 nop */
+	                               0xeb, 0x01, /* 1 jmp 4 */
+	                               0x90,       /* 3 nop */
+	                               0x75, 0xfa, /* 4 jne 0 */
+	                               0xcc);      /* 6 int3 */
 	struct unwind_rule rule;
 	size_t end;
 
@@ -265,6 +273,10 @@ static void endless_code(void **state)
 	code[50000] = 0xc3;
 	assert_true(ask(&bytes, 0, &rule, &end));
 	assert_int_equal(end, 50001);
+	nr_reads = 0;
+	assert_false(ask(&loop, 0, &rule, &end));
+	assert_in_range(nr_reads, 1, 20);
+	assert_int_equal(end, 2);
 }
 
 /* Work is bounded whatever the code is, and so is what is told. */
