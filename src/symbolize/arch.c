@@ -3,6 +3,8 @@
 #include <asm/perf_regs.h>
 #include <string.h>
 
+#define CLONE_TEST_SIZE 6
+
 #if defined(__x86_64__)
 
 uint64_t arch_sample_mask(void)
@@ -39,6 +41,13 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 /* mov $__NR_clone, %eax; syscall, and the same of clone3 */
 static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\xb8\x38\x00\x00\x00\x0f\x05",
                                                         "\xb8\xb3\x01\x00\x00\x0f\x05"};
+
+/* There clone() is described no further than that. */
+static bool is_clone_test(const uint8_t code[CLONE_TEST_SIZE])
+{
+	(void)code;
+	return false;
+}
 
 #define SUB_SIZE 4 /* sub $8, %rsp, and add */
 
@@ -152,6 +161,12 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\x88\x1b\x80\xd2\x01\x00\x00\xd4",
                                                         "\x68\x36\x80\xd2\x01\x00\x00\xd4"};
 
+/* cmp x0, #0 */
+static bool is_clone_test(const uint8_t code[CLONE_TEST_SIZE])
+{
+	return !memcmp(code, "\x1f\x00\x00\xf1", 4);
+}
+
 /* stp x16, x30, [sp, #-16]! */
 bool arch_is_plt_push(const uint8_t code[4])
 {
@@ -247,6 +262,12 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE])
 static const char clone_code[2][ARCH_CLONE_SIZE + 1] = {"\x93\x08\xc0\x0d\x73\x00\x00\x00",
                                                         "\x93\x08\x30\x1b\x73\x00\x00\x00"};
 
+/* c.beqz a0, behind bltz a0 */
+static bool is_clone_test(const uint8_t code[CLONE_TEST_SIZE])
+{
+	return (code[4] & 0x83) == 0x01 && (code[5] & 0xe3) == 0xc1;
+}
+
 /* jal and jalr that link in ra, and c.jalr, which is half as long */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX])
 {
@@ -270,11 +291,24 @@ bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
 
 #endif
 
+static bool is_clone_at(const uint8_t *code)
+{
+	return !memcmp(code, clone_code[0], ARCH_CLONE_SIZE) ||
+	       !memcmp(code, clone_code[1], ARCH_CLONE_SIZE);
+}
+
 bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE])
 {
 	for (unsigned at = 0; at + ARCH_CLONE_SIZE <= ARCH_CLONE_BEFORE; at += ARCH_CODE_STEP)
-		if (!memcmp(code + at, clone_code[0], ARCH_CLONE_SIZE) ||
-		    !memcmp(code + at, clone_code[1], ARCH_CLONE_SIZE))
+		if (is_clone_at(code + at))
+			return true;
+	return false;
+}
+
+bool arch_has_clone(const uint8_t *code, size_t size)
+{
+	for (size_t at = 0; at + ARCH_CLONE_SIZE + CLONE_TEST_SIZE <= size; at += ARCH_CODE_STEP)
+		if (is_clone_at(code + at) && is_clone_test(code + at + ARCH_CLONE_SIZE))
 			return true;
 	return false;
 }

@@ -98,6 +98,14 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
 
 /*
+ * Whether this code has that in it, and asks then which of the two it is: on aarch64 and riscv64
+ * glibc describes its own as if only the old one returned. vfork(), where both return to its
+ * caller, does much the same, but for the question.
+ */
+#define ARCH_CLONE_MAX 128
+bool arch_has_clone(const uint8_t *code, size_t size);
+
+/*
  * What CPython makes for each function at run time, which keeps no frame pointer. The code is that
  * around an address, from ARCH_BARE_BEFORE bytes before it, or zeros where there is none. False: it
  * is something else.

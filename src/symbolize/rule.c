@@ -181,6 +181,16 @@ static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       arch_is_clone(code);
 }
 
+/* Wherever in it the thread is: before the system call, its result is not 0 yet. */
+static bool is_cloning(struct rule_cache *cache, struct cfi *cfi, const struct cfi_range *range)
+{
+	uint8_t code[ARCH_CLONE_MAX];
+	uint64_t size = range->end - range->start;
+
+	return size <= sizeof(code) &&
+	       arch_has_clone(code, cfi_read(cache->reader, cfi, range->start, code, size));
+}
+
 /* Nothing is described at the address, but what begins behind it is. */
 static bool is_pushed(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
@@ -227,6 +237,8 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 	cache->asked++;
 	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule, range)) {
 		arch_mend_rule(rule);
+		if (rule->ra.how == RULE_SAME && is_cloning(cache, cfi, range))
+			*rule = (struct unwind_rule){.kind = RULE_CLONED};
 		return;
 	}
 	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};

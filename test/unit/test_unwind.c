@@ -438,8 +438,11 @@ static void unknown_code_is_one_unknown_frame(void **state)
 
 /* -- a thread's first instruction ------------------------------------------------------------- */
 
-/* Behind the system call in clone(), which has a small stack here; ra is on its top. */
-static void return_from_clone(struct dump *dump, uint64_t result, uint64_t ra)
+/*
+ * Behind the system call in clone(), which has a small stack here; top is on its top. A new thread
+ * has the link register of the one that made it.
+ */
+static void return_from_clone(struct dump *dump, uint64_t result, uint64_t top, uint64_t link)
 {
 	const uint8_t *code = dlsym(RTLD_DEFAULT, "clone");
 	size_t n = 0;
@@ -452,12 +455,12 @@ static void return_from_clone(struct dump *dump, uint64_t result, uint64_t ra)
 	memset(dump, 0, sizeof(*dump));
 	dump->sp = 0x10000;
 	dump->size = 256;
-	memcpy(dump->stack, &ra, sizeof(ra));
+	memcpy(dump->stack, &top, sizeof(top));
 	dump->regs[arch_sample_index[ARCH_SP]] = dump->sp;
 	dump->regs[arch_sample_index[ARCH_RESULT]] = result;
 	dump->regs[arch_sample_index[ARCH_PC]] = (uintptr_t)code + n + ARCH_CLONE_BEFORE;
 	if (ARCH_RA == ARCH_EXTRA)
-		dump->regs[arch_sample_index[ARCH_RA]] = ra;
+		dump->regs[arch_sample_index[ARCH_RA]] = link;
 }
 
 static void nobody_called_a_new_thread(void **state)
@@ -467,12 +470,12 @@ static void nobody_called_a_new_thread(void **state)
 	struct unwind_sample sample;
 	struct chain chain;
 
-	return_from_clone(dump, 0, 0);
+	return_from_clone(dump, 0, 0, ra);
 	sample = dump_sample(dump, MAX_STACK, 1);
 	walk(*state, &sample, &chain);
 	assert_int_equal(chain.end, UNWIND_COMPLETE);
 	assert_int_equal(chain.nr, 1);
-	return_from_clone(dump, 1234, ra); /* the thread that made it */
+	return_from_clone(dump, 1234, ra, ra); /* the thread that made it */
 	walk(*state, &sample, &chain);
 	assert_in_range(chain.nr, 2, MAX_FRAMES);
 	free(dump);
