@@ -90,7 +90,7 @@ static bool is_inner_call(const struct paths *paths, uint32_t path)
 {
 	uint32_t function = paths_leaf(paths, path);
 
-	while ((path = paths->paths[path].caller) != PATH_NONE)
+	while ((path = paths_caller(paths, path)) != PATH_NONE)
 		if (paths_leaf(paths, path) == function)
 			return true;
 	return false;
@@ -102,10 +102,10 @@ static bool *find_called(struct callgrind *callgrind)
 	const struct paths *paths = &callgrind->paths;
 	bool *called = calloc((size_t)paths->names.nr_functions + 1, sizeof(*called));
 
-	callgrind->inner = calloc((size_t)paths->nr_paths + 1, sizeof(*callgrind->inner));
-	for (uint32_t i = 0; called && callgrind->inner && i < paths->nr_paths; i++) {
+	callgrind->inner = calloc((size_t)paths_nr(paths) + 1, sizeof(*callgrind->inner));
+	for (uint32_t i = 0; called && callgrind->inner && i < paths_nr(paths); i++) {
 		callgrind->inner[i] = is_inner_call(paths, i);
-		if (paths->paths[i].caller != PATH_NONE && !callgrind->inner[i])
+		if (paths_caller(paths, i) != PATH_NONE && !callgrind->inner[i])
 			called[paths_leaf(paths, i)] = true;
 	}
 	return called;
@@ -125,19 +125,19 @@ static bool is_zero(const uint64_t *weights, uint32_t nr)
  */
 static int add_path(struct callgrind *callgrind, uint32_t path, const bool *called)
 {
-	const struct path *entry = &callgrind->paths.paths[path];
-	uint32_t function = paths_leaf(&callgrind->paths, path);
+	const struct paths *paths = &callgrind->paths;
+	uint32_t caller = paths_caller(paths, path);
+	uint32_t function = paths_leaf(paths, path);
 	const uint64_t *self = &callgrind->self[(size_t)path * callgrind->nr_events];
 	const uint64_t *total = &callgrind->total[(size_t)path * callgrind->nr_events];
 	int err = 0;
 
 	if (!is_zero(self, callgrind->nr_events))
-		err = add_cost(callgrind, entry->place, PATH_NONE, self);
-	if (!err && entry->caller == PATH_NONE && called[function])
+		err = add_cost(callgrind, paths_place(paths, path), PATH_NONE, self);
+	if (!err && caller == PATH_NONE && called[function])
 		err = add_cost(callgrind, PATH_NONE, function, total);
-	if (!err && entry->caller != PATH_NONE && !callgrind->inner[path])
-		err = add_cost(callgrind, callgrind->paths.paths[entry->caller].place, function,
-		               total);
+	if (!err && caller != PATH_NONE && !callgrind->inner[path])
+		err = add_cost(callgrind, paths_place(paths, caller), function, total);
 	return err;
 }
 
@@ -147,7 +147,7 @@ static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 	size_t nr;
 
 	callgrind->nr_events = tally->nr_weights;
-	nr = (size_t)callgrind->paths.nr_paths * callgrind->nr_events;
+	nr = (size_t)paths_nr(&callgrind->paths) * callgrind->nr_events;
 	callgrind->self = calloc(nr + 1, sizeof(*callgrind->self));
 	callgrind->total = calloc(nr + 1, sizeof(*callgrind->total));
 	if (!callgrind->self || !callgrind->total)
@@ -156,8 +156,8 @@ static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 		memcpy(&callgrind->self[(size_t)tally->entries[i].path * callgrind->nr_events],
 		       tally_weights(tally, i), callgrind->nr_events * sizeof(uint64_t));
 	memcpy(callgrind->total, callgrind->self, nr * sizeof(*callgrind->self));
-	for (uint32_t i = callgrind->paths.nr_paths; i-- > 0;) {
-		uint32_t caller = callgrind->paths.paths[i].caller;
+	for (uint32_t i = paths_nr(&callgrind->paths); i-- > 0;) {
+		uint32_t caller = paths_caller(&callgrind->paths, i);
 
 		if (caller == PATH_NONE)
 			continue;
@@ -351,7 +351,7 @@ static int print_all(struct callgrind *callgrind)
 	for (uint32_t i = 0; i < paths->names.nr; i++)
 		if (!files[paths->names.names[i].function])
 			files[paths->names.names[i].function] = paths->names.names[i].file;
-	for (size_t i = 0; i < (size_t)paths->nr_paths * callgrind->nr_events; i++)
+	for (size_t i = 0; i < (size_t)paths_nr(paths) * callgrind->nr_events; i++)
 		sums[i % callgrind->nr_events] += callgrind->self[i];
 	fputs("summary:", callgrind->file);
 	print_weights(callgrind, sums);
@@ -371,7 +371,7 @@ static int add_paths(struct callgrind *callgrind)
 	bool *called = find_called(callgrind);
 	int err = called && callgrind->inner ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < callgrind->paths.nr_paths && !err; i++) {
+	for (uint32_t i = 0; i < paths_nr(&callgrind->paths) && !err; i++) {
 		err = add_path(callgrind, i, called);
 		if (!err && i % 4096 == 0)
 			err = convert_tick(callgrind->conversion);
@@ -389,7 +389,7 @@ static int prepare(struct callgrind *callgrind)
 		return -ENOMEM;
 	err = tally_init(&tally, callgrind->conversion, &callgrind->paths,
 	                 &(struct tally_config){0});
-	paths_settle(&callgrind->paths);
+	path_tree_settle(&callgrind->paths.tree);
 	if (!err)
 		err = sum_paths(callgrind, &tally);
 	tally_fini(&tally);

@@ -134,7 +134,7 @@ static uint32_t common_depth(struct chrome *chrome, uint32_t path)
 {
 	uint32_t depth = chrome->depths[path], same = 0;
 
-	for (uint32_t at = depth; path != PATH_NONE; path = chrome->paths->paths[path].caller)
+	for (uint32_t at = depth; path != PATH_NONE; path = paths_caller(chrome->paths, path))
 		chrome->chain[--at] = path;
 	while (same < depth && same < chrome->nr_open &&
 	       chrome->open[same].path == chrome->chain[same])

@@ -103,7 +103,7 @@ static int meet_sums(struct class_rows *rows, uint32_t class)
  */
 static void put_in_order(const struct profile_trees *trees, uint32_t *ends, uint32_t *order)
 {
-	const struct profile_node *nodes = trees->nodes;
+	const struct path_node *nodes = trees->nodes;
 
 	for (uint32_t i = trees->nr; i-- > 1;)
 		ends[nodes[i].parent] += ++ends[i];
@@ -121,7 +121,7 @@ static void put_in_order(const struct profile_trees *trees, uint32_t *ends, uint
 /* Back up from a node until the way down goes on below `parent`. */
 static void leave(struct class_rows *rows, uint32_t at, uint32_t parent)
 {
-	const struct profile_node *nodes = rows->trees->nodes;
+	const struct path_node *nodes = rows->trees->nodes;
 
 	for (; at != parent && at; at = nodes[at].parent)
 		rows->on_the_way[nodes[at].name]--;
@@ -129,11 +129,11 @@ static void leave(struct class_rows *rows, uint32_t at, uint32_t parent)
 
 static void sum_rows(struct class_rows *rows, const uint32_t *order)
 {
-	const struct profile_node *nodes = rows->trees->nodes;
+	const struct path_node *nodes = rows->trees->nodes;
 	uint32_t nr = rows->trees->nr, at = 0;
 
 	for (uint32_t i = 1; i < nr; i++) {
-		const struct profile_node *node = &nodes[order[i]];
+		const struct path_node *node = &nodes[order[i]];
 
 		if (i + AHEAD < nr)
 			__builtin_prefetch(&nodes[order[i + AHEAD]]);

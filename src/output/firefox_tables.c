@@ -53,12 +53,12 @@ static void print_number(const struct firefox *firefox, uint32_t row)
 
 static void print_stack_frame(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->paths[row].place);
+	fprintf(firefox->file, "%" PRIu32, paths_place(firefox->paths, row));
 }
 
 static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t caller = firefox->paths->paths[row].caller;
+	uint32_t caller = paths_caller(firefox->paths, row);
 
 	if (caller == PATH_NONE)
 		fputs("null", firefox->file);
@@ -281,7 +281,7 @@ static void print_functions(const struct firefox *firefox)
 
 static void print_shared(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths->nr_paths;
+	uint32_t nr = paths_nr(firefox->paths);
 
 	fputs("\"shared\":{\"stackTable\":{", firefox->file);
 	print_column(firefox, "frame", nr, print_stack_frame);

@@ -30,7 +30,8 @@ struct flame {
 	const struct trace *trace;
 	const struct profile *profile;
 	FILE *file;
-	struct profile_node *nodes; /* that are drawn; a command's root has its class for a name */
+	struct path_node *nodes; /* that are drawn; a command's root has its class for a name */
+	uint64_t *self;
 	uint32_t nr;
 	size_t most;            /* nodes at once so far */
 	uint32_t *start, *kids; /* children of node i: kids[start[i] … start[i + 1]); last: roots */
@@ -43,26 +44,33 @@ struct flame {
 
 /* --- what is drawn ---------------------------------------------------------------------------- */
 
-static int add_node(struct flame *flame, const struct profile_node *node)
+static int add_node(struct flame *flame, const struct path_node *node, uint64_t self)
 {
-	struct profile_node *grown =
-		array_reach(flame->nodes, flame->nr, &flame->most, sizeof(*grown));
+	size_t most = flame->most;
+	struct path_node *nodes = array_reach(flame->nodes, flame->nr, &most, sizeof(*nodes));
+	uint64_t *grown;
 
+	if (!nodes)
+		return -ENOMEM;
+	flame->nodes = nodes;
+	grown = array_reach(flame->self, flame->nr, &flame->most, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	flame->nodes = grown;
+	flame->self = grown;
+	flame->self[flame->nr] = self;
 	flame->nodes[flame->nr++] = *node;
 	return 0;
 }
 
 /* Adds those of a tree, or of several, that are large enough; no node is larger than its parent. */
-static int add_large(struct flame *flame, const struct profile_node *nodes, uint32_t nr)
+static int add_large(struct flame *flame, const struct path_node *nodes, const uint64_t *self,
+                     uint32_t nr)
 {
 	uint32_t *numbers = calloc(nr + 1UL, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
-		struct profile_node node = nodes[i];
+		struct path_node node = nodes[i];
 
 		if (!node.total || node.total < flame->least) {
 			flame->nr_left_out++;
@@ -71,7 +79,7 @@ static int add_large(struct flame *flame, const struct profile_node *nodes, uint
 		if (node.parent != PROFILE_NONE)
 			node.parent = numbers[node.parent];
 		numbers[i] = flame->nr;
-		err = add_node(flame, &node);
+		err = add_node(flame, &node, self[i]);
 	}
 	free(numbers);
 	return err;
@@ -87,7 +95,7 @@ static int drop_small(struct flame *flame)
 
 		flame->nr = 0;
 		flame->least += flame->least / 2 + 1;
-		err = add_large(flame, flame->nodes, nr);
+		err = add_large(flame, flame->nodes, flame->self, nr);
 	}
 	return err;
 }
@@ -98,9 +106,9 @@ static int add_class(struct flame *flame, struct profile_trees *trees, uint32_t 
 	int err = profile_trees_make(trees, class);
 
 	if (!err)
-		err = add_large(flame, trees->nodes, trees->nr);
+		err = add_large(flame, trees->nodes, trees->self, trees->nr);
 	if (!err && flame->nr > root)
-		flame->nodes[root].name = class & PROFILE_MAX_NAME;
+		flame->nodes[root].name = class & PATH_MAX_NAME;
 	return err ? err : drop_small(flame);
 }
 
@@ -129,7 +137,7 @@ static uint32_t parent_of(const struct flame *flame, uint32_t node)
 
 static int compare_kids(const void *a, const void *b, void *arg)
 {
-	const struct profile_node *nodes = arg;
+	const struct path_node *nodes = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	if (nodes[x].total != nodes[y].total)
@@ -253,11 +261,11 @@ static void print_box(const struct flame *flame, const struct box *box)
 static void print_node(const struct flame *flame, uint32_t number)
 {
 	const struct profile *profile = flame->profile;
-	const struct profile_node *node = &flame->nodes[number];
+	const struct path_node *node = &flame->nodes[number];
 	char text[FRAME_TEXT_SIZE];
 	struct box box = {
 		.left = flame->left[number],
-		.self = node->self,
+		.self = flame->self[number],
 		.total = node->total,
 		.depth = flame->depth[number],
 	};
@@ -395,6 +403,7 @@ int flamegraph_write(struct conversion *conversion, FILE *file)
 		return -errno;
 	err = draw(&flame);
 	free(flame.nodes);
+	free(flame.self);
 	profile_free(profile);
 	return err;
 }

@@ -42,7 +42,7 @@ static void print_comm(const struct folding *folding, uint32_t comm)
 
 static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 {
-	const struct profile_node *nodes = folding->trees.nodes;
+	const struct path_node *nodes = folding->trees.nodes;
 	uint32_t depth = 0, *grown;
 
 	for (uint32_t node = leaf; node; node = nodes[node].parent) {
@@ -55,7 +55,7 @@ static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 	print_comm(folding, comm);
 	while (depth)
 		print_frame(folding, folding->chain[--depth]);
-	fprintf(folding->file, " %" PRIu64 "\n", nodes[leaf].self);
+	fprintf(folding->file, " %" PRIu64 "\n", folding->trees.self[leaf]);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ static int print_class(struct folding *folding, uint32_t class)
 	int err = profile_trees_make(&folding->trees, class);
 
 	for (uint32_t i = 0; i < folding->trees.nr && !err; i++)
-		if (folding->trees.nodes[i].self)
+		if (folding->trees.self[i])
 			err = print_path(folding, comm, i);
 	return err;
 }

@@ -43,7 +43,7 @@ uint32_t mpi_paths_outermost(const struct paths *paths, const unsigned char *fun
 {
 	uint32_t found = PATH_NONE;
 
-	for (; path != PATH_NONE; path = paths->paths[path].caller)
+	for (; path != PATH_NONE; path = paths_caller(paths, path))
 		if (functions[paths_leaf(paths, path)])
 			found = path;
 	return found;

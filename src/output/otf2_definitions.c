@@ -257,10 +257,10 @@ static void write_contexts(struct archive *archive)
 {
 	const struct paths *paths = archive->paths;
 
-	for (uint32_t i = 0; i < paths->nr_paths && !archive->error; i++)
-		write_context(archive, i, paths_leaf(paths, i), paths->paths[i].caller);
+	for (uint32_t i = 0; i < paths_nr(paths) && !archive->error; i++)
+		write_context(archive, i, paths_leaf(paths, i), paths_caller(paths, i));
 	for (uint32_t i = 0; i < archive->nr_contexts && !archive->error; i++)
-		write_context(archive, paths->nr_paths + i, archive->contexts[i].region,
+		write_context(archive, paths_nr(paths) + i, archive->contexts[i].region,
 		              archive->contexts[i].caller);
 }
 

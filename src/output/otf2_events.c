@@ -28,13 +28,13 @@ static uint32_t child_of(struct archive *archive, uint32_t caller, uint32_t regi
 	struct otf2_context *grown;
 
 	if (number < archive->nr_contexts)
-		return archive->paths->nr_paths + number;
+		return paths_nr(archive->paths) + number;
 	grown = array_grow(archive->contexts, archive->nr_contexts, sizeof(*grown));
 	if (otf2_failed(archive, number == UINT32_MAX ? NULL : grown))
 		return 0;
 	archive->contexts = grown;
 	archive->contexts[archive->nr_contexts++] = (struct otf2_context){caller, region};
-	return archive->paths->nr_paths + number;
+	return paths_nr(archive->paths) + number;
 }
 
 /*
@@ -49,7 +49,7 @@ static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t 
 	uint32_t functions[MAX_MOVED], known;
 
 	*nr = 0;
-	for (uint32_t at = path; at != above && at != PATH_NONE; at = paths->paths[at].caller)
+	for (uint32_t at = path; at != above && at != PATH_NONE; at = paths_caller(paths, at))
 		if (*nr < MAX_MOVED)
 			functions[(*nr)++] = paths_leaf(paths, at);
 	known = map64_get(&archive->moved, key);
@@ -154,7 +154,7 @@ static uint32_t context_of(struct location *location, const struct call *call, b
 	struct archive *archive = location->archive;
 	uint32_t region = otf2_region(archive, call->region);
 	uint32_t path = mpi ? sampled_inside(location, call) : PATH_NONE;
-	uint32_t caller = path == PATH_NONE ? PATH_NONE : archive->paths->paths[path].caller;
+	uint32_t caller = path == PATH_NONE ? PATH_NONE : paths_caller(archive->paths, path);
 	const struct entered *in = location->depth ? &location->stack[location->depth - 1] : NULL;
 	uint32_t below = in ? in->context : PATH_NONE, nr = 0;
 

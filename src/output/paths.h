@@ -7,16 +7,13 @@
  * was inlined is a place like any other, called from where it was inlined; but with
  * PATHS_BY_OUTERMOST it is the function around it, and with PATHS_BY_ADDRESS that address.
  *
- * Numbers are given in order of appearance, and so a caller's path comes before its callees'. A
- * stack that does not reach its root in the file hangs below [truncated].
+ * They are the nodes of a path_tree, from 0 on without the root: a caller's path comes before its
+ * callees'.
  */
 #ifndef OUTPUT_PATHS_H
 #define OUTPUT_PATHS_H
 
-#include "output/frame_names.h"
-#include "output/node_table.h"
-
-#define PATH_NONE UINT32_MAX
+#include "output/path_tree.h"
 
 enum path_detail { /* enum frame_keys */
 	           PATHS_BY_OUTERMOST = FRAME_BY_SYMBOL | FRAME_BY_MODULE,
@@ -25,44 +22,38 @@ enum path_detail { /* enum frame_keys */
 	           PATHS_BY_ADDRESS = FRAME_BY_ADDRESS | FRAME_BY_LINE,
 };
 
-struct path {
-	uint32_t caller; /* PATH_NONE: a root */
-	uint32_t place;  /* in names */
-};
-
-/* Where a (context, leaf) led last time. */
-struct path_cache {
-	uint64_t leaf;
-	uint32_t context;
-	uint32_t path; /* + 1; 0: empty */
-};
-
 struct paths {
 	const struct trace *trace;
 	struct frame_names names; /* as detailed */
-	struct path *paths;
-	uint32_t nr_paths;
-	struct node_table callees; /* paths, by their callers and places */
-	uint32_t *path_by_context; /* + 1, by number of the node; 0: not known */
-	struct path_cache *cache;
-	uint32_t *chain;
+	struct path_tree tree;    /* a path is the node behind it: the root is none */
 };
 
 /* 0 or -ENOMEM; to be given to paths_fini() in either case. */
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail);
-/* Frees what paths are found by, when all have been: they can be looked at as before. */
-void paths_settle(struct paths *paths);
 void paths_fini(struct paths *paths);
 
 /* The number of a sample's path; PATH_NONE: no memory. */
 uint32_t paths_find(struct paths *paths, const struct trace_sample *sample);
+/* Those of up to PATH_BATCH samples, which is faster. 0 or -ENOMEM. */
+int paths_find_some(struct paths *paths, const struct trace_sample *samples, unsigned nr,
+                    uint32_t *found);
 
-/*
- * Asks for the memory that paths_find() will need for the samples, which come next: large tables
- * are all over memory, and so a batch waits for it once.
- */
-#define PATHS_BATCH 64
-void paths_look_ahead(const struct paths *paths, const struct trace_sample *samples, unsigned nr);
+static inline uint32_t paths_nr(const struct paths *paths)
+{
+	return paths->tree.nr - 1;
+}
+
+/* The path of the caller; PATH_NONE: there is none. */
+static inline uint32_t paths_caller(const struct paths *paths, uint32_t path)
+{
+	return paths->tree.nodes[path + 1].parent - 1;
+}
+
+/* In names. */
+static inline uint32_t paths_place(const struct paths *paths, uint32_t path)
+{
+	return paths->tree.nodes[path + 1].name;
+}
 
 /*
  * How many functions a path has, for all of them, and at most; NULL: no memory. To be freed.
@@ -91,7 +82,7 @@ static inline const char *paths_module(const struct paths *paths, uint32_t funct
 /* The function at the leaf of a path. */
 static inline uint32_t paths_leaf(const struct paths *paths, uint32_t path)
 {
-	return paths->names.names[paths->paths[path].place].function;
+	return paths->names.names[paths_place(paths, path)].function;
 }
 
 #endif

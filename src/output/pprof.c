@@ -365,7 +365,7 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 {
 	size_t nr = 0;
 
-	for (; path != PATH_NONE; path = pprof->paths.paths[path].caller) {
+	for (; path != PATH_NONE; path = paths_caller(&pprof->paths, path)) {
 		uint64_t *grown =
 			array_reach(pprof->locations, nr, &pprof->most_locations, sizeof(*grown));
 
@@ -374,7 +374,7 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 			return 0;
 		}
 		pprof->locations = grown;
-		pprof->locations[nr++] = pprof->paths.paths[path].place + 1;
+		pprof->locations[nr++] = paths_place(&pprof->paths, path) + 1;
 	}
 	return nr;
 }

@@ -13,19 +13,13 @@ static int builder_init(struct builder *builder, struct profile *profile)
 
 	builder->profile = profile;
 	builder->nr_threads = trace_nr(trace, TRACE_THREADS) + 1;
-	builder->by_caller =
-		!profile->config.self_alone && profile->config.keys & PROFILE_NAME_KEYS;
 	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
-	builder->chain = calloc(CHAIN_SIZE, sizeof(*builder->chain));
-	builder->context_nodes =
-		memory_new(trace_node_limit(trace) + 1UL, sizeof(*builder->context_nodes));
-	builder_reserve_nodes(builder, trace_node_limit(trace) + 1);
-	if (error_bars_init(&builder->bars, trace, profile->config.event))
+	if (path_tree_init(&builder->tree, &profile->names, true) ||
+	    error_bars_init(&builder->bars, trace, profile->config.event) || !builder->by_thread)
 		return -ENOMEM;
-	if (!builder->by_thread || !builder->chain || !builder->context_nodes ||
-	    builder_add_root(builder) == PROFILE_NONE)
-		return -ENOMEM;
+	builder->tree.flat =
+		profile->config.self_alone || !(profile->config.keys & PROFILE_NAME_KEYS);
 	return builder_init_classes(builder);
 }
 
@@ -34,13 +28,9 @@ static int builder_init(struct builder *builder, struct profile *profile)
 /* What nodes, rows and classes are found by, before more memory is needed. */
 static void builder_forget(struct builder *builder)
 {
-	node_table_fini(&builder->children);
-	free(builder->context_nodes);
-	builder->context_nodes = NULL;
+	path_tree_settle(&builder->tree);
 	node_table_fini(&builder->rows);
 	node_table_fini(&builder->classes);
-	free(builder->places);
-	builder->places = NULL;
 }
 
 static void tell_errors(struct builder *builder)
@@ -61,10 +51,15 @@ static int complete(struct builder *builder)
 
 	builder_forget(builder);
 	tell_errors(builder);
+	profile->nodes = builder->tree.nodes;
+	profile->nr_nodes = builder->tree.nr;
+	profile->self = builder->tree.self;
+	builder->tree.nodes = NULL;
+	builder->tree.self = NULL;
 	sum_table_give(&builder->sums, profile);
 	err = profile_settle_sums(profile);
 	if (!err && !profile->sums) {
-		profile_sum_nodes(profile->nodes, profile->nr_nodes);
+		profile_sum_nodes(profile->nodes, profile->self, profile->nr_nodes);
 		err = profile_sum_counts(&profile->counts, profile->nodes, profile->nr_nodes);
 	}
 	return err ? err : builder_add_unsampled(builder);
@@ -75,12 +70,12 @@ static int complete(struct builder *builder)
 static void builder_fini(struct builder *builder)
 {
 	builder_forget(builder);
+	path_tree_fini(&builder->tree);
 	sum_table_fini(&builder->sums);
 	free(builder->by_thread);
 	free(builder->process_of);
 	free(builder->thread_of);
 	error_bars_fini(&builder->bars);
-	free(builder->chain);
 }
 
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config)
@@ -120,6 +115,7 @@ void profile_free(struct profile *profile)
 	free(profile->classes);
 	free(profile->rows);
 	free(profile->nodes);
+	free(profile->self);
 	free(profile->sums);
 	free(profile->unsampled);
 	free(profile->row_counts.at);

@@ -15,8 +15,7 @@
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
 
-#include "output/frame_names.h"
-#include "output/part.h"
+#include "output/path_tree.h"
 
 enum profile_keys {
 	PROFILE_BY_SYMBOL = FRAME_BY_SYMBOL,
@@ -64,7 +63,6 @@ struct profile_config {
 };
 
 #define PROFILE_NONE       UINT32_MAX
-#define PROFILE_MAX_NAME   0x7fffffff
 #define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
 
 struct profile_class {
@@ -81,26 +79,6 @@ struct profile_row {
 	uint64_t samples;
 	double variance;                     /* of self */
 	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples: what profile.carried leaves */
-};
-
-/*
- * A call path: its parent's and a function. Parents come before their children, the root is the
- * first. Where callers make no difference, nor functions for want of keys, all are below the root.
- */
-struct profile_node {
-	uint32_t parent;    /* PROFILE_NONE: the root, which is no function */
-	uint32_t name : 31; /* of the function */
-	uint32_t wide : 1;  /* while samples are added: has many children */
-	union {
-		uint64_t self; /* 0 where there are sums */
-		uint32_t sum;  /* while samples are added: the first one, + 1; 0: none */
-	};
-	union {
-		uint64_t total; /* 0 where there are sums */
-		struct profile_links {
-			uint32_t child, sibling; /* 0: none */
-		} links;                         /* while samples are added */
-	};
 };
 
 /* What a class spent in a node. */
@@ -155,7 +133,8 @@ struct profile {
 	struct frame_names names;
 	struct profile_class *classes;
 	struct profile_row *rows;
-	struct profile_node *nodes;
+	struct path_node *nodes;
+	uint64_t *self; /* by node: 0 where there are sums */
 	/* In the order in which they came; NULL: all samples are of class 0, and what nodes have.
 	 */
 	struct profile_sum *sums;

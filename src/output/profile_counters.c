@@ -67,7 +67,7 @@ const struct profile_counts *profile_counts_of(const struct profile_count_table 
 }
 
 /* Children come behind their parents. */
-int profile_sum_counts(struct profile_count_table *table, const struct profile_node *nodes,
+int profile_sum_counts(struct profile_count_table *table, const struct path_node *nodes,
                        uint32_t nr)
 {
 	if (!table->at)
@@ -93,15 +93,15 @@ static double scale_of(const struct profile *profile)
 	return trace_counter_scale(trace_counter(profile->trace, profile->weighed_by - 1));
 }
 
-void profile_weigh_nodes(const struct profile *profile, struct profile_node *nodes, uint32_t nr,
-                         const struct profile_count_table *counts)
+void profile_weigh_nodes(const struct profile *profile, struct path_node *nodes, uint64_t *self,
+                         uint32_t nr, const struct profile_count_table *counts)
 {
 	uint32_t at = profile->weighed_by;
 
 	for (uint32_t i = 0; i < nr && at; i++) {
 		const struct profile_counts *of_node = profile_counts_of(counts, i);
 
-		nodes[i].self = scaled(scale_of(profile), of_node->self[at]);
+		self[i] = scaled(scale_of(profile), of_node->self[at]);
 		nodes[i].total = scaled(scale_of(profile), of_node->total[at]);
 	}
 }
@@ -112,7 +112,8 @@ void profile_weigh_by(struct profile *profile, uint32_t counter)
 	double scale = scale_of(profile);
 
 	if (!profile->sums)
-		profile_weigh_nodes(profile, profile->nodes, profile->nr_nodes, &profile->counts);
+		profile_weigh_nodes(profile, profile->nodes, profile->self, profile->nr_nodes,
+		                    &profile->counts);
 	for (uint32_t i = 0; i < profile->nr_classes; i++)
 		profile->classes[i].weight = 0;
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {

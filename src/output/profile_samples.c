@@ -33,7 +33,7 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	if (summed)
 		builder->sums.sums[target->sum].self += weight;
 	else
-		profile->nodes[target->node].self += weight;
+		builder->tree.self[target->node] += weight;
 	profile->classes[target->class].weight += weight;
 	row->self += weight;
 	row->samples++;
@@ -59,7 +59,6 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 
 struct batch {
 	const struct trace_sample *samples;
-	struct errand errands[BATCH_SIZE];
 	struct target targets[BATCH_SIZE];
 	unsigned nr;
 };
@@ -79,21 +78,24 @@ static uint32_t class_of(struct builder *builder, const struct trace_sample *sam
 	return builder->last_class;
 }
 
-static int find_node(struct builder *builder, const struct trace_sample *sample,
-                     const struct errand *errand, struct target *target)
+static int find_targets(struct builder *builder, struct batch *batch)
 {
-	target->node = PROFILE_NONE;
-	if (!errand->wanted) {
-		builder_pass(builder, sample);
-		return 0;
+	uint32_t nodes[BATCH_SIZE];
+	int err = path_tree_find(&builder->tree, batch->samples, batch->nr,
+	                         builder->profile->config.part, nodes);
+
+	for (unsigned i = 0; i < batch->nr && !err; i++) {
+		struct target *target = &batch->targets[i];
+
+		target->node = nodes[i];
+		if (target->node == PROFILE_NONE)
+			continue;
+		target->class = class_of(builder, &batch->samples[i]);
+		if (target->class == PROFILE_NONE)
+			err = -ENOMEM;
+		__builtin_prefetch(&builder->tree.self[target->node]);
 	}
-	target->class = class_of(builder, sample);
-	if (target->class != PROFILE_NONE)
-		target->node = builder_leaf(builder, sample, errand->node);
-	if (target->node == PROFILE_NONE)
-		return -ENOMEM;
-	__builtin_prefetch(&builder->profile->nodes[target->node]);
-	return 0;
+	return err;
 }
 
 /* The sum of what no sample was in before is a new one. */
@@ -101,9 +103,9 @@ static int find_sum(struct builder *builder, struct target *target)
 {
 	struct profile *profile = builder->profile;
 	struct sum_table *sums = &builder->sums;
-	uint32_t name = profile->nodes[target->node].name;
+	uint32_t name = builder->tree.nodes[target->node].name;
 
-	target->sum = sum_table_find(sums, profile->nodes, profile->rows, target->node,
+	target->sum = sum_table_find(sums, builder->tree.self, profile->rows, target->node,
 	                             target->class, target->sum);
 	if (target->sum != PROFILE_NONE) {
 		target->row = sums->sums[target->sum].row;
@@ -111,7 +113,7 @@ static int find_sum(struct builder *builder, struct target *target)
 	}
 	target->row = builder_row(builder, target->class, name);
 	if (target->row != PROFILE_NONE)
-		target->sum = sum_table_add(sums, profile->nodes, profile->rows, target->node,
+		target->sum = sum_table_add(sums, builder->tree.self, profile->rows, target->node,
 		                            target->row);
 	return target->sum == PROFILE_NONE ? -ENOMEM : 0;
 }
@@ -121,8 +123,7 @@ static int find_row(struct builder *builder, struct target *target)
 	if (!builder->one_class)
 		return find_sum(builder, target);
 	target->sum = PROFILE_NONE;
-	target->row =
-		builder_row(builder, target->class, builder->profile->nodes[target->node].name);
+	target->row = builder_row(builder, target->class, builder->tree.nodes[target->node].name);
 	return target->row == PROFILE_NONE ? -ENOMEM : 0;
 }
 
@@ -138,7 +139,7 @@ static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 			sum_table_prefetch(sums, targets[i].node, targets[i].class);
 	for (unsigned i = 0; i < batch->nr; i++)
 		if (targets[i].node != PROFILE_NONE)
-			targets[i].sum = sum_table_guess(sums, profile->nodes, targets[i].node,
+			targets[i].sum = sum_table_guess(sums, builder->tree.self, targets[i].node,
 			                                 targets[i].class);
 	for (unsigned i = 0; i < batch->nr; i++) {
 		if (targets[i].node == PROFILE_NONE)
@@ -146,9 +147,9 @@ static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 		if (targets[i].sum != PROFILE_NONE)
 			__builtin_prefetch(&profile->rows[sums->sums[targets[i].sum].row]);
 		else
-			node_table_prefetch(
-				&builder->rows,
-				node_hash(targets[i].class, profile->nodes[targets[i].node].name));
+			node_table_prefetch(&builder->rows,
+			                    node_hash(targets[i].class,
+			                              builder->tree.nodes[targets[i].node].name));
 	}
 }
 
@@ -156,13 +157,8 @@ static int batch_add(struct builder *builder, struct batch *batch)
 {
 	const struct profile *profile = builder->profile;
 	struct target *targets = batch->targets;
-	int err = 0;
+	int err = find_targets(builder, batch);
 
-	for (unsigned i = 0; i < batch->nr; i++)
-		batch->errands[i].wanted = part_has(profile->config.part, &batch->samples[i]);
-	builder_look_ahead(builder, batch->samples, batch->nr, batch->errands);
-	for (unsigned i = 0; i < batch->nr && !err; i++)
-		err = find_node(builder, &batch->samples[i], &batch->errands[i], &targets[i]);
 	if (!err && !builder->one_class)
 		look_ahead_rows(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
@@ -186,13 +182,9 @@ static int batch_add(struct builder *builder, struct batch *batch)
 
 static int add_all(struct builder *builder, struct read_ahead *ahead)
 {
+	int err = path_tree_use_places(&builder->tree, read_ahead_places(ahead)), got = 1;
 	struct batch batch;
-	int got = 1, err = 0;
 
-	builder->nr_places = read_ahead_places(ahead);
-	builder->places = calloc(builder->nr_places + 1UL, sizeof(*builder->places));
-	if (!builder->places)
-		return -ENOMEM;
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, BATCH_SIZE, &batch.samples, &batch.nr);
 		err = batch_add(builder, &batch);

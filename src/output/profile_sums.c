@@ -9,11 +9,11 @@ void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t c
 	node_table_prefetch(&table->more, node_hash(node, class));
 }
 
-uint32_t sum_table_guess(const struct sum_table *table, const struct profile_node *nodes,
-                         uint32_t node, uint32_t class)
+uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, uint32_t node,
+                         uint32_t class)
 {
 	const struct node_slot *slot = node_slot_first(&table->more, node_hash(node, class));
-	uint32_t sum = slot ? slot->node - 1 : nodes[node].sum - 1;
+	uint32_t sum = slot ? slot->node - 1 : (uint32_t)firsts[node] - 1;
 
 	if (sum != PROFILE_NONE)
 		__builtin_prefetch(&table->sums[sum]);
@@ -26,11 +26,11 @@ static bool is_of(const struct sum_table *table, const struct profile_row *rows,
 	return table->sums[sum].node == node && rows[table->sums[sum].row].class == class;
 }
 
-uint32_t sum_table_find(const struct sum_table *table, const struct profile_node *nodes,
+uint32_t sum_table_find(const struct sum_table *table, const uint64_t *firsts,
                         const struct profile_row *rows, uint32_t node, uint32_t class,
                         uint32_t guess)
 {
-	uint32_t first = nodes[node].sum - 1;
+	uint32_t first = (uint32_t)firsts[node] - 1;
 	const struct node_slot *slot;
 
 	if (guess != PROFILE_NONE && is_of(table, rows, guess, node, class))
@@ -43,8 +43,8 @@ uint32_t sum_table_find(const struct sum_table *table, const struct profile_node
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
-uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
-                       const struct profile_row *rows, uint32_t node, uint32_t row)
+uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
+                       uint32_t node, uint32_t row)
 {
 	uint32_t number =
 		memory_add((void **)&table->sums, &table->nr, &table->room, sizeof(*table->sums));
@@ -52,21 +52,20 @@ uint32_t sum_table_add(struct sum_table *table, struct profile_node *nodes,
 	if (number == PROFILE_NONE)
 		return PROFILE_NONE;
 	table->sums[number] = (struct profile_sum){.node = node, .row = row};
-	if (!nodes[node].sum)
-		nodes[node].sum = number + 1;
+	if (!firsts[node])
+		firsts[node] = number + 1;
 	else if (node_table_put(&table->more, number, node_hash(node, rows[row].class)))
 		return PROFILE_NONE;
 	return number;
 }
 
-uint32_t sum_table_weigh(struct sum_table *table, struct profile_node *nodes,
-                         const struct profile_row *rows, uint32_t node, uint32_t row,
-                         uint64_t weight)
+uint32_t sum_table_weigh(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
+                         uint32_t node, uint32_t row, uint64_t weight)
 {
-	uint32_t number = sum_table_find(table, nodes, rows, node, rows[row].class, PROFILE_NONE);
+	uint32_t number = sum_table_find(table, firsts, rows, node, rows[row].class, PROFILE_NONE);
 
 	if (number == PROFILE_NONE)
-		number = sum_table_add(table, nodes, rows, node, row);
+		number = sum_table_add(table, firsts, rows, node, row);
 	if (number != PROFILE_NONE)
 		table->sums[number].self += weight;
 	return number;
@@ -75,7 +74,7 @@ uint32_t sum_table_weigh(struct sum_table *table, struct profile_node *nodes,
 void sum_table_give(struct sum_table *table, struct profile *profile)
 {
 	for (uint32_t i = 0; i < table->nr; i++)
-		profile->nodes[table->sums[i].node].self = 0;
+		profile->self[table->sums[i].node] = 0;
 	profile->sums = table->sums;
 	profile->nr_sums = table->nr;
 	table->sums = NULL;
@@ -114,7 +113,7 @@ int profile_settle_sums(struct profile *profile)
 		return 0;
 	err = settle_counts(profile);
 	for (uint32_t i = 0; i < profile->nr_sums; i++)
-		profile->nodes[profile->sums[i].node].self = profile->sums[i].self;
+		profile->self[profile->sums[i].node] = profile->sums[i].self;
 	free(profile->sums);
 	profile->sums = NULL;
 	profile->nr_sums = 0;
@@ -122,10 +121,10 @@ int profile_settle_sums(struct profile *profile)
 }
 
 /* Children come behind their parents. */
-void profile_sum_nodes(struct profile_node *nodes, uint32_t nr)
+void profile_sum_nodes(struct path_node *nodes, const uint64_t *self, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		nodes[i].total = nodes[i].self;
+		nodes[i].total = self[i];
 	for (uint32_t i = nr; i-- > 0;)
 		if (nodes[i].parent != PROFILE_NONE)
 			nodes[nodes[i].parent].total += nodes[i].total;

@@ -28,6 +28,7 @@ int profile_trees_init(struct profile_trees *trees, const struct profile *profil
 	*trees = (struct profile_trees){.profile = profile};
 	if (!profile->sums) {
 		trees->nodes = profile->nodes;
+		trees->self = profile->self;
 		trees->counts = profile->counts;
 		trees->nr = profile->nr_nodes;
 		return 0;
@@ -45,6 +46,7 @@ void profile_trees_fini(struct profile_trees *trees)
 {
 	if (trees->profile && trees->profile->sums) {
 		free(trees->nodes);
+		free(trees->self);
 		free(trees->counts.at);
 	}
 	free(trees->order);
@@ -59,7 +61,8 @@ void profile_trees_fini(struct profile_trees *trees)
 static int make_room(struct profile_trees *trees, uint32_t nr)
 {
 	uint32_t room = trees->room ? trees->room : 256;
-	struct profile_node *nodes;
+	struct path_node *nodes;
+	uint64_t *self;
 	uint32_t *origins;
 
 	if (nr <= trees->room)
@@ -68,9 +71,11 @@ static int make_room(struct profile_trees *trees, uint32_t nr)
 		room *= 2;
 	nodes = reallocarray(trees->nodes, room, sizeof(*nodes));
 	trees->nodes = nodes ? nodes : trees->nodes;
+	self = reallocarray(trees->self, room, sizeof(*self));
+	trees->self = self ? self : trees->self;
 	origins = reallocarray(trees->origins, room, sizeof(*origins));
 	trees->origins = origins ? origins : trees->origins;
-	if (!nodes || !origins)
+	if (!nodes || !self || !origins)
 		return -ENOMEM;
 	trees->room = room;
 	return 0;
@@ -83,10 +88,11 @@ static bool is_there(const struct profile_trees *trees, uint32_t node)
 
 static void put_node(struct profile_trees *trees, uint32_t at, uint32_t origin, uint32_t parent)
 {
-	trees->nodes[at] = (struct profile_node){
+	trees->nodes[at] = (struct path_node){
 		.parent = parent,
 		.name = trees->profile->nodes[origin].name,
 	};
+	trees->self[at] = 0;
 	trees->origins[at] = origin;
 	trees->at[origin] = at;
 }
@@ -95,7 +101,7 @@ static void put_node(struct profile_trees *trees, uint32_t at, uint32_t origin, 
  */
 static int add_path(struct profile_trees *trees, uint32_t node)
 {
-	const struct profile_node *nodes = trees->profile->nodes;
+	const struct path_node *nodes = trees->profile->nodes;
 	uint32_t nr = trees->nr, above = node;
 
 	for (; !is_there(trees, above); above = nodes[above].parent)
@@ -115,7 +121,7 @@ static int add_sum(struct profile_trees *trees, uint32_t number)
 
 	if (add_path(trees, sum->node))
 		return -ENOMEM;
-	trees->nodes[trees->at[sum->node]].self += sum->self;
+	trees->self[trees->at[sum->node]] += sum->self;
 	if (!profile->counts.at)
 		return 0;
 	return profile_count_more(&trees->counts, trees->at[sum->node],
@@ -141,8 +147,8 @@ int profile_trees_make(struct profile_trees *trees, uint32_t class)
 		err = add_sum(trees, *sum);
 	if (err)
 		return err;
-	profile_sum_nodes(trees->nodes, trees->nr);
+	profile_sum_nodes(trees->nodes, trees->self, trees->nr);
 	err = profile_sum_counts(&trees->counts, trees->nodes, trees->nr);
-	profile_weigh_nodes(trees->profile, trees->nodes, trees->nr, &trees->counts);
+	profile_weigh_nodes(trees->profile, trees->nodes, trees->self, trees->nr, &trees->counts);
 	return err;
 }

@@ -11,7 +11,8 @@ struct profile_trees {
 	const struct profile *profile;
 	/* The tree: its root, and parents before their children, in the order in which they came.
 	 */
-	struct profile_node *nodes;
+	struct path_node *nodes;
+	uint64_t *self;                    /* by node */
 	struct profile_count_table counts; /* by node */
 	uint32_t nr;
 

@@ -13,7 +13,8 @@ struct viewer {
 	const struct profile *profile;
 	const struct profile_view *view;
 	bool *wanted; /* by name: whether it is the function's */
-	struct profile_node *nodes;
+	struct path_node *nodes;
+	uint64_t *self;
 	struct profile_count_table counts; /* of the new sums or nodes */
 	struct sum_table sums;
 	uint32_t nr;
@@ -44,7 +45,7 @@ static bool *names_wanted(const struct profile *profile, const char *function)
 /* PROFILE_NONE: viewer->err says why. */
 static uint32_t add_node(struct viewer *viewer, uint32_t parent, uint32_t name)
 {
-	struct profile_node node = {.parent = parent, .name = name & PROFILE_MAX_NAME};
+	struct path_node node = {.parent = parent, .name = name & PATH_MAX_NAME};
 
 	if (viewer->view->direction == PROFILE_CALLERS && viewer->nr == MAX_NODES)
 		viewer->err = -E2BIG;
@@ -74,7 +75,7 @@ static uint32_t child_of(struct viewer *viewer, uint32_t parent, uint32_t name)
 /* The callers of a call of the function, from the inside out: the outermost that is told of. */
 static uint32_t add_callers(struct viewer *viewer, uint32_t call)
 {
-	const struct profile_node *nodes = viewer->profile->nodes;
+	const struct path_node *nodes = viewer->profile->nodes;
 	uint32_t at = 0;
 
 	for (uint32_t depth = 0; call && at != PROFILE_NONE; call = nodes[call].parent)
@@ -84,7 +85,7 @@ static uint32_t add_callers(struct viewer *viewer, uint32_t call)
 }
 
 /* Where a node of the profile goes to; its parent has been there. PROFILE_NONE: nowhere. */
-static uint32_t new_place(struct viewer *viewer, const struct profile_node *node, uint32_t number)
+static uint32_t new_place(struct viewer *viewer, const struct path_node *node, uint32_t number)
 {
 	uint32_t above = viewer->made[node->parent] - 1;
 
@@ -102,6 +103,9 @@ static void add_nodes(struct viewer *viewer)
 
 	for (uint32_t i = 1; i < profile->nr_nodes && !viewer->err; i++)
 		viewer->made[i] = 1 + new_place(viewer, &profile->nodes[i], i);
+	viewer->self = calloc(viewer->nr + 1UL, sizeof(*viewer->self));
+	if (!viewer->self && !viewer->err)
+		viewer->err = -ENOMEM;
 }
 
 /* Adds what was counted to a new sum or node, from an old one. */
@@ -121,8 +125,8 @@ static void move_nodes(struct viewer *viewer, struct profile_view *view)
 	for (uint32_t i = 0; i < profile->nr_nodes && !viewer->err; i++) {
 		if (!viewer->made[i])
 			continue;
-		viewer->nodes[viewer->made[i] - 1].self += profile->nodes[i].self;
-		view->total += profile->nodes[i].self;
+		viewer->self[viewer->made[i] - 1] += profile->self[i];
+		view->total += profile->self[i];
 		count(viewer, viewer->made[i] - 1, i);
 	}
 	if (profile->nr_classes)
@@ -139,7 +143,7 @@ static void move_sums(struct viewer *viewer, struct profile_view *view)
 
 		if (node == PROFILE_NONE)
 			continue;
-		to = sum_table_weigh(&viewer->sums, viewer->nodes, profile->rows, node, sum->row,
+		to = sum_table_weigh(&viewer->sums, viewer->self, profile->rows, node, sum->row,
 		                     sum->self);
 		if (to == PROFILE_NONE) {
 			viewer->err = -ENOMEM;
@@ -171,17 +175,20 @@ static void describe(const struct viewer *viewer, struct profile_view *view)
 static int replace_tree(struct viewer *viewer, struct profile *profile)
 {
 	free(profile->nodes);
+	free(profile->self);
 	free(profile->counts.at);
 	free(profile->sums);
 	profile->nodes = viewer->nodes;
+	profile->self = viewer->self;
 	profile->counts = viewer->counts;
 	profile->nr_nodes = viewer->nr;
 	sum_table_give(&viewer->sums, profile);
 	viewer->nodes = NULL;
+	viewer->self = NULL;
 	viewer->counts = (struct profile_count_table){NULL, 0};
 	if (profile->sums)
 		return 0;
-	profile_sum_nodes(profile->nodes, profile->nr_nodes);
+	profile_sum_nodes(profile->nodes, profile->self, profile->nr_nodes);
 	return profile_sum_counts(&profile->counts, profile->nodes, profile->nr_nodes);
 }
 
@@ -212,6 +219,7 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 	map64_fini(&viewer.by_key);
 	sum_table_fini(&viewer.sums);
 	free(viewer.nodes);
+	free(viewer.self);
 	free(viewer.counts.at);
 	free(viewer.wanted);
 	free(viewer.made);

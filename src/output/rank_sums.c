@@ -86,7 +86,7 @@ static void add_path(struct rank_sums *sums, const struct rank_cell *cell, uint3
 	if (cell->row >= nr_rows)
 		return;
 	sums->self[(size_t)paths_leaf(paths, cell->path) * nr_rows + cell->row] += cell->weight;
-	for (uint32_t path = cell->path; path != PATH_NONE; path = paths->paths[path].caller) {
+	for (uint32_t path = cell->path; path != PATH_NONE; path = paths_caller(paths, path)) {
 		uint32_t function = paths_leaf(paths, path);
 
 		if (seen[function] != mark)
@@ -189,7 +189,7 @@ static int compare_calls(const void *a, const void *b, void *arg)
 {
 	const struct mpi_context *x = a, *y = b;
 	const struct paths *paths = arg;
-	uint32_t caller_x = paths->paths[x->path].caller, caller_y = paths->paths[y->path].caller;
+	uint32_t caller_x = paths_caller(paths, x->path), caller_y = paths_caller(paths, y->path);
 	char text_x[FRAME_TEXT_SIZE], text_y[FRAME_TEXT_SIZE];
 	int order;
 
@@ -204,7 +204,7 @@ static bool is_same_call(const struct paths *paths, uint32_t x, uint32_t y)
 {
 	char text_x[FRAME_TEXT_SIZE], text_y[FRAME_TEXT_SIZE];
 
-	return paths->paths[x].caller == paths->paths[y].caller &&
+	return paths_caller(paths, x) == paths_caller(paths, y) &&
 	       !strcmp(mpi_paths_call(paths, x, text_x), mpi_paths_call(paths, y, text_y));
 }
 
@@ -233,7 +233,7 @@ static int sum_contexts(struct rank_sums *sums)
 	unsigned char *mpi = mpi_paths_functions(&sums->paths);
 	uint32_t nr = 0;
 
-	sums->contexts = calloc(sums->paths.nr_paths + 1UL, sizeof(*sums->contexts));
+	sums->contexts = calloc(paths_nr(&sums->paths) + 1UL, sizeof(*sums->contexts));
 	if (!mpi || !sums->contexts) {
 		free(mpi);
 		return -ENOMEM;
@@ -249,7 +249,7 @@ static int sum_contexts(struct rank_sums *sums)
 		sums->contexts[path].samples += cell->samples;
 		sums->mpi[cell->row] += cell->weight;
 	}
-	for (uint32_t i = 0; i < sums->paths.nr_paths; i++)
+	for (uint32_t i = 0; i < paths_nr(&sums->paths); i++)
 		if (sums->contexts[i].samples)
 			sums->contexts[nr++] = sums->contexts[i];
 	sums->nr_contexts = nr;

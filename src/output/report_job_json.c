@@ -157,8 +157,8 @@ static struct json_object *context_object(const struct job *job, const struct mp
 	char text[FRAME_TEXT_SIZE];
 
 	json_append(stack, json_text(mpi_paths_call(paths, context->path, text)));
-	for (uint32_t path = paths->paths[context->path].caller; path != PATH_NONE;
-	     path = paths->paths[path].caller)
+	for (uint32_t path = paths_caller(paths, context->path); path != PATH_NONE;
+	     path = paths_caller(paths, path))
 		json_append(stack, json_text(paths_function(paths, paths_leaf(paths, path), text)));
 	json_add_number(object, "weight", context->weight);
 	json_add_number(object, "samples", context->samples);

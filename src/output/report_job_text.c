@@ -263,7 +263,7 @@ static void put_path(FILE *to, const struct job *job, uint32_t path)
 	unsigned each = room > 4 * MIN_COLUMN ? room / 4 : room ? MIN_COLUMN : 0;
 	char text[FRAME_TEXT_SIZE];
 
-	for (unsigned i = 0; path != PATH_NONE; i++, path = paths->paths[path].caller) {
+	for (unsigned i = 0; path != PATH_NONE; i++, path = paths_caller(paths, path)) {
 		const char *name = i ? paths_function(paths, paths_leaf(paths, path), text)
 		                     : mpi_paths_call(paths, path, text);
 

@@ -234,7 +234,7 @@ static struct json_object *unsampled_object(struct report_out *out, uint32_t num
 static void put_branch(struct report_out *out, const struct report_tree *tree,
                        const struct report_branch *branch)
 {
-	const struct profile_node *node;
+	const struct path_node *node;
 	struct profile_row row;
 
 	if (branch->node == PROFILE_NONE) {
@@ -247,7 +247,7 @@ static void put_branch(struct report_out *out, const struct report_tree *tree,
 	row = (struct profile_row){.name = node->name};
 	json_put_members(&out->json, name_object(out, &row));
 	if (out->view.direction != PROFILE_CALLERS) {
-		json_put_member(&out->json, "self", json_number(node->self));
+		json_put_member(&out->json, "self", json_number(tree->of->self[branch->node]));
 		fputc(',', out->json.to);
 	}
 	json_put_member(&out->json, "total", json_number(node->total));

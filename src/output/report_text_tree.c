@@ -137,11 +137,11 @@ static void put_node(const struct tree_text *tree, uint32_t number, unsigned lev
                      bool with_module)
 {
 	const struct profile_trees *of = tree->tree->of;
-	const struct profile_node *node = &of->nodes[number];
+	const struct path_node *node = &of->nodes[number];
 	const struct profile_row row = {.name = node->name};
 	unsigned used;
 
-	used = put_shares(tree, node->total, &node->self) + 2 * level;
+	used = put_shares(tree, node->total, &of->self[number]) + 2 * level;
 	used += put_counters(tree, profile_counts_of(&of->counts, number)->total);
 	put_guides(tree, level);
 	put_label(tree, &row, room_behind(tree->options, used), with_module);

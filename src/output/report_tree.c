@@ -31,7 +31,7 @@ static uint64_t least_of(const struct profile *profile, const struct report_opti
 	return options->all ? 0 : (uint64_t)(share * (double)whole);
 }
 
-static bool shown(const struct profile_node *node, uint64_t least)
+static bool shown(const struct path_node *node, uint64_t least)
 {
 	return node->total >= least && node->total;
 }
@@ -76,10 +76,10 @@ static void collect_unsampled(struct report_tree *tree, uint32_t *sums)
 static void collect(struct report_tree *tree, uint32_t *sums, const uint32_t *depths,
                     uint32_t max_depth)
 {
-	const struct profile_node *nodes = tree->of->nodes;
+	const struct path_node *nodes = tree->of->nodes;
 
 	for (uint32_t i = 1; i < tree->of->nr; i++) {
-		const struct profile_node *node = &nodes[i];
+		const struct path_node *node = &nodes[i];
 
 		if (!node->total || depths[i] > max_depth ||
 		    (node->parent && !shown(&nodes[node->parent], tree->least)))

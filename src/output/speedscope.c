@@ -106,7 +106,7 @@ static void print_stack(const struct speedscope *speedscope, uint32_t path)
 {
 	uint32_t depth = speedscope->depths[path], at = depth;
 
-	for (; path != PATH_NONE; path = speedscope->paths->paths[path].caller)
+	for (; path != PATH_NONE; path = paths_caller(speedscope->paths, path))
 		speedscope->chain[--at] = paths_leaf(speedscope->paths, path);
 	for (; at < depth; at++) {
 		putc_unlocked(at ? ',' : '[', speedscope->file);

@@ -100,12 +100,12 @@ static void put_entry(const struct spool *spool, unsigned char *at,
 	       spool->nr_counters * sizeof(*none));
 }
 
-static int store_sample(struct spool *spool, const struct trace_sample *sample)
+static int store_sample(struct spool *spool, const struct trace_sample *sample, uint32_t path)
 {
 	struct spool_thread *thread = thread_of(spool, sample->thread);
-	uint32_t path = paths_find(&spool->paths, sample), source = find_source(spool, sample);
+	uint32_t source = find_source(spool, sample);
 
-	if (path == PATH_NONE || source == UINT32_MAX)
+	if (source == UINT32_MAX)
 		return -ENOMEM;
 	if (thread->done + thread->buffered == thread->nr) /* the file changes as we read it */
 		return -EBADMSG;
@@ -119,11 +119,11 @@ static int store_sample(struct spool *spool, const struct trace_sample *sample)
 
 static int store_some(struct spool *spool, const struct trace_sample *samples, unsigned nr)
 {
-	int err = 0;
+	uint32_t paths[PATH_BATCH];
+	int err = paths_find_some(&spool->paths, samples, nr, paths);
 
-	paths_look_ahead(&spool->paths, samples, nr);
 	for (unsigned i = 0; i < nr && !err; i++) {
-		err = store_sample(spool, &samples[i]);
+		err = store_sample(spool, &samples[i], paths[i]);
 		if (!err)
 			err = convert_step(spool->conversion);
 	}
@@ -139,8 +139,9 @@ static int store_samples(struct spool *spool, uint32_t event)
 
 	if (!ahead)
 		return -errno;
+	err = path_tree_use_places(&spool->paths.tree, read_ahead_places(ahead));
 	while (got == 1 && !err) {
-		got = read_ahead_some(ahead, PATHS_BATCH, &samples, &nr);
+		got = read_ahead_some(ahead, PATH_BATCH, &samples, &nr);
 		err = store_some(spool, samples, nr);
 	}
 	read_ahead_free(ahead);

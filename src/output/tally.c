@@ -53,9 +53,9 @@ static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted
 /* Samples that wait together for the memory that each of them needs. */
 struct batch {
 	const struct trace_sample *samples;
-	struct trace_sample chosen[PATHS_BATCH]; /* of a part: what they are then */
-	struct tally_entry wanted[PATHS_BATCH];
-	uint32_t entries[PATHS_BATCH];
+	struct trace_sample chosen[PATH_BATCH]; /* of a part: what they are then */
+	struct tally_entry wanted[PATH_BATCH];
+	uint32_t entries[PATH_BATCH];
 	unsigned nr;
 };
 
@@ -74,14 +74,15 @@ static void choose_part(struct conversion *conversion, struct batch *batch)
 static int find_wanted(struct tally *tally, struct paths *paths, struct batch *batch,
                        bool by_thread)
 {
-	paths_look_ahead(paths, batch->samples, batch->nr);
+	uint32_t found[PATH_BATCH];
+
+	if (paths_find_some(paths, batch->samples, batch->nr, found))
+		return -ENOMEM;
 	for (unsigned i = 0; i < batch->nr; i++) {
 		struct tally_entry *wanted = &batch->wanted[i];
 
-		wanted->path = paths_find(paths, &batch->samples[i]);
+		wanted->path = found[i];
 		wanted->thread = by_thread ? batch->samples[i].thread : 0;
-		if (wanted->path == PATH_NONE)
-			return -ENOMEM;
 		node_table_prefetch(&tally->found, hash_of(wanted));
 	}
 	return 0;
@@ -154,7 +155,7 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	tally->nr_events = trace_nr_events(conversion->trace);
 	tally->nr_weights = tally->nr_events + trace_nr(conversion->trace, TRACE_COUNTERS);
 	while (got == 1 && !err) {
-		got = read_ahead_some(ahead, PATHS_BATCH, &batch.samples, &batch.nr);
+		got = read_ahead_some(ahead, PATH_BATCH, &batch.samples, &batch.nr);
 		if (conversion->part)
 			choose_part(conversion, &batch);
 		err = add_batch(tally, conversion, paths, &batch, config);

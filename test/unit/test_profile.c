@@ -244,7 +244,7 @@ static void check_trees(const struct oracle *o, const struct profile *profile)
 		assert_int_equal(class_rows_make(&rows, c), 0);
 		check_class(o, profile, &rows, c);
 		for (uint32_t i = 0; i < trees.nr; i++)
-			nodes += trees.nodes[i].self;
+			nodes += trees.self[i];
 		assert_int_equal(trees.nodes[0].total, profile->classes[c].weight);
 		roots += trees.nodes[0].total;
 		if (!(o->keys & PROFILE_NAME_KEYS))

@@ -177,12 +177,12 @@ static void compare(const struct trace *trace, const char *function,
 	oracle(&wanted, &expected, trace);
 	assert_int_equal(profile_view_make(profile, &view), 0);
 	for (uint32_t i = 0; i < profile->nr_nodes; i++) {
-		const struct profile_node *node = &profile->nodes[i];
+		const struct path_node *node = &profile->nodes[i];
 
 		if (node->parent == PROFILE_NONE)
 			continue;
 		node_path(path, profile, i);
-		sums_add(&found, path, node->total, max_depth == UINT32_MAX ? node->self : 0);
+		sums_add(&found, path, node->total, max_depth == UINT32_MAX ? profile->self[i] : 0);
 	}
 	assert_int_equal(view.total, expected.total);
 	assert_int_equal(view.self, expected.self);

@@ -49,9 +49,9 @@ static uint32_t take_frame(struct paths *paths, struct frame_names *names, uint3
 	bool address = paths->names.keys == PATHS_BY_ADDRESS;
 
 	for (uint32_t i = 0; i < (address ? 1 : nr); i++) {
-		const struct frame_name *place = &paths->names.names[paths->paths[path].place];
+		const struct frame_name *place = &paths->names.names[paths_place(paths, path)];
 
-		path = paths->paths[path].caller;
+		path = paths_caller(paths, path);
 		if (address) {
 			assert_int_equal(place->frame, frame);
 			continue;
@@ -67,7 +67,8 @@ static uint32_t take_frame(struct paths *paths, struct frame_names *names, uint3
 static void check_paths(const struct trace *trace, enum path_detail detail)
 {
 	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
-	struct trace_sample samples[PATHS_BATCH];
+	struct trace_sample samples[PATH_BATCH];
+	uint32_t found[PATH_BATCH];
 	uint64_t frames[MAX_DEPTH + 2];
 	struct frame_names names;
 	struct paths paths;
@@ -77,13 +78,13 @@ static void check_paths(const struct trace *trace, enum path_detail detail)
 	assert_int_equal(paths_init(&paths, trace, detail), 0);
 	frame_names_init(&names, trace, PATHS_BY_FUNCTION);
 	while (got == 1) {
-		got = trace_walk_some(walk, samples, NULL, PATHS_BATCH, &nr);
-		paths_look_ahead(&paths, samples, nr);
+		got = trace_walk_some(walk, samples, NULL, PATH_BATCH, &nr);
+		assert_int_equal(paths_find_some(&paths, samples, nr, found), 0);
 		for (unsigned i = 0; i < nr; i++) {
 			uint32_t path = paths_find(&paths, &samples[i]);
 			size_t depth = trace_stack(trace, &samples[i], frames, MAX_DEPTH + 2);
 
-			assert_int_equal(path, paths_find(&paths, &samples[i]));
+			assert_int_equal(path, found[i]);
 			for (size_t f = 0; f < depth; f++)
 				path = take_frame(&paths, &names, path, frames[f]);
 			assert_int_equal(path, PATH_NONE);
