@@ -28,8 +28,8 @@ struct callgrind {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct paths paths;
-	uint32_t nr_events;     /* counters included */
-	uint64_t *self, *total; /* of each path: one an event */
+	uint32_t nr_events; /* counters included */
+	uint64_t *total;    /* of each path: one an event */
 	/*
 	 * Whether the function that a path ends with is called within itself. What it costs there
 	 * is in its outermost call already, and the inclusive cost of a function is to readers what
@@ -128,44 +128,48 @@ static int add_path(struct callgrind *callgrind, uint32_t path, const bool *call
 	const struct paths *paths = &callgrind->paths;
 	uint32_t caller = paths_caller(paths, path);
 	uint32_t function = paths_leaf(paths, path);
-	const uint64_t *self = &callgrind->self[(size_t)path * callgrind->nr_events];
 	const uint64_t *total = &callgrind->total[(size_t)path * callgrind->nr_events];
 	int err = 0;
 
-	if (!is_zero(self, callgrind->nr_events))
-		err = add_cost(callgrind, paths_place(paths, path), PATH_NONE, self);
-	if (!err && caller == PATH_NONE && called[function])
+	if (caller == PATH_NONE && called[function])
 		err = add_cost(callgrind, PATH_NONE, function, total);
 	if (!err && caller != PATH_NONE && !callgrind->inner[path])
 		err = add_cost(callgrind, paths_place(paths, caller), function, total);
 	return err;
 }
 
+static int add_self(struct callgrind *callgrind, uint32_t path, const uint64_t *self)
+{
+	uint32_t nr = callgrind->nr_events;
+
+	memcpy(&callgrind->total[(size_t)path * nr], self, nr * sizeof(*self));
+	return is_zero(self, nr)
+	               ? 0
+	               : add_cost(callgrind, paths_place(&callgrind->paths, path), PATH_NONE, self);
+}
+
 /* Callers come before callees. */
 static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 {
-	size_t nr;
+	uint32_t nr_events = callgrind->nr_events = tally->nr_weights;
+	int err = 0;
 
-	callgrind->nr_events = tally->nr_weights;
-	nr = (size_t)paths_nr(&callgrind->paths) * callgrind->nr_events;
-	callgrind->self = calloc(nr + 1, sizeof(*callgrind->self));
-	callgrind->total = calloc(nr + 1, sizeof(*callgrind->total));
-	if (!callgrind->self || !callgrind->total)
+	callgrind->total = calloc((size_t)paths_nr(&callgrind->paths) * nr_events + 1,
+	                          sizeof(*callgrind->total));
+	if (!callgrind->total)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < tally->nr; i++)
-		memcpy(&callgrind->self[(size_t)tally->entries[i].path * callgrind->nr_events],
-		       tally_weights(tally, i), callgrind->nr_events * sizeof(uint64_t));
-	memcpy(callgrind->total, callgrind->self, nr * sizeof(*callgrind->self));
+	for (uint32_t i = 0; i < tally->nr && !err; i++)
+		err = add_self(callgrind, tally->entries[i].path, tally_weights(tally, i));
 	for (uint32_t i = paths_nr(&callgrind->paths); i-- > 0;) {
 		uint32_t caller = paths_caller(&callgrind->paths, i);
 
 		if (caller == PATH_NONE)
 			continue;
-		for (uint32_t e = 0; e < callgrind->nr_events; e++)
-			callgrind->total[(size_t)caller * callgrind->nr_events + e] +=
-				callgrind->total[(size_t)i * callgrind->nr_events + e];
+		for (uint32_t e = 0; e < nr_events; e++)
+			callgrind->total[(size_t)caller * nr_events + e] +=
+				callgrind->total[(size_t)i * nr_events + e];
 	}
-	return 0;
+	return err;
 }
 
 static uint32_t function_of(const struct paths *paths, const struct cost *cost)
@@ -342,7 +346,8 @@ static int print_head(const struct callgrind *callgrind)
 static int print_all(struct callgrind *callgrind)
 {
 	const struct paths *paths = &callgrind->paths;
-	uint64_t *sums = calloc((size_t)callgrind->nr_events + 1, sizeof(*sums));
+	uint32_t nr = callgrind->nr_events;
+	uint64_t *sums = calloc(nr + 1UL, sizeof(*sums));
 	uint32_t *files = calloc((size_t)paths->names.nr_functions + 1, sizeof(*files));
 	int err = sums && files ? print_head(callgrind) : -ENOMEM;
 
@@ -351,8 +356,9 @@ static int print_all(struct callgrind *callgrind)
 	for (uint32_t i = 0; i < paths->names.nr; i++)
 		if (!files[paths->names.names[i].function])
 			files[paths->names.names[i].function] = paths->names.names[i].file;
-	for (size_t i = 0; i < (size_t)paths_nr(paths) * callgrind->nr_events; i++)
-		sums[i % callgrind->nr_events] += callgrind->self[i];
+	for (uint32_t i = 0; i < paths_nr(paths); i++)
+		for (uint32_t e = 0; e < nr && paths_caller(paths, i) == PATH_NONE; e++)
+			sums[e] += callgrind->total[(size_t)i * nr + e];
 	fputs("summary:", callgrind->file);
 	print_weights(callgrind, sums);
 	print_costs(callgrind, files);
@@ -407,7 +413,6 @@ static void callgrind_free(struct callgrind *callgrind)
 	map64_fini(&callgrind->cost_by_key);
 	for (unsigned i = 0; i < 3; i++)
 		map64_fini(&callgrind->names[i]);
-	free(callgrind->self);
 	free(callgrind->total);
 	free(callgrind->inner);
 	free(callgrind->costs);
