@@ -1,5 +1,7 @@
 #include "output/path_tree.h"
 
+#include "output/large_array.h"
+
 #include "symbolize/frame.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* The rows of a profile while it is made. */
 #include "output/profile_build.h"
 
+#include "output/large_array.h"
+
 uint32_t builder_add_class(struct builder *builder)
 {
 	struct profile *profile = builder->profile;

@@ -1,6 +1,8 @@
 /* What classes spent in the nodes of a profile's tree. */
 #include "output/profile_build.h"
 
+#include "output/large_array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
