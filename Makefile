@@ -7,6 +7,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= cc
+OBJCOPY ?= objcopy
 CPU     := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
@@ -135,7 +136,7 @@ $(BUILD)/targets/%_debug_frame: test/targets/%.c $(wildcard test/targets/*.h)
 	$(CC) -std=gnu11 -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o $@ $<
 
 $(BUILD)/targets/%_packed: $(BUILD)/targets/%
-	objcopy --compress-debug-sections=zlib $< $@
+	$(OBJCOPY) --compress-debug-sections=zlib $< $@
 
 # Return addresses that are signed where the processor can.
 $(BUILD)/targets/%_signed: test/targets/%.c $(wildcard test/targets/*.h)

@@ -36,4 +36,4 @@ for target; do
 	shift
 done
 exec nice make -s -j2 BUILD="$build/$arch/build" CC="$triplet-gcc --sysroot=$root" \
-	AR="$triplet-ar" CFLAGS=-Werror "$@"
+	AR="$triplet-ar" OBJCOPY="$triplet-objcopy" CFLAGS=-Werror "$@"
