@@ -83,14 +83,14 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
 	uint64_t total = profile_exact(profile);
 	bool in_full = trace_run(profile->trace)->flags & (TRACE_RUN_CGROUP | TRACE_RUN_WIDE);
-	char exact[TEXT_SIZE];
+	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	if (total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)total, event->unit);
-	warn(warner,
-	     "samples stand for %.1f %% of the exact %s of %s: the kernel skipped the rest%s%s",
-	     100 * share(profile->sampled, total), exact, trace_string(profile->trace, event->name),
+	warn(warner, "samples stand for %s of the exact %s of %s: the kernel skipped the rest%s%s",
+	     text_share(part, profile->sampled, total), exact,
+	     trace_string(profile->trace, event->name),
 	     in_full || shares_exact_known(profile->trace) ? "" : ", or tasks were too short",
 	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "");
 }
@@ -133,6 +133,7 @@ static void warn_of_mixing(const struct profile *profile, const struct warner *w
 {
 	const uint64_t *between = profile->between, *counted = profile->counted;
 	uint32_t most = 0;
+	char part[TEXT_SIZE];
 	const char *name;
 
 	/* What is compared with other runs has no counters. */
@@ -147,9 +148,9 @@ static void warn_of_mixing(const struct profile *profile, const struct warner *w
 		return;
 	name = trace_string(profile->trace, trace_counter(profile->trace, most)->name);
 	warn(warner,
-	     "%.1f %% of '%s' was counted between samples of two functions and is "
-	     "attributed to the second, whichever caused it; record -e %s tells which",
-	     100 * share(between[1 + most], counted[1 + most]), name, name);
+	     "%s of '%s' was counted between samples of two functions and is attributed to the "
+	     "second, whichever caused it; record -e %s tells which",
+	     text_share(part, between[1 + most], counted[1 + most]), name, name);
 }
 
 static void warn_of_lockstep(const struct profile *profile, const struct warner *warner)
