@@ -49,12 +49,12 @@ static inline unsigned char *put_number(unsigned char *at, uint32_t number)
 	return put_low_bytes(at, first, number - first, more);
 }
 
-/* For residuals below TIME_END. */
+/* For residuals below TIME_END. Of a comparison the compiler would make a branch. */
 static inline unsigned char *put_near_control(unsigned char *at, uint64_t residual,
                                               enum code_where where)
 {
-	unsigned more = residual >= TIME_DIRECT;
-	unsigned first = more ? TIME_DIRECT : 0;
+	unsigned more = (TIME_DIRECT - 1 - residual) >> 63;
+	unsigned first = TIME_DIRECT & -more;
 	unsigned char *end = put_low_bytes(at, first, residual - first, more);
 
 	at[0] = (unsigned char)(at[0] << 2 | where);
