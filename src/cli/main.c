@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/cut_file.h"
 #include "cli/habits.h"
 #include "cli/say.h"
 #include "cli/stack.h"
@@ -106,8 +107,10 @@ static int run(int argc, char **argv)
 		return no_command(argv[0]);
 	sigemptyset(&beyond);
 	sigaddset(&beyond, SIGXFSZ);
-	if (command->run != cmd_record)
+	if (command->run != cmd_record) {
 		sigprocmask(SIG_BLOCK, &beyond, NULL);
+		cut_file_tell();
+	}
 	return stack_call(command->run, argc, argv);
 }
 

@@ -41,4 +41,17 @@ data = bytearray(open("good.atr", "rb").read())
 data[8:12] = (99).to_bytes(4, "little")
 open("newer", "wb").write(data)'
 refuse newer 'newer.*newer adaptrace'
+# What is cut while it is read, which waits here for whoever reads its output.
+mkfifo output
+"$ADAPTRACE" dump good.atr >output 2>errors &
+reader=$!
+exec 3<output
+head -c 1 <&3 >first
+truncate -s 4096 good.atr
+cat <&3 >rest
+exec 3<&-
+wait "$reader"
+status=$?
+[ $status = 1 ] || fail "dump of a trace that was cut ended with $status"
+one_complaint errors 'good.atr.*was cut' || fail "dump of a trace that was cut said: $(cat errors)"
 pass
