@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_PID_NAMESPACE 0xeffffffc /* inode number, the same everywhere */
 
 /* One that ends meanwhile is none any more. */
 static void add_running(void *tasks, pid_t pid)
@@ -26,6 +29,19 @@ static void add_everyone(struct tasks *tasks)
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* Of whoever runs outside our PID namespace the kernel gives no number: all are process 0. */
+static void note_namespace(struct tasks *tasks)
+{
+	struct stat namespace;
+
+	if (stat("/proc/self/ns/pid", &namespace) || namespace.st_ino == FIRST_PID_NAMESPACE)
+		return;
+	tasks->nobody = "[outside or idle]";
+	say("processes outside of this PID namespace are one with idle CPUs, as %s; a container "
+	    "that has the host's (--pid=host) tells them apart",
+	    tasks->nobody);
 }
 
 static int open_cgroup(struct session *s)
@@ -54,6 +70,7 @@ int session_open_wide(struct session *s)
 		error = session_open_sampler(s, NULL, 0);
 	if (error)
 		return error;
+	note_namespace(&s->tasks);
 	if (s->options->cgroup)
 		cgroup_walk(&s->cgroup, add_running, &s->tasks);
 	else

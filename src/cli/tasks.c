@@ -16,6 +16,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.modules = modules,
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
+		.nobody = "swapper", /* an idle CPU, as perf calls it */
 		.scale = 1,
 		.kept = UINT64_MAX,
 		.forget = forget,
@@ -237,7 +238,7 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 		replace_task(tasks, task);
 	if (pid == tid)
 		replace_process(tasks, pid);
-	parent = find_task(tasks, (pid_t)record->fork.parent_tid);
+	parent = record->fork.parent_tid ? find_task(tasks, (pid_t)record->fork.parent_tid) : NULL;
 	process = find_process(tasks, pid);
 	if (!process)
 		process = add_process(tasks, pid, parent ? parent->process : NULL);
@@ -367,6 +368,8 @@ void tasks_record(struct tasks *tasks, const struct record *record)
 		tasks->now = record->time;
 	if (record->time > ENDED_GRACE_NS)
 		reap_until(tasks, record->time - ENDED_GRACE_NS);
+	if (!record->pid) /* one of many that our PID namespace does not show */
+		return;
 	task = find_task(tasks, (pid_t)record->tid);
 	switch (record->type) {
 	case RECORD_FORK:
@@ -415,10 +418,10 @@ void tasks_end(struct tasks *tasks)
 
 /* --- looking up ------------------------------------------------------------------------------- */
 
-/* What a CPU does when it has nothing to do belongs to process 0, which perf calls so. */
+/* What a CPU does when it has nothing to do belongs to process 0. */
 static uint32_t first_comm(const struct tasks *tasks, pid_t pid)
 {
-	return pid ? 0 : tables_comm(tasks->tables, "swapper");
+	return pid ? 0 : tables_comm(tasks->tables, tasks->nobody);
 }
 
 /* Who ran before we came, or was moved here, has told nothing: /proc does. */

@@ -71,6 +71,7 @@ struct tasks {
 	bool user_only;      /* they are, and event 0 is a clock that samples user code alone */
 	bool by_switches;    /* what tasks used is known by RECORD_RUN and RECORD_STOP */
 	bool everyone;       /* whoever runs, CPUs that idle included, is the target */
+	const char *nobody;  /* what process 0 is called */
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 
 	struct process *processes;

@@ -43,6 +43,20 @@ END
 
 "$ADAPTRACE" report | head -1 | grep -q '^adaptrace.atr: \[all CPUs\]$' || fail "what was sampled"
 
+# Who runs outside of a PID namespace has no number in it, and so no name, nor code.
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	unshare --pid --fork --mount-proc "$ADAPTRACE" record -q -e cpu-clock -a -o inside.atr sleep 0.5 2>errors ||
+		fail "-a in a PID namespace: $? $(cat errors)"
+	one_complaint errors 'outside of this PID namespace' || fail "-a in a PID namespace: $(cat errors)"
+	check <<'END'
+import recording
+outside = [s for s in recording.samples("inside.atr") if not s["pid"]]
+assert outside and {s["comm"] for s in outside} == {"[outside or idle]"}
+assert {f["module"] for s in outside for f in s["stack"]} <= {None, "", "[kernel]", "[unknown]"}, \
+    {f["module"] for s in outside for f in s["stack"]}
+END
+fi
+
 # On some CPUs only; the target has its exit status, and what ran elsewhere is not seen.
 record -C 0 -F 1000 sh -c 'exit 7'
 [ $? = 7 ] || fail "the command's exit status"

@@ -42,7 +42,7 @@ static inline void say_comm(struct tasks *tasks, uint32_t pid, uint32_t tid, con
 static inline void say_switch(struct tasks *tasks, enum record_type type, uint32_t tid,
                               uint64_t time)
 {
-	const struct record record = {.type = type, .tid = tid, .time = time};
+	const struct record record = {.type = type, .pid = tid, .tid = tid, .time = time};
 
 	tasks_record(tasks, &record);
 }

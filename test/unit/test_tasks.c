@@ -666,6 +666,27 @@ static void what_was_unmapped_makes_room(void **state)
 	}
 }
 
+/* What is said of those that have no number here is true of no idle CPU, nor of their children. */
+static void outside_is_nobody(void **state)
+{
+	struct world *w = *state;
+	struct task *idle;
+
+	w->tasks.everyone = true;
+	idle = task(w, 0, 0);
+	say_mmap(w, 0, 0x1000, 0x2000, "//anon");
+	say_comm(&w->tasks, 0, 0, "outsider", true, 10);
+	say_fork(&w->tasks, 0, 0, 0, 20);
+	say_exit(&w->tasks, 0, 0, 30);
+	assert_ptr_equal(task(w, 0, 0), idle);
+	assert_string_equal(tables_string_at(w->tables, idle->comm), "swapper");
+	assert_null(space_lookup(idle->process->space, 0x1000));
+	assert_false(idle->ended);
+	say_fork(&w->tasks, 0, PID(1), PID(1), 40);
+	assert_string_not_equal(tables_string_at(w->tables, task(w, PID(1), PID(1))->comm),
+	                        "swapper");
+}
+
 /* Where whoever runs is the target, nobody is a stranger, and an idle CPU is somebody. */
 static void everyone_is_known(void **state)
 {
@@ -738,6 +759,7 @@ int main(void)
 		CGROUP(the_first_thread_may_have_ended),
 		CGROUP(what_was_unmapped_makes_room),
 		CGROUP(everyone_is_known),
+		CGROUP(outside_is_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
