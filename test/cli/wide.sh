@@ -37,8 +37,9 @@ mine = [s for s in samples if s["pid"] == before]
 assert mine and all(s["comm"] == "quarters" for s in mine)
 assert any(f["module"] == "quarters" and f["symbol"] == "burn_step" for s in mine for f in s["stack"])
 # Two threads compete for the CPUs with the rest: idle they are only where there are more.
-assert idle < 20 or comms["swapper"] > 0
-assert all(s["comm"] == "swapper" for s in samples if not s["pid"])
+nobody = {s["comm"] for s in samples if not s["pid"]}
+assert nobody or idle < 20
+assert len(nobody) < 2 and nobody <= {"swapper", "[outside or idle]"}, nobody
 END
 
 "$ADAPTRACE" report | head -1 | grep -q '^adaptrace.atr: \[all CPUs\]$' || fail "what was sampled"
