@@ -172,7 +172,8 @@ def stacks(path, cut=0):
     depths = {sum(f["symbol"] == "recurse" for f in s["stack"])
               for s in samples if chain(s)[:2] == ("leaf", "recurse")}
     assert depths == {61}, depths
-    assert sum(not s["complete"] and not is_nowhere(s) for s in samples) <= cut * len(samples)
+    lost = [chain(s) for s in samples if not s["complete"] and not is_nowhere(s)]
+    assert len(lost) <= cut * len(samples), lost
 
 
 def known_stacks():
