@@ -3,13 +3,47 @@
 #include "cli/late_names.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/status.h"
+#include "output/text.h"
 #include "output/trace_write.h"
+#include "perf/clock.h"
 
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PATIENCE_NS 1000000000 /* whoever hits Ctrl-C twice wants the names nevertheless */
+
+/* Looking names up may take long, of files that are large or far away. */
+struct patience {
+	struct session *session;
+	uint64_t start;
+	unsigned long skipped; /* files */
+};
+
+static bool signal_waits(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM);
+}
+
+static bool still_wanted(void *arg, const char *path)
+{
+	struct patience *patience = arg;
+	uint64_t taken = clock_ns(CLOCK_MONOTONIC) - patience->start;
+
+	if (patience->skipped || (taken > PATIENCE_NS && signal_waits())) {
+		patience->skipped++;
+		return false;
+	}
+	status_show_file(patience->session, path);
+	return true;
+}
 
 /* The folder is new and private: in one that all may write to, a name could be another's trap. */
 static bool save_elsewhere(struct session *s, struct symbolizer *symbolizer, uint64_t *bytes,
@@ -51,9 +85,17 @@ static void say_not_written(struct session *s, struct symbolizer *symbolizer, in
 
 int save_trace(struct session *s, uint64_t *bytes)
 {
+	struct patience patience = {s, clock_ns(CLOCK_MONOTONIC), 0};
 	struct symbolizer *symbolizer = symbolizer_new(s->modules);
-	int error = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
+	int error;
 
+	if (symbolizer)
+		symbolizer_ask(symbolizer, still_wanted, &patience);
+	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
+	status_clear(s);
+	if (patience.skipped)
+		say("names in %lu file%s were skipped; adaptrace report --symbols looks them up",
+		    patience.skipped, plural(patience.skipped));
 	if (error)
 		say_not_written(s, symbolizer, error, bytes);
 	late_names_say_lineless(tables_run(s->tables)->flags);

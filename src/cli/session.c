@@ -82,6 +82,7 @@ static int finish(struct session *s)
 	uint64_t bytes = 0;
 
 	session_allow_stop(s);
+	session_forget_signals(s);
 	if (!s->sampling)
 		session_note_early_end(s);
 	summary_totals(s);

@@ -148,6 +148,8 @@ void session_loop(struct session *session);
 void session_pace(struct session *session);
 /* Makes the terminal whole, which others have meanwhile, and stops us if that was asked for. */
 void session_allow_stop(struct session *session);
+/* Signals that came until now, for what is over. */
+void session_forget_signals(struct session *session);
 /* When target_fd is readable: whether all that were attached to have ended. */
 bool session_attached_ended(struct session *session);
 

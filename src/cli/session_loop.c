@@ -46,6 +46,14 @@ void session_allow_stop(struct session *s)
 	allow_stop(SIG_UNBLOCK);
 }
 
+void session_forget_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->wakers.signal_fd, &info, sizeof(info)) == sizeof(info))
+		continue;
+}
+
 static void stop(struct session *s)
 {
 	raise(SIGTSTP);

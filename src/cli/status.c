@@ -60,16 +60,19 @@ static bool wanted(const struct session *s)
  *
  * Cut to the width: what is broken into two would scroll.
  */
-static void put_line(struct session *s, char *line)
+static void put_line(struct session *s, char *line, bool while_recording)
 {
+	char region[16] = "";
 	struct winsize size = terminal_size(STDERR_FILENO);
 
 	if (size.ws_row < LEAST_ROWS)
 		return;
 	if (size.ws_col && strlen(line) >= size.ws_col)
 		line[size.ws_col - 1] = '\0';
-	fprintf(stderr, "%s" NOTE_PLACE "\033[1;%ur\033[%u;1H" ERASE_LINE "%s" GO_BACK,
-	        s->status_row == size.ws_row ? "" : MAKE_ROOM, size.ws_row - 1U, size.ws_row, line);
+	if (while_recording)
+		snprintf(region, sizeof(region), "\033[1;%ur", size.ws_row - 1U);
+	fprintf(stderr, "%s" NOTE_PLACE "%s\033[%u;1H" ERASE_LINE "%s" GO_BACK,
+	        s->status_row == size.ws_row ? "" : MAKE_ROOM, region, size.ws_row, line);
 	s->status_row = size.ws_row;
 }
 
@@ -102,7 +105,24 @@ void status_show(struct session *s)
 		         budget);
 	else
 		snprintf(line, sizeof(line), "adaptrace: sampling starts in %s", time);
-	put_line(s, line);
+	put_line(s, line, true);
+}
+
+void status_show_file(struct session *s, const char *path)
+{
+	char line[512], name[256] = "";
+	FILE *safe;
+
+	if (!wanted(s) || s->ticks < SHOW_EVERY_TICKS)
+		return;
+	safe = fmemopen(name, sizeof(name), "w");
+	if (safe) {
+		text_put(safe, text_file_name(path), 0);
+		fclose(safe);
+	}
+	snprintf(line, sizeof(line), "adaptrace: looking up names in %s; Ctrl-C skips the rest",
+	         name);
+	put_line(s, line, false);
 }
 
 /* Blanks as wide as the terminal end in the next line only where a line is begun already. */

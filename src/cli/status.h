@@ -6,6 +6,8 @@
 
 /* To be called at every tick; shows something now and then, and on a terminal only. */
 void status_show(struct session *session);
+/* The same when all is recorded: names in this file are looked up. */
+void status_show_file(struct session *session, const char *path);
 /* Erases it; what follows stands in a line of its own. */
 void status_clear(struct session *session);
 

@@ -23,6 +23,8 @@
 struct symbolizer {
 	struct module_table *modules;
 	struct symbolizer_stats stats;
+	symbolizer_ask_fn *ask; /* NULL: all files */
+	void *ask_arg;
 	uint64_t maps_left; /* bytes */
 	const char *shown;  /* the raw name that the texts were made of */
 	bool shown_plt;
@@ -55,6 +57,12 @@ struct symbolizer *symbolizer_new(struct module_table *modules)
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	free(symbolizer);
+}
+
+void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void *arg)
+{
+	symbolizer->ask = ask;
+	symbolizer->ask_arg = arg;
 }
 
 void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats)
@@ -330,6 +338,9 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 		return 0;
 	switch (module->kind) {
 	case MODULE_FILE:
+		if (symbolizer->ask && !symbolizer->ask(symbolizer->ask_arg, module->path))
+			return 0;
+		return query_elf(&query, module);
 	case MODULE_VDSO:
 		return query_elf(&query, module);
 	case MODULE_KERNEL:

@@ -44,8 +44,13 @@ struct symbolizer_stats {
 	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
 };
 
+/* Whether to look names up in a file, which may take long. */
+typedef bool symbolizer_ask_fn(void *arg, const char *path);
+
 struct symbolizer *symbolizer_new(struct module_table *modules);
 void symbolizer_free(struct symbolizer *symbolizer);
+/* Asks before each file from now on; code in those refused has no names. */
+void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void *arg);
 
 /*
  * Finds the functions of n offsets of one module; offsets ascend and are distinct. Strings passed

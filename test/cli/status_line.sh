@@ -21,6 +21,7 @@ said = burn("-e", "cpu-clock:u", columns=120)
 print(repr(said))
 shown = said.count("\033[Kadaptrace: ")
 assert shown >= 3, shown
+assert "adaptrace: looking up names in burn; Ctrl-C skips the rest" in said
 lines = [line for line in recording.screen(said, columns=120) if "\u2192 adaptrace.atr" in line]
 assert len(lines) == 1 and "lost" in lines[0] and "kept 1 of 1" in lines[0], lines
 # A line that goes over two would scroll.
