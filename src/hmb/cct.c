@@ -137,16 +137,37 @@ static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint3
 }
 
 /*
+ * Whether so many samples are stored that half of them still make a profile, and may go for the
+ * sake of call paths: 2048, or 1024 for each MiB of a larger budget. The lowest levels hold half of
+ * all.
+ */
+static bool has_many_samples(const struct hmb *hmb)
+{
+	const uint64_t enough = hmb->arena.size >> 11 > 1024 ? hmb->arena.size >> 11 : 1024;
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		if (hmb->kinds[k].config.shape == HMB_SAMPLES)
+			sum += hmb_stored_lowest(hmb, k);
+	return sum >= enough;
+}
+
+static bool is_full_above(const struct hmb *hmb, size_t limit)
+{
+	return hmb_context_bytes(hmb) >= limit && !has_many_samples(hmb);
+}
+
+/*
  * Whether the tree has no room for a node: for one of a path that is not known at all above half of
  * the budget. Copies of known ones have an eighth more, for a hot path must not be cut only because
  * a phase of many paths filled the tree before: its copies are few.
  */
 static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
-	size_t bytes = hmb_context_bytes(hmb), half = hmb->arena.size / 2;
+	const size_t half = hmb->arena.size / 2;
 
-	return bytes >= half &&
-	       (bytes >= half + hmb->arena.size / 8 || cct_index_find(hmb, key, 0) == NODE_NONE);
+	return is_full_above(hmb, half) && (is_full_above(hmb, half + hmb->arena.size / 8) ||
+	                                    cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
 /* The [truncated] nodes come on top of both; beyond this there is one for all. */
@@ -154,7 +175,7 @@ static bool folds_full(const struct hmb *hmb)
 {
 	const size_t size = hmb->arena.size;
 
-	return hmb_context_bytes(hmb) >= size / 2 + size / 8 + size / 32;
+	return is_full_above(hmb, size / 2 + size / 8 + size / 32);
 }
 
 static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,

@@ -16,9 +16,11 @@
  * number, with bits of the tag where 32 bits leave room, and is believed only if a live node with
  * that frame and 48-bit tag stands there: entries of nodes that left need no clean-up.
  *
- * When tree and index hold half of the budget, paths that are not known yet end in a visible child
- * [truncated] of their deepest known ancestor, until a reduction gives room back. Copies of known
- * paths have an eighth of the budget more.
+ * Tree and samples share the budget as they come, and a reduction gives room back to both. But
+ * where few samples are left and tree and index hold half of the budget, paths that are not known
+ * yet end in a visible child [truncated] of their deepest known ancestor: a program whose every
+ * sample has a path of its own would leave no profile else. Copies of known paths have an eighth of
+ * the budget more.
  */
 #ifndef HMB_CCT_H
 #define HMB_CCT_H

@@ -424,6 +424,13 @@ uint64_t hmb_stored(const struct hmb *hmb, unsigned kind)
 	return sum;
 }
 
+uint64_t hmb_stored_lowest(const struct hmb *hmb, unsigned kind)
+{
+	const unsigned floor = hmb_floor(hmb, kind);
+
+	return floor < NR_LEVELS ? level_records(&hmb->kinds[kind].levels[floor]) : 0;
+}
+
 size_t hmb_size(const struct hmb *hmb)
 {
 	return (size_t)hmb->arena.nr_bins << hmb->arena.bin_shift;

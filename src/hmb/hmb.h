@@ -169,6 +169,8 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 
 /* Samples, records or calls of a kind that are there. */
 uint64_t hmb_stored(const struct hmb *hmb, unsigned kind);
+/* Those of its lowest open level alone. */
+uint64_t hmb_stored_lowest(const struct hmb *hmb, unsigned kind);
 /* Bytes that its bins may take: whole bins of the budget, or less once memory was refused. */
 size_t hmb_size(const struct hmb *hmb);
 /* Bytes that hold something: whole bins that are not free. At most the budget. */

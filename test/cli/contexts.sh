@@ -1,6 +1,6 @@
 #!/bin/sh
-# A hundred thousand call paths in a small budget: the tree takes no more than its half, and what
-# found no room is shown as [truncated], not dropped and not merged in silence.
+# A hundred thousand call paths in a small budget: enough samples stay for a profile, and paths that
+# found no room are shown as [truncated], not dropped and not merged in silence.
 . "$(dirname "$0")/scenario"
 need_sampling
 
@@ -11,7 +11,7 @@ import recording
 info = recording.info()
 memory = info["memory"]
 print(memory, info["samples"])
-assert memory["contexts"] <= memory["budget"] * 0.55
+assert memory["used"] <= memory["budget"] and info["samples"]["stored"] >= 1000
 assert info["samples"]["folded_contexts"] > 0
 assert any("[truncated]" in warning for warning in recording.report()["warnings"])
 samples = recording.samples()

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-recorded -m 64K -F 20000 sh -c '"$TARGETS/contexts" 100000 0.15; "$TARGETS/burn" 3' >said
+recorded -m 64K -F 20000 sh -c '"$TARGETS/contexts" 100000 0.15; "$TARGETS/burn" 5' >said
 measure <<'END'
 import recording
 

@@ -168,7 +168,7 @@ static void all_can_be_interrupted(void **state)
 {
 	const struct converter *converter;
 	struct world w;
-	struct trace *trace = world_trace(&w, 8 << 20, 80000);
+	struct trace *trace = world_trace(&w, 64 << 20, 80000);
 	size_t size;
 
 	(void)state;

@@ -49,7 +49,7 @@ static void damage(const char *path)
 
 static struct trace *record(struct world *w, bool damaged)
 {
-	world_open(w, 1 << 20);
+	world_open(w, 64 << 20);
 	put_many(w, NR_SAMPLES);
 	assert_int_equal(trace_write(w->path, w->tables, NULL, NULL, NULL), 0);
 	if (damaged)
