@@ -3,6 +3,7 @@
 #include "symbolize/array.h"
 #include "symbolize/dwarf_walk.h"
 #include "symbolize/line_table.h"
+#include "symbolize/own_code.h"
 #include "symbolize/scope_names.h"
 #include "symbolize/split_unit.h"
 
@@ -42,6 +43,7 @@ struct body {
 };
 
 struct lines {
+	const struct symbol_table *symbols;
 	struct dwarf main, alt;
 	struct split_files split;
 	const uint32_t *offsets;
@@ -49,6 +51,7 @@ struct lines {
 	struct place *places; /* one an offset */
 	struct scope *scopes;
 	size_t nr_scopes;
+	struct own_codes own;
 	struct body bodies[MAX_DEPTH]; /* in each other, of the unit that is read */
 	struct text_pool text;
 	bool no_memory;
@@ -86,7 +89,8 @@ struct unit_walk {
 	struct lines *lines;
 	struct dwarf_unit unit;         /* with the lines */
 	const struct dwarf_unit *owner; /* with the functions */
-	uint32_t number;                /* of the unit, from 1 */
+	struct own_codes *own;
+	uint32_t number; /* of the unit, from 1 */
 	struct line_table table;
 	size_t next;      /* an offset near which the next row or call may be */
 	size_t nr_bodies; /* around the entry that is looked at, and itself */
@@ -199,6 +203,23 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	return true;
 }
 
+static bool note_first(void *arg, uint64_t lo, uint64_t hi)
+{
+	(void)hi;
+	*(uint64_t *)arg = lo;
+	return false;
+}
+
+static void own_code_enter(struct unit_walk *walk, const struct dwarf_die *die,
+                           const struct dwarf *dwarf, uint64_t origin)
+{
+	struct own_code code = {.dwarf = dwarf, .origin = origin};
+
+	dwarf_die_ranges(walk->owner, die, note_first, &code.lo);
+	if (code.lo >= FIRST_CODE && own_codes_add(walk->own, &code))
+		walk->lines->no_memory = true;
+}
+
 static void body_enter(struct unit_walk *walk, const struct dwarf_function *function)
 {
 	const struct dwarf_die *die = &function->die;
@@ -219,9 +240,13 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_function *func
 		return;
 	body->call_file = die->attrs[DIE_CALL_FILE].value;
 	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
-	if (body->is_call && dwarf_die_origin(walk->owner, die, &dwarf, &origin)) {
-		body->dwarf = dwarf;
-		body->origin = origin;
+	if (dwarf_die_origin(walk->owner, die, &dwarf, &origin)) {
+		if (body->is_call) {
+			body->dwarf = dwarf;
+			body->origin = origin;
+		} else {
+			own_code_enter(walk, die, dwarf, origin);
+		}
 	}
 	dwarf_die_ranges(walk->owner, die, range_claim, walk);
 }
@@ -245,19 +270,29 @@ static void functions_walk(struct unit_walk *walk)
 	}
 }
 
+static int name_scopes(struct lines *lines, size_t first, struct own_codes *own, bool copy)
+{
+	own_codes_seal(own);
+	return scopes_name(lines->scopes + first, lines->nr_scopes - first,
+	                   &(struct scope_naming){&lines->text, copy, own, lines->symbols});
+}
+
 /* A skeleton's functions are in another file, which is closed again: they are named at once. */
 static int split_walk(struct unit_walk *walk)
 {
 	struct lines *lines = walk->lines;
 	const size_t first = lines->nr_scopes;
+	struct own_codes own = {0};
 	struct split_unit split;
 	int err = split_unit_open(&split, &lines->split, &walk->unit);
 
 	if (err)
 		return err;
 	walk->owner = &split.unit;
+	walk->own = &own;
 	functions_walk(walk);
-	err = scopes_name(lines->scopes + first, lines->nr_scopes - first, &lines->text, true);
+	err = name_scopes(lines, first, &own, true);
+	own_codes_fini(&own);
 	split_unit_close(&split);
 	return err;
 }
@@ -269,6 +304,7 @@ static int bodies_read(struct unit_walk *walk)
 	if (err != -ENOENT)
 		return err;
 	walk->owner = &walk->unit;
+	walk->own = &walk->lines->own;
 	functions_walk(walk);
 	return 0;
 }
@@ -320,7 +356,7 @@ static int lines_read(struct lines *lines)
 		err = unit_read(lines, i);
 	if (!err && lines->no_memory)
 		err = -ENOMEM;
-	return err ? err : scopes_name(lines->scopes, lines->nr_scopes, &lines->text, false);
+	return err ? err : name_scopes(lines, 0, &lines->own, false);
 }
 
 /* All of it is held in memory: at most a quarter of what the machine has. */
@@ -348,13 +384,15 @@ static int lines_open(struct lines *lines, struct elf_image *image)
 	return lines->places ? lines_read(lines) : -ENOMEM;
 }
 
-struct lines *lines_new(struct elf_image *image, const uint32_t *offsets, size_t n)
+struct lines *lines_new(struct elf_image *image, const struct symbol_table *symbols,
+                        const uint32_t *offsets, size_t n)
 {
 	struct lines *lines = calloc(1, sizeof(*lines));
 	int err;
 
 	if (!lines)
 		return NULL;
+	lines->symbols = symbols;
 	lines->offsets = offsets;
 	lines->n = n;
 	lines->text.left = MAX_TEXT;
@@ -376,6 +414,7 @@ void lines_free(struct lines *lines)
 	text_pool_fini(&lines->text);
 	free(lines->places);
 	free(lines->scopes);
+	own_codes_fini(&lines->own);
 	free(lines);
 }
 

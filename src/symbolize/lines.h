@@ -10,15 +10,17 @@
 
 #include "symbolize/elf_image.h"
 #include "symbolize/source.h"
+#include "symbolize/symbol_table.h"
 
 struct lines;
 
 /*
- * Finds the lines of n ascending, distinct offsets. The offsets must stay where they are. NULL with
- * errno; ENODATA: there is no debug information, EFBIG: more than is read, EOPNOTSUPP: libelf
- * cannot unpack it.
+ * Finds the lines of n ascending, distinct offsets of an image with these symbols, which are
+ * sealed. Offsets and names must stay where they are. NULL with errno; ENODATA: there is no debug
+ * information, EFBIG: more than is read, EOPNOTSUPP: libelf cannot unpack it.
  */
-struct lines *lines_new(struct elf_image *image, const uint32_t *offsets, size_t n);
+struct lines *lines_new(struct elf_image *image, const struct symbol_table *symbols,
+                        const uint32_t *offsets, size_t n);
 void lines_free(struct lines *lines);
 
 /* Units of which only the lines are known: their .dwo files were not found. */

@@ -22,8 +22,7 @@ struct recent_name {
 struct namer {
 	struct dwarf_unit units[2];
 	bool open[2];
-	struct text_pool *pool;
-	bool copy;
+	const struct scope_naming *by;
 	struct scope_path path;
 	struct recent_name recent[NR_RECENT]; /* by where the name is */
 	char text[DEMANGLED_MAX];
@@ -98,7 +97,7 @@ static const char *name_choose(const struct die_names *names)
 /* A function's own name is not shown where there is a symbol. */
 static const char *name_keep(struct namer *namer, const char *name)
 {
-	return namer->copy ? text_pool_put(namer->pool, name) : name;
+	return namer->by->copy ? text_pool_put(namer->by->text, name) : name;
 }
 
 static const char *name_make_readable(struct namer *namer, const char *name)
@@ -110,8 +109,8 @@ static const char *name_make_readable(struct namer *namer, const char *name)
 		return recent->readable;
 	name_readable(name, namer->text);
 	recent->name = name;
-	recent->readable = namer->copy || strcmp(name, namer->text) != 0
-	                           ? text_pool_put(namer->pool, namer->text)
+	recent->readable = namer->by->copy || strcmp(name, namer->text) != 0
+	                           ? text_pool_put(namer->by->text, namer->text)
 	                           : name;
 	return recent->readable;
 }
@@ -190,13 +189,17 @@ static bool name_qualify(struct namer *namer, const struct die_names *names)
 
 static const char *name_find(struct namer *namer, const struct scope *scope)
 {
-	const struct die_names names = names_find(namer, scope->dwarf, scope->origin);
-	const char *name = name_choose(&names);
+	struct die_names names = names_find(namer, scope->dwarf, scope->origin);
+	const char *name;
 
+	if (scope->caller && names.plain && !names.linkage)
+		names.linkage = own_codes_symbol(namer->by->own, namer->by->symbols, scope->dwarf,
+		                                 scope->origin, names.plain);
+	name = name_choose(&names);
 	if (!name)
 		return NULL;
 	if (scope->caller && !names.linkage && name_qualify(namer, &names))
-		return text_pool_put(namer->pool, namer->text);
+		return text_pool_put(namer->by->text, namer->text);
 	return scope->caller ? name_make_readable(namer, name) : name_keep(namer, name);
 }
 
@@ -261,7 +264,7 @@ static struct origin *scopes_sort(struct scope *scopes, size_t n, struct origin 
 	return from;
 }
 
-int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool copy)
+int scopes_name(struct scope *scopes, size_t n, const struct scope_naming *naming)
 {
 	struct origin *origins = calloc(2 * n + 1, sizeof(*origins)), *sorted;
 	struct namer *namer = calloc(1, sizeof(*namer));
@@ -270,8 +273,7 @@ int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool cop
 
 	if (err)
 		goto out;
-	namer->pool = text;
-	namer->copy = copy;
+	namer->by = naming;
 	namer->path.left = MAX_STEPS;
 	sorted = scopes_sort(scopes, n, origins, &nr);
 	for (i = 0; i < nr; i++)

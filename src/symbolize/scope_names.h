@@ -5,7 +5,7 @@
 #ifndef SYMBOLIZE_SCOPE_NAMES_H
 #define SYMBOLIZE_SCOPE_NAMES_H
 
-#include "symbolize/dwarf.h"
+#include "symbolize/own_code.h"
 #include "symbolize/text_pool.h"
 
 /* A function's own code (no caller), or an inlined call. */
@@ -18,10 +18,17 @@ struct scope {
 	uint32_t caller; /* index + 1 */
 };
 
+struct scope_naming {
+	struct text_pool *text;
+	bool copy;                   /* the sections of the file are not kept */
+	const struct own_codes *own; /* sealed, as these: */
+	const struct symbol_table *symbols;
+};
+
 /*
  * Names those of n scopes that have no name yet. Names are in the pool, or in the sections of their
- * files where those are kept (copy: false). 0, -ENOMEM.
+ * files where those are kept, or the symbols'. 0, -ENOMEM.
  */
-int scopes_name(struct scope *scopes, size_t n, struct text_pool *text, bool copy);
+int scopes_name(struct scope *scopes, size_t n, const struct scope_naming *naming);
 
 #endif

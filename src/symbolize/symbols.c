@@ -233,7 +233,7 @@ static int query_elf(const struct query *query, struct module *module)
 		return 0;
 	err = elf_names_read(&names);
 	if (!err) {
-		names.lines = lines_new(&names.image, query->offsets, query->n);
+		names.lines = lines_new(&names.image, &names.symbols, query->offsets, query->n);
 		if (names.lines)
 			symbolizer->stats.split_missing += lines_split_missing(names.lines);
 		else

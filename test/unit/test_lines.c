@@ -636,6 +636,42 @@ static void lambdas(void **state)
 		damage(f, "a.so");
 }
 
+/*
+ * A function that is local to its file, in one place inlined and called in another: both are named
+ * by the symbol that its own code has.
+ */
+static void inlined_and_called(void **state)
+{
+	static const char *const options[] = {"-g", "-gdwarf-4", "-gsplit-dwarf"};
+	struct fixture *f = *state;
+	char command[128];
+	struct answer answer;
+
+	write_file(f, "a.c",
+	           "namespace {\n"
+	           "template <class T> int local(T x, int how)\n{\n"
+	           "	if (__builtin_constant_p(how))\n"
+	           "		__asm__(\".globl place\\nplace: nop\" : \"+r\"(x));\n"
+	           "	else\n"
+	           "		__asm__(\"nop\" : \"+r\"(x));\n"
+	           "	return x;\n}\n"
+	           "template <class T> __attribute__((noinline)) int around(T x)\n"
+	           "{ return local(x, 4) + 1; }\n}\n"
+	           "int (*volatile way)(int, int) = local<int>;\n"
+	           "int all(int x) { return around(x) + way(x, 3); }\n");
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(command, sizeof(command),
+		         "g++ -x c++ -shared -fPIC -O2 %s -nostdlib -fno-ipa-cp a.c -o a.so",
+		         options[i]);
+		if (!run(f, command))
+			skip();
+		answer = ask(f, module_of(f, in_dir(f, "a.so")), place_of(f));
+		assert_int_equal(answer.nr_sources, 2);
+		assert_string_equal(answer.names[0],
+		                    "int (anonymous namespace)::local<int>(int, int)");
+	}
+}
+
 static void damaged(void **state)
 {
 	static const char *const options[] = {"-gdwarf-4", "-gdwarf-5", "-gdwarf-5 -gz"};
@@ -662,6 +698,7 @@ int main(void)
 		TEST(function_that_two_units_have),
 		TEST(function_of_c_in_cpp),
 		TEST(lambdas),
+		TEST(inlined_and_called),
 		TEST(compressed),
 		TEST(compressed_in_a_newer_way),
 		TEST(versions),
