@@ -158,16 +158,16 @@ static bool is_full_above(const struct hmb *hmb, size_t limit)
 }
 
 /*
- * Whether the tree has no room for a node: for one of a path that is not known at all above half of
- * the budget. Copies of known ones have an eighth more, for a hot path must not be cut only because
- * a phase of many paths filled the tree before: its copies are few.
+ * Whether the tree has no room for a node: for one of a path that is not known at all above three
+ * quarters of the budget. Copies of known ones have an eighth more, for a hot path must not be cut
+ * only because a phase of many paths filled the tree before: its copies are few.
  */
 static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
-	const size_t half = hmb->arena.size / 2;
+	const size_t size = hmb->arena.size;
 
-	return is_full_above(hmb, half) && (is_full_above(hmb, half + hmb->arena.size / 8) ||
-	                                    cct_index_find(hmb, key, 0) == NODE_NONE);
+	return is_full_above(hmb, size - size / 4) &&
+	       (is_full_above(hmb, size - size / 8) || cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
 /* The [truncated] nodes come on top of both; beyond this there is one for all. */
@@ -175,7 +175,7 @@ static bool folds_full(const struct hmb *hmb)
 {
 	const size_t size = hmb->arena.size;
 
-	return is_full_above(hmb, size / 2 + size / 8 + size / 32);
+	return is_full_above(hmb, size - size / 8 + size / 32);
 }
 
 static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,
