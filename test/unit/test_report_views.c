@@ -30,7 +30,7 @@ static const struct named_range ranges[] = {
 
 static struct trace *record(struct world *w, size_t nr)
 {
-	world_open(w, 64 << 10);
+	world_open(w, 256 << 10);
 	put_many(w, nr);
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
 	for (uint16_t i = 1; i < 4; i++)
