@@ -152,22 +152,33 @@ static bool has_many_samples(const struct hmb *hmb)
 	return sum >= enough;
 }
 
+/* Half of the budget, and of a larger one all but 64 KiB, or but a quarter. */
+static size_t share_of_tree(const struct hmb *hmb)
+{
+	const size_t size = hmb->arena.size;
+	size_t rest = (size_t)64 << 10;
+
+	if (rest > size / 2)
+		rest = size / 2;
+	return size - (rest > size / 4 ? rest : size / 4);
+}
+
 static bool is_full_above(const struct hmb *hmb, size_t limit)
 {
 	return hmb_context_bytes(hmb) >= limit && !has_many_samples(hmb);
 }
 
 /*
- * Whether the tree has no room for a node: for one of a path that is not known at all above three
- * quarters of the budget. Copies of known ones have an eighth more, for a hot path must not be cut
+ * Whether the tree has no room for a node: for one of a path that is not known at all above its
+ * share. Copies of known ones have an eighth of the budget more, for a hot path must not be cut
  * only because a phase of many paths filled the tree before: its copies are few.
  */
 static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
-	const size_t size = hmb->arena.size;
+	const size_t share = share_of_tree(hmb);
 
-	return is_full_above(hmb, size - size / 4) &&
-	       (is_full_above(hmb, size - size / 8) || cct_index_find(hmb, key, 0) == NODE_NONE);
+	return is_full_above(hmb, share) && (is_full_above(hmb, share + hmb->arena.size / 8) ||
+	                                     cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
 /* The [truncated] nodes come on top of both; beyond this there is one for all. */
@@ -175,7 +186,7 @@ static bool folds_full(const struct hmb *hmb)
 {
 	const size_t size = hmb->arena.size;
 
-	return is_full_above(hmb, size - size / 8 + size / 32);
+	return is_full_above(hmb, share_of_tree(hmb) + size / 8 + size / 32);
 }
 
 static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t parent,

@@ -13,7 +13,7 @@ memory = info["memory"]
 print(memory, info["samples"])
 assert len(info["reductions"]) >= 3, info["reductions"]
 assert info["samples"]["folded_contexts"], "the tree was never full"
-# The tree had three quarters of the budget; the samples have most of it by now.
+# The tree had more than half of the budget; the samples have most of it by now.
 assert memory["contexts"] < 0.5 * memory["budget"], memory
 # And the first phase is still there with its weight.
 commands = {command["comm"]: command for command in info["commands"]}
