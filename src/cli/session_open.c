@@ -241,12 +241,15 @@ static int open_tables(struct session *s)
 	return 0;
 }
 
-/* The low bits of a time are the timer's jitter: about 1/512 of the period is enough. */
-static unsigned time_shift(const struct options *options, const struct event *event)
+/* The low bits of a time are the timer's jitter: about 1/512 of the first period is enough. */
+static unsigned time_shift(const struct session *s, unsigned number)
 {
+	const struct options *options = s->options;
+	const struct event *event = &options->events[number];
 	uint64_t period = event->unit == EVENT_COUNT
 	                          ? 100000
-	                          : period_base(event, options->frequency, options->period);
+	                          : period_base(event, options->frequency, options->period)
+	                                    << s->shift[number];
 	unsigned shift = 0;
 
 	while (shift < 20 && (uint64_t)724 << shift <= period)
@@ -257,7 +260,7 @@ static unsigned time_shift(const struct options *options, const struct event *ev
 static void configure_events(const struct session *s, struct hmb_config *config)
 {
 	for (unsigned e = 0; e < s->options->nr_events; e++)
-		config->kinds[e].time_shift = time_shift(s->options, &s->options->events[e]);
+		config->kinds[e].time_shift = time_shift(s, e);
 	if (!s->nr_counters)
 		return;
 	config->kinds[0].nr_counters = 1 + s->nr_counters;
