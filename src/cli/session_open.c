@@ -260,12 +260,12 @@ static unsigned time_shift(const struct session *s, unsigned number)
 static void configure_events(const struct session *s, struct hmb_config *config)
 {
 	for (unsigned e = 0; e < s->options->nr_events; e++)
-		config->kinds[e].time_shift = time_shift(s, e);
-	if (!s->nr_counters)
-		return;
-	config->kinds[0].nr_counters = 1 + s->nr_counters;
-	config->kinds[0].counter_owner =
-		s->way == SAMPLER_CGROUP ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
+		config->kinds[e] = (struct hmb_kind_config){
+			.time_shift = time_shift(s, e),
+			.stream_owner = s->way == SAMPLER_CGROUP ? STREAM_OF_CPU : STREAM_OF_THREAD,
+		};
+	if (s->nr_counters)
+		config->kinds[0].nr_counters = 1 + s->nr_counters;
 }
 
 static int open_buffer(struct session *s)

@@ -42,6 +42,12 @@ enum bin_use {
 	BIN_CALLS = 4, /* instrumented calls, see call_code.h; no tree */
 };
 
+/* What a stream is of, and so what times and totals of samples go on from: see lambda.h. */
+enum stream_owner {
+	STREAM_OF_CPU,
+	STREAM_OF_THREAD, /* where events are inherited */
+};
+
 /* The header of a bin, in memory and in a trace file. Little-endian, as all of a trace. */
 struct bin {
 	uint32_t next; /* the next bin of its list, as bin_ref(); BIN_NONE: the last */
@@ -57,8 +63,8 @@ struct bin {
 	 * when it was gone through last. */
 	uint64_t base_time;
 	uint8_t time_shift;
-	uint8_t nr_counters;   /* totals behind every record, see counter_code.h; 0: none */
-	uint8_t counter_owner; /* enum counter_owner */
+	uint8_t nr_counters;  /* totals behind every record, see counter_code.h; 0: none */
+	uint8_t stream_owner; /* enum stream_owner */
 	uint8_t reserved[5];
 };
 static_assert(sizeof(struct bin) == 40, "the trace format fixes this");

@@ -38,19 +38,22 @@ static uint32_t distance_32(uint32_t to, uint32_t from)
 
 static unsigned char *put_context(struct code_model *model, unsigned char *at, uint32_t context)
 {
-	static const uint8_t firsts[] = {0, CONTEXT_LOW, CONTEXT_2_BYTES, CONTEXT_3_BYTES,
-	                                 CONTEXT_ANY};
+	const uint8_t firsts[] = {0, (uint8_t)(CONTEXT_VICINITY + vicinity_number(context)),
+	                          CONTEXT_2_BYTES, CONTEXT_3_BYTES, CONTEXT_ANY};
 	uint32_t followed = distance_32(context, model->trails[model->trail]);
 	uint32_t other = distance_32(context, model->trails[!model->trail]);
 	bool nearer = other < followed; /* as good as random */
 	uint64_t least = followed ^ ((followed ^ other) & -(uint32_t)nearer);
 	uint64_t code = least << 1 | nearer;
-	bool far = code >= CONTEXT_FAR;
-	unsigned more = (code >= CONTEXT_LOW) + far + (far & (context >= CONTEXT_2_END)) +
+	bool near = code < CONTEXT_VICINITY;
+	bool far =
+		!near & (model->vicinities[vicinity_number(context)] != context >> VICINITY_SHIFT);
+	unsigned more = !near + far + (far & (context >= CONTEXT_2_END)) +
 	                (far & (context >= CONTEXT_3_END));
+	uint64_t values[] = {code, context & 0xff, context};
 
-	add_to_trail(model, context, nearer, code < CONTEXT_LOW);
-	return put_low_bytes(at, firsts[more], far ? context : code - firsts[more], more);
+	add_to_trail(model, context, nearer, near);
+	return put_low_bytes(at, firsts[more], values[!near + far], more);
 }
 
 static uint32_t site_hash(uint64_t who)
@@ -60,26 +63,34 @@ static uint32_t site_hash(uint64_t who)
 
 static_assert(2 * CODE_MAX_SITES == 1 << 9, "site_hash() gives 9 bits");
 
+static unsigned char *put_new_site(struct code_model *model, unsigned char *at, uint64_t who,
+                                   uint64_t step)
+{
+	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
+	at = varint_put(at, distance_32((uint32_t)who, model->thread));
+	at = varint_put(at, who >> 32);
+	if (!stream_known(model, who))
+		at = varint_put(at, step);
+	add_site(model, who, step);
+	return at;
+}
+
 static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at, uint64_t who,
                                  uint64_t step)
 {
 	struct code_model *model = &encoder->model;
 	uint16_t *slot = &encoder->site_slots[site_hash(who)];
 
-	if (*slot < model->nr_sites && model->sites[*slot].who == who) {
+	if (*slot < model->nr_sites && model->sites[*slot] == who) {
 		*at++ = (unsigned char)((*slot < SITE_BYTE ? *slot : SITE_BYTE) << 2 |
 		                        WHERE_SWITCH);
 		if (*slot >= SITE_BYTE)
 			*at++ = (unsigned char)*slot;
-		go_to_site(model, *slot);
+		go_to_site(model, who);
 		return at;
 	}
-	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = varint_put(at, (uint32_t)who);
-	at = varint_put(at, who >> 32);
-	at = varint_put(at, step);
-	*slot = (uint16_t)(add_site(model, who, step) - model->sites);
-	return at;
+	*slot = (uint16_t)(model->nr_sites % CODE_MAX_SITES);
+	return put_new_site(model, at, who, step);
 }
 
 /* The slot of the number + 1 of the context's first pair, or the empty slot where it belongs. */
@@ -194,12 +205,12 @@ static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
                                const struct code_sample *sample, unsigned time_shift)
 {
 	struct code_model *model = &encoder->model;
-	uint32_t next = expected_site(model);
+	uint32_t next = expected_stream(model);
 	uint64_t who = code_who(sample->thread, sample->cpu);
 
-	if (!model->nr_sites || model->sites[next].who != who)
+	if (!model->nr_sites || model->streams[next].who != who)
 		return put_switch(encoder, at, who, sample->step >> time_shift);
-	model->site = next;
+	model->stream = next;
 	return at;
 }
 
@@ -235,6 +246,19 @@ static void note_pair(struct code_encoder *encoder, uint32_t context, uint64_t l
 	}
 }
 
+/* The number + 1 of the context of its first pair; a long one becomes short. */
+static unsigned char *put_context_number(struct code_model *model, unsigned char *at,
+                                         struct code_pair *first)
+{
+	uint16_t number = first->context_number;
+
+	if (number >= NUMBER_DIRECT) {
+		first->context_number = (uint16_t)(shorten_context(model, number - 1U) + 1);
+		model->pairs[model->contexts[number - 1U]].context_number = number;
+	}
+	return put_number(at, number);
+}
+
 /* A pair that is new, whose slot this is. */
 static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *at,
                                    uint64_t residual, uint32_t context, uint64_t leaf,
@@ -245,11 +269,10 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 	uint16_t *of_context = find_context(encoder, context);
 
 	if (again || *of_context) {
-		const struct code_pair *near =
-			again ? &model->last : &model->pairs[*of_context - 1];
+		struct code_pair *near = again ? &model->last : &model->pairs[*of_context - 1];
 
 		at = put_control(at, residual, WHERE_CONTEXT);
-		at = put_number(at, again ? 0 : near->context_number);
+		at = again ? put_number(at, 0) : put_context_number(model, at, near);
 		at = put_leaf_near(encoder, at, leaf, near->leaf);
 		note_pair(encoder, context, leaf, slot, NULL);
 	} else {
@@ -298,9 +321,8 @@ bool code_put_new(struct code_encoder *encoder, struct bin *bin, uint64_t residu
 static unsigned char *put_counters(struct code_encoder *encoder, unsigned char *at, uint64_t who,
                                    const uint64_t *totals, bool first)
 {
-	struct counter_model *counters = &encoder->counters;
-
-	return counter_put(counters, at, counter_stream(counters, who), totals, first);
+	return counter_put(&encoder->counters, at, stream_number(&encoder->model, who), totals,
+	                   first);
 }
 
 void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample)
@@ -310,7 +332,7 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	uint64_t residual;
 
 	at = put_site(encoder, at, sample, bin->time_shift);
-	residual = code_residual(&model->sites[model->site], sample->time >> bin->time_shift);
+	residual = code_residual(&model->streams[model->stream], sample->time >> bin->time_shift);
 	at = put_where(encoder, at, residual, sample->context, sample->leaf);
 	if (bin->nr_counters)
 		at = put_counters(encoder, at, code_who(sample->thread, sample->cpu),
@@ -318,11 +340,13 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	code_append(bin, at);
 }
 
-void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift)
+void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift,
+                enum stream_owner owner)
 {
 	bin->time_shift = (uint8_t)time_shift;
 	bin->base_time = time >> time_shift;
-	model_reset(&encoder->model, bin->base_time);
+	bin->stream_owner = (uint8_t)owner;
+	model_reset(&encoder->model, bin->base_time, owner);
 	memset(encoder->pair_slots, 0, sizeof(encoder->pair_slots));
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
 	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
@@ -331,10 +355,9 @@ void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, un
 }
 
 void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
-                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX])
+                         const uint8_t shifts[COUNTER_MAX])
 {
 	bin->nr_counters = (uint8_t)nr;
-	bin->counter_owner = (uint8_t)owner;
-	counter_begin(&encoder->counters, nr, owner);
+	counter_begin(&encoder->counters, nr);
 	memcpy(encoder->counters.shifts, shifts, nr);
 }

@@ -4,15 +4,18 @@
  * A sample is who (thread and CPU), when, and where (calling context and leaf address). Both sides
  * keep the same small model of the bin so far, and a record only says how reality differs:
  *
- *   who    Threads on CPUs form *sites of execution*; the next is expected to be the one that
- *          followed the present one last time. Otherwise one byte names it.
+ *   who    The next stream (a CPU, or a thread where events are inherited) is expected to be the
+ *          one that followed the present one last time, and on that CPU the thread, or under that
+ *          thread the CPU, that was there last time. Otherwise one byte names both, the *site of
+ *          execution*.
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
- *          2^(level+1)) after the last of the same site of execution.
+ *          2^(level+1)) after the last of the same stream.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
  *          and the areas of 128 KiB that leaves lie in. Numbers below 240 take one byte; a pair
- *          with a higher one that is met again changes places with one of these, each in turn.
- *          Contexts that have none come on two *trails*: nodes that were made for the samples of
- *          this bin, one soon after the other, and between them older ones, from anywhere.
+ *          or a context with a higher one that is met again changes places with one of these, each
+ *          in turn. Contexts that have none come on two *trails*: nodes that were made for the
+ *          samples of this bin, one soon after the other, and between them older ones, from
+ *          anywhere, but often from *vicinities* of 256 nodes where others came from.
  *
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected) r below 49; 49 … 59: r = 49 + (it - 49) · 256 + the
@@ -31,11 +34,13 @@
  *     near:    varint number · 2 + 1 of a leaf that was written out before; or zigzag(offset -
  *              offset of the context's first leaf, or of the last record) · 2 in the same module;
  *              or 0 and a leaf as above
- *     context: a byte, below 128: zigzag(node number - last one of a trail) · 2, + 1 for the trail
- *              that was not followed last; 128 … 147: high bits, low byte of such a number - 128;
- *              148 … 247, 248 … 254: high bits, 2, 3 bytes of the node number; 255: its 4 bytes
+ *     context: a byte, below 64: zigzag(node number - last one of a trail) · 2, + 1 for the trail
+ *              that was not followed last; 64 … 151: in the last seen of the vicinities with
+ *              this number modulo 88, low byte of the node number; 152 … 251, 252 … 254: high
+ *              bits, 2, 3 bytes of the node number; 255: its 4 bytes
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
- *              62: number in the next byte, 63: a new one: varint thread, CPU, step
+ *              62: number in the next byte, 63: a new one: varints zigzag(thread - that of the
+ *              last new one), CPU and, where the stream has no record yet, step
  *
  * Behind it stand the counters, in bins that have any: see counter_code.h.
  *
@@ -52,6 +57,8 @@
 #define CODE_MAX_AREAS      56
 #define CODE_MODULES        4
 #define CODE_MAX_SITES      256
+#define CODE_STREAMS        256 /* that are told apart, by their low bits */
+#define CODE_VICINITIES     88
 #define CODE_MAX_RECORD     64 /* no record is longer, but for its counters */
 #define CODE_MAX_TIME_SHIFT 40
 
@@ -59,7 +66,7 @@ enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 
 struct code_sample {
 	uint64_t time; /* ns; decoded: rounded down to a multiple of 1 << time_shift */
-	uint64_t step; /* ns from sample to sample of this level; 0: not known */
+	uint64_t step; /* ns from sample to sample of this level; 0: not known; not decoded */
 	uint64_t leaf; /* frame of the interrupted instruction */
 	uint32_t thread, cpu;
 	uint32_t context;         /* node of the caller's frame; NODE_NONE: there is no caller */
@@ -87,11 +94,12 @@ static inline uint64_t code_who(uint32_t thread, uint32_t cpu)
 	return (uint64_t)cpu << 32 | thread;
 }
 
-struct code_site {
-	uint64_t who;  /* code_who() */
+struct code_stream {
+	uint64_t who;  /* code_who() of its last record */
 	uint64_t step; /* in time units */
-	uint64_t last; /* in time units; of the present site: that of the last record */
-	uint32_t next; /* the site that followed */
+	uint64_t last; /* in time units; of the present stream: that of the last record */
+	uint32_t next; /* the stream that followed */
+	bool known;    /* it has a record */
 };
 
 /* What a bin has said so far. Encoder and decoder keep the same. */
@@ -103,12 +111,16 @@ struct code_model {
 	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
 	/* In whole words, for processors hand shorter ones from store to load late. */
 	uint32_t trail; /* the one that was followed last */
-	uint32_t site;
-	uint32_t turn;                          /* the number that changes places next */
-	struct code_site sites[CODE_MAX_SITES]; /* the first ones beside what is above */
-	uint16_t order[CODE_MAX_PAIRS];         /* the pair that has a number */
+	uint32_t stream;
+	uint32_t stream_shift;                    /* of a code_who(), for what its stream is of */
+	uint32_t turn, context_turn;              /* the number that changes places next */
+	uint32_t thread;                          /* of the last new site */
+	struct code_stream streams[CODE_STREAMS]; /* the first ones beside what is above */
+	uint64_t sites[CODE_MAX_SITES];           /* code_who() */
+	uint16_t order[CODE_MAX_PAIRS];           /* the pair that has a number */
 	uint32_t areas[CODE_MAX_AREAS];
-	uint16_t contexts[CODE_MAX_PAIRS]; /* the first pair of each */
+	uint32_t vicinities[CODE_VICINITIES]; /* vicinities of contexts written out */
+	uint16_t contexts[CODE_MAX_PAIRS];    /* the first pair of the one that has a number */
 	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];
 };
@@ -116,7 +128,7 @@ struct code_model {
 #define CODE_SLOTS      (2 * CODE_MAX_PAIRS)
 #define CODE_AREA_SLOTS 256
 
-/* The model with ways to find things in it; 154 KiB, and 38 more that counters use. */
+/* The model with ways to find things in it; 156 KiB, and 38 more that counters use. */
 struct code_encoder {
 	struct code_model model;
 	/* Numbers + 1 by hashes; 0: empty. */
@@ -129,10 +141,11 @@ struct code_encoder {
 };
 
 /* Before the first record of a bin; sets the bin's base time. */
-void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift);
+void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift,
+                enum stream_owner owner);
 /* Behind it, for a bin of records with counters in these units. */
 void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
-                         enum counter_owner owner, const uint8_t shifts[COUNTER_MAX]);
+                         const uint8_t shifts[COUNTER_MAX]);
 
 /* Appending a sample is code_put(), in code_put.h. */
 
@@ -140,6 +153,7 @@ void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned
 struct code_cursor {
 	const unsigned char *at, *end;
 	unsigned time_shift;
+	enum stream_owner owner;
 	uint32_t left; /* records */
 	bool first;    /* none was read yet */
 	struct code_model model;

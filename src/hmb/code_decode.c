@@ -139,13 +139,16 @@ static uint64_t get_leaf_near(struct reader *reader, struct code_model *model, u
 	return leaf;
 }
 
-static uint32_t get_far_context(struct reader *reader, unsigned code)
+static uint32_t get_far_context(struct reader *reader, const struct code_model *model,
+                                unsigned code)
 {
 	if (code == CONTEXT_ANY)
 		return (uint32_t)get_bytes(reader, 4);
 	if (code >= CONTEXT_3_BYTES)
 		return (code - CONTEXT_3_BYTES) << 24 | (uint32_t)get_bytes(reader, 3);
-	return (code - CONTEXT_2_BYTES) << 16 | (uint32_t)get_bytes(reader, 2);
+	if (code >= CONTEXT_2_BYTES)
+		return (code - CONTEXT_2_BYTES) << 16 | (uint32_t)get_bytes(reader, 2);
+	return model->vicinities[code - CONTEXT_VICINITY] << VICINITY_SHIFT | get_byte(reader);
 }
 
 static uint32_t get_context(struct reader *reader, struct code_model *model)
@@ -153,34 +156,36 @@ static uint32_t get_context(struct reader *reader, struct code_model *model)
 	unsigned code = get_byte(reader), other;
 	uint32_t context;
 
-	if (code >= CONTEXT_2_BYTES) {
-		context = get_far_context(reader, code);
+	if (code >= CONTEXT_VICINITY) {
+		context = get_far_context(reader, model, code);
 		add_to_trail(model, context, false, false);
 		return context;
 	}
-	if (code >= CONTEXT_LOW)
-		code = CONTEXT_LOW + ((code - CONTEXT_LOW) << 8 | get_byte(reader));
 	other = code & 1;
 	context = model->trails[model->trail ^ other] + (uint32_t)unzigzag(code >> 1);
-	add_to_trail(model, context, other, code < CONTEXT_LOW);
+	add_to_trail(model, context, other, true);
 	return context;
 }
 
-static struct code_site *get_site(struct reader *reader, struct code_model *model, unsigned code)
+static struct code_stream *get_new_site(struct reader *reader, struct code_model *model)
+{
+	uint32_t thread = model->thread + (uint32_t)unzigzag(get_varint(reader));
+	uint64_t who = code_who(thread, (uint32_t)get_varint(reader));
+
+	return add_site(model, who, stream_known(model, who) ? 0 : get_varint(reader));
+}
+
+static struct code_stream *get_site(struct reader *reader, struct code_model *model, unsigned code)
 {
 	unsigned number = code;
 
-	if (code == SITE_NEW) {
-		uint32_t thread = (uint32_t)get_varint(reader);
-		uint32_t cpu = (uint32_t)get_varint(reader);
-
-		return add_site(model, code_who(thread, cpu), get_varint(reader));
-	}
+	if (code == SITE_NEW)
+		return get_new_site(reader, model);
 	if (code == SITE_BYTE)
 		number = get_byte(reader);
 	if (number >= model->nr_sites)
 		return NULL;
-	return go_to_site(model, number);
+	return go_to_site(model, model->sites[number]);
 }
 
 /* The pair that the record's leaf is near to; -EBADMSG for numbers of none. */
@@ -192,6 +197,8 @@ static int get_context_again(struct reader *reader, struct code_model *model,
 	if (number > model->nr_contexts)
 		return -EBADMSG;
 	*pair = number ? model->pairs[model->contexts[number - 1]] : model->last;
+	if (number >= NUMBER_DIRECT)
+		shorten_context(model, number - 1);
 	return 0;
 }
 
@@ -205,7 +212,7 @@ static int get_known_pair(struct reader *reader, struct code_model *model, struc
 	*number = model->order[short_number];
 	*pair = model->pairs[*number];
 	if (short_number >= NUMBER_DIRECT)
-		shorten_number(model, short_number);
+		shorten_pair(model, short_number);
 	return 0;
 }
 
@@ -238,7 +245,7 @@ bool code_bin_plausible(const struct bin *bin, size_t size)
 	       (size_t)bin->record_bytes + bin->node_bytes <= bin_size(bin) - sizeof(*bin) &&
 	       bin->node_bytes % sizeof(struct node) == 0 &&
 	       bin->time_shift <= CODE_MAX_TIME_SHIFT && bin->level < 64 &&
-	       bin->nr_counters <= COUNTER_MAX && bin->counter_owner <= COUNTER_OF_THREAD;
+	       bin->nr_counters <= COUNTER_MAX && bin->stream_owner <= STREAM_OF_THREAD;
 }
 
 struct code_cursor *code_cursor_new(void)
@@ -259,11 +266,12 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	cursor->at = bin_records(bin);
 	cursor->end = cursor->at + bin->record_bytes;
 	cursor->time_shift = bin->time_shift;
+	cursor->owner = bin->stream_owner;
 	cursor->left = bin->nr_records;
-	model_reset(&cursor->model, bin->base_time);
+	model_reset(&cursor->model, bin->base_time, cursor->owner);
 	cursor->counters.nr = bin->nr_counters;
 	if (bin->nr_counters)
-		counter_begin(&cursor->counters, bin->nr_counters, bin->counter_owner);
+		counter_begin(&cursor->counters, bin->nr_counters);
 	cursor->first = true;
 	return 0;
 }
@@ -274,7 +282,7 @@ static int get_counters(struct code_cursor *cursor, struct code_sample *sample)
 	uint64_t who = code_who(sample->thread, sample->cpu);
 	const unsigned char *at =
 		counter_get(&cursor->counters, cursor->at, cursor->end,
-	                    counter_stream(&cursor->counters, who), cursor->totals, cursor->first);
+	                    stream_number(&cursor->model, who), cursor->totals, cursor->first);
 
 	if (!at)
 		return -EBADMSG;
@@ -298,30 +306,29 @@ static inline int get_record(struct code_cursor *cursor, struct reader *reader,
                              struct code_sample *sample)
 {
 	struct code_model *model = &cursor->model;
-	struct code_site *site = &model->sites[expected_site(model)];
+	struct code_stream *stream = &model->streams[expected_stream(model)];
 	unsigned control = get_byte(reader);
 	struct code_pair pair;
 	uint32_t number;
 
 	if ((control & 3) == WHERE_SWITCH) {
-		site = get_site(reader, model, control >> 2);
+		stream = get_site(reader, model, control >> 2);
 		control = get_byte(reader);
 	} else {
-		model->site = expected_site(model);
+		model->stream = expected_stream(model);
 	}
-	if (!site || !model->nr_sites || (control & 3) == WHERE_SWITCH)
+	if (!stream || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	site->last = expected_time(site) + unzigzag(get_residual(reader, control >> 2));
+	stream->last = expected_time(stream) + unzigzag(get_residual(reader, control >> 2));
 	if (get_where(reader, model, control & 3, &pair, &number) || reader->wrong)
 		return -EBADMSG;
 	model->last = pair;
 	*sample = (struct code_sample){
-		.time = site->last << cursor->time_shift,
-		.step = site->step << cursor->time_shift,
+		.time = stream->last << cursor->time_shift,
 		.leaf = pair.leaf,
 		.context = pair.context,
-		.thread = (uint32_t)site->who,
-		.cpu = (uint32_t)(site->who >> 32),
+		.thread = (uint32_t)stream->who,
+		.cpu = (uint32_t)(stream->who >> 32),
 		.pair = (uint16_t)number,
 		.again = (control & 3) == WHERE_PAIR,
 	};

@@ -5,43 +5,47 @@
 #ifndef HMB_CODE_MODEL_H
 #define HMB_CODE_MODEL_H
 
+#include <string.h>
+
 #include "hmb/code.h"
 #include "hmb/varint.h"
 
-#define TIME_DIRECT     49 /* residuals below need no more bytes */
-#define TIME_BYTES      60 /* those of TIME_END and above: 2 more bytes, … */
-#define TIME_3_BYTES    62
-#define TIME_VARINT     63
-#define TIME_END        (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
-#define TIME_2_END      (TIME_END + ((TIME_3_BYTES - TIME_BYTES) << 16))
-#define TIME_3_END      (TIME_END + (1 << 24))
-#define SITE_BYTE       62
-#define SITE_NEW        63
-#define NUMBER_DIRECT   240
-#define NUMBER_END      (NUMBER_DIRECT + 16 * 256)
-#define LEAF_FAR        96 /* numbers of leaves from here on need another byte */
-#define LEAF_AREA       104
-#define LEAF_NEW_BLOCK  216
-#define LEAF_HIGH       9 /* codes of high bits for each module */
-#define LEAF_ANY_BLOCK  255
-#define CONTEXT_LOW     128 /* distances from here on need another byte */
-#define CONTEXT_2_BYTES 148 /* the number itself: this and 2 more */
-#define CONTEXT_3_BYTES 248
-#define CONTEXT_ANY     255
-#define CONTEXT_FAR     (CONTEXT_LOW + ((CONTEXT_2_BYTES - CONTEXT_LOW) << 8))
-#define CONTEXT_2_END   ((CONTEXT_3_BYTES - CONTEXT_2_BYTES) << 16)
-#define CONTEXT_3_END   ((CONTEXT_ANY - CONTEXT_3_BYTES) << 24)
-#define BLOCK_SHIFT     16
-#define FRAME_MODULE(f) ((uint32_t)((f) >> 32))
-#define FRAME_BLOCK(f)  ((uint32_t)((f) >> BLOCK_SHIFT))
-#define BLOCK_MODULE(b) ((b) >> (32 - BLOCK_SHIFT))
+#define TIME_DIRECT      49 /* residuals below need no more bytes */
+#define TIME_BYTES       60 /* those of TIME_END and above: 2 more bytes, … */
+#define TIME_3_BYTES     62
+#define TIME_VARINT      63
+#define TIME_END         (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
+#define TIME_2_END       (TIME_END + ((TIME_3_BYTES - TIME_BYTES) << 16))
+#define TIME_3_END       (TIME_END + (1 << 24))
+#define SITE_BYTE        62
+#define SITE_NEW         63
+#define NUMBER_DIRECT    240
+#define NUMBER_END       (NUMBER_DIRECT + 16 * 256)
+#define LEAF_FAR         96 /* numbers of leaves from here on need another byte */
+#define LEAF_AREA        104
+#define LEAF_NEW_BLOCK   216
+#define LEAF_HIGH        9 /* codes of high bits for each module */
+#define LEAF_ANY_BLOCK   255
+#define CONTEXT_VICINITY 64  /* distances from here on need more: in a vicinity, a byte, … */
+#define CONTEXT_2_BYTES  152 /* … or the number itself: this and 2 more */
+#define CONTEXT_3_BYTES  252
+#define CONTEXT_ANY      255
+#define VICINITY_SHIFT   8
+#define CONTEXT_2_END    ((CONTEXT_3_BYTES - CONTEXT_2_BYTES) << 16)
+#define CONTEXT_3_END    ((CONTEXT_ANY - CONTEXT_3_BYTES) << 24)
+#define BLOCK_SHIFT      16
+#define FRAME_MODULE(f)  ((uint32_t)((f) >> 32))
+#define FRAME_BLOCK(f)   ((uint32_t)((f) >> BLOCK_SHIFT))
+#define BLOCK_MODULE(b)  ((b) >> (32 - BLOCK_SHIFT))
 
 static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, must have a number");
 static_assert(CODE_MAX_LEAVES <= (LEAF_AREA - LEAF_FAR) * 256, "every leaf must have a number");
 static_assert(CODE_MAX_AREAS * 2 <= LEAF_NEW_BLOCK - LEAF_AREA, "every half must have a code");
+static_assert(CODE_VICINITIES <= CONTEXT_2_BYTES - CONTEXT_VICINITY, "as must vicinities");
 static_assert(LEAF_NEW_BLOCK + CODE_MODULES * LEAF_HIGH <= LEAF_ANY_BLOCK, "as must new blocks");
 
-static inline void model_reset(struct code_model *model, uint64_t base_time)
+static inline void model_reset(struct code_model *model, uint64_t base_time,
+                               enum stream_owner owner)
 {
 	model->last = (struct code_pair){0};
 	model->trails[0] = model->trails[1] = 0;
@@ -53,51 +57,67 @@ static inline void model_reset(struct code_model *model, uint64_t base_time)
 	model->nr_modules = 0;
 	model->nr_sites = 0;
 	model->turn = 0;
-	model->site = 0;
-	model->sites[0].next = 0;
-	model->sites[0].last = base_time;
+	model->context_turn = 0;
+	model->thread = 0;
+	model->stream = 0;
+	model->stream_shift = owner == STREAM_OF_CPU ? 32 : 0;
+	memset(model->streams, 0, sizeof(model->streams));
+	model->streams[0].last = base_time;
+	memset(model->vicinities, 0, sizeof(model->vicinities));
 }
 
-/* Whose totals a sample has. */
-static inline uint32_t counter_stream(const struct counter_model *counters, uint64_t who)
+/* The number of the CPU or thread whose times and totals a sample goes on with. */
+static inline uint32_t stream_number(const struct code_model *model, uint64_t who)
 {
-	return (uint32_t)(counters->owner == COUNTER_OF_THREAD ? who : who >> 32);
+	return (uint32_t)(who >> model->stream_shift);
 }
 
-/* The site that is expected next; means nothing before the first. */
-static inline uint32_t expected_site(const struct code_model *model)
+/* The stream that is expected next; means nothing before the first record. */
+static inline uint32_t expected_stream(const struct code_model *model)
 {
-	return model->sites[model->site].next;
+	return model->streams[model->stream].next;
 }
 
-static inline uint64_t expected_time(const struct code_site *site)
+static inline uint64_t expected_time(const struct code_stream *stream)
 {
-	return site->last + site->step;
+	return stream->last + stream->step;
 }
 
-/* From now on `to` is expected after the present site. */
-static inline struct code_site *go_to_site(struct code_model *model, uint32_t to)
+/* From now on this site's stream is expected after the present one, and there this site. */
+static inline struct code_stream *go_to_site(struct code_model *model, uint64_t who)
 {
-	if (model->nr_sites)
-		model->sites[model->site].next = to;
-	model->site = to;
-	return &model->sites[to];
+	uint32_t to = stream_number(model, who) % CODE_STREAMS;
+	struct code_stream *stream = &model->streams[to];
+
+	model->streams[model->stream].next = to;
+	model->stream = to;
+	stream->who = who;
+	return stream;
 }
 
-static inline struct code_site *add_site(struct code_model *model, uint64_t who, uint64_t step)
+static inline bool stream_known(const struct code_model *model, uint64_t who)
 {
-	uint32_t number = model->nr_sites % CODE_MAX_SITES;
-	uint64_t now = model->sites[model->site].last;
+	return model->streams[stream_number(model, who) % CODE_STREAMS].known;
+}
 
-	model->sites[number] = (struct code_site){
-		.who = who,
-		.step = step,
-		.last = now - step,
-		.next = number,
-	};
-	go_to_site(model, number);
-	model->nr_sites++;
-	return &model->sites[number];
+/* The step is asked for where the stream is not known. */
+static inline struct code_stream *add_site(struct code_model *model, uint64_t who, uint64_t step)
+{
+	uint64_t now = model->streams[model->stream].last;
+	bool known = stream_known(model, who);
+	struct code_stream *stream = go_to_site(model, who);
+
+	model->sites[model->nr_sites++ % CODE_MAX_SITES] = who;
+	model->thread = (uint32_t)who;
+	if (!known)
+		*stream = (struct code_stream){
+			.who = who,
+			.step = step,
+			.last = now - step,
+			.next = model->stream,
+			.known = true,
+		};
+	return stream;
 }
 
 /* Numbers a leaf that was written out; false where no more are numbered. */
@@ -132,12 +152,18 @@ static inline bool add_block(struct code_model *model, uint32_t block)
 	return true;
 }
 
+static inline uint32_t vicinity_number(uint32_t context)
+{
+	return (context >> VICINITY_SHIFT) % CODE_VICINITIES;
+}
+
 /*
  * A context was written out. Near the last one of a trail it follows that, which may be the other
  * one than last time; from afar it comes to the trail that was not followed last.
  */
 static inline void add_to_trail(struct code_model *model, uint32_t context, bool other, bool near)
 {
+	model->vicinities[vicinity_number(context)] = context >> VICINITY_SHIFT;
 	model->trails[model->trail ^ (other | !near)] = context;
 	model->trail ^= other & near;
 }
@@ -155,16 +181,31 @@ static inline uint32_t add_pair(struct code_model *model, uint32_t context, uint
 	return model->nr_pairs++;
 }
 
-/* Gives the pair of a number that takes two bytes another that takes one; the number it gets. */
-static inline uint32_t shorten_number(struct code_model *model, uint32_t number)
+/*
+ * Gives what has a number that takes two bytes another that takes one, each in turn of those below
+ * `direct`; the number it gets.
+ */
+static inline uint32_t shorten_number(uint16_t *order, uint32_t number, uint32_t *turn,
+                                      uint32_t direct)
 {
-	uint32_t shorter = model->turn;
-	uint16_t pair = model->order[number];
+	uint32_t shorter = *turn;
+	uint16_t moved = order[number];
 
-	model->order[number] = model->order[shorter];
-	model->order[shorter] = pair;
-	model->turn = shorter + 1 < NUMBER_DIRECT ? shorter + 1 : 0;
+	order[number] = order[shorter];
+	order[shorter] = moved;
+	*turn = shorter + 1 < direct ? shorter + 1 : 0;
 	return shorter;
+}
+
+static inline uint32_t shorten_pair(struct code_model *model, uint32_t number)
+{
+	return shorten_number(model->order, number, &model->turn, NUMBER_DIRECT);
+}
+
+/* Contexts are written as their number + 1. */
+static inline uint32_t shorten_context(struct code_model *model, uint32_t number)
+{
+	return shorten_number(model->contexts, number, &model->context_turn, NUMBER_DIRECT - 1);
 }
 
 /* Numbers the context of a pair that was just added, where none was known to have it. */

@@ -7,8 +7,6 @@
 #ifndef HMB_CODE_PUT_H
 #define HMB_CODE_PUT_H
 
-#include <string.h>
-
 #include "hmb/code_model.h"
 
 /* Appends a sample to a bin with room for CODE_MAX_RECORD bytes and its counters. */
@@ -71,7 +69,7 @@ static inline unsigned char *put_pair(struct code_model *model, unsigned char *a
 		*at = (unsigned char)number;
 		return at + 1;
 	}
-	pair->number = (uint16_t)shorten_number(model, number);
+	pair->number = (uint16_t)shorten_pair(model, number);
 	model->pairs[model->order[number]].number = number;
 	return put_number(at, number);
 }
@@ -93,15 +91,15 @@ static inline bool code_site_expected(const struct code_encoder *encoder, uint64
 {
 	const struct code_model *model = &encoder->model;
 
-	return model->sites[expected_site(model)].who == who;
+	return model->streams[expected_stream(model)].who == who;
 }
 
-/* How far from the expected one a time at a site is, in units; the next is expected after it. */
-static inline uint64_t code_residual(struct code_site *site, uint64_t time)
+/* How far from the expected one a time is, in units; the next is expected after it. */
+static inline uint64_t code_residual(struct code_stream *stream, uint64_t time)
 {
-	uint64_t residual = zigzag(time - expected_time(site));
+	uint64_t residual = zigzag(time - expected_time(stream));
 
-	site->last = time;
+	stream->last = time;
 	return residual;
 }
 
@@ -110,14 +108,14 @@ static inline bool code_put_expected(struct code_encoder *encoder, struct bin *b
                                      uint32_t context, uint64_t leaf)
 {
 	struct code_model *model = &encoder->model;
-	uint32_t next = expected_site(model);
-	uint64_t residual = code_residual(&model->sites[next], time >> bin->time_shift);
+	uint32_t next = expected_stream(model);
+	uint64_t residual = code_residual(&model->streams[next], time >> bin->time_shift);
 	uint16_t *slot = &encoder->pair_slots[pair_slot(context, leaf)];
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 	struct code_pair *pair;
 
 	__builtin_prefetch(at + 64, 1); /* the rest of the bin was not touched for long */
-	model->site = next;
+	model->stream = next;
 	if (!*slot)
 		return code_put_new(encoder, bin, residual, context, leaf, slot);
 	pair = &model->pairs[*slot - 1];

@@ -17,10 +17,9 @@ static unsigned bit_length(uint64_t value)
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-void counter_begin(struct counter_model *model, unsigned nr, enum counter_owner owner)
+void counter_begin(struct counter_model *model, unsigned nr)
 {
 	model->nr = nr;
-	model->owner = owner;
 	for (unsigned i = 0; i < nr; i++) {
 		model->spreads[i] = (struct counter_spread){64, 1};
 		model->usual[i] = 0;

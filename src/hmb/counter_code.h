@@ -1,7 +1,7 @@
 /*
  * The coding of counters: what the kernel had counted at each sample, in about a byte a counter.
  *
- * A stream (a CPU, or a thread where events are inherited) has running totals, of the sampled event
+ * A stream (see enum stream_owner) has running totals, of the sampled event
  * itself and of up to eight others. Every sample stores its stream's totals, not what was added
  * since the sample before: so the difference between any two samples of a stream that are still
  * there is what was counted between them, whatever else was thinned out.
@@ -33,9 +33,6 @@
 #define COUNTER_MAX     9   /* totals of a sample: the sampled event's own, eight others */
 #define COUNTER_STREAMS 256 /* of which a bin remembers the totals */
 
-/* Whose totals these are. */
-enum counter_owner { COUNTER_OF_CPU, COUNTER_OF_THREAD };
-
 /* No record takes more bytes, the shifts included. */
 static inline size_t counter_max_record(unsigned nr)
 {
@@ -45,7 +42,6 @@ static inline size_t counter_max_record(unsigned nr)
 /* What a bin has said so far. Encoder and decoder keep the same. */
 struct counter_model {
 	unsigned nr;
-	enum counter_owner owner;
 	uint8_t shifts[COUNTER_MAX];
 	struct counter_spread {
 		uint64_t sum; /* of the latest values of u */
@@ -59,7 +55,7 @@ struct counter_model {
 };
 
 /* Before the first record of a bin. */
-void counter_begin(struct counter_model *model, unsigned nr, enum counter_owner owner);
+void counter_begin(struct counter_model *model, unsigned nr);
 
 /*
  * Writes the totals of a stream, which has this number, and returns the place behind them. The

@@ -167,8 +167,7 @@ static void begin_counters(const struct hmb_kind *kind, struct hmb_level *level,
 	uint8_t shifts[COUNTER_MAX];
 
 	counter_scale_shifts(kind->scale, shifts);
-	code_begin_counters(level->encoder, bin, kind->config.nr_counters,
-	                    kind->config.counter_owner, shifts);
+	code_begin_counters(level->encoder, bin, kind->config.nr_counters, shifts);
 }
 
 static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin,
@@ -181,7 +180,7 @@ static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, s
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
 			return false;
-		code_begin(level->encoder, bin, time, config->time_shift);
+		code_begin(level->encoder, bin, time, config->time_shift, config->stream_owner);
 		if (kind->scale)
 			begin_counters(kind, level, bin);
 	}
@@ -246,7 +245,7 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 
 static void note_counters(struct hmb_kind *kind, const struct hmb_sample *sample)
 {
-	bool of_thread = kind->config.counter_owner == COUNTER_OF_THREAD;
+	bool of_thread = kind->config.stream_owner == STREAM_OF_THREAD;
 
 	counter_scale_note(kind->scale, of_thread ? sample->thread : sample->cpu, sample->counters);
 }

@@ -48,12 +48,12 @@ enum hmb_cause {
 
 struct hmb_kind_config {
 	enum hmb_shape shape;
-	unsigned nr_counters; /* HMB_SAMPLES: totals that every sample has; 0: none */
-	enum counter_owner counter_owner;
-	unsigned time_shift; /* times are stored in units of 1 << time_shift ns */
-	size_t share;        /* bytes; 0: unlimited. A kind with a share is never a victim below it,
-	                        and loses all its records for good when it passes it … */
-	bool by_level;       /* … or its lowest levels, until it is below its share again */
+	unsigned nr_counters;           /* HMB_SAMPLES: totals that every sample has; 0: none */
+	enum stream_owner stream_owner; /* HMB_SAMPLES */
+	unsigned time_shift;            /* times are stored in units of 1 << time_shift ns */
+	size_t share;  /* bytes; 0: unlimited. A kind with a share is never a victim below it,
+	                  and loses all its records for good when it passes it … */
+	bool by_level; /* … or its lowest levels, until it is below its share again */
 };
 
 struct hmb_ledger;

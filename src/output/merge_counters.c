@@ -96,9 +96,9 @@ int merge_counters_init(struct merge_counters *counters, struct merge_map *map)
 	unsigned nr = common ? trace_nr(common->trace, TRACE_COUNTERS) : 0;
 	int err = 0;
 
+	counters->owner = some_stand_for_many(map->tables) ? STREAM_OF_CPU : STREAM_OF_THREAD;
 	if (!nr)
 		return 0;
-	counters->owner = some_stand_for_many(map->tables) ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
 	counters->totals = calloc(MAX_STREAMS + 1, sizeof(*counters->totals));
 	if (!counters->totals)
 		return -ENOMEM;
@@ -118,7 +118,7 @@ const uint64_t *merge_counters_step(struct merge_counters *counters,
                                     const struct trace_sample *sample, uint32_t thread,
                                     uint32_t cpu)
 {
-	uint32_t stream = counters->owner == COUNTER_OF_THREAD ? thread : cpu;
+	uint32_t stream = counters->owner == STREAM_OF_THREAD ? thread : cpu;
 	uint64_t *totals;
 
 	if (!counters->nr)

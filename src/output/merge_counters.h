@@ -15,7 +15,7 @@
 struct merge_counters {
 	unsigned nr;   /* that samples of the first event have, its own included; 0: none */
 	bool left_out; /* there were some, but not the same ones everywhere */
-	enum counter_owner owner;
+	enum stream_owner owner;
 	uint64_t (*totals)[COUNTER_MAX]; /* by thread or CPU of the new trace */
 };
 

@@ -27,9 +27,9 @@ static int make_buffer(struct merge *merge)
 		config.kinds[i] = (struct hmb_kind_config){
 			.shape = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
 			.time_shift = merge->events[i].time_shift,
+			.stream_owner = merge->counters.owner,
 		};
 	config.kinds[0].nr_counters = merge->counters.nr;
-	config.kinds[0].counter_owner = merge->counters.owner;
 	merge->path = calloc(MAX_PATH + 2, sizeof(*merge->path));
 	merge->hmb = hmb_new(&config);
 	return merge->hmb && merge->path ? 0 : -ENOMEM;

@@ -30,7 +30,7 @@ struct trace_walk {
 	struct turns turns; /* of the lists that have a sample */
 	bool by_time;       /* else one list after the other */
 	uint32_t nr_lists;
-	struct counter_streams streams[2]; /* by enum counter_owner */
+	struct counter_streams streams[2]; /* by enum stream_owner */
 	uint64_t counted[COUNTER_MAX];     /* with the latest sample */
 	int error;
 };
@@ -148,8 +148,8 @@ static int open_counters(struct trace_walk *walk)
 	for (unsigned i = 0; i < 2 && trace_nr(walk->trace, TRACE_COUNTERS); i++) {
 		struct counter_streams *streams = &walk->streams[i];
 
-		streams->nr = i == COUNTER_OF_THREAD ? trace_nr(walk->trace, TRACE_THREADS)
-		                                     : trace_nr_cpus(walk->trace);
+		streams->nr = i == STREAM_OF_THREAD ? trace_nr(walk->trace, TRACE_THREADS)
+		                                    : trace_nr_cpus(walk->trace);
 		streams->last = calloc(streams->nr + 1UL, sizeof(*streams->last));
 		if (!streams->last)
 			return -ENOMEM;
@@ -222,13 +222,13 @@ static bool of_many(const struct trace *trace, uint32_t thread)
  * Turns a sample's totals into what they are more than those before. Samples come oldest first. Of
  * a stream that the file does not know, or that is of many threads, nothing is known.
  */
-static void count_since(struct trace_walk *walk, enum counter_owner owner,
+static void count_since(struct trace_walk *walk, enum stream_owner owner,
                         struct trace_sample *sample)
 {
 	struct counter_streams *streams = &walk->streams[owner];
-	uint32_t number = owner == COUNTER_OF_THREAD ? sample->thread : sample->cpu;
+	uint32_t number = owner == STREAM_OF_THREAD ? sample->thread : sample->cpu;
 
-	if (number >= streams->nr || (owner == COUNTER_OF_THREAD && of_many(walk->trace, number))) {
+	if (number >= streams->nr || (owner == STREAM_OF_THREAD && of_many(walk->trace, number))) {
 		sample->nr_counters = 0;
 		return;
 	}
@@ -253,7 +253,7 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	sample->counters = counters;
 	fill_sample(walk->trace, list, sample);
 	if (sample->nr_counters)
-		count_since(walk, list->cursor->counters.owner, sample);
+		count_since(walk, list->cursor->owner, sample);
 	got = list_next(list);
 	if (got < 0)
 		walk->error = got;

@@ -20,7 +20,7 @@ KERNEL, ANON = 3, 4  # kinds of modules
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 5 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 6 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -99,11 +99,11 @@ class Trace:
              nr_counters, owner) = struct.unpack_from('<IBBBBIIIIQBBB', self.data, at)
             if use != 1 or level < self.events[event][4]:
                 continue
-            records = Records(self.data[at + 40:at + 40 + record_bytes], base)
+            records = Records(self.data[at + 40:at + 40 + record_bytes], base, owner)
             counters = Counters(records, nr_counters)
             for _ in range(nr):
                 time, thread, cpu, context, leaf = records.next()
-                stream = thread if owner else cpu
+                stream = records.stream_of(thread, cpu)
                 yield (time << time_shift, event, level, thread, cpu, context, leaf, stream,
                        counters.next(stream))
             assert records.at == len(records.data)
@@ -138,31 +138,36 @@ class Bytes:
 
 
 class Records(Bytes):
-    def __init__(self, data, base):
+    def __init__(self, data, base, owner):
         super().__init__(data, base)
-        self.sites, self.nr_sites, self.site = {}, 0, 0
+        self.stream_of = (lambda thread, cpu: thread) if owner else (lambda thread, cpu: cpu)
+        self.sites, self.nr_sites, self.thread = {}, 0, 0
+        self.streams, self.stream = {}, None
         self.pairs, self.turn, self.leaves = [], 0, []
-        self.contexts, self.areas, self.last = [], [], (0, 0)
+        self.contexts, self.context_turn = [], 0
+        self.areas, self.last = [], (0, 0)
         self.new_blocks, self.nr_modules = [], 0
-        self.trails, self.trail = [0, 0], 0
+        self.trails, self.trail, self.vicinities = [0, 0], 0, {}
 
     def number(self):
         byte = self.byte()
         return byte if byte < 240 else 240 + 256 * (byte - 240) + self.byte()
 
     def switch(self, code):
-        number = code
         if code == 63:
-            number = self.nr_sites % 256
+            self.thread = self.thread + unzigzag(self.varint()) & 0xffffffff
+            site = self.sites[self.nr_sites % 256] = self.thread, self.varint()
             self.nr_sites += 1
-            thread, cpu, step = self.varint(), self.varint(), self.varint()
-            self.sites[number] = dict(thread=thread, cpu=cpu, step=step, next=number,
-                                      last=self.time - step)
-        elif code == 62:
-            number = self.byte()
-        if self.nr_sites > 1 or code != 63:
-            self.sites[self.site]['next'] = number
-        self.site = number
+        else:
+            site = self.sites[self.byte() if code == 62 else code]
+        number = self.stream_of(*site) % 256
+        if number not in self.streams:
+            step = self.varint()
+            self.streams[number] = dict(step=step, next=number, last=self.time - step)
+        if self.stream is not None:
+            self.streams[self.stream]['next'] = number
+        self.stream = number
+        self.streams[number]['site'] = site
 
     def new_leaf(self, leaf):
         if len(self.leaves) < 2048:
@@ -193,19 +198,19 @@ class Records(Bytes):
 
     def context(self):
         code = self.byte()
-        if code >= 148:
-            high, size = (code - 148, 2) if code < 248 else (code - 248, 3) if code < 255 else (0, 4)
-            context = high << 8 * size | self.little(size)
+        if code < 64:
+            self.trail ^= code & 1
+            context = self.trails[self.trail] + unzigzag(code >> 1) & 0xffffffff
+            self.trails[self.trail] = context
         else:
-            if code >= 128:
-                code = 128 + 256 * (code - 128) + self.byte()
-            trail = self.trail ^ code & 1
-            context = self.trails[trail] + unzigzag(code >> 1) & 0xffffffff
-            if code < 128:
-                self.trail = trail
-                self.trails[trail] = context
-                return context
-        self.trails[1 - self.trail] = context
+            if code < 152:
+                context = self.vicinities.get(code - 64, 0) << 8 | self.byte()
+            elif code < 252:
+                context = code - 152 << 16 | self.little(2)
+            else:
+                context = code - 252 << 24 | self.little(3) if code < 255 else self.little(4)
+            self.trails[1 - self.trail] = context
+        self.vicinities[(context >> 8) % 88] = context >> 8
         return context
 
     def leaf(self):
@@ -225,6 +230,14 @@ class Records(Bytes):
             return self.leaves[value >> 1]
         return self.new_leaf(leaf >> 32 << 32 | leaf + unzigzag(value >> 1) & 0xffffffff)
 
+    def known_context(self, number):
+        pair = self.contexts[number]
+        if number >= 239:
+            turn = self.context_turn
+            self.contexts[number], self.contexts[turn] = self.contexts[turn], pair
+            self.context_turn = (turn + 1) % 239
+        return pair
+
     def pair(self, number):
         pair = self.pairs[number]
         if number >= 240:
@@ -237,7 +250,7 @@ class Records(Bytes):
             return self.pair(self.number())
         if how == 1:
             number = self.number()
-            pair = self.contexts[number - 1] if number else self.last
+            pair = self.known_context(number - 1) if number else self.last
             pair = pair[0], self.near(pair[1])
         else:
             pair = self.context(), self.leaf()
@@ -253,8 +266,8 @@ class Records(Bytes):
             self.switch(control >> 2)
             control = self.byte()
         else:
-            self.site = self.sites[self.site]['next']
-        site, residual = self.sites[self.site], control >> 2
+            self.stream = self.streams[self.stream]['next']
+        stream, residual = self.streams[self.stream], control >> 2
         if 49 <= residual < 60:
             residual = 49 + 256 * (residual - 49) + self.byte()
         elif residual == 63:
@@ -263,10 +276,10 @@ class Records(Bytes):
             residual = 2865 + self.little(3)
         elif residual >= 60:
             residual = 2865 + 65536 * (residual - 60) + self.little(2)
-        self.time = (site['last'] + site['step'] + unzigzag(residual)) % 2**64
-        site['last'] = self.time
+        self.time = (stream['last'] + stream['step'] + unzigzag(residual)) % 2**64
+        stream['last'] = self.time
         self.last = context, leaf = self.where(control & 3)
-        return self.time, site['thread'], site['cpu'], context, leaf
+        return self.time, *stream['site'], context, leaf
 
 
 class Counters:

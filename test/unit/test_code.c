@@ -14,7 +14,7 @@ struct program {
 	unsigned thread_bits, cpu_bits, leaf_bits, context_bits, time_bits;
 	uint64_t time, salt;
 	unsigned nr_counters;
-	enum counter_owner owner;
+	enum stream_owner owner;
 	uint64_t *totals; /* of the samples so far, nr_counters each */
 };
 
@@ -86,14 +86,14 @@ static void begin(struct bin *bin, struct code_encoder *encoder, struct program 
 {
 	bool counters = rnd() % 2;
 
-	code_begin(encoder, bin, program->time, time_shift);
+	program->owner = rnd() % 2 ? STREAM_OF_CPU : STREAM_OF_THREAD;
+	code_begin(encoder, bin, program->time, time_shift, program->owner);
 	program->totals = put_totals;
 	program->nr_counters = counters ? 1 + (unsigned)(rnd() % COUNTER_MAX) : 0;
-	program->owner = rnd() % 2 ? COUNTER_OF_CPU : COUNTER_OF_THREAD;
 	for (unsigned i = 0; i < COUNTER_MAX; i++)
 		put_shifts[i] = (uint8_t)(rnd() % 57);
 	if (counters)
-		code_begin_counters(encoder, bin, program->nr_counters, program->owner, put_shifts);
+		code_begin_counters(encoder, bin, program->nr_counters, put_shifts);
 }
 
 /* In one of its ways: the usual is for bins without counters. */
@@ -167,7 +167,6 @@ static void every_sample_comes_back(void **state)
 		for (unsigned i = 0; i < nr; i++) {
 			assert_int_equal(code_next(cursor, &got), 1);
 			assert_int_equal(got.time, samples[i].time & mask);
-			assert_int_equal(got.step, samples[i].step & mask);
 			assert_int_equal(got.leaf, samples[i].leaf);
 			assert_int_equal(got.context, samples[i].context);
 			assert_int_equal(got.thread, samples[i].thread);
@@ -190,7 +189,7 @@ static void usual_records_take_two_bytes(void **state)
 	struct code_sample sample = {.step = 200000, .leaf = 5, .context = 6, .thread = 7};
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	for (unsigned i = 0; i < 1000; i++) {
 		uint32_t before = bin->record_bytes;
 
@@ -222,7 +221,7 @@ static void each_way_takes_its_bytes(void **state)
 	uint64_t module = (uint64_t)3 << 32;
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	size_of(encoder, bin, 1000, module + 0x123450);
 	/* a context nearby, and leaves: in a known area, in new ones, known, of another module */
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x129999), 1 + 1 + 3);
@@ -248,19 +247,116 @@ static void contexts_on_two_trails_take_a_byte(void **state)
 	static const struct {
 		uint32_t context;
 		unsigned bytes;
-	} contexts[] = {{6400000, 3},   {6399996, 1},    {70000, 3},   {6399992, 1},   {2000000, 3},
-	                {6399961, 1},   {6399991, 1},    {2000031, 1}, {6399984, 1},   {6399951, 2},
-	                {6400030, 2},   {1000, 3},       {6553600, 4}, {117440511, 4}, {1000004, 3},
-	                {117440512, 5}, {UINT32_MAX, 5}, {1, 1},       {117440500, 4}};
+	} contexts[] = {{6400128, 3},  {6400124, 1},    {70000, 3},   {6400120, 1},  {2000000, 3},
+	                {6400104, 1},  {6400119, 1},    {2000015, 1}, {6400112, 1},  {6400064, 2},
+	                {6400000, 2},  {1000, 3},       {6553600, 4}, {50331647, 4}, {1000004, 3},
+	                {50331648, 5}, {UINT32_MAX, 5}, {1, 1},       {50331640, 4}};
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	size_of(encoder, bin, 10, 0x1230);
 	for (unsigned i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
 		assert_int_equal(size_of(encoder, bin, contexts[i].context, 0x1230),
 		                 1 + contexts[i].bytes + 1);
+	free(bin);
+	free(encoder);
+}
+
+/* From all over 88 vicinities in a row; the next one takes the place of the first. */
+static void contexts_of_known_vicinities_take_two_bytes(void **state)
+{
+	enum { FIRST = 88 << 8, NR = 88 };
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	size_of(encoder, bin, 10, 0x1230);
+	for (uint32_t i = 1; i < NR; i++)
+		assert_int_equal(size_of(encoder, bin, FIRST + (i << 8), 0x1230), 1 + 3 + 1);
+	for (uint32_t i = 1; i < NR; i++)
+		assert_int_equal(size_of(encoder, bin, FIRST + (i << 8 | 255), 0x1230), 1 + 2 + 1);
+	assert_int_equal(size_of(encoder, bin, FIRST + (NR + 1) * 256, 0x1230), 1 + 3 + 1);
+	assert_int_equal(size_of(encoder, bin, FIRST + 2 * 256 + 100, 0x1230), 1 + 2 + 1);
+	assert_int_equal(size_of(encoder, bin, FIRST + 1 * 256 + 100, 0x1230), 1 + 3 + 1);
+	free(bin);
+	free(encoder);
+}
+
+/* Of 300 contexts the last 61 take two bytes when a leaf of theirs is new, and then change places.
+ */
+static void contexts_that_are_met_again_take_a_byte(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	for (unsigned i = 0; i < 300; i++)
+		size_of(encoder, bin, 1000 + i, 16 * i);
+	for (unsigned i = 239; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i + 1), 1 + 2 + 1);
+	for (unsigned i = 61; i < 300; i++)
+		assert_int_equal(size_of(encoder, bin, 1000 + i, 16 * i + 2), 1 + 1 + 1);
+	/* theirs are the numbers that these had */
+	assert_int_equal(size_of(encoder, bin, 1000, 1), 1 + 2 + 1);
+	assert_int_equal(size_of(encoder, bin, 1000, 2), 1 + 1 + 1);
+	free(bin);
+	free(encoder);
+}
+
+static uint32_t size_at(struct code_encoder *encoder, struct bin *bin, uint64_t time,
+                        uint32_t thread, uint32_t cpu)
+{
+	struct code_sample sample = {.time = time, .step = 1 << 20, .thread = thread, .cpu = cpu};
+	uint32_t before = bin->record_bytes;
+
+	code_put(encoder, bin, &sample);
+	return bin->record_bytes - before;
+}
+
+/* Two CPUs tick by turns, whatever runs there; a switch to a known thread there takes a byte. */
+static void threads_that_take_turns_are_on_time(void **state)
+{
+	static const uint8_t first[] = {15, 10, 3}; /* all is new: the steps, a leaf, the turn */
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t thread = 1000 + i / 10 % 5, size = 2;
+
+		if (i % 10 < 2)
+			size = i < 50 ? 5 : 3;
+		if (i < 3)
+			size = first[i];
+		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19, thread, i % 2), size);
+	}
+	free(bin);
+	free(encoder);
+}
+
+/* Two threads that tick by turns, wherever they run. */
+static void inherited_events_go_on_in_their_threads(void **state)
+{
+	static const uint8_t first[] = {15, 10, 3}; /* all is new: the steps, a leaf, the turn */
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_THREAD);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t cpu = i / 10 % 5, size = 2;
+
+		if (i % 10 < 2)
+			size = i < 50 ? 5 : 3;
+		if (i < 3)
+			size = first[i];
+		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19, 1000 + i % 2, cpu), size);
+	}
 	free(bin);
 	free(encoder);
 }
@@ -272,7 +368,7 @@ static void blocks_of_four_modules_take_a_byte_less(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t leaf = (uint64_t)(i % 4) << 32 | (20 + 2 * i) << 16;
 
@@ -294,7 +390,7 @@ static void pairs_that_are_met_again_take_a_byte(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	for (unsigned i = 0; i < 300; i++)
 		size_of(encoder, bin, 1000 + i, 16 * i);
 	for (unsigned i = 240; i < 300; i++)
@@ -330,7 +426,7 @@ static void as_many_pairs_are_known_as_the_page_says(void **state)
 	struct bin *bin = new_bin(15, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	for (unsigned i = 0; i <= NR; i++)
 		size_of(encoder, bin, 1000 + i % 2, 16 * i);
 	assert_int_equal(size_of(encoder, bin, 1001, 16 * (NR - 1)), 1 + 2);
@@ -364,7 +460,7 @@ static void each_time_takes_its_bytes(void **state)
 	uint32_t before;
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
 	code_put(encoder, bin, &sample);
 	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		sample.time += times[i].off << 6;
@@ -469,7 +565,7 @@ static void garbage_is_survived(void **state)
 			bin->time_shift %= 41;
 			bin->level %= 64;
 			bin->nr_counters %= COUNTER_MAX + 2;
-			bin->counter_owner %= 3;
+			bin->stream_owner %= 3;
 			bin->record_bytes %= 1024;
 			bin->node_bytes = bin->node_bytes % 8 * 16;
 		}
@@ -570,7 +666,7 @@ static void headers_that_contradict_themselves_are_refused(void **state)
 		{.size_shift = 10, .time_shift = 64},
 		{.size_shift = 10, .level = 64},
 		{.size_shift = 10, .nr_counters = COUNTER_MAX + 1},
-		{.size_shift = 10, .nr_counters = 1, .counter_owner = COUNTER_OF_THREAD + 1},
+		{.size_shift = 10, .stream_owner = STREAM_OF_THREAD + 1},
 	};
 	static struct code_cursor cursor;
 	struct bin *bin = new_bin(10, BIN_SAMPLES);
@@ -593,6 +689,10 @@ int main(void)
 		cmocka_unit_test(usual_records_take_two_bytes),
 		cmocka_unit_test(each_way_takes_its_bytes),
 		cmocka_unit_test(contexts_on_two_trails_take_a_byte),
+		cmocka_unit_test(contexts_of_known_vicinities_take_two_bytes),
+		cmocka_unit_test(contexts_that_are_met_again_take_a_byte),
+		cmocka_unit_test(threads_that_take_turns_are_on_time),
+		cmocka_unit_test(inherited_events_go_on_in_their_threads),
 		cmocka_unit_test(blocks_of_four_modules_take_a_byte_less),
 		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
 		cmocka_unit_test(as_many_pairs_are_known_as_the_page_says),

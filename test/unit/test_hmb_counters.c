@@ -28,17 +28,17 @@ struct world {
 	struct stream streams[NR_STREAMS];
 	struct kept *all[NR_STREAMS];
 	size_t nr[NR_STREAMS];
-	enum counter_owner owner;
+	enum stream_owner owner;
 };
 
-static void world_open(struct world *w, size_t size, enum counter_owner owner)
+static void world_open(struct world *w, size_t size, enum stream_owner owner)
 {
 	struct hmb_config config = {
 		.size = size,
 		.nr_kinds = 1,
 		.max_path = 8,
 		.truncated_frame = 1,
-		.kinds = {{.nr_counters = COUNTER_MAX, .counter_owner = owner}},
+		.kinds = {{.nr_counters = COUNTER_MAX, .stream_owner = owner}},
 	};
 
 	w->owner = owner;
@@ -70,8 +70,8 @@ static void put_next(struct world *w, uint64_t n)
 	struct hmb_sample sample = {
 		.time = w->nr[i] ? kept[-1].time + (PERIOD << shift) : PERIOD + i,
 		.level = stream_next(&w->streams[i]),
-		.cpu = w->owner == COUNTER_OF_CPU ? i : (unsigned)(n / 7 % 3),
-		.thread = w->owner == COUNTER_OF_THREAD ? i : (unsigned)(n / 5 % 6),
+		.cpu = w->owner == STREAM_OF_CPU ? i : (unsigned)(n / 7 % 3),
+		.thread = w->owner == STREAM_OF_THREAD ? i : (unsigned)(n / 5 % 6),
 		.leaf = 1ULL << 32 | series_site(w->series[i]),
 		.path = path,
 		.path_size = 2,
@@ -111,7 +111,7 @@ static void check_bin(const struct world *w, const struct bin *bin, struct code_
 	*bytes += bin->record_bytes;
 	assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
 	while (code_next(cursor, &sample) == 1) {
-		unsigned stream = w->owner == COUNTER_OF_CPU ? sample.cpu : sample.thread;
+		unsigned stream = w->owner == STREAM_OF_CPU ? sample.cpu : sample.thread;
 		const struct kept *kept = find_kept(w, stream, sample.time);
 
 		assert_non_null(sample.counters);
@@ -157,7 +157,7 @@ static void totals_are_right_after_any_thinning(void **state)
 	for (unsigned round = 0; round < 6; round++) {
 		struct world w;
 
-		world_open(&w, sizes[round % 3], round / 3 ? COUNTER_OF_THREAD : COUNTER_OF_CPU);
+		world_open(&w, sizes[round % 3], round / 3 ? STREAM_OF_THREAD : STREAM_OF_CPU);
 		for (uint64_t n = 0; n < 200000; n++) {
 			put_next(&w, n);
 			if (n % 50000 == 0)
@@ -170,7 +170,7 @@ static void totals_are_right_after_any_thinning(void **state)
 }
 
 /* The units are a small part of what is usual between samples of the lowest level that is left. */
-static void check_units(enum counter_owner owner)
+static void check_units(enum stream_owner owner)
 {
 	struct world w;
 	double usual;
@@ -193,8 +193,8 @@ static void check_units(enum counter_owner owner)
 static void units_follow_the_period(void **state)
 {
 	(void)state;
-	check_units(COUNTER_OF_CPU);
-	check_units(COUNTER_OF_THREAD);
+	check_units(STREAM_OF_CPU);
+	check_units(STREAM_OF_THREAD);
 }
 
 static size_t counter_bytes(unsigned nr_counters)

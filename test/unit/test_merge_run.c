@@ -551,7 +551,7 @@ static void counters_of_idle_tasks_stay(void **state)
 		(struct trace_counter){.name = tables_string(w.tables, "migrations")};
 	idle = tables_add_thread(w.tables, 0, 0, tables_string(w.tables, "idle"), 0);
 	buffer.kinds[0].nr_counters = 2;
-	buffer.kinds[0].counter_owner = COUNTER_OF_CPU;
+	buffer.kinds[0].stream_owner = STREAM_OF_CPU;
 	world_make_buffer(&w, buffer);
 	for (uint32_t n = 0; n < 100; n++) {
 		uint32_t cpu = n % NR_CPUS;

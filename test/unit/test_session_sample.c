@@ -85,7 +85,7 @@ static void open_buffer(struct world *w, unsigned nr_counters)
 		.max_path = SESSION_MAX_STACK,
 		.truncated_frame = FRAME_TRUNCATED,
 		.kinds[0].nr_counters = nr_counters,
-		.kinds[0].counter_owner = COUNTER_OF_THREAD,
+		.kinds[0].stream_owner = STREAM_OF_THREAD,
 	};
 
 	hmb_free(s->hmb);

@@ -775,11 +775,11 @@ static void other_files_are_named(void **state)
 	header->version = 7;
 	scratch_open(&scratch, &bytes);
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 5)"));
+	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 6)"));
 	header->version = 1;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 5)"));
+	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 6)"));
 	header->version = TRACE_VERSION;
 	header->size--;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
