@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench_bytes.py BUILD [SECONDS]: bytes per stored sample on real programs at 10 kHz. Goals: records
 alone <= 4 (LAMMPS, GROMACS, python3) and <= 6 (anything); with contexts <= 5 (LAMMPS, GROMACS) over
-60 s. Programs that are not installed are left out: lammps, lammps-examples, gromacs, gcc, python3."""
+60 s. Programs that are not installed are left out: lammps, lammps-examples, openmpi-bin, gromacs,
+gcc, python3, x264. Of those on several CPUs a sample also says which thread took its turn."""
 import json, os, shutil, subprocess, sys, tempfile
 
 build = os.path.abspath(sys.argv[1])
@@ -25,13 +26,14 @@ def measure(name, command, record_goal=6, goal=None):
           f'contexts{f" (goal <= {goal} over 60 s)" if goal else ""}; truncated stacks {100 * info["samples"]["truncated_stacks"] / stored:.2f} %')
 
 
-def lammps():
+def lammps(name='LAMMPS', ranks=(), record_goal=4, goal=5):
     melt = '/usr/share/lammps/examples/melt/in.melt'
     if not shutil.which('lmp') or not os.path.exists(melt):
         return
     text = open(melt).read().replace('run\t\t250', 'run\t\t100000000')
     open('in.melt', 'w').write(text)
-    measure('LAMMPS', ['lmp', '-in', 'in.melt', '-log', 'none', '-screen', 'none'], 4, 5)
+    measure(name, [*ranks, 'lmp', '-in', 'in.melt', '-log', 'none', '-screen', 'none'],
+            record_goal, goal)
 
 
 def gromacs():
@@ -58,9 +60,26 @@ def compiler():
     open('t.cc', 'w').write('#include <bits/stdc++.h>\n#include <regex>\n'
                             'int main() { return std::regex_match("a", std::regex("a+")); }\n')
     measure('cc1plus', ['sh', '-c', 'while :; do g++ -O2 -c t.cc -o t.o; done'])
+    open('Makefile', 'w').write('all: $(addsuffix .o,$(shell seq 1000))\n'
+                                '%.o:\n\t@g++ -O2 -c -o $@ t.cc\n')
+    measure('make -j', ['make', '-j2'])
+
+
+def encoder():
+    if not shutil.which('x264'):
+        return
+    lines = [bytes((x * x + y * y) // 64 % 256 for x in range(640)) for y in range(720)]
+    with open('in.y4m', 'wb') as video:
+        video.write(b'YUV4MPEG2 W640 H360 F25:1\n')
+        for frame in range(360):
+            video.write(b'FRAME\n' + b''.join(lines[frame:frame + 360]) + bytes(640 * 180))
+    measure('x264', ['sh', '-c', 'while :; do x264 --threads 6 -o /dev/null in.y4m; done'])
 
 
 lammps()
+if shutil.which('mpirun'):
+    lammps('4 ranks', ['mpirun', '--oversubscribe', '-n', '4'], 6, None)
 gromacs()
 measure('python3', ['python3', '-c', 'while True: sum(hash(str(i)) & 3 for i in range(1000000))'], 4)
 compiler()
+encoder()
