@@ -325,7 +325,7 @@ static void total_streams(struct session *s)
 	}
 }
 
-/* Events of a cgroup count what its first process does before it executes the command, too. */
+/* Events count what the target's process does before it executes the command, too. */
 static uint64_t targets_total(const struct session *s, unsigned event)
 {
 	uint64_t total = sampler_total(s->sampler, event);

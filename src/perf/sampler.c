@@ -155,7 +155,7 @@ static int enable_all(struct sampler *s)
 {
 	int error = 0;
 
-	if (s->exact_fd >= 0 && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+	if (s->exact_fd >= 0 && !s->on_exec && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
 		error = -errno;
 	for (unsigned e = 0; !error && e < s->nr_events; e++)
 		error = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
@@ -164,14 +164,13 @@ static int enable_all(struct sampler *s)
 
 int sampler_enable(struct sampler *sampler)
 {
-	int error = 0;
+	int error;
 
 	sampler->ran_before = time_ran(sampler);
 	sampler->started = true;
-	if (!sampler->on_exec)
-		error = enable_all(sampler);
+	error = enable_all(sampler);
 	/* Who forked meanwhile may have handed down what was not enabled yet. */
-	if (!sampler->on_exec && sampler->way == SAMPLER_LADDER && !error)
+	if (!error && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
 		error = enable_all(sampler);
 	return error;
 }

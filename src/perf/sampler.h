@@ -47,7 +47,7 @@ struct sampler_config {
 	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
-	bool on_exec; /* SAMPLER_LADDER: the task is ours and counting starts with its exec */
+	bool on_exec; /* SAMPLER_LADDER: the task is ours, and totals start with its exec */
 	/* Where there are, there is one task, and it is none of the target's own: its parent. */
 	enum sampler_totals totals;
 
@@ -97,8 +97,8 @@ void sampler_close(struct sampler *sampler);
 const char *sampler_shortage(const struct sampler *sampler);
 
 /*
- * Starts sampling and counting now, once: until then totals are 0. With on_exec it starts by
- * itself, after this. 0 or -errno.
+ * Starts sampling and counting now, once: until then totals are 0. With on_exec those of tasks
+ * start by themselves, after this; what is sampled before is not the target's yet. 0 or -errno.
  */
 int sampler_enable(struct sampler *sampler);
 /* Ends sampling. Records already written stay readable. */

@@ -144,7 +144,6 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 
 	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
-	attr->enable_on_exec = s->on_exec;
 	attr->sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -211,8 +210,6 @@ static int open_event(struct sampler *s, const struct sampler_config *config, un
 
 	attr.sample_period = sampler_period_at(event, c, shift);
 	attr.sample_stack_user = stack_size(s, config, e, shift);
-	if (rung)
-		attr.enable_on_exec = 0;
 	error = sampler_open_event(s, &attr, e, rung, t, c);
 	if (!error && !e && s->nr_counters)
 		error = sampler_open_counters(s, config->counters, rung, t, c);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -106,12 +107,14 @@ static uint32_t copy_size(const void *arg, uint64_t period, size_t room)
 	return period > PERIOD / 4 ? LARGE : SMALL;
 }
 
-static struct sampler *open_ladder(const struct event *event, const pid_t *tids)
+static struct sampler *open_ladder(const struct event *event, const pid_t *tids, size_t nr,
+                                   bool on_exec)
 {
 	const struct sampler_config config = {
 		.way = SAMPLER_LADDER,
 		.tasks = tids,
-		.nr_tasks = OLD,
+		.nr_tasks = nr,
+		.on_exec = on_exec,
 		.events = event,
 		.nr_events = 1,
 		.base_period = {PERIOD / 4},
@@ -161,7 +164,7 @@ static void a_step_reaches_all_threads_at_once(void **state)
 	if (!tids[0])
 		target();
 	tids[1] = next_tid();
-	sampler = open_ladder(&event, tids);
+	sampler = open_ladder(&event, tids, OLD, false);
 	assert_non_null(sampler);
 	take_steps(sampler, tids);
 	/* No two CPUs march together. */
@@ -173,10 +176,88 @@ static void a_step_reaches_all_threads_at_once(void **state)
 	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
 }
 
+/* Lets a sibling take its place, whose program executes another one when it is told to. */
+static _Noreturn void shell(void)
+{
+	char byte;
+
+	dup2(told[0], STDIN_FILENO);
+	if (read(STDIN_FILENO, &byte, 1) == 1 &&
+	    !syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) &&
+	    read(STDIN_FILENO, &byte, 1) == 1)
+		execl("/bin/sh", "sh", "-c",
+		      "read line; sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'; :",
+		      NULL);
+	_exit(127);
+}
+
+static unsigned count_in_step(struct sampler *sampler, uint64_t since)
+{
+	struct sampler_source source;
+	struct record record;
+	unsigned nr = 0;
+
+	while (sampler_next(sampler, &record, &source)) {
+		if (record.type != RECORD_SAMPLE || record.time <= since)
+			continue;
+		assert_false(source.stale);
+		nr++;
+	}
+	return nr;
+}
+
+static void step_before_a_program(struct sampler *sampler, pid_t pid)
+{
+	unsigned nr = 0;
+	bool ended = false;
+	uint64_t since;
+
+	assert_int_equal(write(told[1], "", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(sampler_enable(sampler), 0);
+	assert_int_equal(write(told[1], "", 1), 1);
+	usleep(20000);
+	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	since = sampler_now();
+	assert_int_equal(write(told[1], "\n", 1), 1);
+	while (!ended) {
+		usleep(2000);
+		ended = waitpid(-1, NULL, WNOHANG) > 0;
+		sampler_drain(sampler, ended);
+		nr += count_in_step(sampler, since);
+	}
+	assert_true(nr >= ENOUGH);
+}
+
+/*
+ * An event that begins with an exec is enabled anew in every child that executes something, unless
+ * the kernel gave the process that we opened it for the context of the one that executed first.
+ */
+static void programs_that_begin_after_a_step_are_in_step(void **state)
+{
+	struct event event;
+
+	(void)state;
+	parse_clock(&event);
+	assert_int_equal(pipe(told), 0);
+	for (unsigned round = 0; round < 6; round++) {
+		pid_t pid = fork();
+		struct sampler *sampler;
+
+		if (!pid)
+			shell();
+		sampler = open_ladder(&event, &pid, 1, true);
+		assert_non_null(sampler);
+		step_before_a_program(sampler, pid);
+		sampler_close(sampler);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_reaches_all_threads_at_once),
+		cmocka_unit_test(programs_that_begin_after_a_step_are_in_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
