@@ -18,11 +18,17 @@
 #define JOIN_REGS  2
 #define JOIN_STAY  16
 
+/* How often a thread is looked at, and how long it is believed that it has what was seen, ns. */
+#define LOOK_EVERY  5000000
+#define BELIEVE_FOR 50000000
+
 struct chain {
 	pid_t tid; /* 0: nobody's, and empty */
 	unsigned nr;
 	unsigned misses;    /* chain_miss() since the last store */
 	uint64_t stored;    /* the time of the last store, in stores */
+	uint64_t looked;    /* when the thread was looked at, ns */
+	uint64_t seen;      /* when it was seen to have the chain, ns */
 	struct link anchor; /* where the last stack joined it, or could have */
 	unsigned stay;      /* how many did so in a row, while the chain had it */
 	uint64_t since;     /* for samples from this time on, in ns */
@@ -172,6 +178,8 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 		chain->stay = 0;
 	if (!news->since)
 		chain->misses = 0;
+	if (news->seen)
+		chain->seen = news->seen;
 	chain_since(chain, news);
 	chain->stored = ++table->stores;
 	chain->generation = news->generation;
@@ -233,6 +241,31 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct 
 	memcpy(links + nr, chain_links(chain) + i + 1, more * sizeof(links[0]));
 	holds_append(chain, i + 1, holds + nr);
 	return nr + more;
+}
+
+bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now)
+{
+	struct chain *chain = chain_lookup(table, tid);
+
+	if (!chain || now < chain->looked + LOOK_EVERY)
+		return false;
+	chain->looked = now;
+	return true;
+}
+
+void chain_see(struct chain_table *table, pid_t tid, uint64_t now)
+{
+	struct chain *chain = chain_lookup(table, tid);
+
+	if (chain)
+		chain->seen = now;
+}
+
+bool chain_is_fresh(struct chain_table *table, pid_t tid, uint64_t time)
+{
+	const struct chain *chain = chain_lookup(table, tid);
+
+	return chain && (time <= chain->seen || time - chain->seen <= BELIEVE_FOR);
 }
 
 unsigned chain_miss(struct chain_table *table, pid_t tid)

@@ -8,6 +8,10 @@
  * were completed were wrong, by three in a row 1 to 50, by six less than 1; by one and the
  * registers that its function was called with 2, by two and those 1 of 5,000. A single one counts
  * only where stacks have joined a chain for a while.
+ *
+ * But where two functions call the same deep code by turns, all that a copy holds is the same under
+ * both. So a chain is believed for a while only after its thread was seen to have it: in a copy
+ * that went to the root, or by another look at the process.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H
@@ -55,13 +59,14 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 /*
  * Remembers a complete stack, leaf first. The outermost `same` links are those of chain_past().
  * holds: NULL: not known. since: for samples from this time on; 0: for all. What it has in common
- * with the stack before is good for those that this was good for.
+ * with the stack before is good for those that this was good for. seen: when the thread was seen to
+ * have it, ns; 0: it is made of one that was seen before.
  */
 struct chain_news {
 	const struct link *links;
 	const struct hold *holds;
 	size_t nr, same;
-	uint64_t generation, since;
+	uint64_t generation, since, seen;
 };
 
 void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news);
@@ -72,6 +77,13 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
  */
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
                     struct hold *holds, size_t nr, size_t max);
+
+/* Whether it is time, in ns, to look whether the thread still has its chain; the look is noted. */
+bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now);
+/* The thread was seen to have it, at that time. */
+void chain_see(struct chain_table *table, pid_t tid, uint64_t now);
+/* Whether that was before the time of a sample by little, or after it. */
+bool chain_is_fresh(struct chain_table *table, pid_t tid, uint64_t time);
 
 /* Counts that nothing matched: how many times, since a chain of the thread was stored. */
 unsigned chain_miss(struct chain_table *table, pid_t tid);

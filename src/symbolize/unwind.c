@@ -94,22 +94,67 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
 
 /*
  * What is found so is good for later samples alone: one that was cut at the same return address
- * shows that the thread had not left it meanwhile. To read takes as long as many walks: it is tried
- * ever more rarely while the stacks of a thread have nothing in common.
+ * shows that the thread had not left it meanwhile.
+ */
+static void store_live(struct unwinder *unwinder, const struct walk *again)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	chain_store(unwinder->chains, again->sample->tid,
+	            &(struct chain_news){.links = again->links,
+	                                 .holds = unwinder->rules ? again->holds : NULL,
+	                                 .nr = again->nr,
+	                                 .since = now,
+	                                 .seen = now});
+}
+
+/*
+ * To read takes as long as many walks: it is tried ever more rarely while the stacks of a thread
+ * have nothing in common.
  */
 static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 {
 	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
 	struct walk again;
 
-	if (!walk->sample->time || (misses & (misses - 1) && misses % LIVE_EVERY) ||
-	    !walk_again(unwinder, walk, walk->nr, &again))
-		return;
-	chain_store(unwinder->chains, walk->sample->tid,
-	            &(struct chain_news){.links = again.links,
-	                                 .holds = unwinder->rules ? again.holds : NULL,
-	                                 .nr = again.nr,
-	                                 .since = clock_ns(CLOCK_MONOTONIC)});
+	if (walk->sample->time && !(misses & (misses - 1) && misses % LIVE_EVERY) &&
+	    walk_again(unwinder, walk, walk->nr, &again))
+		store_live(unwinder, &again);
+}
+
+/* Whether another look found the stack as it was completed, beyond what its copy holds. */
+static bool same_beyond(const struct walk *walk, const struct walk *again, size_t completed)
+{
+	bool same = again->nr == completed;
+
+	for (size_t i = walk->nr; same && i < completed; i++)
+		same = again->links[i].slot == walk->links[i].slot &&
+		       again->links[i].frame == walk->links[i].frame;
+	return same;
+}
+
+/*
+ * Whether a stack that was completed to so many links may be believed: its thread was seen to have
+ * what it was completed with. Of one that has something else by now nobody knows since when.
+ */
+static bool is_believed(struct unwinder *unwinder, const struct walk *walk, size_t completed)
+{
+	pid_t tid = walk->sample->tid;
+	uint64_t now;
+	struct walk again;
+
+	if (!walk->sample->time)
+		return true;
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (chain_is_due(unwinder->chains, tid, now) &&
+	    walk_again(unwinder, walk, walk->nr, &again)) {
+		if (!same_beyond(walk, &again, completed)) {
+			store_live(unwinder, &again);
+			return false;
+		}
+		chain_see(unwinder->chains, tid, now);
+	}
+	return chain_is_fresh(unwinder->chains, tid, walk->sample->time);
 }
 
 /* Where the outermost frame that was found is larger than the copy. */
@@ -173,6 +218,8 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 			walk->nr = (unsigned)walk_beyond(unwinder, walk);
 			return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
 		}
+		if (!is_believed(unwinder, walk, nr))
+			return UNWIND_TRUNCATED;
 		walk->nr = (unsigned)nr;
 		walk->nr_again = 0;
 	}
@@ -181,7 +228,8 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	                                 .holds = unwinder->rules ? walk->holds : NULL,
 	                                 .nr = walk->nr,
 	                                 .same = walk->nr_again,
-	                                 .generation = space_generation(walk->space)});
+	                                 .generation = space_generation(walk->space),
+	                                 .seen = walk->complete ? walk->sample->time : 0});
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 

@@ -124,6 +124,33 @@ static void a_frame_that_stays_joins(void **state)
 	assert_true(n > 1);
 }
 
+/* For 50 ms, and as long as looks of every 5 ms find it. */
+static void a_chain_is_believed_while_it_is_seen(void **state)
+{
+	enum { MS = 1000000 };
+	static struct link links[MOST];
+	struct chain_news news = {.links = links, .nr = 20, .seen = 100 * MS};
+
+	recursion(links, 20);
+	assert_false(chain_is_due(*state, 1, 100 * MS));
+	assert_false(chain_is_fresh(*state, 1, 100 * MS));
+	chain_store(*state, 1, &news);
+	assert_true(chain_is_fresh(*state, 1, 1));
+	assert_true(chain_is_fresh(*state, 1, 150 * MS));
+	assert_false(chain_is_fresh(*state, 1, 150 * MS + 1));
+	assert_true(chain_is_due(*state, 1, 151 * MS));
+	assert_false(chain_is_due(*state, 1, 155 * MS));
+	assert_true(chain_is_due(*state, 1, 156 * MS));
+	chain_see(*state, 1, 156 * MS);
+	assert_true(chain_is_fresh(*state, 1, 200 * MS));
+	/* What a stack was completed with shows nothing. */
+	news.seen = 0;
+	chain_store(*state, 1, &news);
+	assert_false(chain_is_fresh(*state, 1, 206 * MS + 1));
+	chain_forget(*state, 1);
+	assert_false(chain_is_fresh(*state, 1, 1));
+}
+
 static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 {
 	static struct link links[MOST];
@@ -149,6 +176,7 @@ int main(void)
 		TEST(few_frames_join_by_registers),
 		TEST(what_a_chain_had_stays_good),
 		TEST(a_frame_that_stays_joins),
+		TEST(a_chain_is_believed_while_it_is_seen),
 		TEST(nothing_is_left_of_a_chain_that_is_forgotten),
 	};
 
