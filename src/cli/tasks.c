@@ -226,6 +226,16 @@ static void replace_process(struct tasks *tasks, pid_t pid)
 	}
 }
 
+/* Who was moved here and has told nothing hands down what /proc knows. */
+static struct task *find_parent(struct tasks *tasks, const struct record *record)
+{
+	pid_t pid = (pid_t)record->fork.parent_pid, tid = (pid_t)record->fork.parent_tid;
+
+	if (tasks->everyone && pid && tid)
+		return tasks_of_sample(tasks, pid, tid);
+	return tid ? find_task(tasks, tid) : NULL;
+}
+
 static void on_fork(struct tasks *tasks, const struct record *record)
 {
 	pid_t pid = (pid_t)record->pid, tid = (pid_t)record->tid;
@@ -238,7 +248,9 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 		replace_task(tasks, task);
 	if (pid == tid)
 		replace_process(tasks, pid);
-	parent = record->fork.parent_tid ? find_task(tasks, (pid_t)record->fork.parent_tid) : NULL;
+	parent = find_parent(tasks, record);
+	if (find_task(tasks, tid)) /* /proc told of it already, with the parent */
+		return;
 	process = find_process(tasks, pid);
 	if (!process)
 		process = add_process(tasks, pid, parent ? parent->process : NULL);

@@ -187,6 +187,7 @@ static void decode_task(struct record *record, struct words *words, enum record_
 	record->type = type;
 	record->pid = low_half(pids);
 	record->tid = low_half(tids);
+	record->fork.parent_pid = high_half(pids);
 	record->fork.parent_tid = high_half(tids);
 }
 

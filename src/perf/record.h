@@ -65,7 +65,7 @@ struct record {
 			bool exec;
 		} comm;
 		struct {
-			uint32_t parent_tid;
+			uint32_t parent_pid, parent_tid;
 		} fork; /* and exit */
 		struct {
 			uint64_t value;

@@ -12,7 +12,7 @@ static inline void say_fork(struct tasks *tasks, uint32_t parent, uint32_t pid, 
 		.pid = pid,
 		.tid = tid,
 		.time = time,
-		.fork.parent_tid = parent,
+		.fork = {.parent_pid = parent, .parent_tid = parent},
 	};
 
 	tasks_record(tasks, &record);

@@ -718,6 +718,41 @@ static void everyone_is_known(void **state)
 	assert_null(task(w, UINT32_MAX, UINT32_MAX));
 }
 
+static void *sleep_in(void *arg)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	if (write(*(int *)arg, &tid, sizeof(tid)) == sizeof(tid))
+		pause();
+	return NULL;
+}
+
+/* Who is moved into a cgroup may fork, or begin a thread, before it is ever sampled. */
+static void parents_that_were_never_met_are_known(void **state)
+{
+	struct world *w = *state;
+	const uint32_t self = (uint32_t)getpid();
+	uint64_t here = (uint64_t)(uintptr_t)&wait_until_stopped;
+	struct task *child;
+	pthread_t thread;
+	int said[2];
+	pid_t tid;
+
+	w->tasks.everyone = true;
+	assert_int_equal(pipe(said), 0);
+	assert_int_equal(pthread_create(&thread, NULL, sleep_in, &said[1]), 0);
+	assert_int_equal(read(said[0], &tid, sizeof(tid)), sizeof(tid));
+	say_fork(&w->tasks, self, self, (uint32_t)tid, 5);
+	assert_non_null(space_lookup(task(w, self, (uint32_t)tid)->process->space, here));
+	assert_int_equal(command(w, "test_tasks")->tasks, 2);
+	say_fork(&w->tasks, self, PID(1), PID(1), 6);
+	child = task(w, PID(1), PID(1));
+	assert_string_equal(tables_string_at(w->tables, child->comm), "test_tasks");
+	assert_non_null(space_lookup(child->process->space, here));
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
 #define CGROUP(test) cmocka_unit_test_setup_teardown(test, setup_cgroup, teardown)
 #define LADDER(test)                                                   \
 	{                                                              \
@@ -759,6 +794,7 @@ int main(void)
 		CGROUP(the_first_thread_may_have_ended),
 		CGROUP(what_was_unmapped_makes_room),
 		CGROUP(everyone_is_known),
+		CGROUP(parents_that_were_never_met_are_known),
 		CGROUP(outside_is_nobody),
 	};
 
