@@ -16,7 +16,7 @@ uint64_t guard_cpu_time(void)
 
 void guard_init(struct guard *guard, double max_overhead, uint64_t price)
 {
-	*guard = (struct guard){.max_overhead = max_overhead, .price = price};
+	*guard = (struct guard){.max_overhead = max_overhead, .price = price, .nr_clocks = 1};
 }
 
 /*
@@ -35,7 +35,7 @@ static bool may_start(const struct guard *guard, double period)
 	if (guard->max_rate && permitted_rate(guard) * period < 1e9)
 		return false;
 	return guard->max_overhead <= 0 ||
-	       2.0 * (double)guard->price <= guard->max_overhead * period;
+	       2.0 * (double)guard->price * guard->nr_clocks <= guard->max_overhead * period;
 }
 
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
@@ -114,6 +114,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	*guard = (struct guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,
+		.nr_clocks = guard->nr_clocks,
 		.max_rate = guard->max_rate,
 		.since = now,
 		.cpu_since = cpu,

@@ -3,13 +3,14 @@
  *
  * Two costs are watched, each against the same share of the target's time. Before the start: the
  * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
- * loop pays), times the frequency; of counters the same while running, for their frequency is not
- * known before. Nor does a clock start faster than the kernel permits, which throttles what does.
- * While running: the recorder's own CPU time over the target's, as far as samples can have caused
- * it, whether the kernel throttles, and whether it loses more samples than one in a hundred.
- * Whatever exceeds its share in a window of a second slows sampling down by one doubling of the
- * period, by the same means as a full buffer does. A window ends early, after a tenth of a second
- * at least, once samples of counters have used up what a whole one may cost, or most are lost.
+ * loop pays), times the frequency, of all clocks together; of counters the same while running, for
+ * their frequency is not known before. Nor does a clock start faster than the kernel permits, which
+ * throttles what does. While running: the recorder's own CPU time over the target's, as far as
+ * samples can have caused it, whether the kernel throttles, and whether it loses more samples than
+ * one in a hundred. Whatever exceeds its share in a window of a second slows sampling down by one
+ * doubling of the period, by the same means as a full buffer does. A window ends early, after a
+ * tenth of a second at least, once samples of counters have used up what a whole one may cost, or
+ * most are lost.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H
@@ -20,6 +21,7 @@
 struct guard {
 	double max_overhead; /* a share; 0: off */
 	uint64_t price;      /* of a sample, ns of the target's time */
+	unsigned nr_clocks;  /* that sample at the same time, and share what is allowed */
 	uint64_t max_rate;   /* samples a second on a CPU that the kernel permits; 0: any number */
 	uint64_t since;      /* start of the window, ns */
 	uint64_t cpu_since;  /* the recorder's CPU time then */
@@ -33,9 +35,10 @@ struct guard {
 	uint64_t slowed;     /* when a window last cost too much, ns; 0: none did */
 };
 
+/* Of one clock. */
 void guard_init(struct guard *guard, double max_overhead, uint64_t price);
 
-/* The shift at which a clock with this base period costs no more than allowed, unthrottled. */
+/* The shift at which a clock with this base period costs no more than its share, unthrottled. */
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
 
 /*

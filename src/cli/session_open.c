@@ -348,14 +348,25 @@ static void say_slower(const struct options *options, const struct event *event,
 	    event->name, rate, 100 * options->max_overhead);
 }
 
+static unsigned count_clocks(const struct options *options)
+{
+	unsigned nr = 0;
+
+	for (unsigned e = 0; e < options->nr_events; e++)
+		nr += options->events[e].unit == EVENT_NS;
+	return nr;
+}
+
 /* Where clocks start. */
 static void choose_shifts(struct session *s)
 {
 	const struct options *options = s->options;
 	struct advice advice = {ADVICE_NONE};
-	struct guard any_rate = s->guard;
 	int64_t rate = machine_max_sample_rate();
+	struct guard any_rate;
 
+	s->guard.nr_clocks = count_clocks(options);
+	any_rate = s->guard;
 	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		const struct event *event = &options->events[e];

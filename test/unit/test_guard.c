@@ -23,6 +23,10 @@ static void test_initial_shift(void **state)
 	assert_int_equal(guard_initial_shift(&guard, 400000), 0);
 	assert_int_equal(guard_initial_shift(&guard, 399999), 1);
 	assert_int_equal(guard_initial_shift(&guard, 97081), 3);
+	/* what three clocks may cost is for all of them */
+	guard.nr_clocks = 3;
+	assert_int_equal(guard_initial_shift(&guard, 1200000), 0);
+	assert_int_equal(guard_initial_shift(&guard, 1199999), 1);
 	guard_init(&guard, 0, 10000);
 	assert_int_equal(guard_initial_shift(&guard, 1), 0);
 	guard_init(&guard, 0.05, 10 * SECOND);
