@@ -35,11 +35,11 @@ static void count_trouble(struct session *s, const struct record *record,
 	}
 }
 
-/* The guard is told how long all but samples took: slower sampling would not save that. */
+/* The guard is told what all but samples cost: slower sampling would not save that. */
 static void end_others(struct session *s, uint64_t *since)
 {
 	if (*since)
-		s->guard.others_ns += sampler_now() - *since;
+		s->guard.others_ns += guard_cpu_time() - *since;
 	*since = 0;
 }
 
@@ -52,7 +52,7 @@ static void take_in(struct session *s, const struct record *record,
 		return;
 	}
 	if (!*others_since)
-		*others_since = sampler_now();
+		*others_since = guard_cpu_time();
 	if (s->calls && record->type == RECORD_COMM && record->comm.exec)
 		calls_executed(s->calls, (pid_t)record->pid, record->time);
 	if (s->calls && record->type == RECORD_MMAP)
