@@ -128,6 +128,31 @@ static int lock_directory(const char *path)
 	return error;
 }
 
+/* Calls fn for each cgroup in one. */
+static void for_each_below(const char *path,
+                           void (*fn)(const char *below, unsigned depth, void *arg), unsigned depth,
+                           void *arg)
+{
+	char below[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir = depth ? opendir(path) : NULL;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
+		            (int)sizeof(below))
+			fn(below, depth - 1, arg);
+	if (dir)
+		closedir(dir);
+}
+
+/* With the empty ones that a target made in it; refused while a process is in any of them. */
+static void remove_tree(const char *path, unsigned depth, void *arg)
+{
+	for_each_below(path, remove_tree, depth, arg);
+	rmdir(path);
+}
+
 static void sweep(const char *parent)
 {
 	char path[PATH_MAX + 300];
@@ -142,7 +167,7 @@ static void sweep(const char *parent)
 		fd = lock_directory(path);
 		if (fd < 0)
 			continue;
-		rmdir(path); /* refused while a process is in it */
+		remove_tree(path, DEEPEST, NULL);
 		close(fd);
 	}
 	if (dir)
@@ -261,20 +286,10 @@ static void walk_processes(const char *path, const struct cgroup_walk *walk)
 		fclose(procs);
 }
 
-static void walk_tree(const char *path, unsigned depth, const struct cgroup_walk *walk)
+static void walk_tree(const char *path, unsigned depth, void *arg)
 {
-	char below[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir = depth ? opendir(path) : NULL;
-
-	walk_processes(path, walk);
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
-		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
-		            (int)sizeof(below))
-			walk_tree(below, depth - 1, walk);
-	if (dir)
-		closedir(dir);
+	walk_processes(path, arg);
+	for_each_below(path, walk_tree, depth, arg);
 }
 
 void cgroup_walk(const struct cgroup *cgroup, void (*fn)(void *arg, pid_t pid), void *arg)
@@ -409,7 +424,7 @@ static void move_up(void *arg, pid_t pid)
 
 void cgroup_remove(struct cgroup *cgroup)
 {
-	const struct cgroup_walk walk = {move_up, cgroup};
+	struct cgroup_walk walk = {move_up, cgroup};
 
 	if (cgroup->fd < 0)
 		return;
@@ -417,8 +432,14 @@ void cgroup_remove(struct cgroup *cgroup)
 	cgroup->fd = -1;
 	if (cgroup->existed)
 		return;
-	/* What forks meanwhile is found by another look; what is just dying needs a moment. */
-	for (unsigned tries = 0; rmdir(cgroup->path) && errno == EBUSY && tries < 100; tries++) {
+	/*
+	 * What forks meanwhile is found by another look; what is just dying needs a moment. What
+	 * runs in a cgroup that the target made is the target's: the next recorder looks again.
+	 */
+	for (unsigned tries = 0; tries < 100; tries++) {
+		remove_tree(cgroup->path, DEEPEST, NULL);
+		if (access(cgroup->path, F_OK))
+			break;
 		walk_processes(cgroup->path, &walk);
 		if (tries >= 10)
 			usleep(1000);

@@ -55,7 +55,10 @@ uint64_t cgroup_cpu_time(const struct cgroup *cgroup);
 /* How much memory we and others may have, together, by the least limit of our cgroups, in bytes. */
 uint64_t cgroup_memory_limit(void);
 
-/* Moves what still runs in it to the recorder's own, and removes it. */
+/*
+ * Moves what still runs in it to the recorder's own, and removes it with the empty ones in it; not
+ * while something runs in one of these.
+ */
 void cgroup_remove(struct cgroup *cgroup);
 
 #endif

@@ -51,6 +51,17 @@ killed two.atr
 "$ADAPTRACE" recover two.atr 2>errors || fail "recover: $(cat errors)"
 stay recover
 [ ! -e "$left" ] || fail "$left is still there after recover"
+
+# With those that the target made in it: at the end, or once nothing runs in them any more.
+recorded -o made.atr sh -c 'd=$(sed -n s/^0:://p /proc/self/cgroup); cd "$1$d" && mkdir -p a/b c &&
+	echo $$ >a/b/cgroup.procs; cd / && { sleep 60 >/dev/null 2>&1 & }' sh "$root"
+inside=$(ls -d "${own%/*}"/adaptrace-*/a/b) || fail "nothing is left of what a process is in"
+[ ! -e "${inside%/a/b}/c" ] || fail "an empty cgroup is left"
+kill $(cat "$inside/cgroup.procs")
+await sh -c "! grep -q . $inside/cgroup.procs"
+recorded -o next.atr true
+[ ! -e "${inside%/a/b}" ] || fail "${inside%/a/b} is still there"
+
 kill -TERM $living
 wait $living
 [ -s living.atr ] || fail "the living recorder wrote nothing"
