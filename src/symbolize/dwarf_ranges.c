@@ -7,13 +7,14 @@ struct ranges {
 	const struct dwarf_unit *unit;
 	struct cursor cursor;
 	uint64_t base; /* what offsets are added to */
+	bool empty;    /* tells those, too */
 	dwarf_range_fn *fn;
 	void *arg;
 };
 
 static bool range_tell(const struct ranges *ranges, uint64_t lo, uint64_t hi)
 {
-	if (lo >= hi)
+	if (lo >= hi && !ranges->empty)
 		return true;
 	return dwarf_step(ranges->unit->dwarf, 1) && ranges->fn(ranges->arg, lo, hi);
 }
@@ -48,17 +49,26 @@ static uint64_t addr_indexed(struct ranges *ranges)
 	return 0;
 }
 
-/* One entry of a list of version 5. False: the end. */
-static bool entry_tell(struct ranges *ranges)
+/* An entry of a list of version 5 that is no range. */
+static bool base_take(struct ranges *ranges, uint64_t kind)
+{
+	if (kind == DW_RLE_base_addressx)
+		ranges->base = addr_indexed(ranges);
+	else if (kind == DW_RLE_base_address)
+		ranges->base = cursor_uint(&ranges->cursor, ranges->unit->address_size);
+	else
+		return false;
+	return true;
+}
+
+/* One that is. False: it is the end. */
+static bool range_take(struct ranges *ranges, uint64_t kind)
 {
 	const size_t size = ranges->unit->address_size;
 	struct cursor *cursor = &ranges->cursor;
-	uint64_t lo = 0, hi = 0;
+	uint64_t lo, hi;
 
-	switch (cursor_uint(cursor, 1)) {
-	case DW_RLE_base_addressx:
-		ranges->base = addr_indexed(ranges);
-		break;
+	switch (kind) {
 	case DW_RLE_startx_endx:
 		lo = addr_indexed(ranges);
 		hi = addr_indexed(ranges);
@@ -71,9 +81,6 @@ static bool entry_tell(struct ranges *ranges)
 		lo = ranges->base + cursor_uleb(cursor);
 		hi = ranges->base + cursor_uleb(cursor);
 		break;
-	case DW_RLE_base_address:
-		ranges->base = cursor_uint(cursor, size);
-		break;
 	case DW_RLE_start_end:
 		lo = cursor_uint(cursor, size);
 		hi = cursor_uint(cursor, size);
@@ -85,7 +92,16 @@ static bool entry_tell(struct ranges *ranges)
 	default: /* the end of the list, too */
 		return false;
 	}
-	return !cursor->bad && dwarf_step(ranges->unit->dwarf, 1) && range_tell(ranges, lo, hi);
+	return !cursor->bad && range_tell(ranges, lo, hi);
+}
+
+/* False: the end. */
+static bool entry_tell(struct ranges *ranges)
+{
+	const uint64_t kind = cursor_uint(&ranges->cursor, 1);
+
+	return dwarf_step(ranges->unit->dwarf, 1) &&
+	       (base_take(ranges, kind) ? !ranges->cursor.bad : range_take(ranges, kind));
 }
 
 /* The number of a list stands for an offset that a table has, from the table's beginning. */
@@ -125,20 +141,49 @@ static void list_tell(struct ranges *ranges, const struct dwarf_attr *attr)
 	}
 }
 
-void dwarf_die_ranges(const struct dwarf_unit *unit, const struct dwarf_die *die,
-                      dwarf_range_fn *fn, void *arg)
+static void ranges_tell(struct ranges *ranges, const struct dwarf_die *die)
 {
 	const struct dwarf_attr *high = &die->attrs[DIE_HIGH_PC];
-	struct ranges ranges = {.unit = unit, .base = unit->low_pc, .fn = fn, .arg = arg};
 	uint64_t lo, hi;
 
 	if (die->attrs[DIE_RANGES].form) {
-		list_tell(&ranges, &die->attrs[DIE_RANGES]);
+		list_tell(ranges, &die->attrs[DIE_RANGES]);
 		return;
 	}
-	if (!high->form || !dwarf_address(unit, die->attrs[DIE_LOW_PC], &lo))
+	if (!high->form || !dwarf_address(ranges->unit, die->attrs[DIE_LOW_PC], &lo))
 		return;
-	if (!dwarf_address(unit, *high, &hi))
+	if (!dwarf_address(ranges->unit, *high, &hi))
 		hi = lo + high->value;
-	range_tell(&ranges, lo, hi);
+	range_tell(ranges, lo, hi);
+}
+
+void dwarf_die_ranges(const struct dwarf_unit *unit, const struct dwarf_die *die,
+                      dwarf_range_fn *fn, void *arg)
+{
+	struct ranges ranges = {.unit = unit, .base = unit->low_pc, .fn = fn, .arg = arg};
+
+	ranges_tell(&ranges, die);
+}
+
+struct begin {
+	uint64_t addr;
+	bool found;
+};
+
+static bool begin_note(void *arg, uint64_t lo, uint64_t hi)
+{
+	(void)hi;
+	*(struct begin *)arg = (struct begin){lo, true};
+	return false;
+}
+
+bool dwarf_die_begin(const struct dwarf_unit *unit, const struct dwarf_die *die, uint64_t *addr)
+{
+	struct begin begin = {0};
+	struct ranges ranges = {
+		.unit = unit, .base = unit->low_pc, .empty = true, .fn = begin_note, .arg = &begin};
+
+	ranges_tell(&ranges, die);
+	*addr = begin.addr;
+	return begin.found;
 }

@@ -95,6 +95,21 @@ bool dwarf_address(const struct dwarf_unit *unit, struct dwarf_attr attr, uint64
 typedef bool dwarf_range_fn(void *arg, uint64_t lo, uint64_t hi);
 void dwarf_die_ranges(const struct dwarf_unit *unit, const struct dwarf_die *die,
                       dwarf_range_fn *fn, void *arg);
+/* Where the first one begins, which may be empty. False: it has none. */
+bool dwarf_die_begin(const struct dwarf_unit *unit, const struct dwarf_die *die, uint64_t *addr);
+
+/*
+ * Whether the linker left out the code that begins there. Its debug information stays, with 0 or
+ * one of the highest addresses in place of its own, and what is inside of it may be told by offsets
+ * from there, which can lead to other code: only where it begins tells. In programs and libraries
+ * no code begins at 0, as the header of the file is there; files without one cannot be run.
+ */
+static inline bool dwarf_is_left_out(uint64_t begin)
+{
+	const uint64_t header = 64;
+
+	return begin < header || begin >= -header;
+}
 
 void dwarf_abbrevs_put(struct dwarf_abbrevs *abbrevs);
 

@@ -29,6 +29,7 @@ struct line_state {
 	uint64_t addr, file, row_addr, row_file;
 	uint64_t line, row_line; /* wraps, as what a program adds may be negative */
 	bool has_row;
+	bool has_code; /* the sequence: it was told where, and the linker kept that */
 };
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static void row_add(struct line_program *program, struct line_state *state)
 		program->fn(program->arg, state->row_addr, state->addr,
 		            state->row_file <= UINT32_MAX ? (uint32_t)state->row_file : 0,
 		            state->row_line <= UINT32_MAX ? (uint32_t)state->row_line : 0);
-	state->has_row = true;
+	state->has_row = state->has_code;
 	state->row_addr = state->addr;
 	state->row_file = state->file;
 	state->row_line = state->line;
@@ -274,6 +275,7 @@ static void extended_run(struct line_program *program, struct line_state *state)
 		break;
 	case DW_LNE_set_address:
 		state->addr = size <= 9 ? cursor_uint(&operands, size - 1) : 0;
+		state->has_code = !dwarf_is_left_out(state->addr);
 		break;
 	case DW_LNE_define_file:
 		program->err =

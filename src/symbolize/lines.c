@@ -17,9 +17,6 @@
 #define MAX_SCOPES (1u << 22)
 #define MAX_DEPTH  512 /* of calls in each other; deeper ones belong to the last */
 
-/* Where code was left out, linkers leave entries behind with addresses from 0: no code is there. */
-#define FIRST_CODE 64
-
 struct place {
 	const char *file;
 	uint32_t line;
@@ -40,6 +37,7 @@ struct body {
 	uint32_t scope; /* index + 1; 0: not yet */
 	size_t depth;   /* of the entry */
 	bool is_call;
+	bool left_out; /* by the linker */
 };
 
 struct lines {
@@ -128,8 +126,6 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 	struct lines *lines = walk->lines;
 	size_t i;
 
-	if (lo < FIRST_CODE)
-		return;
 	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			break;
@@ -192,7 +188,7 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	struct lines *lines = walk->lines;
 	size_t i;
 
-	if (lo < FIRST_CODE)
+	if (dwarf_is_left_out(lo))
 		return true;
 	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->owner->dwarf, 1))
@@ -203,21 +199,25 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	return true;
 }
 
-static bool note_first(void *arg, uint64_t lo, uint64_t hi)
-{
-	(void)hi;
-	*(uint64_t *)arg = lo;
-	return false;
-}
-
 static void own_code_enter(struct unit_walk *walk, const struct dwarf_die *die,
                            const struct dwarf *dwarf, uint64_t origin)
 {
 	struct own_code code = {.dwarf = dwarf, .origin = origin};
 
-	dwarf_die_ranges(walk->owner, die, note_first, &code.lo);
-	if (code.lo >= FIRST_CODE && own_codes_add(walk->own, &code))
+	if (dwarf_die_begin(walk->owner, die, &code.lo) && own_codes_add(walk->own, &code))
 		walk->lines->no_memory = true;
+}
+
+/* Of the innermost body. Calls are where the function around them is. */
+static bool is_left_out(const struct unit_walk *walk, const struct dwarf_function *function)
+{
+	const struct body *body = &walk->lines->bodies[walk->nr_bodies - 1];
+	uint64_t begin;
+
+	if (!body->is_call && function->has_attrs &&
+	    dwarf_die_begin(walk->owner, &function->die, &begin))
+		return dwarf_is_left_out(begin);
+	return walk->nr_bodies > 1 && body[-1].left_out;
 }
 
 static void body_enter(struct unit_walk *walk, const struct dwarf_function *function)
@@ -236,7 +236,8 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_function *func
 		.is_call = die->tag == DW_TAG_inlined_subroutine,
 		.depth = function->depth,
 	};
-	if (!function->has_attrs)
+	body->left_out = is_left_out(walk, function);
+	if (!function->has_attrs || body->left_out)
 		return;
 	body->call_file = die->attrs[DIE_CALL_FILE].value;
 	body->call_line = (uint32_t)die->attrs[DIE_CALL_LINE].value;
@@ -316,7 +317,8 @@ static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 	struct unit_walk *walk = arg;
 	size_t i = offset_from(walk->lines, lo, &walk->next);
 
-	walk->touched = lo >= FIRST_CODE && i < walk->lines->n && walk->lines->offsets[i] < hi;
+	walk->touched =
+		!dwarf_is_left_out(lo) && i < walk->lines->n && walk->lines->offsets[i] < hi;
 	return !walk->touched;
 }
 

@@ -197,12 +197,19 @@ static int keep(void *arg, uint32_t offset, const struct symbol *symbol)
 	return 0;
 }
 
-static struct answer ask(struct fixture *f, struct module *module, uint32_t offset)
+/* The answer to the last of several. */
+static struct answer ask_all(struct fixture *f, struct module *module, const uint32_t *offsets,
+                             size_t n)
 {
 	struct answer answer = {0};
 
-	assert_int_equal(symbolizer_module(f->symbolizer, module, &offset, 1, keep, &answer), 0);
+	assert_int_equal(symbolizer_module(f->symbolizer, module, offsets, n, keep, &answer), 0);
 	return answer;
+}
+
+static struct answer ask(struct fixture *f, struct module *module, uint32_t offset)
+{
+	return ask_all(f, module, &offset, 1);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -276,15 +283,20 @@ static uint32_t place_of(struct fixture *f)
 	return symbol_of(f, "place");
 }
 
+static void check_answer(const struct answer *answer)
+{
+	assert_int_equal(answer->nr_sources, 2);
+	assert_string_equal(answer->names[0], "in");
+	assert_true(ends_in(answer->files[0], "/a.c"));
+	assert_int_equal(answer->chain[0].line, 3);
+	assert_int_equal(answer->chain[1].line, 8);
+}
+
 static void check_place(struct fixture *f, const char *name, uint32_t place)
 {
-	struct answer answer = ask(f, module_of(f, in_dir(f, name)), place);
+	const struct answer answer = ask(f, module_of(f, in_dir(f, name)), place);
 
-	assert_int_equal(answer.nr_sources, 2);
-	assert_string_equal(answer.names[0], "in");
-	assert_true(ends_in(answer.files[0], "/a.c"));
-	assert_int_equal(answer.chain[0].line, 3);
-	assert_int_equal(answer.chain[1].line, 8);
+	check_answer(&answer);
 }
 
 /*
@@ -369,6 +381,79 @@ static void pieces_in_version_2(void **state)
 	answer = ask(f, module_of(f, in_dir(f, "a.so")), symbol_of(f, "far"));
 	assert_int_equal(answer.nr_sources, 1);
 	assert_in_range(answer.chain[0].line, 11, 13); /* by its first instruction */
+}
+
+/*
+ * The linker drops "dead", whose debug information stays: it begins at 0 then, or at the highest
+ * addresses, and reaches over all that is kept, in this file and in the next one: the rows of its
+ * lines, and the second piece of what was inlined.
+ */
+static const char left_out_c[] = "static inline __attribute__((always_inline)) int gone(int x)\n"
+				 "{\n"
+				 "	if (__builtin_expect(x == 7, 0))\n"
+				 "		__asm__ volatile(\".skip 60000, 0x90\");\n"
+				 "	return x * 5;\n"
+				 "}\n"
+				 "__attribute__((visibility(\"hidden\"))) int dead(int x)\n"
+				 "{\n"
+				 "	x = gone(x) + 1;\n"
+				 "	__asm__ volatile(\".skip 100, 0x90\");\n"
+				 "	return x;\n"
+				 "}\n"
+				 "int live(int x)\n"
+				 "{\n"
+				 "	__asm__(\".globl first\\nfirst: nop\" : \"+r\"(x));\n"
+				 "	return x;\n"
+				 "}\n";
+
+static bool make_without_dead(struct fixture *f, const char *options)
+{
+	char command[512];
+
+	write_file(f, "dead.c", left_out_c);
+	write_file(f, "a.c", code);
+	snprintf(command, sizeof(command),
+	         "cc -shared -fPIC -O2 -nostdlib -ffunction-sections -Wl,--gc-sections %s dead.c "
+	         "a.c -o a.so",
+	         options);
+	return run(f, command);
+}
+
+static void check_live(struct fixture *f, const char *name)
+{
+	const uint32_t places[] = {symbol_of(f, "first"), place_of(f)};
+	struct module *module = module_of(f, in_dir(f, name));
+	struct answer answer = ask(f, module, places[0]);
+
+	assert_int_equal(answer.nr_sources, 1);
+	assert_int_equal(answer.chain[0].line, 15);
+	answer = ask_all(f, module, places, 2); /* both files are read */
+	check_answer(&answer);
+}
+
+static void function_that_the_linker_dropped(void **state)
+{
+	static const char *const options[] = {
+		"-gdwarf-4",
+		"-gdwarf-5",
+		"-gdwarf-4 -fuse-ld=gold",
+		"-gdwarf-5 -fuse-ld=gold",
+		"-gdwarf-5 -fuse-ld=lld",
+		"-gdwarf-5 -fuse-ld=lld "
+		"-Wl,-z,dead-reloc-in-nonalloc='.debug_*=0xffffffffffffffff'",
+	};
+	struct fixture *f = *state;
+	char name[16], command[64];
+
+	for (unsigned i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (!make_without_dead(f, options[i]))
+			continue; /* not every machine has these linkers */
+		assert_false(run(f, "nm a.so | grep dead"));
+		snprintf(name, sizeof(name), "%u.so", i);
+		snprintf(command, sizeof(command), "cp a.so %s", name);
+		assert_true(run(f, command));
+		check_live(f, name);
+	}
 }
 
 /* Symbols in the program, lines in the debug file. */
@@ -703,6 +788,7 @@ int main(void)
 		TEST(compressed_in_a_newer_way),
 		TEST(versions),
 		TEST(pieces_in_version_2),
+		TEST(function_that_the_linker_dropped),
 		TEST(separate_file),
 		TEST(shared_by_dwz),
 		TEST(debug_files_shared_by_dwz),
