@@ -24,6 +24,10 @@ static void pieces_of_functions(void **state)
 	is("foo.localalias", "foo");
 	is("foo.llvm.4358161080502826341", "foo");
 	is("_Z3fooi.part.0.cold", "foo(int)");
+	is("foo.__part.12", "foo");
+	is("foo.__uniq.200302151190398233541416586123876410254", "foo");
+	is("_ZL3fooi.__uniq.1234.llvm.5678.specialized.1.__part.0.cold", "foo(int)");
+	is("_ZN2nsL3fooEi.specialized.2", "ns::foo(int)");
 	is("nested.3", "nested");
 }
 
