@@ -102,8 +102,10 @@ struct module_table *module_table_new(void)
 {
 	struct module_table *table = calloc(1, sizeof(*table));
 
-	if (table)
+	if (table) {
+		table->max_open = MODULE_MAX_OPEN;
 		table->memory = peer_memory_new();
+	}
 	if (table && table->memory && entry_new(table, MODULE_SPECIAL, "[unknown]"))
 		return table;
 	module_table_free(table);

@@ -120,8 +120,9 @@ struct peer_memory *module_table_memory(struct module_table *table);
 
 /*
  * A descriptor of the module's file (of a MODULE_VDSO: of a copy of the image), valid until the
- * next call for any module: only some 64 are open at a time. A file that is opened again must still
- * be what was mapped. -1 with errno: none; ESTALE when another file has taken its place.
+ * next call for any module: only 64 are open at a time, or up to 512 while half of all descriptors
+ * are free. A file that is opened again must still be what was mapped. -1 with errno: none; ESTALE
+ * when another file has taken its place.
  */
 int module_fd(struct module_table *table, struct module *module);
 

@@ -20,6 +20,8 @@ struct entry {
 	struct file_stamp stamp;
 };
 
+#define MODULE_MAX_OPEN 512
+
 struct module_table {
 	struct entry **entries; /* by number; NULL: forgotten */
 	size_t nr;
@@ -27,7 +29,7 @@ struct module_table {
 	size_t nr_free, free; /* numbers of forgotten ones, and from where on to look for them */
 	struct module_index index;
 	uint64_t refused;
-	unsigned nr_open, nr_irreplaceable, nr_anon;
+	unsigned nr_open, max_open, nr_irreplaceable, nr_anon;
 	struct jitdump_files jitdumps;
 	struct perf_map_folders folders;
 	struct peer_memory *memory;

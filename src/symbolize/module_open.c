@@ -1,15 +1,17 @@
-/* Which files of modules are open: those that were asked for last. */
+/*
+ * Which files of modules are open: those that samples met, of which nothing may be left under their
+ * names when these are wanted, and of the others those that were asked for last.
+ */
 #include "symbolize/module_entry.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_OPEN 64
-/* Files that no name leads to any more (deleted, of a container) are closed last, but not never. */
-#define MAX_IRREPLACEABLE 48
+#define LEAST_OPEN 64
 
 static void open_unlink(struct module_table *table, struct entry *entry)
 {
@@ -40,25 +42,49 @@ void module_entry_close(struct module_table *table, struct entry *entry)
 	entry->module.fd = -1;
 }
 
-static struct entry *open_oldest(struct module_table *table, bool replaceable)
+/* Ascending by what is lost with it. */
+static unsigned worth(const struct entry *entry)
 {
-	uint16_t id = table->entries[0]->newer;
-
-	while (id && table->entries[id]->replaceable != replaceable)
-		id = table->entries[id]->newer;
-	return table->entries[id];
+	return 2 * entry->module.named + !entry->replaceable;
 }
 
-static void open_limit(struct module_table *table)
+/*
+ * Of those of least worth the oldest. Files that no name leads to any more (deleted, of a
+ * container) are closed last, but not never.
+ */
+static struct entry *open_least(const struct module_table *table)
 {
-	if (table->nr_open == MAX_OPEN)
-		module_entry_close(table,
-		                   open_oldest(table, table->nr_irreplaceable < MAX_IRREPLACEABLE));
+	const bool many = table->nr_irreplaceable >= table->nr_open / 4 * 3;
+	struct entry *oldest[4] = {NULL};
+
+	for (uint16_t id = table->entries[0]->older; id; id = table->entries[id]->older)
+		oldest[worth(table->entries[id])] = table->entries[id];
+	if (oldest[0] || oldest[1])
+		return oldest[0] ? oldest[0] : oldest[1];
+	return oldest[2] && !(many && oldest[3]) ? oldest[2] : oldest[3];
+}
+
+/* Numbers are given from the lowest on: a high one says that most are in use. */
+static bool is_in_upper_half(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)fd >= limit.rlim_cur / 2;
+}
+
+/* Half of all descriptors are left to others, and some files stay open in any case. */
+static void open_limit(struct module_table *table, int fd)
+{
+	if (table->nr_open >= LEAST_OPEN && table->nr_open < table->max_open &&
+	    is_in_upper_half(fd))
+		table->max_open = table->nr_open;
+	if (table->nr_open == table->max_open)
+		module_entry_close(table, open_least(table));
 }
 
 static void entry_opened(struct module_table *table, struct entry *entry, int fd)
 {
-	open_limit(table);
+	open_limit(table, fd);
 	entry->module.fd = fd;
 	entry->error = 0;
 	open_link(table, entry);

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -453,7 +454,7 @@ static void overwritten_file_is_noticed(void **state)
 	assert_int_equal(errno, ESTALE);
 }
 
-static void push_out(struct fixture *f, unsigned n)
+static void open_many(struct fixture *f, unsigned n)
 {
 	struct module_file file;
 	char path[160];
@@ -465,6 +466,25 @@ static void push_out(struct fixture *f, unsigned n)
 		file = by_numbers(path);
 		assert_int_equal(module_table_file(f->table, &file)->nr_segments, 1);
 	}
+}
+
+static struct rlimit limit_files(rlim_t nr)
+{
+	struct rlimit before, limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = (struct rlimit){nr < before.rlim_max ? nr : before.rlim_max, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+/* So many are open that others are closed, as where descriptors are few. */
+static void push_out(struct fixture *f, unsigned n)
+{
+	const struct rlimit limit = limit_files(120);
+
+	open_many(f, n);
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void few_files_stay_open(void **state)
@@ -482,6 +502,38 @@ static void few_files_stay_open(void **state)
 	assert_int_equal(module->fd, -1);
 	assert_true(module_fd(f->table, module) >= 0);
 	assert_true(open_files() - before <= 64);
+}
+
+static void more_stay_open_where_that_fits(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before = open_files();
+	const struct rlimit limit = limit_files(400);
+
+	open_many(f, 300);
+	assert_in_range(open_files(), 190, 200);
+	module_table_free(f->table);
+	f->table = module_table_new();
+	limit_files(2000);
+	open_many(f, 700);
+	assert_in_range(open_files() - before, 480, 512);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Its path led to it when it was mapped, which says nothing of the end. */
+static void file_that_samples_met_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file file;
+	struct module *module;
+
+	tiny_write(f->path, 1);
+	file = by_numbers(f->path);
+	module = module_table_file(f->table, &file);
+	module->named = true;
+	push_out(f, 300);
+	unlink(f->path);
+	assert_true(module_fd(f->table, module) >= 0);
 }
 
 static void deleted_file_is_found_and_kept(void **state)
@@ -774,6 +826,8 @@ int main(void)
 		TEST(unreadable_file_may_come_back),
 		TEST(overwritten_file_is_noticed),
 		TEST(few_files_stay_open),
+		TEST(more_stay_open_where_that_fits),
+		TEST(file_that_samples_met_is_kept),
 		TEST(replaced_file_is_not_reopened),
 		TEST(vaddr_of_segments),
 		TEST(windows),
