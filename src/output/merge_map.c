@@ -16,7 +16,8 @@ int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *
 	                          .nr_inputs = nr_inputs,
 	                          .nr_modules = 1};
 	map->blocks = calloc(nr_inputs + 1UL, sizeof(*map->blocks));
-	return map->blocks ? 0 : -ENOMEM;
+	map->commands_met = calloc(TABLES_MAX_COMMANDS, sizeof(*map->commands_met));
+	return map->blocks && map->commands_met ? 0 : -ENOMEM;
 }
 
 void merge_map_fini(struct merge_map *map)
@@ -27,6 +28,7 @@ void merge_map_fini(struct merge_map *map)
 	map64_fini(&map->streams);
 	map64_fini(&map->frames);
 	free(map->blocks);
+	free(map->commands_met);
 	*map = (struct merge_map){0};
 }
 
@@ -193,6 +195,20 @@ static int add_rank(struct merge_map *map, struct merge_input *input)
 	return input->processes[0] == MERGE_NONE ? -E2BIG : 0;
 }
 
+/* Exact totals are of event 0, which may be another one here. */
+static bool totals_first_event(const struct merge_input *input)
+{
+	return !input->kinds[0];
+}
+
+static bool has_first_event(const struct merge_input *input)
+{
+	for (uint32_t i = 0; trace_event(input->trace, i); i++)
+		if (!input->kinds[i])
+			return true;
+	return false;
+}
+
 static void map_thread(struct merge_map *map, struct merge_input *input, uint32_t number,
                        const struct trace_thread *thread)
 {
@@ -206,7 +222,10 @@ static void map_thread(struct merge_map *map, struct merge_input *input, uint32_
 		return;
 	entry->flags = thread->flags;
 	entry->end = input_time(map, input, thread->end);
-	entry->exact = thread->exact;
+	if (totals_first_event(input))
+		entry->exact = thread->exact;
+	else
+		entry->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
 }
 
 #define NOBODY (MERGE_NONE - 1) /* a process that there is not, whatever the thread's pid is */
@@ -258,6 +277,27 @@ static int map_threads(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
+/*
+ * A total is exact if it is so wherever the event was sampled. An input that sampled it, but has
+ * the totals of another event, makes it unknown: samples would be held against a part of it. One
+ * without the event adds neither samples nor anything that they lack, so it changes nothing.
+ */
+static void map_exact(struct merge_map *map, const struct merge_input *input,
+                      const struct trace_command *command, struct trace_command *to)
+{
+	bool *met = &map->commands_met[to - tables_command_at(map->tables, 0)];
+	uint32_t flags = 0;
+
+	if (!has_first_event(input))
+		return;
+	if (totals_first_event(input)) {
+		flags = command->flags;
+		to->exact += command->exact;
+	}
+	to->flags = *met ? to->flags & flags : flags;
+	*met |= command->tasks || command->exact;
+}
+
 static void map_commands(struct merge_map *map, const struct merge_input *input)
 {
 	const struct trace_command *command;
@@ -266,11 +306,9 @@ static void map_commands(struct merge_map *map, const struct merge_input *input)
 		struct trace_command *to = tables_command(
 			map->tables,
 			tables_comm(map->tables, trace_string(input->trace, command->comm)));
-		bool first = !to->tasks && !to->exact;
 
-		to->flags = first ? command->flags : to->flags & command->flags;
+		map_exact(map, input, command, to);
 		to->tasks += command->tasks;
-		to->exact += command->exact;
 		to->unobserved += command->unobserved;
 	}
 }

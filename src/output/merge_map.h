@@ -26,7 +26,7 @@ struct merge_input {
 	uint16_t *modules; /* new numbers */
 	uint32_t *threads, *comms, *regions, *processes;
 	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE; known once it is open */
-	uint8_t *kinds;      /* by old kind */
+	uint8_t *kinds;      /* by old kind; of events once its tables are entered */
 	unsigned char *seen; /* a bit for each node whose frames are known */
 };
 
@@ -40,6 +40,7 @@ struct merge_map {
 	uint32_t nr_modules, nr_cpus;
 	struct cpu_block *blocks;
 	uint32_t nr_blocks;
+	bool *commands_met; /* by command: an input that sampled event 0 had tasks of it */
 	struct merge_input *inputs;
 	uint32_t nr_inputs;
 };

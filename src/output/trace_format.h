@@ -202,7 +202,7 @@ static_assert(sizeof(struct trace_thread) == 40, "fixed by the format");
 /* Totals of a command over all its tasks, those without a surviving sample included. */
 struct trace_command {
 	uint32_t comm;  /* string */
-	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks */
+	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks that event 0 counted in */
 	uint64_t tasks;
 	uint64_t exact;      /* of event 0 */
 	uint64_t unobserved; /* ns of CPU time after the kernel stopped observing tasks */

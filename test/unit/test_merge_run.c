@@ -43,12 +43,14 @@ static struct tables *rank_open(struct world *w, int rank)
 
 static struct merge_result result;
 
-static struct trace *merged(struct world ranks[2], char path[128])
-{
-	char *paths[2], why[MERGE_WHY_SIZE];
-	struct merge_config config = {.paths = paths, .nr = 2};
+enum { MAX_MERGED = 4 };
 
-	for (unsigned i = 0; i < 2; i++) {
+static struct trace *merged_some(struct world *ranks, unsigned nr, char path[128])
+{
+	char *paths[MAX_MERGED], why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = nr};
+
+	for (unsigned i = 0; i < nr; i++) {
 		assert_int_equal(trace_write(ranks[i].path, ranks[i].tables, NULL, NULL, NULL), 0);
 		paths[i] = ranks[i].path;
 	}
@@ -58,12 +60,23 @@ static struct trace *merged(struct world ranks[2], char path[128])
 	return open_good(path);
 }
 
-static void merged_close(struct world ranks[2], struct trace *trace, const char *path)
+static struct trace *merged(struct world ranks[2], char path[128])
+{
+	return merged_some(ranks, 2, path);
+}
+
+static void merged_close_some(struct world *ranks, unsigned nr, struct trace *trace,
+                              const char *path)
 {
 	trace_close(trace);
 	unlink(path);
-	world_close(&ranks[0]);
-	world_close(&ranks[1]);
+	for (unsigned i = 0; i < nr; i++)
+		world_close(&ranks[i]);
+}
+
+static void merged_close(struct world ranks[2], struct trace *trace, const char *path)
+{
+	merged_close_some(ranks, 2, trace, path);
 }
 
 static void one_rank_tells_how_it_ended(void **state)
@@ -223,6 +236,88 @@ static void tasks_keep_their_totals(void **state)
 	assert_int_equal(command->unobserved, 81);
 	assert_int_equal(trace_command(trace, 1)->flags, TRACE_THREAD_EXACT);
 	merged_close(ranks, trace, path);
+}
+
+static void name_events(struct world *w, const char *first, const char *second)
+{
+	event_of(w, 0)->name = tables_string(w->tables, first);
+	event_of(w, 1)->name = tables_string(w->tables, second);
+}
+
+static const struct trace_command *command_named(const struct trace *trace, const char *comm)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
+		if (!strcmp(trace_string(trace, command->comm), comm))
+			return command;
+	fail_msg("no command %s", comm);
+	return NULL;
+}
+
+static void expect_command(const struct trace *trace, const char *comm, uint32_t flags,
+                           uint64_t exact, uint64_t tasks)
+{
+	const struct trace_command *command = command_named(trace, comm);
+
+	assert_int_equal(command->flags, flags);
+	assert_int_equal(command->exact, exact);
+	assert_int_equal(command->tasks, tasks);
+}
+
+/*
+ * Totals are of a trace's first event, which is not the job's in all of them: rank 1 has the same
+ * events in another order, rank 2 has others.
+ */
+static void totals_of_other_events_are_not_taken(void **state)
+{
+	enum { NR = 4 };
+	struct world ranks[NR];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (unsigned i = 0; i < NR; i++) {
+		struct tables *t = rank_open(&ranks[i], (int)i);
+
+		tables_thread(t, 2)->flags = TRACE_THREAD_ENDED | TRACE_THREAD_EXACT;
+		tables_thread(t, 2)->exact = 70;
+		set_exact(&ranks[i], i % 2 ? "odd" : "even", 10 + i)->tasks = 6;
+	}
+	name_events(&ranks[1], "page-faults", "cpu-clock");
+	name_events(&ranks[2], "cycles", "page-faults");
+	trace = merged_some(ranks, NR, path);
+	for (uint32_t i = 0; i < NR; i++) {
+		const struct trace_thread *thread = trace_thread(trace, 2 + 6 * i);
+		bool same = i == 0 || i == 3;
+
+		assert_int_equal(thread->flags,
+		                 TRACE_THREAD_ENDED | (same ? TRACE_THREAD_EXACT : 0));
+		assert_int_equal(thread->exact, same ? 70 : 0);
+	}
+	/* Rank 2 did not sample the event; rank 1 did, without counting it. */
+	expect_command(trace, "even", TRACE_THREAD_EXACT, 10, 12);
+	expect_command(trace, "odd", 0, 13, 12);
+	merged_close_some(ranks, NR, trace, path);
+}
+
+/* Not even if it comes before those that have the event. */
+static void ranks_without_the_event_leave_totals_exact(void **state)
+{
+	struct world ranks[3];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		rank_open(&ranks[i], i);
+		if (i)
+			set_exact(&ranks[i], "worker", 20 + (uint64_t)i)->tasks = 4;
+	}
+	name_events(&ranks[1], "cycles", "page-faults");
+	trace = merged_some(ranks, 3, path);
+	expect_command(trace, "worker", TRACE_THREAD_EXACT, 22, 8);
+	merged_close_some(ranks, 3, trace, path);
 }
 
 /* Whether a rank has a stream for each CPU or one for all. */
@@ -588,6 +683,8 @@ int main(void)
 		cmocka_unit_test(doubts_of_one_are_of_all),
 		cmocka_unit_test(exact_totals_are_of_all),
 		cmocka_unit_test(tasks_keep_their_totals),
+		cmocka_unit_test(totals_of_other_events_are_not_taken),
+		cmocka_unit_test(ranks_without_the_event_leave_totals_exact),
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(losses_of_all_cpus_count),
 		cmocka_unit_test(ranks_are_thinned_alike),
