@@ -70,7 +70,7 @@ enum trace_run_flags {
 	TRACE_RUN_KERNEL_HIDDEN = 8, /* kernel addresses could not be named */
 	TRACE_RUN_LEFT_CGROUP =
 		16,               /* a process moved itself out of the cgroup: not observed there */
-	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel */
+	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel with all events */
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
 	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
 	TRACE_RUN_SPLIT_MISSING = 512,  /* .dwo files were not found: no inlined functions there */

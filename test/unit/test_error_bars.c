@@ -193,7 +193,7 @@ static void gaps_are_where_ticks_may_be_missing(void **state)
 		struct world w;
 
 		world_open(&w, 64 << 10);
-		tables_run(w.tables)->flags = TRACE_RUN_USER_ONLY;
+		tables_event(w.tables, 0)->name = tables_string(w.tables, "cpu-clock:u");
 		tables_event(w.tables, 0)->exact = PERIOD * (NR + missing);
 		trace = world_written(&w);
 		assert_int_equal(error_bars_init(&bars, trace, 0), 0);

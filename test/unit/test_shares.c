@@ -35,6 +35,8 @@ static void names_tell_whose_time_a_clock_counts(void **state)
 		{"cpu-clock:cpu=1", CLOCK_BOTH},
 		{"cpu-clock:u:freq=100", CLOCK_USER},
 		{"cpu-clock:freq=100:k", CLOCK_KERNEL},
+		{"software/config=0/", CLOCK_BOTH},
+		{"software/config=0/u", CLOCK_USER},
 	};
 	struct trace *trace;
 	struct world w;
@@ -47,11 +49,22 @@ static void names_tell_whose_time_a_clock_counts(void **state)
 		assert_int_equal(clock_sides(trace, trace_event(trace, 0)), clocks[i].sides);
 		trace_close(trace);
 	}
-	tables_run(w.tables)->flags = TRACE_RUN_USER_ONLY;
-	trace = world_written(&w);
-	assert_int_equal(clock_sides(trace, trace_event(trace, 0)), CLOCK_USER);
-	trace_close(trace);
 	clock_of(&w)->unit = TRACE_COUNT;
+	trace = world_written(&w);
+	assert_int_equal(clock_sides(trace, trace_event(trace, 0)), CLOCK_BOTH);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* It may be another event, or another of the runs that were merged. */
+static void clocks_of_both_sides_stay_so_beside_others(void **state)
+{
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	run_open(&w, 1, 0);
+	tables_run(w.tables)->flags = TRACE_RUN_USER_ONLY;
 	trace = world_written(&w);
 	assert_int_equal(clock_sides(trace, trace_event(trace, 0)), CLOCK_BOTH);
 	trace_close(trace);
@@ -182,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_tell_whose_time_a_clock_counts),
+		cmocka_unit_test(clocks_of_both_sides_stay_so_beside_others),
 		cmocka_unit_test(missing_samples_are_noticed),
 		cmocka_unit_test(too_many_samples_cover_no_more_than_all),
 		cmocka_unit_test(only_whole_totals_are_covered),
