@@ -58,8 +58,9 @@ struct profile_config {
 	uint32_t event;
 	unsigned keys;           /* enum profile_keys: what makes rows different */
 	const struct part *part; /* the samples; NULL: all. As long as the profile */
-	bool scale;      /* commands to their exact totals, where samples cover most of these */
-	bool self_alone; /* callers make no difference: rows of what only called are not made */
+	bool scale;         /* commands to their exact totals, where samples cover most of these */
+	bool self_alone;    /* callers make no difference: rows of what only called are not made */
+	bool sampled_alone; /* exact totals of commands make neither rows nor scales */
 };
 
 #define PROFILE_NONE       UINT32_MAX

@@ -49,7 +49,8 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 static bool exact_wanted(const struct profile *profile)
 {
 	return clock_sides(profile->trace, trace_event(profile->trace, 0)) != CLOCK_KERNEL &&
-	       profile->config.event == 0 && part_is_all(profile->config.part);
+	       profile->config.event == 0 && part_is_all(profile->config.part) &&
+	       !profile->config.sampled_alone;
 }
 
 /* What samples of a command stand for, and in how many runs they are. */

@@ -24,10 +24,11 @@ struct report_options {
 	uint32_t max_depth;      /* of trees; 0: to their leaves */
 	const char *function;    /* its full name: callers, callees or code of it alone */
 	enum profile_direction direction;
-	bool annotate;   /* the function's code */
-	bool no_inline;  /* what was inlined belongs to the function around it */
-	bool self_alone; /* neither totals nor call paths are wanted */
-	unsigned width;  /* columns of the terminal; 0: it is none, nothing is cut */
+	bool annotate;      /* the function's code */
+	bool no_inline;     /* what was inlined belongs to the function around it */
+	bool self_alone;    /* neither totals nor call paths are wanted */
+	bool sampled_alone; /* nor what exact totals of commands say */
+	unsigned width;     /* columns of the terminal; 0: it is none, nothing is cut */
 	bool color;
 };
 

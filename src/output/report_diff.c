@@ -45,6 +45,19 @@ static bool is_common(const struct diff_report *report, uint32_t i)
 	return true;
 }
 
+/*
+ * Exact totals of commands are of a trace's first event. Where that is another one in some run,
+ * what they say of the others would look like a change.
+ */
+static bool is_first_everywhere(const struct diff_report *report, uint32_t i)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (unsigned run = 0; run < report->sides[side].nr; run++)
+			if (other_event(report, report->sides[side].traces[run], i))
+				return false;
+	return true;
+}
+
 bool report_diff_any(const struct diff_report *report)
 {
 	for (uint32_t i = 0; trace_event(first_trace(report), i); i++)
@@ -65,6 +78,7 @@ static int make_profiles(const struct diff_report *report, unsigned side, uint32
 	if (!*profiles)
 		return -ENOMEM;
 	options.self_alone = true; /* the profiles of all runs are there at once */
+	options.sampled_alone = !is_first_everywhere(report, event);
 	for (unsigned run = 0; run < runs->nr; run++) {
 		const struct trace *trace = runs->traces[run];
 

@@ -11,6 +11,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 		.part = options->part,
 		.scale = true,
 		.self_alone = options->self_alone,
+		.sampled_alone = options->sampled_alone,
 	};
 	struct profile *profile;
 	int err = 0;

@@ -706,6 +706,54 @@ static void events_compare_by_name(void **state)
 	end(&after);
 }
 
+static void with_command_total(struct run *run, unsigned samples)
+{
+	set_exact(&run->world, "sh", samples * base_periods[0]);
+	trace_close(run->trace);
+	run->trace = world_named(&run->world, letters, sizeof(letters) / sizeof(*letters));
+}
+
+static const struct diff_row *row_named(const struct diff_row *rows, const char *cells)
+{
+	while (rows->cells && strcmp(rows->cells, cells) != 0)
+		rows++;
+	return rows;
+}
+
+/* Which are of a run's first event; of the other run's second one there are none. */
+static void totals_of_commands_count_if_all_runs_have_them(void **state)
+{
+	static const struct {
+		const char *event, *other; /* of the other run */
+		unsigned exact, function;  /* samples, of 100 that were taken */
+		bool unsampled;
+	} cases[] = {
+		{"cpu-clock", "page-faults", 400, 100, true},
+		{"cpu-clock", "page-faults", 110, 110, false},
+		{"page-faults", "cpu-clock", 400, 100, false},
+		{"page-faults", "cpu-clock", 110, 100, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run before, after;
+		struct diff_row *rows;
+
+		record(&before, "a", 100);
+		record_as(&after, "a", 100, cases[i].event, cases[i].other);
+		with_command_total(&before, cases[i].exact);
+		with_command_total(&after, cases[i].exact);
+		rows = compare(&before, &after, false);
+		assert_true(is_near(row_named(rows, "a")->of[DIFF_BEFORE].mean,
+		                    weight(cases[i].function)));
+		assert_int_equal(row_named(rows, "[unsampled] sh")->cells != NULL,
+		                 cases[i].unsampled);
+		free_rows(rows);
+		end(&before);
+		end(&after);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -722,6 +770,7 @@ int main(void)
 		cmocka_unit_test(both_runs_stand_above),
 		cmocka_unit_test(only_events_of_both_runs_compare),
 		cmocka_unit_test(events_compare_by_name),
+		cmocka_unit_test(totals_of_commands_count_if_all_runs_have_them),
 		cmocka_unit_test(runs_differ_by_how_they_lie_apart),
 		cmocka_unit_test(one_run_scatters_as_those_of_the_other_side),
 		cmocka_unit_test(many_runs_are_as_sure_as_a_normal_distribution),
