@@ -1,5 +1,6 @@
 #include "hmb/arena.h"
 #include "hmb/lambda.h"
+#include "output/tables.h"
 #include "output/trace_file.h"
 
 #include <stddef.h>
@@ -35,6 +36,14 @@ static const char *check_sizes(const struct trace *trace)
 	    !READABLE(TRACE_SYMBOLS, struct trace_symbol) || !READABLE(TRACE_GRANULES, uint32_t))
 		return "a table is missing, or has entries of another kind";
 	return NULL;
+}
+
+/* Each may be a row of what was not sampled, which is looked for among all of them. */
+static const char *check_commands(const struct trace *trace)
+{
+	return trace->sections[TRACE_COMMANDS].nr > TABLES_MAX_COMMANDS
+	               ? "it has more commands than are recorded"
+	               : NULL;
 }
 
 static const char *check_events(const struct trace *trace)
@@ -180,6 +189,8 @@ const char *trace_check(const struct trace *trace)
 {
 	const char *wrong = check_sizes(trace);
 
+	if (!wrong)
+		wrong = check_commands(trace);
 	if (!wrong)
 		wrong = check_events(trace);
 	if (!wrong)

@@ -697,6 +697,26 @@ static void sections_of_later_versions_are_left_out(void **state)
 	world_close(&w);
 }
 
+/* No recorder has more, and what looks for one of them looks at all. */
+static void commands_have_an_end(void **state)
+{
+	static const struct trace_command commands[TABLES_MAX_COMMANDS + 1];
+	struct trace *trace, many;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = world_written(&w);
+	many = *trace;
+	many.sections[TRACE_COMMANDS] = (struct section){
+		(const void *)commands, TABLES_MAX_COMMANDS, sizeof(*commands), true};
+	assert_null(trace_check(&many));
+	many.sections[TRACE_COMMANDS].nr++;
+	assert_string_equal(trace_check(&many), "it has more commands than are recorded");
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* A record counts the event and them. */
 static void counters_have_an_end(void **state)
 {
@@ -947,6 +967,7 @@ int main(void)
 		cmocka_unit_test(sections_that_do_not_fit_are_refused),
 		cmocka_unit_test(an_arena_ends_where_numbers_of_nodes_do),
 		cmocka_unit_test(sections_of_later_versions_are_left_out),
+		cmocka_unit_test(commands_have_an_end),
 		cmocka_unit_test(counters_have_an_end),
 		cmocka_unit_test(runs_of_other_sizes_are_read),
 		cmocka_unit_test(what_others_write_is_not_seen),
