@@ -31,6 +31,12 @@ struct node_home {
 
 #define NODES_APART 0
 
+/* The first process with a number. */
+struct process_pid {
+	int32_t pid;
+	uint32_t process;
+};
+
 struct trace {
 	const unsigned char *memory;
 	size_t size;
@@ -42,7 +48,10 @@ struct trace {
 	struct weights *weights; /* by event */
 	struct node_home *homes; /* by place in the arena */
 	uint32_t nr_homes;
-	uint16_t *folders; /* by module: what its name has of its path before its file's name */
+	struct process_pid *pids; /* ascending, each once */
+	uint32_t nr_pids;
+	uint32_t owner_of_all; /* the process that whoever has none belongs to; UINT32_MAX: none */
+	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
 	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
 };
@@ -83,6 +92,9 @@ static inline uint32_t trace_first_node(const struct trace *trace, const struct 
  * place relies on it. NULL, or what is wrong.
  */
 const char *trace_check(const struct trace *trace);
+
+/* What trace_owner() needs. 0 or -ENOMEM. */
+int trace_index_processes(struct trace *trace);
 
 /* The units that a sample of this event on this CPU stands for. */
 static inline uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu)

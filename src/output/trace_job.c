@@ -1,5 +1,8 @@
 #include "output/trace_file.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 const struct trace_region *trace_region(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_REGIONS], index);
@@ -38,22 +41,65 @@ uint32_t trace_host(const struct trace *trace, const struct trace_process *proce
 	return process->host ? process->host : trace_run(trace)->host;
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+	const struct process_pid *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct process_pid *x = a, *y = b;
+	int order = compare_pids(x, y);
+
+	return order ? order : (x->process > y->process) - (x->process < y->process);
+}
+
+/* Of processes with one number the first counts. */
+static void drop_repeated(struct trace *trace)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < trace->nr_pids; i++)
+		if (!nr || trace->pids[nr - 1].pid != trace->pids[i].pid)
+			trace->pids[nr++] = trace->pids[i];
+	trace->nr_pids = nr;
+}
+
+/* Sorted, so that no file can make it slow: there may be as many threads as processes. */
+int trace_index_processes(struct trace *trace)
+{
+	const struct trace_process *process;
+
+	trace->owner_of_all = UINT32_MAX;
+	trace->pids = malloc((trace_nr(trace, TRACE_PROCESSES) + 1UL) * sizeof(*trace->pids));
+	if (!trace->pids)
+		return -ENOMEM;
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++) {
+		if (process->flags & TRACE_PROCESS_ALL)
+			trace->owner_of_all = i;
+		if (process->pid)
+			trace->pids[trace->nr_pids++] = (struct process_pid){process->pid, i};
+	}
+	qsort(trace->pids, trace->nr_pids, sizeof(*trace->pids), compare_processes);
+	drop_repeated(trace);
+	return 0;
+}
+
 uint32_t trace_owner(const struct trace *trace, uint32_t thread)
 {
 	const uint32_t *owner = section_entry(&trace->sections[TRACE_OWNERS], thread);
 	const struct trace_thread *entry = trace_thread(trace, thread);
-	const struct trace_process *process;
-	uint32_t of_all = UINT32_MAX;
+	struct process_pid wanted, *found;
 
 	if (owner && *owner)
 		return trace_process(trace, *owner - 1) ? *owner - 1 : UINT32_MAX;
-	for (uint32_t i = 0; entry && (process = trace_process(trace, i)); i++) {
-		if (process->pid == entry->pid && entry->pid)
-			return i;
-		if (process->flags & TRACE_PROCESS_ALL)
-			of_all = i;
-	}
-	return of_all;
+	if (!entry)
+		return UINT32_MAX;
+	wanted.pid = entry->pid;
+	found = bsearch(&wanted, trace->pids, trace->nr_pids, sizeof(wanted), compare_pids);
+	return found ? found->process : trace->owner_of_all;
 }
 
 int32_t trace_rank(const struct trace *trace, uint32_t thread)

@@ -318,7 +318,8 @@ struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
 		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (!weights_init(trace) && !homes_init(trace) && !trace_tell_modules_apart(&trace, 1))
+	if (!weights_init(trace) && !homes_init(trace) && !trace_index_processes(trace) &&
+	    !trace_tell_modules_apart(&trace, 1))
 		return trace;
 	complain_errno(&complaint, ENOMEM);
 out:
@@ -334,6 +335,7 @@ void trace_close(struct trace *trace)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
 	free(trace->homes);
+	free(trace->pids);
 	free(trace->folders);
 	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++)
 		free(trace->renamed[i]);

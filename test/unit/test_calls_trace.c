@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <time.h>
 
 enum { CALLS = NR_EVENTS, NR_CALLS = 5000, NR_THREADS = 3 };
 
@@ -552,6 +553,52 @@ static void test_values_that_are_no_numbers(void **state)
 	world_close(&job.w);
 }
 
+/* Each number has two processes, and threads beyond them are of the last one. */
+static void check_owners(const struct trace *trace, uint32_t first, uint32_t nr_processes)
+{
+	uint32_t nr = trace_nr(trace, TRACE_THREADS);
+
+	for (uint32_t i = first; i < nr; i++) {
+		uint32_t process = 2 * (i - first);
+
+		assert_int_equal(trace_owner(trace, i),
+		                 process < nr_processes ? process : nr_processes);
+	}
+	assert_int_equal(trace_owner(trace, 0), nr_processes);
+	assert_int_equal(trace_owner(trace, nr), UINT32_MAX);
+}
+
+/* As many threads as processes are found in a moment, not each among all of these. */
+static void test_owners(void **state)
+{
+	enum { PROCESSES = 60000, THREADS = 50000, TIMES = 5 };
+	struct trace_process process = {.rank = -1};
+	struct trace *trace;
+	struct world w;
+	clock_t since;
+	uint32_t first;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (int i = 0; i < PROCESSES; i++) {
+		process.pid = 100000 - i / 2;
+		tables_add_process(w.tables, &process);
+	}
+	process = (struct trace_process){.pid = 1, .flags = TRACE_PROCESS_ALL};
+	tables_add_process(w.tables, &process);
+	first = tables_add_thread(w.tables, 100000, 100000, 0, 0);
+	for (int i = 1; i < THREADS; i++)
+		tables_add_thread(w.tables, 100000 - i, 100000 - i, 0, 0);
+	trace = world_written(&w);
+	assert_int_equal(trace_nr(trace, TRACE_THREADS), first + THREADS);
+	since = clock();
+	for (unsigned i = 0; i < TIMES; i++)
+		check_owners(trace, first, PROCESSES);
+	assert_true(clock() - since < 2 * CLOCKS_PER_SEC);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_merge_without_room),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_values_that_are_no_numbers),
