@@ -33,7 +33,7 @@ struct sweep {
 	uint64_t changed[INSN_REGS]; /* where each first was; UINT64_MAX: it was not */
 	struct saved {
 		struct value at, what;
-	} saved[3]; /* from now on: rbx, rbp, and a stack pointer */
+	} saved[3], pushed[3]; /* from now on: rbx, rbp, and a stack pointer */
 	uint64_t window_addr;
 	size_t window_size;
 	uint8_t window[WINDOW];
@@ -59,10 +59,13 @@ static bool is_first(const struct value *value, uint8_t reg)
 	return value_equal(value, &(struct value){.reg = reg});
 }
 
-/* Those that a function gives back as they were: it may keep the stack pointer there. */
-static bool is_kept(uint8_t reg)
+/*
+ * Where the stack pointer may be kept: what a function gives back as it was, and r10, in which GCC
+ * has it until what aligns the stack has pushed that, and again behind the end of that frame.
+ */
+static bool may_keep(uint8_t reg)
 {
-	return reg == INSN_RSP || reg == INSN_RBP || reg == INSN_RBX ||
+	return reg == INSN_RSP || reg == INSN_RBP || reg == INSN_RBX || reg == 10 ||
 	       (reg >= 12 && reg < INSN_REGS);
 }
 
@@ -70,7 +73,9 @@ static bool is_kept(uint8_t reg)
 static struct value load(const struct sweep *sweep, struct value at)
 {
 	for (size_t i = 0; i < sizeof(sweep->saved) / sizeof(sweep->saved[0]); i++)
-		if (value_equal(&at, &sweep->saved[i].at))
+		if (value_equal(&at, &sweep->pushed[i].at))
+			return sweep->pushed[i].what;
+		else if (value_equal(&at, &sweep->saved[i].at))
 			return sweep->saved[i].what;
 	if (at.lost || at.depth + 1 == DEPTHS)
 		return lost;
@@ -78,16 +83,14 @@ static struct value load(const struct sweep *sweep, struct value at)
 	return at;
 }
 
-static void store(struct sweep *sweep, uint8_t reg, struct value at)
+static void store(struct saved saved[3], uint8_t reg, const struct value *what, struct value at)
 {
-	const struct value *what = &sweep->regs[reg];
-
 	if (reg == INSN_RBX && is_first(what, reg))
-		sweep->saved[0] = (struct saved){at, *what};
+		saved[0] = (struct saved){at, *what};
 	else if (reg == INSN_RBP && is_first(what, reg))
-		sweep->saved[1] = (struct saved){at, *what};
-	else if (!what->lost && !what->depth && (what->reg == INSN_RSP || is_kept(reg)))
-		sweep->saved[2] = (struct saved){at, *what};
+		saved[1] = (struct saved){at, *what};
+	else if (!what->lost && !what->depth && (what->reg == INSN_RSP || may_keep(reg)))
+		saved[2] = (struct saved){at, *what};
 }
 
 static void set(struct sweep *sweep, uint8_t reg, struct value value)
@@ -104,6 +107,13 @@ static void move_sp(struct sweep *sweep, int32_t by)
 	set(sweep, INSN_RSP, value_add(sweep->regs[INSN_RSP], by));
 }
 
+static void push(struct sweep *sweep, uint8_t from)
+{
+	move_sp(sweep, -8);
+	if (from < INSN_REGS && from != INSN_RSP)
+		store(sweep->pushed, from, &sweep->regs[from], sweep->regs[INSN_RSP]);
+}
+
 static void pop(struct sweep *sweep, uint8_t to)
 {
 	struct value top = load(sweep, sweep->regs[INSN_RSP]);
@@ -118,7 +128,7 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 
 	switch (insn->kind) {
 	case INSN_PUSH:
-		move_sp(sweep, -8);
+		push(sweep, insn->from);
 		break;
 	case INSN_POP:
 		pop(sweep, insn->to);
@@ -130,7 +140,8 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 		set(sweep, insn->to, load(sweep, value_add(regs[insn->from], insn->value)));
 		break;
 	case INSN_STORE:
-		store(sweep, insn->from, value_add(regs[insn->to], insn->value));
+		store(sweep->saved, insn->from, &regs[insn->from],
+		      value_add(regs[insn->to], insn->value));
 		break;
 	case INSN_ADD:
 		set(sweep, insn->to, value_add(regs[insn->from], insn->value));
@@ -256,7 +267,7 @@ static bool tell_cfa(const struct value *sp, struct unwind_rule *rule)
 {
 	int32_t last = sp->by[sp->depth];
 
-	if (sp->lost || sp->depth > 1 || !is_kept(sp->reg) || last < INT16_MIN ||
+	if (sp->lost || sp->depth > 1 || !may_keep(sp->reg) || last < INT16_MIN ||
 	    last > INT32_MAX - 8 || (sp->depth == 1 && last > INT16_MAX - 8))
 		return false;
 	*rule = (struct unwind_rule){
@@ -325,6 +336,7 @@ bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwi
 		.left = MAX_BYTES,
 		.straight = UINT64_MAX,
 		.saved = {{lost, lost}, {lost, lost}, {lost, lost}},
+		.pushed = {{lost, lost}, {lost, lost}, {lost, lost}},
 	};
 	const struct value *sp = &sweep.regs[INSN_RSP];
 	enum insn_kind kind;

@@ -207,9 +207,10 @@ static void tell(const struct reader *r, struct insn *insn)
 		insn->kind = INSN_NONE;
 	if (r->map)
 		return;
-	if ((op & 0xf8) == 0x50 || op == 0x68 || op == 0x6a || (op == 0xff && (r->reg & 7) == 6) ||
-	    op == 0x9c)
-		insn->kind = INSN_PUSH;
+	if ((op & 0xf8) == 0x50)
+		*insn = (struct insn){INSN_PUSH, low, 0, 0};
+	else if (op == 0x68 || op == 0x6a || (op == 0xff && (r->reg & 7) == 6) || op == 0x9c)
+		*insn = (struct insn){INSN_PUSH, NO_REG, 0, 0};
 	else if ((op & 0xf8) == 0x58 || op == 0x8f || op == 0x9d)
 		*insn = (struct insn){INSN_POP, 0, (op & 0xf8) == 0x58 ? low : NO_REG, 0};
 	else if (op == 0xc9)

@@ -13,8 +13,8 @@
 
 enum insn_kind {
 	INSN_OTHER,
-	INSN_PUSH,   /* 8 bytes, whatever they are */
-	INSN_POP,    /* to */
+	INSN_PUSH,   /* from, or something else: INSN_REGS or above */
+	INSN_POP,    /* to, likewise */
 	INSN_MOVE,   /* from, to */
 	INSN_LOAD,   /* the word at from + value, to */
 	INSN_STORE,  /* from, to the word at to + value */

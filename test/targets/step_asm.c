@@ -72,10 +72,32 @@ __asm__(".text\n"
         "	ret\n"
         "2:	call bare\n"
         "	vmovups (%rsp), %xmm1\n"
-        "	jmp 1b\n");
+        "	jmp 1b\n"
+        /* As GCC has it: the return address is on the stack twice, and one of them in no frame. */
+        "realigned:\n"
+        "	lea 8(%rsp), %r10\n"
+        "	and $-32, %rsp\n"
+        "	mov %rdi, %rax\n"
+        "	push -8(%r10)\n"
+        "	and $3, %eax\n"
+        "	push %rbp\n"
+        "	mov %rsp, %rbp\n"
+        "	push %r10\n"
+        "	push %rbx\n"
+        "	sub $0x40, %rsp\n"
+        "	xor %r10d, %r10d\n"
+        "	call *%rdi\n"
+        "	add $0x40, %rsp\n"
+        "	pop %rbx\n"
+        "	pop %r10\n"
+        "	pop %rbp\n"
+        "	lea -8(%r10), %rsp\n"
+        "	nop\n"
+        "	ret\n");
 
 void buffered(void (*callback)(void));
 void aligned(void (*callback)(void));
+void realigned(void (*callback)(void));
 void framed(void (*callback)(void));
 void bare(void);
 
@@ -112,6 +134,11 @@ static void aligned(void (*callback)(void))
 	framed(callback);
 }
 
+static void realigned(void (*callback)(void))
+{
+	framed(callback);
+}
+
 #else
 
 static void framed(void (*callback)(void))
@@ -125,6 +152,11 @@ static void buffered(void (*callback)(void))
 }
 
 static void aligned(void (*callback)(void))
+{
+	callback();
+}
+
+static void realigned(void (*callback)(void))
 {
 	callback();
 }
@@ -158,6 +190,13 @@ static void again(void)
 	leaf(1);
 }
 
+/* Where the stack is aligned to 32 bytes if it is not so in main(). */
+__attribute__((noinline)) static void further_down(void)
+{
+	realigned(again);
+	leaf(1);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -165,6 +204,8 @@ int main(int argc, char **argv)
 	framed(again);
 	buffered(again);
 	aligned(again);
+	realigned(again);
+	further_down();
 	STEP_MARK(argc);
 	return 0;
 }

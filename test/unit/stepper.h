@@ -410,7 +410,7 @@ static inline void step_all(struct stepper *stepper, unsigned long max)
 			doubt_settle(stepper);
 		insn = insn_at(stepper, regs_pc(&stepper->regs));
 		if (insn->is_mark)
-			return;
+			break;
 		if (insn->checks < CHECKS_PER_PC && ++insn->checks)
 			chain_check(stepper);
 		delivered = signal;

@@ -127,6 +127,46 @@ static void stack_pointer_kept_in_a_register(void **state)
 	CHECK(kernel, expected);
 }
 
+/* As GCC has it, where a frame has 32 bytes at once: the stack pointer is kept in r10, then pushed.
+ */
+static void stack_pointer_kept_and_pushed(void **state)
+{
+	const struct bytes code = CODE(0x4c, 0x8d, 0x54, 0x24, 0x08, /*  0 lea 8(%rsp), %r10 */
+	                               0x48, 0x83, 0xe4, 0xe0,       /*  5 and $-32, %rsp */
+	                               0x41, 0xff, 0x72, 0xf8,       /*  9 push -8(%r10) */
+	                               0x55,                         /* 13 push %rbp */
+	                               0x48, 0x89, 0xe5,             /* 14 mov %rsp, %rbp */
+	                               0x41, 0x52,                   /* 17 push %r10 */
+	                               0x53,                         /* 19 push %rbx */
+	                               0x48, 0x83, 0xec, 0x40,       /* 20 sub $0x40, %rsp */
+	                               0x45, 0x31, 0xd2,             /* 24 xor %r10d, %r10d */
+	                               0x48, 0x83, 0xc4, 0x40,       /* 27 add $0x40, %rsp */
+	                               0x5b,                         /* 31 pop %rbx */
+	                               0x41, 0x5a,                   /* 32 pop %r10 */
+	                               0x5d,                         /* 34 pop %rbp */
+	                               0x49, 0x8d, 0x62, 0xf8,       /* 35 lea -8(%r10), %rsp */
+	                               0xc3);                        /* 39 ret */
+	static const struct expected expected[] = {
+		{0, 1, RULE_SP, RULE_CFA_PLAIN, 8, 0, SAME, SAME},
+		{5, 6, RULE_REG, RULE_CFA_PLAIN, 0, 0, SAME, SAME},
+		{9, 10, RULE_REG, RULE_CFA_PLAIN, 0, 0, SAME, SAME},
+		{13, 14, RULE_REG, RULE_CFA_PLAIN, 0, 0, SAME, SAME},
+		{35, 36, RULE_REG, RULE_CFA_PLAIN, 0, 0, SAME, SAME},
+		{39, 40, RULE_SP, RULE_CFA_PLAIN, 8, 0, SAME, SAME},
+	};
+	struct unwind_rule rule;
+	size_t end;
+
+	(void)state;
+	CHECK(code, expected);
+	assert_true(ask(&code, 13, &rule, &end));
+	assert_int_equal(rule.cfa_reg, 10);
+	assert_true(ask(&code, 24, &rule, &end)); /* in the frame */
+	assert_int_equal(rule.cfa_base, RULE_SP);
+	assert_int_equal(rule.cfa_how, RULE_CFA_LOAD);
+	assert_int_equal(rule.cfa_offset, 0x48);
+}
+
 /* As x264 has it: the stack pointer is kept in the memory above an aligned buffer. */
 static void stack_pointer_kept_in_memory(void **state)
 {
@@ -410,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_pointer_kept_in_a_register),
+		cmocka_unit_test(stack_pointer_kept_and_pushed),
 		cmocka_unit_test(stack_pointer_kept_in_memory),
 		cmocka_unit_test(ways_to_the_end),
 		cmocka_unit_test(ways_without_an_end),
