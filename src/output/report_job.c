@@ -1,6 +1,8 @@
 #include "output/report_job.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 int job_init_calls(struct job *job, const struct trace *trace, const struct report_options *options)
 {
@@ -27,6 +29,46 @@ int job_init_mpi(struct job *job, const struct trace *trace, const struct report
 	if (!err)
 		err = call_callers_find(&job->callers, &job->samples);
 	return err;
+}
+
+int32_t job_highest_rank(const struct job *job)
+{
+	const struct call_sums *sums = &job->calls;
+	int32_t highest = -1;
+
+	for (uint32_t i = 0; i < sums->nr_links; i++) {
+		highest = sums->links[i].from > highest ? sums->links[i].from : highest;
+		highest = sums->links[i].to > highest ? sums->links[i].to : highest;
+	}
+	return highest;
+}
+
+static int compare_by_bytes(const void *a, const void *b)
+{
+	const struct call_link *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+struct call_link *job_links(const struct job *job, uint32_t *nr)
+{
+	const struct call_sums *sums = &job->calls;
+	struct call_link *links = calloc(sums->nr_links + 1UL, sizeof(*links));
+
+	*nr = sums->nr_links;
+	if (!links || !*nr)
+		return links;
+	memcpy(links, sums->links, *nr * sizeof(*links));
+	if (job_highest_rank(job) < JOB_MATRIX_RANKS)
+		return links;
+	qsort(links, *nr, sizeof(*links), compare_by_bytes);
+	if (*nr > job->options->limit)
+		*nr = job->options->limit;
+	return links;
 }
 
 bool report_has_calls(const struct trace *trace, const struct report_options *options)

@@ -31,6 +31,16 @@ int job_init(struct job *job, const struct trace *trace, const struct report_opt
 int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
 void job_fini(struct job *job);
 
+#define JOB_MATRIX_RANKS 16 /* for more a matrix of messages would be too wide */
+
+/* Of those that messages are between; -1: there are none. */
+int32_t job_highest_rank(const struct job *job);
+/*
+ * Who sent to whom, to be freed; NULL: no memory. Where a matrix would be too wide these are rows:
+ * most bytes first, and no more than the options' limit.
+ */
+struct call_link *job_links(const struct job *job, uint32_t *nr);
+
 /* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
                       const struct report_options *options);

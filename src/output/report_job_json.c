@@ -56,11 +56,11 @@ struct json_object *report_calls_object(const struct trace *trace,
 	return array;
 }
 
-static struct json_object *ranks_array(const struct job *job)
+static struct json_object *ranks_array(const struct job *job, uint32_t limit)
 {
 	struct json_object *array = json_list();
 
-	for (uint32_t i = 0; i < job->rows.nr; i++) {
+	for (uint32_t i = 0; i < job->rows.nr && i < limit; i++) {
 		struct json_object *object = json_new();
 		const struct rank_row *row = &job->rows.rows[i];
 
@@ -75,7 +75,7 @@ static struct json_object *ranks_array(const struct job *job)
 	return array;
 }
 
-static struct json_object *head(const struct job *job)
+static struct json_object *head(const struct job *job, uint32_t nr_ranks)
 {
 	const struct trace_event *event = trace_event(job->trace, job->samples.event);
 	struct json_object *object = json_new(), *warnings = json_list();
@@ -86,7 +86,7 @@ static struct json_object *head(const struct job *job)
 	json_add_number(object, "total_weight", job->samples.total);
 	json_add_number(object, "weight_without_rank", job->samples.others);
 	json_add(object, "warnings", warnings);
-	json_add(object, "ranks", ranks_array(job));
+	json_add(object, "ranks", ranks_array(job, nr_ranks));
 	return object;
 }
 
@@ -135,7 +135,8 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct report_o
 	if (!err && !job.rows.nr)
 		err = -ENODATA;
 	if (!err) {
-		struct json_object *object = head(&job), *array = json_list();
+		/* All ranks, for functions have a weight of each. */
+		struct json_object *object = head(&job, UINT32_MAX), *array = json_list();
 
 		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++)
 			json_append(array, function_object(&job, &job.samples.functions[i]));
@@ -177,19 +178,26 @@ static struct json_object *callers_object(const struct call_callers *callers)
 	return object;
 }
 
-static struct json_object *matrix_array(const struct call_sums *sums)
+static struct json_object *matrix_array(const struct job *job)
 {
 	struct json_object *array = json_list();
+	uint32_t nr;
+	struct call_link *links = job_links(job, &nr);
 
-	for (uint32_t i = 0; i < sums->nr_links; i++) {
+	if (!links) {
+		json_free(array);
+		return json_lost();
+	}
+	for (uint32_t i = 0; i < nr; i++) {
 		struct json_object *object = json_new();
 
-		json_add(object, "from", json_int(sums->links[i].from));
-		json_add(object, "to", json_int(sums->links[i].to));
-		json_add_number(object, "messages", sums->links[i].messages);
-		json_add_number(object, "bytes", sums->links[i].bytes);
+		json_add(object, "from", json_int(links[i].from));
+		json_add(object, "to", json_int(links[i].to));
+		json_add_number(object, "messages", links[i].messages);
+		json_add_number(object, "bytes", links[i].bytes);
 		json_append(array, object);
 	}
+	free(links);
 	return array;
 }
 
@@ -200,14 +208,14 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 	int err = job_init_mpi(&job, trace, options);
 
 	if (!err) {
-		struct json_object *object = head(&job), *array = json_list();
+		struct json_object *object = head(&job, options->limit), *array = json_list();
 
 		for (uint32_t i = 0; i < job.samples.nr_contexts && i < options->limit; i++)
 			json_append(array, context_object(&job, &job.samples.contexts[i]));
 		json_add(object, "contexts", array);
 		json_add(object, "callers", callers_object(&job.callers));
 		json_add(object, "calls", calls_array(&job.calls, options));
-		json_add(object, "matrix", matrix_array(&job.calls));
+		json_add(object, "matrix", matrix_array(&job));
 		json_add_number(object, "messages_elsewhere", job.calls.messages_elsewhere);
 		json_add_number(object, "bytes_elsewhere", job.calls.bytes_elsewhere);
 		json_put(&out, object);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MATRIX_RANKS 16 /* more are told as pairs */
-#define FEW_CALLS    12 /* below an ordinary report */
-#define MAX_CALLERS  12 /* of a context in one line */
+#define FEW_CALLS   12 /* below an ordinary report */
+#define MAX_CALLERS 12 /* of a context in one line */
 
 /* What stands before a name in its line. */
 #define FUNCTION_COLUMNS 72
@@ -318,17 +317,6 @@ static void put_contexts(FILE *to, const struct job *job)
 
 /* --- who sends to whom ------------------------------------------------------------------------ */
 
-static int32_t highest_rank(const struct call_sums *sums)
-{
-	int32_t highest = -1;
-
-	for (uint32_t i = 0; i < sums->nr_links; i++) {
-		highest = sums->links[i].from > highest ? sums->links[i].from : highest;
-		highest = sums->links[i].to > highest ? sums->links[i].to : highest;
-	}
-	return highest;
-}
-
 static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool bytes)
 {
 	char text[TEXT_SIZE];
@@ -352,31 +340,21 @@ static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool 
 	}
 }
 
-static int compare_by_bytes(const void *a, const void *b)
+static int put_pairs(FILE *to, const struct job *job)
 {
-	const struct call_link *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (x > y) - (x < y);
-}
-
-static int put_pairs(FILE *to, const struct call_sums *sums, const struct report_options *options)
-{
-	struct call_link *links = calloc(sums->nr_links + 1UL, sizeof(*links));
+	uint32_t nr;
+	struct call_link *links = job_links(job, &nr);
 	char text[TEXT_SIZE];
 
 	if (!links)
 		return -ENOMEM;
-	memcpy(links, sums->links, sums->nr_links * sizeof(*links));
-	qsort(links, sums->nr_links, sizeof(*links), compare_by_bytes);
 	fprintf(to, "%8s  %8s  %10s  %11s\n", "from", "to", "messages", "bytes");
-	for (uint32_t i = 0; i < sums->nr_links && i < options->limit; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		text_bytes(text, links[i].bytes);
 		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
 		        links[i].messages, text);
 	}
-	put_rest(to, options, sums->nr_links, "pair");
+	put_rest(to, job->options, job->calls.nr_links, "pair");
 	free(links);
 	return 0;
 }
@@ -397,7 +375,7 @@ static void put_elsewhere(FILE *to, const struct job *job)
 
 static int put_links(FILE *to, const struct job *job)
 {
-	int32_t highest = highest_rank(&job->calls);
+	int32_t highest = job_highest_rank(job);
 
 	if (highest < 0 && !job->calls.messages_elsewhere)
 		return 0;
@@ -406,8 +384,8 @@ static int put_links(FILE *to, const struct job *job)
 	put_elsewhere(to, job);
 	if (highest < 0)
 		return 0;
-	if (highest >= MATRIX_RANKS)
-		return put_pairs(to, &job->calls, job->options);
+	if (highest >= JOB_MATRIX_RANKS)
+		return put_pairs(to, job);
 	put_matrix(to, &job->calls, highest + 1, false);
 	fputc('\n', to);
 	put_matrix(to, &job->calls, highest + 1, true);

@@ -150,7 +150,7 @@ static int put_threads(struct report_out *out)
 {
 	uint32_t *order = report_classes(out->profile);
 	int err = rank_rows_init(&out->ranks, out->trace);
-	bool first = true;
+	uint32_t nr = 0;
 
 	if (!order)
 		err = -ENOMEM;
@@ -160,10 +160,11 @@ static int put_threads(struct report_out *out)
 
 		if (!whole)
 			continue;
-		if (!first)
+		if (nr == out->options->limit)
+			break;
+		if (nr++)
 			fputc(',', out->json.to);
 		err = put_thread(out, order[i], whole);
-		first = false;
 	}
 	fputc(']', out->json.to);
 	rank_rows_fini(&out->ranks);

@@ -430,11 +430,23 @@ static void recursion_counts_once(void **state)
 	world_close(&made.w);
 }
 
-/* A matrix would be too wide. */
+static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
+                       const struct report_options *options)
+{
+	(void)name;
+	return report_mpi_json(to, trace, options);
+}
+
+#define RANK_2                                                                                   \
+	"{\"rank\":2,\"host\":\"b\",\"weight\":0,\"mpi_weight\":0,\"calls\":0,\"unfinished\":0," \
+	"\"time_ns\":0,\"longest_ns\":0,\"sent\":0,\"bytes\":0,\"received\":0,\"bytes_in\":0}"
+
+/* A matrix would be too wide; programs get the same rows. */
 static void many_ranks_are_told_as_pairs(void **state)
 {
 	struct report_options options = as_asked;
 	struct made_job job;
+	struct trace *trace;
 
 	(void)state;
 	job_open(&job, MAX_RANKS);
@@ -456,6 +468,15 @@ static void many_ranks_are_told_as_pairs(void **state)
 	       "      17         2           1     20 bytes\n"
 	       "      17         1           1     10 bytes\n"
 	       "      17         4           1     10 bytes\n");
+	trace = world_written(&job.w);
+	expect_part(trace, mpi_json_of, &options,
+	            "\"matrix\":[{\"from\":17,\"to\":2,\"messages\":1,\"bytes\":20},"
+	            "{\"from\":17,\"to\":1,\"messages\":1,\"bytes\":10},"
+	            "{\"from\":17,\"to\":4,\"messages\":1,\"bytes\":10}]");
+	expect_part(trace, mpi_json_of, &options, RANK_2 "],\"contexts\"");
+	options.limit = UINT32_MAX;
+	expect_part(trace, mpi_json_of, &options, RANK_2 ",{\"rank\":3,");
+	trace_close(trace);
 	world_close(&job.w);
 }
 

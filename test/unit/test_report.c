@@ -127,6 +127,13 @@ static void threads_add_up(void **state)
 	}
 	assert_int_equal(tids, 100 + 101 + 102 + 103 + 104 + 105);
 	json_object_put(object);
+	options.limit = 2; /* threads, and rows of each */
+	object = report(trace, &options);
+	threads = member(object, "threads");
+	assert_int_equal(json_object_array_length(threads), 2);
+	threads = member(json_object_array_get_idx(threads, 1), "functions");
+	assert_int_equal(json_object_array_length(threads), 2);
+	json_object_put(object);
 	trace_close(trace);
 	world_close(&w);
 }
