@@ -112,9 +112,11 @@ int report_diff_json(FILE *to, const struct diff_report *report)
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		json_add(whole, diff_side_names[side], runs_list(&report->sides[side]));
 	json_add(whole, "events", out.events);
-	if (err)
+	if (err) {
 		json_free(whole);
-	else
-		json_put(&json, whole);
-	return err ? err : json.err;
+		return err;
+	}
+	json_put(&json, whole);
+	fputc('\n', to);
+	return json.err;
 }

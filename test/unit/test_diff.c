@@ -478,6 +478,7 @@ static struct json_object *functions_of(const struct diff_report *report)
 
 	assert_int_equal(report_diff_json(page_open(&page), report), 0);
 	text = page_close(&page);
+	assert_string_equal(strchr(text, '\n'), "\n"); /* one line */
 	whole = json_tokener_parse(text);
 	free(text);
 	assert_true(json_object_object_get_ex(whole, "events", &events));
