@@ -308,7 +308,7 @@ static void put_contexts(FILE *to, const struct job *job)
 	          "where MPI was called from, as a share of everything sampled, from samples");
 	put_callers(to, &job->callers);
 	if (!options->quiet)
-		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "time", "samples",
+		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "sampled", "samples",
 		        "call and callers");
 	for (uint32_t i = 0; i < job->samples.nr_contexts && i < options->limit; i++)
 		put_context(to, job, &job->samples.contexts[i]);

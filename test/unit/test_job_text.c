@@ -243,7 +243,7 @@ static void time_in_mpi(void **state)
 	       "\n"
 	       "(a sample was taken in 2 of 8 calls, with 25.39% of their time; who called the "
 	       "others is not known)\n"
-	       "  in MPI        time    samples  call and callers\n"
+	       "  in MPI     sampled    samples  call and callers\n"
 	       "  20.00%    291.2 µs          3  MPI_Recv < main\n"
 	       "  13.33%    194.2 µs          2  MPI_Send < main\n"
 	       "\n"
