@@ -111,12 +111,24 @@ static bool has_before(const struct diff_command *command)
 	return false;
 }
 
+static bool rows_fit(const struct diff_command *command, const struct diff_report *report)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		for (unsigned run = 0; run < report->sides[side].nr; run++)
+			if (!row_options_fit(&command->rows, report->sides[side].traces[run],
+			                     report->sides[side].names[run]))
+				return false;
+	return true;
+}
+
 static int put_diff(struct diff_command *command, struct diff_report *report)
 {
 	const char *const *paths = command->paths;
 	struct row_options *rows = &command->rows;
 	int err;
 
+	if (!rows_fit(command, report))
+		return 1;
 	if (rows->event && reading_find_event(report->sides[DIFF_BEFORE].traces[0],
 	                                      report->sides[DIFF_BEFORE].names[0], rows->event,
 	                                      &rows->report.event))

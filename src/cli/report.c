@@ -79,16 +79,10 @@ static void complete_keys(struct report_options *options)
 static int complete_options(const struct trace *trace, struct report_command *command)
 {
 	struct report_options *options = &command->rows.report;
-	unsigned keys = 0;
 	int err;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		keys |= options->keys[k];
-	if (keys & PROFILE_MEMORY_KEYS && !(trace_run(trace)->flags & TRACE_RUN_DATA)) {
-		say("'%s' has no memory accesses; record them with adaptrace record --data",
-		    command->path);
+	if (!row_options_fit(&command->rows, trace, command->path))
 		return -ENOENT;
-	}
 	if (command->rows.event &&
 	    reading_find_event(trace, command->path, command->rows.event, &options->event))
 		return -ENOENT;

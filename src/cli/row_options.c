@@ -116,3 +116,15 @@ void row_options_complete(struct row_options *rows)
 		report->limit = rows->json || report->all ? UINT32_MAX : DEFAULT_LIMIT;
 	know_terminal(report);
 }
+
+bool row_options_fit(const struct row_options *rows, const struct trace *trace, const char *path)
+{
+	unsigned keys = 0;
+
+	for (unsigned k = 0; k < rows->report.nr_keys; k++)
+		keys |= rows->report.keys[k];
+	if (!(keys & PROFILE_MEMORY_KEYS) || trace_run(trace)->flags & TRACE_RUN_DATA)
+		return true;
+	say("'%s' has no memory accesses; record them with adaptrace record --data", path);
+	return false;
+}

@@ -3,6 +3,7 @@
 #define CLI_ROW_OPTIONS_H
 
 #include "output/report.h"
+#include "output/trace.h"
 
 enum row_option {
 	OPT_ALL = 256,
@@ -35,5 +36,7 @@ uint32_t row_options_limit(const char *what, const char *text);
 void row_options_check(const struct row_options *rows, bool all_is_more);
 /* Then: how many rows, and for what kind of terminal. */
 void row_options_complete(struct row_options *rows);
+/* Whether a trace has what its rows are to be told apart by; false: told on standard error. */
+bool row_options_fit(const struct row_options *rows, const struct trace *trace, const char *path);
 
 #endif

@@ -123,6 +123,9 @@ refused 2 'two traces' a b c
 refused 1 "no trace in 'none'" none adaptrace.atr
 refused 1 "'gone.atr'" one gone.atr
 refused 2 'never the same' --sort thread
+for key in mem op tlb snoop latency; do
+	refused 1 "'adaptrace.atr.old' has no memory accesses" --sort symbol,$key
+done
 refused 2 'never the same' --sort symbol,process
 refused 2 'exclude each other' --all --limit 3
 refused 2 'exclude each other' --limit 3 --json --all
