@@ -386,7 +386,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			say_usage("--otf2-events is contexts or enter-leave, not '%s'", arg);
 		return 0;
 	case 'e':
-		options->event = arg;
+		reading_take_event(&options->event, arg);
 		return 0;
 	case 'f':
 		options->force = true;

@@ -12,6 +12,13 @@ void reading_take(const char **path, const char *arg)
 	*path = arg;
 }
 
+void reading_take_event(const char **event, const char *arg)
+{
+	if (*event)
+		say_usage("one event at a time; '%s' is the second", arg);
+	*event = arg;
+}
+
 struct trace *reading_open(const char *path)
 {
 	char why[TRACE_WHY_SIZE];

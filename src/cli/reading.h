@@ -9,6 +9,9 @@
 /* Takes an argument as the one trace that a command reads; *path is NULL until there is one. */
 void reading_take(const char **path, const char *arg);
 
+/* The same of the event that it is about. */
+void reading_take_event(const char **event, const char *arg);
+
 /* NULL: told on standard error. */
 struct trace *reading_open(const char *path);
 

@@ -1,5 +1,6 @@
 #include "cli/row_options.h"
 
+#include "cli/reading.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "output/report_keys.h"
@@ -73,7 +74,7 @@ int row_options_parse(struct row_options *rows, int key, char *arg)
 {
 	switch (key) {
 	case 'e':
-		rows->event = arg;
+		reading_take_event(&rows->event, arg);
 		return 0;
 	case 's':
 		parse_keys(arg, &rows->report);

@@ -12,6 +12,7 @@ expect() { # STATUS WORDS: of the command before
 convert; expect 2 'name a format'
 convert --folded --speedscope plain.atr; expect 2 'one at a time'
 convert --folded plain.atr reduced.atr; expect 2 'one trace at a time'
+convert --folded -e cpu-clock -e page-faults plain.atr; expect 2 'one event at a time'
 convert --nothing plain.atr; expect 2 'nothing'
 convert --pprof -e cpu-clock plain.atr; expect 2 'does not apply'
 convert --chrome --time 1, plain.atr; expect 2 '--time and --only do not apply'

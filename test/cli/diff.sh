@@ -127,6 +127,7 @@ for key in mem op tlb snoop latency; do
 	refused 1 "'adaptrace.atr.old' has no memory accesses" --sort symbol,$key
 done
 refused 2 'never the same' --sort symbol,process
+refused 2 'one event at a time' -e cpu-clock -e page-faults
 refused 2 'exclude each other' --all --limit 3
 refused 2 'exclude each other' --limit 3 --json --all
 recorded -e page-faults -o faults.atr true

@@ -28,6 +28,7 @@ refused "views by themselves" --mpi --per-rank
 refused "views by themselves" --mpi --annotate f
 refused "views by themselves" --mpi --callers f
 refused "one function" --annotate f --callees g
+refused "one event at a time; 'page-faults' is the second" -e cpu-clock -e page-faults
 for view in '--callers f' '--callees f'; do
 	refused "are of functions" $view --sort line
 	refused "are of functions" $view --sort comm,module
