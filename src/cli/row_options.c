@@ -13,11 +13,21 @@
 
 #define DEFAULT_LIMIT 40
 
+static void set_default_keys(struct report_options *options)
+{
+	options->keys[0] = PROFILE_BY_SYMBOL;
+	options->keys[1] = PROFILE_BY_MODULE;
+	options->nr_keys = 2;
+}
+
+/* All of them: of an earlier option nothing is left. */
 static void parse_keys(char *text, struct report_options *options)
 {
 	unsigned seen = 0, nr = 0;
 	char *name;
 
+	options->by_total = false;
+	set_default_keys(options);
 	while ((name = strsep(&text, ","))) {
 		enum profile_keys key = report_key_named(name);
 
@@ -63,11 +73,8 @@ static void know_terminal(struct report_options *options)
 
 void row_options_init(struct row_options *rows)
 {
-	*rows = (struct row_options){.report = {
-					     .event = TRACE_ALL_EVENTS,
-					     .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-					     .nr_keys = 2,
-				     }};
+	*rows = (struct row_options){.report.event = TRACE_ALL_EVENTS};
+	set_default_keys(&rows->report);
 }
 
 int row_options_parse(struct row_options *rows, int key, char *arg)

@@ -64,7 +64,7 @@ grep -q '^ *+[0-9.]* m*s ± *[0-9.]* m*s .* six  *app$' out || fail "$(cat out)"
 [ ! -s out ] || fail "a run differs from itself: $(cat out)"
 "$ADAPTRACE" diff adaptrace.atr adaptrace.atr --no-inline -q --all >out || fail "all of it"
 grep -q ' six  *app$' out || fail "not all: $(cat out)"
-"$ADAPTRACE" diff --sort comm -q --all | grep -q '  app$' || fail "by command"
+"$ADAPTRACE" diff --sort total --sort comm -q --all | grep -q '  app$' || fail "by command"
 
 echo "-- several runs a side"
 mkdir one three none

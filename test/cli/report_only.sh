@@ -75,6 +75,13 @@ done
 "$ADAPTRACE" report --only comm=two --only cpu=0 --only cpu=1 --time 0.1, >out 2>err ||
 	fail "$(cat err)"
 grep -q '^shown: comm=two, cpu=0, cpu=1, from .* of the run, [0-9]* samples\{0,1\}$' out || fail "$(head -6 out)"
+# The last --sort holds, and of those before it nothing.
+for keys in comm,symbol total symbol,total; do
+	"$ADAPTRACE" report --sort $keys >out || fail "--sort $keys"
+	for before in total comm total,cpu; do
+		"$ADAPTRACE" report --sort $before --sort $keys | cmp -s - out || fail "--sort $before --sort $keys"
+	done
+done
 "$ADAPTRACE" report --time 0.1,0.2 >out || fail "a part"
 for part in 100ms,200ms '100.0 ms,0.2 s' 100000us,0.2s 100000µs,200000000ns \
 	'0 h 0 min 100 ms,0h0min0.2s'; do
