@@ -21,6 +21,7 @@
 /* How often a thread is looked at, and how long it is believed that it has what was seen, ns. */
 #define LOOK_EVERY  5000000
 #define BELIEVE_FOR 50000000
+#define MOST_NEEDED 16 /* looks */
 
 struct chain {
 	pid_t tid; /* 0: nobody's, and empty */
@@ -29,6 +30,8 @@ struct chain {
 	uint64_t stored;    /* the time of the last store, in stores */
 	uint64_t looked;    /* when the thread was looked at, ns */
 	uint64_t seen;      /* when it was seen to have the chain, ns */
+	unsigned same;      /* looks in a row that found what was there */
+	unsigned needed;    /* as many must, for it was another stack before; 0: never */
 	struct link anchor; /* where the last stack joined it, or could have */
 	unsigned stay;      /* how many did so in a row, while the chain had it */
 	uint64_t since;     /* for samples from this time on, in ns */
@@ -253,19 +256,29 @@ bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now)
 	return true;
 }
 
-void chain_see(struct chain_table *table, pid_t tid, uint64_t now)
+void chain_looked(struct chain_table *table, pid_t tid, uint64_t now, bool same)
 {
 	struct chain *chain = chain_lookup(table, tid);
 
-	if (chain)
+	if (!chain)
+		return;
+	if (same) {
 		chain->seen = now;
+		chain->same++;
+		return;
+	}
+	chain->same = 0;
+	chain->needed = chain->needed ? 2 * chain->needed : 1;
+	if (chain->needed > MOST_NEEDED)
+		chain->needed = MOST_NEEDED;
 }
 
-bool chain_is_fresh(struct chain_table *table, pid_t tid, uint64_t time)
+bool chain_is_believed(struct chain_table *table, pid_t tid, uint64_t time)
 {
 	const struct chain *chain = chain_lookup(table, tid);
 
-	return chain && (time <= chain->seen || time - chain->seen <= BELIEVE_FOR);
+	return chain && chain->same >= chain->needed &&
+	       (time <= chain->seen || time - chain->seen <= BELIEVE_FOR);
 }
 
 unsigned chain_miss(struct chain_table *table, pid_t tid)

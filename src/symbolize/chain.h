@@ -11,7 +11,8 @@
  *
  * But where two functions call the same deep code by turns, all that a copy holds is the same under
  * both. So a chain is believed for a while only after its thread was seen to have it: in a copy
- * that went to the root, or by another look at the process.
+ * that went to the root, or by another look at the process. What comes and goes between two looks
+ * stays unseen: each time that one found another stack, twice as many must find the same in a row.
  */
 #ifndef SYMBOLIZE_CHAIN_H
 #define SYMBOLIZE_CHAIN_H
@@ -78,12 +79,12 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
                     struct hold *holds, size_t nr, size_t max);
 
-/* Whether it is time, in ns, to look whether the thread still has its chain; the look is noted. */
+/* Whether it is time, in ns, to look whether the thread still has its chain. */
 bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now);
-/* The thread was seen to have it, at that time. */
-void chain_see(struct chain_table *table, pid_t tid, uint64_t now);
-/* Whether that was before the time of a sample by little, or after it. */
-bool chain_is_fresh(struct chain_table *table, pid_t tid, uint64_t time);
+/* Whether it had, at that time. */
+void chain_looked(struct chain_table *table, pid_t tid, uint64_t now, bool same);
+/* Whether the chain is believed for a sample of a time. */
+bool chain_is_believed(struct chain_table *table, pid_t tid, uint64_t time);
 
 /* Counts that nothing matched: how many times, since a chain of the thread was stored. */
 unsigned chain_miss(struct chain_table *table, pid_t tid);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LIVE_EVERY 16 /* cut stacks that match nothing */
 
@@ -122,14 +123,36 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 		store_live(unwinder, &again);
 }
 
-/* Whether another look found the stack as it was completed, beyond what its copy holds. */
-static bool same_beyond(const struct walk *walk, const struct walk *again, size_t completed)
+static bool same_function(void *arg, uint64_t a, uint64_t b)
 {
+	struct unwinder *unwinder = arg;
+	struct module *module = module_table_get(unwinder->modules, frame_module(a));
+
+	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
+	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
+}
+
+static bool is_alike(struct unwinder *unwinder, const struct link *a, const struct link *b)
+{
+	return a->slot == b->slot &&
+	       (a->frame == b->frame || same_function(unwinder, a->frame, b->frame));
+}
+
+/*
+ * Whether another look found the stack as it was completed, beyond what its copy holds, but for the
+ * places of functions from which they made their calls: these are then those that were read.
+ */
+static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const struct walk *again,
+                        size_t completed)
+{
+	const size_t nr = walk->nr;
 	bool same = again->nr == completed;
 
-	for (size_t i = walk->nr; same && i < completed; i++)
-		same = again->links[i].slot == walk->links[i].slot &&
-		       again->links[i].frame == walk->links[i].frame;
+	for (size_t i = nr; same && i < completed; i++)
+		same = is_alike(unwinder, &walk->links[i], &again->links[i]);
+	if (same)
+		memcpy(walk->links + nr, again->links + nr,
+		       (completed - nr) * sizeof(*walk->links));
 	return same;
 }
 
@@ -137,24 +160,24 @@ static bool same_beyond(const struct walk *walk, const struct walk *again, size_
  * Whether a stack that was completed to so many links may be believed: its thread was seen to have
  * what it was completed with. Of one that has something else by now nobody knows since when.
  */
-static bool is_believed(struct unwinder *unwinder, const struct walk *walk, size_t completed)
+static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t completed)
 {
 	pid_t tid = walk->sample->tid;
-	uint64_t now;
 	struct walk again;
+	uint64_t now;
+	bool same;
 
 	if (!walk->sample->time)
 		return true;
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (chain_is_due(unwinder->chains, tid, now) &&
 	    walk_again(unwinder, walk, walk->nr, &again)) {
-		if (!same_beyond(walk, &again, completed)) {
+		same = same_beyond(unwinder, walk, &again, completed);
+		chain_looked(unwinder->chains, tid, now, same);
+		if (!same)
 			store_live(unwinder, &again);
-			return false;
-		}
-		chain_see(unwinder->chains, tid, now);
 	}
-	return chain_is_fresh(unwinder->chains, tid, walk->sample->time);
+	return chain_is_believed(unwinder->chains, tid, walk->sample->time);
 }
 
 /* Where the outermost frame that was found is larger than the copy. */
@@ -167,15 +190,6 @@ static struct beyond_key frame_key(const struct walk *walk)
 		.slot = walk->wanted,
 		.bottom = last->slot ? last->slot : arch_sample_reg(walk->sample->regs, ARCH_SP),
 	};
-}
-
-static bool same_function(void *arg, uint64_t a, uint64_t b)
-{
-	struct unwinder *unwinder = arg;
-	struct module *module = module_table_get(unwinder->modules, frame_module(a));
-
-	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
-	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
 }
 
 /* As many links as there are with what is believed to be above that frame. */

@@ -133,22 +133,44 @@ static void a_chain_is_believed_while_it_is_seen(void **state)
 
 	recursion(links, 20);
 	assert_false(chain_is_due(*state, 1, 100 * MS));
-	assert_false(chain_is_fresh(*state, 1, 100 * MS));
+	assert_false(chain_is_believed(*state, 1, 100 * MS));
 	chain_store(*state, 1, &news);
-	assert_true(chain_is_fresh(*state, 1, 1));
-	assert_true(chain_is_fresh(*state, 1, 150 * MS));
-	assert_false(chain_is_fresh(*state, 1, 150 * MS + 1));
+	assert_true(chain_is_believed(*state, 1, 1));
+	assert_true(chain_is_believed(*state, 1, 150 * MS));
+	assert_false(chain_is_believed(*state, 1, 150 * MS + 1));
 	assert_true(chain_is_due(*state, 1, 151 * MS));
 	assert_false(chain_is_due(*state, 1, 155 * MS));
 	assert_true(chain_is_due(*state, 1, 156 * MS));
-	chain_see(*state, 1, 156 * MS);
-	assert_true(chain_is_fresh(*state, 1, 200 * MS));
+	chain_looked(*state, 1, 156 * MS, true);
+	assert_true(chain_is_believed(*state, 1, 200 * MS));
 	/* What a stack was completed with shows nothing. */
 	news.seen = 0;
 	chain_store(*state, 1, &news);
-	assert_false(chain_is_fresh(*state, 1, 206 * MS + 1));
+	assert_false(chain_is_believed(*state, 1, 206 * MS + 1));
 	chain_forget(*state, 1);
-	assert_false(chain_is_fresh(*state, 1, 1));
+	assert_false(chain_is_believed(*state, 1, 1));
+}
+
+/* Where another stack was found, as many looks must find the same, and each time twice as many. */
+static void what_changes_must_be_seen_more_often(void **state)
+{
+	enum { MS = 1000000 };
+	static struct link links[MOST];
+	struct chain_news news = {.links = links, .nr = 20, .seen = MS};
+
+	recursion(links, 20);
+	chain_store(*state, 1, &news);
+	for (unsigned change = 0; change < 8; change++) {
+		unsigned needed = change < 4 ? 1U << change : 16;
+
+		chain_looked(*state, 1, 2 * MS, false);
+		chain_store(*state, 1, &news);
+		for (unsigned i = 0; i < needed; i++) {
+			assert_false(chain_is_believed(*state, 1, MS));
+			chain_looked(*state, 1, 2 * MS, true);
+		}
+		assert_true(chain_is_believed(*state, 1, MS));
+	}
 }
 
 static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
@@ -177,6 +199,7 @@ int main(void)
 		TEST(what_a_chain_had_stays_good),
 		TEST(a_frame_that_stays_joins),
 		TEST(a_chain_is_believed_while_it_is_seen),
+		TEST(what_changes_must_be_seen_more_often),
 		TEST(nothing_is_left_of_a_chain_that_is_forgotten),
 	};
 
