@@ -61,26 +61,15 @@ bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uin
 	return true;
 }
 
-/* Frames of the same sizes in the same functions, whatever their lines are. */
-static bool links_equal(const struct link *a, const struct link *b, size_t nr, beyond_same_fn *same,
-                        void *arg)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (a[i].slot != b[i].slot ||
-		    (a[i].frame != b[i].frame && !same(arg, a[i].frame, b[i].frame)))
-			return false;
-	return true;
-}
-
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr, beyond_same_fn *same, void *arg)
+                  const struct link *links, size_t nr, link_same_fn *same, void *arg)
 {
 	size_t place = place_of(key);
 	struct frame *frame = &table->frames[place];
 
 	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
 		return;
-	if (nr == frame->nr && links_equal(links, table->links[place], nr, same, arg)) {
+	if (nr == frame->nr && links_alike(links, table->links[place], nr, same, arg)) {
 		frame->same++;
 	} else {
 		if (frame->nr && frame->needed < BELIEVE_MAX)

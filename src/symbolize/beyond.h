@@ -32,13 +32,10 @@ void beyond_table_free(struct beyond_table *table);
 /* Whether it is time, in ns, to read what is above the frame. */
 bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now);
 
-/* Whether two frames are in one function. */
-typedef bool beyond_same_fn(void *arg, uint64_t a, uint64_t b);
-
 /* What was found there then: the frame that the return address leads to, with that slot, and all
  * above. */
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr, beyond_same_fn *same, void *arg);
+                  const struct link *links, size_t nr, link_same_fn *same, void *arg);
 
 /*
  * Appends that to a stack that ends in the frame, for a sample of a time. How many links there are

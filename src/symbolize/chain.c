@@ -112,6 +112,16 @@ static bool link_equal(const struct link *a, const struct link *b)
 	return a->slot == b->slot && a->frame == b->frame;
 }
 
+bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
+                 void *arg)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (a[i].slot != b[i].slot ||
+		    (a[i].frame != b[i].frame && !same(arg, a[i].frame, b[i].frame)))
+			return false;
+	return true;
+}
+
 static bool chain_has(const struct link *links, size_t nr, const struct link *link)
 {
 	while (nr > 0 && !link_equal(&links[nr - 1], link))

@@ -27,6 +27,13 @@ struct link {
 	uint64_t slot, frame;
 };
 
+/* Whether two frames are in one function. */
+typedef bool link_same_fn(void *arg, uint64_t a, uint64_t b);
+
+/* Whether two stacks have frames of the same sizes in the same functions, whatever their lines. */
+bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
+                 void *arg);
+
 /*
  * What a walk knew as it came to the frame of a link. As far as it came there by the words of the
  * stack that are named here, and no others, a later walk that comes to one of these frames with the

@@ -132,12 +132,6 @@ static bool same_function(void *arg, uint64_t a, uint64_t b)
 	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
 }
 
-static bool is_alike(struct unwinder *unwinder, const struct link *a, const struct link *b)
-{
-	return a->slot == b->slot &&
-	       (a->frame == b->frame || same_function(unwinder, a->frame, b->frame));
-}
-
 /*
  * Whether another look found the stack as it was completed, beyond what its copy holds, but for the
  * places of functions from which they made their calls: these are then those that were read.
@@ -145,15 +139,14 @@ static bool is_alike(struct unwinder *unwinder, const struct link *a, const stru
 static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const struct walk *again,
                         size_t completed)
 {
-	const size_t nr = walk->nr;
-	bool same = again->nr == completed;
+	struct link *ours = walk->links + walk->nr;
+	const struct link *found = again->links + walk->nr;
+	const size_t nr = completed - walk->nr;
 
-	for (size_t i = nr; same && i < completed; i++)
-		same = is_alike(unwinder, &walk->links[i], &again->links[i]);
-	if (same)
-		memcpy(walk->links + nr, again->links + nr,
-		       (completed - nr) * sizeof(*walk->links));
-	return same;
+	if (again->nr != completed || !links_alike(ours, found, nr, same_function, unwinder))
+		return false;
+	memcpy(ours, found, nr * sizeof(*ours));
+	return true;
 }
 
 /*
