@@ -1,10 +1,10 @@
 /*
  * The coding of counters: what the kernel had counted at each sample, in about a byte a counter.
  *
- * A stream (see enum stream_owner) has running totals, of the sampled event
- * itself and of up to eight others. Every sample stores its stream's totals, not what was added
- * since the sample before: so the difference between any two samples of a stream that are still
- * there is what was counted between them, whatever else was thinned out.
+ * A stream (see enum stream_owner) has running totals, of the sampled event itself and of up to
+ * eight others. Every sample stores its stream's totals, not what was added since the sample
+ * before: so the difference between any two samples of a stream that are still there is what was
+ * counted between them, whatever else was thinned out.
  *
  * Totals are rounded to units of 1 << shift, 1/256 to 1/512 of what is usual from sample to sample
  * when the bin is begun. The error of a difference is at most one unit, and the sum of differences

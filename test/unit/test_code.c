@@ -317,48 +317,43 @@ static uint32_t size_at(struct code_encoder *encoder, struct bin *bin, uint64_t 
 	return bin->record_bytes - before;
 }
 
-/* Two CPUs tick by turns, whatever runs there; a switch to a known thread there takes a byte. */
-static void threads_that_take_turns_are_on_time(void **state)
+/*
+ * Two streams tick by turns: CPUs, whatever threads run there, or threads, wherever they run. A
+ * switch to a known site takes a byte.
+ */
+static void tick_by_turns(enum stream_owner owner)
 {
 	static const uint8_t first[] = {15, 10, 3}; /* all is new: the steps, a leaf, the turn */
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
-	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, owner);
 	for (uint32_t i = 0; i < 200; i++) {
-		uint32_t thread = 1000 + i / 10 % 5, size = 2;
+		uint32_t stream = i % 2, other = i / 10 % 5, size = 2;
+		bool of_cpu = owner == STREAM_OF_CPU;
 
 		if (i % 10 < 2)
 			size = i < 50 ? 5 : 3;
 		if (i < 3)
 			size = first[i];
-		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19, thread, i % 2), size);
+		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19,
+		                         1000 + (of_cpu ? other : stream), of_cpu ? stream : other),
+		                 size);
 	}
 	free(bin);
 	free(encoder);
 }
 
-/* Two threads that tick by turns, wherever they run. */
+static void threads_that_take_turns_are_on_time(void **state)
+{
+	(void)state;
+	tick_by_turns(STREAM_OF_CPU);
+}
+
 static void inherited_events_go_on_in_their_threads(void **state)
 {
-	static const uint8_t first[] = {15, 10, 3}; /* all is new: the steps, a leaf, the turn */
-	struct code_encoder *encoder = malloc(sizeof(*encoder));
-	struct bin *bin = new_bin(14, BIN_SAMPLES);
-
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_THREAD);
-	for (uint32_t i = 0; i < 200; i++) {
-		uint32_t cpu = i / 10 % 5, size = 2;
-
-		if (i % 10 < 2)
-			size = i < 50 ? 5 : 3;
-		if (i < 3)
-			size = first[i];
-		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19, 1000 + i % 2, cpu), size);
-	}
-	free(bin);
-	free(encoder);
+	tick_by_turns(STREAM_OF_THREAD);
 }
 
 /* New blocks of four modules in turn are near the last one of the same module; of five, none is. */
