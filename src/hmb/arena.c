@@ -184,3 +184,8 @@ uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *n
 	                 __ATOMIC_RELEASE);
 	return (uint32_t)((size_t)(at - arena->memory) / NODE_UNIT);
 }
+
+uint64_t arena_frame(const void *arena, uint32_t node)
+{
+	return node_at(arena, node)->frame;
+}

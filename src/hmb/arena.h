@@ -7,9 +7,9 @@
  *
  * A bin is free, a page of the context tree's index, or holds samples: records that grow up, and
  * nodes of the calling-context tree that grow down until the two meet. A bin that holds samples
- * belongs to one (kind, level) list and is decodable on its own. Some bins are carved into
- * sub-bins, because the many high levels hold few samples each: the first bin of a list is a
- * sub-bin.
+ * belongs to one (kind, level) list and is decodable without the records of others. Some bins are
+ * carved into sub-bins, because the many high levels hold few samples each: the first bin of a list
+ * is a sub-bin.
  *
  * The header says everything, so that the bins are the trace: they are written to the file as they
  * are, and a recorder that was killed leaves a readable arena behind.
@@ -167,6 +167,9 @@ static inline struct bin *node_bin(const struct arena *arena, uint32_t node)
 		bin = (void *)(arena->memory + (offset & ~(((size_t)1 << arena->sub_shift) - 1)));
 	return bin;
 }
+
+/* The frame of a node that there is. */
+uint64_t arena_frame(const void *arena, uint32_t node);
 
 /* A new node in a bin that has room for it. */
 uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *node);

@@ -114,16 +114,6 @@ static uint16_t *find_leaf(struct code_encoder *encoder, uint64_t leaf)
 	}
 }
 
-static uint8_t *find_area(struct code_encoder *encoder, uint32_t area)
-{
-	for (uint32_t i = area * 0x9e3779b1 >> 24;; i = (i + 1) % CODE_AREA_SLOTS) {
-		uint8_t *slot = &encoder->area_slots[i];
-
-		if (!*slot || encoder->model.areas[*slot - 1] == area)
-			return slot;
-	}
-}
-
 static void note_leaf(struct code_encoder *encoder, uint16_t *slot, uint64_t leaf)
 {
 	if (add_leaf(&encoder->model, leaf) && !*slot)
@@ -154,36 +144,52 @@ static unsigned char *put_new_block(struct code_model *model, unsigned char *at,
 		at = varint_put(at, BLOCK_MODULE(block));
 		at = varint_put(at, block & UINT16_MAX);
 	}
+	add_block(model, block);
 	return at;
 }
 
-/* A leaf about which nothing is known. */
-static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t leaf)
+static unsigned char *put_leaf_in_block(struct code_model *model, unsigned char *at, uint64_t leaf)
 {
-	struct code_model *model = &encoder->model;
 	uint32_t block = FRAME_BLOCK(leaf);
-	uint16_t *slot = find_leaf(encoder, leaf);
-	uint8_t *area;
 
-	if (*slot)
-		return put_known_leaf(at, *slot - 1U);
-	note_leaf(encoder, slot, leaf);
-	area = find_area(encoder, block >> 1);
-	if (*area) {
-		*at++ = (unsigned char)(LEAF_AREA + (*area - 1) * 2 + block % 2);
-	} else {
+	if (*known_block(model, block) == block)
+		*at++ = (unsigned char)(LEAF_BLOCK + block % CODE_BLOCKS);
+	else
 		at = put_new_block(model, at, block);
-		if (add_block(model, block))
-			*area = (uint8_t)model->nr_areas;
-	}
 	at[0] = (unsigned char)leaf;
 	at[1] = (unsigned char)(leaf >> 8);
 	return at + 2;
 }
 
+/* UINT32_MAX: too far, or from no caller. */
+static uint32_t distance_from_caller(uint64_t leaf, uint64_t caller)
+{
+	if (!caller || FRAME_MODULE(leaf) != FRAME_MODULE(caller))
+		return UINT32_MAX;
+	return distance_32((uint32_t)leaf, (uint32_t)caller);
+}
+
+/* A leaf of which no more is known than its caller. */
+static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t caller,
+                               uint64_t leaf)
+{
+	uint16_t *slot = find_leaf(encoder, leaf);
+	uint32_t distance;
+
+	if (*slot)
+		return put_known_leaf(at, *slot - 1U);
+	note_leaf(encoder, slot, leaf);
+	distance = distance_from_caller(leaf, caller);
+	if (distance < CALLER_END)
+		return put_low_bytes(at, LEAF_CALLER, distance, 1);
+	if (distance < CALLER_2_END)
+		return put_low_bytes(at, LEAF_CALLER_2, distance, 2);
+	return put_leaf_in_block(&encoder->model, at, leaf);
+}
+
 /* A leaf of the same context as another, and so mostly of the same function. */
-static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char *at, uint64_t leaf,
-                                    uint64_t near)
+static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char *at,
+                                    uint32_t context, uint64_t leaf, uint64_t near)
 {
 	uint16_t *slot = find_leaf(encoder, leaf);
 	uint32_t distance = distance_32((uint32_t)leaf, (uint32_t)near);
@@ -192,7 +198,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 		return put_short_varint(at, (*slot - 1U) << 1 | 1);
 	if (FRAME_MODULE(leaf) != FRAME_MODULE(near) || !distance) {
 		*at++ = 0;
-		return put_leaf(encoder, at, leaf);
+		return put_leaf(encoder, at, code_caller(&encoder->nodes, context), leaf);
 	}
 	note_leaf(encoder, slot, leaf);
 	if (distance < 1 << 27)
@@ -273,12 +279,15 @@ static unsigned char *put_new_pair(struct code_encoder *encoder, unsigned char *
 
 		at = put_control(at, residual, WHERE_CONTEXT);
 		at = again ? put_number(at, 0) : put_context_number(model, at, near);
-		at = put_leaf_near(encoder, at, leaf, near->leaf);
+		at = put_leaf_near(encoder, at, context, leaf, near->leaf);
 		note_pair(encoder, context, leaf, slot, NULL);
 	} else {
+		uint64_t caller =
+			code_caller(&encoder->nodes, context); /* early: it is in no cache */
+
 		at = put_control(at, residual, WHERE_RAW);
 		at = put_context(model, at, context);
-		at = put_leaf(encoder, at, leaf);
+		at = put_leaf(encoder, at, caller, leaf);
 		note_pair(encoder, context, leaf, slot, of_context);
 	}
 	model->last.leaf = leaf;
@@ -341,16 +350,16 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 }
 
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift,
-                enum stream_owner owner)
+                enum stream_owner owner, struct code_nodes nodes)
 {
 	bin->time_shift = (uint8_t)time_shift;
 	bin->base_time = time >> time_shift;
 	bin->stream_owner = (uint8_t)owner;
+	encoder->nodes = nodes;
 	model_reset(&encoder->model, bin->base_time, owner);
 	memset(encoder->pair_slots, 0, sizeof(encoder->pair_slots));
 	memset(encoder->context_slots, 0, sizeof(encoder->context_slots));
 	memset(encoder->leaf_slots, 0, sizeof(encoder->leaf_slots));
-	memset(encoder->area_slots, 0, sizeof(encoder->area_slots));
 	memset(encoder->site_slots, 0, sizeof(encoder->site_slots));
 }
 

@@ -1,5 +1,6 @@
 /*
- * The coding of samples inside a bin: a few bytes each, and every bin decodable on its own.
+ * The coding of samples inside a bin: a few bytes each, and every bin decodable without the records
+ * of others.
  *
  * A sample is who (thread and CPU), when, and where (calling context and leaf address). Both sides
  * keep the same small model of the bin so far, and a record only says how reality differs:
@@ -10,12 +11,13 @@
  *          execution*.
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same stream.
- *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts, leaves
- *          and the areas of 128 KiB that leaves lie in. Numbers below 240 take one byte; a pair
- *          or a context with a higher one that is met again changes places with one of these, each
- *          in turn. Contexts that have none come on two *trails*: nodes that were made for the
- *          samples of this bin, one soon after the other, and between them older ones, from
- *          anywhere, but often from *vicinities* of 256 nodes where others came from.
+ *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts and
+ *          leaves. Numbers below 240 take one byte; a pair or a context with a higher one that is
+ *          met again changes places with one of these, each in turn. Contexts that have none come
+ *          on two *trails*: nodes that were made for the samples of this bin, one soon after the
+ *          other, and between them older ones, from anywhere, but often from *vicinities* of 256
+ *          nodes where others came from. Leaves that have none mostly lie near the caller, whose
+ *          frame the context's node tells, or in a *block* of 64 KiB where others lie.
  *
  *     record = [switch] control where
  *     control: 6 bits zigzag(time - expected) r below 49; 49 … 59: r = 49 + (it - 49) · 256 + the
@@ -25,12 +27,13 @@
  *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
  *              below
  *     number:  one byte below 240, else 240 + high bits, low byte
- *     leaf:    a byte, below 96: number of a leaf that was written out before; 96 … 103: 96 + high
- *              bits, low byte of such a number; 104 … 215: in a half of a known area, number · 2
- *              + half; 216 … 251: in a new one, of one of the last 4 modules, number · 9 + high
- *              bits, low byte of zigzag(block - the module's last new one), a block being 64 KiB;
- *              255: in any block, varint module, varint offset / 64 Ki; then, but for known
- *              leaves, 2 bytes offset % 64 Ki
+ *     leaf:    a byte, below 32: number of a leaf that was written out before; 32 … 39: 32 + high
+ *              bits, low byte of such a number; 40 … 119, 120 … 167: high bits, 1, 2 bytes of
+ *              zigzag(leaf - frame of the caller) in the same module; 168 … 231: in the last seen
+ *              of the blocks with this number modulo 64; 232 … 251: in a new one, of one of the
+ *              last 4 modules, number · 5 + high bits, low byte of zigzag(block - the module's last
+ *              new one); 255: in any block, varint module, varint offset / 64 Ki; then, for leaves
+ *              in blocks, 2 bytes offset % 64 Ki
  *     near:    varint number · 2 + 1 of a leaf that was written out before; or zigzag(offset -
  *              offset of the context's first leaf, or of the last record) · 2 in the same module;
  *              or 0 and a leaf as above
@@ -54,7 +57,7 @@
 
 #define CODE_MAX_PAIRS      4096
 #define CODE_MAX_LEAVES     2048
-#define CODE_MAX_AREAS      56
+#define CODE_BLOCKS         64
 #define CODE_MODULES        4
 #define CODE_MAX_SITES      256
 #define CODE_STREAMS        256 /* that are told apart, by their low bits */
@@ -63,6 +66,20 @@
 #define CODE_MAX_TIME_SHIFT 40
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
+
+/*
+ * Where contexts have their nodes: frame() gives that of one, 0 where there is none. Records tell
+ * leaves by their distance from it, so whoever reads them needs the same nodes.
+ */
+struct code_nodes {
+	uint64_t (*frame)(const void *of, uint32_t context);
+	const void *of;
+};
+
+static inline struct code_nodes arena_nodes(const struct arena *arena)
+{
+	return (struct code_nodes){arena_frame, arena};
+}
 
 struct code_sample {
 	uint64_t time; /* ns; decoded: rounded down to a multiple of 1 << time_shift */
@@ -107,7 +124,7 @@ struct code_model {
 	struct code_pair last;             /* of the last record */
 	uint32_t trails[2];                /* contexts written out: the last one of each trail */
 	uint32_t new_blocks[CODE_MODULES]; /* the last one written out, of as many modules */
-	uint32_t nr_leaves, nr_pairs, nr_contexts, nr_areas;
+	uint32_t nr_leaves, nr_pairs, nr_contexts;
 	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
 	/* In whole words, for processors hand shorter ones from store to load late. */
 	uint32_t trail; /* the one that was followed last */
@@ -118,31 +135,30 @@ struct code_model {
 	struct code_stream streams[CODE_STREAMS]; /* the first ones beside what is above */
 	uint64_t sites[CODE_MAX_SITES];           /* code_who() */
 	uint16_t order[CODE_MAX_PAIRS];           /* the pair that has a number */
-	uint32_t areas[CODE_MAX_AREAS];
-	uint32_t vicinities[CODE_VICINITIES]; /* vicinities of contexts written out */
-	uint16_t contexts[CODE_MAX_PAIRS];    /* the first pair of the one that has a number */
+	uint32_t blocks[CODE_BLOCKS];             /* that leaves were written out in */
+	uint32_t vicinities[CODE_VICINITIES];     /* vicinities of contexts written out */
+	uint16_t contexts[CODE_MAX_PAIRS];        /* the first pair of the one that has a number */
 	uint64_t leaves[CODE_MAX_LEAVES];
 	struct code_pair pairs[CODE_MAX_PAIRS];
 };
 
-#define CODE_SLOTS      (2 * CODE_MAX_PAIRS)
-#define CODE_AREA_SLOTS 256
+#define CODE_SLOTS (2 * CODE_MAX_PAIRS)
 
 /* The model with ways to find things in it; 156 KiB, and 38 more that counters use. */
 struct code_encoder {
+	struct code_nodes nodes;
 	struct code_model model;
 	/* Numbers + 1 by hashes; 0: empty. */
 	uint16_t pair_slots[CODE_SLOTS];
 	uint16_t context_slots[CODE_SLOTS]; /* of first pairs */
 	uint16_t leaf_slots[CODE_SLOTS];
-	uint8_t area_slots[CODE_AREA_SLOTS];
 	uint16_t site_slots[2 * CODE_MAX_SITES]; /* by (thread, CPU): a hint, to be checked */
 	struct counter_model counters;
 };
 
 /* Before the first record of a bin; sets the bin's base time. */
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift,
-                enum stream_owner owner);
+                enum stream_owner owner, struct code_nodes nodes);
 /* Behind it, for a bin of records with counters in these units. */
 void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
                          const uint8_t shifts[COUNTER_MAX]);
@@ -156,6 +172,7 @@ struct code_cursor {
 	enum stream_owner owner;
 	uint32_t left; /* records */
 	bool first;    /* none was read yet */
+	struct code_nodes nodes;
 	struct code_model model;
 	struct counter_model counters;
 	uint64_t totals[COUNTER_MAX];
@@ -174,7 +191,8 @@ bool code_bin_plausible(const struct bin *bin, size_t size);
 struct code_cursor *code_cursor_new(void);
 
 /* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
-int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size);
+int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size,
+              struct code_nodes nodes);
 
 /* 1 with the next sample, 0 at the end, -EBADMSG where the bytes make no sense. */
 int code_next(struct code_cursor *cursor, struct code_sample *sample);

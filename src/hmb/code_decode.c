@@ -104,24 +104,41 @@ static uint32_t get_block(struct reader *reader, struct code_model *model, unsig
 {
 	if (code >= LEAF_NEW_BLOCK)
 		return get_new_block(reader, model, code);
-	code -= LEAF_AREA;
-	if (code / 2 < model->nr_areas)
-		return model->areas[code / 2] << 1 | code % 2;
-	reader->wrong = true;
-	return 0;
+	return model->blocks[code - LEAF_BLOCK];
 }
 
-static uint64_t get_leaf(struct reader *reader, struct code_model *model)
+/* A leaf in the same module as `from`. */
+static uint64_t leaf_at_distance(uint64_t from, uint64_t distance)
 {
+	return (from & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)from + unzigzag(distance));
+}
+
+static uint64_t get_leaf_by_caller(struct reader *reader, uint64_t caller, unsigned code)
+{
+	uint64_t distance = code < LEAF_CALLER_2
+	                            ? (code - LEAF_CALLER) << 8 | get_byte(reader)
+	                            : (code - LEAF_CALLER_2) << 16 | get_bytes(reader, 2);
+
+	reader->wrong |= !caller;
+	return leaf_at_distance(caller, distance);
+}
+
+static uint64_t get_leaf(struct reader *reader, struct code_cursor *cursor, uint32_t context)
+{
+	struct code_model *model = &cursor->model;
 	unsigned code = get_byte(reader);
 	uint64_t leaf;
 
 	if (code < LEAF_FAR)
 		return get_known_leaf(reader, model, code);
-	if (code < LEAF_AREA)
+	if (code < LEAF_CALLER)
 		return get_known_leaf(reader, model, (code - LEAF_FAR) << 8 | get_byte(reader));
-	leaf = (uint64_t)get_block(reader, model, code) << BLOCK_SHIFT;
-	leaf |= get_bytes(reader, 2);
+	if (code < LEAF_BLOCK) {
+		leaf = get_leaf_by_caller(reader, code_caller(&cursor->nodes, context), code);
+	} else {
+		leaf = (uint64_t)get_block(reader, model, code) << BLOCK_SHIFT;
+		leaf |= get_bytes(reader, 2);
+	}
 	add_leaf(model, leaf);
 	return leaf;
 }
@@ -134,7 +151,7 @@ static uint64_t get_leaf_near(struct reader *reader, struct code_model *model, u
 
 	if (code & 1)
 		return get_known_leaf(reader, model, code >> 1);
-	leaf = (near & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)near + unzigzag(code >> 1));
+	leaf = leaf_at_distance(near, code >> 1);
 	add_leaf(model, leaf);
 	return leaf;
 }
@@ -217,9 +234,10 @@ static int get_known_pair(struct reader *reader, struct code_model *model, struc
 }
 
 /* Reads what follows a control byte; -EBADMSG for numbers of what does not exist. */
-static int get_where(struct reader *reader, struct code_model *model, enum code_where where,
+static int get_where(struct reader *reader, struct code_cursor *cursor, enum code_where where,
                      struct code_pair *pair, uint32_t *number)
 {
+	struct code_model *model = &cursor->model;
 	uint64_t distance = 0;
 
 	if (where == WHERE_PAIR)
@@ -231,7 +249,7 @@ static int get_where(struct reader *reader, struct code_model *model, enum code_
 	else
 		distance = get_varint(reader);
 	pair->leaf = distance ? get_leaf_near(reader, model, pair->leaf, distance)
-	                      : get_leaf(reader, model);
+	                      : get_leaf(reader, cursor, pair->context);
 	*number = add_pair(model, pair->context, pair->leaf);
 	if (where == WHERE_RAW)
 		add_context(model, *number);
@@ -259,7 +277,8 @@ struct code_cursor *code_cursor_new(void)
 	return cursor;
 }
 
-int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
+int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size,
+              struct code_nodes nodes)
 {
 	if (!code_bin_plausible(bin, size))
 		return -EBADMSG;
@@ -268,6 +287,7 @@ int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size)
 	cursor->time_shift = bin->time_shift;
 	cursor->owner = bin->stream_owner;
 	cursor->left = bin->nr_records;
+	cursor->nodes = nodes;
 	model_reset(&cursor->model, bin->base_time, cursor->owner);
 	cursor->counters.nr = bin->nr_counters;
 	if (bin->nr_counters)
@@ -320,7 +340,7 @@ static inline int get_record(struct code_cursor *cursor, struct reader *reader,
 	if (!stream || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
 	stream->last = expected_time(stream) + unzigzag(get_residual(reader, control >> 2));
-	if (get_where(reader, model, control & 3, &pair, &number) || reader->wrong)
+	if (get_where(reader, cursor, control & 3, &pair, &number) || reader->wrong)
 		return -EBADMSG;
 	model->last = pair;
 	*sample = (struct code_sample){

@@ -21,11 +21,15 @@
 #define SITE_NEW         63
 #define NUMBER_DIRECT    240
 #define NUMBER_END       (NUMBER_DIRECT + 16 * 256)
-#define LEAF_FAR         96 /* numbers of leaves from here on need another byte */
-#define LEAF_AREA        104
-#define LEAF_NEW_BLOCK   216
-#define LEAF_HIGH        9 /* codes of high bits for each module */
+#define LEAF_FAR         32 /* numbers of leaves from here on need another byte */
+#define LEAF_CALLER      40 /* distances from the caller: a byte, … */
+#define LEAF_CALLER_2    120
+#define LEAF_BLOCK       168
+#define LEAF_NEW_BLOCK   232
+#define LEAF_HIGH        5 /* codes of high bits for each module */
 #define LEAF_ANY_BLOCK   255
+#define CALLER_END       ((LEAF_CALLER_2 - LEAF_CALLER) << 8)
+#define CALLER_2_END     ((LEAF_BLOCK - LEAF_CALLER_2) << 16)
 #define CONTEXT_VICINITY 64  /* distances from here on need more: in a vicinity, a byte, … */
 #define CONTEXT_2_BYTES  152 /* … or the number itself: this and 2 more */
 #define CONTEXT_3_BYTES  252
@@ -39,8 +43,8 @@
 #define BLOCK_MODULE(b)  ((b) >> (32 - BLOCK_SHIFT))
 
 static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, must have a number");
-static_assert(CODE_MAX_LEAVES <= (LEAF_AREA - LEAF_FAR) * 256, "every leaf must have a number");
-static_assert(CODE_MAX_AREAS * 2 <= LEAF_NEW_BLOCK - LEAF_AREA, "every half must have a code");
+static_assert(CODE_MAX_LEAVES <= (LEAF_CALLER - LEAF_FAR) * 256, "every leaf must have a number");
+static_assert(CODE_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must have a code");
 static_assert(CODE_VICINITIES <= CONTEXT_2_BYTES - CONTEXT_VICINITY, "as must vicinities");
 static_assert(LEAF_NEW_BLOCK + CODE_MODULES * LEAF_HIGH <= LEAF_ANY_BLOCK, "as must new blocks");
 
@@ -53,7 +57,6 @@ static inline void model_reset(struct code_model *model, uint64_t base_time,
 	model->nr_leaves = 0;
 	model->nr_pairs = 0;
 	model->nr_contexts = 0;
-	model->nr_areas = 0;
 	model->nr_modules = 0;
 	model->nr_sites = 0;
 	model->turn = 0;
@@ -64,6 +67,7 @@ static inline void model_reset(struct code_model *model, uint64_t base_time,
 	memset(model->streams, 0, sizeof(model->streams));
 	model->streams[0].last = base_time;
 	memset(model->vicinities, 0, sizeof(model->vicinities));
+	memset(model->blocks, 0, sizeof(model->blocks));
 }
 
 /* The number of the CPU or thread whose times and totals a sample goes on with. */
@@ -120,6 +124,11 @@ static inline struct code_stream *add_site(struct code_model *model, uint64_t wh
 	return stream;
 }
 
+static inline uint64_t code_caller(const struct code_nodes *nodes, uint32_t context)
+{
+	return context == NODE_NONE ? 0 : nodes->frame(nodes->of, context);
+}
+
 /* Numbers a leaf that was written out; false where no more are numbered. */
 static inline bool add_leaf(struct code_model *model, uint64_t leaf)
 {
@@ -138,18 +147,20 @@ static inline unsigned find_module(const struct code_model *model, uint32_t modu
 	return CODE_MODULES;
 }
 
-/* A block that was written out; whether its area got a number. */
-static inline bool add_block(struct code_model *model, uint32_t block)
+static inline uint32_t *known_block(struct code_model *model, uint32_t block)
+{
+	return &model->blocks[block % CODE_BLOCKS];
+}
+
+/* A block that was written out. */
+static inline void add_block(struct code_model *model, uint32_t block)
 {
 	unsigned module = find_module(model, BLOCK_MODULE(block));
 
 	if (module == CODE_MODULES)
 		module = model->nr_modules++ % CODE_MODULES;
 	model->new_blocks[module] = block;
-	if (model->nr_areas == CODE_MAX_AREAS)
-		return false;
-	model->areas[model->nr_areas++] = block >> 1;
-	return true;
+	*known_block(model, block) = block;
 }
 
 static inline uint32_t vicinity_number(uint32_t context)

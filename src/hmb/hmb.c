@@ -170,8 +170,8 @@ static void begin_counters(const struct hmb_kind *kind, struct hmb_level *level,
 	code_begin_counters(level->encoder, bin, kind->config.nr_counters, shifts);
 }
 
-static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, struct bin *bin,
-                         uint64_t time)
+static bool start_coding(const struct arena *arena, const struct hmb_kind *kind,
+                         struct hmb_level *level, struct bin *bin, uint64_t time)
 {
 	const struct hmb_kind_config *config = &kind->config;
 
@@ -180,7 +180,8 @@ static bool start_coding(const struct hmb_kind *kind, struct hmb_level *level, s
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
 			return false;
-		code_begin(level->encoder, bin, time, config->time_shift, config->stream_owner);
+		code_begin(level->encoder, bin, time, config->time_shift, config->stream_owner,
+		           arena_nodes(arena));
 		if (kind->scale)
 			begin_counters(kind, level, bin);
 	}
@@ -204,7 +205,7 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 {
 	struct hmb_kind *k = &hmb->kinds[bin->kind];
 
-	if (!start_coding(k, level, bin, time))
+	if (!start_coding(&hmb->arena, k, level, bin, time))
 		return false;
 	if (bin->size_shift == hmb->arena.bin_shift) {
 		bin_list_append(&hmb->arena, &level->bins, bin);

@@ -16,6 +16,30 @@ static bool bin_is_live(const struct live_bins *live, const struct bin *bin)
 	       bin->level >= live->ledger->floor[bin->kind];
 }
 
+/* Whether there is a node with this number in a bin that goes into the trace. */
+static bool node_is_live(const struct live_bins *live, uint32_t node)
+{
+	const struct arena *arena = &live->arena;
+	size_t at = (size_t)node * NODE_UNIT, granule = at >> arena->bin_shift;
+	const struct bin *whole = (const void *)(arena->memory + (granule << arena->bin_shift));
+	const struct bin *bin;
+
+	if (granule >= arena->fresh ||
+	    (whole->size_shift != arena->bin_shift && whole->size_shift != arena->sub_shift))
+		return false;
+	bin = node_bin(arena, node);
+	return bin->size_shift == whole->size_shift && bin->use == BIN_SAMPLES &&
+	       bin_is_live(live, bin) && code_bin_plausible(bin, bin_size(bin)) &&
+	       (at & (bin_size(bin) - 1)) >= bin_size(bin) - bin->node_bytes;
+}
+
+static uint64_t live_frame(const void *of, uint32_t node)
+{
+	const struct live_bins *live = of;
+
+	return node_is_live(live, node) ? arena_frame(&live->arena, node) : 0;
+}
+
 /* Keeps the records that can be decoded. One that is counted and not there was just begun. */
 static void keep_records(struct live_bins *live, struct bin *bin, uint32_t nr, uint32_t bytes)
 {
@@ -64,10 +88,12 @@ static void check_nodes(struct live_bins *live, const struct bin *bin)
 	live->node_bytes += bin->node_bytes;
 }
 
-static int bin_open(const struct bin *bin, union cursor *cursor)
+static int bin_open(const struct live_bins *live, const struct bin *bin, union cursor *cursor)
 {
-	return bin->use == BIN_CALLS ? call_code_open(&cursor->calls, bin, bin_size(bin))
-	                             : code_open(&cursor->samples, bin, bin_size(bin));
+	if (bin->use == BIN_CALLS)
+		return call_code_open(&cursor->calls, bin, bin_size(bin));
+	return code_open(&cursor->samples, bin, bin_size(bin),
+	                 (struct code_nodes){live_frame, live});
 }
 
 /* Takes a bin into account; a bin whose header makes no sense is given up. */
@@ -75,7 +101,7 @@ static bool bin_check(struct live_bins *live, struct bin *bin, union cursor *cur
 {
 	if (!bin_is_live(live, bin))
 		return false;
-	if (bin_open(bin, cursor)) {
+	if (bin_open(live, bin, cursor)) {
 		live->cut++;
 		bin->use = BIN_FREE;
 		return false;
@@ -121,11 +147,15 @@ int live_bins_init(struct live_bins *live, void *memory, size_t size,
 
 	*live = (struct live_bins){.ledger = ledger, .frames = frame_set_new()};
 	arena_init(&live->arena, memory, size);
+	/* What was never taken may have no memory. */
+	if (ledger->nr_bins < live->arena.nr_bins)
+		live->arena.fresh = ledger->nr_bins;
+	else
+		live->arena.fresh = live->arena.nr_bins;
 	live->granules = calloc(live->arena.nr_bins, sizeof(*live->granules));
 	if (!cursor || !live->frames || !live->granules)
 		goto out;
-	/* What was never taken may have no memory. */
-	for (uint32_t i = 0; i < live->arena.nr_bins && i < ledger->nr_bins; i++)
+	for (uint32_t i = 0; i < live->arena.fresh; i++)
 		if (granule_check(live, i, cursor))
 			live->granules[i] = ++live->nr;
 	err = frame_set_finish(live->frames);

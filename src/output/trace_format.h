@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 6
+#define TRACE_VERSION 7
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */

@@ -86,16 +86,25 @@ static void fill_sample(const struct trace *trace, const struct list *list,
 	take_counters(trace, list, sample);
 }
 
-/* 1 with the list's next sample, 0 at its end, -EBADMSG. */
-static int list_next(struct list *list)
+static uint64_t frame_of_node(const void *trace, uint32_t node)
 {
+	uint64_t frame;
+	uint32_t parent;
+
+	return trace_node(trace, node, &frame, &parent) ? frame : 0;
+}
+
+/* 1 with the list's next sample, 0 at its end, -EBADMSG. */
+static int list_next(const struct trace *trace, struct list *list)
+{
+	const struct code_nodes nodes = {frame_of_node, trace};
 	int got;
 
 	for (;;) {
 		got = code_next(list->cursor, &list->sample);
 		if (got || list->at == list->end)
 			return got;
-		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
+		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin), nodes);
 		if (got)
 			return got;
 		list->at++;
@@ -113,7 +122,7 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 	list->end = end;
 	list->event = first->list >> 8;
 	list->level = first->list & 0xff;
-	return list_next(list);
+	return list_next(trace, list);
 }
 
 /* --- all lists -------------------------------------------------------------------------------- */
@@ -254,7 +263,7 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	fill_sample(walk->trace, list, sample);
 	if (sample->nr_counters)
 		count_since(walk, list->cursor->owner, sample);
-	got = list_next(list);
+	got = list_next(walk->trace, list);
 	if (got < 0)
 		walk->error = got;
 	turns_next(&walk->turns, got == 1, turn_time(walk, list));

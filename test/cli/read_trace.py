@@ -20,7 +20,7 @@ KERNEL, ANON = 3, 4  # kinds of modules
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 6 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 7 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -55,13 +55,17 @@ class Trace:
     def stack(self, leaf, node):
         frames = [leaf]
         while node:
-            at = 16 * node
-            number = self.granules[at >> self.bin_shift]
-            at = (self.sections[SECTIONS['BINS']][0] + (number - 1 << self.bin_shift) +
-                  at % (1 << self.bin_shift))
-            frame, _, node = struct.unpack_from('<QII', self.data, at)
-            frames.append(frame & (1 << 48) - 1)
+            frame, node = self.node(node)
+            frames.append(frame)
         return frames
+
+    def node(self, node):
+        at = 16 * node
+        number = self.granules[at >> self.bin_shift]
+        at = (self.sections[SECTIONS['BINS']][0] + (number - 1 << self.bin_shift) +
+              at % (1 << self.bin_shift))
+        frame, _, parent = struct.unpack_from('<QII', self.data, at)
+        return frame & (1 << 48) - 1, parent
 
     def source(self, module, offset):
         """The number of a frame's source + 1, or 0."""
@@ -99,7 +103,7 @@ class Trace:
              nr_counters, owner) = struct.unpack_from('<IBBBBIIIIQBBB', self.data, at)
             if use != 1 or level < self.events[event][4]:
                 continue
-            records = Records(self.data[at + 40:at + 40 + record_bytes], base, owner)
+            records = Records(self.data[at + 40:at + 40 + record_bytes], base, owner, self)
             counters = Counters(records, nr_counters)
             for _ in range(nr):
                 time, thread, cpu, context, leaf = records.next()
@@ -138,14 +142,15 @@ class Bytes:
 
 
 class Records(Bytes):
-    def __init__(self, data, base, owner):
+    def __init__(self, data, base, owner, trace):
         super().__init__(data, base)
+        self.trace = trace
         self.stream_of = (lambda thread, cpu: thread) if owner else (lambda thread, cpu: cpu)
         self.sites, self.nr_sites, self.thread = {}, 0, 0
         self.streams, self.stream = {}, None
         self.pairs, self.turn, self.leaves = [], 0, []
         self.contexts, self.context_turn = [], 0
-        self.areas, self.last = [], (0, 0)
+        self.blocks, self.last = {}, (0, 0)
         self.new_blocks, self.nr_modules = [], 0
         self.trails, self.trail, self.vicinities = [0, 0], 0, {}
 
@@ -175,10 +180,10 @@ class Records(Bytes):
         return leaf
 
     def block(self, code):
-        if code < 216:
-            return self.areas[(code - 104) // 2] * 2 + code % 2
+        if code < 232:
+            return self.blocks.get(code - 168, 0)
         if code < 252:
-            module, high = divmod(code - 216, 9)
+            module, high = divmod(code - 232, 5)
             block = self.new_blocks[module] + unzigzag(256 * high + self.byte()) & 0xffffffff
         else:
             assert code == 255
@@ -193,8 +198,7 @@ class Records(Bytes):
         else:
             self.new_blocks[self.nr_modules % 4:self.nr_modules % 4 + 1] = [block]
             self.nr_modules += 1
-        if len(self.areas) < 56:
-            self.areas.append(block >> 1)
+        self.blocks[block % 64] = block
 
     def context(self):
         code = self.byte()
@@ -213,22 +217,30 @@ class Records(Bytes):
         self.vicinities[(context >> 8) % 88] = context >> 8
         return context
 
-    def leaf(self):
+    def leaf(self, context):
         code = self.byte()
-        if code < 96:
+        if code < 32:
             return self.leaves[code]
-        if code < 104:
-            return self.leaves[256 * (code - 96) + self.byte()]
+        if code < 40:
+            return self.leaves[256 * (code - 32) + self.byte()]
+        if code < 168:
+            caller = self.trace.node(context)[0]
+            value = (256 * (code - 40) + self.byte() if code < 120 else
+                     65536 * (code - 120) + self.little(2))
+            return self.new_leaf(self.at_distance(caller, value))
         block = self.block(code)
         return self.new_leaf(block << 16 | self.byte() | self.byte() << 8)
 
-    def near(self, leaf):
+    def at_distance(self, leaf, value):
+        return leaf >> 32 << 32 | leaf + unzigzag(value) & 0xffffffff
+
+    def near(self, context, leaf):
         value = self.varint()
         if not value:
-            return self.leaf()
+            return self.leaf(context)
         if value % 2:
             return self.leaves[value >> 1]
-        return self.new_leaf(leaf >> 32 << 32 | leaf + unzigzag(value >> 1) & 0xffffffff)
+        return self.new_leaf(self.at_distance(leaf, value >> 1))
 
     def known_context(self, number):
         pair = self.contexts[number]
@@ -251,9 +263,10 @@ class Records(Bytes):
         if how == 1:
             number = self.number()
             pair = self.known_context(number - 1) if number else self.last
-            pair = pair[0], self.near(pair[1])
+            pair = pair[0], self.near(*pair)
         else:
-            pair = self.context(), self.leaf()
+            context = self.context()
+            pair = context, self.leaf(context)
             if len(self.pairs) < 4096:
                 self.contexts.append(pair)
         if len(self.pairs) < 4096:

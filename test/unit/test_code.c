@@ -9,6 +9,24 @@
 
 enum { MAX_SAMPLES = 16384 };
 
+static uint64_t no_frame(const void *of, uint32_t context)
+{
+	(void)of;
+	(void)context;
+	return 0;
+}
+
+/* Of all sizes, so that leaves are at all distances from them; some contexts have no node. */
+static uint64_t any_frame(const void *of, uint32_t context)
+{
+	uint64_t mix = context * 0x9e3779b97f4a7c15;
+
+	(void)of;
+	return context % 8 ? mix >> 16 >> context % 48 : 0;
+}
+
+static const struct code_nodes no_nodes = {.frame = no_frame}, any_nodes = {.frame = any_frame};
+
 /* What a random program does. */
 struct program {
 	unsigned thread_bits, cpu_bits, leaf_bits, context_bits, time_bits;
@@ -87,7 +105,7 @@ static void begin(struct bin *bin, struct code_encoder *encoder, struct program 
 	bool counters = rnd() % 2;
 
 	program->owner = rnd() % 2 ? STREAM_OF_CPU : STREAM_OF_THREAD;
-	code_begin(encoder, bin, program->time, time_shift, program->owner);
+	code_begin(encoder, bin, program->time, time_shift, program->owner, any_nodes);
 	program->totals = put_totals;
 	program->nr_counters = counters ? 1 + (unsigned)(rnd() % COUNTER_MAX) : 0;
 	for (unsigned i = 0; i < COUNTER_MAX; i++)
@@ -163,7 +181,7 @@ static void every_sample_comes_back(void **state)
 		struct bin *bin = new_bin(8 + (unsigned)(rnd() % 7), BIN_SAMPLES);
 
 		nr = fill(bin, encoder, samples, time_shift);
-		assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
+		assert_int_equal(code_open(cursor, bin, bin_size(bin), any_nodes), 0);
 		for (unsigned i = 0; i < nr; i++) {
 			assert_int_equal(code_next(cursor, &got), 1);
 			assert_int_equal(got.time, samples[i].time & mask);
@@ -189,7 +207,7 @@ static void usual_records_take_two_bytes(void **state)
 	struct code_sample sample = {.step = 200000, .leaf = 5, .context = 6, .thread = 7};
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	for (unsigned i = 0; i < 1000; i++) {
 		uint32_t before = bin->record_bytes;
 
@@ -221,11 +239,11 @@ static void each_way_takes_its_bytes(void **state)
 	uint64_t module = (uint64_t)3 << 32;
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	size_of(encoder, bin, 1000, module + 0x123450);
-	/* a context nearby, and leaves: in a known area, in new ones, known, of another module */
+	/* a context nearby, and leaves: in a known block, in new ones, known, of another module */
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x129999), 1 + 1 + 3);
-	assert_int_equal(size_of(encoder, bin, 1002, module + 0x3ff0000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1002, module + 0x28f0000), 1 + 1 + 4);
 	assert_int_equal(size_of(encoder, bin, 1007, module + 0xfff0000), 1 + 1 + 6);
 	assert_int_equal(size_of(encoder, bin, 1003, module + 0x123450), 1 + 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1004, 0x1234567), 1 + 1 + 6);
@@ -234,9 +252,42 @@ static void each_way_takes_its_bytes(void **state)
 	assert_int_equal(size_of(encoder, bin, 1000, module + 0x123999), 1 + 1 + 2);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 1 + 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1001, module + 0x123999), 2);
-	/* the other half of a known area, and a new block of the module before the last */
-	assert_int_equal(size_of(encoder, bin, 1005, module + 0x130000), 1 + 1 + 3);
-	assert_int_equal(size_of(encoder, bin, 1006, module + 0xff00000), 1 + 1 + 4);
+	/* a new block of the module before the last, and one that took the place of a known one */
+	assert_int_equal(size_of(encoder, bin, 1005, module + 0xff00000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1006, module + 0xff00001), 1 + 1 + 3);
+	assert_int_equal(size_of(encoder, bin, 1008, module + 0xf520000), 1 + 1 + 4);
+	assert_int_equal(size_of(encoder, bin, 1009, module + 0x120001), 1 + 1 + 5);
+	free(bin);
+	free(encoder);
+}
+
+static uint64_t same_frame(const void *frame, uint32_t context)
+{
+	(void)context;
+	return *(const uint64_t *)frame;
+}
+
+/* Up to 10 KiB away, and to 1.5 MiB, on both sides; whatever was seen there before. */
+static void leaves_near_their_caller_take_a_byte_or_two_less(void **state)
+{
+	static const struct {
+		int64_t distance;
+		unsigned bytes;
+	} leaves[] = {{0, 2},       {1, 2},       {-10240, 2},   {10239, 2},    {10240, 3},
+	              {-10241, 3},  {1572863, 3}, {-1572864, 3}, {1572864, 4},  {-1572865, 4},
+	              {1572865, 3}, {6 << 24, 6}, {0, 1},        {INT32_MAX, 7}};
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+	uint64_t caller = (uint64_t)3 << 32 | 0x2800000;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, (struct code_nodes){same_frame, &caller});
+	size_of(encoder, bin, 1000, (uint64_t)3 << 32 | 0x2000000);
+	for (uint32_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++)
+		assert_int_equal(
+			size_of(encoder, bin, 1001 + i, caller + (uint64_t)leaves[i].distance),
+			1 + 1 + leaves[i].bytes);
+	assert_int_equal(size_of(encoder, bin, 1015, (uint64_t)4 << 32 | 0x2800000), 1 + 1 + 6);
 	free(bin);
 	free(encoder);
 }
@@ -255,7 +306,7 @@ static void contexts_on_two_trails_take_a_byte(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	size_of(encoder, bin, 10, 0x1230);
 	for (unsigned i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
 		assert_int_equal(size_of(encoder, bin, contexts[i].context, 0x1230),
@@ -272,7 +323,7 @@ static void contexts_of_known_vicinities_take_two_bytes(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	size_of(encoder, bin, 10, 0x1230);
 	for (uint32_t i = 1; i < NR; i++)
 		assert_int_equal(size_of(encoder, bin, FIRST + (i << 8), 0x1230), 1 + 3 + 1);
@@ -293,7 +344,7 @@ static void contexts_that_are_met_again_take_a_byte(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	for (unsigned i = 0; i < 300; i++)
 		size_of(encoder, bin, 1000 + i, 16 * i);
 	for (unsigned i = 239; i < 300; i++)
@@ -323,11 +374,11 @@ static uint32_t size_at(struct code_encoder *encoder, struct bin *bin, uint64_t 
  */
 static void tick_by_turns(enum stream_owner owner)
 {
-	static const uint8_t first[] = {15, 10, 3}; /* all is new: the steps, a leaf, the turn */
+	static const uint8_t first[] = {13, 10, 3}; /* all is new: the steps, a leaf, the turn */
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
-	code_begin(encoder, bin, 0, 6, owner);
+	code_begin(encoder, bin, 0, 6, owner, no_nodes);
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t stream = i % 2, other = i / 10 % 5, size = 2;
 		bool of_cpu = owner == STREAM_OF_CPU;
@@ -363,7 +414,7 @@ static void blocks_of_four_modules_take_a_byte_less(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t leaf = (uint64_t)(i % 4) << 32 | (20 + 2 * i) << 16;
 
@@ -385,7 +436,7 @@ static void pairs_that_are_met_again_take_a_byte(void **state)
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	for (unsigned i = 0; i < 300; i++)
 		size_of(encoder, bin, 1000 + i, 16 * i);
 	for (unsigned i = 240; i < 300; i++)
@@ -421,14 +472,14 @@ static void as_many_pairs_are_known_as_the_page_says(void **state)
 	struct bin *bin = new_bin(15, BIN_SAMPLES);
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	for (unsigned i = 0; i <= NR; i++)
 		size_of(encoder, bin, 1000 + i % 2, 16 * i);
 	assert_int_equal(size_of(encoder, bin, 1001, 16 * (NR - 1)), 1 + 2);
 	assert_int_equal(size_of(encoder, bin, 1001, 16 * (NR - 1)), 1 + 1);
 	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 3);
-	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 4);
-	assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
+	assert_int_equal(size_of(encoder, bin, 1000, 16 * NR), 1 + 1 + 6);
+	assert_int_equal(code_open(cursor, bin, bin_size(bin), no_nodes), 0);
 	for (unsigned i = 0; i <= NR; i++)
 		read_on(cursor, 1000 + i % 2, 16 * i, i, false);
 	read_on(cursor, 1001, 16 * (NR - 1), NR - 1, true);
@@ -455,7 +506,7 @@ static void each_time_takes_its_bytes(void **state)
 	uint32_t before;
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU);
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
 	code_put(encoder, bin, &sample);
 	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		sample.time += times[i].off << 6;
@@ -476,7 +527,7 @@ static unsigned decode(const void *bytes, size_t size, int *end)
 	unsigned nr = 0;
 
 	memcpy(copy, bytes, size);
-	*end = code_open(cursor, copy, size);
+	*end = code_open(cursor, copy, size, any_nodes);
 	if (!*end)
 		while ((*end = code_next(cursor, &got)) == 1)
 			assert_true(++nr <= size);
@@ -582,7 +633,7 @@ static int end_of(const unsigned char *bytes, size_t size, uint32_t nr)
 	return end;
 }
 
-/* In a bin with one site, pair, context, leaf and area, and blocks of five modules. */
+/* In a bin with one site, pair, context and leaf, and blocks of five modules. */
 static void numbers_of_what_there_is_not_are_refused(void **state)
 {
 	enum {
@@ -615,8 +666,11 @@ static void numbers_of_what_there_is_not_are_refused(void **state)
 		{{CONTEXT, 1, 3}, 3},
 		{{RAW, 0, 0}, 3, true},
 		{{RAW, 0, 1}, 3},
-		{{RAW, 0, LEAF_AREA + 1, 0, 0}, 5, true},
-		{{RAW, 0, LEAF_AREA + 2, 0, 0}, 5},
+		{{RAW, 0, LEAF_BLOCK + 1, 0, 0}, 5, true},
+		{{RAW, 0, LEAF_CALLER, 0}, 4},  /* no context */
+		{{RAW, 32, LEAF_CALLER, 0}, 4}, /* one without a node */
+		{{RAW, 4, LEAF_CALLER, 0}, 4, true},
+		{{RAW, 4, LEAF_CALLER_2, 0, 0}, 5, true},
 		{{RAW, 0, NEW, 0, 0, 0}, 6, true},
 		{{RAW, 0, NEW + LEAF_HIGH, 0, 0, 0}, 6},
 		{{LONG_TIME, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1, 0}, 12, true},
@@ -667,12 +721,12 @@ static void headers_that_contradict_themselves_are_refused(void **state)
 	struct bin *bin = new_bin(10, BIN_SAMPLES);
 
 	(void)state;
-	assert_int_equal(code_open(&cursor, bin, 1024), 0);
-	assert_int_equal(code_open(&cursor, bin, 1023), -EBADMSG);
-	assert_int_equal(code_open(&cursor, bin, 39), -EBADMSG);
+	assert_int_equal(code_open(&cursor, bin, 1024, no_nodes), 0);
+	assert_int_equal(code_open(&cursor, bin, 1023, no_nodes), -EBADMSG);
+	assert_int_equal(code_open(&cursor, bin, 39, no_nodes), -EBADMSG);
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		*bin = bad[i];
-		assert_int_equal(code_open(&cursor, bin, 1024), -EBADMSG);
+		assert_int_equal(code_open(&cursor, bin, 1024, no_nodes), -EBADMSG);
 	}
 	free(bin);
 }
@@ -683,6 +737,7 @@ int main(void)
 		cmocka_unit_test(every_sample_comes_back),
 		cmocka_unit_test(usual_records_take_two_bytes),
 		cmocka_unit_test(each_way_takes_its_bytes),
+		cmocka_unit_test(leaves_near_their_caller_take_a_byte_or_two_less),
 		cmocka_unit_test(contexts_on_two_trails_take_a_byte),
 		cmocka_unit_test(contexts_of_known_vicinities_take_two_bytes),
 		cmocka_unit_test(contexts_that_are_met_again_take_a_byte),

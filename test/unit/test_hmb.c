@@ -147,7 +147,9 @@ static uint64_t check_level(const struct world *w, unsigned kind, unsigned level
 		for (uint32_t ref = lists[l].first; ref != BIN_NONE;) {
 			const struct bin *bin = bin_at(&hmb->arena, ref);
 
-			assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+			assert_int_equal(
+				code_open(&cursor, bin, bin_size(bin), arena_nodes(&hmb->arena)),
+				0);
 			while (code_next(&cursor, &got) == 1) {
 				const struct hmb_sample *want;
 

@@ -109,7 +109,7 @@ static void check_bin(const struct world *w, const struct bin *bin, struct code_
 	struct code_sample sample;
 
 	*bytes += bin->record_bytes;
-	assert_int_equal(code_open(cursor, bin, bin_size(bin)), 0);
+	assert_int_equal(code_open(cursor, bin, bin_size(bin), arena_nodes(&w->hmb->arena)), 0);
 	while (code_next(cursor, &sample) == 1) {
 		unsigned stream = w->owner == STREAM_OF_CPU ? sample.cpu : sample.thread;
 		const struct kept *kept = find_kept(w, stream, sample.time);

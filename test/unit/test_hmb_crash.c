@@ -121,7 +121,7 @@ static uint32_t check_bin(struct wreck *w, const struct bin *bin)
 
 	if (!is_live(w, bin))
 		return 0;
-	assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+	assert_int_equal(code_open(&cursor, bin, bin_size(bin), arena_nodes(&w->arena)), 0);
 	while (code_next(&cursor, &got) == 1) {
 		uint64_t n = got.time >> TIME_SHIFT;
 		struct hmb_sample want = nth_sample(n, path);
@@ -184,6 +184,7 @@ static struct wreck start(size_t size, pid_t *pid)
 	while (!__atomic_load_n(&w.ledger->taken[0], __ATOMIC_RELAXED))
 		nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
 	arena_init(&w.arena, w.memory, size);
+	w.arena.fresh = w.arena.nr_bins;
 	return w;
 }
 
@@ -235,6 +236,7 @@ static void copy_one(const struct wreck *w, pid_t pid)
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	arena_init(&copy.arena, copy.memory, copy.size);
+	copy.arena.fresh = copy.arena.nr_bins;
 	copy.taken = taken(copy.ledger);
 	copy.last = taken(w->ledger);
 	check_wreck(&copy, UINT32_MAX);

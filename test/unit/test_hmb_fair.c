@@ -60,7 +60,8 @@ static void tally_list(struct tally *tally, const struct hmb *hmb, const struct 
 
 	for (uint32_t ref = list->first; ref != BIN_NONE; ref = bin->next) {
 		bin = bin_at(&hmb->arena, ref);
-		assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+		assert_int_equal(code_open(&cursor, bin, bin_size(bin), arena_nodes(&hmb->arena)),
+		                 0);
 		while (code_next(&cursor, &got) == 1) {
 			tally->nr[got.leaf]++;
 			tally->quarter[got.time * 4 / (tally->end + 1)]++;

@@ -53,7 +53,8 @@ static void count_list(struct census *c, const struct bin_list *list)
 	for (uint32_t ref = list->first; ref != BIN_NONE; ref = bin->next) {
 		bin = bin_at(&c->hmb->arena, ref);
 		assert_true(hmb_bin_live(c->hmb, bin));
-		assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+		assert_int_equal(
+			code_open(&cursor, bin, bin_size(bin), arena_nodes(&c->hmb->arena)), 0);
 		for (; code_next(&cursor, &got) == 1; c->records++)
 			count_path(c, got.context);
 		assert_int_equal(cursor.left, 0);

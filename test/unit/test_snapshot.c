@@ -79,7 +79,8 @@ static uint64_t nr_calls(const struct bin *bin)
 }
 
 /* The number of calls in it. */
-static uint64_t check_bin(const struct tables *tables, const struct bin *bin)
+static uint64_t check_bin(const struct tables *tables, const struct arena *arena,
+                          const struct bin *bin)
 {
 	const struct hmb_ledger *ledger = tables_ledger(tables);
 	struct code_sample sample;
@@ -89,7 +90,7 @@ static uint64_t check_bin(const struct tables *tables, const struct bin *bin)
 		return nr_calls(bin);
 	if (bin->use != BIN_SAMPLES || bin->level < ledger->floor[0])
 		return 0;
-	assert_int_equal(code_open(&cursor, bin, bin_size(bin)), 0);
+	assert_int_equal(code_open(&cursor, bin, bin_size(bin), arena_nodes(arena)), 0);
 	while (code_next(&cursor, &sample) == 1)
 		assert_int_equal(tables_thread(tables, sample.thread)->tid, sample.leaf);
 	return 0;
@@ -108,6 +109,7 @@ static void check(struct tables *tables)
 		assert_int_equal(ledger->reductions[i].floor, i + 1);
 
 	arena_init(&arena, memory, BUDGET);
+	arena.fresh = ledger->nr_bins;
 	for (uint32_t i = 0; i < ledger->nr_bins; i++) {
 		const unsigned char *whole = memory + ((size_t)i << arena.bin_shift);
 		const struct bin *first = (const void *)whole;
@@ -115,7 +117,7 @@ static void check(struct tables *tables)
 
 		for (size_t at = 0; first->size_shift && at < (size_t)1 << arena.bin_shift;
 		     at += step)
-			calls += check_bin(tables, (const void *)(whole + at));
+			calls += check_bin(tables, &arena, (const void *)(whole + at));
 	}
 	/* One may be on its way. */
 	assert_true(calls + 1 >= ledger->taken[1]);

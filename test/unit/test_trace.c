@@ -792,14 +792,14 @@ static void other_files_are_named(void **state)
 	small_trace(&w);
 	bytes = read_file(w.path);
 	header = (void *)bytes.at;
-	header->version = 7;
+	header->version = TRACE_VERSION + 1;
 	scratch_open(&scratch, &bytes);
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "newer adaptrace (format 7, this one knows up to 6)"));
+	assert_non_null(strstr(why, "newer adaptrace (format 8, this one knows up to 7)"));
 	header->version = 1;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 6)"));
+	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 7)"));
 	header->version = TRACE_VERSION;
 	header->size--;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
