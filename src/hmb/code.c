@@ -66,9 +66,13 @@ static_assert(2 * CODE_MAX_SITES == 1 << 9, "site_hash() gives 9 bits");
 static unsigned char *put_new_site(struct code_model *model, unsigned char *at, uint64_t who,
                                    uint64_t step)
 {
+	uint64_t cpu = who >> 32;
+	bool elsewhere = cpu != expected_cpu(model);
+
 	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = varint_put(at, distance_32((uint32_t)who, model->thread));
-	at = varint_put(at, who >> 32);
+	at = varint_put(at, (uint64_t)distance_32((uint32_t)who, model->thread) << 1 | elsewhere);
+	if (elsewhere)
+		at = varint_put(at, cpu);
 	if (!stream_known(model, who))
 		at = varint_put(at, step);
 	add_site(model, who, step);

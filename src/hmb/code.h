@@ -42,8 +42,9 @@
  *              this number modulo 88, low byte of the node number; 152 … 251, 252 … 254: high
  *              bits, 2, 3 bytes of the node number; 255: its 4 bytes
  *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
- *              62: number in the next byte, 63: a new one: varints zigzag(thread - that of the
- *              last new one), CPU and, where the stream has no record yet, step
+ *              62: number in the next byte, 63: a new one: varint zigzag(thread - that of the
+ *              last new one) · 2, + 1 and varint CPU where that is not the one of the site that is
+ *              expected next, and, where the stream has no record yet, varint step
  *
  * Behind it stand the counters, in bins that have any: see counter_code.h.
  *

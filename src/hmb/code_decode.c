@@ -186,8 +186,10 @@ static uint32_t get_context(struct reader *reader, struct code_model *model)
 
 static struct code_stream *get_new_site(struct reader *reader, struct code_model *model)
 {
-	uint32_t thread = model->thread + (uint32_t)unzigzag(get_varint(reader));
-	uint64_t who = code_who(thread, (uint32_t)get_varint(reader));
+	uint64_t code = get_varint(reader);
+	uint32_t thread = model->thread + (uint32_t)unzigzag(code >> 1);
+	uint32_t cpu = code & 1 ? (uint32_t)get_varint(reader) : expected_cpu(model);
+	uint64_t who = code_who(thread, cpu);
 
 	return add_site(model, who, stream_known(model, who) ? 0 : get_varint(reader));
 }

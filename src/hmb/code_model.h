@@ -82,6 +82,12 @@ static inline uint32_t expected_stream(const struct code_model *model)
 	return model->streams[model->stream].next;
 }
 
+/* Before the first record 0. */
+static inline uint32_t expected_cpu(const struct code_model *model)
+{
+	return (uint32_t)(model->streams[expected_stream(model)].who >> 32);
+}
+
 static inline uint64_t expected_time(const struct code_stream *stream)
 {
 	return stream->last + stream->step;

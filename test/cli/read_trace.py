@@ -154,14 +154,21 @@ class Records(Bytes):
         self.new_blocks, self.nr_modules = [], 0
         self.trails, self.trail, self.vicinities = [0, 0], 0, {}
 
+    def expected_cpu(self):
+        if self.stream is None:
+            return 0
+        return self.streams[self.streams[self.stream]['next']]['site'][1]
+
     def number(self):
         byte = self.byte()
         return byte if byte < 240 else 240 + 256 * (byte - 240) + self.byte()
 
     def switch(self, code):
         if code == 63:
-            self.thread = self.thread + unzigzag(self.varint()) & 0xffffffff
-            site = self.sites[self.nr_sites % 256] = self.thread, self.varint()
+            value = self.varint()
+            self.thread = self.thread + unzigzag(value >> 1) & 0xffffffff
+            cpu = self.varint() if value % 2 else self.expected_cpu()
+            site = self.sites[self.nr_sites % 256] = self.thread, cpu
             self.nr_sites += 1
         else:
             site = self.sites[self.byte() if code == 62 else code]
