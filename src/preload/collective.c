@@ -48,8 +48,9 @@ static uint64_t typed_sum_of(const struct collective *args, unsigned counts, uns
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < nr; i++)
-		sum += (uint64_t)count_at(args->a[counts], i, args->visit->info->large) *
-		       type_size(handle_at(args->a[types], i));
+		sum += bytes_of_type(
+			(uint64_t)count_at(args->a[counts], i, args->visit->info->large),
+			handle_at(args->a[types], i));
 	return sum;
 }
 
@@ -115,13 +116,13 @@ static struct volume volume_GATHER(const struct collective *args)
 static struct volume volume_GATHERV(const struct collective *args)
 {
 	bool root = is_root(args, 7);
-	uint64_t type = root ? type_size(args->a[6]) : 0;
 
 	return (struct volume){
-		.sent = !takes_part(args, 7)           ? 0
-	                : root && in_place(args->a[0]) ? own_count(args, 4) * type
-	                                               : bytes_of(args, 1),
-		.received = root ? sum_of(args, 4, peers_of(args)) * type : 0,
+		.sent = !takes_part(args, 7) ? 0
+	                : root && in_place(args->a[0])
+	                        ? bytes_of_type(own_count(args, 4), args->a[6])
+	                        : bytes_of(args, 1),
+		.received = root ? bytes_of_type(sum_of(args, 4, peers_of(args)), args->a[6]) : 0,
 		.root = root_of(args, 7),
 	};
 }
@@ -142,13 +143,13 @@ static struct volume volume_SCATTER(const struct collective *args)
 static struct volume volume_SCATTERV(const struct collective *args)
 {
 	bool root = is_root(args, 7);
-	uint64_t type = root ? type_size(args->a[3]) : 0;
 
 	return (struct volume){
-		.sent = root ? sum_of(args, 1, peers_of(args)) * type : 0,
-		.received = !takes_part(args, 7)           ? 0
-	                    : root && in_place(args->a[4]) ? own_count(args, 1) * type
-	                                                   : bytes_of(args, 5),
+		.sent = root ? bytes_of_type(sum_of(args, 1, peers_of(args)), args->a[3]) : 0,
+		.received = !takes_part(args, 7) ? 0
+	                    : root && in_place(args->a[4])
+	                            ? bytes_of_type(own_count(args, 1), args->a[3])
+	                            : bytes_of(args, 5),
 		.root = root_of(args, 7),
 	};
 }
@@ -166,11 +167,10 @@ static struct volume volume_ALLGATHER(const struct collective *args)
 
 static struct volume volume_ALLGATHERV(const struct collective *args)
 {
-	uint64_t type = type_size(args->a[6]);
-
 	return (struct volume){
-		.sent = in_place(args->a[0]) ? own_count(args, 4) * type : bytes_of(args, 1),
-		.received = sum_of(args, 4, peers_of(args)) * type,
+		.sent = in_place(args->a[0]) ? bytes_of_type(own_count(args, 4), args->a[6])
+	                                     : bytes_of(args, 1),
+		.received = bytes_of_type(sum_of(args, 4, peers_of(args)), args->a[6]),
 		.root = CALL_NO_PEER,
 	};
 }
@@ -188,12 +188,12 @@ static struct volume volume_ALLTOALL(const struct collective *args)
 
 static struct volume volume_ALLTOALLV(const struct collective *args)
 {
-	uint64_t received = sum_of(args, 5, peers_of(args)) * type_size(args->a[7]);
+	uint64_t received = bytes_of_type(sum_of(args, 5, peers_of(args)), args->a[7]);
 
 	return (struct volume){
 		.sent = in_place(args->a[0])
 	                        ? received
-	                        : sum_of(args, 1, peers_of(args)) * type_size(args->a[3]),
+	                        : bytes_of_type(sum_of(args, 1, peers_of(args)), args->a[3]),
 		.received = received,
 		.root = CALL_NO_PEER,
 	};
@@ -238,12 +238,11 @@ static struct volume volume_REDUCE(const struct collective *args)
 
 static struct volume volume_REDUCE_SCATTER(const struct collective *args)
 {
-	uint64_t type = type_size(args->a[3]);
 	unsigned size = args->comm->size > 0 ? (unsigned)args->comm->size : 0;
 
 	return (struct volume){
-		.sent = sum_of(args, 2, size) * type,
-		.received = own_count(args, 2) * type,
+		.sent = bytes_of_type(sum_of(args, 2, size), args->a[3]),
+		.received = bytes_of_type(own_count(args, 2), args->a[3]),
 		.root = CALL_NO_PEER,
 	};
 }
@@ -269,7 +268,7 @@ static struct volume volume_NEIGHBOR_ALLGATHERV(const struct collective *args)
 	return (struct volume){
 		.sent = bytes_of(args, 1),
 		.received =
-			sum_of(args, 4, (unsigned)args->comm->in_degree) * type_size(args->a[6]),
+			bytes_of_type(sum_of(args, 4, (unsigned)args->comm->in_degree), args->a[6]),
 		.root = CALL_NO_PEER,
 	};
 }
@@ -286,9 +285,10 @@ static struct volume volume_NEIGHBOR_ALLTOALL(const struct collective *args)
 static struct volume volume_NEIGHBOR_ALLTOALLV(const struct collective *args)
 {
 	return (struct volume){
-		.sent = sum_of(args, 1, (unsigned)args->comm->out_degree) * type_size(args->a[3]),
+		.sent = bytes_of_type(sum_of(args, 1, (unsigned)args->comm->out_degree),
+	                              args->a[3]),
 		.received =
-			sum_of(args, 5, (unsigned)args->comm->in_degree) * type_size(args->a[7]),
+			bytes_of_type(sum_of(args, 5, (unsigned)args->comm->in_degree), args->a[7]),
 		.root = CALL_NO_PEER,
 	};
 }

@@ -21,10 +21,16 @@ static inline void want_status(struct visit *visit, uintptr_t *a)
 	visit->status = (const unsigned char *)*arg;
 }
 
+/* Of nothing the type may be none, which must not be asked for. */
+static inline uint64_t bytes_of_type(uint64_t nr, uint64_t type)
+{
+	return nr ? nr * type_size(type) : 0;
+}
+
 /* As many bytes as this argument counts of the type behind it. */
 static inline uint64_t bytes_at(const struct visit *visit, const uintptr_t *count)
 {
-	return count_arg(count[0], visit->info->large) * type_size(count[1]);
+	return bytes_of_type(count_arg(count[0], visit->info->large), count[1]);
 }
 
 /* Whether there is a message at all: not to or from MPI_PROC_NULL. */
