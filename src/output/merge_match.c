@@ -277,11 +277,8 @@ static int meeting_end(struct matcher *matcher, struct meeting *meeting)
 }
 
 /* Of no bytes a library may make nothing, unless that is what the call is for. */
-static bool all_wait(const struct trace *trace, const struct call *call,
-                     const struct call_part *part)
+static bool all_wait(struct mpi_collective collective, const struct call_part *part)
 {
-	struct mpi_collective collective = mpi_collective(trace_region_name(trace, call->region));
-
 	return collective.all_wait &&
 	       (part->bytes || part->bytes_in || collective.operation == MPI_OP_BARRIER);
 }
@@ -289,17 +286,18 @@ static bool all_wait(const struct trace *trace, const struct call *call,
 static int match_collective(struct matcher *matcher, const struct trace *trace, int32_t rank,
                             const struct call *call, const struct call_part *part)
 {
+	struct mpi_collective collective = mpi_collective(trace_region_name(trace, call->region));
 	const struct trace_comm *comm = trace_comm(trace, part->comm);
 	struct meeting *meeting;
 	uint64_t sequence;
 
-	if (!comm || !comm->id || comm->nr_members < 2 || comm->flags & TRACE_COMM_INTER ||
-	    host_of(matcher, rank) == UINT32_MAX)
+	if (!collective.blocking || !comm || !comm->id || comm->nr_members < 2 ||
+	    comm->flags & TRACE_COMM_INTER || host_of(matcher, rank) == UINT32_MAX)
 		return 0;
 	sequence = next_sequence(matcher, comm->id, rank);
 	if (sequence == UINT64_MAX)
 		return -ENOMEM;
-	if (!all_wait(trace, call, part))
+	if (!all_wait(collective, part))
 		return 0;
 	meeting = find_meeting(matcher, comm, sequence);
 	if (!meeting)

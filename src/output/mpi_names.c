@@ -48,9 +48,11 @@ static const struct mpi_collective *lookup(const char *name, size_t size)
 	return NULL;
 }
 
+/* Its name is as a whole that of a collective; of others the end or the "I" is left out. */
 struct mpi_collective mpi_collective(const char *name)
 {
-	const struct mpi_collective *found;
+	struct mpi_collective found = {MPI_OP_OTHER, false, false};
+	const struct mpi_collective *whole, *other = NULL;
 	size_t size;
 
 	if (!strncasecmp(name, "MPI_", 4))
@@ -58,12 +60,15 @@ struct mpi_collective mpi_collective(const char *name)
 	size = strlen(name);
 	if (size > 2 && !strcasecmp(name + size - 2, "_c")) /* with large counts */
 		size -= 2;
+	whole = lookup(name, size);
 	if (size > 5 && !strncasecmp(name + size - 5, "_init", 5))
-		size -= 5;
-	found = lookup(name, size);
-	if (!found && (*name == 'I' || *name == 'i') && size > 1)
-		found = lookup(name + 1, size - 1);
-	if (!found && !strncasecmp(name, "Comm_", 5))
-		return (struct mpi_collective){MPI_OP_CREATE_HANDLE, false};
-	return found ? *found : (struct mpi_collective){MPI_OP_OTHER, false};
+		other = lookup(name, size - 5);
+	else if (!whole && (*name == 'I' || *name == 'i') && size > 1)
+		other = lookup(name + 1, size - 1);
+	if (whole || other)
+		found = whole ? *whole : *other;
+	else if (!strncasecmp(name, "Comm_", 5))
+		found.operation = MPI_OP_CREATE_HANDLE;
+	found.blocking = whole != NULL;
+	return found;
 }

@@ -35,6 +35,7 @@ enum mpi_operation {
 struct mpi_collective {
 	enum mpi_operation operation;
 	bool all_wait; /* nobody leaves before everybody entered, if bytes are moved at all */
+	bool blocking; /* the call is the whole collective, and does not only begin one */
 };
 
 /* Of "MPI_Allreduce", "MPI_Iallreduce", "MPI_Allreduce_init" and their kin. */

@@ -5,10 +5,11 @@
 
 #include <malloc.h>
 
-enum { BARRIER, ALLREDUCE, MPI_SEND, MPI_RECV };
+enum { BARRIER, ALLREDUCE, MPI_SEND, MPI_RECV, IBARRIER, START, NR_REGIONS };
 enum { MANY_HOSTS = 300 };
 
-static const char *const regions[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Send", "MPI_Recv"};
+static const char *const regions[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Send",
+                                      "MPI_Recv",    "MPI_Ibarrier",  "MPI_Start"};
 
 struct pair {
 	struct world world;
@@ -28,7 +29,7 @@ static int job_open(void **state, uint32_t nr)
 
 	world_open(&p->world, 64 << 10);
 	t = p->world.tables;
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < NR_REGIONS; i++)
 		tables_add_region(t, &(struct trace_region){.name = tables_string(t, regions[i])});
 	tables_add_comm(t, &(struct trace_comm){.id = TRACE_COMM_WORLD_ID, .nr_members = nr}, NULL);
 	tables_add_comm(t,
@@ -106,6 +107,16 @@ static void nobody_waits_for_nothing(void **state)
 static void all_wait_at_a_barrier(void **state)
 {
 	call(*state, 0, MPI_SEND, 1500, 1600, (struct call_part){.kind = CALL_SEND_DONE});
+	assert_true(collective_tells(*state, BARRIER, 0, 0));
+}
+
+/* Where requests are not told, the call that begins a collective has its bytes. */
+static void nobody_waits_where_one_begins(void **state)
+{
+	struct call_part part = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+
+	assert_false(collective_tells(*state, IBARRIER, 0, 0));
+	call(*state, 0, START, 5500, 5600, part);
 	assert_true(collective_tells(*state, BARRIER, 0, 0));
 }
 
@@ -197,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_waits_for_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_wait_at_a_barrier, pair_open, pair_close),
+		cmocka_unit_test_setup_teardown(nobody_waits_where_one_begins, pair_open,
+	                                        pair_close),
 		cmocka_unit_test_setup_teardown(strangers_tell_nothing, pair_open, pair_close),
 		cmocka_unit_test_setup_teardown(all_hosts_meet, many_open, pair_close),
 		cmocka_unit_test_setup_teardown(messages_without_room_find_no_wrong_ends, pair_open,
