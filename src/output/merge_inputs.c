@@ -1,5 +1,7 @@
 #include "output/merge_match.h"
 #include "output/merge_state.h"
+#include "output/scratch.h"
+#include "output/trace_calls.h"
 #include "output/turns.h"
 
 #include <ctype.h>
@@ -214,51 +216,92 @@ static uint32_t *hosts_of_ranks(const struct merge *merge, uint32_t *nr)
 	return hosts;
 }
 
-/* Calls of all inputs by their guessed times. */
-struct call_merge {
-	struct call_walk **walks;
-	struct trace_call *calls;
-	struct turns turns;
-};
-
-static void call_merge_fini(struct call_merge *all, uint32_t nr)
-{
-	for (uint32_t i = 0; all->walks && i < nr; i++)
-		call_walk_free(all->walks[i]);
-	free(all->walks);
-	free(all->calls);
-	free(all->turns.heap);
-}
-
 static uint64_t guessed(const struct merge *merge, uint32_t input, uint64_t time)
 {
 	return clocks_guess(&merge->clocks, merge->inputs[input].host, time);
 }
 
+/* The calls of a thread, at the next one. */
+struct caller {
+	struct call_walk *walk;
+	struct trace_call next;
+	uint32_t input;
+};
+
+/*
+ * Calls of all threads of all inputs by their guessed times. Those of one trace are stored as its
+ * recorder found them, thread after thread.
+ */
+struct call_merge {
+	struct call_index **indexes; /* of the inputs */
+	struct caller *callers;
+	uint32_t nr_callers;
+	struct turns turns;
+};
+
+static void call_merge_fini(struct call_merge *all, uint32_t nr)
+{
+	for (uint32_t i = 0; i < all->nr_callers; i++)
+		call_walk_free(all->callers[i].walk);
+	for (uint32_t i = 0; all->indexes && i < nr; i++)
+		call_index_free(all->indexes[i]);
+	free(all->indexes);
+	free(all->callers);
+	free(all->turns.heap);
+}
+
+static int add_caller(struct call_merge *all, const struct merge *merge, uint32_t input,
+                      uint32_t thread)
+{
+	struct caller *caller = &all->callers[all->nr_callers];
+	int got;
+
+	caller->input = input;
+	caller->walk = call_walk_thread(all->indexes[input], thread);
+	if (!caller->walk)
+		return -errno;
+	got = call_walk_next(caller->walk, &caller->next);
+	if (got == 1)
+		all->turns.heap[all->turns.nr++] = (struct turn){
+			guessed(merge, input, caller->next.call.leave), all->nr_callers};
+	all->nr_callers++;
+	return got < 0 ? got : 0;
+}
+
+static uint32_t threads_with_calls(const struct call_index *index)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < index->nr_threads; i++)
+		nr += index->nr[i] != 0;
+	return nr;
+}
+
 static int call_merge_init(struct call_merge *all, const struct merge *merge)
 {
-	*all = (struct call_merge){
-		.walks = calloc(merge->nr + 1UL, sizeof(struct call_walk *)),
-		.calls = calloc(merge->nr + 1UL, sizeof(*all->calls)),
-		.turns.heap = calloc(merge->nr + 1UL, sizeof(*all->turns.heap)),
-	};
-	if (!all->walks || !all->calls || !all->turns.heap)
+	const struct scratch no_scratch = {.fd = -1};
+	size_t nr = 1;
+	int err = 0;
+
+	*all = (struct call_merge){.indexes = calloc(merge->nr + 1UL, sizeof(*all->indexes))};
+	if (!all->indexes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < merge->nr; i++) {
-		int got;
-
-		all->walks[i] = call_walk_new(merge->inputs[i].trace);
-		if (!all->walks[i])
+		all->indexes[i] = call_index_new(merge->inputs[i].trace, &no_scratch);
+		if (!all->indexes[i])
 			return -errno;
-		got = call_walk_next(all->walks[i], &all->calls[i]);
-		if (got < 0)
-			return got;
-		if (got)
-			all->turns.heap[all->turns.nr++] =
-				(struct turn){guessed(merge, i, all->calls[i].call.leave), i};
+		nr += threads_with_calls(all->indexes[i]);
 	}
+	all->callers = calloc(nr, sizeof(*all->callers));
+	all->turns.heap = calloc(nr, sizeof(*all->turns.heap));
+	if (!all->callers || !all->turns.heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < merge->nr; i++)
+		for (uint32_t t = 0; t < all->indexes[i]->nr_threads && !err; t++)
+			if (all->indexes[i]->nr[t])
+				err = add_caller(all, merge, i, t);
 	turns_start(&all->turns);
-	return 0;
+	return err;
 }
 
 static int32_t rank_of_thread(const struct merge_input *input, uint32_t thread)
@@ -272,8 +315,9 @@ static int32_t rank_of_thread(const struct merge_input *input, uint32_t thread)
 
 static int match_next(struct merge *merge, struct call_merge *all, struct matcher *matcher)
 {
-	uint32_t i = all->turns.heap[0].number;
-	struct call call = all->calls[i].call;
+	struct caller *caller = &all->callers[all->turns.heap[0].number];
+	struct call call = caller->next.call;
+	uint32_t i = caller->input;
 	int got;
 
 	call.enter = guessed(merge, i, call.enter);
@@ -282,8 +326,8 @@ static int match_next(struct merge *merge, struct call_merge *all, struct matche
 	                   rank_of_thread(&merge->inputs[i], call.thread), &call);
 	if (got)
 		return got;
-	got = call_walk_next(all->walks[i], &all->calls[i]);
-	turns_next(&all->turns, got == 1, guessed(merge, i, all->calls[i].call.leave));
+	got = call_walk_next(caller->walk, &caller->next);
+	turns_next(&all->turns, got == 1, guessed(merge, i, caller->next.call.leave));
 	return got < 0 ? got : 0;
 }
 

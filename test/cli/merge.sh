@@ -46,6 +46,20 @@ assert small["samples"]["stored"] < info["samples"]["stored"]
 kind, = small["calls"]["kinds"]
 assert kind["stored"] == 0 and kind["from_ns"] == kind["to_ns"], kind
 P
+# Threads of a rank that call by turns tell as much of its clock.
+mkdir turns
+"$build/unit/make_job" turns 4 400 threads >turns.json
+"$ADAPTRACE" merge turns -o turns.atr 2>said
+"$ADAPTRACE" info --json turns.atr >info.turns
+python3 - <<'P'
+import json
+truth, info = json.load(open("turns.json")), json.load(open("info.turns"))
+processes = {p["rank"]: p for p in info["processes"]}
+for rank in truth["ranks"]:
+    process = processes[rank["rank"]]
+    off = abs(process["offset_ns"] + rank["offset"])
+    assert off <= process["offset_error_ns"] < 10000, (rank, process)
+P
 # Samples alone: ranks are known by the names of their files, clocks by the hosts' real time.
 mkdir samples
 "$build/unit/make_job" samples 4 200 nompi >/dev/null

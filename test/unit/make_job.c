@@ -5,6 +5,9 @@
  *     make_job FOLDER RANKS STEPS           writes FOLDER/job.RANK.atr
  *     make_job FOLDER RANKS STEPS nompi       samples alone, as without MPI, and all hosts give the
  *                                           same PIDs
+ *     make_job FOLDER RANKS STEPS threads     two threads of each rank take turns, step by step,
+ * and calls are stored as a recorder finds them: of some steps those of one thread, then those of
+ * the other
  *
  * In every step a rank computes, exchanges messages with both neighbours in a ring, and takes part
  * in a sum. Two ranks share a host; every host's clock has an offset and a drift of its own, and
@@ -20,6 +23,7 @@
 #include "trace_symbols.h"
 
 enum { MAX_RANKS = 64, TIME_SHIFT = 4, SIZE = 0x100, NR_SAMPLED = 1, CALLS = 1, MAX_PARTS = 4 };
+enum { HELD_STEPS = 8, MAX_HELD = 16 * HELD_STEPS };
 
 #define MS         1000000ULL
 #define PERIOD     (MS / 4)
@@ -34,6 +38,12 @@ static const char *const functions[] = {"main", "step", "compute", "exchange"};
 static const char *const mpi[] = {"MPI_Init",    "MPI_Irecv",     "MPI_Isend",
                                   "MPI_Waitall", "MPI_Allreduce", "MPI_Finalize"};
 
+/* A call of the thread that the recorder comes to last. */
+struct held_call {
+	struct call call;
+	struct call_part parts[MAX_PARTS];
+};
+
 struct rank {
 	char path[512];
 	int number;
@@ -45,14 +55,16 @@ struct rank {
 	int64_t offset;
 	double drift;
 	/* Indices are not the same in all traces. */
-	uint32_t thread, comm, first_region;
+	uint32_t threads[2], thread, comm, first_region;
 	uint16_t program; /* module; the next one is the library */
+	struct held_call held[MAX_HELD];
+	unsigned nr_held;
 };
 
 struct fake_job {
 	struct rank ranks[MAX_RANKS];
 	int nr;
-	bool no_mpi;
+	bool no_mpi, by_turns;
 	uint64_t seed, posted[MAX_RANKS], sends;
 };
 
@@ -160,8 +172,10 @@ static void describe(struct fake_job *job, struct rank *rank)
 		module->path = tables_string(t, modules[i ? i + 2 - rank->program : 0]);
 		module->kind = i ? MODULE_FILE : MODULE_SPECIAL;
 	}
-	rank->thread =
-		tables_add_thread(t, run->pid, run->pid, tables_string(t, "job"), run->start);
+	for (int i = 0; i <= job->by_turns; i++)
+		rank->threads[i] = tables_add_thread(t, run->pid, run->pid + 1000 * i,
+		                                     tables_string(t, "job"), run->start);
+	rank->thread = rank->threads[0];
 	tables_command(t, tables_string(t, "job"))->tasks = 1;
 	if (job->no_mpi)
 		return;
@@ -234,7 +248,25 @@ static void put_call(struct rank *rank, uint32_t region, uint64_t enter, uint32_
 		.nr_parts = nr_parts,
 	};
 
-	hmb_put_call(rank->hmb, CALLS, 0, &call);
+	if (rank->thread == rank->threads[0]) {
+		hmb_put_call(rank->hmb, CALLS, 0, &call);
+		return;
+	}
+	if (rank->nr_held == MAX_HELD)
+		die("too many calls are held");
+	rank->held[rank->nr_held].call = call;
+	for (uint32_t i = 0; i < nr_parts; i++)
+		rank->held[rank->nr_held].parts[i] = parts[i];
+	rank->nr_held++;
+}
+
+static void put_held(struct rank *rank)
+{
+	for (unsigned i = 0; i < rank->nr_held; i++) {
+		rank->held[i].call.parts = rank->held[i].parts;
+		hmb_put_call(rank->hmb, CALLS, 0, &rank->held[i].call);
+	}
+	rank->nr_held = 0;
 }
 
 static void mpi_call(struct rank *rank, enum mpi number, uint64_t until,
@@ -261,6 +293,8 @@ static void first_half(struct fake_job *job, struct rank *rank, uint64_t step)
 {
 	struct call_part part = {.comm = rank->comm};
 
+	if (job->by_turns)
+		rank->thread = rank->threads[step % 2];
 	rank->step_start = rank->time;
 	spend(rank, rank->time + MS / 2 + rnd(job, MS / 2) + (rank->number % 2 ? 0 : MS / 2),
 	      F_COMPUTE, -1);
@@ -356,9 +390,14 @@ static void run(struct fake_job *job, uint64_t steps)
 		for (int r = 0; r < job->nr; r++)
 			second_half(job, &job->ranks[r], step);
 		sum_up(job, step, steps);
+		for (int r = 0; r < job->nr; r++)
+			if ((step + 3U * (unsigned)r) % HELD_STEPS == 0 || step == steps - 1)
+				put_held(&job->ranks[r]);
 	}
-	for (int r = 0; r < job->nr && !job->no_mpi; r++)
+	for (int r = 0; r < job->nr && !job->no_mpi; r++) {
+		job->ranks[r].thread = job->ranks[r].threads[0];
 		mpi_call(&job->ranks[r], M_FINALIZE, job->ranks[r].time + MS, NULL, 0);
+	}
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -405,9 +444,10 @@ int main(int argc, char **argv)
 	static struct fake_job job = {.seed = 7};
 
 	if (argc < 4)
-		die("usage: make_job FOLDER RANKS STEPS [nompi]");
+		die("usage: make_job FOLDER RANKS STEPS [nompi|threads]");
 	job.nr = atoi(argv[2]);
 	job.no_mpi = argc > 4 && !strcmp(argv[4], "nompi");
+	job.by_turns = argc > 4 && !strcmp(argv[4], "threads");
 	if (job.nr < 1 || job.nr > MAX_RANKS)
 		die("so many ranks are not possible");
 	for (int r = 0; r < job.nr; r++)
