@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
+#define MAX_BEGUN 4096      /* calls at once; of more, the rest counts as calls of their own */
 
 /* The calls of one kind and level, at the next record. */
 struct list {
@@ -17,13 +18,21 @@ struct list {
 	uint32_t level;
 };
 
+/* A call of which some records came. */
+struct begun {
+	struct trace_call call;
+	struct call_part *parts;
+	uint32_t nr_parts, room;
+};
+
 struct call_walk {
 	struct places own; /* of a walk over all threads */
 	uint32_t thread;   /* of any other */
 	struct list *lists;
 	uint32_t nr_lists;
-	struct call_part *parts;
-	uint32_t nr_parts, room;
+	struct begun given;  /* its parts live until the next step */
+	struct begun *begun; /* the rest comes behind records of other threads */
+	size_t nr_begun;
 };
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -141,57 +150,108 @@ void call_walk_free(struct call_walk *walk)
 		return;
 	for (uint32_t i = 0; i < walk->nr_lists; i++)
 		free(walk->lists[i].cursor);
+	for (size_t i = 0; i < walk->nr_begun; i++)
+		free(walk->begun[i].parts);
+	free(walk->begun);
 	free(walk->lists);
-	free(walk->parts);
+	free(walk->given.parts);
 	places_fini(&walk->own);
 	free(walk);
 }
 
-static int add_parts(struct call_walk *walk, const struct call *record)
+static int add_record(struct begun *begun, const struct list *list)
 {
-	uint32_t room = walk->room ? 2 * walk->room : 64;
+	const struct call *record = &list->record;
+	uint32_t room = begun->room ? 2 * begun->room : 64;
 	struct call_part *grown;
 
-	if (walk->nr_parts + record->nr_parts > walk->room) {
-		grown = reallocarray(walk->parts, room, sizeof(*grown));
+	if (begun->nr_parts + record->nr_parts > begun->room) {
+		grown = reallocarray(begun->parts, room, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		walk->parts = grown;
-		walk->room = room;
+		begun->parts = grown;
+		begun->room = room;
 	}
 	if (record->nr_parts)
-		memcpy(walk->parts + walk->nr_parts, record->parts,
-		       record->nr_parts * sizeof(*walk->parts));
-	walk->nr_parts += record->nr_parts;
+		memcpy(begun->parts + begun->nr_parts, record->parts,
+		       record->nr_parts * sizeof(*begun->parts));
+	begun->nr_parts += record->nr_parts;
+	begun->call = (struct trace_call){list->level, *record};
 	return 0;
 }
 
-/* Whether the list's next record goes on with this call. */
-static bool goes_on(const struct list *list, const struct call *call, uint32_t nr_parts)
+static bool is_whole(const struct begun *begun)
 {
-	return call->flags & CALL_CONTINUED && list->cursor && nr_parts < MAX_PARTS &&
-	       list->record.thread == call->thread && list->record.region == call->region &&
-	       list->record.enter == call->enter && list->record.leave == call->leave;
+	return !(begun->call.call.flags & CALL_CONTINUED) || begun->nr_parts >= MAX_PARTS;
+}
+
+/* Whether the list's next record goes on with this call. */
+static bool goes_on(const struct list *list, const struct begun *begun)
+{
+	const struct call *call = &begun->call.call;
+
+	return list->level == begun->call.level && list->record.thread == call->thread &&
+	       list->record.region == call->region && list->record.enter == call->enter &&
+	       list->record.leave == call->leave;
+}
+
+/* The call that this list's thread has begun; NULL: none. */
+static struct begun *find_begun(const struct call_walk *walk, const struct list *list)
+{
+	for (size_t i = 0; i < walk->nr_begun; i++)
+		if (walk->begun[i].call.call.thread == list->record.thread &&
+		    walk->begun[i].call.level == list->level)
+			return &walk->begun[i];
+	return NULL;
+}
+
+/* 1: what was given before is no more. */
+static int give_begun(struct call_walk *walk, struct begun *begun)
+{
+	free(walk->given.parts);
+	walk->given = *begun;
+	*begun = walk->begun[--walk->nr_begun];
+	return 1;
+}
+
+/* 1: the given call is whole; 0: more records are to come, of it or of others; or an error. */
+static int take_record(struct call_walk *walk, struct list *list)
+{
+	struct begun *begun = find_begun(walk, list);
+	int err;
+
+	if (begun && !goes_on(list, begun))
+		return give_begun(walk, begun);
+	walk->given.nr_parts = 0;
+	err = add_record(begun ? begun : &walk->given, list);
+	if (!err)
+		err = list_next(list);
+	if (err)
+		return err;
+	if (begun)
+		return is_whole(begun) ? give_begun(walk, begun) : 0;
+	if (is_whole(&walk->given))
+		return 1;
+	if (ARRAY_ADD(walk->begun, walk->nr_begun, walk->given))
+		return -ENOMEM;
+	walk->given = (struct begun){0};
+	return walk->nr_begun < MAX_BEGUN ? 0 : give_begun(walk, walk->begun);
 }
 
 int call_walk_next(struct call_walk *walk, struct trace_call *call)
 {
-	struct list *list = oldest(walk);
-	int err;
+	struct list *list;
+	int got = 0;
 
-	if (!list)
-		return 0;
-	walk->nr_parts = 0;
-	do {
-		*call = (struct trace_call){list->level, list->record};
-		err = add_parts(walk, &list->record);
-		if (!err)
-			err = list_next(list);
-		if (err)
-			return err;
-	} while (goes_on(list, &call->call, walk->nr_parts));
-	call->call.nr_parts = walk->nr_parts;
-	call->call.parts = walk->parts;
+	while (!got && (list = oldest(walk)))
+		got = take_record(walk, list);
+	if (!got && walk->nr_begun)
+		got = give_begun(walk, walk->begun);
+	if (got != 1)
+		return got;
+	*call = walk->given.call;
+	call->call.nr_parts = walk->given.nr_parts;
+	call->call.parts = walk->given.parts;
 	return 1;
 }
 

@@ -401,6 +401,67 @@ static void test_crossing(void **state)
 	world_close(&job.w);
 }
 
+/* A record of a thread's call number n, which has pieces of two parts each. */
+static void put_piece(struct job *job, uint32_t thread, uint32_t n, bool last)
+{
+	static const struct call_part parts[2] = {{.kind = CALL_SEND_DONE},
+	                                          {.kind = CALL_SEND_DONE}};
+	struct call call = {.thread = thread,
+	                    .region = job->regions[1],
+	                    .enter = 1000 * n,
+	                    .leave = 1000 * n + 500,
+	                    .flags = last ? 0 : CALL_CONTINUED,
+	                    .nr_parts = 2,
+	                    .parts = parts};
+
+	assert_true(hmb_put_call(job->w.hmb, CALLS, 0, &call));
+}
+
+static void expect_call(struct call_walk *walk, uint32_t thread, uint32_t n, uint32_t pieces,
+                        bool whole)
+{
+	struct trace_call got;
+
+	assert_int_equal(call_walk_next(walk, &got), 1);
+	assert_int_equal(got.call.thread, thread);
+	assert_int_equal(got.call.enter, 1000 * n);
+	assert_int_equal(got.call.nr_parts, 2 * pieces);
+	assert_int_equal(!(got.call.flags & CALL_CONTINUED), whole);
+}
+
+/* A recorder that looks while a long call is being written finds others' calls before its rest. */
+static void test_long_calls_by_turns(void **state)
+{
+	struct call_walk *walk;
+	struct trace_call got;
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	put_piece(&job, 0, 1, false);
+	put_piece(&job, 1, 1, false);
+	put_piece(&job, 2, 1, true);
+	put_piece(&job, 1, 1, true);
+	put_piece(&job, 0, 1, false);
+	put_piece(&job, 0, 1, true);
+	put_piece(&job, 2, 2, false); /* the rest was lost */
+	put_piece(&job, 1, 2, false);
+	put_piece(&job, 2, 3, true);
+	trace = world_written(&job.w);
+	walk = call_walk_new(trace);
+	expect_call(walk, 2, 1, 1, true);
+	expect_call(walk, 1, 1, 2, true);
+	expect_call(walk, 0, 1, 3, true);
+	expect_call(walk, 2, 2, 1, false);
+	expect_call(walk, 2, 3, 1, true);
+	expect_call(walk, 1, 2, 1, false);
+	assert_int_equal(call_walk_next(walk, &got), 0);
+	call_walk_free(walk);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 /* Ranks whose regions together are more than a table takes. */
 static void test_merge_without_room(void **state)
 {
@@ -607,6 +668,7 @@ int main(void)
 		cmocka_unit_test(test_bad_comms),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_long_calls_by_turns),
 		cmocka_unit_test(test_merge_without_room),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_owners),
