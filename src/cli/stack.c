@@ -1,13 +1,14 @@
 #include "cli/stack.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #define STACK_SIZE ((size_t)8 << 20)
+#define GUARD_SIZE ((size_t)1 << 20) /* below; a large variable jumps over less */
 
 struct call {
 	int (*run)(int argc, char **argv);
@@ -30,15 +31,15 @@ static bool is_small(void)
 	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_SIZE;
 }
 
-/* With a page below that must not be touched, as the kernel's have it. */
+/* With memory below that must not be touched, as the kernel's have it. */
 static void *stack_new(void)
 {
-	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	void *stack = mmap(NULL, STACK_SIZE + GUARD_SIZE, PROT_READ | PROT_WRITE,
 	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
 	if (stack == MAP_FAILED)
 		return NULL;
-	mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
+	mprotect(stack, GUARD_SIZE, PROT_NONE);
 	return stack;
 }
 
@@ -52,10 +53,10 @@ int stack_call(int (*run)(int argc, char **argv), int argc, char **argv)
 	if (!stack || getcontext(&there))
 		return run(argc, argv);
 	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = STACK_SIZE;
+	there.uc_stack.ss_size = STACK_SIZE + GUARD_SIZE;
 	there.uc_link = &here;
 	makecontext(&there, (void (*)(void))call_there, 2, (unsigned)(at >> 32), (unsigned)at);
 	swapcontext(&here, &there);
-	munmap(stack, STACK_SIZE);
+	munmap(stack, STACK_SIZE + GUARD_SIZE);
 	return call.status;
 }

@@ -193,7 +193,7 @@ static bool scan_parent(struct cfi_scan *scan, uint64_t offset)
 {
 	struct cfi_entry entry;
 
-	if (offset == scan->parent)
+	if (offset == scan->parent && offset != UINT64_MAX)
 		return true;
 	scan->parent = UINT64_MAX;
 	if (!cfi_entry_read(&scan->source, offset, scan->bytes, sizeof(scan->bytes), &entry) ||

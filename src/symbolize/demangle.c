@@ -23,7 +23,8 @@ static void output_append(const char *text, size_t size, void *arg)
 
 	if (size >= DEMANGLED_MAX - output->size)
 		longjmp(output->full, 1);
-	memcpy(output->text + output->size, text, size);
+	if (size)
+		memcpy(output->text + output->size, text, size);
 	output->size += size;
 }
 
@@ -52,8 +53,8 @@ static unsigned nr_substitutions(const char *name)
 	return nr;
 }
 
-/* So many references can make 4 million parts: that many are searched in milliseconds. */
-#define SUBSTITUTIONS_SAFE 22
+/* So many references can make 16,384 parts: that many are searched in less than a millisecond. */
+#define SUBSTITUTIONS_SAFE 14
 
 /*
  * Whether an expression can begin so: operators, of those with two small letters. Where none can,
@@ -106,17 +107,74 @@ static bool packs_are_bounded(const char *name, char *text)
 	return demangle_as(cplus_demangle_v3_callback, printing, text);
 }
 
+/*
+ * libiberty keeps 16 bytes on the stack for each template under each reference to a parameter or an
+ * earlier part, both of which it may count twice.
+ */
+#define STACK_MAX ((size_t)2 << 20)
+
+static bool fits_stack(const char *name)
+{
+	size_t templates = 0, references = 0;
+
+	for (; *name; name++) {
+		templates += *name == 'I';
+		references += (*name == 'R' || *name == 'O') && (name[1] == 'T' || name[1] == 'S');
+	}
+	return templates * references * 64 <= STACK_MAX;
+}
+
+static bool demangle_cpp(const char *name, char *text)
+{
+	return fits_stack(name) && packs_are_bounded(name, text) &&
+	       demangle_as(cplus_demangle_v3_callback, name, text);
+}
+
+/*
+ * The number of lifetimes that a binder binds, as "G", digits to the base of 62 and "_" behind what
+ * has one; NULL: none follows with more than 61.
+ */
+static char *find_many_lifetimes(char *name, size_t *digits)
+{
+	while ((name = strchr(name, 'G'))) {
+		char before = *(name - 1);
+
+		*digits = strspn(++name, "0123456789abcdefghijklmnopqrstuvwxyz"
+		                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		if (*digits > 1 && name[*digits] == '_' && (before == 'F' || before == 'D'))
+			return name;
+	}
+	return NULL;
+}
+
+/*
+ * libiberty makes a name for each lifetime, which ends when the output is full, except where
+ * nothing is printed of it: 30 letters keep it busy for years. No real binder has as many, but
+ * hashes and identifiers may look so; of hashes nothing is printed.
+ */
+static bool demangle_rust(const char *name, char *text)
+{
+	char few[MANGLED_MAX + 1], *at = few;
+	bool changed = false;
+	size_t digits;
+
+	memcpy(few, name, strlen(name) + 1);
+	while ((at = find_many_lifetimes(at, &digits))) {
+		memset(at, '0', digits);
+		at += digits;
+		changed = true;
+	}
+	return demangle_as(rust_demangle_callback, few, text) &&
+	       !(changed && strstr(text, "G00"));
+}
+
 const char *demangle(const char *name, char text[DEMANGLED_MAX])
 {
 	if ((strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)) ||
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
 	/* Rust first: its older names are C++ names too, with a hash for a last part. */
-	if ((name[1] == 'R' || strstr(name, "17h")) &&
-	    demangle_as(rust_demangle_callback, name, text))
+	if ((name[1] == 'R' || strstr(name, "17h")) && demangle_rust(name, text))
 		return text;
-	if (name[1] == 'Z' && packs_are_bounded(name, text) &&
-	    demangle_as(cplus_demangle_v3_callback, name, text))
-		return text;
-	return NULL;
+	return name[1] == 'Z' && demangle_cpp(name, text) ? text : NULL;
 }

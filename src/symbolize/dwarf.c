@@ -100,6 +100,18 @@ static uint64_t old_size(Elf_Scn *section)
 	return size;
 }
 
+/*
+ * Real sections are 2 to 10 times as large when they are unpacked; what is nothing but the same may
+ * be a thousand times as large, and takes that long to read.
+ */
+#define MOST_PACKED  64
+#define SMALL_ENOUGH (4U << 20)
+
+static bool is_too_large(uint64_t unpacked, uint64_t packed, size_t max)
+{
+	return unpacked > max || (unpacked > SMALL_ENOUGH && unpacked / MOST_PACKED > packed);
+}
+
 /* Replaces the contents in memory by what they stand for, if that is not beyond max. */
 static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
 {
@@ -108,7 +120,7 @@ static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
 	if (shdr->sh_size > max)
 		return -EFBIG;
 	if (old) {
-		if (old_size(section) > max)
+		if (is_too_large(old_size(section), shdr->sh_size, max))
 			return -EFBIG;
 		return elf_compress_gnu(section, 0, 0) > 0 ? 0 : -EBADMSG;
 	}
@@ -116,7 +128,7 @@ static int unpack(Elf_Scn *section, const GElf_Shdr *shdr, bool old, size_t max)
 		return 0;
 	if (!gelf_getchdr(section, &chdr))
 		return -EBADMSG;
-	if (chdr.ch_size > max)
+	if (is_too_large(chdr.ch_size, shdr->sh_size, max))
 		return -EFBIG;
 	if (elf_compress(section, 0, 0) > 0)
 		return 0;

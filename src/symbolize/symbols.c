@@ -18,7 +18,7 @@
  * Of what processes say of their code: it is read again for each 4 GiB with such code, of which
  * there may be thousands.
  */
-#define MAX_MAPS ((uint64_t)32 << 30)
+#define MAX_MAPS ((uint64_t)4 << 30)
 
 struct symbolizer {
 	struct module_table *modules;

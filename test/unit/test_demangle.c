@@ -118,6 +118,34 @@ static void expressions_without_end(void **state)
 			}
 }
 
+/* Where nothing is printed of an impl, nor of a crate's parts. */
+static void lifetimes_without_end(void **state)
+{
+	(void)state;
+	is("_RNvMIC1aFGzzzzzzzzzz_EuEa1b", "<i8>::b");
+	(void)demangle("_RNvC1a1bIC1aFGzzzzzzzzzz_EuE", text);
+	is("_RINvC1a1bFG_RL0_hEuE", "a::b::<for<'a> fn(&'a u8)>");
+	is("_RNvCsFGab_3foo3bar", "foo::bar");
+	assert_null(demangle("_RNvC3foo9FGbar_baz", text)); /* it looks so, and may stay as it is */
+}
+
+/* What libiberty asks of the stack at once: so much for each template and each reference. */
+static void templates_and_references_on_the_stack(void **state)
+{
+	char name[4097], *at = name;
+
+	(void)state;
+	at += sprintf(at, "_Z1f");
+	for (unsigned i = 0; i < 500; i++)
+		at += sprintf(at, "I1a");
+	for (unsigned i = 0; i < 500; i++)
+		*at++ = 'E';
+	*at++ = 'v';
+	for (unsigned i = 0; i < 650; i++)
+		at += sprintf(at, "RT_");
+	(void)demangle(name, text);
+}
+
 /* What recurses deeply must fail, not fall off the stack. */
 static void deep_names(void **state)
 {
@@ -145,6 +173,8 @@ int main(void)
 		cmocka_unit_test(cpp_names),         cmocka_unit_test(rust_names),
 		cmocka_unit_test(other_names),       cmocka_unit_test(long_names),
 		cmocka_unit_test(names_without_end), cmocka_unit_test(expressions_without_end),
+		cmocka_unit_test(lifetimes_without_end),
+		cmocka_unit_test(templates_and_references_on_the_stack),
 		cmocka_unit_test(deep_names),
 	};
 
