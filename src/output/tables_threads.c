@@ -83,7 +83,8 @@ void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time)
 
 	if (!entry || slot_unused(entry) || entry->flags & TRACE_THREAD_FOLDED)
 		return;
-	entry->end = time;
+	/* A sample may come after the word that its thread has ended. */
+	entry->end = time > entry->start ? time : entry->start;
 	entry->flags |= TRACE_THREAD_ENDED;
 	if (!thread_mentioned(tables, thread))
 		slot_give(tables, thread);

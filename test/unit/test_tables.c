@@ -166,6 +166,8 @@ static void slots_wait_for_their_samples(void **state)
 	tables_thread_stored(tables, a, 1, 0);
 	tables_thread_ended(tables, a, 30);
 	assert_int_equal(tables_thread(tables, a)->end, 30);
+	tables_thread_ended(tables, a, 5); /* before its first sample */
+	assert_int_equal(tables_thread(tables, a)->end, 10);
 	assert_int_not_equal(tables_add_thread(tables, 3, 3, 0, 40), a);
 	ledger->floor[1] = 3;
 	ledger->nr_reductions = 3;
