@@ -2,14 +2,19 @@
 _adaptrace()
 {
 	local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local words
+	local word=${COMP_WORDS[COMP_CWORD]} at=$COMP_CWORD
+	local words before there=
 
-	# bash takes the = of --event=NAME for a word
+	# bash takes the : of sched:NAME for a word
+	while ((at > 2)) && [[ ${COMP_WORDS[at]} == :* || ${COMP_WORDS[at - 1]} == *: ]]; do
+		word=${COMP_WORDS[--at]}$word
+	done
+	before=${COMP_WORDS[at - 1]}
+	# and so the = of --event=NAME
 	if [[ $word == = ]]; then
 		word=
 	elif [[ $before == = ]]; then
-		before=${COMP_WORDS[COMP_CWORD - 2]}
+		before=${COMP_WORDS[at - 2]}
 	fi
 	if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
 		words="help $("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')"
@@ -19,6 +24,9 @@ _adaptrace()
 	elif [[ $command == record && $before == @(-e|--event|--counters) ]]; then
 		words=$("$program" list --available --json 2>/dev/null |
 			grep -o '"name":"[^"]*"' | cut -d '"' -f 4)
+		# of a list the last one
+		[[ $word == *,* ]] && there=${word%,*},
+		word=${word##*,}
 	elif [[ $command == record ]]; then
 		mapfile -t COMPREPLY < <(compgen -A command -A file -- "$word")
 		return
@@ -26,7 +34,10 @@ _adaptrace()
 		mapfile -t COMPREPLY < <(compgen -A file -X '!*.atr*' -- "$word"; compgen -A directory -- "$word")
 		return
 	fi
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	mapfile -t COMPREPLY < <(compgen -P "$there" -W "$words" -- "$word")
+	# What stands before a colon is no part of the word that bash completes.
+	word=$there$word
+	((at < COMP_CWORD)) && COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}")
 	compopt +o filenames 2>/dev/null # whose = would be quoted
 	[[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
 	return 0

@@ -31,6 +31,21 @@ offers job.atr report jo
 offers folder report f
 completed report jo | grep -q txt && fail "a text is no trace"
 offers sh record s
+# Events with colons, which bash takes for words, and lists of them.
+mkdir fake
+cat >fake/adaptrace <<'E'
+echo '[{"name":"cpu-clock"},{"name":"page-faults"},{"name":"sched:sched_switch"}]'
+E
+chmod +x fake/adaptrace
+real=$ADAPTRACE ADAPTRACE=$work/fake/adaptrace
+offers sched:sched_switch record -e sch
+offers sched_switch record -e sched :
+offers sched_switch record -e sched : sched_sw
+offers sched_switch record --event = sched : sched_sw
+offers cpu-clock,page-faults record -e cpu-clock,pa
+offers sched_switch record -e cpu-clock,sched : sched_sw
+offers sched_switch,page-faults record -e sched : sched_switch,pa
+ADAPTRACE=$real
 if "$ADAPTRACE" list --available | grep -q cpu-clock; then
 	offers cpu-clock record -e cpu-cl
 	offers cpu-clock record --event = cpu-cl
