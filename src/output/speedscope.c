@@ -187,8 +187,23 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 struct events {
 	const struct spool *spool;
 	FILE *file;
+	uint32_t thread;
+	unsigned *nr_profiles;
 	uint64_t nr, last; /* last: the time of the last one; 0: there is none */
 };
+
+/* Before the first event: of a thread may be only marks and values, which make none. */
+static void begin_calls(const struct events *events)
+{
+	char text[CONVERT_TEXT_SIZE];
+
+	convert_thread_text(events->spool->paths.trace, events->thread, 0, text);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), ": calls");
+	fprintf(events->file,
+	        "%s\n{\"type\":\"evented\",\"name\":", (*events->nr_profiles)++ ? "," : "");
+	escape_json(events->file, text);
+	fputs(",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[\n", events->file);
+}
 
 static void print_event(void *arg, const struct call_moment *moment)
 {
@@ -197,6 +212,8 @@ static void print_event(void *arg, const struct call_moment *moment)
 
 	if (moment->kind == CALL_POINT || !trace_region(paths->trace, moment->call->region))
 		return;
+	if (!events->nr)
+		begin_calls(events);
 	events->last = moment->time - events->spool->calls->first_time;
 	fprintf(events->file, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
 	        events->nr++ ? ",\n" : "", moment->kind == CALL_ENTERED ? 'O' : 'C',
@@ -205,19 +222,14 @@ static void print_event(void *arg, const struct call_moment *moment)
 
 static int print_calls(const struct spool *spool, FILE *file, uint32_t thread, unsigned *nr)
 {
-	struct events events = {.spool = spool, .file = file};
-	char text[CONVERT_TEXT_SIZE];
+	struct events events = {.spool = spool, .file = file, .thread = thread, .nr_profiles = nr};
 	int err;
 
 	if (!spool_has_calls(spool, thread))
 		return 0;
-	convert_thread_text(spool->paths.trace, thread, 0, text);
-	snprintf(text + strlen(text), sizeof(text) - strlen(text), ": calls");
-	fprintf(file, "%s\n{\"type\":\"evented\",\"name\":", (*nr)++ ? "," : "");
-	escape_json(file, text);
-	fputs(",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[\n", file);
 	err = spool_tell_calls(spool, thread, print_event, &events);
-	fprintf(file, "],\n\"endValue\":%" PRIu64 "}", events.last);
+	if (events.nr)
+		fprintf(file, "],\n\"endValue\":%" PRIu64 "}", events.last);
 	return err;
 }
 
