@@ -226,12 +226,25 @@ static int check_output(const struct convert_options *options, const char *outpu
 		say("'%s' is the trace itself; name another output with -o", output);
 		return -EEXIST;
 	}
+	if (S_ISDIR(stat_now.st_mode) && !converter->to_folder) {
+		say("'%s' is a folder, and --%s writes a file; name that with -o", output,
+		    converter->name);
+		return -EISDIR;
+	}
 	if (options->force)
 		return 0;
 	if (!is_file_or_folder(&stat_now))
 		return 0; /* a device or pipe */
 	say("'%s' exists; replace it with --force or name another with -o", output);
 	return -EEXIST;
+}
+
+/* Not a link to one. */
+static bool is_own_folder(const char *path)
+{
+	struct stat now;
+
+	return !lstat(path, &now) && S_ISDIR(now.st_mode);
 }
 
 static void complain(const struct convert_options *options, const char *scratch, const char *output,
@@ -244,8 +257,8 @@ static void complain(const struct convert_options *options, const char *scratch,
 		    "for longer, or start with a higher -F",
 		    options->file, options->converter->name);
 	else if (err == -EEXIST && options->force)
-		say("'%s' is not replaced: it holds more than an archive; name another with -o",
-		    output);
+		say("'%s' is not replaced: it %s; name another with -o", output,
+		    is_own_folder(output) ? "holds more than an archive" : "is no folder");
 	else if (err == -EEXIST)
 		say("'%s' exists; replace it with --force or name another with -o", output);
 	else if (!strcmp(output, "-") && access(scratch, W_OK | X_OK))

@@ -45,14 +45,17 @@ static int usage(FILE *to, int status)
 
 /*
  * Who was started without one of the standard descriptors must not get another file for it, and
- * messages into that. What we execute is without them again.
+ * messages into that; output that has no place to go is an error. What we execute is without them
+ * again.
  */
 static void fill_standard_descriptors(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0    ? O_WRONLY | O_CLOEXEC
+		                       : fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY | O_CLOEXEC
+		                                                           : O_RDWR | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
