@@ -201,7 +201,7 @@ static void write_run(struct merge *merge)
 	}
 	if (!cgroup) /* one way of counting, the more doubtful one */
 		run->flags &= ~(uint32_t)TRACE_RUN_CGROUP;
-	run->nr_cpus = merge->map.nr_cpus;
+	run->nr_cpus = merge_map_cpus(&merge->map);
 }
 
 /*

@@ -37,7 +37,7 @@ struct merge_map {
 	struct map64 modules, comms, regions; /* by hash */
 	struct map64 streams;                 /* by event and CPU */
 	struct map64 frames; /* the input that a frame was seen in first << 16 | its module there */
-	uint32_t nr_modules, nr_cpus;
+	uint32_t nr_modules, nr_cpus; /* with a number of their own each */
 	struct cpu_block *blocks;
 	uint32_t nr_blocks;
 	bool *commands_met; /* by command: an input that sampled event 0 had tasks of it */
@@ -59,6 +59,8 @@ int merge_map_input(struct merge_map *map, struct merge_input *input);
 
 /* For that alone: the streams of the input, which is known by its host's CPUs from then on. */
 void merge_map_streams(struct merge_map *map, struct merge_input *input);
+/* How many CPUs the hosts have, each of which has a block of numbers for each of its periods. */
+uint32_t merge_map_cpus(const struct merge_map *map);
 
 /* A string of the input. */
 uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);

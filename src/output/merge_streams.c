@@ -53,6 +53,30 @@ static struct cpu_block find_block(struct merge_map *map, const struct merge_inp
 	return *block;
 }
 
+/* The largest of a host's blocks from this one on; 0: the host has one before. */
+static uint32_t cpus_of_host(const struct merge_map *map, uint32_t first)
+{
+	uint32_t host = map->blocks[first].host, most = 0;
+
+	for (uint32_t i = 0; i < map->nr_blocks; i++) {
+		if (map->blocks[i].host != host)
+			continue;
+		if (i < first)
+			return 0;
+		most = map->blocks[i].nr > most ? map->blocks[i].nr : most;
+	}
+	return most;
+}
+
+uint32_t merge_map_cpus(const struct merge_map *map)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < map->nr_blocks; i++)
+		nr += cpus_of_host(map, i);
+	return nr;
+}
+
 static struct trace_stream *make_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
                                         uint64_t base_period)
 {

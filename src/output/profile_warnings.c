@@ -80,7 +80,7 @@ static void warn_of_periods(const struct profile *profile, const struct warner *
 static void warn_of_coverage(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	uint64_t rounding = profile->max_weight * (trace_run(profile->trace)->nr_cpus + 1ULL);
+	uint64_t rounding = profile->max_weight * (trace_nr_cpus(profile->trace) + 1ULL);
 	uint64_t total = profile_exact(profile);
 	bool in_full = trace_run(profile->trace)->flags & (TRACE_RUN_CGROUP | TRACE_RUN_WIDE);
 	char exact[TEXT_SIZE], part[TEXT_SIZE];

@@ -149,6 +149,7 @@ static void ranks_that_began_unevenly_are_told(void **state)
 		tables_event(ranks[1].tables, 1)->base_period += uneven;
 		trace = merged(ranks, path);
 		assert_int_equal(result.uneven, uneven);
+		assert_int_equal(trace_run(trace)->nr_cpus, NR_CPUS); /* of one host */
 		merged_close(ranks, trace, path);
 	}
 }
