@@ -281,6 +281,18 @@ static void warn_of_dropped_calls(const struct session *s)
 	            : "");
 }
 
+static void warn_of_lost_calls(const struct session *s)
+{
+	const struct trace_instrument *instrument = tables_instrument(s->tables, 0);
+	uint64_t lost = instrument ? instrument->lost : 0;
+
+	if (lost)
+		say("%llu call%s lost on the way to the recorder: it could not keep up (then "
+		    "--events-wait lets the program wait), or a process made calls in more than "
+		    "128 threads or with more than 2000 names",
+		    (unsigned long long)lost, lost == 1 ? " was" : "s were");
+}
+
 static void warn_of_calls(const struct session *s)
 {
 	uint64_t refused, unheard;
@@ -302,6 +314,7 @@ static void warn_of_calls(const struct session *s)
 		    (unsigned long long)unheard, unheard == 1 ? "" : "es",
 		    unheard == 1 ? "its" : "their");
 	warn_of_dropped_calls(s);
+	warn_of_lost_calls(s);
 	if (!refused && !unheard && !calls_nr_processes(s->calls))
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
 		    "statically linked or setuid, or has a network of its own, as in a container: "

@@ -154,8 +154,9 @@ static void warn_of_lost_calls(const struct trace *trace, const struct warner *w
 		lost += instrument->lost;
 	if (lost)
 		warn(warner,
-		     "%llu call%s lost on the way to the recorder, and no sum here has %s; if the "
-		     "recorder could not keep up, --events-wait lets the program wait for it",
+		     "%llu call%s lost on the way to the recorder, and no sum here has %s: it "
+		     "could not keep up (then --events-wait lets the program wait), or a process "
+		     "made calls in more than 128 threads or with more than 2000 names",
 		     (unsigned long long)lost, lost == 1 ? " was" : "s were",
 		     lost == 1 ? "it" : "them");
 }

@@ -42,8 +42,10 @@
 struct process {
 	_Alignas(PROCESS_PAGE) struct ring_process *shared; /* NULL: not connected */
 	enum ring_clock clock;
-	uint64_t ahead; /* of the recorder's clock: see struct ring_process */
-	bool started;   /* connecting was tried */
+	uint64_t ahead;     /* of the recorder's clock: see struct ring_process */
+	bool started;       /* connecting was tried */
+	uint64_t in_vain;   /* tail + 1 of the definitions after a wait that brought no room */
+	bool rings_in_vain; /* a wait for a ring for another thread brought none */
 
 	_Alignas(PROCESS_PAGE) struct ring_process *met; /* shared, or the parent's in a child */
 	bool starting; /* a thread tries, or has tried, to connect */
@@ -67,6 +69,12 @@ RARE uint64_t process_slow_ticks(void);
 static inline uint64_t process_ticks(void)
 {
 	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : process_slow_ticks();
+}
+
+/* Whether calls of this class are not wanted any more; connected. */
+static inline bool process_closed(enum call_class class)
+{
+	return __atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1;
 }
 
 /* Connects to the recorder at the first call; false: there is none. */
@@ -124,7 +132,9 @@ struct thread {
 	size_t scratch_size;
 	uintptr_t stack, stack_end; /* its own; those of fibers and signals are elsewhere */
 	uint64_t in_vain;           /* the ring's tail + 1 after a wait that brought no room */
-	bool refused;               /* no ring for this thread */
+	bool loss_counted;          /* a record of the call that is being written was lost */
+	bool ended;                 /* destructors that run later find nothing */
+	uint32_t nr_refused;        /* calls that found no ring */
 	uint8_t turns;              /* that its destructor had */
 };
 

@@ -203,7 +203,8 @@ static void forked(void)
 	process.shared = process.met = NULL;
 	if (shared)
 		munmap(shared, ring_memory_size());
-	process.starting = process.started = false;
+	process.starting = process.started = process.rings_in_vain = false;
+	process.in_vain = 0;
 	comm_forked();
 	requests_forked();
 	regions_forked();
@@ -244,7 +245,7 @@ static void thread_ended(void *arg)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);
 	thread->ring = NULL;
 	thread->calls = false;
-	thread->refused = true; /* destructors that run later find nothing */
+	thread->ended = true;
 	thread->inside = 0;
 }
 
@@ -259,6 +260,22 @@ static void thread_ended(void *arg)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                              void *library) __attribute__((weak));
 #pragma weak pthread_atfork
+
+/* Where the recorder is. A program may clear its environment before it makes its first call. */
+static char recorder[256];
+
+static const char *find_recorder(void)
+{
+	return *recorder ? recorder : getenv(RING_VARIABLE);
+}
+
+__attribute__((constructor)) static void keep_recorder(void)
+{
+	const char *told = getenv(RING_VARIABLE);
+
+	if (told && strlen(told) < sizeof(recorder))
+		memcpy(recorder, told, strlen(told) + 1);
+}
 
 __attribute__((constructor)) static void hear_of_forks(void)
 {
@@ -275,7 +292,7 @@ uint64_t process_slow_ticks(void)
 
 static void connect_process(void)
 {
-	struct ring_process *shared = meet_recorder(getenv(RING_VARIABLE));
+	struct ring_process *shared = meet_recorder(find_recorder());
 
 	if (shared && !process.have_key)
 		process.have_key = !pthread_key_create(&process.key, thread_ended);
@@ -328,6 +345,22 @@ static bool definition_room(const struct ring_ends *ring, size_t nr)
 	return ring->head + nr - tail <= RING_DEFINITION_WORDS;
 }
 
+/* A recorder that has taken nothing in since the last time that this was in vain may be gone. */
+static bool wait_for_definitions(const struct ring_ends *ring, size_t nr)
+{
+	for (unsigned tries = 0; !definition_room(ring, nr); tries++) {
+		uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
+
+		if (process.in_vain == tail + 1)
+			return false;
+		if (tries == 200)
+			process.in_vain = tail + 1;
+		else
+			process_wait(500000);
+	}
+	return true;
+}
+
 bool process_define(const uint64_t *words, size_t nr)
 {
 	struct ring_process *shared = process.shared;
@@ -336,12 +369,9 @@ bool process_define(const uint64_t *words, size_t nr)
 	size_t at = ring->head % RING_DEFINITION_WORDS;
 	size_t pad = at + nr > RING_DEFINITION_WORDS ? RING_DEFINITION_WORDS - at : 0;
 
-	for (unsigned tries = 0; !definition_room(ring, pad + nr); tries++) {
-		if (tries == 200) {
-			ring->lost++;
-			return false;
-		}
-		process_wait(500000);
+	if (!wait_for_definitions(ring, pad + nr)) {
+		ring->lost++;
+		return false;
 	}
 	if (pad)
 		base[at] = ring_head(RING_PAD, 0, 0, 0, 0);

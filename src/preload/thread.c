@@ -45,20 +45,50 @@ static bool take_ring(struct thread *thread, unsigned number)
 	return true;
 }
 
+static bool take_any_ring(struct thread *thread)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&process.lock);
+	for (unsigned i = 0; !taken && i < RING_MAX_THREADS; i++)
+		taken = take_ring(thread, i);
+	if (taken)
+		process.rings_in_vain = false;
+	pthread_mutex_unlock(&process.lock);
+	return taken;
+}
+
+/* Those of threads that have ended are free when the recorder has read them. */
+static void wait_for_ring(struct thread *thread)
+{
+	uint64_t patience = process.shared->patience;
+	uint64_t until = patience ? ring_ticks(RING_CLOCK_MONOTONIC) + patience : 0;
+
+	if (!patience || __atomic_load_n(&process.rings_in_vain, __ATOMIC_RELAXED))
+		return;
+	while (!take_any_ring(thread)) {
+		if (ring_ticks(RING_CLOCK_MONOTONIC) > until) {
+			__atomic_store_n(&process.rings_in_vain, true, __ATOMIC_RELAXED);
+			return;
+		}
+		process_wait(500000);
+	}
+}
+
+/* How many calls are lost before a thread asks again. */
+#define REFUSALS 256
+
 bool thread_start(struct thread *thread)
 {
 	int error = errno;
 
-	if (thread->refused)
+	if (thread->ended || thread->nr_refused++ % REFUSALS)
 		return false;
-	pthread_mutex_lock(&process.lock);
-	for (unsigned i = 0; !thread->ring && i < RING_MAX_THREADS; i++)
-		take_ring(thread, i);
-	pthread_mutex_unlock(&process.lock);
+	if (!take_any_ring(thread))
+		wait_for_ring(thread);
 	/* Even without a ring: the destructor frees scratch memory. */
 	if (process.have_key)
 		pthread_setspecific(process.key, thread);
-	thread->refused = !thread->ring;
 	errno = error;
 	return thread->ring;
 }

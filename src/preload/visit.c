@@ -51,14 +51,9 @@ static inline bool have_ring(struct thread *thread)
 	return likely(thread->ring) || start_ring(thread);
 }
 
-static bool is_closed(enum call_class class)
-{
-	return __atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1;
-}
-
 bool visit_wanted(struct thread *thread, enum call_class class)
 {
-	return have_ring(thread) && !is_closed(class);
+	return have_ring(thread) && !process_closed(class);
 }
 
 /* --- calls that were left --------------------------------------------------------------------- */
@@ -167,7 +162,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	/* A signal handler that makes calls may come at any time, and finds the visit intact. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = (uintptr_t)visit;
-	if (unlikely(is_closed(info->class)) && !mpi_call_bounds_world(info->region))
+	if (unlikely(process_closed(info->class)) && !mpi_call_bounds_world(info->region))
 		return true;
 	if (info->handler->before && is_understood(info))
 		info->handler->before(visit, a);
@@ -209,6 +204,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	    (likely(!result) || info->handler->always))
 		info->handler->after(visit, a);
 	thread_write(thread, visit->enter, visit->leave);
+	thread->loss_counted = false;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = 0;
 	return result;

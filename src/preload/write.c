@@ -40,6 +40,13 @@ static bool wait_for_room(struct thread *thread, uint64_t head)
 	return true;
 }
 
+/* Of a call that is several records, once. */
+static void count_loss(struct thread *thread)
+{
+	thread->ring->lost += !thread->loss_counted;
+	thread->loss_counted = ring_head_flags(thread->made) & RING_CONTINUED;
+}
+
 /*
  * Looks at the recorder's side, so that the next half of a ring is written without. The end of the
  * ring is left out where a record does not fit in there.
@@ -51,7 +58,7 @@ __attribute__((noinline)) static uint64_t *reserve_slowly(struct thread *thread,
 
 	if (!ring_room(thread, thread->head + pad + nr) &&
 	    !wait_for_room(thread, thread->head + pad + nr)) {
-		thread->ring->lost++;
+		count_loss(thread);
 		return NULL;
 	}
 	if (pad)

@@ -91,6 +91,21 @@ if command -v prlimit >/dev/null; then
 	wait "$recorder"
 	grep -q 'calls of . process.* are missing: .*File too large' errors || fail "$(cat errors)"
 fi
+# A program may clear its environment before its first call.
+cat >bare.c <<'E'
+#include <adaptrace.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	clearenv();
+	ADAPTRACE_MARK("alone");
+	return 0;
+}
+E
+gcc -D_GNU_SOURCE -I"$include" -o bare bare.c || fail bare
+recorded -m 1M --mpi -F 100 -g none -o bare.atr ./bare
+"$ADAPTRACE" dump --json bare.atr | grep -q '"call":"alone"' || fail "a cleared environment"
 # Of a program that executes another one, all calls are its own.
 cat >executes.c <<'E'
 #include <adaptrace.h>
