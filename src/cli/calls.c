@@ -357,6 +357,11 @@ uint64_t calls_unheard(const struct calls *calls)
 	return calls->unheard;
 }
 
+uint64_t calls_refused_comms(const struct calls *calls)
+{
+	return calls->names.refused_comms;
+}
+
 uint64_t calls_malformed(const struct calls *calls)
 {
 	uint64_t malformed = calls->malformed_ended;

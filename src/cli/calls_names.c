@@ -95,8 +95,10 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
 	if (index != UINT32_MAX)
 		return index;
 	index = tables_add_comm(names->tables, comm, members);
-	if (index == UINT32_MAX)
+	if (index == UINT32_MAX) {
+		names->refused_comms++;
 		return 0;
+	}
 	map64_add(&names->comms, key, index);
 	return index;
 }

@@ -164,8 +164,7 @@ static bool demangle_rust(const char *name, char *text)
 		at += digits;
 		changed = true;
 	}
-	return demangle_as(rust_demangle_callback, few, text) &&
-	       !(changed && strstr(text, "G00"));
+	return demangle_as(rust_demangle_callback, few, text) && !(changed && strstr(text, "G00"));
 }
 
 const char *demangle(const char *name, char text[DEMANGLED_MAX])

@@ -170,9 +170,12 @@ static void deep_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpp_names),         cmocka_unit_test(rust_names),
-		cmocka_unit_test(other_names),       cmocka_unit_test(long_names),
-		cmocka_unit_test(names_without_end), cmocka_unit_test(expressions_without_end),
+		cmocka_unit_test(cpp_names),
+		cmocka_unit_test(rust_names),
+		cmocka_unit_test(other_names),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(names_without_end),
+		cmocka_unit_test(expressions_without_end),
 		cmocka_unit_test(lifetimes_without_end),
 		cmocka_unit_test(templates_and_references_on_the_stack),
 		cmocka_unit_test(deep_names),
