@@ -135,14 +135,16 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct report_o
 	if (!err && !job.rows.nr)
 		err = -ENODATA;
 	if (!err) {
+		fputc('{', to);
 		/* All ranks, for functions have a weight of each. */
-		struct json_object *object = head(&job, UINT32_MAX), *array = json_list();
-
-		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++)
-			json_append(array, function_object(&job, &job.samples.functions[i]));
-		json_add(object, "functions", array);
-		json_put(&out, object);
-		fputc('\n', to);
+		json_put_members(&out, head(&job, UINT32_MAX));
+		fputs("\"functions\":[", to);
+		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++) {
+			if (i)
+				fputc(',', to);
+			json_put(&out, function_object(&job, &job.samples.functions[i]));
+		}
+		fputs("]}\n", to);
 		err = out.err;
 	}
 	job_fini(&job);
