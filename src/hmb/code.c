@@ -63,18 +63,27 @@ static uint32_t site_hash(uint64_t who)
 
 static_assert(2 * CODE_MAX_SITES == 1 << 9, "site_hash() gives 9 bits");
 
+static unsigned char *put_new_who(const struct code_model *model, unsigned char *at, uint64_t who)
+{
+	uint32_t thread = (uint32_t)who, cpu = (uint32_t)(who >> 32);
+	uint32_t near = thread - model->thread + SITE_BELOW;
+	bool expected = cpu == expected_cpu(model);
+
+	if (near < (SITE_NEW - SITE_NEAR) / 2 && (expected || cpu == second_cpu(model))) {
+		*at = (unsigned char)((SITE_NEAR + near * 2 + !expected) << 2 | WHERE_SWITCH);
+		return at + 1;
+	}
+	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
+	at = varint_put(at, (uint64_t)distance_32(thread, model->thread) << 1 | !expected);
+	return expected ? at : varint_put(at, cpu);
+}
+
 static unsigned char *put_new_site(struct code_model *model, unsigned char *at, uint64_t who,
                                    uint64_t step)
 {
-	uint64_t cpu = who >> 32;
-	bool elsewhere = cpu != expected_cpu(model);
-
-	*at++ = SITE_NEW << 2 | WHERE_SWITCH;
-	at = varint_put(at, (uint64_t)distance_32((uint32_t)who, model->thread) << 1 | elsewhere);
-	if (elsewhere)
-		at = varint_put(at, cpu);
+	at = put_new_who(model, at, who);
 	if (!stream_known(model, who))
-		at = varint_put(at, step);
+		at = varint_put(at, step ^ model->step);
 	add_site(model, who, step);
 	return at;
 }
@@ -84,12 +93,12 @@ static unsigned char *put_switch(struct code_encoder *encoder, unsigned char *at
 {
 	struct code_model *model = &encoder->model;
 	uint16_t *slot = &encoder->site_slots[site_hash(who)];
+	uint32_t age = site_age(model, *slot);
 
 	if (*slot < model->nr_sites && model->sites[*slot] == who) {
-		*at++ = (unsigned char)((*slot < SITE_BYTE ? *slot : SITE_BYTE) << 2 |
-		                        WHERE_SWITCH);
-		if (*slot >= SITE_BYTE)
-			*at++ = (unsigned char)*slot;
+		*at++ = (unsigned char)((age < SITE_BYTE ? age : SITE_BYTE) << 2 | WHERE_SWITCH);
+		if (age >= SITE_BYTE)
+			*at++ = (unsigned char)age;
 		go_to_site(model, who);
 		return at;
 	}
@@ -345,7 +354,8 @@ void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_s
 	uint64_t residual;
 
 	at = put_site(encoder, at, sample, bin->time_shift);
-	residual = code_residual(&model->streams[model->stream], sample->time >> bin->time_shift);
+	residual = code_residual(model, &model->streams[model->stream],
+	                         sample->time >> bin->time_shift);
 	at = put_where(encoder, at, residual, sample->context, sample->leaf);
 	if (bin->nr_counters)
 		at = put_counters(encoder, at, code_who(sample->thread, sample->cpu),

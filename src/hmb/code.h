@@ -10,7 +10,7 @@
  *          thread the CPU, that was there last time. Otherwise one byte names both, the *site of
  *          execution*.
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
- *          2^(level+1)) after the last of the same stream.
+ *          2^(level+1)) after the last of the same stream, and not before the last of all.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts and
  *          leaves. Numbers below 240 take one byte; a pair or a context with a higher one that is
  *          met again changes places with one of these, each in turn. Contexts that have none come
@@ -41,10 +41,13 @@
  *              that was not followed last; 64 … 151: in the last seen of the vicinities with
  *              this number modulo 88, low byte of the node number; 152 … 251, 252 … 254: high
  *              bits, 2, 3 bytes of the node number; 255: its 4 bytes
- *     switch:  control with WHERE_SWITCH; its 6 bits are the number of the site of execution,
- *              62: number in the next byte, 63: a new one: varint zigzag(thread - that of the
- *              last new one) · 2, + 1 and varint CPU where that is not the one of the site that is
- *              expected next, and, where the stream has no record yet, varint step
+ *     switch:  control with WHERE_SWITCH; its 6 bits are the age of the site of execution, that
+ *              is how many are newer; 30: age in the next byte; 31 … 62: a new one: (thread - that
+ *              of the last new one + 3) · 2, on the CPU that is expected next, + 1: on that of the
+ *              last record, or, where that is the same, on its number XOR 1; 63: a new one: varint
+ *              zigzag(thread - that of the last new one) · 2, + 1 and varint CPU where that is not
+ *              the expected one; then, where the new one's stream has no record yet, varint step
+ *              XOR that of the last new stream
  *
  * Behind it stand the counters, in bins that have any: see counter_code.h.
  *
@@ -115,7 +118,7 @@ static inline uint64_t code_who(uint32_t thread, uint32_t cpu)
 struct code_stream {
 	uint64_t who;  /* code_who() of its last record */
 	uint64_t step; /* in time units */
-	uint64_t last; /* in time units; of the present stream: that of the last record */
+	uint64_t last; /* in time units */
 	uint32_t next; /* the stream that followed */
 	bool known;    /* it has a record */
 };
@@ -133,6 +136,8 @@ struct code_model {
 	uint32_t stream_shift;                    /* of a code_who(), for what its stream is of */
 	uint32_t turn, context_turn;              /* the number that changes places next */
 	uint32_t thread;                          /* of the last new site */
+	uint64_t step;                            /* of the last new stream, in time units */
+	uint64_t now;                             /* of the last record, likewise */
 	struct code_stream streams[CODE_STREAMS]; /* the first ones beside what is above */
 	uint64_t sites[CODE_MAX_SITES];           /* code_who() */
 	uint16_t order[CODE_MAX_PAIRS];           /* the pair that has a number */

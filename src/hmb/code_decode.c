@@ -184,27 +184,38 @@ static uint32_t get_context(struct reader *reader, struct code_model *model)
 	return context;
 }
 
-static struct code_stream *get_new_site(struct reader *reader, struct code_model *model)
+static uint64_t get_new_who(struct reader *reader, const struct code_model *model, unsigned code)
 {
-	uint64_t code = get_varint(reader);
-	uint32_t thread = model->thread + (uint32_t)unzigzag(code >> 1);
-	uint32_t cpu = code & 1 ? (uint32_t)get_varint(reader) : expected_cpu(model);
-	uint64_t who = code_who(thread, cpu);
+	uint32_t thread, cpu;
+	uint64_t told;
 
-	return add_site(model, who, stream_known(model, who) ? 0 : get_varint(reader));
+	if (code < SITE_NEW) {
+		code -= SITE_NEAR;
+		cpu = code % 2 ? second_cpu(model) : expected_cpu(model);
+		return code_who(model->thread + code / 2 - SITE_BELOW, cpu);
+	}
+	told = get_varint(reader);
+	thread = model->thread + (uint32_t)unzigzag(told >> 1);
+	cpu = told & 1 ? (uint32_t)get_varint(reader) : expected_cpu(model);
+	return code_who(thread, cpu);
 }
 
 static struct code_stream *get_site(struct reader *reader, struct code_model *model, unsigned code)
 {
-	unsigned number = code;
+	unsigned age = code;
+	uint64_t who, step = 0;
 
-	if (code == SITE_NEW)
-		return get_new_site(reader, model);
+	if (code >= SITE_NEAR) {
+		who = get_new_who(reader, model, code);
+		if (!stream_known(model, who))
+			step = get_varint(reader) ^ model->step;
+		return add_site(model, who, step);
+	}
 	if (code == SITE_BYTE)
-		number = get_byte(reader);
-	if (number >= model->nr_sites)
+		age = get_byte(reader);
+	if (age >= model->nr_sites)
 		return NULL;
-	return go_to_site(model, model->sites[number]);
+	return go_to_site(model, model->sites[site_age(model, age)]);
 }
 
 /* The pair that the record's leaf is near to; -EBADMSG for numbers of none. */
@@ -341,7 +352,8 @@ static inline int get_record(struct code_cursor *cursor, struct reader *reader,
 	}
 	if (!stream || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	stream->last = expected_time(stream) + unzigzag(get_residual(reader, control >> 2));
+	stream->last = expected_time(model, stream) + unzigzag(get_residual(reader, control >> 2));
+	model->now = stream->last;
 	if (get_where(reader, cursor, control & 3, &pair, &number) || reader->wrong)
 		return -EBADMSG;
 	model->last = pair;

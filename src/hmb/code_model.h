@@ -17,8 +17,10 @@
 #define TIME_END         (TIME_DIRECT + (TIME_BYTES - TIME_DIRECT) * 256)
 #define TIME_2_END       (TIME_END + ((TIME_3_BYTES - TIME_BYTES) << 16))
 #define TIME_3_END       (TIME_END + (1 << 24))
-#define SITE_BYTE        62
+#define SITE_BYTE        30 /* sites that are older have their age in the next byte */
+#define SITE_NEAR        31 /* new ones of a thread near that of the last new one */
 #define SITE_NEW         63
+#define SITE_BELOW       3 /* how far below; above it is as far as there are codes */
 #define NUMBER_DIRECT    240
 #define NUMBER_END       (NUMBER_DIRECT + 16 * 256)
 #define LEAF_FAR         32 /* numbers of leaves from here on need another byte */
@@ -42,6 +44,7 @@
 #define FRAME_BLOCK(f)   ((uint32_t)((f) >> BLOCK_SHIFT))
 #define BLOCK_MODULE(b)  ((b) >> (32 - BLOCK_SHIFT))
 
+static_assert(CODE_MAX_SITES <= 256, "every site's age must fit a byte");
 static_assert(CODE_MAX_PAIRS < NUMBER_END, "every pair, and every context + 1, must have a number");
 static_assert(CODE_MAX_LEAVES <= (LEAF_CALLER - LEAF_FAR) * 256, "every leaf must have a number");
 static_assert(CODE_BLOCKS <= LEAF_NEW_BLOCK - LEAF_BLOCK, "every block must have a code");
@@ -62,10 +65,11 @@ static inline void model_reset(struct code_model *model, uint64_t base_time,
 	model->turn = 0;
 	model->context_turn = 0;
 	model->thread = 0;
+	model->step = 0;
 	model->stream = 0;
 	model->stream_shift = owner == STREAM_OF_CPU ? 32 : 0;
 	memset(model->streams, 0, sizeof(model->streams));
-	model->streams[0].last = base_time;
+	model->now = base_time;
 	memset(model->vicinities, 0, sizeof(model->vicinities));
 	memset(model->blocks, 0, sizeof(model->blocks));
 }
@@ -82,15 +86,39 @@ static inline uint32_t expected_stream(const struct code_model *model)
 	return model->streams[model->stream].next;
 }
 
+static inline uint32_t stream_cpu(const struct code_model *model, uint32_t stream)
+{
+	return (uint32_t)(model->streams[stream].who >> 32);
+}
+
 /* Before the first record 0. */
 static inline uint32_t expected_cpu(const struct code_model *model)
 {
-	return (uint32_t)(model->streams[expected_stream(model)].who >> 32);
+	return stream_cpu(model, expected_stream(model));
 }
 
-static inline uint64_t expected_time(const struct code_stream *stream)
+/* Another one: that of the last record, if it is. */
+static inline uint32_t second_cpu(const struct code_model *model)
 {
-	return stream->last + stream->step;
+	uint32_t expected = expected_cpu(model), last = stream_cpu(model, model->stream);
+
+	return last == expected ? expected ^ 1 : last;
+}
+
+/* How many sites are newer than that of an index; and the index of that with an age. */
+static inline uint32_t site_age(const struct code_model *model, uint32_t index)
+{
+	return (model->nr_sites - 1 - index) % CODE_MAX_SITES;
+}
+static_assert((CODE_MAX_SITES & (CODE_MAX_SITES - 1)) == 0, "they wrap as the count does");
+
+/* One that did not tick when it was due does so now. */
+static inline uint64_t expected_time(const struct code_model *model,
+                                     const struct code_stream *stream)
+{
+	uint64_t due = stream->last + stream->step;
+
+	return due > model->now ? due : model->now;
 }
 
 /* From now on this site's stream is expected after the present one, and there this site. */
@@ -113,20 +141,21 @@ static inline bool stream_known(const struct code_model *model, uint64_t who)
 /* The step is asked for where the stream is not known. */
 static inline struct code_stream *add_site(struct code_model *model, uint64_t who, uint64_t step)
 {
-	uint64_t now = model->streams[model->stream].last;
 	bool known = stream_known(model, who);
 	struct code_stream *stream = go_to_site(model, who);
 
 	model->sites[model->nr_sites++ % CODE_MAX_SITES] = who;
 	model->thread = (uint32_t)who;
-	if (!known)
-		*stream = (struct code_stream){
-			.who = who,
-			.step = step,
-			.last = now - step,
-			.next = model->stream,
-			.known = true,
-		};
+	if (known)
+		return stream;
+	model->step = step;
+	*stream = (struct code_stream){
+		.who = who,
+		.step = step,
+		.last = model->now - step,
+		.next = model->stream,
+		.known = true,
+	};
 	return stream;
 }
 

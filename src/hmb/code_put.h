@@ -95,11 +95,12 @@ static inline bool code_site_expected(const struct code_encoder *encoder, uint64
 }
 
 /* How far from the expected one a time is, in units; the next is expected after it. */
-static inline uint64_t code_residual(struct code_stream *stream, uint64_t time)
+static inline uint64_t code_residual(struct code_model *model, struct code_stream *stream,
+                                     uint64_t time)
 {
-	uint64_t residual = zigzag(time - expected_time(stream));
+	uint64_t residual = zigzag(time - expected_time(model, stream));
 
-	stream->last = time;
+	stream->last = model->now = time;
 	return residual;
 }
 
@@ -109,7 +110,7 @@ static inline bool code_put_expected(struct code_encoder *encoder, struct bin *b
 {
 	struct code_model *model = &encoder->model;
 	uint32_t next = expected_stream(model);
-	uint64_t residual = code_residual(&model->streams[next], time >> bin->time_shift);
+	uint64_t residual = code_residual(model, &model->streams[next], time >> bin->time_shift);
 	uint16_t *slot = &encoder->pair_slots[pair_slot(context, leaf)];
 	unsigned char *at = bin_records(bin) + bin->record_bytes;
 	struct code_pair *pair;

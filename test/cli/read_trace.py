@@ -147,35 +147,44 @@ class Records(Bytes):
         self.trace = trace
         self.stream_of = (lambda thread, cpu: thread) if owner else (lambda thread, cpu: cpu)
         self.sites, self.nr_sites, self.thread = {}, 0, 0
-        self.streams, self.stream = {}, None
+        self.streams, self.stream, self.step = {}, None, 0
         self.pairs, self.turn, self.leaves = [], 0, []
         self.contexts, self.context_turn = [], 0
         self.blocks, self.last = {}, (0, 0)
         self.new_blocks, self.nr_modules = [], 0
         self.trails, self.trail, self.vicinities = [0, 0], 0, {}
 
-    def expected_cpu(self):
+    def likely_cpu(self, which):
         if self.stream is None:
             return 0
-        return self.streams[self.streams[self.stream]['next']]['site'][1]
+        stream = self.streams[self.stream]
+        return (self.streams[stream['next']] if which == 'next' else stream)['site'][1]
 
     def number(self):
         byte = self.byte()
         return byte if byte < 240 else 240 + 256 * (byte - 240) + self.byte()
 
     def switch(self, code):
-        if code == 63:
-            value = self.varint()
-            self.thread = self.thread + unzigzag(value >> 1) & 0xffffffff
-            cpu = self.varint() if value % 2 else self.expected_cpu()
+        if code >= 31:
+            if code == 63:
+                value = self.varint()
+                self.thread = self.thread + unzigzag(value >> 1) & 0xffffffff
+                cpu = self.varint() if value % 2 else self.likely_cpu('next')
+            else:
+                near, last = divmod(code - 31, 2)
+                self.thread = self.thread + near - 3 & 0xffffffff
+                cpu, second = self.likely_cpu('next'), self.likely_cpu('last')
+                if last:
+                    cpu = second if second != cpu else cpu ^ 1
             site = self.sites[self.nr_sites % 256] = self.thread, cpu
             self.nr_sites += 1
         else:
-            site = self.sites[self.byte() if code == 62 else code]
+            age = self.byte() if code == 30 else code
+            site = self.sites[(self.nr_sites - 1 - age) % 256]
         number = self.stream_of(*site) % 256
         if number not in self.streams:
-            step = self.varint()
-            self.streams[number] = dict(step=step, next=number, last=self.time - step)
+            self.step ^= self.varint()
+            self.streams[number] = dict(step=self.step, next=number, last=self.time - self.step)
         if self.stream is not None:
             self.streams[self.stream]['next'] = number
         self.stream = number
@@ -296,7 +305,8 @@ class Records(Bytes):
             residual = 2865 + self.little(3)
         elif residual >= 60:
             residual = 2865 + 65536 * (residual - 60) + self.little(2)
-        self.time = (stream['last'] + stream['step'] + unzigzag(residual)) % 2**64
+        due = (stream['last'] + stream['step']) % 2**64
+        self.time = (max(due, self.time) + unzigzag(residual)) % 2**64
         stream['last'] = self.time
         self.last = context, leaf = self.where(control & 3)
         return self.time, *stream['site'], context, leaf

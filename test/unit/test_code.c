@@ -370,23 +370,23 @@ static uint32_t size_at(struct code_encoder *encoder, struct bin *bin, uint64_t 
 
 /*
  * Two streams tick by turns: CPUs, whatever threads run there, or threads, wherever they run. A
- * switch to a known site takes a byte, to a new one two, and one more for a CPU that is not the one
- * expected.
+ * switch to a site takes a byte, unless it is a new one of a thread that is not near the last new
+ * one's, or on a CPU that is neither the last one, nor the one expected, nor its neighbour.
  */
 static void tick_by_turns(enum stream_owner owner)
 {
-	/* all is new: the steps, a leaf, the CPU where it differs, the turn */
-	const uint8_t first[] = {12, owner == STREAM_OF_CPU ? 10 : 9, 3};
+	/* all is new: the thread, the step, a leaf, the turn */
+	const uint8_t first[] = {12, 6, 3};
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
 
 	code_begin(encoder, bin, 0, 6, owner, no_nodes);
 	for (uint32_t i = 0; i < 200; i++) {
-		uint32_t stream = i % 2, other = i / 10 % 5, size = 2;
+		uint32_t stream = i % 2, other = i / 10 % 5 * 2, size = 2;
 		bool of_cpu = owner == STREAM_OF_CPU;
 
 		if (i % 10 < 2)
-			size = i >= 50 ? 3 : of_cpu ? 4 : 5;
+			size = i >= 50 || of_cpu || i % 10 ? 3 : 5;
 		if (i < 3)
 			size = first[i];
 		assert_int_equal(size_at(encoder, bin, (uint64_t)i << 19,
@@ -409,6 +409,42 @@ static void inherited_events_go_on_in_their_threads(void **state)
 	tick_by_turns(STREAM_OF_THREAD);
 }
 
+/* What a switch takes to a thread that is so far from the last new one, beyond two bytes. */
+static void expect_switch(struct code_encoder *encoder, struct bin *bin, uint32_t thread,
+                          unsigned bytes)
+{
+	static uint64_t time;
+
+	time += 1 << 20;
+	assert_int_equal(size_at(encoder, bin, time, thread, 0), 2 + bytes);
+}
+
+/* Short-lived processes: new threads one after the other, and older ones that are met again. */
+static void new_threads_take_a_byte(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+	uint32_t thread = 1000;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
+	size_at(encoder, bin, 0, thread, 0);
+	for (unsigned i = 0; i < 100; i++)
+		expect_switch(encoder, bin, ++thread, 1);
+	expect_switch(encoder, bin, thread += 12, 1);
+	expect_switch(encoder, bin, thread -= 3, 1);
+	expect_switch(encoder, bin, thread += 13, 2);
+	expect_switch(encoder, bin, thread -= 4, 2);
+	for (unsigned i = 0; i < 300; i++)
+		expect_switch(encoder, bin, ++thread, 1);
+	expect_switch(encoder, bin, thread - 29, 1);
+	expect_switch(encoder, bin, thread - 30, 2);
+	expect_switch(encoder, bin, thread - 255, 2);
+	expect_switch(encoder, bin, thread - 256, 3); /* the oldest is known no more */
+	free(bin);
+	free(encoder);
+}
+
 /* New blocks of four modules in turn are near the last one of the same module; of five, none is. */
 static void blocks_of_four_modules_take_a_byte_less(void **state)
 {
@@ -420,7 +456,7 @@ static void blocks_of_four_modules_take_a_byte_less(void **state)
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t leaf = (uint64_t)(i % 4) << 32 | (20 + 2 * i) << 16;
 
-		assert_int_equal(size_of(encoder, bin, 10 + i, leaf), i ? i < 4 ? 7 : 6 : 10);
+		assert_int_equal(size_of(encoder, bin, 10 + i, leaf), i ? i < 4 ? 7 : 6 : 9);
 	}
 	for (unsigned i = 0; i < 20; i++) {
 		uint64_t leaf = (uint64_t)(10 + i % 5) << 32 | (20 + 2 * i) << 16;
@@ -745,6 +781,7 @@ int main(void)
 		cmocka_unit_test(contexts_that_are_met_again_take_a_byte),
 		cmocka_unit_test(threads_that_take_turns_are_on_time),
 		cmocka_unit_test(inherited_events_go_on_in_their_threads),
+		cmocka_unit_test(new_threads_take_a_byte),
 		cmocka_unit_test(blocks_of_four_modules_take_a_byte_less),
 		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
 		cmocka_unit_test(as_many_pairs_are_known_as_the_page_says),
