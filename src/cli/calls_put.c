@@ -6,14 +6,16 @@ static uint32_t find_thread(struct calls_put *put, struct calls_process *process
                             uint64_t time)
 {
 	struct tasks *tasks = put->config.tasks;
-	struct task *task;
+	struct task *task = NULL;
 
 	put->last_process = process;
 	put->last_tid = tid;
-	/* A process in a PID namespace of its own knows its threads by other numbers. */
-	if ((pid_t)process->shared->pid != process->pid)
+	if (tid == (pid_t)process->shared->pid)
 		tid = process->pid;
-	task = tasks_of_claim(tasks, process->pid, tid);
+	else if ((pid_t)process->shared->pid != process->pid)
+		tid = outer_thread(&put->outer, process->pid, tid);
+	if (tid)
+		task = tasks_of_claim(tasks, process->pid, tid);
 	if (task && task->process->pid != process->pid)
 		task = tasks_of_sample(tasks, process->pid, process->pid);
 	put->last_thread =

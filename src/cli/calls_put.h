@@ -3,11 +3,13 @@
 #define CLI_CALLS_PUT_H
 
 #include "cli/calls.h"
+#include "cli/outer_thread.h"
 
 struct calls_put {
 	struct calls_sink sink; /* it is this one's */
 	struct calls_config config;
 	uint64_t unknown_threads; /* calls of such */
+	struct outer_threads outer;
 	/* The thread of the call before; tids are looked up once a round. */
 	const struct calls_process *last_process;
 	pid_t last_tid;

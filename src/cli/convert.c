@@ -264,9 +264,10 @@ static void complain(const struct convert_options *options, const char *scratch,
 	else if (!strcmp(output, "-") && access(scratch, W_OK | X_OK))
 		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",
 		    scratch, strerror(errno));
+	else if (err != -EINTR && !strcmp(output, "-"))
+		say("cannot write to standard output: %s", strerror(-err));
 	else if (err != -EINTR)
-		say("cannot write '%s': %s", strcmp(output, "-") ? output : "standard output",
-		    strerror(-err));
+		say("cannot write '%s': %s", output, strerror(-err));
 }
 
 static int write_output(const struct convert_options *options, struct conversion *conversion,

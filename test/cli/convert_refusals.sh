@@ -23,8 +23,8 @@ convert --folded -o '' plain.atr; expect 2 'empty'
 convert --folded nowhere.atr; expect 1 'record a trace first'
 convert --folded plain.json; expect 1 'not a trace'
 convert --folded -o nowhere/x plain.atr; expect 1 'No such file'
-convert --folded -o . plain.atr; expect 1 'exists'
-convert --folded --force -o . plain.atr; expect 1 'directory'
+convert --folded -o . plain.atr; expect 1 'is a folder'
+convert --folded --force -o . plain.atr; expect 1 'is a folder'
 # What the viewers of a format would refuse.
 "$build/unit/make_trace" big none.atr 0
 for format in firefox speedscope; do

@@ -50,4 +50,41 @@ for name, calls, lost in ('turns', 80000, 0), ('crowd', 12800, 1000):
     kind, = json.load(open(name))['calls']['kinds']
     assert (kind['seen'], kind['lost']) == (calls, lost), (name, kind)
 E
+# In a PID namespace of their own threads have other numbers, and are told apart all the same.
+unshare -pf true 2>/dev/null || pass
+cat >two.c <<'E'
+#include <pthread.h>
+#include <unistd.h>
+#include "adaptrace.h"
+
+static void *own(void *name)
+{
+	for (int i = 0; i < 40; i++) {
+		ADAPTRACE_BEGIN("turn");
+		usleep(2000);
+		ADAPTRACE_END("turn");
+	}
+	return name;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, own, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+E
+gcc -w -I"$here/../../include" -pthread -o two two.c || fail compile
+recorded --mpi --events-wait 10000 -o inside.atr unshare -pf ./two
+"$ADAPTRACE" dump --json inside.atr >inside || fail dump
+check <<'E'
+import collections, json
+calls = [c for c in map(json.loads, open('inside')) if 'call' in c]
+of = collections.Counter(c['tid'] for c in calls)
+assert sorted(of.values()) == [40, 40] and not any(c['pid'] == c['tid'] for c in calls), of
+E
 pass

@@ -1,0 +1,58 @@
+#include "cli/outer_thread.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last of a thread's numbers, from ours to that of its own namespace. */
+static pid_t innermost(pid_t pid, const char *tid)
+{
+	char path[64], line[256], *last;
+	pid_t inner = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/status", pid, tid);
+	status = fopen(path, "re");
+	while (status && !inner && fgets(line, sizeof(line), status))
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
+			inner = (pid_t)strtol(last, NULL, 10);
+	if (status)
+		fclose(status);
+	return inner;
+}
+
+static pid_t find(pid_t pid, pid_t inner)
+{
+	struct dirent *entry;
+	char path[64];
+	pid_t found = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.' && innermost(pid, entry->d_name) == inner)
+			found = (pid_t)strtol(entry->d_name, NULL, 10);
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+static_assert(OUTER_THREADS == 1 << 9, "a place has 9 bits");
+
+pid_t outer_thread(struct outer_threads *threads, pid_t pid, pid_t inner)
+{
+	uint32_t place = ((uint32_t)pid * 0x9e3779b1U ^ (uint32_t)inner * 0x85ebca6bU) >> 23;
+	struct outer_thread *known = &threads->found[place];
+	pid_t outer;
+
+	if (known->pid == pid && known->inner == inner)
+		return known->outer;
+	outer = find(pid, inner);
+	if (outer)
+		*known = (struct outer_thread){pid, inner, outer};
+	return outer;
+}
