@@ -2,7 +2,8 @@
 """bench_bytes.py BUILD [SECONDS]: bytes per stored sample on real programs at 10 kHz. Goals: records
 alone <= 4 (LAMMPS, GROMACS, python3) and <= 6 (anything); with contexts <= 5 (LAMMPS, GROMACS) over
 60 s. Programs that are not installed are left out: lammps, lammps-examples, openmpi-bin, gromacs,
-gcc, python3, x264. Of those on several CPUs a sample also says which thread took its turn."""
+gcc, python3, x264. Of those on several CPUs a sample also says which thread took its turn; of
+commands that end at once, who they were."""
 import json, os, shutil, subprocess, sys, tempfile
 
 build = os.path.abspath(sys.argv[1])
@@ -76,6 +77,10 @@ def encoder():
     measure('x264', ['sh', '-c', 'while :; do x264 --threads 6 -o /dev/null in.y4m; done'])
 
 
+def shell():
+    measure('shell', ['sh', '-c', 'while :; do expr 1 + 2 | sed s/3/4/ | cut -c1; done'])
+
+
 lammps()
 if shutil.which('mpirun'):
     lammps('4 ranks', ['mpirun', '--oversubscribe', '-n', '4'], 6, None)
@@ -83,3 +88,4 @@ gromacs()
 measure('python3', ['python3', '-c', 'while True: sum(hash(str(i)) & 3 for i in range(1000000))'], 4)
 compiler()
 encoder()
+shell()
