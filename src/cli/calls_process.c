@@ -85,8 +85,7 @@ void calls_process_close(struct calls_process *process, uint32_t classes)
 
 uint64_t calls_process_lost(const struct calls_process *process)
 {
-	uint64_t lost = process->shared->lost + process->shared->untracked +
-	                process->shared->definitions.lost;
+	uint64_t lost = process->shared->lost + process->shared->untracked;
 
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		lost += process->shared->threads[i].lost;

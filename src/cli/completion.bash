@@ -2,20 +2,23 @@
 _adaptrace()
 {
 	local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
-	local word=${COMP_WORDS[COMP_CWORD]} at=$COMP_CWORD
-	local words before there=
+	local word=${COMP_WORDS[COMP_CWORD]} at=$COMP_CWORD before words joined there=
 
 	# bash takes the : of sched:NAME for a word
+	joined=$word
 	while ((at > 2)) && [[ ${COMP_WORDS[at]} == :* || ${COMP_WORDS[at - 1]} == *: ]]; do
-		word=${COMP_WORDS[--at]}$word
+		joined=${COMP_WORDS[--at]}$joined
 	done
 	before=${COMP_WORDS[at - 1]}
 	# and so the = of --event=NAME
-	if [[ $word == = ]]; then
-		word=
-	elif [[ $before == = ]]; then
-		before=${COMP_WORDS[at - 2]}
+	[[ $before == = ]] && before=${COMP_WORDS[at - 2]}
+	if [[ $command == record && $before == @(-e|--event|--counters) ]]; then
+		word=$joined
+	else
+		at=$COMP_CWORD before=${COMP_WORDS[COMP_CWORD - 1]}
+		[[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
+	[[ $word == = ]] && word=
 	if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
 		words="help $("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')"
 	elif [[ $word == -* ]]; then

@@ -316,10 +316,8 @@ static void warn_of_calls(const struct session *s)
 	warn_of_dropped_calls(s);
 	warn_of_lost_calls(s);
 	if (calls_refused_comms(s->calls))
-		say("messages in %llu communicators are between unknown ranks, and missing in "
-		    "OTF2: "
-		    "a trace has room for 65535, with 4 million members together",
-		    (unsigned long long)calls_refused_comms(s->calls));
+		say("a trace has room for 65535 communicators, with 4 million members together: "
+		    "messages in others are between unknown ranks, and missing in OTF2");
 	if (!refused && !unheard && !calls_nr_processes(s->calls))
 		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
 		    "statically linked or setuid, or has a network of its own, as in a container: "

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
-#define MAX_BEGUN 4096      /* calls at once; of more, the rest counts as calls of their own */
+#define MAX_BEGUN 256       /* calls at once; of more, the rest counts as calls of their own */
 
 /* The calls of one kind and level, at the next record. */
 struct list {
@@ -98,7 +98,8 @@ static struct list *oldest(const struct call_walk *walk)
 
 static int open_lists(struct call_walk *walk, const struct places *places, const uint32_t *thread)
 {
-	const struct bin_place *place = places->places, *end = place + places->nr, *next;
+	const struct bin_place *place = places->places, *next;
+	const struct bin_place *end = place ? place + places->nr : NULL;
 	int err = 0;
 
 	walk->lists = calloc((size_t)places_lists(places) + 1, sizeof(*walk->lists));
@@ -185,13 +186,12 @@ static bool is_whole(const struct begun *begun)
 	return !(begun->call.call.flags & CALL_CONTINUED) || begun->nr_parts >= MAX_PARTS;
 }
 
-/* Whether the list's next record goes on with this call. */
+/* Whether the list's next record goes on with this call of its thread and level. */
 static bool goes_on(const struct list *list, const struct begun *begun)
 {
 	const struct call *call = &begun->call.call;
 
-	return list->level == begun->call.level && list->record.thread == call->thread &&
-	       list->record.region == call->region && list->record.enter == call->enter &&
+	return list->record.region == call->region && list->record.enter == call->enter &&
 	       list->record.leave == call->leave;
 }
 

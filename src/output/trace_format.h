@@ -1,5 +1,5 @@
 /*
- * The trace file, version 6. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 7. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *

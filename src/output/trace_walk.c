@@ -134,7 +134,8 @@ static uint64_t turn_time(const struct trace_walk *walk, const struct list *list
 
 static int open_lists(struct trace_walk *walk)
 {
-	const struct bin_place *place = walk->places.places, *end = place + walk->places.nr, *next;
+	const struct bin_place *place = walk->places.places, *next;
+	const struct bin_place *end = place ? place + walk->places.nr : NULL;
 	int got = 0;
 
 	for (; place < end && got >= 0; place = next) {

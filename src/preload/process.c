@@ -353,7 +353,7 @@ static bool wait_for_definitions(const struct ring_ends *ring, size_t nr)
 
 		if (process.in_vain == tail + 1)
 			return false;
-		if (tries == 200)
+		if (tries >= 200)
 			process.in_vain = tail + 1;
 		else
 			process_wait(500000);

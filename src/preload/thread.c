@@ -53,7 +53,7 @@ static bool take_any_ring(struct thread *thread)
 	for (unsigned i = 0; !taken && i < RING_MAX_THREADS; i++)
 		taken = take_ring(thread, i);
 	if (taken)
-		process.rings_in_vain = false;
+		__atomic_store_n(&process.rings_in_vain, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&process.lock);
 	return taken;
 }

@@ -30,16 +30,24 @@ static void output_append(const char *text, size_t size, void *arg)
 
 typedef int demangler_fn(const char *name, int options, demangle_callbackref callback, void *arg);
 
-static bool demangle_as(demangler_fn *fn, const char *name, char *text)
+static bool demangle_as(demangler_fn *fn, int options, const char *name, char *text)
 {
-	const int limit = strlen(name) > MANGLED_UNLIMITED ? DMGL_NO_RECURSE_LIMIT : 0;
 	struct output output = {.text = text};
 
 	if (setjmp(output.full) ||
-	    !fn(name, DMGL_PARAMS | DMGL_ANSI | limit, output_append, &output))
+	    !fn(name, DMGL_PARAMS | DMGL_ANSI | options, output_append, &output))
 		return false;
 	text[output.size] = '\0';
 	return true;
+}
+
+/* Of C++ names the length is limited; of Rust's the depth, and a part may stand for itself. */
+static bool demangle_long(const char *name, char *text)
+{
+	const bool unlimited = strlen(name) > MANGLED_UNLIMITED;
+
+	return demangle_as(cplus_demangle_v3_callback, unlimited ? DMGL_NO_RECURSE_LIMIT : 0, name,
+	                   text);
 }
 
 static unsigned nr_substitutions(const char *name)
@@ -104,7 +112,7 @@ static bool packs_are_bounded(const char *name, char *text)
 		}
 	if (!found)
 		return true;
-	return demangle_as(cplus_demangle_v3_callback, printing, text);
+	return demangle_long(printing, text);
 }
 
 /*
@@ -126,8 +134,7 @@ static bool fits_stack(const char *name)
 
 static bool demangle_cpp(const char *name, char *text)
 {
-	return fits_stack(name) && packs_are_bounded(name, text) &&
-	       demangle_as(cplus_demangle_v3_callback, name, text);
+	return fits_stack(name) && packs_are_bounded(name, text) && demangle_long(name, text);
 }
 
 /*
@@ -164,7 +171,8 @@ static bool demangle_rust(const char *name, char *text)
 		at += digits;
 		changed = true;
 	}
-	return demangle_as(rust_demangle_callback, few, text) && !(changed && strstr(text, "G00"));
+	return demangle_as(rust_demangle_callback, 0, few, text) &&
+	       !(changed && strstr(text, "G00"));
 }
 
 const char *demangle(const char *name, char text[DEMANGLED_MAX])

@@ -15,7 +15,7 @@ offers() { # WORD WORDS...
 	completed "$@" >out 2>err
 	grep -qxF -e "$word" out && [ ! -s err ] || fail "adaptrace $* does not become $word: $(cat out err)"
 }
-touch job.atr job.txt
+touch job.atr job.txt we:ird.atr
 mkdir folder
 offers record re
 offers recover re
@@ -51,6 +51,7 @@ if "$ADAPTRACE" list --available | grep -q cpu-clock; then
 	offers cpu-clock record --event = cpu-cl
 	offers cpu-clock record --event =
 fi
+completed report we : ir | grep -q we: && fail "what stands before a colon stands there twice"
 # As it is seen: the name of an option is written as it is, and its value can follow.
 if python3 -c 'import os; os.openpty()' 2>/dev/null; then
 	check "$ADAPTRACE" "$source" <<'P'

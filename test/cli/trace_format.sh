@@ -22,4 +22,11 @@ for options in "-m 64K" "-m 1M" "-m 64K $user" "-m 1M --inherit $user,minor-faul
 	"$ADAPTRACE" dump --json x.atr >dump
 	python3 "$here/read_trace.py" x.atr <dump
 done
+# Commands that end at once, on CPUs that are idle between: new threads, and streams that come late.
+for options in "-m 1M" "-m 1M --inherit"; do
+	recorded $options -o x.atr sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
+		for j in 1 2 3 4 5; do expr $i + $j | sed s/1/2/ >/dev/null; done; sleep 0.01; done'
+	"$ADAPTRACE" dump --json x.atr >dump
+	python3 "$here/read_trace.py" x.atr <dump
+done
 pass

@@ -129,6 +129,18 @@ static void lifetimes_without_end(void **state)
 	assert_null(demangle("_RNvC3foo9FGbar_baz", text)); /* it looks so, and may stay as it is */
 }
 
+/* A reference that stands for itself. */
+static void references_without_end(void **state)
+{
+	char name[4097] = "_RB_";
+
+	(void)state;
+	for (size_t size = 900; size < sizeof(name) - 1; size += 1000) {
+		memset(name + 4, 'a', size);
+		(void)demangle(name, text);
+	}
+}
+
 /* What libiberty asks of the stack at once: so much for each template and each reference. */
 static void templates_and_references_on_the_stack(void **state)
 {
@@ -177,6 +189,7 @@ int main(void)
 		cmocka_unit_test(names_without_end),
 		cmocka_unit_test(expressions_without_end),
 		cmocka_unit_test(lifetimes_without_end),
+		cmocka_unit_test(references_without_end),
 		cmocka_unit_test(templates_and_references_on_the_stack),
 		cmocka_unit_test(deep_names),
 	};

@@ -147,6 +147,7 @@ static void ranks_that_began_unevenly_are_told(void **state)
 		rank_open(&ranks[0], 0);
 		rank_open(&ranks[1], 1);
 		tables_event(ranks[1].tables, 1)->base_period += uneven;
+		tables_stream(ranks[1].tables, 0)->base_period += uneven;
 		trace = merged(ranks, path);
 		assert_int_equal(result.uneven, uneven);
 		assert_int_equal(trace_run(trace)->nr_cpus, NR_CPUS); /* of one host */
