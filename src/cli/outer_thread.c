@@ -1,24 +1,24 @@
 #include "cli/outer_thread.h"
 
+#include "symbolize/proc_status.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The last of a thread's numbers, from ours to that of its own namespace. */
-static pid_t innermost(pid_t pid, const char *tid)
+/* 0: it has ended. */
+static pid_t inner_number(pid_t pid, const char *tid)
 {
-	char path[64], line[256], *last;
+	char path[64], line[256];
 	pid_t inner = 0;
 	FILE *status;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/status", pid, tid);
 	status = fopen(path, "re");
 	while (status && !inner && fgets(line, sizeof(line), status))
-		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
-			inner = (pid_t)strtol(last, NULL, 10);
+		inner = proc_status_inner_number(line);
 	if (status)
 		fclose(status);
 	return inner;
@@ -34,7 +34,7 @@ static pid_t find(pid_t pid, pid_t inner)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	while (tasks && !found && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.' && innermost(pid, entry->d_name) == inner)
+		if (entry->d_name[0] != '.' && inner_number(pid, entry->d_name) == inner)
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
 	if (tasks)
 		closedir(tasks);

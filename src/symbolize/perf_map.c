@@ -1,5 +1,6 @@
 #include "symbolize/perf_map.h"
 #include "symbolize/claims.h"
+#include "symbolize/proc_status.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid)
 {
 	char path[64], line[256];
 	FILE *status;
-	char *last;
+	pid_t inner;
 
 	/* Root's recorder must not take somebody's word for the code of an unknown process. */
 	*uid = geteuid() ? geteuid() : (uid_t)-1;
@@ -27,8 +28,8 @@ void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid)
 	while (status && fgets(line, sizeof(line), status)) {
 		if (!strncmp(line, "Uid:", 4))
 			sscanf(line, "Uid: %*u %u", uid);
-		else if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
-			*ns_pid = (pid_t)strtol(last, NULL, 10);
+		else if ((inner = proc_status_inner_number(line)))
+			*ns_pid = inner;
 	}
 	if (status)
 		fclose(status);
