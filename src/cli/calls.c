@@ -357,7 +357,7 @@ uint64_t calls_unheard(const struct calls *calls)
 	return calls->unheard;
 }
 
-uint64_t calls_refused_comms(const struct calls *calls)
+bool calls_refused_comms(const struct calls *calls)
 {
 	return calls->names.refused_comms;
 }

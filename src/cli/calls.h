@@ -68,8 +68,8 @@ uint64_t calls_refused(const struct calls *calls, int *error);
 /* A process mapped code: if that says so, its calls are missing because it did not reach us. */
 void calls_mapped(struct calls *calls, const char *name);
 uint64_t calls_unheard(const struct calls *calls);
-/* Communicators and files that the trace has no room for. */
-uint64_t calls_refused_comms(const struct calls *calls);
+/* Whether there were communicators or files that the trace has no room for. */
+bool calls_refused_comms(const struct calls *calls);
 /* Records that made no sense. */
 uint64_t calls_malformed(const struct calls *calls);
 

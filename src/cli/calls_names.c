@@ -96,7 +96,7 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
 		return index;
 	index = tables_add_comm(names->tables, comm, members);
 	if (index == UINT32_MAX) {
-		names->refused_comms++;
+		names->refused_comms = true;
 		return 0;
 	}
 	map64_add(&names->comms, key, index);

@@ -17,7 +17,7 @@ struct calls_names {
 	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
 	struct map64 regions, comms; /* entries by what they are */
 	uint32_t nr_alike;           /* of slots that were taken; see struct call */
-	uint64_t refused_comms;      /* for want of room */
+	bool refused_comms;          /* for want of room */
 };
 
 void calls_names_init(struct calls_names *names, struct tables *tables);

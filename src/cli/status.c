@@ -284,13 +284,12 @@ static void warn_of_dropped_calls(const struct session *s)
 static void warn_of_lost_calls(const struct session *s)
 {
 	const struct trace_instrument *instrument = tables_instrument(s->tables, 0);
-	uint64_t lost = instrument ? instrument->lost : 0;
+	char text[WARNING_SIZE];
 
-	if (lost)
-		say("%llu call%s lost on the way to the recorder: it could not keep up (then "
-		    "--events-wait lets the program wait), or a process made calls in more than "
-		    "128 threads or with more than 2000 names",
-		    (unsigned long long)lost, lost == 1 ? " was" : "s were");
+	if (!instrument || !instrument->lost)
+		return;
+	warning_of_lost_calls(text, instrument->lost);
+	say("%s", text);
 }
 
 static void warn_of_calls(const struct session *s)

@@ -145,20 +145,28 @@ static void warn_of_silence(const struct trace *trace, const struct warner *warn
 	}
 }
 
+void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost)
+{
+	snprintf(
+		text, WARNING_SIZE,
+		"%llu call%s lost on the way to the recorder, and no sum has %s: it could not keep "
+		"up (then --events-wait lets the program wait), or a process made calls in more "
+		"than 128 threads or with more than 2000 names",
+		(unsigned long long)lost, lost == 1 ? " was" : "s were", lost == 1 ? "it" : "them");
+}
+
 static void warn_of_lost_calls(const struct trace *trace, const struct warner *warner)
 {
 	const struct trace_instrument *instrument;
+	char text[WARNING_SIZE];
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
 		lost += instrument->lost;
-	if (lost)
-		warn(warner,
-		     "%llu call%s lost on the way to the recorder, and no sum here has %s: it "
-		     "could not keep up (then --events-wait lets the program wait), or a process "
-		     "made calls in more than 128 threads or with more than 2000 names",
-		     (unsigned long long)lost, lost == 1 ? " was" : "s were",
-		     lost == 1 ? "it" : "them");
+	if (!lost)
+		return;
+	warning_of_lost_calls(text, lost);
+	warner->fn(warner->arg, text);
 }
 
 static void warn_of_unknown_mpi(const struct trace *trace, const struct warner *warner)

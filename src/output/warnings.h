@@ -16,6 +16,8 @@ void warnings_of_flags(uint32_t flags, warning_fn *fn, void *arg);
 /* Why there are no samples of an event. counted: event->exact is known, even where it is 0. */
 void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct trace_event *event,
                         bool counted);
+/* That calls never came to the recorder, and why. */
+void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost);
 /* Of one event's samples. */
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg);
 
