@@ -50,15 +50,15 @@ static int usage(FILE *to, int status)
  */
 static void fill_standard_descriptors(void)
 {
-	int fd;
+	static const int flags[] = {
+		[STDIN_FILENO] = O_WRONLY,
+		[STDOUT_FILENO] = O_RDONLY,
+		[STDERR_FILENO] = O_RDWR,
+	};
 
-	do
-		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0    ? O_WRONLY | O_CLOEXEC
-		                       : fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY | O_CLOEXEC
-		                                                           : O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", flags[fd] | O_CLOEXEC); /* which is the lowest free one */
 }
 
 /* Of help and the version; other output is flushed, and its errors told, by the commands. */
