@@ -369,10 +369,8 @@ bool process_define(const uint64_t *words, size_t nr)
 	size_t at = ring->head % RING_DEFINITION_WORDS;
 	size_t pad = at + nr > RING_DEFINITION_WORDS ? RING_DEFINITION_WORDS - at : 0;
 
-	if (!wait_for_definitions(ring, pad + nr)) {
-		ring->lost++;
+	if (!wait_for_definitions(ring, pad + nr))
 		return false;
-	}
 	if (pad)
 		base[at] = ring_head(RING_PAD, 0, 0, 0, 0);
 	memcpy(&base[(at + pad) % RING_DEFINITION_WORDS], words, nr * sizeof(*words));

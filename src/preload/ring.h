@@ -121,7 +121,7 @@ struct ring_open {
 /* How far a ring was written and read, and whose it is. Its words are elsewhere: ring_offset(). */
 struct ring_ends {
 	_Alignas(64) uint64_t head;
-	uint64_t lost;  /* calls */
+	uint64_t lost;  /* calls; of definitions: none */
 	uint32_t state; /* enum ring_state: the target takes FREE and leaves ENDED, the recorder
 	                   makes it FREE again */
 	uint32_t tid;   /* as the target's PID namespace knows it */

@@ -66,13 +66,12 @@ static void wait_for_ring(struct thread *thread)
 
 	if (!patience || __atomic_load_n(&process.rings_in_vain, __ATOMIC_RELAXED))
 		return;
-	while (!take_any_ring(thread)) {
-		if (ring_ticks(RING_CLOCK_MONOTONIC) > until) {
-			__atomic_store_n(&process.rings_in_vain, true, __ATOMIC_RELAXED);
-			return;
-		}
+	do {
 		process_wait(500000);
-	}
+		if (take_any_ring(thread))
+			return;
+	} while (ring_ticks(RING_CLOCK_MONOTONIC) <= until);
+	__atomic_store_n(&process.rings_in_vain, true, __ATOMIC_RELAXED);
 }
 
 /* How many calls are lost before a thread asks again. */
