@@ -697,44 +697,44 @@ static void sections_of_later_versions_are_left_out(void **state)
 	world_close(&w);
 }
 
+/* What is said of a trace with one entry more than this, which are right. */
+static const char *one_too_many(enum trace_section section, const void *entries, uint32_t most,
+                                uint32_t size)
+{
+	struct trace *trace, many;
+	const char *wrong;
+	struct world w;
+
+	world_open(&w, 64 << 10);
+	trace = world_written(&w);
+	many = *trace;
+	many.sections[section] = (struct section){entries, most, size, true};
+	assert_null(trace_check(&many));
+	many.sections[section].nr++;
+	wrong = trace_check(&many);
+	trace_close(trace);
+	world_close(&w);
+	return wrong;
+}
+
 /* No recorder has more, and what looks for one of them looks at all. */
 static void commands_have_an_end(void **state)
 {
 	static const struct trace_command commands[TABLES_MAX_COMMANDS + 1];
-	struct trace *trace, many;
-	struct world w;
 
 	(void)state;
-	world_open(&w, 64 << 10);
-	trace = world_written(&w);
-	many = *trace;
-	many.sections[TRACE_COMMANDS] = (struct section){
-		(const void *)commands, TABLES_MAX_COMMANDS, sizeof(*commands), true};
-	assert_null(trace_check(&many));
-	many.sections[TRACE_COMMANDS].nr++;
-	assert_string_equal(trace_check(&many), "it has more commands than are recorded");
-	trace_close(trace);
-	world_close(&w);
+	assert_string_equal(
+		one_too_many(TRACE_COMMANDS, commands, TABLES_MAX_COMMANDS, sizeof(*commands)),
+		"it has more commands than are recorded");
 }
 
 /* A record counts the event and them. */
 static void counters_have_an_end(void **state)
 {
 	static const struct trace_counter counters[COUNTER_MAX];
-	struct trace *trace, many;
-	struct world w;
 
 	(void)state;
-	world_open(&w, 64 << 10);
-	trace = world_written(&w);
-	many = *trace;
-	many.sections[TRACE_COUNTERS] =
-		(struct section){(const void *)counters, COUNTER_MAX - 1, sizeof(*counters), true};
-	assert_null(trace_check(&many));
-	many.sections[TRACE_COUNTERS].nr++;
-	assert_non_null(trace_check(&many));
-	trace_close(trace);
-	world_close(&w);
+	assert_non_null(one_too_many(TRACE_COUNTERS, counters, COUNTER_MAX - 1, sizeof(*counters)));
 }
 
 static void runs_of_other_sizes_are_read(void **state)
