@@ -18,12 +18,6 @@ static uint32_t first_slot(const struct map64 *map, uint64_t key)
 	return (uint32_t)(hash >> (64 - map->shift));
 }
 
-void map64_prefetch(const struct map64 *map, uint64_t key)
-{
-	if (map->nr)
-		__builtin_prefetch(&map->slots[first_slot(map, key)]);
-}
-
 /* The slot of the key, or the free one where it belongs. */
 static struct map64_slot *find_slot(const struct map64 *map, uint64_t key)
 {

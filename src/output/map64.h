@@ -20,8 +20,6 @@ void map64_fini(struct map64 *map);
 
 /* UINT32_MAX: not there. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
-/* Asks for the memory that map64_get() will need. */
-void map64_prefetch(const struct map64 *map, uint64_t key);
 /* The number of a key, of which all in a map have one in order of appearance; UINT32_MAX: no
  * memory.
  */
