@@ -24,19 +24,6 @@ static inline unsigned lambda(uint64_t n)
 	return n ? (unsigned)__builtin_ctzll(n) : NR_LEVELS - 1;
 }
 
-/* The same without a machine instruction for it: multiply by a De Bruijn sequence and look up. */
-static inline unsigned lambda_portable(uint64_t n)
-{
-	static const uint8_t position[64] = {
-		0,  1,  2,  53, 3,  7,  54, 27, 4,  38, 41, 8,  34, 55, 48, 28,
-		62, 5,  39, 46, 44, 42, 22, 9,  24, 35, 59, 56, 49, 18, 29, 11,
-		63, 52, 6,  26, 37, 40, 33, 47, 61, 45, 43, 21, 23, 58, 17, 10,
-		51, 25, 36, 32, 60, 20, 57, 16, 50, 31, 19, 15, 30, 14, 13, 12,
-	};
-
-	return n ? position[((n & -n) * 0x022fdd63cc95386d) >> 58] : NR_LEVELS - 1;
-}
-
 struct stream {
 	uint64_t n;           /* ordinal of the newest sample, in units of base period << shift */
 	unsigned shift;       /* the kernel samples at base period << shift */
