@@ -58,7 +58,6 @@ struct session {
 	struct session_source *sources; /* [event][cpu] */
 	uint64_t nr_streams;            /* numbers given so far */
 	uint64_t counts[COUNTER_MAX];   /* of the sample at hand */
-	uint64_t malformed;             /* records */
 	/* What the target's process did before it was the target, of events that are all sampled:
 	   of others nobody knows exactly. */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];

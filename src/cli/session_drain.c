@@ -65,18 +65,13 @@ void session_drain(struct session *s, bool all)
 	uint64_t others_since = 0;
 	struct record record;
 	struct sampler_source source;
-	int result;
 
 	if (s->calls) /* whose threads must be known until they have been read */
 		s->tasks.kept = calls_drained(s->calls);
 	sampler_drain(s->sampler, all);
 	if (sampler_is_crowded(s->sampler))
 		wakers_wake(&s->wakers, s->sampler);
-	while ((result = sampler_next(s->sampler, &record, &source))) {
-		if (result < 0) {
-			s->malformed++;
-			continue;
-		}
+	while (sampler_next(s->sampler, &record, &source)) {
 		take_in(s, &record, &source, &others_since);
 		count_trouble(s, &record, &source);
 	}

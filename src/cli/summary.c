@@ -300,7 +300,7 @@ void summary_progress(struct session *s)
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
-	run->malformed = s->malformed + sampler_broken(s->sampler);
+	run->malformed = sampler_malformed(s->sampler);
 	if (s->calls) {
 		calls_progress(s->calls);
 		run->malformed += calls_malformed(s->calls);

@@ -341,22 +341,23 @@ static void count_losses(struct sampler *s, const struct record *record,
 			record->lost.count;
 }
 
-int sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
 {
 	const struct merge_ring *from;
+	const void *raw;
 	size_t size;
-	const void *raw = merge_next(&sampler->merge, &size, &from);
 
+	while ((raw = merge_next(&sampler->merge, &size, &from)) &&
+	       record_decode(record, raw, size, from->format))
+		sampler->malformed++;
 	if (!raw)
-		return 0;
-	if (record_decode(record, raw, size, from->format))
-		return -EBADMSG;
+		return false;
 	find_source(sampler, record, from->cpu, source);
 	count_losses(sampler, record, source, from->format == &sampler->side_format);
 	if (record->time && record->time < sampler->drain_time &&
 	    sampler->drain_time - record->time > sampler->latency)
 		sampler->latency = sampler->drain_time - record->time;
-	return 1;
+	return true;
 }
 
 uint64_t sampler_drained(const struct sampler *sampler)
@@ -369,9 +370,9 @@ uint64_t sampler_late(const struct sampler *sampler)
 	return sampler->merge.late;
 }
 
-uint64_t sampler_broken(const struct sampler *sampler)
+uint64_t sampler_malformed(const struct sampler *sampler)
 {
-	return sampler->merge.broken;
+	return sampler->malformed + sampler->merge.broken;
 }
 
 uint64_t sampler_latency(const struct sampler *sampler)

@@ -160,19 +160,16 @@ bool sampler_is_crowded(const struct sampler *sampler);
 
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */
 void sampler_drain(struct sampler *sampler, bool all);
-/*
- * 1 with the next record of the drain, valid until the next call; 0 at its end; -EBADMSG for a
- * record that makes no sense, which is skipped.
- */
-int sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
+/* The next record of the drain, valid until the next call; false: it has ended. */
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
 
 /* All records of before this time have come out, but for late ones: where the last drain ended. */
 uint64_t sampler_drained(const struct sampler *sampler);
 
 /* Records delivered behind the merge front so far. */
 uint64_t sampler_late(const struct sampler *sampler);
-/* How often the contents of a ring made no sense and were skipped. */
-uint64_t sampler_broken(const struct sampler *sampler);
+/* Records that made no sense, and rests of rings that did not; all are skipped. */
+uint64_t sampler_malformed(const struct sampler *sampler);
 /* The longest time that a record waited for sampler_next(), ns. */
 uint64_t sampler_latency(const struct sampler *sampler);
 

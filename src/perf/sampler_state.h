@@ -89,7 +89,7 @@ struct sampler {
 	unsigned nr_rings;
 	unsigned char *wrapped; /* of all rings */
 	struct merge merge;
-	uint64_t drain_time, latency, lost_records;
+	uint64_t drain_time, latency, lost_records, malformed;
 	char shortage[WHY_SIZE];
 };
 

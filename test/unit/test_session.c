@@ -205,7 +205,7 @@ static void throttling_is_counted_where_it_was(void **state)
 	assert_int_equal(w->sources[0 * NR_CPUS + 1].throttled, 0);
 	assert_int_equal(w->sources[1 * NR_CPUS + 0].throttled, 0);
 	assert_int_equal(w->sources[1 * NR_CPUS + 1].throttled, 2);
-	assert_int_equal(s->malformed, 0);
+	assert_int_equal(sampler_malformed(s->sampler), 0);
 }
 
 /* Slower sampling brings lost samples back, but no lost mappings. */
@@ -270,7 +270,7 @@ static void nonsense_is_counted(void **state)
 	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)], &header, 8));
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_THROTTLE, ID, 0);
 	session_drain(&w->session, true);
-	assert_int_equal(w->session.malformed, 1);
+	assert_int_equal(sampler_malformed(&w->sampler), 1);
 	assert_int_equal(w->sources[0].throttled, 1);
 }
 
