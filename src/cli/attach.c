@@ -1,9 +1,9 @@
+#include "cli/process.h"
 #include "cli/process_fd.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "symbolize/array.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,23 +29,16 @@ static int compare_tids(const void *a, const void *b)
 /* Those of one process, or none of one that has ended meanwhile. */
 static int put_threads(struct threads *threads, pid_t pid)
 {
-	char path[32];
-	struct dirent *entry;
+	DIR *dir = process_threads(pid);
 	int error = 0;
-	DIR *dir;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
 	if (!dir) {
 		error = -errno;
 		return tasks_gone(pid) ? 0 : error;
 	}
-	while (!error && (entry = readdir(dir)) && threads->nr < MOST_THREADS) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0)
-			error = ARRAY_ADD(threads->tids, threads->nr, tid);
-	}
+	while (!error && threads->nr < MOST_THREADS && (tid = process_next(dir)))
+		error = ARRAY_ADD(threads->tids, threads->nr, tid);
 	closedir(dir);
 	return error;
 }

@@ -1,21 +1,20 @@
 #include "cli/outer_thread.h"
 
+#include "cli/process.h"
 #include "symbolize/proc_status.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* 0: it has ended. */
-static pid_t inner_number(pid_t pid, const char *tid)
+static pid_t inner_number(pid_t pid, pid_t tid)
 {
 	char path[64], line[256];
 	pid_t inner = 0;
 	FILE *status;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/status", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	status = fopen(path, "re");
 	while (status && !inner && fgets(line, sizeof(line), status))
 		inner = proc_status_inner_number(line);
@@ -26,19 +25,14 @@ static pid_t inner_number(pid_t pid, const char *tid)
 
 static pid_t find(pid_t pid, pid_t inner)
 {
-	struct dirent *entry;
-	char path[64];
-	pid_t found = 0;
-	DIR *tasks;
+	DIR *threads = process_threads(pid);
+	pid_t tid = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	tasks = opendir(path);
-	while (tasks && !found && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.' && inner_number(pid, entry->d_name) == inner)
-			found = (pid_t)strtol(entry->d_name, NULL, 10);
-	if (tasks)
-		closedir(tasks);
-	return found;
+	while (threads && (tid = process_next(threads)) && inner_number(pid, tid) != inner)
+		continue;
+	if (threads)
+		closedir(threads);
+	return tid;
 }
 
 static_assert(OUTER_THREADS == 1 << 9, "a place has 9 bits");

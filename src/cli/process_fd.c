@@ -1,7 +1,6 @@
 #include "cli/process_fd.h"
 
-#include "cli/process_stat.h"
-#include "perf/text_file.h"
+#include "cli/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,18 +13,6 @@
 #include <unistd.h>
 
 #define LOOK_NS 10000000
-
-pid_t process_of(pid_t tid)
-{
-	char path[32], text[512];
-	const char *pid;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (text_file_read(path, text, sizeof(text)))
-		return 0;
-	pid = strstr(text, "\nTgid:");
-	return pid ? (pid_t)strtol(pid + strlen("\nTgid:"), NULL, 10) : 0;
-}
 
 static int open_timer(pid_t pid)
 {

@@ -14,7 +14,4 @@ int process_fd_open(pid_t pid);
 /* Whether it has: its parent may still have to see that. */
 bool process_fd_ended(int fd, pid_t pid);
 
-/* The process that a thread belongs to; 0: there is no such thread. */
-pid_t process_of(pid_t tid);
-
 #endif

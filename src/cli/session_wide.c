@@ -1,10 +1,9 @@
 /* Whole CPUs, and cgroups that exist: whoever runs there is sampled. */
+#include "cli/process.h"
 #include "cli/say.h"
 #include "cli/session.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,17 +17,13 @@ static void add_running(void *tasks, pid_t pid)
 
 static void add_everyone(struct tasks *tasks)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
+	DIR *processes = process_all();
+	pid_t pid;
 
-	while (dir && (entry = readdir(dir))) {
-		long pid = strtol(entry->d_name, NULL, 10);
-
-		if (pid > 0)
-			add_running(tasks, (pid_t)pid);
-	}
-	if (dir)
-		closedir(dir);
+	while (processes && (pid = process_next(processes)))
+		add_running(tasks, pid);
+	if (processes)
+		closedir(processes);
 }
 
 /* Of whoever runs outside our PID namespace the kernel gives no number: all are process 0. */

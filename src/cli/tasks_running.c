@@ -2,9 +2,9 @@
  * Processes that run: already when they are attached to, where what /proc says stands for records,
  * when sampling begins, and still when it ends.
  */
+#include "cli/process.h"
 #include "cli/tasks.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -47,13 +47,13 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 }
 
 /* NULL: it has nothing there, or with errno. */
-static FILE *open_maps_of(pid_t pid, const char *tid)
+static FILE *open_maps_of(pid_t pid, pid_t tid)
 {
 	char path[64];
 	int first, error;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/maps", (int)pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)pid, (int)tid);
 	errno = 0;
 	f = fopen(path, "re");
 	first = f ? fgetc(f) : EOF;
@@ -71,23 +71,18 @@ static FILE *open_maps_of(pid_t pid, const char *tid)
 /* The first thread may have ended: then others know what it knew. NULL as open_maps_of(). */
 static FILE *open_maps(pid_t pid)
 {
-	struct dirent *entry;
-	int error = 0;
+	DIR *threads = process_threads(pid);
 	FILE *f = NULL;
-	char path[32];
-	DIR *dir;
+	int error = 0;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
+	if (!threads)
 		return NULL;
-	while (!f && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		f = open_maps_of(pid, entry->d_name);
+	while (!f && (tid = process_next(threads))) {
+		f = open_maps_of(pid, tid);
 		error = f ? 0 : errno;
 	}
-	closedir(dir);
+	closedir(threads);
 	errno = error;
 	return f;
 }
@@ -147,17 +142,13 @@ bool tasks_reread_maps(struct tasks *tasks, struct process *process)
 
 int tasks_add_running(struct tasks *tasks, pid_t pid)
 {
-	char path[32];
-	struct dirent *entry;
-	DIR *dir;
+	DIR *threads = process_threads(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
+	if (!threads)
 		return -errno;
-	while ((entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		struct task *task = tid > 0 ? tasks_of_sample(tasks, pid, tid) : NULL;
+	while ((tid = process_next(threads))) {
+		struct task *task = tasks_of_sample(tasks, pid, tid);
 
 		if (!task)
 			continue;
@@ -165,7 +156,7 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 		task->comm = comm_of(tasks, pid, tid);
 		tables_command(tasks->tables, task->comm)->tasks++;
 	}
-	closedir(dir);
+	closedir(threads);
 	return add_maps(tasks, pid, open_maps(pid));
 }
 

@@ -1,6 +1,6 @@
 #include "cli/unobserved.h"
 
-#include "cli/process_stat.h"
+#include "cli/process.h"
 #include "perf/clock.h"
 #include "perf/text_file.h"
 
