@@ -1,6 +1,7 @@
 #include "cli/tasks.h"
 
 #include "cli/mapping.h"
+#include "cli/process_times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,9 +156,9 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
                      uint64_t *children)
 {
 	if (!tasks->inherited)
-		return unobserved_is_there(task->tid, task->ended);
+		return process_is_there(task->tid, task->ended);
 	return task->tid == task->process->pid &&
-	       unobserved_cpu_time(task->tid, task->ended, own, children);
+	       process_cpu_time(task->tid, task->ended, own, children);
 }
 
 /*
@@ -278,7 +279,7 @@ static void begin_target(struct tasks *tasks, struct task *task, uint64_t time)
 	task->usage.ran = 0;
 	task->usage.runs_since = time;
 	if (tasks->user_only)
-		task->usage.before = unobserved_used_by(task->tid, time);
+		task->usage.before = thread_used_by(task->tid, time);
 }
 
 /*

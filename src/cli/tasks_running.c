@@ -3,6 +3,7 @@
  * when sampling begins, and still when it ends.
  */
 #include "cli/process.h"
+#include "cli/process_times.h"
 #include "cli/tasks.h"
 
 #include <errno.h>
@@ -183,17 +184,16 @@ void tasks_begin(struct tasks *tasks)
 	forget_commands(tasks);
 	for (struct task *task = tasks->tasks; task; task = task->hh.next) {
 		/* What said EXIT may live on, unobserved. */
-		if ((task->unobserved || task->ended) &&
-		    !unobserved_is_there(task->tid, tasks->now))
+		if ((task->unobserved || task->ended) && !process_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
 		task->usage.ran = 0;
 		if (task->usage.runs_since)
 			task->usage.runs_since = sampler_now();
 		if (tasks->user_only)
-			task->usage.before = unobserved_used_by(task->tid, sampler_now());
+			task->usage.before = thread_used_by(task->tid, sampler_now());
 		if (tasks->inherited && task->tid == task->process->pid)
-			task->usage.observed = unobserved_used(task->tid);
+			task->usage.observed = process_used(task->tid);
 	}
 	tasks->unobserved = unobserved_nr(&tasks->unobserved_list);
 	tasks->unobserved_list.missed = 0;
@@ -209,7 +209,7 @@ static bool lives(const struct tasks *tasks, pid_t pid)
 {
 	uint64_t own, children;
 
-	return unobserved_cpu_time(pid, tasks->now, &own, &children);
+	return process_cpu_time(pid, tasks->now, &own, &children);
 }
 
 unsigned tasks_running_on(const struct tasks *tasks, pid_t *oldest)
@@ -228,8 +228,7 @@ unsigned tasks_running_on(const struct tasks *tasks, pid_t *oldest)
 void tasks_note_dead(struct tasks *tasks)
 {
 	for (struct task *task = tasks->tasks; task; task = task->hh.next)
-		task->dead =
-			is_running_process(task) && !unobserved_is_there(task->tid, tasks->now);
+		task->dead = is_running_process(task) && !process_is_there(task->tid, tasks->now);
 }
 
 /* What dies leaves its cgroup, too. */

@@ -1,4 +1,5 @@
 /* What tasks used, by command and thread: exactly, as the kernel tells it with inherited events. */
+#include "cli/process_times.h"
 #include "cli/tasks.h"
 
 /* Until now, as the records of switches tell. */
@@ -23,7 +24,7 @@ static uint64_t used_by_program(const struct tasks *tasks, const struct task_usa
 		used = ran_until(from, time);
 		least = 0;
 	} else if (tasks->user_only) {
-		used = unobserved_used_by(tid, time);
+		used = thread_used_by(tid, time);
 		before += from->before;
 	}
 	*exactly = used > before + least;

@@ -27,20 +27,6 @@ struct unobserved_list {
 	uint64_t missed; /* ns between the last reading and the end of those that ended unread */
 };
 
-/* Whether a task that was there at a time (ns) runs, or is dying, which lasts on a busy machine. */
-bool unobserved_is_there(pid_t tid, uint64_t time);
-/*
- * CPU time of a process that was there at a time and of its reaped children, ns; false: it is
- * dying, or has ended.
- */
-bool unobserved_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *children);
-
-/* CPU time of a process, its threads that ended included, ns; 0: it has ended. */
-uint64_t unobserved_used(pid_t pid);
-
-/* That of a thread until a time, ns, as far as it surely was before; 0: it has ended. */
-uint64_t unobserved_used_by(pid_t tid, uint64_t time);
-
 void unobserved_init(struct unobserved_list *list);
 void unobserved_fini(struct unobserved_list *list);
 

@@ -1,6 +1,8 @@
 #include "tables_folder.h"
 #include "task_records.h"
 
+#include "cli/process_times.h"
+
 #include <elf.h>
 #include <pthread.h>
 #include <signal.h>
@@ -476,7 +478,7 @@ static void what_was_used_before_is_not_unobserved(void **state)
 	u = w->tasks.unobserved_list.first;
 	assert_non_null(u);
 	assert_int_equal(u->pid, pid);
-	assert_int_equal(u->before, unobserved_used(pid) + 5);
+	assert_int_equal(u->before, process_used(pid) + 5);
 	end_stopped(pid);
 }
 
@@ -635,7 +637,7 @@ static void the_first_thread_may_have_ended(void **state)
 			_exit(1);
 		syscall(SYS_exit, 0);
 	}
-	while (unobserved_is_there(pid, UINT64_MAX))
+	while (process_is_there(pid, UINT64_MAX))
 		usleep(1000);
 	assert_int_equal(tasks_add_running(&w->tasks, pid), 0);
 	assert_non_null(space_lookup(task(w, (uint32_t)pid, (uint32_t)pid)->process->space, here));

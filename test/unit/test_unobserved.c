@@ -1,6 +1,7 @@
 /* What processes use that no event observes: in full up to their end, or said to be missing. */
 #include "tables_folder.h"
 
+#include "cli/process_times.h"
 #include "cli/unobserved.h"
 
 #include <poll.h>
@@ -144,11 +145,11 @@ static void what_a_thread_used_by_some_time(void **state)
 		continue;
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-	assert_true(unobserved_used_by(getpid(), now) <= clock_of(getpid()));
-	assert_true(unobserved_used_by(getpid(), now - BURN_NS / 2) <=
+	assert_true(thread_used_by(getpid(), now) <= clock_of(getpid()));
+	assert_true(thread_used_by(getpid(), now - BURN_NS / 2) <=
 	            clock_of(getpid()) - BURN_NS / 2);
-	assert_int_equal(unobserved_used_by(getpid(), now - clock_of(getpid()) - BURN_NS), 0);
-	assert_int_equal(unobserved_used_by(0x40000000, now), 0);
+	assert_int_equal(thread_used_by(getpid(), now - clock_of(getpid()) - BURN_NS), 0);
+	assert_int_equal(thread_used_by(0x40000000, now), 0);
 	assert_true(clock_of(getpid()) >= before + BURN_NS / 2);
 }
 
@@ -161,8 +162,8 @@ static void a_name_hides_nobody(void **state)
 	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, before), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "a\n) b\\ (c"), 0);
-	assert_true(unobserved_is_there(getpid(), UINT64_MAX));
-	assert_true(unobserved_cpu_time(getpid(), UINT64_MAX, &own, &children));
+	assert_true(process_is_there(getpid(), UINT64_MAX));
+	assert_true(process_cpu_time(getpid(), UINT64_MAX, &own, &children));
 	assert_int_equal(prctl(PR_SET_NAME, before), 0);
 }
 
