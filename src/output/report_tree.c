@@ -1,5 +1,7 @@
 #include "output/report_tree.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -208,18 +210,10 @@ void report_tree_fini(struct report_tree *tree)
 const struct report_branch *report_tree_children(const struct report_tree *tree, uint32_t node,
                                                  size_t *nr)
 {
-	size_t low = 0, high = tree->nr;
+	size_t first = ARRAY_PARTITION(tree->branches, tree->nr, branch, branch->parent < node);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tree->branches[middle].parent < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*nr = 0;
-	while (low + *nr < tree->nr && tree->branches[low + *nr].parent == node)
+	while (first + *nr < tree->nr && tree->branches[first + *nr].parent == node)
 		++*nr;
-	return &tree->branches[low];
+	return &tree->branches[first];
 }

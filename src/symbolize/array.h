@@ -1,4 +1,7 @@
-/* Arrays that grow entry by entry: the number of entries says how many there is room for. */
+/*
+ * Arrays that grow entry by entry, where the number of entries says how many there is room for; and
+ * the search in ordered ones.
+ */
 #ifndef SYMBOLIZE_ARRAY_H
 #define SYMBOLIZE_ARRAY_H
 
@@ -43,5 +46,25 @@ static inline void *array_reach(void *array, size_t nr, size_t *most, size_t siz
 		++*most;
 	return grown;
 }
+
+/*
+ * The partition point of an array of nr: how many entries it begins with for which a condition on
+ * `entry`, a pointer, holds. It must hold for none behind them.
+ */
+#define ARRAY_PARTITION(array, nr, entry, ...)                                                \
+	({                                                                                    \
+		size_t array_from = 0, array_to = (nr);                                       \
+                                                                                              \
+		while (array_from < array_to) {                                               \
+			const size_t array_middle = array_from + (array_to - array_from) / 2; \
+			const __typeof__(*(array)) *entry = &(array)[array_middle];           \
+                                                                                              \
+			if (__VA_ARGS__)                                                      \
+				array_from = array_middle + 1;                                \
+			else                                                                  \
+				array_to = array_middle;                                      \
+		}                                                                             \
+		array_from;                                                                   \
+	})
 
 #endif

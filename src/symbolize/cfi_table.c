@@ -1,5 +1,7 @@
 #include "symbolize/cfi_table.h"
 
+#include "symbolize/array.h"
+
 #include <stdlib.h>
 
 #define PIECE 64
@@ -129,20 +131,12 @@ static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint
 static bool search_own(const struct cfi_section *section, uint64_t vaddr, uint64_t *offset,
                        uint64_t *next)
 {
-	uint32_t low = 0, high = section->nr;
+	size_t n = ARRAY_PARTITION(section->index, section->nr, entry, entry->vaddr <= vaddr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (section->index[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low)
-		*offset = section->index[low - 1].offset;
-	*next = low < section->nr ? section->index[low].vaddr : UINT64_MAX;
-	return low > 0;
+	if (n)
+		*offset = section->index[n - 1].offset;
+	*next = n < section->nr ? section->index[n].vaddr : UINT64_MAX;
+	return n > 0;
 }
 
 bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,

@@ -1,5 +1,7 @@
 #include "symbolize/claims.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -42,16 +44,7 @@ static size_t claims_next(struct claims *claims, size_t i)
 
 static size_t first_from(const struct claims *claims, uint32_t lo)
 {
-	size_t from = 0, to = claims->n, middle;
-
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (claims->offsets[middle] < lo)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return ARRAY_PARTITION(claims->offsets, claims->n, offset, *offset < lo);
 }
 
 void claims_take(struct claims *claims, uint32_t lo, uint32_t hi, uint32_t owner)

@@ -75,22 +75,15 @@ static int load_add(struct jitdump *dump, const struct code_load *load, uint64_t
 /* The numbers of loads ascend; those of a writer that does otherwise are not found. */
 static int move_add(struct jitdump *dump, const struct code_move *move)
 {
-	size_t from = 0, to = dump->nr, middle;
+	size_t n = ARRAY_PARTITION(dump->codes, dump->nr, load, load->index <= move->index);
 	struct jitdump_code code;
 
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (dump->codes[middle].index <= move->index)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (!from || dump->codes[from - 1].index != move->index)
+	if (!n || dump->codes[n - 1].index != move->index)
 		return 0;
 	code = dump->codes[dump->nr - 1];
 	code.addr = move->addr;
 	code.size = move->size;
-	code.name_at = dump->codes[dump->codes[from - 1].load].name_at;
+	code.name_at = dump->codes[dump->codes[n - 1].load].name_at;
 	code.debug_at = 0; /* its lines are of the old address */
 	return code_add(dump, &code);
 }

@@ -1,4 +1,5 @@
 #include "symbolize/jitdump_lines.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -152,14 +153,7 @@ void jitdump_lines_fini(struct jitdump_lines *lines)
 
 const struct jitdump_line *jitdump_lines_find(const struct jitdump_lines *lines, uint64_t addr)
 {
-	size_t from = 0, to = lines->nr, middle;
+	size_t n = ARRAY_PARTITION(lines->lines, lines->nr, line, line->addr <= addr);
 
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (lines->lines[middle].addr <= addr)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from ? &lines->lines[from - 1] : NULL;
+	return n ? &lines->lines[n - 1] : NULL;
 }

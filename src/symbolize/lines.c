@@ -65,19 +65,10 @@ static bool is_offset_from(const struct lines *lines, size_t i, uint64_t addr)
 /* The first offset that is not below an address. Mostly it is near the one before: *near. */
 static size_t offset_from(const struct lines *lines, uint64_t addr, size_t *near)
 {
-	size_t from = 0, to = lines->n, middle, step;
-
-	for (step = 0; step < 4; step++)
+	for (size_t step = 0; step < 4; step++)
 		if (is_offset_from(lines, *near + step, addr))
 			return *near += step;
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (lines->offsets[middle] < addr)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return *near = from;
+	return *near = ARRAY_PARTITION(lines->offsets, lines->n, offset, *offset < addr);
 }
 
 /* -- lines ------------------------------------------------------------------------------------- */

@@ -61,18 +61,11 @@ static bool is_name_with(const struct table_symbol *symbol, const char *part)
 /* Of several symbols where code begins the last is the best. */
 static const char *name_at(const struct symbol_table *symbols, uint64_t lo, const char *part)
 {
-	size_t from = 0, to = symbols->nr, middle;
+	size_t n = ARRAY_PARTITION(symbols->symbols, symbols->nr, symbol, symbol->lo <= lo);
 
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (symbols->symbols[middle].lo <= lo)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	for (unsigned i = 0; i < MAX_ALIASES && from-- && symbols->symbols[from].lo == lo; i++)
-		if (is_name_with(&symbols->symbols[from], part))
-			return symbols->symbols[from].name;
+	for (unsigned i = 0; i < MAX_ALIASES && n-- && symbols->symbols[n].lo == lo; i++)
+		if (is_name_with(&symbols->symbols[n], part))
+			return symbols->symbols[n].name;
 	return NULL;
 }
 

@@ -106,16 +106,7 @@ static int relocations_add(struct got *got, Elf *elf, Elf_Scn *section, const GE
 /* The first slot with this resolver; the end: none. */
 static size_t resolver_find(const struct got *got, uint64_t resolver)
 {
-	size_t from = 0, to = got->nr, middle;
-
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (got->slots[middle].resolver < resolver)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return ARRAY_PARTITION(got->slots, got->nr, slot, slot->resolver < resolver);
 }
 
 /* A resolver has the name of the function that it chooses an implementation of. */

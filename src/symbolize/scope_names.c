@@ -1,4 +1,5 @@
 #include "symbolize/scope_names.h"
+#include "symbolize/array.h"
 #include "symbolize/dwarf_unit.h"
 #include "symbolize/readable.h"
 #include "symbolize/scope_path.h"
@@ -32,21 +33,15 @@ static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, 
                                             uint64_t offset)
 {
 	struct dwarf_unit *unit = &namer->units[slot];
-	size_t from = 0, to = dwarf->nr_units, middle;
+	size_t n;
 
 	if (namer->open[slot] && unit->dwarf == dwarf && offset >= unit->first &&
 	    offset < unit->end)
 		return unit;
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (dwarf->units[middle] <= offset)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	n = ARRAY_PARTITION(dwarf->units, dwarf->nr_units, start, *start <= offset);
 	if (namer->open[slot])
 		dwarf_unit_close(unit);
-	namer->open[slot] = from && !dwarf_unit_open(unit, dwarf, dwarf->units[from - 1]);
+	namer->open[slot] = n && !dwarf_unit_open(unit, dwarf, dwarf->units[n - 1]);
 	return namer->open[slot] ? unit : NULL;
 }
 

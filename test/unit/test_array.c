@@ -60,12 +60,30 @@ static void room_stays(void **state)
 	free(array);
 }
 
+/* Of every size, with each number there once, not at all or often. */
+static void the_partition_point_is_found(void **state)
+{
+	const uint32_t numbers[] = {1, 1, 1, 3, 4, 4, 7, 7, 7, 7, 9};
+	size_t below;
+
+	(void)state;
+	assert_int_equal(ARRAY_PARTITION((const uint32_t *)NULL, 0, number, *number < 5), 0);
+	for (size_t nr = 0; nr <= sizeof(numbers) / sizeof(*numbers); nr++)
+		for (uint32_t limit = 0; limit < 11; limit++) {
+			for (below = 0; below < nr && numbers[below] < limit; below++)
+				continue;
+			assert_int_equal(ARRAY_PARTITION(numbers, nr, number, *number < limit),
+			                 below);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_added),
 		cmocka_unit_test(entries_are_dropped),
 		cmocka_unit_test(room_stays),
+		cmocka_unit_test(the_partition_point_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
