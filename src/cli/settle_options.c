@@ -309,33 +309,44 @@ static int settle_calls(const struct options *options)
 	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
 }
 
-static int settle_target(const struct options *options)
+/* Which options say nothing, or something else, where others are given. */
+static int settle_combination(const struct options *options)
 {
-	if (!options->command && !options->nr_attach && !options->wide)
-		say("nothing to record; try 'adaptrace record ./app', -p PID or -a");
-	else if (options->command && options->duration)
-		say("--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after "
-		    "10 seconds by adaptrace record timeout 10 COMMAND");
-	else if (options->calls_tuned && !options->calls)
-		say("--events-share, --events-policy and --events-wait are for --mpi");
-	else if (options->calls && (options->nr_attach || options->wide))
-		say("--mpi works from a program's start: it excludes -p, -a, -C and --cgroup");
-	else if (options->calls && options->delay)
-		say("--mpi works from a program's start: it excludes --delay");
-	else if (options->wide && options->nr_attach)
-		say("-p and -a, -C or --cgroup exclude each other");
-	else if (options->frequency > 0 && options->period)
-		say("-F and -c exclude each other; for one event write EVENT:freq=HZ or "
-		    "EVENT:period=N");
-	else if (options->wide && options->inherit)
-		say("--inherit is for one program, not for -a, -C or --cgroup");
-	else if (options->engine_given && options->stacks != TRACE_STACKS_DWARF)
-		say("--unwinder is for -g dwarf: nothing else needs one");
-	else if (options->depth_given && options->stacks == TRACE_STACKS_NONE)
-		say("--max-stack is for stacks, which -g none leaves out");
-	else
-		return settle_wide(options);
-	return -EINVAL;
+	const bool running = options->nr_attach || options->wide;
+	const struct {
+		bool wrong;
+		const char *why;
+	} rules[] = {
+		{!options->command && !running,
+	         "nothing to record; try 'adaptrace record ./app', -p PID or -a"},
+		{options->command && options->duration,
+	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
+	         "seconds by adaptrace record timeout 10 COMMAND"},
+		{options->calls_tuned && !options->calls,
+	         "--events-share, --events-policy and --events-wait are for --mpi"},
+		{options->calls && running,
+	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
+		{options->calls && options->delay,
+	         "--mpi works from a program's start: it excludes --delay"},
+		{options->wide && options->nr_attach,
+	         "-p and -a, -C or --cgroup exclude each other"},
+		{options->frequency > 0 && options->period,
+	         "-F and -c exclude each other; for one event write EVENT:freq=HZ or "
+	         "EVENT:period=N"},
+		{options->wide && options->inherit,
+	         "--inherit is for one program, not for -a, -C or --cgroup"},
+		{options->engine_given && options->stacks != TRACE_STACKS_DWARF,
+	         "--unwinder is for -g dwarf: nothing else needs one"},
+		{options->depth_given && options->stacks == TRACE_STACKS_NONE,
+	         "--max-stack is for stacks, which -g none leaves out"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong) {
+			say("%s", rules[i].why);
+			return -EINVAL;
+		}
+	return 0;
 }
 
 /* The habit of perf record -p PID sleep 10. */
@@ -350,8 +361,8 @@ static void settle_until(struct options *options)
 int settle_options(struct options *options)
 {
 	settle_until(options);
-	if (settle_proc() || settle_target(options) || settle_output(options) ||
-	    settle_calls(options))
+	if (settle_proc() || settle_combination(options) || settle_wide(options) ||
+	    settle_output(options) || settle_calls(options))
 		return -EINVAL;
 	if (!options->nr_events && default_event(options))
 		return -EINVAL;
