@@ -88,7 +88,7 @@ static int finish(struct session *s)
 	summary_totals(s);
 	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
-	status_warnings(s);
+	session_warn(s);
 	if (!s->options->quiet)
 		status_final(s, bytes);
 	return exit_status;

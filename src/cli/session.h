@@ -6,7 +6,7 @@
  *
  * session.c sets it up and ends it, session_loop.c runs it. Who sampled what, and whom, is
  * session_open.c, attach.c or session_wide.c; what is made of it session_drain.c and
- * session_sample.c.
+ * session_sample.c; what is missing in it session_warnings.c.
  */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -162,5 +162,10 @@ void session_sample(struct session *session, const struct record *record,
  * that helps. The kernel follows at its next sample.
  */
 void session_slow_down(struct session *session);
+
+/* --- at its end ------------------------------------------------------------------------------- */
+
+/* What a user should know before believing the trace; a line each, mostly none. */
+void session_warn(const struct session *session);
 
 #endif

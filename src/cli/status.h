@@ -14,7 +14,4 @@ void status_clear(struct session *session);
 /* "adaptrace: 61.2 MiB of 100 MiB, kept 1 of 16, 625 Hz now, 0 lost → adaptrace.atr" */
 void status_final(const struct session *session, uint64_t bytes);
 
-/* What a user should know before believing the trace; a line each, mostly none. */
-void status_warnings(const struct session *session);
-
 #endif
