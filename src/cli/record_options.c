@@ -5,7 +5,7 @@
 #include "cli/period.h"
 #include "cli/say.h"
 #include "cli/settle_options.h"
-#include "output/trace_calls.h"
+#include "output/call_text.h"
 
 #include <argp.h>
 #include <ctype.h>

@@ -5,6 +5,69 @@
 #include <inttypes.h>
 #include <string.h>
 
+const char *region_class_name(uint32_t region_class)
+{
+	static const char *const names[NR_TRACE_REGION_CLASSES] = {
+		[TRACE_MPI_OTHER] = "MPI",
+		[TRACE_MPI_POINT_TO_POINT] = "point-to-point",
+		[TRACE_MPI_COLLECTIVE] = "collective",
+		[TRACE_MPI_ONE_SIDED] = "one-sided",
+		[TRACE_MPI_IO] = "I/O",
+		[TRACE_USER_REGION] = "region",
+		[TRACE_MARKER] = "marker",
+		[TRACE_VALUE] = "value",
+	};
+
+	return region_class < NR_TRACE_REGION_CLASSES ? names[region_class] : "unknown";
+}
+
+const char *part_kind_name(unsigned kind)
+{
+	static const char *const names[NR_CALL_PARTS] = {
+		[CALL_SEND] = "send",
+		[CALL_RECEIVE] = "receive",
+		[CALL_SEND_POSTED] = "send-posted",
+		[CALL_SEND_DONE] = "send-done",
+		[CALL_RECEIVE_POSTED] = "receive-posted",
+		[CALL_RECEIVE_DONE] = "receive-done",
+		[CALL_TEST_FAILED] = "test-failed",
+		[CALL_CANCELLED] = "cancelled",
+		[CALL_COLLECTIVE] = "collective",
+		[CALL_COLLECTIVE_POSTED] = "collective-posted",
+		[CALL_COLLECTIVE_DONE] = "collective-done",
+		[CALL_COMM_CREATED] = "communicator-created",
+		[CALL_COMM_FREED] = "communicator-freed",
+		[CALL_PUT] = "put",
+		[CALL_GET] = "get",
+		[CALL_ATOMIC] = "atomic",
+		[CALL_READ] = "read",
+		[CALL_WRITE] = "write",
+		[CALL_VALUE] = "value",
+		[CALL_FILE_OPENED] = "file-opened",
+		[CALL_FILE_CLOSED] = "file-closed",
+		[CALL_FILE_READ] = "read",
+		[CALL_FILE_WRITE] = "write",
+		[CALL_READ_POSTED] = "read-posted",
+		[CALL_READ_DONE] = "read-done",
+		[CALL_WRITE_POSTED] = "write-posted",
+		[CALL_WRITE_DONE] = "write-done",
+	};
+
+	return kind < NR_CALL_PARTS ? names[kind] : "unknown";
+}
+
+const char *policy_name(uint32_t policy)
+{
+	static const char *const names[NR_TRACE_POLICIES] = {
+		[TRACE_POLICY_ALL] = "all",
+		[TRACE_POLICY_CLASS] = "class",
+		[TRACE_POLICY_DEPTH] = "depth",
+		[TRACE_POLICY_DURATION] = "duration",
+	};
+
+	return policy < NR_TRACE_POLICIES ? names[policy] : "unknown";
+}
+
 static void put_size(FILE *to, const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);

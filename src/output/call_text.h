@@ -1,4 +1,4 @@
-/* What a part of a call did, in a few words: "8 bytes with 1, tag 10". */
+/* What calls are and what they did, in words. */
 #ifndef OUTPUT_CALL_TEXT_H
 #define OUTPUT_CALL_TEXT_H
 
@@ -6,7 +6,14 @@
 
 #include <stdio.h>
 
-/* Nothing in it needs to be escaped. */
+/* A short word for a region's class, "point-to-point" for one; never NULL. */
+const char *region_class_name(uint32_t region_class);
+/* The same for a part's kind, "send"; never NULL. */
+const char *part_kind_name(unsigned kind);
+/* "all" and so on. */
+const char *policy_name(uint32_t policy);
+
+/* What a part of a call did: "8 bytes with 1, tag 10". Nothing in it needs to be escaped. */
 void call_part_text(FILE *to, const struct call_part *part);
 /* The value that a program gave, of a CALL_VALUE. */
 double call_part_value(const struct call_part *part);

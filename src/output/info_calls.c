@@ -1,5 +1,6 @@
 #include "hmb/hmb.h"
 #include "output/info_calls.h"
+#include "output/call_text.h"
 #include "output/json_text.h"
 #include "output/text.h"
 #include "output/trace_calls.h"

@@ -1,3 +1,4 @@
+#include "output/call_text.h"
 #include "output/json_text.h"
 #include "output/mpi_paths.h"
 #include "output/report_job.h"

@@ -52,13 +52,6 @@ int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);
 
-/* A short word for a region's class, "point-to-point" for one; never NULL. */
-const char *region_class_name(uint32_t region_class);
-/* The same for a part's kind, "send"; never NULL. */
-const char *part_kind_name(unsigned kind);
-/* "all" and so on. */
-const char *policy_name(uint32_t policy);
-
 /* The name of a region, as a program or a file says it; "[unknown]" where there is none. */
 const char *trace_region_name(const struct trace *trace, uint32_t region);
 
