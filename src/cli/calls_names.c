@@ -1,5 +1,7 @@
 #include "cli/calls_names.h"
 
+#include "preload/ring.h"
+
 #include <xxhash.h>
 
 static const struct {

@@ -8,7 +8,6 @@
 #include "output/map64.h"
 #include "output/tables.h"
 #include "preload/mpi_calls.h"
-#include "preload/ring.h"
 
 #define NO_ENTRY UINT32_MAX
 

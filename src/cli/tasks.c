@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <utlist.h>
 
 /* READ records come after the EXIT of their task, and late records later still. */
 #define ENDED_GRACE_NS 100000000

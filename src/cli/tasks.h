@@ -15,7 +15,6 @@
 
 #define HASH_NONFATAL_OOM 1 /* what is not added has no table */
 #include <uthash.h>
-#include <utlist.h>
 
 #define NO_THREAD UINT32_MAX
 

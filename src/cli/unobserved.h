@@ -7,7 +7,6 @@
 
 #include "output/tables.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct unobserved {

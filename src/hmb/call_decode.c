@@ -1,5 +1,6 @@
 #include "hmb/call_model.h"
 #include "hmb/code.h"
+#include "hmb/varint.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #define HMB_CALL_MODEL_H
 
 #include "hmb/call_code.h"
-#include "hmb/varint.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #define HMB_CALL_PUT_H
 
 #include "hmb/call_model.h"
+#include "hmb/varint.h"
 
 static inline unsigned char *call_put_number(unsigned char *at, unsigned number)
 {

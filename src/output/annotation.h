@@ -6,7 +6,6 @@
 #define OUTPUT_ANNOTATION_H
 
 #include "output/report.h"
-#include "output/source_text.h"
 
 #include "symbolize/disassembler.h"
 #include "symbolize/module_code.h"

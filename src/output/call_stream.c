@@ -1,5 +1,6 @@
 #include "output/call_stream.h"
 
+#include "output/map64.h"
 #include "symbolize/array.h"
 
 #include <errno.h>

@@ -9,7 +9,6 @@
 #ifndef OUTPUT_CALL_STREAM_H
 #define OUTPUT_CALL_STREAM_H
 
-#include "output/map64.h"
 #include "output/trace_calls.h"
 
 enum call_moment_kind {

@@ -2,7 +2,6 @@
 #ifndef OUTPUT_OTF2_ARCHIVE_H
 #define OUTPUT_OTF2_ARCHIVE_H
 
-#include "output/call_stream.h"
 #include "output/convert.h"
 #include "output/otf2_numbers.h"
 #include "output/otf2_plan.h"

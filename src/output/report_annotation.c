@@ -3,6 +3,7 @@
 #include "output/frame_names.h"
 #include "output/report_columns.h"
 #include "output/report_text.h"
+#include "output/source_text.h"
 #include "output/text.h"
 
 #include "symbolize/frame.h"

@@ -2,6 +2,7 @@
 #include "output/frame_names.h"
 #include "output/json_text.h"
 #include "output/report_annotation.h"
+#include "output/source_text.h"
 
 #include "symbolize/frame.h"
 

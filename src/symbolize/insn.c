@@ -1,5 +1,6 @@
 #include "symbolize/insn.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { NO_REG = 0xff };

@@ -5,7 +5,6 @@
 #ifndef SYMBOLIZE_INSN_H
 #define SYMBOLIZE_INSN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define JITDUMP_NAME_MAX 4096 /* longer ones of functions and files are not read */
 
