@@ -212,40 +212,52 @@ static const char *way_to_the_root(const struct trace *trace, double missing)
 	return "";
 }
 
+static void warn_of_records(const struct trace_run *run, const struct warner *warner)
+{
+	if (run->lost_records)
+		warn(warner,
+		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
+		     "threads may have wrong names%s",
+		     (unsigned long long)run->lost_records, plural(run->lost_records),
+		     run->flags & TRACE_RUN_CGROUP ? "" : ", and exact totals may be too small");
+	if (run->unobserved)
+		warn(warner,
+		     "the kernel stopped observing %llu process%s that executed a setuid program "
+		     "or an unreadable one",
+		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
+	if (run->malformed)
+		warn(warner, "%llu record%s made no sense and %s left out",
+		     (unsigned long long)run->malformed, plural(run->malformed),
+		     run->malformed == 1 ? "was" : "were");
+}
+
+static void warn_of_cut_paths(const struct trace *trace, const struct warner *warner)
+{
+	const struct trace_run *run = trace_run(trace);
+	uint64_t taken = all_taken(trace);
+	char part[TEXT_SIZE];
+
+	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
+		warn(warner, "%s of the stacks do not reach their root%s",
+		     text_share(part, run->truncated_stacks, taken),
+		     way_to_the_root(trace, share(run->truncated_stacks, taken)));
+	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
+		warn(warner,
+		     "%s of the call paths found no room and end in [truncated]; "
+		     "a larger budget (-m) keeps them",
+		     text_share(part, run->folded_contexts, taken));
+}
+
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 {
 	const struct trace_run *run = trace_run(trace);
 	const struct warner warner = {fn, arg};
-	uint64_t taken = all_taken(trace);
-	char part[TEXT_SIZE];
 
 	warn_of_silence(trace, &warner);
 	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~OF_LINES : run->flags, fn, arg);
 	warn_of_counters(trace, &warner);
 	warn_of_lost_calls(trace, &warner);
 	warn_of_unknown_mpi(trace, &warner);
-	if (run->lost_records)
-		warn(&warner,
-		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
-		     "threads may have wrong names%s",
-		     (unsigned long long)run->lost_records, plural(run->lost_records),
-		     run->flags & TRACE_RUN_CGROUP ? "" : ", and exact totals may be too small");
-	if (run->unobserved)
-		warn(&warner,
-		     "the kernel stopped observing %llu process%s that executed a setuid program "
-		     "or an unreadable one",
-		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
-	if (run->malformed)
-		warn(&warner, "%llu record%s made no sense and %s left out",
-		     (unsigned long long)run->malformed, plural(run->malformed),
-		     run->malformed == 1 ? "was" : "were");
-	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
-		warn(&warner, "%s of the stacks do not reach their root%s",
-		     text_share(part, run->truncated_stacks, taken),
-		     way_to_the_root(trace, share(run->truncated_stacks, taken)));
-	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
-		warn(&warner,
-		     "%s of the call paths found no room and end in [truncated]; "
-		     "a larger budget (-m) keeps them",
-		     text_share(part, run->folded_contexts, taken));
+	warn_of_records(run, &warner);
+	warn_of_cut_paths(trace, &warner);
 }
