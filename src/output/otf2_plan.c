@@ -209,7 +209,30 @@ static int join_sides(struct otf2_plan *plan, struct map64 *by_id, const struct 
 	return comm->id ? map64_add(by_id, comm->id, i) : 0;
 }
 
-/* All MPI_COMM_SELF are one, of which each process sees its own. */
+/* All MPI_COMM_SELF are one, of which each process sees its own: number `self`, once it has one. */
+static int place_comm(struct otf2_plan *plan, const struct trace *trace, uint32_t i,
+                      struct map64 *by_id, uint32_t *self)
+{
+	const struct trace_comm *comm = trace_comm(trace, i);
+	const bool inter = comm->flags & TRACE_COMM_INTER;
+
+	plan->comms[i].number = PLAN_NONE;
+	if (!plan->nr_ranks)
+		return 0;
+	if (comm->flags & TRACE_COMM_SELF) {
+		*self = *self == PLAN_NONE ? plan->nr_comms++ : *self;
+		plan->comms[i] = (struct otf2_comm){*self, 1};
+		return 0;
+	}
+	if (!members_known(plan, trace, i, comm->nr_members, false) ||
+	    (inter && !members_known(plan, trace, i, comm->nr_remote, true)))
+		return 0;
+	if (inter)
+		return join_sides(plan, by_id, comm, i);
+	plan->comms[i] = (struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups++};
+	return 0;
+}
+
 static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 {
 	const struct trace_comm *comm;
@@ -224,26 +247,8 @@ static int find_comms(struct otf2_plan *plan, const struct trace *trace)
 		plan->has_self = plan->has_self || comm->flags & TRACE_COMM_SELF;
 	/* The ranks' locations, and the one of every MPI_COMM_SELF if there is one. */
 	plan->nr_comm_groups = plan->nr_ranks ? 1U + plan->has_self : 0;
-	for (uint32_t i = 0; (comm = trace_comm(trace, i)) && !err; i++) {
-		bool inter = comm->flags & TRACE_COMM_INTER;
-
-		plan->comms[i].number = PLAN_NONE;
-		if (!plan->nr_ranks)
-			continue;
-		if (comm->flags & TRACE_COMM_SELF) {
-			self = self == PLAN_NONE ? plan->nr_comms++ : self;
-			plan->comms[i] = (struct otf2_comm){self, 1};
-			continue;
-		}
-		if (!members_known(plan, trace, i, comm->nr_members, false) ||
-		    (inter && !members_known(plan, trace, i, comm->nr_remote, true)))
-			continue;
-		if (inter)
-			err = join_sides(plan, &by_id, comm, i);
-		else
-			plan->comms[i] =
-				(struct otf2_comm){plan->nr_comms++, plan->nr_comm_groups++};
-	}
+	for (uint32_t i = 0; trace_comm(trace, i) && !err; i++)
+		err = place_comm(plan, trace, i, &by_id, &self);
 	map64_fini(&by_id);
 	return err;
 }
