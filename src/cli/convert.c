@@ -319,6 +319,16 @@ static void tell_unsampled(const struct convert_options *options,
 	    options->converter->name);
 }
 
+static int check_calls(const struct convert_options *options, const struct trace *trace)
+{
+	if (!options->enter_leave || trace_has_calls(trace))
+		return 0;
+	say("'%s' has no calls to enter and to leave: record it with --mpi, or convert it with its "
+	    "samples",
+	    options->file);
+	return -ENODATA;
+}
+
 /* The exit status for an error that was told. */
 static int convert_trace(struct convert_options *options, const struct trace *trace)
 {
@@ -336,12 +346,8 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 		err = part_choose(&options->part, trace, options->file, &conversion.part);
 		status = err == -EINVAL ? 2 : 1;
 	}
-	if (!err && options->enter_leave && !trace_has_calls(trace)) {
-		say("'%s' has no calls to enter and to leave: record it with --mpi, or convert it "
-		    "with its samples",
-		    options->file);
-		err = -ENODATA;
-	}
+	if (!err)
+		err = check_calls(options, trace);
 	if (!err)
 		err = check_output(options, output);
 	if (!err)

@@ -230,24 +230,22 @@ static void note_module(struct session *s, uint16_t id)
 	entry->kind = (uint8_t)module->kind;
 }
 
-void summary_start(struct session *s)
+static uint32_t first_flags(const struct session *s)
 {
 	const struct options *options = s->options;
-	struct trace_run *run = tables_run(s->tables);
 
-	if (s->way == SAMPLER_CGROUP)
-		run->flags |= TRACE_RUN_CGROUP;
-	if (options->data)
-		run->flags |= TRACE_RUN_DATA;
-	if (options->wide)
-		run->flags |= TRACE_RUN_WIDE;
-	else if (!options->command)
-		run->flags |= TRACE_RUN_ATTACHED;
-	if (options->user_only)
-		run->flags |= TRACE_RUN_USER_ONLY;
-	if (s->one_kind)
-		run->flags |= TRACE_RUN_ONE_KIND;
-	run->stacks = options->stacks;
+	return (s->way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
+	       (options->data ? TRACE_RUN_DATA : 0U) | (options->wide ? TRACE_RUN_WIDE : 0U) |
+	       (options->wide || options->command ? 0U : TRACE_RUN_ATTACHED) |
+	       (options->user_only ? TRACE_RUN_USER_ONLY : 0U) |
+	       (s->one_kind ? TRACE_RUN_ONE_KIND : 0U);
+}
+
+/* Who is sampled. */
+static void describe_target(struct session *s, struct trace_run *run)
+{
+	const struct options *options = s->options;
+
 	run->command = options->wide      ? wide_string(s)
 	               : options->command ? command_string(s, "")
 	                                  : attached_string(s);
@@ -255,6 +253,16 @@ void summary_start(struct session *s)
 	           : options->nr_attach == 1 ? options->attach[0]
 	                                     : 0;
 	run->exit_status = -1;
+}
+
+void summary_start(struct session *s)
+{
+	const struct options *options = s->options;
+	struct trace_run *run = tables_run(s->tables);
+
+	run->flags |= first_flags(s);
+	run->stacks = options->stacks;
+	describe_target(s, run);
 	note_module(s, 0);
 	run->bin_shift = s->hmb->arena.bin_shift;
 	run->sub_shift = s->hmb->arena.sub_shift;
