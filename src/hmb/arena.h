@@ -100,7 +100,7 @@ struct arena {
 	uint32_t sequence; /* of the bin taken last */
 	struct bin_list free, free_sub;
 	uint32_t nr_free, nr_free_sub; /* fresh ones included */
-	uint32_t nr_carved;
+	uint32_t nr_carved;            /* whole bins that are cut into sub-bins */
 };
 
 /*

@@ -59,6 +59,7 @@ struct cct {
 	struct cct_recent recent[CCT_RECENT_PATHS];
 };
 
+/* max_path and truncated_frame as in struct hmb_config. 0 or -ENOMEM. */
 int cct_init(struct cct *cct, const struct arena *arena, unsigned max_path,
              uint64_t truncated_frame);
 void cct_fini(struct cct *cct);

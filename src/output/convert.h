@@ -79,6 +79,7 @@ char *convert_title(const struct conversion *conversion);
 /* The command line as a JSON string: 0 or -ENOMEM. */
 int convert_command_json(const struct trace *trace, FILE *file);
 
+/* The formats that are one file, for the table of converters: 0 or -errno. */
 int chrome_write(struct conversion *conversion, FILE *file);
 int callgrind_write(struct conversion *conversion, FILE *file);
 int perf_script_write(struct conversion *conversion, FILE *file);

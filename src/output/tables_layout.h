@@ -47,6 +47,7 @@ struct tables {
 	bool keep; /* the image stays when the tables go */
 };
 
+/* 0 or -ENOMEM. */
 int threads_init(struct threads *threads);
 void threads_fini(struct threads *threads);
 

@@ -45,6 +45,7 @@ struct cfi {
 /* What all modules share: the image cache, buffers, and the memory that indexes may take. */
 struct cfi_reader;
 
+/* The table must outlive it. NULL with errno. */
 struct cfi_reader *cfi_reader_new(struct module_table *modules);
 /* And what it keeps of the modules, in their field unwind. */
 void cfi_reader_free(struct cfi_reader *reader);

@@ -51,6 +51,7 @@ struct hold {
 /* Of at most 256 threads, the outermost 1024 frames. */
 struct chain_table;
 
+/* NULL with errno. */
 struct chain_table *chain_table_new(void);
 void chain_table_free(struct chain_table *table);
 

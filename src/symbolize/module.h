@@ -50,6 +50,7 @@ struct module {
  */
 struct module_table;
 
+/* NULL with errno. */
 struct module_table *module_table_new(void);
 void module_table_free(struct module_table *table);
 /* Number 0 included: numbers are below it. */

@@ -90,6 +90,7 @@ static inline bool rule_is_plain(const struct unwind_rule *rule)
  */
 struct rule_cache;
 
+/* The table must outlive it. NULL with errno. */
 struct rule_cache *rule_cache_new(struct module_table *modules);
 void rule_cache_free(struct rule_cache *cache);
 

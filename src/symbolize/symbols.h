@@ -47,6 +47,7 @@ struct symbolizer_stats {
 /* Whether to look names up in a file, which may take long. */
 typedef bool symbolizer_ask_fn(void *arg, const char *path);
 
+/* The table must outlive it. NULL with errno. */
 struct symbolizer *symbolizer_new(struct module_table *modules);
 void symbolizer_free(struct symbolizer *symbolizer);
 /* Asks before each file from now on; code in those refused has no names. */
