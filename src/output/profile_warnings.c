@@ -3,6 +3,7 @@
 #include "output/warner.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_BLAMED   3      /* rows and commands by name */
@@ -222,24 +223,10 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 
 /* What is spent in code of a kind that no symbol names. */
 struct nameless {
-	uint64_t self, most;
-	uint32_t module, path; /* where one function has most of it */
-	bool others;           /* is not the only one */
+	uint64_t self;
+	uint32_t module; /* where most of it is */
+	bool others;     /* is in other files */
 };
-
-static void add_nameless(struct nameless *nameless, const struct profile_row *row, uint32_t module,
-                         uint32_t path)
-{
-	if (!row->self)
-		return;
-	nameless->others |= nameless->self && nameless->path != path;
-	nameless->self += row->self;
-	if (row->self > nameless->most) {
-		nameless->most = row->self;
-		nameless->module = module;
-		nameless->path = path;
-	}
-}
 
 /* Files without a build-id are left out: nobody could find their symbols. */
 static bool is_stripped(const struct trace_module *module)
@@ -252,23 +239,51 @@ static bool is_unseen(const struct trace_module *module)
 	return module->flags & TRACE_MODULE_UNSEEN;
 }
 
-static struct nameless nameless_of(const struct profile *profile,
-                                   bool (*belongs)(const struct trace_module *module))
+static void add_nameless(uint64_t *by_module, const struct profile *profile,
+                         const struct profile_row *row,
+                         bool (*belongs)(const struct trace_module *module))
+{
+	const struct frame_name *name;
+	const struct trace_module *module;
+
+	if (row->name == PROFILE_NONE)
+		return;
+	name = &profile->names.names[row->name];
+	module = trace_module(profile->trace, frame_module(name->frame));
+	if (!name->symbol && module && belongs(module))
+		by_module[frame_module(name->frame)] += row->self;
+}
+
+static struct nameless nameless_in(const struct trace *trace, const uint64_t *by_module,
+                                   uint32_t nr_modules)
 {
 	struct nameless nameless = {0};
 
-	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		const struct profile_row *row = &profile->rows[i];
-		const struct frame_name *name;
-		const struct trace_module *module;
-
-		if (row->name == PROFILE_NONE)
-			continue;
-		name = &profile->names.names[row->name];
-		module = trace_module(profile->trace, frame_module(name->frame));
-		if (!name->symbol && module && belongs(module))
-			add_nameless(&nameless, row, frame_module(name->frame), module->path);
+	for (uint32_t i = 0; i < nr_modules; i++) {
+		nameless.self += by_module[i];
+		if (by_module[i] > by_module[nameless.module])
+			nameless.module = i;
 	}
+	for (uint32_t i = 0; i < nr_modules; i++)
+		nameless.others |=
+			by_module[i] &&
+			trace_module(trace, i)->path != trace_module(trace, nameless.module)->path;
+	return nameless;
+}
+
+static struct nameless nameless_of(const struct profile *profile,
+                                   bool (*belongs)(const struct trace_module *module))
+{
+	uint32_t nr_modules = trace_nr(profile->trace, TRACE_MODULES);
+	uint64_t *by_module = calloc(nr_modules, sizeof(*by_module));
+	struct nameless nameless = {0};
+
+	if (!by_module)
+		return nameless;
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		add_nameless(by_module, profile, &profile->rows[i], belongs);
+	nameless = nameless_in(profile->trace, by_module, nr_modules);
+	free(by_module);
 	return nameless;
 }
 
