@@ -81,7 +81,7 @@ static void put_completeness(FILE *to, const struct trace *trace)
 		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
 			fprintf(to,
 			        "(%" PRIu64 " of %" PRIu64
-			        " calls are stored; adaptrace info tells "
+			        " calls seen are stored; adaptrace info tells "
 			        "which, and from when to when)\n",
 			        kind->stored, kind->taken);
 }

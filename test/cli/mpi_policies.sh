@@ -23,13 +23,13 @@ for mpi in $mpis; do
 		n=20000
 		[ $policy = all ] && n=100000
 		recorded_job $mpi 1 ./policies.$mpi $n
-		grep -q ' calls were kept: .*; a larger -m' job.err || fail "$policy: $(cat job.err)"
+		grep -q ' calls seen were kept: .*; a larger -m' job.err || fail "$policy: $(cat job.err)"
 		"$ADAPTRACE" dump --json job.atr >dump && "$ADAPTRACE" info --json job.atr >info ||
 			fail "$policy"
 		"$ADAPTRACE" report --json --mpi job.atr >report || fail "report --json"
 		# Sums of calls of which some are missing say so, by rank as well as by call.
 		"$ADAPTRACE" report --mpi job.atr >text || fail "report"
-		[ "$(grep -c 'calls are stored; adaptrace info' text)" = 2 ] || fail "$(head -20 text)"
+		[ "$(grep -c 'calls seen are stored; adaptrace info' text)" = 2 ] || fail "$(head -20 text)"
 		# Columns of zeros would say that there were none.
 		[ $policy = all ] && grep -q 'MPI calls\|longest' text && fail "$(head -20 text)"
 		check $n $policy $mpi <<'E'
