@@ -61,7 +61,7 @@ static const char *way_to_execute(const struct options *options, char **argv, in
 	if (strchr(command, ' ') && !argv[1])
 		return "; leave out the quotes around the whole command";
 	if (strchr(command, '/'))
-		return "";
+		return access(command, F_OK) ? "" : "; the interpreter that it names is missing";
 	return command == options->no_mode
 	               ? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
 	               : "; is it in PATH?";

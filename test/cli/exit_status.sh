@@ -27,6 +27,7 @@ touch plain && expect 126 ./plain
 "$ADAPTRACE" record ./plain 2>&1 | grep -q 'is it an executable file' || fail "no way out of EACCES"
 "$ADAPTRACE" record 'true 1' 2>&1 | grep -q 'leave out the quotes' || fail "no way out of quotes"
 printf '#!/no/such/shell\n' >script && chmod +x script && expect 127 ./script
+grep -q 'the interpreter that it names is missing' said || fail "no word of the interpreter: $(cat said)"
 expect 125 --no-such-option true
 expect 125 -e no-such-event true
 expect 125
