@@ -255,9 +255,6 @@ int session_attach(struct session *s)
 
 	for (unsigned i = 0; i < options->nr_attach && !error; i++)
 		error = check_process(options->attach[i]);
-	/* What they start from now on may be sampled. */
-	if (!error)
-		say_who_is_left_out(options);
 	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -265,6 +262,8 @@ int session_attach(struct session *s)
 	}
 	if (error)
 		return error;
+	/* Opening takes its time, and who was started meanwhile has not all of the events. */
+	say_who_is_left_out(options);
 	if (!settled)
 		say("threads start faster than they can be attached to: some may be missing");
 	error = watch_processes(s);

@@ -52,6 +52,29 @@ one_complaint errors "1 process that $server started before is not sampled; -p $
 	fail "a server: $(cat errors)"
 record -q -e cpu-clock:u -p $server,$children --duration 0.1 -o x.atr 2>errors || fail "a server"
 grep started errors && fail "all of a server are attached to"
+# Nor is one that it starts while it is being attached to.
+python3 -c 'import os, signal, time
+def start(*_):
+    if not os.fork():
+        time.sleep(60)
+signal.signal(signal.SIGUSR1, start)
+print("ready", flush=True)
+while True:
+    signal.pause()' >starting &
+server=$!
+background="$background $server"
+await test -s starting
+if strace -qq -o calls -e trace=openat -e inject=openat:delay_exit=1 true 2>/dev/null; then
+	strace -qq -o calls -e trace=perf_event_open -e inject=perf_event_open:delay_exit=100000 \
+		"$ADAPTRACE" record -q -e cpu-clock:u --max-overhead 0 -p $server --duration 0.1 \
+		-o x.atr 2>errors &
+	recorder=$!
+	await grep -q "}, $server, " calls
+	kill -USR1 $server
+	wait $recorder || fail "a server that starts one meanwhile"
+	background="$background $(pgrep -P $server)"
+	grep -q "1 process that $server started before" errors || fail "one meanwhile: $(cat errors)"
+fi
 # Nor is the recorder left out where it is a child of what it attaches to.
 sh -c '"$@" -p $$' sh "$ADAPTRACE" record -q -e cpu-clock:u --duration 0.1 -o x.atr 2>errors
 grep started errors && fail "the recorder is left out"
