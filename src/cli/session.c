@@ -25,7 +25,8 @@ static char **to_launch(const struct options *options)
 
 /*
  * The command's status, which the trace has as well if it is what was recorded. Who would wait for
- * no more than its end does not outlive the recording.
+ * no more than its end does not outlive the recording, and has no say where something else ended
+ * it: Ctrl-C kills such a command, too.
  */
 static int reap_command(struct session *s)
 {
@@ -34,7 +35,7 @@ static int reap_command(struct session *s)
 
 	if (!s->launch.pid)
 		return 0;
-	if (s->options->until && !s->until_ended) {
+	if (s->options->until && (s->over || !s->until_ended)) {
 		kill(s->launch.pid, SIGTERM);
 		return 0;
 	}

@@ -54,6 +54,15 @@ timed 137 sh -c 'kill -KILL $$'
 "$ADAPTRACE" info --json timed.atr | grep -q '"killed":false' || fail "the target was killed"
 timed 0 --duration 0.3 sh -c 'echo $$ >timer; exec sleep 100'
 await sh -c '! readlink /proc/$(cat timer)/exe' >ended # which a zombie has not
+# What interrupts both, as Ctrl-C does, ends the recording as without a command.
+start_recording -p $target -o timed.atr sleep 100
+timer=$(pgrep -P $recorder)
+kill -STOP $recorder
+await grep -q '^State:.*T' /proc/$recorder/status
+kill -TERM $recorder $timer
+await grep -q '^State:.*Z' /proc/$timer/status
+kill -CONT $recorder
+wait $recorder || fail "interrupted with its command: $?"
 "$ADAPTRACE" record -q --duration 1 true 2>said && fail "--duration with a command"
 one_complaint said 'timeout 10' || fail "$(cat said)"
 kill $target
