@@ -380,6 +380,7 @@ void summary_totals(struct session *s)
 	run->records = hmb_record_bytes(s->hmb);
 	exact_total(s);
 	tasks_end(&s->tasks);
+	run->unobserved = s->tasks.unobserved;
 	total_streams(s);
 	total_events(s);
 	total_counters(s);

@@ -162,9 +162,17 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
 	       process_cpu_time(task->tid, task->ended, own, children);
 }
 
+/* What was used since the kernel stopped observing, of this much at most, is nowhere. */
+static void note_missed(struct tasks *tasks, const struct task *task, uint64_t most)
+{
+	uint64_t since = sampler_now() - task->ended;
+
+	tasks->unobserved_list.missed += since < most ? since : most;
+}
+
 /*
- * What its children used until now was seen as theirs; what it used itself, the kernel told, or it
- * is what it has used by now.
+ * What its children used until now was seen as theirs, or is missing; what it used itself, the
+ * kernel told, or it is what it has used by now.
  */
 static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t own,
                             uint64_t children)
@@ -172,7 +180,20 @@ static void note_unobserved(struct tasks *tasks, const struct task *task, uint64
 	uint64_t observed = task->usage.told ? task->usage.observed : own;
 
 	tasks->unobserved++;
+	note_missed(tasks, task, children + (task->usage.told ? 0 : own));
 	unobserved_add(&tasks->unobserved_list, task->tid, task->comm, observed + children);
+}
+
+/*
+ * Whoever executes has code mapped before it ends, unless the kernel stopped observing then: it
+ * lived on, but not for long.
+ */
+static void note_short(struct tasks *tasks, const struct task *task)
+{
+	if (!tasks->inherited || !task->process->bare || task->tid != task->process->pid)
+		return;
+	tasks->unobserved++;
+	note_missed(tasks, task, UINT64_MAX);
 }
 
 #define FOR_GOOD UINT64_MAX
@@ -185,11 +206,11 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 
 	DL_DELETE(tasks->oldest_ended, task);
 	if (!task->gone && lives_on(tasks, task, &own, &children)) {
-		task->ended = 0;
-		task->unobserved = tasks->inherited;
 		if (tasks->inherited)
 			note_unobserved(tasks, task, own, children);
-		else if (until != FOR_GOOD)
+		task->ended = 0;
+		task->unobserved = tasks->inherited;
+		if (!tasks->inherited && until != FOR_GOOD)
 			end_task(tasks, task, until);
 		return;
 	}
@@ -200,6 +221,7 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 		end_task(tasks, task, until);
 		return;
 	}
+	note_short(tasks, task);
 	leave_thread(tasks, task, task->gone ? task->gone : task->ended);
 	drop_task(tasks, task);
 }
@@ -315,6 +337,7 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	if (tasks->forget)
 		tasks->forget(tasks->forget_arg, task->tid);
 	space_clear(task->process->space);
+	task->process->bare = true;
 	leave_thread(tasks, task, time);
 }
 
@@ -364,6 +387,7 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 	if (!process)
 		return;
 	process->mapped++;
+	process->bare = false;
 	if (module_table_is_crowded(tasks->modules))
 		forget_modules(tasks);
 	error = mapping_enter(tasks->modules, process->space, record);

@@ -24,6 +24,7 @@ struct process {
 	unsigned nr_tasks;
 	bool awaits_exec; /* still the recorder's own image */
 	bool rereads;     /* tasks_reread_maps() is at work, or of no use */
+	bool bare;        /* it executed a program of which no code is mapped yet */
 	unsigned mapped;  /* pieces of code, since it was */
 	UT_hash_handle hh;
 };

@@ -23,7 +23,7 @@ struct unobserved_list {
 	struct unobserved *first;
 	int poll_fd;     /* readable when they are to be counted; -1: none could be had */
 	int timer_fd;    /* ticks while there are any */
-	uint64_t missed; /* ns between the last reading and the end of those that ended unread */
+	uint64_t missed; /* ns for which nobody read their clocks, at their begin or end, or ever */
 };
 
 void unobserved_init(struct unobserved_list *list);

@@ -66,6 +66,13 @@ as_user ./adaptrace record -q --max-overhead 0 ../programs/setuid 0.3 >../said 2
 	fail "record ended with $?: $(cat ../errors)"
 grep -q 'setuid or unreadable' ../errors || fail "nothing was said: $(cat ../errors)"
 grep -q 'missing' ../errors && fail "said: $(cat ../errors)"
+# Nor is it kept back that there were some that ended soon.
+as_user ./adaptrace record -q --max-overhead 0 --inherit sh -c 'for i in 1 2 3 4 5; do
+	../programs/setuid 0.02
+done' >../said 2>../errors || fail "record ended with $?: $(cat ../errors)"
+grep -q ': 5 processes executed a setuid .* ms of their time are missing' ../errors ||
+	fail "of short ones was said: $(cat ../errors)"
+as_user ./adaptrace info --json | grep -q '"unobserved":5' || fail "$(as_user ./adaptrace info)"
 cd .. && (need_cgroup) >/dev/null 2>&1 || pass
 cd open || exit 1
 watch setuid observed ""

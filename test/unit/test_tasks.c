@@ -406,6 +406,28 @@ static void say_birth(struct world *w, uint32_t pid, const char *comm, uint64_t 
 	say_comm(&w->tasks, pid, pid, comm, true, time);
 }
 
+/* If it ends soon nobody finds it alive; but no other ends without any code of its program. */
+static void exit_of_the_short_is_unobserved(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = sampler_now();
+
+	start(w);
+	say_birth(w, PID(1), "short", now - 2);
+	say_mmap(w, PID(1), 0x1000, 0x2000, "/bin/short");
+	say_exit(&w->tasks, PID(1), PID(1), now - 1);
+	say_fork(&w->tasks, PID(0), PID(2), PID(2), now - 1);
+	say_exit(&w->tasks, PID(2), PID(2), now - 1);
+	tasks_tick(&w->tasks, now + GRACE);
+	assert_int_equal(w->tasks.unobserved, 0);
+	assert_int_equal(w->tasks.unobserved_list.missed, 0);
+	say_birth(w, PID(1), "sudo", now - 2);
+	say_exit(&w->tasks, PID(1), PID(1), now - 1);
+	tasks_tick(&w->tasks, now + GRACE);
+	assert_int_equal(w->tasks.unobserved, w->tasks.inherited);
+	assert_int_equal(w->tasks.unobserved_list.missed > 0, w->tasks.inherited);
+}
+
 /* Whoever is there at the beginning is known; whoever is not, counts no more. */
 static void what_was_before_is_of_no_account(void **state)
 {
@@ -781,6 +803,8 @@ int main(void)
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
+		CGROUP(exit_of_the_short_is_unobserved),
+		LADDER(exit_of_the_short_is_unobserved),
 		CGROUP(what_was_before_is_of_no_account),
 		LADDER(what_was_before_is_of_no_account),
 		CGROUP(the_dead_do_not_run_on),
