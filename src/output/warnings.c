@@ -97,6 +97,9 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		snprintf(text, WARNING_SIZE,
 		         "no samples of %.200s: %s in all, and one is taken every %s", name, exact,
 		         period);
+	else if (counted && event->unit == TRACE_NS)
+		snprintf(text, WARNING_SIZE,
+		         "no samples of %.200s: nothing ran where it was sampled", name);
 	else if (counted)
 		snprintf(text, WARNING_SIZE,
 		         "%.200s never occurred: the program caused none, or this machine does "

@@ -197,8 +197,11 @@ static void silent_events_are_told(void **state)
 	(void)state;
 	world_open(&w, 64 << 10);
 	put_samples(&w, NR_SAMPLES, (struct hmb_sample){.leaf = NAMED});
-	event_of(&w, PAGE_FAULTS)->unit = TRACE_COUNT;
+	event_of(&w, PAGE_FAULTS)->unit = TRACE_NS;
 	run = tables_run(w.tables);
+	run->flags = TRACE_RUN_WIDE;
+	expect_of_run(&w, "no samples of page-faults: nothing ran where it was sampled\n");
+	event_of(&w, PAGE_FAULTS)->unit = TRACE_COUNT;
 	run->flags = TRACE_RUN_CGROUP;
 	expect_of_run(&w, "page-faults never occurred: the program caused none, or this machine "
 	                  "does not count it\n");
