@@ -266,7 +266,7 @@ static void on_fork(struct tasks *tasks, const struct record *record)
 	struct task *parent, *task = find_task(tasks, tid);
 	struct process *process;
 
-	if (task && task->process->awaits_exec)
+	if (task && (task->process->awaits_exec || task->seen > record->time))
 		return;
 	if (task)
 		replace_task(tasks, task);

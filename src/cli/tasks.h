@@ -49,6 +49,7 @@ struct task {
 	struct counter_sums *counters; /* NULL: none yet */
 	struct task_usage usage;
 	uint64_t ended;           /* ns; 0: lives */
+	uint64_t seen;            /* when /proc told of it, ns; 0: never */
 	uint64_t gone;            /* the same, once it was looked for in vain; 0: not yet */
 	struct task *prev, *next; /* of those that ended */
 	bool claimed;             /* the process alone has told of it */

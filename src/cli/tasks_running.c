@@ -153,6 +153,7 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 
 		if (!task)
 			continue;
+		task->seen = sampler_now();
 		tables_command(tasks->tables, task->comm)->tasks--;
 		task->comm = comm_of(tasks, pid, tid);
 		tables_command(tasks->tables, task->comm)->tasks++;

@@ -769,6 +769,9 @@ static void parents_that_were_never_met_are_known(void **state)
 	say_fork(&w->tasks, self, self, (uint32_t)tid, 5);
 	assert_non_null(space_lookup(task(w, self, (uint32_t)tid)->process->space, here));
 	assert_int_equal(command(w, "test_tasks")->tasks, 2);
+	/* nor does it count twice, of whom /proc told before its record was read */
+	say_fork(&w->tasks, self, self, (uint32_t)tid, 5);
+	assert_int_equal(command(w, "test_tasks")->tasks, 2);
 	say_fork(&w->tasks, self, PID(1), PID(1), 6);
 	child = task(w, PID(1), PID(1));
 	assert_string_equal(tables_string_at(w->tables, child->comm), "test_tasks");
