@@ -53,11 +53,23 @@ static int path_in(const char *controller, const char *proc_file, char path[PATH
 #define VERSION_2 " - cgroup2 "
 
 /*
- * Where the hierarchy with a controller ("": any) is mounted, and which part of it: fields 5 and 4
- * of mountinfo.
+ * What is left of a path below another, NULL: it is elsewhere. Above the root of a cgroup namespace
+ * paths begin with "/..".
  */
-static int mount_of(const char *version, const char *controller, char point[PATH_MAX],
-                    char root[PATH_MAX])
+static const char *path_below(const char *path, const char *root)
+{
+	size_t size = strcmp(root, "/") ? strlen(root) : 0;
+	bool inside = !strncmp(path, root, size) && (!path[size] || path[size] == '/');
+
+	return inside && strncmp(path + size, "/..", 3) ? path + size : NULL;
+}
+
+/*
+ * Where the hierarchy with a controller ("": any) is mounted, and which part of it: fields 5 and 4
+ * of mountinfo. With a path, only where that is in this part.
+ */
+static int mount_of(const char *version, const char *controller, const char *path,
+                    char point[PATH_MAX], char root[PATH_MAX])
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -70,7 +82,8 @@ static int mount_of(const char *version, const char *controller, char point[PATH
 		const char *options = strstr(line, version);
 
 		if (options && strstr(options, controller) &&
-		    sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2)
+		    sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2 &&
+		    (!path || path_below(path, root)))
 			result = 0;
 	}
 	free(line);
@@ -80,16 +93,15 @@ static int mount_of(const char *version, const char *controller, char point[PATH
 
 static int own_directory_in(const char *version, const char *controller, char directory[PATH_MAX])
 {
-	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
-	const char *below = own;
-	int error = mount_of(version, controller, point, root);
+	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX] = "";
+	int error = path_in(controller, "/proc/self/cgroup", own);
+	const char *below;
 
 	if (!error)
-		error = path_in(controller, "/proc/self/cgroup", own);
+		error = mount_of(version, controller, own, point, root);
 	if (error)
 		return error;
-	if (strcmp(root, "/") && !strncmp(own, root, strlen(root)))
-		below += strlen(root);
+	below = path_below(own, root);
 	if (snprintf(directory, PATH_MAX, "%s%s", point, strcmp(below, "/") ? below : "") >=
 	    PATH_MAX)
 		return -ENAMETOOLONG;
@@ -251,9 +263,9 @@ int cgroup_open(struct cgroup *cgroup, const char *name)
 
 	cgroup->fd = -1;
 	cgroup->existed = true;
-	error = mount_of(VERSION_1, "perf_event", cgroup->parent, root);
+	error = mount_of(VERSION_1, "perf_event", NULL, cgroup->parent, root);
 	if (error)
-		error = mount_of(VERSION_2, "", cgroup->parent, root);
+		error = mount_of(VERSION_2, "", NULL, cgroup->parent, root);
 	if (error)
 		return error;
 	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s%s%s", cgroup->parent,

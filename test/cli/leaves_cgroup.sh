@@ -48,4 +48,11 @@ chmod 755 inside
 ./inside "$ADAPTRACE" record "$TARGETS/burn" 0.3 2>errors || fail "it ended with $?: $(cat errors)"
 rmdir "$mount/adaptrace-$(cat number)0"
 grep "moved itself" errors && fail "it stayed where it was"
+
+# In a cgroup namespace that has a mount of its world outside: the recorder takes nobody out of it.
+unshare --cgroup true 2>/dev/null || pass
+./inside unshare --cgroup "$ADAPTRACE" record -q sh -c 'sed -n "s/^0:://p" /proc/self/cgroup' >place ||
+	fail "in a namespace it ended with $?"
+rmdir "$mount/adaptrace-$(cat number)0" || fail "something was left behind"
+grep -q '^/\.\.' place && fail "the target was taken to $(cat place)"
 pass
