@@ -37,7 +37,7 @@ static const struct sentence {
 		{"kptr_restrict is {0}, which hides the kernel's addresses",
                  "as root: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
 
-	[ADVICE_OTHERS] = {"process {0} is another user's",
+	[ADVICE_OTHERS] = {"process {0} is another user's, or lets only root look into it",
                            "run adaptrace as that user or as root, or: " SETCAP},
 	[ADVICE_RINGS] = {"rings of {0} KiB are more than perf_event_mlock_kb and the limit of "
                           "locked memory allow",

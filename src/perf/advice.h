@@ -22,7 +22,7 @@ enum advice_topic {
 	ADVICE_KPTR,
 	ADVICE_KPTR_PARANOID, /* and by kernel.perf_event_paranoid as well */
 
-	ADVICE_OTHERS,  /* numbers[0]: a process of another user */
+	ADVICE_OTHERS,  /* numbers[0]: a process of another user, or one that is not dumpable */
 	ADVICE_RINGS,   /* KiB wanted, KiB a CPU to permit, KiB of locked memory to permit */
 	ADVICE_SMALLER, /* the same, but smaller ones do */
 	ADVICE_HELD,    /* other recordings have what is allowed; KiB of locked memory to permit */

@@ -92,5 +92,15 @@ if [ "$(id -u)" = 0 ]; then
 	as_user ./adaptrace record -q -e cpu-clock -p 1 -o /dev/null 2>said
 	[ $? = 125 ] || fail "attached to somebody else's process"
 	tail -1 said | grep -q "another user's.*cap_perfmon" || fail "$(cat said)"
+	# One of our own that says the same of itself.
+	as_user python3 -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) # PR_SET_DUMPABLE
+print("ready", flush=True)
+time.sleep(60)' >hidden & hidden=$!
+	background="$background $hidden"
+	await test -s hidden
+	as_user ./adaptrace record -q -e cpu-clock:u -p $hidden -o /dev/null 2>said
+	[ $? = 125 ] || fail "attached to a process that is not dumpable"
+	one_complaint said 'or lets only root look into it;.*root' || fail "$(cat said)"
 fi
 pass
