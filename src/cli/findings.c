@@ -4,6 +4,7 @@
 #include "cli/room.h"
 #include "cli/session.h"
 #include "perf/cost.h"
+#include "perf/cpu_list.h"
 #include "perf/machine.h"
 #include "perf/permission.h"
 #include "perf/pmu.h"
@@ -71,6 +72,17 @@ static bool look_at_proc(const struct look *look)
 	if (proc.topic != ADVICE_NONE)
 		found(look, "/proc", proc, FINDING_MISSING, "is mounted");
 	return proc.topic == ADVICE_NONE;
+}
+
+/* Nor that this is, without which nothing can be recorded. */
+static bool look_at_sys(const struct look *look)
+{
+	struct cpu_list online;
+	bool known = !cpu_list_online(&online);
+
+	if (!known)
+		found(look, "/sys", (struct advice){ADVICE_NO_SYS}, FINDING_MISSING, "is mounted");
+	return known;
 }
 
 /* What needs the call is looked at only where there is one. */
@@ -259,9 +271,8 @@ static bool has_pmu(char *name)
 
 static void look_at_probes(const struct look *look)
 {
-	bool listed = look->machine.has_sys;
-	struct advice kprobes = {listed ? ADVICE_NO_KPROBES : ADVICE_NO_SYS};
-	struct advice uprobes = {listed ? ADVICE_NO_UPROBES : ADVICE_NO_SYS};
+	struct advice kprobes = {ADVICE_NO_KPROBES};
+	struct advice uprobes = {ADVICE_NO_UPROBES};
 	struct advice rights = {look->permission.perfmon ? ADVICE_NONE : ADVICE_PROBES};
 	char kprobe[] = "kprobe", uprobe[] = "uprobe";
 	int error;
@@ -329,7 +340,7 @@ void findings_make(struct findings *findings)
 	findings->can_sample = false;
 	permission_read(&look.permission);
 	machine_read(&look.machine);
-	if (!look_at_proc(&look))
+	if (!look_at_proc(&look) || !look_at_sys(&look))
 		return;
 	if (look_at_call(&look)) {
 		look_at_own(&look);

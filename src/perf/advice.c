@@ -73,7 +73,7 @@ static const struct sentence {
                  "is known of what may be sampled",
                  "as root: mount -t proc proc /proc, or in a unit of systemd: ProcSubset=all"},
 	[ADVICE_NO_SYS] = {"/sys is not mounted here (a chroot?), and it is what tells which "
-                           "counters and probes there are",
+                           "CPUs, counters and probes there are",
                            "as root: mount -t sysfs sysfs /sys"},
 
 	[ADVICE_VIRTUAL] = {"this machine has no hardware counters: it is a virtual one, to which "

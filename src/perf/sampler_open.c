@@ -347,6 +347,8 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, (int64_t)least}, NULL};
 	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
 		advice = (struct advice){ADVICE_OTHERS, {forbidden_task(s)}, NULL};
+	else if (error == -ENOENT && !s->nr_cpus)
+		advice = (struct advice){ADVICE_NO_SYS};
 	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
 	if (advice.topic == ADVICE_NONE)
 		return;
@@ -402,14 +404,10 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		.clock_shift = machine_clock_shift(getpid()),
 	};
 	error = s->tasks ? find_cpus(s) : -ENOMEM;
-	if (error == -ENOENT)
-		snprintf(why, WHY_SIZE,
-		         "cannot tell which CPUs run: /sys is not mounted; as root: mount -t sysfs "
-		         "sysfs /sys");
-	else if (error)
+	if (error) {
 		explain(s, config, error, why);
-	if (error)
 		goto out;
+	}
 	s->nr_rings = RING_EXACT * s->nr_cpus + (config->totals != SAMPLER_NO_TOTALS);
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
