@@ -237,7 +237,7 @@ int builder_scale(struct builder *builder)
 uint64_t profile_exact(const struct profile *profile)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	bool known = event->taken && part_is_all(profile->config.part) && !profile->nr_unsampled &&
+	bool known = part_is_all(profile->config.part) && !profile->nr_unsampled &&
 	             !profile->nr_scaled && clock_sides(profile->trace, event) == CLOCK_BOTH;
 
 	return known ? event->exact : 0;

@@ -77,7 +77,10 @@ static void warn_of_periods(const struct profile *profile, const struct warner *
 	     trace_string(profile->trace, event->name), first, last);
 }
 
-/* A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. */
+/*
+ * A busy machine lets ticks of a clock pass without a word: the kernel's own total tells. Where
+ * nothing was sampled at all another warning says so.
+ */
 static void warn_of_coverage(const struct profile *profile, const struct warner *warner)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
@@ -86,7 +89,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	bool in_full = trace_run(profile->trace)->flags & (TRACE_RUN_CGROUP | TRACE_RUN_WIDE);
 	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
-	if (total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
+	if (!event->taken || total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)total, event->unit);
 	warn(warner, "samples stand for %s of the exact %s of %s: the kernel skipped the rest%s%s",

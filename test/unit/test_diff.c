@@ -37,6 +37,7 @@ static void record_as(struct run *run, const char *functions, unsigned nr_of_eac
 	events = tables_event(w->tables, 0);
 	events[0].name = tables_string(w->tables, event);
 	events[1].name = tables_string(w->tables, other);
+	events[0].taken = strlen(functions) * nr_of_each;
 	for (const char *f = functions; *f; f++) {
 		for (unsigned i = 0; i < nr_of_each; i++)
 			put_next(w, (struct hmb_sample){
@@ -560,7 +561,6 @@ static void with_exact(struct run *run, uint64_t exact)
 {
 	struct world *w = &run->world;
 
-	tables_event(w->tables, 0)->taken = 1;
 	tables_event(w->tables, 0)->exact = exact;
 	trace_close(run->trace);
 	run->trace = world_named(w, letters, sizeof(letters) / sizeof(*letters));
@@ -591,6 +591,27 @@ static void what_was_not_sampled_is_no_change(void **state)
 	options.quiet = false;
 	text = text_of(&before, &after, &options);
 	assert_non_null(strstr(text, "19.42 ms before, 38.83 ms after: +100.0 %\n"));
+	free(text);
+	end(&before);
+	end(&after);
+}
+
+static void runs_too_short_for_a_sample_have_their_totals(void **state)
+{
+	struct report_options options = by_symbol;
+	struct run before, after;
+	char *text;
+
+	(void)state;
+	options.event = 0;
+	options.quiet = false;
+	record(&before, "", 0);
+	record(&after, "a", 1);
+	with_exact(&before, base_periods[0]);
+	with_exact(&after, base_periods[0]);
+	text = text_of(&before, &after, &options);
+	assert_non_null(strstr(text, "97.08 µs before, 97.08 µs after: +0.0 %\n"));
+	assert_null(strstr(text, "stand for"));
 	free(text);
 	end(&before);
 	end(&after);
@@ -763,6 +784,7 @@ int main(void)
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(what_was_not_sampled_is_no_change),
+		cmocka_unit_test(runs_too_short_for_a_sample_have_their_totals),
 		cmocka_unit_test(shares_are_of_their_own_run),
 		cmocka_unit_test(programs_get_fields),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
