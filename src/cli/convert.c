@@ -15,6 +15,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,13 @@ static bool is_file_or_folder(const struct stat *stat)
 	return S_ISREG(stat->st_mode) || S_ISDIR(stat->st_mode);
 }
 
+static bool is_writable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* Before a long conversion; what appears meanwhile is found when the result gets its name. */
 static int check_output(const struct convert_options *options, const char *output)
 {
@@ -216,6 +224,8 @@ static int check_output(const struct convert_options *options, const char *outpu
 		else if (!converter->text && isatty(STDOUT_FILENO))
 			say("--%s does not write to a terminal; redirect it or name a file with -o",
 			    converter->name);
+		else if (!is_writable(STDOUT_FILENO))
+			say("cannot write to standard output: %s", strerror(EBADF));
 		else
 			return 0;
 		return -EINVAL;
@@ -254,7 +264,7 @@ static void complain(const struct convert_options *options, const char *scratch,
 		say("cannot convert '%s': its records make no sense; record again", options->file);
 	else if (err == -ENODATA)
 		say("cannot convert '%s': --%s needs a sample or a call, and there is none; record "
-		    "for longer, or start with a higher -F",
+		    "for longer, or more often (-F, -c)",
 		    options->file, options->converter->name);
 	else if (err == -EEXIST && options->force)
 		say("'%s' is not replaced: it %s; name another with -o", output,

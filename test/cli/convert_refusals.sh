@@ -31,6 +31,9 @@ for format in firefox speedscope; do
 	convert --$format -o none none.atr; expect 1 'needs a sample or a call'
 	[ ! -e none ] || fail "a profile of nothing is left"
 done
+for format in chrome firefox flamegraph folded pprof; do
+	convert --$format -o - plain.atr >&-; expect 1 'cannot write to standard output: Bad file descriptor'
+done
 cp plain.atr itself.atr
 ln itself.atr twin.atr
 convert --folded --force -o ./itself.atr itself.atr; expect 1 'is the trace itself'
