@@ -28,7 +28,7 @@ static void put_rest(FILE *to, const struct report_options *options, size_t nr, 
 static void put_title(FILE *to, const struct report_options *options, const char *title)
 {
 	if (!options->quiet)
-		fprintf(to, "\n%s\n\n", title);
+		fprintf(to, "\n%s%s%s\n\n", paint(options, BOLD), title, paint(options, PLAIN));
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
