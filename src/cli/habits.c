@@ -181,6 +181,21 @@ static const struct argp_option dump_habits[] = {
 	{0},
 };
 
+/* Viewers, by the names of the formats that they open. */
+static const struct argp_option convert_habits[] = {
+	HELP,
+	INPUT,
+	HABIT("json", NO_LETTER,
+              "--speedscope and --chrome make JSON, adaptrace report --json a table"),
+	HABIT("kcachegrind", NO_LETTER, "--callgrind makes what it opens"),
+	HABIT("perfetto", NO_LETTER, "--chrome makes what it opens"),
+	HABIT("qcachegrind", NO_LETTER, "--callgrind makes what it opens"),
+	HABIT("samply", NO_LETTER, "--firefox makes what its viewer opens"),
+	HABIT("svg", NO_LETTER, "--flamegraph makes one"),
+	HABIT("vampir", NO_LETTER, "--otf2 makes what it opens"),
+	{0},
+};
+
 static const struct argp_option reading_habits[] = {HELP, INPUT, {0}};
 static const struct argp_option other_habits[] = {HELP, {0}};
 
@@ -199,11 +214,12 @@ static void print_option(const struct argp_option *option, char *text, size_t si
 
 static const struct argp_option *habits_of(const char *command)
 {
-	return !strcmp(command, "record")                                ? record_habits
-	       : !strcmp(command, "report")                              ? report_habits
-	       : !strcmp(command, "dump")                                ? dump_habits
-	       : !strcmp(command, "info") || !strcmp(command, "convert") ? reading_habits
-	                                                                 : other_habits;
+	return !strcmp(command, "record")    ? record_habits
+	       : !strcmp(command, "report")  ? report_habits
+	       : !strcmp(command, "dump")    ? dump_habits
+	       : !strcmp(command, "convert") ? convert_habits
+	       : !strcmp(command, "info")    ? reading_habits
+	                                     : other_habits;
 }
 
 static void show_help(struct argp_state *state, unsigned flags)

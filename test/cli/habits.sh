@@ -47,6 +47,9 @@ told 2 '--callers NAME' report -G
 told 2 'comm=NAME' report --comms x
 told 2 'cpu=N' report -C 0
 told 2 'convert --flamegraph' dump --flame-graph
+told 2 'no option --perfetto here; --chrome' convert --perfetto
+told 2 '--callgrind' convert --kcachegrind
+told 2 '--otf2' convert --vampir none.atr
 told 2 'dump every sample' replay
 told 2 'context-switches' lock contention
 told 2 'raw_syscalls:sys_enter' trace ./app
