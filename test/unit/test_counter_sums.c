@@ -82,6 +82,7 @@ static void a_group_of_another_size_adds_nothing(void **state)
 	record.sample.nr_counts = 0;
 	record.sample.counts = NULL;
 	check(counter_sums_add(t.sums, 2, &record, &source), 50, 5);
+	check(say(&t, 1, 0, 60, 6), 60, 6); /* nor is what was there before forgotten */
 	counter_counts(counts, 2, &record);
 	check(counts, 0, 0);
 	counter_sums_free(t.sums);
