@@ -186,7 +186,7 @@ static void who_is_told_nothing_knows_the_total(void **state)
 	check(w, "child", false, 0);
 }
 
-/* Two programs that ran by turns, and how long each did, until all have used so much. */
+/* Programs that ran by turns, and how long each did, until all have used so much. */
 static void take_turns(struct world *w, uint64_t end)
 {
 	struct tasks *tasks = &w->session.tasks;
@@ -195,12 +195,15 @@ static void take_turns(struct world *w, uint64_t end)
 	say_comm(tasks, PID, PID, "app", true, 1000);
 	say_switch(tasks, RECORD_STOP, PID, 3000);
 	say_fork(tasks, PID, PID + 1, PID + 1, 3000);
-	say_switch(tasks, RECORD_RUN, PID + 1, 4000);
+	say_switch(tasks, RECORD_RUN, PID + 1, 3400);
+	say_switch(tasks, RECORD_STOP, PID + 1, 3800);
+	say_switch(tasks, RECORD_RUN, PID + 1, 4400);
+	tasks_of_sample(tasks, PID + 1, PID + 1)->usage.sampled = 5000; /* knows it less well */
 	say_comm(tasks, PID + 1, PID + 1, "child", true, 5000);
+	say_comm(tasks, PID + 1, PID + 1, "last", true, 7500);
 	say_exit(tasks, PID + 1, PID + 1, 9000);
 	say_switch(tasks, RECORD_RUN, PID, 9000);
-	say_exit(tasks, PID, PID, end);
-	exact_total(&w->session);
+	say_switch(tasks, RECORD_STOP, PID, end);
 }
 
 static void switches_tell_what_each_used(void **state)
@@ -208,8 +211,22 @@ static void switches_tell_what_each_used(void **state)
 	struct world *w = *state;
 
 	take_turns(w, 9000 + TOTAL - 7000);
-	check(w, "child", true, 4000);
+	say_exit(&w->session.tasks, PID, PID, 2 * TOTAL);
+	exact_total(&w->session);
+	check(w, "child", true, 2500);
+	check(w, "last", true, 1500);
 	check(w, "app", true, TOTAL - 4000);
+}
+
+/* Who runs on has told nothing, but used what it did. */
+static void switches_tell_of_who_runs_on(void **state)
+{
+	struct world *w = *state;
+
+	take_turns(w, 9000 + TOTAL - 7000);
+	exact_total(&w->session);
+	check(w, "child", true, 2500);
+	check(w, "app", false, 1000);
 }
 
 static void lost_switches_tell_nothing(void **state)
@@ -217,6 +234,7 @@ static void lost_switches_tell_nothing(void **state)
 	struct world *w = *state;
 
 	take_turns(w, 9000 + TOTAL / 10 * 9);
+	exact_total(&w->session);
 	check(w, "child", false, 0);
 	check(w, "app", false, 0);
 }
@@ -320,6 +338,7 @@ int main(void)
 		TEST(nothing_is_nothing),
 		TEST(who_is_told_nothing_knows_the_total),
 		TEST(switches_tell_what_each_used),
+		TEST(switches_tell_of_who_runs_on),
 		TEST(lost_switches_tell_nothing),
 		TEST(nor_do_those_that_came_too_often),
 		TEST(a_thread_that_executes_goes_on),

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "perf/clock.h"
+
 enum { BUDGET = 128 << 10, GRACE = 200000000 };
 
 /* Numbers of processes that do not exist. */
@@ -105,6 +107,7 @@ static void nothing_counts_before_exec(void **state)
 
 	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)PID(0)), 0);
 	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
+	say_fork(&w->tasks, PID(9), PID(0), PID(0), 1);
 	say_comm(&w->tasks, PID(0), PID(0), "renamed", false, 1);
 	assert_true(task(w, PID(0), PID(0))->process->awaits_exec);
 	say_comm(&w->tasks, PID(0), PID(0), "app", true, 2);
@@ -335,10 +338,13 @@ static void a_thread_that_executes_has_its_own_time(void **state)
 	say_exit(&w->tasks, PID(1), PID(1), 19);
 	say_read(&w->tasks, PID(1), PID(1), 1002, 19);
 	say_comm(&w->tasks, PID(1), PID(1), "next", true, 20);
+	task(w, PID(1), PID(1))->usage.sampled += 30;
+	say_comm(&w->tasks, PID(1), PID(1), "last", true, 30);
 	say_exit(&w->tasks, PID(1), PID(1), 40);
 	say_read(&w->tasks, PID(1), PID(1), 150, 40);
 	assert_int_equal(command(w, "app")->exact, 1002 + 12 + 100);
-	assert_int_equal(command(w, "next")->exact, 50);
+	assert_int_equal(command(w, "next")->exact, 30);
+	assert_int_equal(command(w, "last")->exact, 20);
 }
 
 /* With lost records a sample may be the first that is heard of a task. */
@@ -353,6 +359,7 @@ static void samples_of_strangers(void **state)
 	assert_null(task(w, 0, 0));
 	assert_null(task(w, UINT32_MAX, UINT32_MAX));      /* exited while it was sampled */
 	say_fork(&w->tasks, PID(90), PID(91), PID(91), 5); /* of an unknown parent */
+	assert_int_equal(nr_tasks(w), 4);                  /* who stays so */
 	assert_non_null(task(w, PID(91), PID(91)));
 }
 
@@ -382,6 +389,39 @@ static void end_stopped(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* Where samples see user code alone, a program used what the clock says, less what was before. */
+static void the_clock_tells_more_than_samples_of_user_code(void **state)
+{
+	struct world *w = *state;
+	const uint32_t pid = (uint32_t)getpid(); /* whose clock there is */
+	struct task *leader;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < 100000000)
+		continue;
+	w->tasks.user_only = true;
+	assert_int_equal(tasks_add_forked(&w->tasks, (pid_t)pid), 0);
+	say_comm(&w->tasks, pid, pid, "first", true, sampler_now());
+	leader = task(w, pid, pid);
+	assert_true(leader->usage.before > 0);
+	leader->usage.before = INT64_MAX;
+	say_comm(&w->tasks, pid, pid, "second", true, sampler_now());
+	assert_int_equal(command(w, "first")->exact, 0);
+	leader->usage.before = 0;
+	say_comm(&w->tasks, pid, pid, "third", true, sampler_now());
+	assert_true(command(w, "second")->exact > 0);
+	/* Who executes takes along what it had used before it was the target's. */
+	say_fork(&w->tasks, pid, pid, PID(2), sampler_now());
+	task(w, pid, PID(2))->usage.before = 77;
+	say_exit(&w->tasks, pid, pid, sampler_now());
+	say_comm(&w->tasks, pid, pid, "fourth", true, sampler_now());
+	assert_int_equal(leader->usage.before, 77);
+	/* Events of CPUs have no totals of tasks. */
+	w->tasks.inherited = false;
+	leader->usage = (struct task_usage){0};
+	say_comm(&w->tasks, pid, pid, "fifth", true, sampler_now());
+	assert_int_equal(command(w, "fourth")->exact, 0);
 }
 
 /* The kernel says EXIT of a process that executes a setuid program, and goes on in silence. */
@@ -803,6 +843,7 @@ int main(void)
 		CGROUP(exec_begins_a_new_thread_entry),
 		LADDER(each_program_of_a_task_has_its_own_time),
 		LADDER(a_thread_that_executes_has_its_own_time),
+		LADDER(the_clock_tells_more_than_samples_of_user_code),
 		CGROUP(samples_of_strangers),
 		CGROUP(exit_of_the_living_is_unobserved),
 		LADDER(exit_of_the_living_is_unobserved),
