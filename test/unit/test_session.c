@@ -10,6 +10,7 @@
 
 #include "cli/session.h"
 #include "cli/status.h"
+#include "cli/summary.h"
 #include "perf/sampler_state.h"
 
 enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, SIZE = 1 << 16, ID = 100 };
@@ -131,14 +132,20 @@ static void write_trouble(struct world *w, enum sampler_ring ring, unsigned cpu,
 	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, ring, cpu)], raw.words, size));
 }
 
+static int answering(const void *answer, size_t size)
+{
+	int fd = memfd_create("count", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, answer, size, 0), size);
+	return fd;
+}
+
 /* What the kernel answers to who reads an event that counted this. */
 static int counted(uint64_t value, uint64_t running)
 {
 	const uint64_t values[3] = {value, running};
-	int fd = memfd_create("count", MFD_CLOEXEC);
 
-	assert_int_equal(pwrite(fd, values, sizeof(values), 0), sizeof(values));
-	return fd;
+	return answering(values, sizeof(values));
 }
 
 /* Of an event that is open on the first so many CPUs. */
@@ -187,6 +194,11 @@ static void throttling_stops_counting(void **state)
 	assert_int_equal(total_on(w, 1, true, SAMPLER_CGROUP, 1), 49);
 	w->sampler.events[1].throttled = false;
 	assert_int_equal(total_on(w, 1, true, SAMPLER_CGROUP, 1), 10);
+	/* Rungs that take turns count twice meanwhile; a period that changes does not. */
+	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 30);
+	w->sampler.events[1].nr_steps = 2;
+	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 0);
+	assert_int_equal(total_of(w, 1, false, SAMPLER_CGROUP), 30);
 }
 
 static void throttling_is_counted_where_it_was(void **state)
@@ -221,6 +233,31 @@ static void the_guard_is_told_of_lost_samples_alone(void **state)
 	assert_int_equal(s->guard.throttled, 0);
 	assert_int_equal(w->lost[0][1], 7);
 	assert_int_equal(sampler_lost_records(&w->sampler), 5);
+}
+
+/* What all but samples cost is no reason to take fewer of them. */
+static void the_guard_is_told_what_others_cost(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	uint64_t before = guard_cpu_time();
+	struct raw raw;
+
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_COMM, ID, 0);
+	raw_start(&raw, PERF_RECORD_SAMPLE, 0);
+	raw_word(&raw, ID);
+	raw_word(&raw, 0); /* where, and who: nobody */
+	raw_word(&raw, 0);
+	raw_word(&raw, 1000);
+	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)], raw.words,
+	                           raw_end(&raw)));
+	session_drain(s, true);
+	assert_in_range(s->guard.others_ns, 1, guard_cpu_time() - before);
+	s->guard.others_ns = 0;
+	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_COMM, ID, 0);
+	before = guard_cpu_time();
+	session_drain(s, true);
+	assert_in_range(s->guard.others_ns, 1, guard_cpu_time() - before);
 }
 
 /* A CPU tells late of what it lost when we stalled, for which sampling was slowed down before. */
@@ -260,6 +297,33 @@ static void lost_totals_of_tasks_are_counted(void **state)
 	for (unsigned c = 0; c < NR_CPUS; c++)
 		close(fds[c]);
 	close(s->exact_fd);
+}
+
+/* An event that leads a counter answers for both, and says how many samples of its own were lost.
+ */
+static void samples_with_counters_are_lost_as_others(void **state)
+{
+	struct world *w = *state;
+	struct sampler *s = &w->sampler;
+	const uint64_t group[] = {2, 90, 80, 1000, 3, 50, 4}, cut[] = {2, 90, 80, 1000, 3};
+	int fds[NR_CPUS] = {answering(group, sizeof(group)), answering(cut, sizeof(cut))};
+	struct sampler_reading totals;
+
+	s->counts_lost = true;
+	s->nr_targets = s->nr_counters = 1;
+	s->events[0].fds = fds;
+	assert_int_equal(sampler_lost(s, 0, 0), 3);
+	assert_int_equal(sampler_lost(s, 0, 1), 0);
+	lseek(fds[0], 0, SEEK_SET);
+	lseek(fds[1], 0, SEEK_SET);
+	sampler_counter_totals(s, &totals);
+	assert_int_equal(totals.nr, 2);
+	assert_int_equal(totals.values[0], 1000);
+	assert_int_equal(totals.values[1], 50);
+	assert_int_equal(totals.enabled, 90);
+	assert_int_equal(totals.running, 80);
+	for (unsigned c = 0; c < NR_CPUS; c++)
+		close(fds[c]);
 }
 
 static void nonsense_is_counted(void **state)
@@ -334,11 +398,12 @@ static void what_can_slow_down_does(void **state)
 
 	open_buffer(w, &period, 5);
 	w->sampler.events[1].first_shift = 3;
+	tables_ledger(s->tables)->taken[0] = 100; /* once */
 	for (unsigned window = 0; window < 100; window++) {
 		tables_ledger(s->tables)->taken[1] += 10;
 		session_slow_down(s);
 	}
-	assert_int_equal(hmb_floor(s->hmb, 0), 0);
+	assert_int_equal(hmb_floor(s->hmb, 0), 1);
 	assert_int_equal(hmb_floor(s->hmb, 1), 3 + 2 * 4 + 4);
 	hmb_free(s->hmb);
 }
@@ -370,6 +435,65 @@ static void modules_are_noted_before_their_samples(void **state)
 	assert_int_equal(hmb_stored(s->hmb, 0), 1);
 	assert_int_equal(tables_section(s->tables, TRACE_MODULES).nr,
 	                 module_table_count(s->modules));
+	hmb_free(s->hmb);
+}
+
+/* --- what the trace says of the run ----------------------------------------------------------- */
+
+static void tell_all(struct world *w, uint64_t *periods)
+{
+	struct session *s = &w->session;
+	int cpus[NR_CPUS] = {3, 5}, fds[NR_CPUS] = {counted(10, 0), counted(20, 0)};
+
+	w->options.command = (char *[]){"app", NULL};
+	w->options.events[0].scale = 8;
+	w->options.events[1].scale = 1;
+	w->sampler.cpus = cpus;
+	w->sampler.events[0].base_period = w->sampler.events[1].base_period = periods;
+	w->sampler.events[0].fds = w->sampler.events[1].fds = fds;
+	w->sampler.nr_targets = 1;
+	w->sampler.started = true;
+	s->way = w->sampler.way = SAMPLER_CGROUP;
+	s->before_exec[0] = 4;
+	summary_start(s);
+	summary_totals(s);
+	for (unsigned c = 0; c < NR_CPUS; c++)
+		close(fds[c]);
+}
+
+/* In units, of which an occurrence may be several; and each CPU has its own period. */
+static void what_was_measured_is_told(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	uint64_t periods[NR_CPUS] = {1000, 1010};
+	const struct trace_stream *stream;
+
+	open_buffer(w, periods, 1);
+	w->sampler.lost_records = 9;
+	w->sampler.merge.late = 2;
+	w->sampler.latency = 77;
+	w->lost[1][1] = 5;
+	w->sources[1 * NR_CPUS + 1].throttled = 6;
+	w->sampler.malformed = 3;
+	s->cpu_start = guard_cpu_time();
+	tell_all(w, periods);
+	assert_int_equal(tables_run(s->tables)->lost_records, 9);
+	assert_int_equal(tables_run(s->tables)->late, 2);
+	assert_int_equal(tables_run(s->tables)->malformed, 3);
+	assert_int_equal(tables_run(s->tables)->drain_latency, 77);
+	assert_in_range(tables_run(s->tables)->recorder_cpu, 1, guard_cpu_time() - s->cpu_start);
+	assert_int_equal(tables_event(s->tables, 0)->base_period, 8000);
+	assert_int_equal(tables_event(s->tables, 0)->exact, 8 * (30 - 4));
+	assert_int_equal(tables_event(s->tables, 1)->base_period, 1000);
+	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
+		assert_int_equal(stream->event, i / NR_CPUS);
+		assert_int_equal(stream->cpu, i % NR_CPUS ? 5 : 3);
+		assert_int_equal(stream->base_period,
+		                 periods[i % NR_CPUS] * w->options.events[i / NR_CPUS].scale);
+		assert_int_equal(stream->lost, i == 3 ? 5 : 0);
+		assert_int_equal(stream->throttled, i == 3 ? 6 : 0);
+	}
 	hmb_free(s->hmb);
 }
 
@@ -514,13 +638,16 @@ int main(void)
 		TEST(throttling_is_counted_where_it_was),
 		TEST(throttling_stops_counting),
 		TEST(the_guard_is_told_of_lost_samples_alone),
+		TEST(the_guard_is_told_what_others_cost),
 		TEST(a_stall_is_trouble_once),
 		TEST(lost_totals_of_tasks_are_counted),
+		TEST(samples_with_counters_are_lost_as_others),
 		TEST(nonsense_is_counted),
 		TEST(what_cannot_slow_down_keeps_samples),
 		TEST(what_can_slow_down_does),
 		TEST(cpus_that_are_not_sampled_have_no_time),
 		TEST(modules_are_noted_before_their_samples),
+		TEST(what_was_measured_is_told),
 		TEST(the_last_line_tells_of_losses),
 		TEST(naps_replace_rings_while_many_tasks_end),
 		TEST(a_crowded_ring_ends_naps),
