@@ -386,6 +386,7 @@ static void tasks(void **state)
 	assert_int_equal(record.type, RECORD_FORK);
 	assert_int_equal(record.pid, 31);
 	assert_int_equal(record.tid, 33);
+	assert_int_equal(record.fork.parent_pid, 30);
 	assert_int_equal(record.fork.parent_tid, 32);
 	assert_int_equal(record.time, 666 + SHIFT);
 	raw.words[0] -= PERF_RECORD_FORK - PERF_RECORD_EXIT;
@@ -403,6 +404,12 @@ static void tasks(void **state)
 	assert_int_equal(record.tid, 41);
 	assert_string_equal(record.comm.comm, "make");
 	assert_true(record.comm.exec);
+	raw_start(&raw, PERF_RECORD_COMM, PERF_RECORD_MISC_USER);
+	raw_pair(&raw, 40, 41);
+	raw_text(&raw, "worker");
+	raw_trailer(&raw, 40, 41, 1, 7);
+	assert_int_equal(record_decode(&record, raw.words, raw_end(&raw), &full), 0);
+	assert_false(record.comm.exec);
 
 	raw_start(&raw, PERF_RECORD_READ, 0);
 	raw_pair(&raw, 50, 51);
