@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -663,7 +664,12 @@ static void running_processes_are_read_from_proc(void **state)
 	struct world *w = *state;
 	struct task *self;
 	const struct mapping *mapping;
+	/* The first of all, whose number begins with no zero. */
+	const uint64_t lowest = 0x10000000;
+	void *memory = mmap((void *)lowest, 4096, PROT_READ | PROT_EXEC,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
+	assert_ptr_equal(memory, (void *)lowest);
 	assert_int_equal(prctl(PR_SET_NAME, "two\nlines"), 0);
 	assert_int_equal(tasks_add_running(&w->tasks, getpid()), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "test_tasks"), 0);
@@ -673,6 +679,10 @@ static void running_processes_are_read_from_proc(void **state)
 	mapping = space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped);
 	assert_non_null(mapping);
 	assert_int_equal(mapping->module->kind, MODULE_FILE);
+	mapping = space_lookup(self->process->space, lowest);
+	assert_non_null(mapping);
+	assert_int_equal(mapping->start, lowest);
+	munmap(memory, 4096);
 	assert_int_not_equal(tasks_add_running(&w->tasks, (pid_t)PID(0)), 0);
 }
 

@@ -137,7 +137,7 @@ static void nothing_is_counted_twice(void **state)
 /* A thread's clock is read later than asked for. */
 static void what_a_thread_used_by_some_time(void **state)
 {
-	uint64_t before = clock_of(getpid()), now;
+	uint64_t before = clock_of(getpid()), now, own = 0, children;
 	struct timespec time;
 
 	(void)state;
@@ -145,6 +145,8 @@ static void what_a_thread_used_by_some_time(void **state)
 		continue;
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	assert_true(process_cpu_time(getpid(), now, &own, &children));
+	assert_in_range(own, before + BURN_NS / 2, clock_of(getpid()));
 	assert_true(thread_used_by(getpid(), now) <= clock_of(getpid()));
 	assert_true(thread_used_by(getpid(), now - BURN_NS / 2) <=
 	            clock_of(getpid()) - BURN_NS / 2);
