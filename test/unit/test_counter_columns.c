@@ -19,7 +19,10 @@ struct run {
 	const struct trace_counter *counters;
 	const char *const *names;
 	unsigned nr;
+	enum stream_owner owner;
 };
+
+enum { NR_THREADS = 6 };
 
 static void describe_run(struct run *r)
 {
@@ -35,7 +38,7 @@ static void describe_run(struct run *r)
 		*tables_add_stream(t) = (struct trace_stream){.cpu = cpu, .base_period = 1000};
 	for (uint16_t i = 0; i < 4; i++)
 		tables_module(t, i)->path = tables_string(t, module_paths[i]);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < NR_THREADS; i++)
 		tables_add_thread(t, 100, 100 + i, tables_string(t, "app"), 0);
 	for (unsigned i = 0; i < r->nr; i++) {
 		struct trace_counter *counter = tables_add_counter(t);
@@ -52,7 +55,8 @@ static void run_open(struct run *r, size_t budget)
 	describe_run(r);
 	world_make_buffer(&r->w, (struct hmb_config){.nr_kinds = 1,
 	                                             .max_path = MAX_DEPTH,
-	                                             .kinds = {{.nr_counters = 1 + r->nr}}});
+	                                             .kinds = {{.nr_counters = 1 + r->nr,
+	                                                        .stream_owner = r->owner}}});
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -239,26 +243,28 @@ struct sums {
 
 static void put_counted(struct run *r, struct sums *sums, unsigned nr)
 {
-	uint64_t totals[NR_CPUS][COUNTER_MAX] = {{0}};
+	uint64_t totals[NR_THREADS][COUNTER_MAX] = {{0}};
 
 	for (unsigned n = 0; n < nr; n++) {
 		uint64_t path[2] = {2ULL << 32 | rnd(&r->w, 4), 2ULL << 32 | 100};
 		unsigned cpu = (unsigned)rnd(&r->w, NR_CPUS),
-			 leaf = (unsigned)rnd(&r->w, NR_LEAVES);
+			 leaf = (unsigned)rnd(&r->w, NR_LEAVES),
+			 thread = (unsigned)rnd(&r->w, NR_THREADS),
+			 stream = r->owner == STREAM_OF_THREAD ? thread : cpu;
 		struct hmb_sample sample = {
 			.time = 1000 + n * 400,
 			.cpu = cpu,
-			.thread = (uint32_t)rnd(&r->w, 6),
+			.thread = thread,
 			.leaf = 1ULL << 32 | leaf,
 			.path = path,
 			.path_size = 2,
-			.counters = totals[cpu],
+			.counters = totals[stream],
 		};
 
 		for (unsigned i = 0; i <= NR_COUNTERS; i++) {
 			uint64_t more = rnd(&r->w, 400); /* so little that units are 1 */
 
-			totals[cpu][i] += more;
+			totals[stream][i] += more;
 			sums->self[leaf][i] += more;
 			sums->below[path[0] & 3][i] += more;
 			sums->all[i] += more;
@@ -314,16 +320,16 @@ static void check_view(const struct trace *trace, enum profile_direction directi
 	profile_free(profile);
 }
 
-static void functions_have_what_was_counted_in_them(void **state)
+static void check_counted(enum stream_owner owner)
 {
 	static const char *const names[] = {"instructions", "cache-misses", "branches"};
-	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = names, .nr = 3};
+	struct run r = {
+		.leader = "cycles", .unit = TRACE_COUNT, .names = names, .nr = 3, .owner = owner};
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE};
 	struct sums sums = {{{0}}};
 	struct profile *profile;
 	struct trace *trace;
 
-	(void)state;
 	run_open(&r, 1 << 20);
 	put_counted(&r, &sums, 20000);
 	trace = world_written(&r.w);
@@ -335,6 +341,13 @@ static void functions_have_what_was_counted_in_them(void **state)
 	check_view(trace, PROFILE_CALLERS, sums.below[2]);
 	trace_close(trace);
 	world_close(&r.w);
+}
+
+static void functions_have_what_was_counted_in_them(void **state)
+{
+	(void)state;
+	check_counted(STREAM_OF_CPU);
+	check_counted(STREAM_OF_THREAD);
 }
 
 /* --- what is told ----------------------------------------------------------------------------- */
