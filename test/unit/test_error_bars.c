@@ -217,11 +217,36 @@ static void gaps_are_where_ticks_may_be_missing(void **state)
 	}
 }
 
+/* Of samples of one row that follow each other there is but the difference between them. */
+static void weights_may_differ(void **state)
+{
+	static const uint64_t weights[] = {30, 10, 10};
+	struct error_bars bars;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = world_written(&w);
+	assert_int_equal(error_bars_init(&bars, trace, 0), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct trace_sample sample = {.time = i, .weight = weights[i]};
+
+		assert_int_equal(error_bars_step(&bars, &sample, 0, weights[i]), 0);
+	}
+	error_bars_end(&bars);
+	assert_true(error_bars_variance(&bars, 0) == 900 + (900 + 400 + 0 + 100) / 2);
+	error_bars_fini(&bars);
+	trace_close(trace);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_hold_the_truth_and_are_no_wider),
 		cmocka_unit_test(gaps_are_where_ticks_may_be_missing),
+		cmocka_unit_test(weights_may_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
