@@ -261,7 +261,7 @@ static void rows_of_one_function_add_up(void **state)
 {
 	const struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_COMM};
 	struct profile_view view = {"ns::leaf(int)", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
-	uint64_t self = 0, samples = 0;
+	uint64_t self = 0, samples = 0, below = 0;
 	double variance = 0;
 	struct profile *profile;
 	struct trace *trace;
@@ -287,6 +287,10 @@ static void rows_of_one_function_add_up(void **state)
 	assert_int_equal(view.self, self);
 	assert_int_equal(view.samples, samples);
 	assert_true(view.variance == variance);
+	assert_true(view.total > 0);
+	for (uint32_t i = 0; i < profile->nr_sums; i++)
+		below += profile->sums[i].self;
+	assert_int_equal(below, view.total);
 	profile_free(profile);
 	trace_close(trace);
 	world_close(&w);
