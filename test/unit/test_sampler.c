@@ -279,6 +279,25 @@ static void a_change_of_period_keeps_the_rung(void **state)
 	}
 }
 
+/* Else the one in force would go on beside the next one. */
+static void each_step_of_a_ladder_ends_the_one_before(void **state)
+{
+	struct world *w = *state;
+	struct sampler_event *event = &w->sampler.events[0];
+	uint64_t base[NR_CPUS] = {97081, 97081};
+	int fds[3 * NR_CPUS] = {-1, -1, -1, -1, -1, -1};
+
+	w->sampler.way = SAMPLER_LADDER;
+	event->base_period = base;
+	event->fds = fds;
+	event->nr_rungs = 3;
+	for (unsigned rung = 1; rung < 3; rung++) {
+		assert_int_equal(sampler_slow(&w->sampler, 0, 2 * rung), 2 * rung);
+		assert_int_equal(event->rung, rung);
+		assert_int_equal(event->steps[rung].rung, rung);
+	}
+}
+
 static void what_makes_no_sense_is_skipped(void **state)
 {
 	struct world *w = *state;
@@ -329,6 +348,7 @@ int main(void)
 		TEST(periods_stay_below_the_sign),
 		TEST(small_steps_are_no_powers_of_two),
 		TEST(a_change_of_period_keeps_the_rung),
+		TEST(each_step_of_a_ladder_ends_the_one_before),
 		TEST(what_makes_no_sense_is_skipped),
 		TEST(a_broken_ring_has_room_again),
 	};
