@@ -187,12 +187,12 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 		text_quantity(exact, (double)u->exact, event->unit);
 		if (u->why == PROFILE_UNOBSERVED) {
 			warn(warner,
-			     "%s executed a setuid or unreadable program, which the kernel does "
+			     "'%s' executed a setuid or unreadable program, which the kernel does "
 			     "not let inherited events observe: %s are [unobserved]",
 			     trace_command_name(profile->trace, u->comm), exact);
 			continue;
 		}
-		warn(warner, "samples of %s cover %s of its exact %s; the rest is %s",
+		warn(warner, "samples of '%s' cover %s of its exact %s; the rest is %s",
 		     trace_command_name(profile->trace, u->comm),
 		     text_share(part, u->sampled, u->exact), exact, profile_unsampled_name(u));
 	}
@@ -214,7 +214,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 			continue;
 		text_quantity(exact, (double)scaled->exact, event->unit);
 		warn(warner,
-		     "samples of %s cover %s of its exact %s; its functions are scaled by "
+		     "samples of '%s' cover %s of its exact %s; its functions are scaled by "
 		     "%.3f",
 		     trace_command_name(profile->trace, scaled->comm),
 		     text_share(part, scaled->sampled, scaled->exact), exact, factor);

@@ -196,7 +196,7 @@ static void heads_tell_of_the_run(void **state)
 	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
 	       "was reached nowhere, if this machine counts it at all\n"
 	       "cpu-clock: 20 samples, one every 97.08 µs (10301 Hz)\n"
-	       "warning: samples of fork cover 0.0 % of its exact 1.942 ms; the rest is "
+	       "warning: samples of 'fork' cover 0.0 % of its exact 1.942 ms; the rest is "
 	       "[unsampled]\n"
 	       "\n"
 	       "    self   ± error     total   samples  symbol       module\n"

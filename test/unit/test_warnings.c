@@ -332,13 +332,13 @@ static void commands_that_samples_miss_are_told(void **state)
 	(void)state;
 	run_open(&w);
 	set_exact(&w, "sh", 4 * NR_SAMPLES * WEIGHT);
-	expect_of_clock(&w, "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
+	expect_of_clock(&w, "samples of 'sh' cover 25.0 % of its exact 388.3 ms; the rest is "
 	                    "[unsampled]\n");
 	set_exact(&w, "app", 0)->unobserved = 2000000;
 	expect_of_clock(&w,
-	                "samples of sh cover 25.0 % of its exact 388.3 ms; the rest is "
+	                "samples of 'sh' cover 25.0 % of its exact 388.3 ms; the rest is "
 	                "[unsampled]\n"
-	                "app executed a setuid or unreadable program, which the kernel does not "
+	                "'app' executed a setuid or unreadable program, which the kernel does not "
 	                "let inherited events observe: 2.000 ms are [unobserved]\n");
 	world_close(&w);
 }
@@ -352,11 +352,11 @@ static void at_most_three_commands_are_named(void **state)
 	run_open(&w);
 	for (unsigned i = 0; i < 4; i++)
 		set_exact(&w, comms[i], 10 * WEIGHT);
-	expect_of_clock(&w,
-	                "samples of a cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
-	                "samples of b cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
-	                "samples of c cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
-	                "parts of 1 more command are not sampled\n");
+	expect_of_clock(
+		&w, "samples of 'a' cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+		    "samples of 'b' cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+		    "samples of 'c' cover 0.0 % of its exact 970.8 µs; the rest is [unsampled]\n"
+		    "parts of 1 more command are not sampled\n");
 	world_close(&w);
 }
 
@@ -375,11 +375,11 @@ static void scaled_commands_are_told(void **state)
 		set_exact(&w, comms[i], 100 * WEIGHT);
 	}
 	set_exact(&w, "e", 80 * WEIGHT + WEIGHT / 100);
-	expect_of_clock(&w, "samples of a cover 80.0 % of its exact 9.708 ms; its functions are "
+	expect_of_clock(&w, "samples of 'a' cover 80.0 % of its exact 9.708 ms; its functions are "
 	                    "scaled by 1.250\n"
-	                    "samples of b cover 80.0 % of its exact 9.708 ms; its functions are "
+	                    "samples of 'b' cover 80.0 % of its exact 9.708 ms; its functions are "
 	                    "scaled by 1.250\n"
-	                    "samples of c cover 80.0 % of its exact 9.708 ms; its functions are "
+	                    "samples of 'c' cover 80.0 % of its exact 9.708 ms; its functions are "
 	                    "scaled by 1.250\n"
 	                    "functions of 1 more command are scaled, too\n");
 	world_close(&w);
