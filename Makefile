@@ -1,5 +1,5 @@
 # make            build/adaptrace
-# make demo       install what is missing, build, record a real program, show the report
+# make demo       install what is missing, build, record a threaded program, show the report
 # make check      the same for the tests;  make check T=NAME runs one of them
 # make check-hw   tests on hardware counters, in an emulated arm64 machine
 # make check-cross lint bench install uninstall clean
@@ -160,7 +160,8 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
-	@$(MAKE) --no-print-directory $(JOBS) all
+	@echo "building"
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@test/demo.sh $(BUILD)
 
 check: | deps-check
