@@ -103,11 +103,14 @@ static bool has_before(const struct diff_command *command)
 {
 	const char *before = command->old, *after = command->paths[DIFF_AFTER];
 
-	if (!before || !access(before, F_OK) || access(after, F_OK))
+	if (!before || !access(before, F_OK))
 		return true;
-	say("no '%s', the run before '%s'; record once more, or name both: "
-	    "adaptrace diff BEFORE AFTER",
-	    before, after);
+	if (access(after, F_OK)) /* it is the one that was named */
+		trace_close(reading_open(after));
+	else
+		say("no '%s', the run before '%s'; record once more, or name both: "
+		    "adaptrace diff BEFORE AFTER",
+		    before, after);
 	return false;
 }
 

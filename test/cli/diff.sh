@@ -114,7 +114,7 @@ refused() { # STATUS WORDS OPTIONS...
 	head -1 err | grep -q -e "$words" || fail "diff $* said: $(cat err)"
 	[ ! -s out ] || fail "diff $* wrote: $(cat out)"
 }
-refused 1 "'none.atr.old'" none.atr
+refused 1 "'none.atr'" none.atr
 refused 1 "'none.atr'" adaptrace.atr none.atr
 refused 1 "the run before 'one/1.atr'; record once more, or name both" one/1.atr
 refused 1 "the run before 'one'; record once more, or name both" one
