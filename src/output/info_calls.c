@@ -142,7 +142,11 @@ static const struct trace_process **list_processes(const struct trace *trace, ui
 
 static void put_process(FILE *to, const struct trace *trace, const struct trace_process *process)
 {
-	fprintf(to, "  %6d  %8d  ", process->rank, process->pid);
+	char rank[16] = "-";
+
+	if (process->rank >= 0)
+		snprintf(rank, sizeof(rank), "%d", process->rank);
+	fprintf(to, "  %6s  %8d  ", rank, process->pid);
 	text_put_padded(to, trace_string(trace, trace_host(trace, process)), 12);
 	if (process->offset_error == UINT64_MAX)
 		fprintf(to, "  %+.3f µs, as far as the hosts knew the real time",

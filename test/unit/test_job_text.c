@@ -522,6 +522,7 @@ static void info_tells_how_calls_were_kept(void **state)
 	process->offset_error = 10;
 	process->lost = 7;
 	process->flags = 0;
+	tables_process(job.w.tables, 4)->rank = -1;
 	tables_add_instrument(job.w.tables, &(struct trace_instrument){.event = CALLS,
 	                                                               .share = 2048,
 	                                                               .policy = TRACE_POLICY_DEPTH,
@@ -542,7 +543,7 @@ static void info_tells_how_calls_were_kept(void **state)
 	       "time, ended without MPI_Finalize\n"
 	       "       2       203  b             +2.500 µs ± 0.010 µs, 7 calls lost\n"
 	       "       3       204  b             as recorded\n"
-	       "       4       205  b             as recorded\n");
+	       "       -       205  b             as recorded\n");
 	hmb_close_lowest(job.w.hmb, CALLS, 11000, HMB_CAUSE_SHARE);
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 0 of them stored\n"
@@ -559,7 +560,7 @@ static void info_tells_how_calls_were_kept(void **state)
 	       "time, ended without MPI_Finalize\n"
 	       "       2       203  b             +2.500 µs ± 0.010 µs, 7 calls lost\n"
 	       "       3       204  b             as recorded\n"
-	       "       4       205  b             as recorded\n");
+	       "       -       205  b             as recorded\n");
 	world_close(&job.w);
 }
 
