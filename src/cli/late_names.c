@@ -2,7 +2,6 @@
 #include "cli/say.h"
 #include "output/trace_rename.h"
 #include "output/trace_write.h"
-#include "output/warnings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -70,16 +69,9 @@ static int check_folder(const char *folder)
 	return err;
 }
 
-static void say_warning(void *arg, const char *text)
-{
-	(void)arg;
-	say("%s", text);
-}
-
 void late_names_say_lineless(uint32_t flags)
 {
-	warnings_of_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED), say_warning,
-	                  NULL);
+	say_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED));
 }
 
 int late_names(struct trace *trace, const struct debug_places *places)

@@ -1,5 +1,6 @@
 #include "cli/say.h"
 #include "output/text.h"
+#include "output/warnings.h"
 #include "perf/event.h"
 
 #include <argp.h>
@@ -65,6 +66,17 @@ bool say_advice(const char *begin, const struct advice *advice)
 	advice_line(advice, line, sizeof(line));
 	say("%s%s", begin, line);
 	return true;
+}
+
+static void say_warning(void *arg, const char *text)
+{
+	(void)arg;
+	say("%s", text);
+}
+
+void say_flags(uint32_t flags)
+{
+	warnings_of_flags(flags, say_warning, NULL);
 }
 
 void say_usage(const char *format, ...)

@@ -5,11 +5,15 @@
 #include "perf/advice.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What stands in the way, and the way out, behind this beginning; false: nothing does. */
 bool say_advice(const char *begin, const struct advice *advice);
+
+/* What these flags of a run warn of. */
+void say_flags(uint32_t flags);
 
 /* The same of options that are none: ends the program with argp_err_exit_status. */
 void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

@@ -68,16 +68,15 @@ static const char *way_to_observe(const struct options *options)
 static void warn_of_unobserved(const struct session *s)
 {
 	const struct tasks *tasks = &s->tasks;
-	char missed[64] = "";
+	char text[WARNING_SIZE], missed[64] = "";
 
+	if (!tasks->unobserved)
+		return;
 	if (tasks->unobserved_list.missed)
 		snprintf(missed, sizeof(missed), "; up to %llu ms of their time are missing",
 		         (unsigned long long)tasks->unobserved_list.missed / 1000000 + 1);
-	if (tasks->unobserved)
-		say("%llu process%s executed a setuid or unreadable program, which the kernel does "
-		    "not let inherited events observe%s%s",
-		    (unsigned long long)tasks->unobserved, tasks->unobserved == 1 ? "" : "es",
-		    way_to_observe(s->options), missed);
+	warning_of_unobserved(text, tasks->unobserved);
+	say("%s%s%s", text, way_to_observe(s->options), missed);
 }
 
 /* The same samples are there, at a lower rate. */
@@ -169,17 +168,13 @@ static void warn_of_left_behind(const struct session *s)
 
 void session_warn(const struct session *s)
 {
-	const uint32_t flags = tables_run(s->tables)->flags;
+	const uint32_t meanwhile = TRACE_RUN_LEFT_CGROUP | TRACE_RUN_MISSED_CPU;
 
 	warn_of_memory(s);
 	warn_of_calls(s);
 	warn_of_counters(s);
 	warn_of_silence(s);
-	if (flags & TRACE_RUN_LEFT_CGROUP)
-		say("a process moved itself to another cgroup: it was not sampled there; "
-		    "--inherit follows it");
-	if (flags & TRACE_RUN_MISSED_CPU)
-		say("a CPU was switched off or on: what ran on it from then on was not sampled");
+	say_flags(tables_run(s->tables)->flags & meanwhile);
 	if (s->too_dear)
 		say("samples of %s were more than --max-overhead allows, and its period could not "
 		    "become longer: a longer one from the start (-c) costs less",

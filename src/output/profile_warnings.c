@@ -186,9 +186,7 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 
 		text_quantity(exact, (double)u->exact, event->unit);
 		if (u->why == PROFILE_UNOBSERVED) {
-			warn(warner,
-			     "'%s' executed a setuid or unreadable program, which the kernel does "
-			     "not let inherited events observe: %s are [unobserved]",
+			warn(warner, "'%s' " WENT_UNOBSERVED ": %s are [unobserved]",
 			     trace_command_name(profile->trace, u->comm), exact);
 			continue;
 		}

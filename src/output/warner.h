@@ -7,6 +7,11 @@
 
 #define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
 
+/* What whoever is unobserved did. */
+#define WENT_UNOBSERVED                                                                            \
+	"executed a setuid or unreadable program, which the kernel does not let inherited events " \
+	"observe"
+
 struct warner {
 	warning_fn *fn;
 	void *arg;

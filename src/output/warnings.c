@@ -32,7 +32,8 @@ static const struct {
 	{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recording went on, and what the kernel "
                              "reports at its end is missing"},
 	{TRACE_RUN_LEFT_CGROUP,
-         "a process moved itself to another cgroup and was not sampled there"},
+         "a process moved itself to another cgroup and was not sampled there; record --inherit "
+         "follows it"},
 	{TRACE_RUN_MISSED_CPU, "a CPU was switched off or on: what ran on it from then on was not "
                                "sampled"},
 	{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission"},
@@ -215,19 +216,26 @@ static const char *way_to_the_root(const struct trace *trace, double missing)
 	return "";
 }
 
+void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr)
+{
+	snprintf(text, WARNING_SIZE, "%llu process%s " WENT_UNOBSERVED, (unsigned long long)nr,
+	         nr == 1 ? "" : "es");
+}
+
 static void warn_of_records(const struct trace_run *run, const struct warner *warner)
 {
+	char text[WARNING_SIZE];
+
 	if (run->lost_records)
 		warn(warner,
 		     "the kernel dropped %llu record%s of mappings and tasks: some code and "
 		     "threads may have wrong names%s",
 		     (unsigned long long)run->lost_records, plural(run->lost_records),
 		     run->flags & TRACE_RUN_CGROUP ? "" : ", and exact totals may be too small");
-	if (run->unobserved)
-		warn(warner,
-		     "the kernel stopped observing %llu process%s that executed a setuid program "
-		     "or an unreadable one",
-		     (unsigned long long)run->unobserved, run->unobserved == 1 ? "" : "es");
+	if (run->unobserved) {
+		warning_of_unobserved(text, run->unobserved);
+		warner->fn(warner->arg, text);
+	}
 	if (run->malformed)
 		warn(warner, "%llu record%s made no sense and %s left out",
 		     (unsigned long long)run->malformed, plural(run->malformed),

@@ -102,7 +102,8 @@ static void flags_have_a_sentence_each(void **state)
 		{TRACE_RUN_SNAPSHOT, "this is a snapshot: the recording went on, and what the "
 	                             "kernel reports at its end is missing\n"},
 		{TRACE_RUN_LEFT_CGROUP,
-	         "a process moved itself to another cgroup and was not sampled there\n"},
+	         "a process moved itself to another cgroup and was not sampled there; record "
+	         "--inherit follows it\n"},
 		{TRACE_RUN_MISSED_CPU,
 	         "a CPU was switched off or on: what ran on it from then on was not sampled\n"},
 		{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission\n"},
@@ -140,13 +141,13 @@ static void what_went_wrong_is_counted(void **state)
 	expect_of_run(&w,
 	              "the kernel dropped 3 records of mappings and tasks: some code and threads "
 	              "may have wrong names\n"
-	              "the kernel stopped observing 1 process that executed a setuid program or "
-	              "an unreadable one\n"
+	              "1 process executed a setuid or unreadable program, which the kernel does "
+	              "not let inherited events observe\n"
 	              "7 records made no sense and were left out\n");
 	run->lost_records = run->malformed = 0;
 	run->unobserved = 2;
-	expect_of_run(&w, "the kernel stopped observing 2 processes that executed a setuid "
-	                  "program or an unreadable one\n");
+	expect_of_run(&w, "2 processes executed a setuid or unreadable program, which the kernel "
+	                  "does not let inherited events observe\n");
 	world_close(&w);
 }
 
