@@ -3,6 +3,7 @@
 #include "cli/calls_ring.h"
 #include "cli/calls_thread.h"
 #include "perf/machine.h"
+#include "symbolize/array.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -121,17 +122,12 @@ unsigned calls_process_fill(const struct calls_process *process)
 
 static bool grow(uint32_t **table, uint32_t *nr, uint32_t number, uint32_t fill)
 {
-	uint32_t wanted = number + number / 2 + 64, *larger;
+	uint32_t before = *nr;
 
-	if (number < *nr)
-		return true;
-	larger = realloc(*table, wanted * sizeof(**table));
-	if (!larger)
+	if (ARRAY_RESERVE(*table, *nr, number + 1))
 		return false;
-	for (uint32_t i = *nr; i < wanted; i++)
-		larger[i] = fill;
-	*table = larger;
-	*nr = wanted;
+	for (uint32_t i = before; i < *nr; i++)
+		(*table)[i] = fill;
 	return true;
 }
 

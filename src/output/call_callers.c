@@ -7,6 +7,7 @@
 
 #include "output/mpi_paths.h"
 #include "output/trace_calls.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,20 +37,13 @@ static struct queue *queue_of(struct finder *finder, uint32_t thread)
 
 static int queue_add(struct queue *queue, uint64_t time)
 {
-	size_t room = queue->room ? 2 * queue->room : 16;
-	uint64_t *grown;
-
 	if (queue->nr == queue->room && queue->at > queue->room / 2) {
 		queue->nr -= queue->at;
 		memmove(queue->times, queue->times + queue->at, queue->nr * sizeof(*queue->times));
 		queue->at = 0;
-	} else if (queue->nr == queue->room) {
-		grown = reallocarray(queue->times, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		queue->times = grown;
-		queue->room = room;
 	}
+	if (ARRAY_RESERVE(queue->times, queue->room, queue->nr + 1))
+		return -ENOMEM;
 	queue->times[queue->nr++] = time;
 	return 0;
 }

@@ -171,17 +171,12 @@ bool call_stream_completes(const struct call_stream *stream, uint64_t request)
 
 static int grow_stack(struct call_stream *stream)
 {
-	unsigned room = stream->room ? 2 * stream->room : 16;
-	struct open_call *grown;
+	unsigned before = stream->room;
 
-	if (stream->stack && stream->depth < stream->room)
-		return 0;
-	grown = reallocarray(stream->stack, room, sizeof(*grown));
-	if (!grown)
+	if (ARRAY_RESERVE(stream->stack, stream->room, stream->depth + 1))
 		return -ENOMEM;
-	memset(grown + stream->room, 0, (room - stream->room) * sizeof(*grown));
-	stream->stack = grown;
-	stream->room = room;
+	if (stream->room > before)
+		memset(stream->stack + before, 0, (stream->room - before) * sizeof(*stream->stack));
 	return 0;
 }
 
@@ -211,15 +206,8 @@ static void order_receives(struct call_part *parts, uint32_t nr)
 
 static int copy_parts(struct open_call *open, const struct call *call)
 {
-	struct call_part *grown;
-
-	if (call->nr_parts && (!open->parts || call->nr_parts > open->room)) {
-		grown = reallocarray(open->parts, call->nr_parts, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		open->parts = grown;
-		open->room = call->nr_parts;
-	}
+	if (ARRAY_RESERVE(open->parts, open->room, call->nr_parts))
+		return -ENOMEM;
 	if (call->nr_parts)
 		memcpy(open->parts, call->parts, call->nr_parts * sizeof(*call->parts));
 	order_receives(open->parts, call->nr_parts);

@@ -1,13 +1,12 @@
 #include "output/error_bars.h"
 
 #include "output/clock_sides.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEAST_ROOM 64
 
 /* Its latest sample: the row is open until the next one tells. */
 struct error_stream {
@@ -105,21 +104,6 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 		*gaps_of(bars, row) += square((double)sample->weight);
 }
 
-static int make_room(struct error_bars *bars, uint32_t row)
-{
-	uint32_t room = bars->room ? bars->room : LEAST_ROOM;
-	double *grown;
-
-	while (room <= row)
-		room *= 2;
-	grown = reallocarray(bars->sums, room, bars->nr_sums * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	bars->sums = grown;
-	bars->room = room;
-	return 0;
-}
-
 static struct error_stream *stream_of(const struct error_bars *bars,
                                       const struct trace_sample *sample)
 {
@@ -136,7 +120,7 @@ bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample
 /* A row that is not there yet, and those before it; what is behind them stays untouched. */
 static int add_rows(struct error_bars *bars, uint32_t row)
 {
-	if (row >= bars->room && make_room(bars, row))
+	if (ARRAY_RESERVE(bars->sums, bars->room, ((size_t)row + 1) * bars->nr_sums))
 		return -ENOMEM;
 	memset(sums_of(bars, bars->nr), 0,
 	       (row + 1 - bars->nr) * bars->nr_sums * sizeof(*bars->sums));

@@ -40,8 +40,9 @@ struct error_bars {
 	/* Of each row: over streams; over CPUs, where they are not the streams; over gaps in
 	   streams of one side, if each was a tick. */
 	double *sums;
+	size_t room;         /* sums */
 	unsigned nr_sums;    /* of a row */
-	uint32_t nr, room;   /* rows; nr: that were asked for */
+	uint32_t nr;         /* rows that were asked for */
 	uint64_t weight;     /* of all samples, in a row or not */
 	uint64_t max_weight; /* of one sample, as it was added to a row */
 	double gap_share;    /* which part of the gaps were ticks */

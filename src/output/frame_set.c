@@ -1,5 +1,7 @@
 #include "output/frame_set.h"
 
+#include "symbolize/array.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -43,18 +45,10 @@ static void compact(struct frame_set *set)
 /* Room for more, first of all by dropping what is there twice. */
 static int make_room(struct frame_set *set)
 {
-	size_t room = set->room ? 2 * set->room : FIRST_ROOM;
-	uint64_t *frames;
-
 	compact(set);
 	if (set->room && set->nr < set->room / 2)
 		return 0;
-	frames = reallocarray(set->frames, room, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	set->frames = frames;
-	set->room = room;
-	return 0;
+	return ARRAY_RESERVE(set->frames, set->room, set->room ? set->room + 1 : FIRST_ROOM);
 }
 
 void frame_set_add_new(struct frame_set *set, uint64_t frame)

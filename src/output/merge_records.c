@@ -1,10 +1,10 @@
 #include "output/merge_state.h"
 #include "output/turns.h"
+#include "symbolize/array.h"
+#include "symbolize/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "symbolize/memory.h"
 
 #define MAX_PATH 4096 /* callers of a sample; inner ones stay */
 
@@ -241,20 +241,14 @@ static int put_call(struct merge *merge, struct merge_input *input, const struct
                     struct parts *parts)
 {
 	struct call call = from->call;
-	struct call_part *grown;
 
 	if (call.thread >= input->nr_threads || input->threads[call.thread] == MERGE_NONE ||
 	    call.region >= input->nr_regions || input->regions[call.region] == MERGE_NONE) {
 		merge->lost_calls++;
 		return 0;
 	}
-	if (call.nr_parts > parts->room) {
-		grown = reallocarray(parts->parts, call.nr_parts, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		parts->parts = grown;
-		parts->room = call.nr_parts;
-	}
+	if (ARRAY_RESERVE(parts->parts, parts->room, call.nr_parts))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < call.nr_parts; i++) {
 		struct call_part *part = &parts->parts[i];
 

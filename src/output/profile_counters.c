@@ -1,5 +1,6 @@
 #include "output/counter_columns.h"
 #include "output/profile_build.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,19 +11,12 @@ static const struct profile_counts none;
 /* The entry, made where it is not there yet; NULL: no memory. */
 static struct profile_counts *entry(struct profile_count_table *table, uint32_t number)
 {
-	uint32_t room = table->room ? table->room : 256;
-	struct profile_counts *grown;
+	uint32_t before = table->room;
 
-	while (room <= number)
-		room *= 2;
-	if (room > table->room || !table->at) {
-		grown = reallocarray(table->at, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + table->room, 0, (room - table->room) * sizeof(*grown));
-		table->at = grown;
-		table->room = room;
-	}
+	if (ARRAY_RESERVE(table->at, table->room, (size_t)number + 1))
+		return NULL;
+	if (table->room > before)
+		memset(table->at + before, 0, (table->room - before) * sizeof(*table->at));
 	return &table->at[number];
 }
 

@@ -1,5 +1,6 @@
 #include "output/profile_build.h"
 #include "output/profile_trees.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,24 +61,12 @@ void profile_trees_fini(struct profile_trees *trees)
 
 static int make_room(struct profile_trees *trees, uint32_t nr)
 {
-	uint32_t room = trees->room ? trees->room : 256;
-	struct path_node *nodes;
-	uint64_t *self;
-	uint32_t *origins;
+	uint32_t nodes = trees->room, self = nodes, origins = nodes;
 
-	if (nr <= trees->room)
-		return 0;
-	while (room < nr)
-		room *= 2;
-	nodes = reallocarray(trees->nodes, room, sizeof(*nodes));
-	trees->nodes = nodes ? nodes : trees->nodes;
-	self = reallocarray(trees->self, room, sizeof(*self));
-	trees->self = self ? self : trees->self;
-	origins = reallocarray(trees->origins, room, sizeof(*origins));
-	trees->origins = origins ? origins : trees->origins;
-	if (!nodes || !self || !origins)
+	if (ARRAY_RESERVE(trees->nodes, nodes, nr) || ARRAY_RESERVE(trees->self, self, nr) ||
+	    ARRAY_RESERVE(trees->origins, origins, nr))
 		return -ENOMEM;
-	trees->room = room;
+	trees->room = nodes;
 	return 0;
 }
 

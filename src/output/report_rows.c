@@ -1,6 +1,7 @@
 #include "output/report_rows.h"
 #include "output/text.h"
 
+#include "symbolize/array.h"
 #include "symbolize/memory.h"
 
 #include <errno.h>
@@ -95,21 +96,9 @@ static void sort_rows(struct report_rows *rows)
 /* Where many are more than are shown, those that are not make room. */
 static int make_room(struct report_rows *rows)
 {
-	uint32_t room = rows->room ? 2 * rows->room : 1024;
-	struct class_row *grown;
-
-	if (rows->nr < rows->room)
-		return 0;
-	if (rows->nr / 2 > rows->options->limit) {
+	if (rows->nr == rows->room && rows->nr / 2 > rows->options->limit)
 		sort_rows(rows);
-		return 0;
-	}
-	grown = reallocarray(rows->rows, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	rows->rows = grown;
-	rows->room = room;
-	return 0;
+	return ARRAY_RESERVE(rows->rows, rows->room, rows->nr + 1);
 }
 
 static int add_row(struct report_rows *rows, const struct class_row *row)

@@ -163,16 +163,9 @@ void call_walk_free(struct call_walk *walk)
 static int add_record(struct begun *begun, const struct list *list)
 {
 	const struct call *record = &list->record;
-	uint32_t room = begun->room ? 2 * begun->room : 64;
-	struct call_part *grown;
 
-	if (begun->nr_parts + record->nr_parts > begun->room) {
-		grown = reallocarray(begun->parts, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		begun->parts = grown;
-		begun->room = room;
-	}
+	if (ARRAY_RESERVE(begun->parts, begun->room, begun->nr_parts + record->nr_parts))
+		return -ENOMEM;
 	if (record->nr_parts)
 		memcpy(begun->parts + begun->nr_parts, record->parts,
 		       record->nr_parts * sizeof(*begun->parts));

@@ -1,14 +1,15 @@
 /*
- * Arrays that grow entry by entry, where the number of entries says how many there is room for; and
- * the search in ordered ones.
+ * Arrays that grow: entry by entry, where the number of entries says how many there is room for, or
+ * to any size, where that is kept beside them. And the search in ordered ones.
  */
 #ifndef SYMBOLIZE_ARRAY_H
 #define SYMBOLIZE_ARRAY_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#define ARRAY_LEAST 16 /* a power of two, as is all room */
+#define ARRAY_LEAST 16 /* a power of two, as is all room for entries that are added one by one */
 
 /*
  * An array of nr entries of a size (NULL: of none yet) with room for one more: it may have moved.
@@ -46,6 +47,33 @@ static inline void *array_reach(void *array, size_t nr, size_t *most, size_t siz
 		++*most;
 	return grown;
 }
+
+/* How much room to make where there is not as much as is wanted. */
+static inline size_t array_more(size_t room, size_t wanted)
+{
+	size_t more = room ? 2 * room : ARRAY_LEAST;
+
+	return wanted < more ? more : wanted;
+}
+
+/*
+ * Room for this many entries in an array that has room for so many, 0 of none yet; what is added is
+ * not initialized. 0, or -ENOMEM, and all is as it was.
+ */
+#define ARRAY_RESERVE(array, room, wanted)                                                         \
+	({                                                                                         \
+		const size_t array_wanted = (wanted), array_room = array_more(room, array_wanted); \
+		__typeof__(array) array_grown = NULL;                                              \
+		const bool array_full = array_wanted > (room);                                     \
+                                                                                                   \
+		if (array_full)                                                                    \
+			array_grown = reallocarray(array, array_room, sizeof(*(array)));           \
+		if (array_grown) {                                                                 \
+			(array) = array_grown;                                                     \
+			(room) = (__typeof__(room))array_room;                                     \
+		}                                                                                  \
+		array_full && !array_grown ? -ENOMEM : 0;                                          \
+	})
 
 /*
  * The partition point of an array of nr: how many entries it begins with for which a condition on

@@ -60,6 +60,43 @@ static void room_stays(void **state)
 	free(array);
 }
 
+/* To any size, and what was there before stays. */
+static void room_is_reserved(void **state)
+{
+	uint32_t *array = NULL, *before;
+	uint32_t room = 0, nr = 0;
+
+	(void)state;
+	assert_int_equal(ARRAY_RESERVE(array, room, 0), 0);
+	assert_null(array);
+	for (uint32_t wanted = 1; wanted < 100000; wanted += wanted / 3 + 1) {
+		before = wanted > room ? NULL : array;
+		assert_int_equal(ARRAY_RESERVE(array, room, wanted), 0);
+		assert_true(room >= wanted);
+		assert_true(!before || array == before);
+		for (uint32_t i = 0; i < nr; i++)
+			assert_int_equal(array[i], i);
+		for (; nr < wanted; nr++)
+			array[nr] = nr;
+	}
+	free(array);
+}
+
+static void room_that_cannot_be_had_changes_nothing(void **state)
+{
+	uint32_t *array = NULL, *before;
+	volatile size_t endless = SIZE_MAX; /* the compiler need not see that it is too much */
+	size_t room = 0;
+
+	(void)state;
+	assert_int_equal(ARRAY_RESERVE(array, room, 1), 0);
+	before = array;
+	assert_int_equal(ARRAY_RESERVE(array, room, endless), -ENOMEM);
+	assert_ptr_equal(array, before);
+	assert_int_equal(room, ARRAY_LEAST);
+	free(array);
+}
+
 /* Of every size, with each number there once, not at all or often. */
 static void the_partition_point_is_found(void **state)
 {
@@ -83,6 +120,8 @@ int main(void)
 		cmocka_unit_test(entries_are_added),
 		cmocka_unit_test(entries_are_dropped),
 		cmocka_unit_test(room_stays),
+		cmocka_unit_test(room_is_reserved),
+		cmocka_unit_test(room_that_cannot_be_had_changes_nothing),
 		cmocka_unit_test(the_partition_point_is_found),
 	};
 
