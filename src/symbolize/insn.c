@@ -85,24 +85,71 @@ static bool read_opcode(struct reader *r)
 	return r->map != 0;
 }
 
-static bool has_modrm(const struct reader *r)
-{
-	uint8_t op = r->op;
+/*
+ * What stands behind an opcode: nothing (.), so many bytes of an immediate operand (1 to 8), one as
+ * large as the other operands but of 4 bytes at most (v), or of 8, too (q). Capital letters begin
+ * with a ModRM byte: it alone (M), or with 1 byte (B), 4 (D), or as v (V) behind it; T and U are B
+ * and V where it says "test", else M.
+ */
+static const char behind_one_byte[16][17] = {
+	"MMMM1v..MMMM1v..", /* 00 */
+	"MMMM1v..MMMM1v..", /* 10 */
+	"MMMM1v..MMMM1v..", /* 20 */
+	"MMMM1v..MMMM1v..", /* 30 */
+	"................", /* 40 */
+	"................", /* 50 */
+	"...M....vV1B....", /* 60 */
+	"1111111111111111", /* 70 */
+	"BVMBMMMMMMMMMMMM", /* 80 */
+	"................", /* 90 */
+	"8888....1v......", /* a0 */
+	"11111111qqqqqqqq", /* b0 */
+	"BB2...BV3.2..1..", /* c0 */
+	"MMMM....MMMMMMMM", /* d0 */
+	"1111111144.1....", /* e0 */
+	"......TU......MM", /* f0 */
+};
 
-	if (r->map == 0)
-		return op < 0x40 ? (op & 7) < 4
-		                 : op == 0x63 || op == 0x69 || op == 0x6b ||
-		                           (op >= 0x80 && op < 0x90) || op == 0xc0 || op == 0xc1 ||
-		                           op == 0xc6 || op == 0xc7 || (op >= 0xd0 && op < 0xd4) ||
-		                           (op >= 0xd8 && op < 0xe0) || op == 0xf6 || op == 0xf7 ||
-		                           op >= 0xfe;
-	if (r->map > 1)
-		return true;
-	if (r->vector)
-		return op != 0x77;
-	return !((op >= 0x04 && op < 0x0c) || op == 0x0e || (op >= 0x30 && op < 0x38) ||
-	         op == 0x77 || (op >= 0x80 && op < 0x90) || (op & 0xf7) == 0xa0 ||
-	         (op & 0xf7) == 0xa1 || op == 0xa2 || op == 0xaa || (op & 0xf8) == 0xc8);
+static const char behind_0f[16][17] = {
+	"MMMM........MM.B", /* 0f 00 */
+	"MMMMMMMMMMMMMMMM", /* 0f 10 */
+	"MMMMMMMMMMMMMMMM", /* 0f 20 */
+	"........MMMMMMMM", /* 0f 30 */
+	"MMMMMMMMMMMMMMMM", /* 0f 40 */
+	"MMMMMMMMMMMMMMMM", /* 0f 50 */
+	"MMMMMMMMMMMMMMMM", /* 0f 60 */
+	"BBBBMMM.MMMMMMMM", /* 0f 70 */
+	"4444444444444444", /* 0f 80 */
+	"MMMMMMMMMMMMMMMM", /* 0f 90 */
+	"...MBMMM...MBMMM", /* 0f a0 */
+	"MMMMMMMMMMBMMMMM", /* 0f b0 */
+	"MMBMBBBM........", /* 0f c0 */
+	"MMMMMMMMMMMMMMMM", /* 0f d0 */
+	"MMMMMMMMMMMMMMMM", /* 0f e0 */
+	"MMMMMMMMMMMMMMMM", /* 0f f0 */
+};
+
+static char behind(const struct reader *r)
+{
+	unsigned row = r->op >> 4, column = r->op & 0xf;
+	char what;
+
+	switch (r->map) {
+	case 0:
+		return behind_one_byte[row][column];
+	case 1:
+		what = behind_0f[row][column];
+		if (!r->vector || what == 'B')
+			return what;
+		return r->op == 0x77 ? '.' : 'M'; /* vzeroupper */
+	case 3:
+	case 8:
+		return 'B';
+	case 10:
+		return 'D';
+	default:
+		return 'M';
+	}
 }
 
 static void read_modrm(struct reader *r)
@@ -131,45 +178,29 @@ static void read_modrm(struct reader *r)
 		r->disp = number(r, r->mod == 1 ? 1 : 4);
 }
 
-/* What the operand of an opcode of one byte takes behind its other bytes. */
-static size_t immediate_size(const struct reader *r)
+static size_t immediate_size(const struct reader *r, char what)
 {
 	size_t full = r->word && !(r->rex & 8) ? 2 : 4;
-	uint8_t op = r->op;
 
-	if (op < 0x40)
-		return (op & 7) == 4 ? 1 : (op & 7) == 5 ? full : 0;
-	if ((op & 0xf8) == 0xb8)
+	switch (what) {
+	case '1' ... '8':
+		return (size_t)(what - '0');
+	case 'B':
+		return 1;
+	case 'D':
+		return 4;
+	case 'q':
 		return r->rex & 8 ? 8 : full;
-	if (op == 0xf6 || op == 0xf7)
-		return (r->reg & 7) > 1 ? 0 : op == 0xf6 ? 1 : full;
-	if (op == 0x68 || op == 0x69 || op == 0x81 || op == 0xa9 || op == 0xc7)
+	case 'v':
+	case 'V':
 		return full;
-	if (op == 0xe8 || op == 0xe9)
-		return 4;
-	if (op >= 0xa0 && op < 0xa4)
-		return 8;
-	if (op == 0xc2 || op == 0xca)
-		return 2;
-	if (op == 0xc8)
-		return 3;
-	return op == 0x6a || op == 0x6b || (op & 0xf0) == 0x70 || op == 0x80 || op == 0x83 ||
-	       op == 0xa8 || (op & 0xf8) == 0xb0 || op == 0xc0 || op == 0xc1 || op == 0xc6 ||
-	       op == 0xcd || (op >= 0xe0 && op < 0xe8) || op == 0xeb;
-}
-
-static size_t immediate_size_mapped(const struct reader *r)
-{
-	uint8_t op = r->op;
-
-	if (r->map == 10)
-		return 4;
-	if (r->map != 1)
-		return r->map == 3 || r->map == 8;
-	if (!r->vector && (op & 0xf0) == 0x80)
-		return 4;
-	return op == 0x0f || (op >= 0x70 && op < 0x74) || op == 0xa4 || op == 0xac || op == 0xba ||
-	       op == 0xc2 || (op >= 0xc4 && op < 0xc7);
+	case 'T':
+		return (r->reg & 7) < 2 ? 1 : 0;
+	case 'U':
+		return (r->reg & 7) < 2 ? full : 0;
+	default:
+		return 0;
+	}
 }
 
 /* Of those with a ModRM byte, on whole registers. */
@@ -233,14 +264,16 @@ static void tell(const struct reader *r, struct insn *insn)
 size_t insn_read(const uint8_t *code, size_t size, struct insn *insn)
 {
 	struct reader r = {.code = code, .size = size < INSN_MAX ? size : INSN_MAX};
+	char what;
 
 	memset(insn, 0, sizeof(*insn));
 	read_prefixes(&r);
 	if (!read_opcode(&r))
 		return 0;
-	if (has_modrm(&r))
+	what = behind(&r);
+	if (what >= 'A' && what <= 'Z')
 		read_modrm(&r);
-	r.imm = number(&r, r.map ? immediate_size_mapped(&r) : immediate_size(&r));
+	r.imm = number(&r, immediate_size(&r, what));
 	if (r.at > r.size)
 		return 0;
 	tell(&r, insn);
