@@ -52,8 +52,10 @@ ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_CAPSTONE $(shell pkg-config --cflags capstone)
 endif
 
-ALL_CFLAGS := -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP \
-              $(SAN) $(CPPFLAGS) $(CFLAGS)
+ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP \
+             $(SAN) $(CPPFLAGS) $(CFLAGS)
+# Numbers come from kernels, files and other processes: none changes on its way unseen.
+$(BUILD)/src/%.o: WARN += -Wconversion -Wsign-conversion
 
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 

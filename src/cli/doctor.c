@@ -33,7 +33,7 @@ static int print_text(const struct findings *findings, const struct utsname *sys
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	printf("%s %s on %s, %ld CPU%s, user %ld\n\n", system->sysname, system->release,
-	       system->machine, nr_cpus, plural(nr_cpus), (long)geteuid());
+	       system->machine, nr_cpus, plural((uint64_t)nr_cpus), (long)geteuid());
 	for (size_t i = 0; i < findings->nr; i++) {
 		const struct finding *finding = &findings->list[i];
 

@@ -116,7 +116,7 @@ static pid_t fork_into(int cgroup)
 	struct clone_args args = {
 		.flags = CLONE_INTO_CGROUP,
 		.exit_signal = SIGCHLD,
-		.cgroup = (uint64_t)cgroup,
+		.cgroup = (unsigned)cgroup,
 	};
 
 	return cgroup < 0 ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));

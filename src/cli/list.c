@@ -92,7 +92,7 @@ static void listing_fini(struct listing *list)
 
 static int widest(int width, const char *text, int max)
 {
-	int size = strlen(text);
+	int size = (int)strlen(text);
 
 	return size > max || size < width ? width : size;
 }

@@ -101,7 +101,7 @@ static bool keys_name_functions(const struct report_options *options)
 	unsigned keys = 0;
 
 	for (unsigned k = 0; k < options->nr_keys; k++)
-		keys |= options->keys[k] & ~PROFILE_CLASS_KEYS;
+		keys |= options->keys[k] & ~(unsigned)PROFILE_CLASS_KEYS;
 	return !keys || keys == PROFILE_BY_SYMBOL ||
 	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
 }

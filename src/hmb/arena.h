@@ -69,12 +69,14 @@ struct bin {
 };
 static_assert(sizeof(struct bin) == 40, "the trace format fixes this");
 
+#define NODE_FRAME_BITS 48
+
 /*
  * A node of the calling-context tree: a frame and its caller's node. The tag is the top of a hash
  * over the whole path, and with the frame identifies the node in the index.
  */
 struct node {
-	uint64_t frame : 48;
+	uint64_t frame : NODE_FRAME_BITS;
 	uint64_t tag_high : 16;
 	uint32_t tag_low;
 	uint32_t parent; /* node number; NODE_NONE: this frame is a root */

@@ -104,8 +104,10 @@ static uint16_t *choose_shape(struct call_encoder *encoder, struct shaped *shape
 	peers = &encoder->peers[shape_hash(shaped, base | choices[2]) >> 56];
 	if (shaped->shape.nr_parts)
 		choice = *peers >= MANY_PEERS ? 2 : *sizes >= MANY_SIZES;
-	*sizes += *sizes < UINT8_MAX;
-	*peers += *peers < UINT8_MAX;
+	if (*sizes < UINT8_MAX)
+		++*sizes;
+	if (*peers < UINT8_MAX)
+		++*peers;
 	shaped->shape.flags = (uint8_t)(base | choices[choice]);
 	return find_shape(encoder, shaped, shaped->shape.flags);
 }

@@ -119,7 +119,7 @@ static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint3
                          struct cct_key key)
 {
 	struct node node = {
-		.frame = key.frame,
+		.frame = key.frame & (((uint64_t)1 << NODE_FRAME_BITS) - 1),
 		.tag_high = (uint16_t)(key.tag >> 32),
 		.tag_low = (uint32_t)key.tag,
 		.parent = parent,

@@ -19,7 +19,7 @@ static unsigned char *put_control(unsigned char *at, uint64_t residual, enum cod
 	static const uint16_t starts[] = {0, TIME_DIRECT, TIME_END, TIME_END};
 	static const uint8_t codes[] = {0, TIME_DIRECT, TIME_BYTES, TIME_3_BYTES};
 	unsigned more =
-		(residual >= TIME_DIRECT) + (residual >= TIME_END) + (residual >= TIME_2_END);
+		0u + (residual >= TIME_DIRECT) + (residual >= TIME_END) + (residual >= TIME_2_END);
 	unsigned char *end;
 
 	if (residual >= TIME_3_END) {
@@ -27,7 +27,7 @@ static unsigned char *put_control(unsigned char *at, uint64_t residual, enum cod
 		return varint_put(at, residual - TIME_END);
 	}
 	end = put_low_bytes(at, codes[more], residual - starts[more], more);
-	at[0] = (unsigned char)(at[0] << 2 | where);
+	at[0] = (unsigned char)((unsigned)at[0] << 2 | where);
 	return end;
 }
 
@@ -48,7 +48,7 @@ static unsigned char *put_context(struct code_model *model, unsigned char *at, u
 	bool near = code < CONTEXT_VICINITY;
 	bool far =
 		!near & (model->vicinities[vicinity_number(context)] != context >> VICINITY_SHIFT);
-	unsigned more = !near + far + (far & (context >= CONTEXT_2_END)) +
+	unsigned more = 0u + !near + far + (far & (context >= CONTEXT_2_END)) +
 	                (far & (context >= CONTEXT_3_END));
 	uint64_t values[] = {code, context & 0xff, context};
 

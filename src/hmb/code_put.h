@@ -51,11 +51,11 @@ static inline unsigned char *put_number(unsigned char *at, uint32_t number)
 static inline unsigned char *put_near_control(unsigned char *at, uint64_t residual,
                                               enum code_where where)
 {
-	unsigned more = (TIME_DIRECT - 1 - residual) >> 63;
+	unsigned more = (unsigned)((TIME_DIRECT - 1 - residual) >> 63);
 	unsigned first = TIME_DIRECT & -more;
 	unsigned char *end = put_low_bytes(at, first, residual - first, more);
 
-	at[0] = (unsigned char)(at[0] << 2 | where);
+	at[0] = (unsigned char)((unsigned)at[0] << 2 | where);
 	return end;
 }
 

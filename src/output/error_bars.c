@@ -32,7 +32,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.nr_cpus = trace_nr_cpus(trace) + 1,
 		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
 	};
-	bars->nr_sums = 1 + !bars->by_cpu + bars->one_sided;
+	bars->nr_sums = 1u + !bars->by_cpu + bars->one_sided;
 	if (bars->by_cpu)
 		bars->nr_streams = bars->nr_cpus;
 	else

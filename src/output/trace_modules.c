@@ -74,9 +74,10 @@ static uint16_t folders_between(const struct candidate *x, const struct candidat
 	for (size_t i = 1; i <= x->size && i <= y->size; i++) {
 		if (x->path[x->size - i] != y->path[y->size - i])
 			return nr;
-		nr += x->path[x->size - i] == '/';
+		if (x->path[x->size - i] == '/')
+			nr++;
 	}
-	return nr + (*shorter->path != '/');
+	return (uint16_t)(nr + (*shorter->path != '/'));
 }
 
 /* Those of one name get as many folders as the most alike of one trace need. */

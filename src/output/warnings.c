@@ -265,7 +265,8 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 	const struct warner warner = {fn, arg};
 
 	warn_of_silence(trace, &warner);
-	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~OF_LINES : run->flags, fn, arg);
+	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~(uint32_t)OF_LINES : run->flags,
+	                  fn, arg);
 	warn_of_counters(trace, &warner);
 	warn_of_lost_calls(trace, &warner);
 	warn_of_unknown_mpi(trace, &warner);

@@ -180,13 +180,13 @@ static int event_open(const struct cost_question *q)
 		attr.sample_type |= PERF_SAMPLE_REGS_USER;
 	if (q->stack_size)
 		attr.sample_type |= PERF_SAMPLE_STACK_USER;
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
 int cost_measure(const struct cost_question *q, uint64_t *ns_per_sample)
 {
-	size_t page_size = sysconf(_SC_PAGESIZE), size = page_size + RING_SIZE;
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE), size = page_size + RING_SIZE;
 	int fd = event_open(q), err;
 	void *map = MAP_FAILED;
 	struct spin *spin;

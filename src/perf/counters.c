@@ -16,7 +16,9 @@ struct perf_event_attr counter_attr(const struct event *event)
 	struct perf_event_attr attr = event_attr(event);
 
 	/* These are the leader's to ask for. */
-	attr.pinned = attr.exclusive = attr.precise_ip = 0;
+	attr.pinned = 0;
+	attr.exclusive = 0;
+	attr.precise_ip = 0;
 	attr.disabled = 0;
 	attr.sample_period = 0;
 	attr.sample_type = 0;

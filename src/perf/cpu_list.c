@@ -8,19 +8,21 @@
 #include <string.h>
 
 /* A number at the start of the text; what follows, or NULL. */
-static const char *parse_cpu(const char *text, unsigned long *cpu)
+static const char *parse_cpu(const char *text, unsigned *cpu)
 {
+	unsigned long number;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
 		return NULL;
-	*cpu = strtoul(text, &end, 10);
-	return *cpu < CPU_LIST_MAX ? end : NULL;
+	number = strtoul(text, &end, 10);
+	*cpu = (unsigned)number;
+	return number < CPU_LIST_MAX ? end : NULL;
 }
 
 int cpu_list_parse(struct cpu_list *list, const char *text)
 {
-	unsigned long first, last;
+	unsigned first, last;
 
 	memset(list, 0, sizeof(*list));
 	for (;; text++) {

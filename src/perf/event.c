@@ -93,7 +93,7 @@ static void explain_unknown(char *name, char why[WHY_SIZE])
 
 	*parts_of(name) = '\0';
 	if (colons)
-		explain_qualified(name, colons - name, why);
+		explain_qualified(name, (int)(colons - name), why);
 	else
 		explain_bare(name, why);
 }

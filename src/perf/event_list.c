@@ -206,7 +206,7 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 	int stop, error;
 
 	if (colons)
-		return list_one_pmu(&list, colons - pattern);
+		return list_one_pmu(&list, (int)(colons - pattern));
 	stop = show_generic(&list);
 	if (!stop)
 		stop = show_aliases(&list);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRECISE_MAX 3
+#define PRECISE_MAX 3u
 
 /* 1: it was a modifier; 0: it is none. */
 static int take_letters(struct event_modifiers *m, const char *part)
@@ -49,7 +49,7 @@ static int take_precise(struct event_modifiers *m, const char *part, const char 
 
 	if (!text_number(text, &level) || level > PRECISE_MAX)
 		return refuse(part, "the levels are 0 to 3", why);
-	m->precise = level;
+	m->precise = (uint8_t)level;
 	return 1;
 }
 
@@ -108,7 +108,7 @@ int modifiers_apply(const struct event_modifiers *m, struct event *event, char w
 		event->attr.exclude_hv = !m->hypervisor && is_hardware(&event->attr);
 	}
 	if (m->precise)
-		event->attr.precise_ip = m->precise;
+		event->attr.precise_ip = m->precise & PRECISE_MAX;
 	if (m->period || m->freq) {
 		event->period = m->period;
 		event->freq = m->freq;

@@ -70,7 +70,7 @@ static void list_umasks(int idx, const pfm_event_info_t *info, char why[WHY_SIZE
 			snprintf(why + used, WHY_SIZE - used, ", ...");
 			return;
 		}
-		used += snprintf(why + used, WHY_SIZE - used, "%s%s", join, attr.name);
+		used += (size_t)snprintf(why + used, WHY_SIZE - used, "%s%s", join, attr.name);
 		join = ", ";
 	}
 	if (*join == ';')
@@ -81,7 +81,7 @@ static void explain_attributes(const char *name, int error, char why[WHY_SIZE])
 {
 	pfm_event_info_t info = {.size = sizeof(info)};
 	const char *colons = strstr(name, "::");
-	size_t prefix = colons ? colons + 2 - name : 0;
+	size_t prefix = colons ? (size_t)(colons + 2 - name) : 0;
 	char bare[EVENT_NAME_MAX];
 	int idx;
 
@@ -225,7 +225,7 @@ int pfm_walk(const char *pmu, bool umasks, int (*fn)(void *arg, const struct pfm
 
 	if (!pfm_ready())
 		return 0;
-	for (int i = 0; i < PFM_PMU_MAX && !stop; i++) {
+	for (unsigned i = 0; i < PFM_PMU_MAX && !stop; i++) {
 		if (pfm_get_pmu_info(i, &info) != PFM_SUCCESS || is_generic(i))
 			continue;
 		if (pmu ? !strcasecmp(pmu, info.name) : info.is_present)
@@ -238,7 +238,7 @@ bool pfm_is_present(const char *pmu)
 {
 	pfm_pmu_info_t info = {.size = sizeof(info)};
 
-	for (int i = 0; pfm_ready() && i < PFM_PMU_MAX; i++)
+	for (unsigned i = 0; pfm_ready() && i < PFM_PMU_MAX; i++)
 		if (pfm_get_pmu_info(i, &info) == PFM_SUCCESS && !strcasecmp(pmu, info.name))
 			return info.is_present;
 	return false;
@@ -250,7 +250,7 @@ void pfm_pmus(void (*fn)(void *arg, const char *name), void *arg)
 
 	if (!pfm_ready())
 		return;
-	for (int i = 0; i < PFM_PMU_MAX; i++)
+	for (unsigned i = 0; i < PFM_PMU_MAX; i++)
 		if (pfm_get_pmu_info(i, &pmu) == PFM_SUCCESS && !is_generic(i))
 			fn(arg, pmu.name);
 }

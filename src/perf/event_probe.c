@@ -30,7 +30,7 @@ static int probe(const struct event *event, uint64_t sample_type, uint64_t branc
 	attr.sample_period = event->period ? event->period : PROBE_PERIOD;
 	attr.sample_type = sample_type;
 	attr.branch_sample_type = branches;
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	close(fd);
@@ -151,7 +151,8 @@ static void explain_refused(const struct event *event, char *line, size_t size)
 
 static void explain_foreign(const struct event *event, char *line, size_t size)
 {
-	int used = snprintf(line, size, "it belongs to another CPU model than this machine's");
+	size_t used =
+		(size_t)snprintf(line, size, "it belongs to another CPU model than this machine's");
 
 	/* what needs a second register cannot be written as a raw code */
 	if (event->attr.config1 || event->attr.config2)
@@ -274,7 +275,7 @@ static void explain_error(const struct event *event, int error, char *line, size
 
 void event_explain(const struct event *event, int error, char why[WHY_SIZE])
 {
-	int used = snprintf(why, WHY_SIZE, "cannot open event '%s': ", event->name);
+	size_t used = (size_t)snprintf(why, WHY_SIZE, "cannot open event '%s': ", event->name);
 	bool place = event->attr.type == PERF_TYPE_BREAKPOINT;
 
 	if (event->probe[0] && error != -ENOSYS && error != -EMFILE)

@@ -56,10 +56,11 @@ void permission_read(struct permission *p)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	*p = (struct permission){
-		.paranoid = text_file_number_or("/proc/sys/kernel/perf_event_paranoid",
-	                                        PERMISSION_PARANOID_UNKNOWN),
-		.kptr_restrict = text_file_number_or("/proc/sys/kernel/kptr_restrict", 0),
-		.ring_bytes = ring_kb > 0 && cpus > 0 ? 1024ull * ring_kb * cpus : 0,
+		.paranoid = (int)text_file_number_or("/proc/sys/kernel/perf_event_paranoid",
+	                                             PERMISSION_PARANOID_UNKNOWN),
+		.kptr_restrict = (int)text_file_number_or("/proc/sys/kernel/kptr_restrict", 0),
+		.ring_bytes =
+			ring_kb > 0 && cpus > 0 ? 1024 * (uint64_t)ring_kb * (uint64_t)cpus : 0,
 		.memlock = soft_limit(RLIMIT_MEMLOCK),
 		.nofile = soft_limit(RLIMIT_NOFILE),
 		.perfmon = has_capability(set, CAP_PERFMON) || has_capability(set, CAP_SYS_ADMIN),
@@ -114,7 +115,7 @@ static struct advice advise_rings(const struct permission *p, uint64_t bytes)
 
 	return (struct advice){
 		ADVICE_RINGS,
-		{(int64_t)kb, (int64_t)(kb / (cpus > 0 ? cpus : 1) + 1),
+		{(int64_t)kb, (int64_t)(kb / (cpus > 0 ? (uint64_t)cpus : 1) + 1),
 	         (int64_t)(kb > free_kb ? kb - free_kb : 1)},
 		NULL,
 	};

@@ -97,14 +97,16 @@ static int format_put(struct perf_event_attr *attr, const char *format, uint64_t
 	}
 	do {
 		unsigned long low, high;
+		unsigned nr;
 		__u64 mask;
 
 		text = parse_range(text + 1, &low, &high);
 		if (!text)
 			return -EINVAL;
-		mask = low_bits(high - low + 1);
+		nr = (unsigned)(high - low + 1);
+		mask = low_bits(nr);
 		*word = (*word & ~(mask << low)) | (value & mask) << low;
-		value = mask == ~(__u64)0 ? 0 : value >> (high - low + 1);
+		value = mask == ~(__u64)0 ? 0 : value >> nr;
 	} while (*text == ',');
 	return *text ? -EINVAL : value ? -ERANGE : 0;
 }
@@ -238,7 +240,7 @@ static int encode(struct encoding *e, char *terms)
 	err = text_file_number(path, &type);
 	if (err || type < 0 || type > UINT32_MAX)
 		return explain_pmu(e);
-	e->event->attr.type = type;
+	e->event->attr.type = (uint32_t)type;
 	err = put_terms(e, terms, false);
 	if (!err && e->event->period && e->event->freq)
 		return refuse(e, "freq", "there is a period already");

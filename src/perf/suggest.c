@@ -34,17 +34,17 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 }
 
 /* Letters to insert, delete, replace or swap with their neighbour. */
-static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb)
+static unsigned edit_distance(const char *a, unsigned na, const char *b, unsigned nb)
 {
 	unsigned row[3][SUGGEST_NAME_MAX + 1]; /* the last three, in turn */
 
-	for (size_t j = 0; j <= nb; j++)
+	for (unsigned j = 0; j <= nb; j++)
 		row[0][j] = j;
-	for (size_t i = 1; i <= na; i++) {
+	for (unsigned i = 1; i <= na; i++) {
 		unsigned *now = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
 
 		now[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
+		for (unsigned j = 1; j <= nb; j++) {
 			now[j] = min3(up[j] + 1, now[j - 1] + 1,
 			              up[j - 1] + !same(a[i - 1], b[j - 1]));
 			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) &&
@@ -65,10 +65,10 @@ static bool is_subsequence(const char *wanted, const char *name)
 /* UINT_MAX: not near. */
 static unsigned distance_of(const char *wanted, const char *name)
 {
-	size_t nw = strlen(wanted), nn = strlen(name);
-	unsigned edits;
+	unsigned nw = (unsigned)strnlen(wanted, SUGGEST_NAME_MAX);
+	unsigned nn = (unsigned)strnlen(name, SUGGEST_NAME_MAX), edits;
 
-	if (nw >= SUGGEST_NAME_MAX || nn >= SUGGEST_NAME_MAX)
+	if (nw == SUGGEST_NAME_MAX || nn == SUGGEST_NAME_MAX)
 		return UINT_MAX;
 	edits = edit_distance(wanted, nw, name, nn);
 	if (edits < nw && edits <= 1 + nw / 4)
@@ -116,8 +116,8 @@ void suggest_print(const struct suggest *suggest, const char *otherwise, char *t
 
 	snprintf(text, size, "%s", suggest->nr ? "" : otherwise);
 	for (unsigned i = 0; i < suggest->nr && used < size; i++) {
-		used += snprintf(text + used, size - used, "%s'%s'%s", join, suggest->best[i].name,
-		                 i + 1 == suggest->nr ? "?" : "");
+		used += (size_t)snprintf(text + used, size - used, "%s'%s'%s", join,
+		                         suggest->best[i].name, i + 1 == suggest->nr ? "?" : "");
 		join = i + 2 == suggest->nr ? " or " : ", ";
 	}
 }

@@ -13,11 +13,11 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 
 	while (got < size && (n = read(fd, buf + got, size - got)) != 0) {
 		if (n > 0)
-			got += n;
+			got += (size_t)n;
 		else if (errno != EINTR)
 			return -errno;
 	}
-	return got;
+	return (ssize_t)got;
 }
 
 int text_file_read(const char *path, char *buf, size_t size)
@@ -30,7 +30,7 @@ int text_file_read(const char *path, char *buf, size_t size)
 	n = read_up_to(fd, buf, size - 1);
 	close(fd);
 	if (n < 0)
-		return n;
+		return (int)n;
 	while (n > 0 && buf[n - 1] == '\n')
 		n--;
 	buf[n] = '\0';

@@ -31,7 +31,7 @@ bool tracepoint_looks_so(const char *text)
 {
 	const char *colon = strchr(text, ':');
 
-	if (!colon || !is_word(text, colon - text) ||
+	if (!colon || !is_word(text, (size_t)(colon - text)) ||
 	    (!is_word(colon + 1, strlen(colon + 1)) && !is_pattern(text)))
 		return false;
 	for (; text < colon; text++)
@@ -71,13 +71,14 @@ struct advice tracepoint_advise(int error)
 static int explain_root(const char *name, int error, char why[WHY_SIZE])
 {
 	struct advice advice = tracepoint_advise(error);
-	int used;
+	size_t used;
 
-	if (error == -EACCES)
-		used = snprintf(why, WHY_SIZE, "cannot look up tracepoint '%s': ", name);
-	else
-		used = snprintf(why, WHY_SIZE, "unknown event '%s'; if it is a tracepoint: ", name);
-	advice_line(&advice, why + used, WHY_SIZE - (size_t)used);
+	snprintf(why, WHY_SIZE,
+	         error == -EACCES ? "cannot look up tracepoint '%s': "
+	                          : "unknown event '%s'; if it is a tracepoint: ",
+	         name);
+	used = strlen(why);
+	advice_line(&advice, why + used, WHY_SIZE - used);
 	return error;
 }
 
@@ -102,7 +103,7 @@ static int explain_name(const char *root, const char *name, char why[WHY_SIZE])
 /* Where the id of a name that looks so stands; false: nowhere, the path would be too long. */
 static bool id_path(char path[PATH_MAX], const char *root, const char *name)
 {
-	int system = strcspn(name, ":");
+	int system = (int)strcspn(name, ":");
 
 	return snprintf(path, PATH_MAX, "%s/%.*s/%s/id", root, system, name, name + system + 1) <
 	       PATH_MAX;
@@ -122,7 +123,7 @@ int tracepoint_encode(const char *root, int error, const char *name, struct even
 	if (error || id < 0)
 		return explain_name(root, name, why);
 	event->attr.type = PERF_TYPE_TRACEPOINT;
-	event->attr.config = id;
+	event->attr.config = (uint64_t)id;
 	return 0;
 }
 

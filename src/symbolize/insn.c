@@ -20,7 +20,10 @@ struct reader {
 
 static uint8_t byte(struct reader *r)
 {
-	return r->at < r->size ? r->code[r->at++] : (r->at = r->size + 1, 0);
+	if (r->at < r->size)
+		return r->code[r->at++];
+	r->at = r->size + 1;
+	return 0;
 }
 
 static int32_t number(struct reader *r, size_t size)
@@ -152,15 +155,21 @@ static char behind(const struct reader *r)
 	}
 }
 
+/* The number of a register, whose fourth bit REX has. */
+static uint8_t extended(unsigned number, bool fourth)
+{
+	return (uint8_t)(number | (fourth ? 8 : 0));
+}
+
 static void read_modrm(struct reader *r)
 {
 	uint8_t modrm = byte(r), base;
 
 	r->mod = modrm >> 6;
-	r->reg = (modrm >> 3 & 7) | (r->rex & 4) << 1;
+	r->reg = extended(modrm >> 3 & 7, r->rex & 4);
 	base = modrm & 7;
 	if (r->mod == 3) {
-		r->rm = base | (r->rex & 1) << 3;
+		r->rm = extended(base, r->rex & 1);
 		return;
 	}
 	if (base == 4) {
@@ -173,7 +182,7 @@ static void read_modrm(struct reader *r)
 		r->disp = number(r, 4);
 		return;
 	}
-	r->rm = base == 5 && r->mod == 0 ? NO_REG : base | (r->rex & 1) << 3;
+	r->rm = base == 5 && r->mod == 0 ? NO_REG : extended(base, r->rex & 1);
 	if (r->mod || r->rm == NO_REG)
 		r->disp = number(r, r->mod == 1 ? 1 : 4);
 }
@@ -231,7 +240,7 @@ static void tell_modrm(const struct reader *r, struct insn *insn)
 
 static void tell(const struct reader *r, struct insn *insn)
 {
-	uint8_t op = r->op, low = (op & 7) | (r->rex & 1) << 3;
+	uint8_t op = r->op, low = extended(op & 7, r->rex & 1);
 
 	if (r->map == 1 && !r->vector && (op & 0xf0) == 0x80)
 		*insn = (struct insn){INSN_BRANCH, 0, 0, r->imm};

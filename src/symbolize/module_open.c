@@ -45,7 +45,7 @@ void module_entry_close(struct module_table *table, struct entry *entry)
 /* Ascending by what is lost with it. */
 static unsigned worth(const struct entry *entry)
 {
-	return 2 * entry->module.named + !entry->replaceable;
+	return 2u * entry->module.named + !entry->replaceable;
 }
 
 /*
