@@ -5,7 +5,6 @@
 
 #include <argp.h>
 #include <assert.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

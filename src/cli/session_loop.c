@@ -4,7 +4,6 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 
-#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>

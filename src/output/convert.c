@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void convert_plan(struct conversion *conversion, unsigned walks, uint32_t event)
 {

@@ -3,7 +3,6 @@
 #include "symbolize/array.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #define FIRST_ROOM ((size_t)1 << 16)

@@ -4,7 +4,6 @@
 #include "output/read_ahead.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* The last place of an array is for all that are behind it. */
 static uint32_t clamped(uint32_t number, uint32_t nr)

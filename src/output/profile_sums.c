@@ -3,7 +3,6 @@
 
 #include "output/large_array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class)

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FEW_CALLS   12 /* below an ordinary report */
 #define MAX_CALLERS 12 /* of a context in one line */

@@ -2,7 +2,6 @@
 
 #include "symbolize/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct search {

@@ -1,8 +1,6 @@
 /* The wrappers themselves: MPI_X and PMPI_X for every call of mpi_calls.def. */
 #include "preload/handlers.h"
 
-#include <errno.h>
-
 #define EXPORT __attribute__((visibility("default")))
 
 const struct call_info call_infos[NR_MPI_CALLS] = {

@@ -5,7 +5,6 @@
 #include "symbolize/unpack.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdlib.h>
 
 /* What a static glibc program or an old library needs is a few thousand entries. */

@@ -1,7 +1,6 @@
 #include "symbolize/array.h"
 #include "symbolize/elf_symbols.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
