@@ -188,7 +188,8 @@ static bool source_find(struct jitdump *dump, uint32_t offset, struct source *so
 	return true;
 }
 
-static int codes_tell(struct jitdump *dump, const struct claims *claims, symbol_fn *fn, void *arg)
+static int codes_tell(struct jitdump *dump, const struct claims *claims,
+                      const struct made_query *query)
 {
 	struct source source;
 	struct symbol symbol;
@@ -205,12 +206,12 @@ static int codes_tell(struct jitdump *dump, const struct claims *claims, symbol_
 		symbol.name = dump->name;
 		symbol.sources = &source;
 		symbol.nr_sources = source_find(dump, claims->offsets[i], &source);
-		err = fn(arg, claims->offsets[i], &symbol);
+		err = query->fn(query->arg, claims->offsets[i], &symbol);
 	}
 	return err;
 }
 
-static int codes_lookup(struct jitdump *dump, struct claims *claims, symbol_fn *fn, void *arg)
+static int codes_lookup(struct jitdump *dump, struct claims *claims, const struct made_query *query)
 {
 	struct symbol symbol;
 	size_t i = dump->nr;
@@ -218,11 +219,10 @@ static int codes_lookup(struct jitdump *dump, struct claims *claims, symbol_fn *
 	while (i-- > 0)
 		if (code_range(dump, &dump->codes[i], &symbol))
 			claims_take(claims, symbol.lo, symbol.hi, (uint32_t)i + 1);
-	return codes_tell(dump, claims, fn, arg);
+	return codes_tell(dump, claims, query);
 }
 
-int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, uint64_t *left,
-                   symbol_fn *fn, void *arg)
+int jitdump_lookup(int fd, const struct made_query *query, uint64_t *left)
 {
 	struct jitdump *dump = calloc(1, sizeof(*dump));
 	struct claims claims = {0};
@@ -233,17 +233,17 @@ int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, u
 	if (!dump)
 		return err;
 	dump->reader.fd = fd;
-	dump->base = (uint64_t)window << 32;
+	dump->base = (uint64_t)query->window << 32;
 	/* Twice for the records, as far as they lie apart; and for each offset what is said of it.
 	 */
 	dump->reader.left = fstat(fd, &st) || st.st_size < 0 ? 0 : 2 * (uint64_t)st.st_size;
-	dump->reader.left += (16 + 4 * (uint64_t)n) * sizeof(dump->reader.bytes);
+	dump->reader.left += (16 + 4 * (uint64_t)query->n) * sizeof(dump->reader.bytes);
 	allowed = dump->reader.left;
 	err = allowed > *left ? -EFBIG : codes_read(dump);
 	if (!err)
-		err = claims_init(&claims, offsets, n);
+		err = claims_init(&claims, query->offsets, query->n);
 	if (!err)
-		err = codes_lookup(dump, &claims, fn, arg);
+		err = codes_lookup(dump, &claims, query);
 	*left -= allowed - dump->reader.left;
 	claims_fini(&claims);
 	jitdump_lines_fini(&dump->lines);

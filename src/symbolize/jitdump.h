@@ -32,11 +32,9 @@ void jitdump_files_close(struct jitdump_files *files);
 int jitdump_files_find(const struct jitdump_files *files, pid_t pid);
 
 /*
- * Calls fn as symbolizer_module does, for addresses with this high half. 0, -ENOENT: the file names
- * no code, -ENOMEM, or what fn returned. left is how many bytes may still be read; -EFBIG: that is
- * not enough.
+ * Answers from the file. 0, -ENOENT: it names no code, -ENOMEM, or what the query's fn returned.
+ * left is how many bytes may still be read; -EFBIG: that is not enough.
  */
-int jitdump_lookup(int fd, uint32_t window, const uint32_t *offsets, size_t n, uint64_t *left,
-                   symbol_fn *fn, void *arg);
+int jitdump_lookup(int fd, const struct made_query *query, uint64_t *left);
 
 #endif

@@ -171,28 +171,28 @@ static void text_claim(struct claims *claims, char *text, uint32_t window)
 	}
 }
 
-static int claims_tell(const struct claims *claims, const char *text, uint32_t window,
-                       symbol_fn *fn, void *arg)
+static int claims_tell(const struct claims *claims, const char *text,
+                       const struct made_query *query)
 {
 	struct symbol symbol = {0};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < claims->n && !err; i++)
-		if (claims->owner[i] && line_parse(text + claims->owner[i] - 1, window, &symbol))
-			err = fn(arg, claims->offsets[i], &symbol);
+		if (claims->owner[i] &&
+		    line_parse(text + claims->owner[i] - 1, query->window, &symbol))
+			err = query->fn(query->arg, claims->offsets[i], &symbol);
 	return err;
 }
 
-int perf_map_lookup(char *text, uint32_t window, const uint32_t *offsets, size_t n, symbol_fn *fn,
-                    void *arg)
+int perf_map_lookup(char *text, const struct made_query *query)
 {
 	struct claims claims;
-	int err = claims_init(&claims, offsets, n);
+	int err = claims_init(&claims, query->offsets, query->n);
 
 	if (!err) {
-		text_claim(&claims, text, window);
-		err = claims_tell(&claims, text, window, fn, arg);
+		text_claim(&claims, text, query->window);
+		err = claims_tell(&claims, text, query);
 	}
 	claims_fini(&claims);
 	return err;

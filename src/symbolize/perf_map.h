@@ -40,11 +40,7 @@ void perf_map_folders_close(struct perf_map_folders *folders);
  */
 char *perf_map_read(const struct module *module, uint64_t *left);
 
-/*
- * Calls fn as symbolizer_module does, for addresses with this high half. The text is changed. 0,
- * -ENOMEM, or what fn returned.
- */
-int perf_map_lookup(char *text, uint32_t window, const uint32_t *offsets, size_t n, symbol_fn *fn,
-                    void *arg);
+/* Answers from the text, which is changed. 0, -ENOMEM, or what the query's fn returned. */
+int perf_map_lookup(char *text, const struct made_query *query);
 
 #endif

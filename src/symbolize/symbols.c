@@ -303,15 +303,15 @@ static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 
 static int query_anon(struct query *query, const struct module *module)
 {
-	const uint32_t window = (uint32_t)module->window;
+	const struct made_query made = {(uint32_t)module->window, query->offsets, query->n,
+	                                map_symbol, query};
 	struct symbolizer *symbolizer = query->symbolizer;
 	int fd = jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);
 	int err = -ENOENT;
 	char *text;
 
 	if (fd >= 0)
-		err = jitdump_lookup(fd, window, query->offsets, query->n, &symbolizer->maps_left,
-		                     map_symbol, query);
+		err = jitdump_lookup(fd, &made, &symbolizer->maps_left);
 	if (err == -EFBIG) {
 		symbolizer->stats.refused += query->n;
 		return 0;
@@ -323,7 +323,7 @@ static int query_anon(struct query *query, const struct module *module)
 		symbolizer->stats.refused += errno == EFBIG ? query->n : 0;
 		return 0;
 	}
-	err = perf_map_lookup(text, window, query->offsets, query->n, map_symbol, query);
+	err = perf_map_lookup(text, &made);
 	free(text);
 	return err;
 }

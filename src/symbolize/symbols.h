@@ -33,6 +33,15 @@ struct symbol {
 /* Called in ascending order of offsets, once per offset that lies in a function. */
 typedef int symbol_fn(void *arg, uint32_t offset, const struct symbol *symbol);
 
+/* What is asked of code that was made at run time. */
+struct made_query {
+	uint32_t window;         /* the high half of all addresses */
+	const uint32_t *offsets; /* their low halves, ascending and distinct */
+	size_t n;
+	symbol_fn *fn; /* stops with what it returns where that is not 0 */
+	void *arg;
+};
+
 struct symbolizer;
 
 /* Where names could not be had although they exist, in words for a user. */

@@ -77,8 +77,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(text);
 	addresses_find(&addresses, (const uint8_t *)text, strlen(text));
 	for (uint32_t window = 0; window < 2; window++) {
+		const struct made_query query = {window, addresses.at, addresses.nr, look,
+		                                 &addresses};
+
 		addresses.told = 0;
-		perf_map_lookup(text, window, addresses.at, addresses.nr, look, &addresses);
+		perf_map_lookup(text, &query);
 		free(text);
 		text = strndup((const char *)data, size);
 	}
@@ -89,10 +92,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	addresses_find(&addresses, (const uint8_t *)text, size);
 	free(text);
 	for (uint32_t window = 0; window < 2; window++) {
+		const struct made_query query = {window, addresses.at, addresses.nr, look,
+		                                 &addresses};
 		uint64_t left = UINT64_MAX;
 
 		addresses.told = 0;
-		jitdump_lookup(fd, window, addresses.at, addresses.nr, &left, look, &addresses);
+		jitdump_lookup(fd, &query, &left);
 	}
 	close(fd);
 	return 0;

@@ -131,11 +131,12 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 static int lookup_within(const struct dump *dump, const uint32_t *offsets, size_t n, uint64_t *left,
                          struct answers *answers)
 {
+	const struct made_query query = {WINDOW, offsets, n, tell, answers};
 	int fd = memfd_create("jitdump", MFD_CLOEXEC), err;
 
 	assert_int_equal(write(fd, dump->bytes, dump->size), dump->size);
 	*answers = (struct answers){0};
-	err = jitdump_lookup(fd, WINDOW, offsets, n, left, tell, answers);
+	err = jitdump_lookup(fd, &query, left);
 	close(fd);
 	return err;
 }

@@ -215,6 +215,14 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 	return told->answer;
 }
 
+static int look_up(char *text, uint32_t window, const uint32_t *offsets, size_t n,
+                   struct told *told)
+{
+	const struct made_query query = {window, offsets, n, tell, told};
+
+	return perf_map_lookup(text, &query);
+}
+
 static void later_lines_win(void **state)
 {
 	char text[] = "1000 100 old one\n"
@@ -228,7 +236,7 @@ static void later_lines_win(void **state)
 	struct told told = {0};
 
 	(void)state;
-	assert_int_equal(perf_map_lookup(text, 0, offsets, 8, tell, &told), 0);
+	assert_int_equal(look_up(text, 0, offsets, 8, &told), 0);
 	assert_string_equal(told.text, "1000=old one[1000,1100) "
 	                               "1047=~JS:*f /a b.js:1:2[1040,1048) "
 	                               "1048=old one[1000,1100) "
@@ -246,13 +254,13 @@ static void map_windows(void **state)
 
 	(void)state;
 	strcpy(again, text);
-	assert_int_equal(perf_map_lookup(again, 0, offsets, 3, tell, &told), 0);
+	assert_int_equal(look_up(again, 0, offsets, 3, &told), 0);
 	strcpy(again, text);
-	assert_int_equal(perf_map_lookup(again, 1, offsets, 3, tell, &told), 0);
+	assert_int_equal(look_up(again, 1, offsets, 3, &told), 0);
 	strcpy(again, text);
-	assert_int_equal(perf_map_lookup(again, 0x7f00, offsets, 3, tell, &told), 0);
+	assert_int_equal(look_up(again, 0x7f00, offsets, 3, &told), 0);
 	strcpy(again, text);
-	assert_int_equal(perf_map_lookup(again, 0xffffffff, offsets, 3, tell, &told), 0);
+	assert_int_equal(look_up(again, 0xffffffff, offsets, 3, &told), 0);
 	assert_string_equal(told.text, "fffffff8=across[fffffff0,ffffffff) 0=across[0,10) "
 	                               "12340008=high[12340000,12340010) "
 	                               "fffffff8=past[ffffff00,ffffffff) ");
@@ -273,7 +281,7 @@ static void long_numbers_are_none(void **state)
 	for (uint32_t i = 0; i < 5000; i++)
 		offsets[i] = i;
 	alarm(20);
-	assert_int_equal(perf_map_lookup(text, 0, offsets, 5000, tell, &told), 0);
+	assert_int_equal(look_up(text, 0, offsets, 5000, &told), 0);
 	alarm(0);
 	assert_string_equal(told.text, "");
 	free(text);
@@ -286,7 +294,7 @@ static void told_once_where_stopped(void **state)
 	struct told told = {.answer = 7};
 
 	(void)state;
-	assert_int_equal(perf_map_lookup(text, 0, offsets, 2, tell, &told), 7);
+	assert_int_equal(look_up(text, 0, offsets, 2, &told), 7);
 	assert_string_equal(told.text, "10=f[10,30) ");
 }
 
