@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "random.h"
 #include "seal.h"
 
 struct lies {
@@ -25,8 +26,7 @@ struct lies {
 
 static inline uint64_t lies_random(struct lies *lies, uint64_t below)
 {
-	lies->seed = lies->seed * 6364136223846793005 + 1442695040888963407;
-	return (lies->seed >> 33) % below;
+	return random_below(&lies->seed, below);
 }
 
 /* Of this trace, which may go away. */

@@ -20,6 +20,7 @@
 
 #include "output/trace_write.h"
 #include "symbolize/module.h"
+#include "random.h"
 #include "trace_symbols.h"
 
 enum { MAX_RANKS = 64, TIME_SHIFT = 4, SIZE = 0x100, NR_SAMPLED = 1, CALLS = 1, MAX_PARTS = 4 };
@@ -70,8 +71,7 @@ struct fake_job {
 
 static uint64_t rnd(struct fake_job *job, uint64_t below)
 {
-	job->seed = job->seed * 6364136223846793005 + 1442695040888963407;
-	return (job->seed >> 33) % below;
+	return random_below(&job->seed, below);
 }
 
 static void die(const char *what)

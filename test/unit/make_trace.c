@@ -17,6 +17,7 @@
 #include "output/trace.h"
 #include "output/trace_write.h"
 #include "symbolize/module.h"
+#include "random.h"
 #include "trace_symbols.h"
 
 enum { NR_EVENTS = 2, NR_CPUS = 2, MAX_PATH = 40, TIME_SHIFT = 6, SIZE = 0x100 };
@@ -36,8 +37,7 @@ struct run {
 
 static uint64_t rnd(struct run *run, uint64_t below)
 {
-	run->seed = run->seed * 6364136223846793005 + 1442695040888963407;
-	return (run->seed >> 33) % below;
+	return random_below(&run->seed, below);
 }
 
 static void die(const char *what)

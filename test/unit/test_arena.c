@@ -1,4 +1,5 @@
 #include "cases.h"
+#include "random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,7 @@ static uint64_t seed = 1;
 
 static uint64_t rnd(uint64_t below)
 {
-	seed = seed * 6364136223846793005 + 1442695040888963407;
-	return (seed >> 33) % below;
+	return random_below(&seed, below);
 }
 
 static void *zeroed(size_t size)

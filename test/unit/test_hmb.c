@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "random.h"
 #include "raw_records.h"
 
 /*
@@ -22,8 +23,7 @@ static uint64_t seed = 1;
 
 static uint64_t rnd(uint64_t below)
 {
-	seed = seed * 6364136223846793005 + 1442695040888963407;
-	return (seed >> 33) % below;
+	return random_below(&seed, below);
 }
 
 struct world {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "random.h"
 
 /* The buffer at its edges: the smallest budgets, the longest paths, far too many of them. */
 
@@ -14,8 +15,7 @@ static uint64_t seed = 1;
 
 static uint64_t rnd(uint64_t below)
 {
-	seed = seed * 6364136223846793005 + 1442695040888963407;
-	return (seed >> 33) % below;
+	return random_below(&seed, below);
 }
 
 static struct hmb *make_buffer(size_t size, unsigned nr_kinds, unsigned max_path)

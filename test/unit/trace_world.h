@@ -6,6 +6,7 @@
 
 #include "output/trace.h"
 #include "output/trace_write.h"
+#include "random.h"
 #include "tables_folder.h"
 #include "trace_symbols.h"
 
@@ -34,8 +35,7 @@ struct world {
 
 static inline uint64_t rnd(struct world *w, uint64_t below)
 {
-	w->seed = w->seed * 6364136223846793005 + 1442695040888963407;
-	return (w->seed >> 33) % below;
+	return random_below(&w->seed, below);
 }
 
 static inline void describe(struct world *w)
