@@ -55,6 +55,13 @@ static uint32_t high_half(uint64_t value)
 	return (uint32_t)(value >> 32);
 }
 
+/* The process and its thread stand in one word. */
+static void decode_whose(struct record *record, uint64_t pair)
+{
+	record->pid = low_half(pair);
+	record->tid = high_half(pair);
+}
+
 /* `nr` entries of as many words each. */
 static const void *skip(struct words *words, uint64_t nr, unsigned each)
 {
@@ -121,16 +128,14 @@ static void decode_counts(struct record *record, struct words *words, uint64_t f
 static void decode_sample(struct record *record, struct words *words, uint16_t misc,
                           const struct record_format *format)
 {
-	uint64_t type = format->sample_type, pair;
+	uint64_t type = format->sample_type;
 
 	record->type = RECORD_SAMPLE;
 	record->sample.in_kernel =
 		(misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	record->id = word(words);
 	record->sample.ip = word(words);
-	pair = word(words);
-	record->pid = low_half(pair);
-	record->tid = high_half(pair);
+	decode_whose(record, word(words));
 	record->time = word(words) + format->clock_shift;
 	if (type & PERF_SAMPLE_ADDR)
 		record->sample.address = word(words);
@@ -154,12 +159,10 @@ static void decode_sample(struct record *record, struct words *words, uint16_t m
 
 static void decode_mmap(struct record *record, struct words *words, uint16_t misc)
 {
-	uint64_t pair = word(words);
 	const unsigned char *identity;
 
 	record->type = RECORD_MMAP;
-	record->pid = low_half(pair);
-	record->tid = high_half(pair);
+	decode_whose(record, word(words));
 	record->mmap.start = word(words);
 	record->mmap.end = record->mmap.start + word(words);
 	record->mmap.pgoff = word(words);
@@ -193,22 +196,16 @@ static void decode_task(struct record *record, struct words *words, enum record_
 
 static void decode_comm(struct record *record, struct words *words, uint16_t misc)
 {
-	uint64_t pair = word(words);
-
 	record->type = RECORD_COMM;
-	record->pid = low_half(pair);
-	record->tid = high_half(pair);
+	decode_whose(record, word(words));
 	record->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
 	record->comm.comm = text(words);
 }
 
 static void decode_read(struct record *record, struct words *words)
 {
-	uint64_t pair = word(words);
-
 	record->type = RECORD_READ;
-	record->pid = low_half(pair);
-	record->tid = high_half(pair);
+	decode_whose(record, word(words));
 	record->read.value = word(words);
 }
 
@@ -237,8 +234,44 @@ static void decode_switch(struct record *record, struct words *words, uint16_t m
 		return;
 	memcpy(&pair, words->end, sizeof(pair));
 	record->type = misc & PERF_RECORD_MISC_SWITCH_OUT ? RECORD_STOP : RECORD_RUN;
-	record->pid = low_half(pair);
-	record->tid = high_half(pair);
+	decode_whose(record, pair);
+}
+
+/* What is between the header and the trailer of a record that is no sample. */
+static void decode_body(struct record *record, struct words *words, uint32_t type, uint16_t misc)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP2:
+		decode_mmap(record, words, misc);
+		break;
+	case PERF_RECORD_COMM:
+		decode_comm(record, words, misc);
+		break;
+	case PERF_RECORD_FORK:
+		decode_task(record, words, RECORD_FORK);
+		break;
+	case PERF_RECORD_EXIT:
+		decode_task(record, words, RECORD_EXIT);
+		break;
+	case PERF_RECORD_READ:
+		decode_read(record, words);
+		break;
+	case PERF_RECORD_SWITCH:
+		decode_switch(record, words, misc);
+		break;
+	case PERF_RECORD_LOST:
+		record->type = RECORD_LOST;
+		record->id = word(words);
+		record->lost.count = word(words);
+		break;
+	case PERF_RECORD_THROTTLE:
+		record->type = RECORD_THROTTLE;
+		word(words);
+		record->id = word(words);
+		break;
+	default:
+		break;
+	}
 }
 
 int record_decode(struct record *record, const void *raw, size_t size,
@@ -258,38 +291,7 @@ int record_decode(struct record *record, const void *raw, size_t size,
 	if (size % sizeof(uint64_t))
 		return -EBADMSG;
 	decode_trailer(record, &words, format);
-	switch (header->type) {
-	case PERF_RECORD_MMAP2:
-		decode_mmap(record, &words, header->misc);
-		break;
-	case PERF_RECORD_COMM:
-		decode_comm(record, &words, header->misc);
-		break;
-	case PERF_RECORD_FORK:
-		decode_task(record, &words, RECORD_FORK);
-		break;
-	case PERF_RECORD_EXIT:
-		decode_task(record, &words, RECORD_EXIT);
-		break;
-	case PERF_RECORD_READ:
-		decode_read(record, &words);
-		break;
-	case PERF_RECORD_SWITCH:
-		decode_switch(record, &words, header->misc);
-		break;
-	case PERF_RECORD_LOST:
-		record->type = RECORD_LOST;
-		record->id = word(&words);
-		record->lost.count = word(&words);
-		break;
-	case PERF_RECORD_THROTTLE:
-		record->type = RECORD_THROTTLE;
-		word(&words);
-		record->id = word(&words);
-		break;
-	default:
-		break;
-	}
+	decode_body(record, &words, header->type, header->misc);
 	return words.overrun ? -EBADMSG : 0;
 }
 
