@@ -299,8 +299,11 @@ uint64_t record_time(const void *raw, size_t size, const struct record_format *f
 {
 	const struct perf_event_header *header = raw;
 	const uint64_t *words = raw;
-	size_t nr = size / sizeof(uint64_t), at;
+	const bool sample = header->type == PERF_RECORD_SAMPLE;
+	const size_t nr = size / sizeof(uint64_t);
 
-	at = header->type == PERF_RECORD_SAMPLE ? SAMPLE_TIME : nr - TRAILER_WORDS + TRAILER_TIME;
-	return at < nr ? words[at] + format->clock_shift : 0;
+	if (nr <= (sample ? SAMPLE_TIME : TRAILER_WORDS))
+		return 0;
+	return words[sample ? SAMPLE_TIME : nr - TRAILER_WORDS + TRAILER_TIME] +
+	       format->clock_shift;
 }
