@@ -24,6 +24,7 @@ void calls_names_fini(struct calls_names *names);
 
 /* The trace's region of an MPI call; NO_ENTRY: there is no room. */
 uint32_t calls_names_mpi(struct calls_names *names, unsigned call);
+/* Of an MPI call, by its number; CLASS_USER for numbers that are none. */
 enum call_class calls_names_class(unsigned call);
 /* The same of a region that a program named. */
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class);

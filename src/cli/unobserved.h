@@ -26,9 +26,14 @@ struct unobserved_list {
 	uint64_t missed; /* ns for which nobody read their clocks, at their begin or end, or ever */
 };
 
+/* Never fails: a descriptor that cannot be had is -1. */
 void unobserved_init(struct unobserved_list *list);
 void unobserved_fini(struct unobserved_list *list);
 
+/*
+ * From now on; before: ns of CPU time that its command's totals have already. Without memory it is
+ * not watched, and what it uses is missing.
+ */
 void unobserved_add(struct unobserved_list *list, pid_t pid, uint32_t comm, uint64_t before);
 
 /*
@@ -36,6 +41,7 @@ void unobserved_add(struct unobserved_list *list, pid_t pid, uint32_t comm, uint
  * has ended and was not waited for by its parent yet is told in full.
  */
 void unobserved_count(struct unobserved_list *list, struct tables *tables);
+/* That are watched. */
 unsigned unobserved_nr(const struct unobserved_list *list);
 
 #endif

@@ -125,6 +125,7 @@ void arena_give(struct arena *arena, struct bin *bin);
 /* Gives a whole list back, in O(1), and leaves it empty; counts are those of its bins. */
 void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t nr);
 
+/* A bin that was taken and is in no list becomes the last one of this. */
 void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin);
 
 static inline size_t bin_size(const struct bin *bin)

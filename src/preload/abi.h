@@ -98,6 +98,7 @@ static inline uint64_t *abi_known_type(uintptr_t type)
 	return &abi_known_types[(type ^ type >> 9) & (KNOWN_TYPES - 1)];
 }
 
+/* In bytes, as MPI says; 0: it does not. Of what lasts it is remembered. */
 RARE uint64_t abi_type_size(uintptr_t type);
 
 static inline uint64_t type_size(uintptr_t type)

@@ -53,10 +53,12 @@ uint32_t comm_open_file(struct comm *comm, const char *name);
 /* How many neighbours a topology gives this process. */
 void comm_neighbors(struct comm *comm);
 
+/* A hash of both, in which their order counts. */
 uint64_t comm_mix(uint64_t a, uint64_t b);
 
 /* MPI is up. Ranks are told as those in this group, of the whole job; 0: they are not known. */
 void comm_start(uintptr_t job);
+/* In the child of a fork, which has to define all of them again. */
 void comm_forked(void);
 
 #endif

@@ -162,6 +162,7 @@ static inline uint64_t request_next_id(void)
 	return __atomic_fetch_add(&process.next_request, 1, __ATOMIC_RELAXED);
 }
 
+/* In the child of a fork, which has none of its parent's requests. */
 void requests_forked(void);
 
 #endif

@@ -79,6 +79,7 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 	__atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
 }
 
+/* What thread_write() leaves: first calls of a kind, large times, a ring that may be full. */
 RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
 
 /* A call that was left: the record has no more than its times. */

@@ -39,9 +39,10 @@ struct cfi_source {
 #define CFI_CIE_MAX 1024
 #define CFI_FDE_MAX 32768
 
-/* Reads an entry; when it is longer than the buffer its body is cut there. */
+/* Reads an entry; when it is longer than the buffer its body is cut there. False: there is none. */
 bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry);
+/* What an entry says, as one of this kind. False: it makes no sense. */
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
 

@@ -62,10 +62,11 @@ struct dwarf_abbrevs {
 	size_t nr, nr_specs;
 };
 
-/* As units with these sizes read them. NULL with errno. */
+/* As units with these sizes read them; for dwarf_abbrevs_put(). NULL with errno. */
 struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset,
                                         const struct dwarf_sizes *sizes);
 
+/* For dwarf_abbrev_find(): where codes have gaps. */
 const struct dwarf_abbrev *dwarf_abbrev_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
 /* Reads an attribute, at the cursor. Damage leaves the cursor bad. */

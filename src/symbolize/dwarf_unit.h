@@ -62,6 +62,7 @@ bool dwarf_length(struct cursor *cursor, uint8_t *offset_size);
 int dwarf_unit_open(struct dwarf_unit *unit, struct dwarf *dwarf, uint64_t offset);
 void dwarf_unit_close(struct dwarf_unit *unit);
 
+/* At an offset in .debug_info, up to the end of the unit; bad where that is no place in it. */
 struct cursor dwarf_unit_cursor(const struct dwarf_unit *unit, uint64_t offset);
 
 /* Reads the entry at the cursor, and leaves the cursor behind it. False: the end, or damage. */
@@ -111,6 +112,7 @@ static inline bool dwarf_is_left_out(uint64_t begin)
 	return begin < header || begin >= -header;
 }
 
+/* Gives back what dwarf_abbrevs_get() gave; NULL: nothing. */
 void dwarf_abbrevs_put(struct dwarf_abbrevs *abbrevs);
 
 #endif

@@ -13,6 +13,7 @@
 /* NULL: the file is none that libelf should be let loose on. */
 Elf *elf_file_begin(int fd);
 
+/* Else what names there are is .dynsym's. */
 bool elf_has_symtab(Elf *elf);
 
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */

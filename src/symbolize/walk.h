@@ -28,13 +28,16 @@ struct walk {
 	                 */
 };
 
+/* Fills links and holds from the leaf outward, and says how it ended. */
 void walk_rules(struct walk *walk, struct rule_cache *rules);
 
-/* The other engine. NULL with errno. */
+/* The other engine. */
 struct remote;
 
+/* The table must outlive it. NULL with errno. */
 struct remote *remote_new(struct module_table *modules);
 void remote_free(struct remote *remote);
+/* The same, but for holds. */
 void walk_remote(struct walk *walk, struct remote *remote);
 
 #endif
