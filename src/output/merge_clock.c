@@ -363,27 +363,30 @@ static double error_by(const struct clocks *clocks, const struct fit *fit)
 	return (double)(a->placed ? a : b)->error + fit->error;
 }
 
+/* By which a host is placed with the smallest error; NULL: none is. */
+static const struct fit *best_fit(const struct clocks *clocks, const struct fit *fits, uint32_t nr)
+{
+	const struct fit *best = NULL;
+	double error, least = INFINITY;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		error = error_by(clocks, &fits[i]);
+		if (error < least) {
+			least = error;
+			best = &fits[i];
+		}
+	}
+	return best;
+}
+
 /* From the first host outwards, each on the way with the smallest error in all. */
 static void place_hosts(struct clocks *clocks, const struct fit *fits, uint32_t nr)
 {
 	const struct fit *best;
 
 	clocks->hosts[0].placed = true;
-	do {
-		double least = INFINITY;
-
-		best = NULL;
-		for (uint32_t i = 0; i < nr; i++) {
-			double error = error_by(clocks, &fits[i]);
-
-			if (error < least) {
-				least = error;
-				best = &fits[i];
-			}
-		}
-		if (best)
-			place_host(clocks, best);
-	} while (best);
+	while ((best = best_fit(clocks, fits, nr)))
+		place_host(clocks, best);
 }
 
 /* --- all pairs -------------------------------------------------------------------------------- */

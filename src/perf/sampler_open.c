@@ -222,23 +222,24 @@ static bool is_wanted(const struct sampler *s, const struct sampler_config *conf
 	return !config->cpus || cpu_list_has(config->cpus, (unsigned)s->cpus[c]);
 }
 
+static int open_rung(struct sampler *s, const struct sampler_config *config, unsigned e, unsigned r)
+{
+	int error = 0;
+
+	for (unsigned t = 0; t < s->nr_targets; t++)
+		for (unsigned c = 0; c < s->nr_cpus && !error; c++)
+			if (is_wanted(s, config, c))
+				error = open_event(s, config, e, r, t, c);
+	return error;
+}
+
 static int open_events(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
-	struct sampler_event *event = &s->events[e];
+	int error = 0;
 
-	for (unsigned r = 0; r < event->nr_rungs; r++) {
-		for (unsigned t = 0; t < s->nr_targets; t++) {
-			for (unsigned c = 0; c < s->nr_cpus; c++) {
-				int error = is_wanted(s, config, c)
-				                    ? open_event(s, config, e, r, t, c)
-				                    : 0;
-
-				if (error)
-					return error;
-			}
-		}
-	}
-	return 0;
+	for (unsigned r = 0; r < s->events[e].nr_rungs && !error; r++)
+		error = open_rung(s, config, e, r);
+	return error;
 }
 
 /* Periods within ± 2 % of each other, by the golden ratio, so that no two CPUs march together. */
