@@ -173,7 +173,7 @@ static int grow_stack(struct call_stream *stream)
 {
 	unsigned before = stream->room;
 
-	if (ARRAY_RESERVE(stream->stack, stream->room, stream->depth + 1))
+	if (ARRAY_RESERVE(stream->stack, stream->room, (size_t)stream->depth + 1))
 		return -ENOMEM;
 	if (stream->room > before)
 		memset(stream->stack + before, 0, (stream->room - before) * sizeof(*stream->stack));

@@ -64,7 +64,7 @@ static inline size_t array_more(size_t room, size_t wanted)
 	({                                                                                         \
 		const size_t array_wanted = (wanted), array_room = array_more(room, array_wanted); \
 		__typeof__(array) array_grown = NULL;                                              \
-		const bool array_full = array_wanted > (room);                                     \
+		const bool array_full = array_wanted > ((array) ? (room) : 0);                     \
                                                                                                    \
 		if (array_full)                                                                    \
 			array_grown = reallocarray(array, array_room, sizeof(*(array)));           \
