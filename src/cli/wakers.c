@@ -18,10 +18,12 @@ static bool is_ignored(int signal)
 	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
+/* All that would end us, but for those that tell of our own faults. */
 int wakers_open_signals(struct wakers *w)
 {
-	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM, SIGALRM, SIGUSR1,
-	                              SIGUSR2, SIGPIPE, SIGXFSZ, SIGXCPU};
+	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM,   SIGALRM, SIGUSR1,
+	                              SIGUSR2, SIGPIPE, SIGXFSZ,   SIGXCPU, SIGVTALRM,
+	                              SIGPROF, SIGIO,   SIGSTKFLT, SIGPWR};
 	static const int unless_ignored[] = {SIGHUP, SIGTSTP};
 	sigset_t mask;
 
@@ -31,6 +33,8 @@ int wakers_open_signals(struct wakers *w)
 	for (unsigned i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++)
 		if (!is_ignored(unless_ignored[i]))
 			sigaddset(&mask, unless_ignored[i]);
+	for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+		sigaddset(&mask, signal);
 	if (sigprocmask(SIG_BLOCK, &mask, NULL))
 		return -errno;
 	w->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);

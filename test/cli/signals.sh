@@ -49,8 +49,8 @@ def end():
 
 
 def ended(recorder, status):
-    rest = recorder.stdout.read()
     assert recorder.wait() == status, recorder.returncode
+    rest = recorder.stdout.read()
     running.remove(recorder)
     assert recording.info()["exit_status"] == status
     os.unlink("adaptrace.atr")
@@ -64,11 +64,22 @@ recorder = start(*SIMPLE)
 os.killpg(recorder.pid, signal.SIGINT)
 ended(recorder, 130)
 
-# Passed on.
-for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+# Passed on: whatever ends who does not expect it. Where there is nobody to pass it on to, it ends the
+# recording.
+DEADLY = [1, 2, 3, 10, 12, 14, 15, 16, 24, 26, 27, 29, 30, signal.SIGRTMIN, signal.SIGRTMAX]
+burning = subprocess.Popen([recording.TARGETS + "/burn", "100"], stdout=subprocess.DEVNULL)
+atexit.register(burning.kill)
+for number in DEADLY:
     recorder = start(*SIMPLE)
     recorder.send_signal(number)
     ended(recorder, 128 + number)
+    recorder = start("-p", str(burning.pid), "--", "sh", "-c", "echo ready; exec sleep 100")
+    time.sleep(0.1)
+    recorder.send_signal(number)
+    assert recorder.wait() == 0, (number, recorder.returncode)
+    running.remove(recorder)
+    assert recording.info()["attached"]
+    os.unlink("adaptrace.atr")
 
 # A target that handles them has its own way, once each.
 recorder = start("python3", "-c", HANDLER)
