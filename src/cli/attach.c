@@ -230,21 +230,29 @@ static unsigned left_by(const struct options *options, pid_t pid)
 	return nr;
 }
 
-/* The first process of a server leaves the work to such. */
+/* The first process of a server leaves the work to such. Who attaches to those is told of more. */
 static void say_who_is_left_out(const struct options *options)
 {
-	unsigned nr = 0;
+	char parents[256] = "";
+	unsigned all = 0;
 
-	for (unsigned i = 0; i < options->nr_attach && !nr; i++) {
-		int pid = (int)options->attach[i];
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		size_t used = strlen(parents);
+		unsigned nr = left_by(options, options->attach[i]);
 
-		nr = left_by(options, options->attach[i]);
-		if (nr)
-			say("%u process%s that %d started before %s not sampled; "
-			    "-p %d,$(pgrep -d, -P %d) samples %s, too",
-			    nr, nr == 1 ? "" : "es", pid, nr == 1 ? "is" : "are", pid, pid,
-			    nr == 1 ? "it" : "them");
+		if (!nr)
+			continue;
+		if (used > sizeof(parents) - 16)
+			break;
+		all += nr;
+		snprintf(parents + used, sizeof(parents) - used, "%s%d", used ? "," : "",
+		         (int)options->attach[i]);
 	}
+	if (all)
+		say("%u process%s that %s started before %s not sampled; "
+		    "-p %s,$(pgrep -d, -P %s) samples %s, too",
+		    all, all == 1 ? "" : "es", parents, all == 1 ? "is" : "are", parents, parents,
+		    all == 1 ? "it" : "them");
 }
 
 int session_attach(struct session *s)

@@ -52,6 +52,20 @@ one_complaint errors "1 process that $server started before is not sampled; -p $
 	fail "a server: $(cat errors)"
 record -q -e cpu-clock:u -p $server,$children --duration 0.1 -o x.atr 2>errors || fail "a server"
 grep started errors && fail "all of a server are attached to"
+# Of several processes, all that have such are named.
+sh -c '"$TARGETS/burn" 60 & "$TARGETS/burn" 60 & sleep 0 & exec "$TARGETS/burn" 60' >burning &
+other=$!
+background="$background $other"
+await sh -c "[ \$(pgrep -cx burn -P $other) = 2 ]"
+others=$(pgrep -r S,R -d, -P $other)
+background="$background $(echo $others | tr , ' ')"
+record -q -e cpu-clock:u -p $server,$first,$other --duration 0.1 -o x.atr 2>errors || fail "two servers"
+both=$server,$other
+one_complaint errors "3 processes that $both started before are not sampled; -p $both,\$(pgrep -d, -P $both)" ||
+	fail "two servers: $(cat errors)"
+record -q -e cpu-clock:u -p $server,$other,$children --duration 0.1 -o x.atr 2>errors || fail "two servers"
+one_complaint errors "2 processes that $other started before are not sampled; -p $other,\$(pgrep" ||
+	fail "one of two servers: $(cat errors)"
 # Nor is one that it starts while it is being attached to.
 python3 -c 'import os, signal, time
 def start(*_):
