@@ -1,17 +1,21 @@
 #include "cli/exact.h"
 
-/* By task, together. */
-static uint64_t counted_by_task(const struct session *s)
+static uint64_t told_by_tasks(const struct session *s)
 {
 	struct trace_command *command;
-	uint64_t sum;
+	uint64_t sum = 0;
 
-	if (!s->tasks.by_switches)
-		return sampler_exact(s->sampler);
-	sum = tasks_still_to_tell(&s->tasks);
 	for (uint32_t i = 0; (command = tables_command_at(s->tables, i)); i++)
 		sum += command->exact;
-	return sum;
+	return sum / s->tasks.scale;
+}
+
+/* By task, together. Who found no room for his record is missing in what is told. */
+static uint64_t counted_by_task(const struct session *s)
+{
+	if (s->tasks.by_switches)
+		return tasks_still_to_tell(&s->tasks) + told_by_tasks(s);
+	return sampler_lost_records(s->sampler) ? told_by_tasks(s) : sampler_exact(s->sampler);
 }
 
 /*
@@ -42,11 +46,11 @@ static void forget_all(struct session *s)
 	}
 }
 
-/* What still runs has said nothing yet. */
+/* What still runs has said nothing yet. Of who died unheard it is little that is not known. */
 static void forget_living(struct session *s)
 {
 	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
-		if (!task->ended && !task->process->awaits_exec)
+		if (!task->ended && !task->dead && !task->process->awaits_exec)
 			tables_command(s->tables, task->comm)->flags &=
 				~(uint32_t)TRACE_THREAD_EXACT;
 }

@@ -137,6 +137,29 @@ static void a_little_more_is_none(void **state)
 	judge(*state, TOTAL + ALLOWED, true);
 }
 
+/* Records that found no room: of those commands that lost more, more is missing. */
+static void lost_records_make_all_unknown(void **state)
+{
+	struct world *w = *state;
+
+	w->sampler.lost_records = 1;
+	run_child(&w->session.tasks, PID + 2, "other", TOTAL - ALLOWED - 5001, false);
+	judge(w, TOTAL, false);
+	check(w, "other", false, 0);
+}
+
+static void lost_records_of_little_are_no_loss(void **state)
+{
+	struct world *w = *state;
+
+	w->sampler.lost_records = 1;
+	run_child(&w->session.tasks, PID + 2, "other", TOTAL - ALLOWED - 5000, false);
+	start(&w->session.tasks, PID + 3, "child");
+	tasks_note_dead(&w->session.tasks);
+	judge(w, TOTAL, true);
+	check(w, "other", true, TOTAL - ALLOWED - 5000);
+}
+
 /* The kernel lost counts when it swapped contexts: of whom, nobody knows. */
 static void what_was_lost_makes_all_unknown(void **state)
 {
@@ -332,6 +355,8 @@ int main(void)
 		TEST(totals_that_agree_are_believed),
 		TEST(a_little_is_no_loss),
 		TEST(a_little_more_is_none),
+		TEST(lost_records_make_all_unknown),
+		TEST(lost_records_of_little_are_no_loss),
 		TEST(what_was_lost_makes_all_unknown),
 		TEST(what_was_counted_twice_does_as_well),
 		TEST(counters_that_cannot_be_read_are_none),
