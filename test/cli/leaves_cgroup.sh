@@ -33,6 +33,8 @@ END
 
 left yes ./leave "$TARGETS/burn" 0.5
 left yes sh -c './leave "$TARGETS/burn" 0.1; true'
+left yes sh -c 'own=$0$(sed -n "s/^0:://p" /proc/self/cgroup) && echo $$ >"$0/cgroup.procs" &&
+	sleep 1.5 && echo $$ >"$own/cgroup.procs"' "$mount"
 left yes sh -c "./leave sleep 1 & sleep 0.3"
 left no sh -c '"$TARGETS/burn" 0.1; sleep 1 & sleep 0.1'
 left no sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1 & done; wait'
