@@ -5,8 +5,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,11 +256,73 @@ static void programs_that_begin_after_a_step_are_in_step(void **state)
 	}
 }
 
+enum { NR_FAULTS = 16384 };
+
+static uint64_t count_samples(struct sampler *sampler)
+{
+	struct sampler_source source;
+	struct record record;
+	uint64_t nr = 0;
+
+	sampler_drain(sampler, true);
+	while (sampler_next(sampler, &record, &source))
+		nr += record.type == RECORD_SAMPLE;
+	return nr;
+}
+
+static void fault(void)
+{
+	size_t size = (size_t)NR_FAULTS * 4096;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < size; at += 4096)
+		memory[at] = 1;
+	munmap(memory, size);
+}
+
+/* Since Linux 6.0, also of a ring that nothing more comes to, where a record could tell it. */
+static void what_finds_no_room_is_counted(void **state)
+{
+	const pid_t tid = getpid();
+	struct event event;
+	const struct sampler_config config = {
+		.way = SAMPLER_LADDER,
+		.tasks = &tid,
+		.nr_tasks = 1,
+		.events = &event,
+		.nr_events = 1,
+		.base_period = {1},
+		.ring_size = 64 << 10,
+	};
+	struct sampler *sampler;
+	struct utsname name;
+	char why[WHY_SIZE];
+	uint64_t lost;
+
+	(void)state;
+	parse_clock(&event);
+	assert_int_equal(event_parse(&event, "page-faults:u", why), 0);
+	sampler = open_sampler(&config);
+	assert_non_null(sampler);
+	assert_int_equal(sampler_enable(sampler), 0);
+	fault();
+	sampler_disable(sampler);
+	lost = sampler_all_lost(sampler);
+	if (!uname(&name) && strtol(name.release, NULL, 10) >= 6) {
+		assert_true(lost > 0);
+		assert_int_equal(count_samples(sampler) + lost, sampler_total(sampler, 0));
+	}
+	sampler_close(sampler);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_reaches_all_threads_at_once),
 		cmocka_unit_test(programs_that_begin_after_a_step_are_in_step),
+		cmocka_unit_test(what_finds_no_room_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
