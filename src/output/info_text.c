@@ -107,6 +107,8 @@ static void put_period(FILE *to, const struct trace_event *event, uint32_t shift
 
 static void put_event(FILE *to, const struct trace *trace, const struct trace_event *event)
 {
+	char exact[TEXT_SIZE];
+
 	fprintf(to, LABEL, "event");
 	text_put(to, trace_string(trace, event->name), 0);
 	fputs(": one sample ", to);
@@ -116,9 +118,13 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 		put_period(to, event, trace_shift(event));
 		fputs(" in the end", to);
 	}
-	fprintf(to, "\n" LABEL "%llu sample%s taken, %llu of them stored\n", "",
+	fprintf(to, "\n" LABEL "%llu sample%s taken, %llu of them stored", "",
 	        (unsigned long long)event->taken, plural(event->taken),
 	        (unsigned long long)event->stored);
+	if (event->exact)
+		text_quantity(exact, (double)event->exact, event->unit);
+	fprintf(to, "%s%s\n", event->exact ? "; the kernel counted " : "",
+	        event->exact ? exact : "");
 }
 
 static void put_counting(FILE *to, const struct trace *trace)
@@ -340,6 +346,25 @@ static uint32_t *in_order(struct share *shares, uint32_t nr)
 	return order;
 }
 
+/* Per CPU the kernel counts nobody's total, and nobody has a column for it. */
+static bool has_exact(const struct trace *trace)
+{
+	const struct trace_thread *thread;
+
+	for (uint32_t i = 0; (thread = trace_thread(trace, i)); i++)
+		if (thread->flags & TRACE_THREAD_EXACT)
+			return true;
+	return shares_exact_known(trace);
+}
+
+static void put_share_titles(FILE *to, const struct trace *trace, const char *who)
+{
+	fprintf(to, "\n  %10s  %10s", "samples", "sampled");
+	if (has_exact(trace))
+		fprintf(to, "  %10s", "exact");
+	fprintf(to, "  %s\n", who);
+}
+
 static void put_share(FILE *to, const struct trace *trace, const struct share *share,
                       uint32_t flags, uint64_t exact, uint32_t comm)
 {
@@ -349,8 +374,10 @@ static void put_share(FILE *to, const struct trace *trace, const struct share *s
 	text_cell(weight, (double)share->weight, unit);
 	if (flags & TRACE_THREAD_EXACT)
 		text_cell(total, (double)exact, unit);
-	fprintf(to, "  %10llu  %*s  %*s  ", (unsigned long long)share->stored,
-	        text_field(weight, 10), weight, text_field(total, 10), total);
+	fprintf(to, "  %10llu  %*s  ", (unsigned long long)share->stored, text_field(weight, 10),
+	        weight);
+	if (has_exact(trace))
+		fprintf(to, "%*s  ", text_field(total, 10), total);
 	text_put(to, trace_command_name(trace, comm), 0);
 }
 
@@ -366,8 +393,7 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 		if (command_unused(shares, trace, order[i]) || nr++ >= MAX_ROWS)
 			continue;
 		if (nr == 1)
-			fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact",
-			        "command");
+			put_share_titles(to, trace, "command");
 		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
 		          command->comm);
 		/* A task counts for the last program that it executed. */
@@ -395,8 +421,7 @@ static int put_threads(FILE *to, const struct trace *trace, const struct shares 
 		if (thread_unused(thread) || nr++ >= MAX_ROWS)
 			continue;
 		if (nr == 1)
-			fprintf(to, "\n  %10s  %10s  %10s  %s\n", "samples", "sampled", "exact",
-			        "thread");
+			put_share_titles(to, trace, "thread");
 		put_share(to, trace, &shares->threads[order[i]], thread->flags, thread->exact,
 		          thread->comm);
 		if (thread->flags & TRACE_THREAD_FOLDED)
@@ -415,7 +440,8 @@ static void put_who_of_what(FILE *to, const struct trace *trace)
 	fputs("\nwho\n", to);
 	if (!trace_event(trace, 1))
 		return;
-	fputs("  samples are of all events, sampled and exact of ", to);
+	fprintf(to, "  samples are of all events, sampled%s of ",
+	        has_exact(trace) ? " and exact" : "");
 	text_put(to, trace_string(trace, trace_event(trace, 0)->name), 0);
 	fputc('\n', to);
 }

@@ -472,6 +472,30 @@ static void ends_and_ways_have_words(void **state)
 	world_close(&w);
 }
 
+/* Per CPU the kernel counts the whole, and nobody's part of it. */
+static void exact_is_told_where_it_is_known(void **state)
+{
+	struct world w;
+	char *text;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
+	put_samples(&w);
+	tables_event(w.tables, 0)->exact = 3210000;
+	text = text_of(&w);
+	assert_non_null(strstr(text, " stored; the kernel counted 3.210 ms\n"));
+	assert_non_null(strstr(text, " stored\n"));
+	assert_non_null(strstr(text, "  samples are of all events, sampled of cpu-clock\n"));
+	assert_non_null(strstr(text, "     samples     sampled  command\n"));
+	assert_non_null(strstr(text, "     samples     sampled  thread\n"));
+	assert_non_null(strstr(text, "          14    2.330 ms  sh 100/100\n"));
+	free(text);
+	tables_thread(w.tables, 1)->flags = TRACE_THREAD_EXACT;
+	expect_words(&w, "     samples     sampled       exact  thread\n");
+	world_close(&w);
+}
+
 /* Names alone, such as those of commands whose tasks took another, are no rows and not counted. */
 static void names_alone_are_no_commands(void **state)
 {
@@ -502,6 +526,7 @@ int main(void)
 		cmocka_unit_test(json_tells_all),
 		cmocka_unit_test(properties_tell_all),
 		cmocka_unit_test(ends_and_ways_have_words),
+		cmocka_unit_test(exact_is_told_where_it_is_known),
 		cmocka_unit_test(names_alone_are_no_commands),
 	};
 
