@@ -97,7 +97,8 @@ static int open_inputs(struct merge *merge)
 	return 0;
 }
 
-/* Of a trace without ranks nothing else tells that it counts twice. */
+/* Where its name alone tells a rank, or there is none, nothing else tells that a trace counts
+ * twice. */
 static int check_twice(struct merge *merge)
 {
 	struct map64 seen = {0};
@@ -109,8 +110,6 @@ static int check_twice(struct merge *merge)
 		uint64_t key = run->real_start ^ run->seed ^ (uint64_t)run->pid << 32;
 		uint32_t other = map64_get(&seen, key);
 
-		if (input->rank >= 0)
-			continue;
 		if (other == UINT32_MAX)
 			err = map64_add(&seen, key, i);
 		else

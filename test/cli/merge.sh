@@ -89,6 +89,9 @@ refused() { "$ADAPTRACE" merge -o no.atr "$@" 2>said && fail "merged $*"; cat sa
 refused job job | grep -q 'both .* have rank 0'
 cp samples/job.1.atr plain.atr
 refused plain.atr ./plain.atr | grep -q 'plain.atr.* are the same recording'
+cp samples/job.1.atr samples/job.9.atr
+refused samples | grep -q 'job.1.atr.*job.9.atr. are the same recording'
+rm samples/job.9.atr
 refused nowhere.atr | grep -q nowhere.atr
 mkdir empty
 refused empty | grep -q 'no trace to merge'

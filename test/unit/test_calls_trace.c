@@ -479,6 +479,7 @@ static void test_merge_without_room(void **state)
 		job_open(&jobs[i]);
 		t = jobs[i].w.tables;
 		tables_process(t, 0)->rank = (int32_t)i;
+		tables_run(t)->seed = i;
 		tables_instrument(t, 0)->from = 1000;
 		tables_instrument(t, 0)->to = 2000;
 		for (unsigned r = 3; r < TABLES_MAX_REGIONS; r++) {

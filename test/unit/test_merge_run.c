@@ -20,6 +20,7 @@ static struct tables *rank_open(struct world *w, int rank)
 	run->flags = TRACE_RUN_CGROUP;
 	run->host = tables_string(w->tables, "host");
 	run->end = run->start + 1000000ULL * n;
+	run->seed = (uint64_t)rank;
 	run->exit_status = rank;
 	run->recorder_cpu = 1 * n;
 	run->late = 2 * n;
