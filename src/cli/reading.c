@@ -8,7 +8,9 @@
 void reading_take(const char **path, const char *arg)
 {
 	if (*path)
-		say_usage("one trace at a time; '%s' is the second", arg);
+		say_usage("one trace at a time; '%s' is the second: adaptrace merge joins those of "
+		          "ranks, diff compares two",
+		          arg);
 	*path = arg;
 }
 

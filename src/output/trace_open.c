@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,25 @@ __attribute__((format(printf, 2, 3))) static int complain(const struct complaint
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* Each rank that an MPI launcher starts writes a trace of its own: adaptrace.0.atr and so on. */
+static bool is_of_ranks(const char *path)
+{
+	int stem = (int)strlen(path) - (int)strlen(".atr");
+	char first[PATH_MAX];
+
+	if (stem <= 0 || strcmp(path + stem, ".atr") != 0)
+		return false;
+	snprintf(first, sizeof(first), "%.*s.0.atr", stem, path);
+	return !access(first, F_OK);
+}
+
 static int complain_errno(const struct complaint *complaint, int error)
 {
+	if (error == ENOENT && is_of_ranks(complaint->path))
+		return complain(complaint,
+		                "%s, but one for each rank (.0.atr and so on); adaptrace merge "
+		                "joins them",
+		                strerror(error));
 	if (error == ENOENT)
 		return complain(complaint, "%s; record a trace first: adaptrace record COMMAND",
 		                strerror(error));
@@ -80,6 +98,9 @@ static int map_descriptor(struct trace *trace, int fd, const struct complaint *c
 
 	if (fstat(fd, &stat))
 		complain_errno(complaint, errno);
+	else if (S_ISDIR(stat.st_mode))
+		complain(complaint, "it is a folder; adaptrace merge joins the traces of ranks in "
+		                    "it, diff compares those of runs");
 	else if (!S_ISREG(stat.st_mode))
 		complain(complaint, "not a regular file; name a trace of adaptrace record");
 	else if (!stat.st_size)

@@ -21,6 +21,8 @@ convert --folded --only cpu=nonsense plain.atr; expect 2 'does not say whom to s
 convert --folded --only comm=nobody plain.atr; expect 1 'nothing in .plain.atr. is of comm=nobody'
 convert --folded -o '' plain.atr; expect 2 'empty'
 convert --folded nowhere.atr; expect 1 'record a trace first'
+: >nowhere.0.atr
+convert --folded nowhere.atr; expect 1 'one for each rank .*adaptrace merge'
 convert --folded plain.json; expect 1 'not a trace'
 convert --folded -o nowhere/x plain.atr; expect 1 'No such file'
 convert --folded -o . plain.atr; expect 1 'is a folder'

@@ -40,7 +40,7 @@ told 1 "'none.atr'" info -inone.atr
 told 1 "'none.atr'" dump --input none.atr
 told 1 "'none.atr'" convert --folded -i none.atr
 told 2 "needs a value" report -i
-told 2 'one trace at a time' report -i none.atr other.atr
+told 2 'one trace at a time.*adaptrace merge' report -i none.atr other.atr
 told 1 "'none.atr'" report --percent-limit 1 none.atr
 told 2 '--tree' report -g caller
 told 2 '--callers NAME' report -G

@@ -812,6 +812,8 @@ static void other_files_are_named(void **state)
 	assert_null(trace_open(scratch.path, why));
 	assert_non_null(strstr(why, "its directory makes no sense"));
 	assert_null(trace_open(w.folder, why));
+	assert_non_null(strstr(why, "it is a folder; adaptrace merge joins"));
+	assert_null(trace_open("/dev/null", why));
 	assert_non_null(strstr(why, "not a regular file"));
 	assert_null(trace_open("/none/such", why));
 	assert_non_null(strstr(why, "cannot read '/none/such': No such file"));
