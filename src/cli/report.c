@@ -9,6 +9,7 @@
 #include "output/report.h"
 #include "output/report_job.h"
 #include "output/text.h"
+#include "perf/suggest.h"
 #include "symbolize/debuginfod.h"
 
 #include <errno.h>
@@ -19,15 +20,56 @@
 
 /* --- options that need the trace -------------------------------------------------------------- */
 
+/* A part of a name from here on, up to what it takes. */
+static void offer_part(struct suggest *suggest, const char *part)
+{
+	char text[SUGGEST_NAME_MAX];
+
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(part, "(<"), part);
+	suggest_offer(suggest, text);
+}
+
+/* The nearest of its parts: people leave out classes and parameters. */
+static void offer_name(struct suggest *suggest, const char *name)
+{
+	struct suggest parts;
+	int depth = 0;
+
+	suggest_init(&parts, suggest->wanted);
+	suggest_offer(&parts, name);
+	offer_part(&parts, name);
+	for (const char *at = name; *at; at++) {
+		depth += *at == '(' || *at == '<' ? 1 : *at == ')' || *at == '>' ? -1 : 0;
+		if (!depth && at[0] == ':' && at[1] == ':')
+			offer_part(&parts, at + 2);
+	}
+	if (parts.nr)
+		suggest_offer(suggest, parts.best[0].name);
+}
+
+static void say_near_names(const struct trace *trace, const struct report_command *command)
+{
+	char ending[4 * SUGGEST_NAME_MAX];
+	struct function_choice all;
+	struct suggest suggest;
+
+	suggest_init(&suggest, command->function);
+	if (!function_choice_init(&all, trace, "…", !command->rows.report.no_inline))
+		for (size_t i = 0; i < all.nr; i++)
+			offer_name(&suggest, all.names[i]);
+	function_choice_fini(&all);
+	suggest_print(&suggest, "; adaptrace report --all shows those there are", ending,
+	              sizeof(ending));
+	say("no sample is in a function named '%s'%s", command->function, ending);
+}
+
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */
-static void say_candidates(const struct report_command *command)
+static void say_candidates(const struct trace *trace, const struct report_command *command)
 {
 	const struct function_choice *choice = &command->choice;
 
 	if (!choice->nr) {
-		say("no sample is in a function named '%s'; adaptrace report --all shows those "
-		    "there are",
-		    command->function);
+		say_near_names(trace, command);
 		return;
 	}
 	say("'%s' may be %zu functions; give more of the name, or one in full:", command->function,
@@ -51,7 +93,7 @@ static int choose_function(const struct trace *trace, struct report_command *com
 		return err;
 	}
 	if (command->choice.nr != 1) {
-		say_candidates(command);
+		say_candidates(trace, command);
 		return -ENOENT;
 	}
 	command->rows.report.function = command->choice.names[0];

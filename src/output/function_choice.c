@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DOTS "…" /* what short_name() puts for what it leaves out */
+
 /* How well a name fits. */
 enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, IN_FULL };
 
@@ -17,17 +19,52 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
+/* Where it ends in the name that has it here; dots stand for anything. NULL: the name has not. */
+static const char *end_of(const char *at, const char *wanted)
+{
+	const char *dots = strstr(wanted, DOTS);
+	size_t size = dots ? (size_t)(dots - wanted) : strlen(wanted);
+
+	if (strncmp(at, wanted, size) != 0)
+		return NULL;
+	while (at && dots) {
+		at += size;
+		wanted = dots + strlen(DOTS);
+		dots = strstr(wanted, DOTS);
+		size = dots ? (size_t)(dots - wanted) : strlen(wanted);
+		at = memmem(at, strlen(at), wanted, size);
+	}
+	return at ? at + size : NULL;
+}
+
+/* With dots it is the whole name where the name begins and ends like it. */
+static bool is_whole(const char *name, const char *wanted)
+{
+	const char *last = wanted, *dots;
+	size_t size = strlen(name);
+
+	while ((dots = strstr(last, DOTS)))
+		last = dots + strlen(DOTS);
+	if (last == wanted)
+		return !strcmp(name, wanted);
+	return end_of(name, wanted) && !strcmp(name + size - strlen(last), last);
+}
+
 static enum rank rank_of(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
 	enum rank rank = NOT_AT_ALL;
 
-	if (!strcmp(name, wanted))
+	if (is_whole(name, wanted))
 		return IN_FULL;
-	for (const char *at = name; (at = strstr(at, wanted)) && *at; at++) {
+	for (const char *at = name; *at; at++) {
+		const char *end = end_of(at, wanted);
+
+		if (!end)
+			continue;
 		rank = AS_PART;
 		if ((at == name || !in_word(at[-1]) || !in_word(*wanted)) &&
-		    (!in_word(at[size]) || (size && !in_word(wanted[size - 1]))))
+		    (!in_word(*end) || (size && !in_word(wanted[size - 1]))))
 			return AS_WORDS;
 	}
 	return rank;

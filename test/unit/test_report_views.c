@@ -326,6 +326,13 @@ static void functions_are_found_by_name(void **state)
 	check_choice(trace, "e", 2, "deep");
 	check_choice(trace, "+0x", 2, "app+0x60");
 	check_choice(trace, "nothing", 0, NULL);
+	/* What a terminal had no room for. */
+	check_choice(trace, "ns::leaf(…)", 1, "ns::leaf(int)");
+	check_choice(trace, "…leaf(int)", 1, "ns::leaf(int)");
+	check_choice(trace, "n…::l…(…t)", 1, "ns::leaf(int)");
+	check_choice(trace, "d…", 1, "deep");
+	check_choice(trace, "ns::leaf(…)x", 0, NULL);
+	check_choice(trace, "leaf…ns", 0, NULL);
 	trace_close(trace);
 	world_close(&w);
 }
