@@ -1,8 +1,10 @@
 #include "output/call_sums.h"
+#include "output/call_text.h"
 
 #include "symbolize/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* --- between ranks ---------------------------------------------------------------------------- */
@@ -40,7 +42,24 @@ static int add_message(struct call_sums *sums, int32_t rank, const struct call_p
 
 /* --- one call --------------------------------------------------------------------------------- */
 
-static void add_part(struct call_sum *sum, const struct call_part *part)
+/* Calls come thread by thread, so that the last is not the latest. */
+static void add_value(struct value_sum *sum, double value, uint64_t time)
+{
+	if (!isfinite(value))
+		return;
+	if (!sum->nr || value < sum->least)
+		sum->least = value;
+	if (!sum->nr || value > sum->most)
+		sum->most = value;
+	if (!sum->nr || time >= sum->last_time) {
+		sum->last = value;
+		sum->last_time = time;
+	}
+	sum->sum += value;
+	sum->nr++;
+}
+
+static void add_part(struct call_sum *sum, const struct call_part *part, uint64_t time)
 {
 	switch (part->kind) {
 	case CALL_SEND:
@@ -71,6 +90,9 @@ static void add_part(struct call_sum *sum, const struct call_part *part)
 		sum->bytes += part->bytes;
 		sum->bytes_in += part->bytes_in;
 		break;
+	case CALL_VALUE:
+		add_value(&sum->values, call_part_value(part), time);
+		break;
 	default:
 		break;
 	}
@@ -86,7 +108,7 @@ static void add_call(struct call_sum *sum, const struct call *call)
 	if (time > sum->longest)
 		sum->longest = time;
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		add_part(sum, &call->parts[i]);
+		add_part(sum, &call->parts[i], call->enter);
 }
 
 static bool is_message(unsigned kind)

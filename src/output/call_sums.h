@@ -7,12 +7,20 @@
 #include "output/rank_rows.h"
 #include "output/trace_calls.h"
 
+/* Of the numbers that a program told under one name. */
+struct value_sum {
+	uint64_t nr; /* that are numbers: the rest of this is of these */
+	double sum, least, most, last;
+	uint64_t last_time;
+};
+
 /* Messages are those between two: collectives and files have bytes alone. */
 struct call_sum {
 	uint64_t calls, unfinished;
 	uint64_t time, longest;   /* ns */
 	uint64_t sent, received;  /* messages, one-sided accesses */
 	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
+	struct value_sum values;
 };
 
 struct call_link {

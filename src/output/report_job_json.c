@@ -20,6 +20,14 @@ static void add_sum(struct json_object *object, const struct call_sum *sum)
 	json_add_number(object, "bytes_in", sum->bytes_in);
 }
 
+static void add_values(struct json_object *object, const struct value_sum *values)
+{
+	json_add(object, "mean", values->nr ? json_real(values->sum / (double)values->nr) : NULL);
+	json_add(object, "min", values->nr ? json_real(values->least) : NULL);
+	json_add(object, "max", values->nr ? json_real(values->most) : NULL);
+	json_add(object, "last", values->nr ? json_real(values->last) : NULL);
+}
+
 static struct json_object *calls_array(const struct call_sums *sums,
                                        const struct report_options *options)
 {
@@ -37,6 +45,8 @@ static struct json_object *calls_array(const struct call_sums *sums,
 		json_add(object, "call", json_text(trace_region_name(sums->trace, order[i])));
 		json_add(object, "class", json_text(region_class_name(region->region_class)));
 		add_sum(object, &sums->regions[order[i]]);
+		if (region->region_class == TRACE_VALUE)
+			add_values(object, &sums->regions[order[i]].values);
 		json_append(array, object);
 	}
 	free(order);

@@ -32,8 +32,19 @@ static void put_title(FILE *to, const struct report_options *options, const char
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static void put_call_row(FILE *to, const struct trace *trace, const struct call_sum *sum,
-                         uint32_t region)
+static uint32_t class_of(const struct call_sums *sums, uint32_t region)
+{
+	return trace_region(sums->trace, region)->region_class;
+}
+
+/* Without a length, and nothing that is sent. */
+static void put_marker(FILE *to, const struct call_sum *sum)
+{
+	fprintf(to, "%10" PRIu64 "  %10s  %10s  %10s  %10s  %11s  %10s  %11s  ", sum->calls, "-",
+	        "-", "-", "-", "-", "-", "-");
+}
+
+static void put_call(FILE *to, const struct call_sum *sum)
 {
 	char time[TEXT_SIZE], mean[TEXT_SIZE], longest[TEXT_SIZE], bytes[TEXT_SIZE], in[TEXT_SIZE];
 
@@ -46,10 +57,62 @@ static void put_call_row(FILE *to, const struct trace *trace, const struct call_
 	        sum->calls, text_field(time, 10), time, text_field(mean, 10), mean,
 	        text_field(longest, 10), longest, sum->sent, sum->bytes ? bytes : "-",
 	        sum->received, sum->bytes_in ? in : "-");
-	text_put(to, trace_region_name(trace, region), 0);
+}
+
+static void put_value(FILE *to, const struct call_sum *sum)
+{
+	const struct value_sum *values = &sum->values;
+
+	fprintf(to, "%10" PRIu64, sum->calls);
+	if (values->nr)
+		fprintf(to, "  %12.6g  %12.6g  %12.6g  %12.6g  ", values->sum / (double)values->nr,
+		        values->least, values->most, values->last);
+	else
+		fprintf(to, "  %12s  %12s  %12s  %12s  ", "-", "-", "-", "-");
+}
+
+static void put_call_row(FILE *to, const struct call_sums *sums, uint32_t region)
+{
+	const struct call_sum *sum = &sums->regions[region];
+	uint32_t class = class_of(sums, region);
+
+	(class == TRACE_VALUE ? put_value : class == TRACE_MARKER ? put_marker : put_call)(to, sum);
+	text_put(to, trace_region_name(sums->trace, region), 0);
 	if (sum->unfinished)
 		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
 	fputc('\n', to);
+}
+
+static void put_call_titles(FILE *to, bool values)
+{
+	if (values)
+		fprintf(to, "%10s  %12s  %12s  %12s  %12s  %s\n", "values", "mean", "least", "most",
+		        "last", "name");
+	else
+		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
+		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
+}
+
+/* Those of values, or all others. */
+static void put_call_table(FILE *to, const struct call_sums *sums, const uint32_t *order,
+                           uint32_t nr_order, bool values, const struct report_options *options,
+                           uint32_t limit)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < nr_order; i++) {
+		if ((class_of(sums, order[i]) == TRACE_VALUE) != values)
+			continue;
+		if (!nr && values)
+			put_title(to, options, "values that the program told");
+		if (!nr && !options->quiet)
+			put_call_titles(to, values);
+		if (nr++ < limit)
+			put_call_row(to, sums, order[i]);
+	}
+	if (nr > limit && !options->quiet)
+		fprintf(to, "%u more; %s shows them\n", nr - limit,
+		        limit == options->limit ? "--all" : "--mpi");
 }
 
 static int put_calls(FILE *to, const struct call_sums *sums, const struct report_options *options,
@@ -59,14 +122,8 @@ static int put_calls(FILE *to, const struct call_sums *sums, const struct report
 
 	if (!order)
 		return -ENOMEM;
-	if (nr && !options->quiet)
-		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
-		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
-	for (uint32_t i = 0; i < nr && i < limit; i++)
-		put_call_row(to, sums->trace, &sums->regions[order[i]], order[i]);
-	if (nr > limit && !options->quiet)
-		fprintf(to, "%u more; %s shows them\n", nr - limit,
-		        limit == options->limit ? "--all" : "--mpi");
+	put_call_table(to, sums, order, nr, false, options, limit);
+	put_call_table(to, sums, order, nr, true, options, limit);
 	free(order);
 	return 0;
 }

@@ -2,6 +2,8 @@
 #include "page.h"
 #include "trace_world.h"
 
+#include <math.h>
+
 #include "output/dump.h"
 #include "output/info_calls.h"
 #include "output/report.h"
@@ -9,7 +11,7 @@
 
 enum { CALLS = NR_EVENTS, WEIGHT = 97081, MAX_RANKS = 18 };
 
-enum region { STEP, SEND, RECV, PUT, GET, ALLREDUCE, WRITE, READ, NR_REGIONS };
+enum region { STEP, SEND, RECV, PUT, GET, ALLREDUCE, WRITE, READ, TENTH, RESIDUAL, NR_REGIONS };
 
 static const struct {
 	const char *name;
@@ -23,6 +25,8 @@ static const struct {
 	[ALLREDUCE] = {"MPI_Allreduce", TRACE_MPI_COLLECTIVE},
 	[WRITE] = {"MPI_File_write", TRACE_MPI_IO},
 	[READ] = {"MPI_File_read", TRACE_MPI_IO},
+	[TENTH] = {"tenth", TRACE_MARKER},
+	[RESIDUAL] = {"residual", TRACE_VALUE},
 };
 
 static const struct named_range names[] = {
@@ -333,11 +337,20 @@ static void balance_of_ranks(void **state)
 	world_close(&job.w);
 }
 
-static int json_of(FILE *to, const struct trace *trace, const char *name,
-                   const struct report_options *options)
+static void put_value(struct made_job *job, unsigned rank, double value)
+{
+	struct call_part part = {.kind = CALL_VALUE};
+
+	memcpy(&part.bytes, &value, sizeof(value));
+	put_call(job, rank, RESIDUAL, 0, &part);
+	job->time += 10;
+}
+
+static int calls_json_of(FILE *to, const struct trace *trace, const char *name,
+                         const struct report_options *options)
 {
 	(void)name;
-	return report_json(to, trace, options);
+	return report_mpi_json(to, trace, options);
 }
 
 static void expect_part(const struct trace *trace, told_fn *fn,
@@ -351,6 +364,74 @@ static void expect_part(const struct trace *trace, told_fn *fn,
 	if (!strstr(text, part))
 		fail_msg("no '%s' in '%s'", part, text);
 	free(text);
+}
+
+/* Markers and values have no length; of values it is told what they were. */
+static void values_are_told(void **state)
+{
+	struct made_job job;
+	struct trace *trace;
+
+	(void)state;
+	job_open(&job, 2);
+	put_samples(&job, 1, job.thread[0], 16);
+	put_value(&job, 0, -3);
+	put_value(&job, 1, 1e9);
+	put_value(&job, 0, 0.5);
+	job.time -= 25;
+	put_value(&job, 1, NAN);
+	put_value(&job, 1, 2);
+	put_call(&job, 0, TENTH, 0, NULL);
+	expect(&job, calls_of, &as_asked,
+	       "\n"
+	       "calls as they were recorded, with exact times; the table above is from samples "
+	       "alone\n"
+	       "\n"
+	       "     calls        time        mean     longest        sent        bytes    "
+	       "received        bytes  call\n"
+	       "         1           -           -           -           -            -           "
+	       "-            -  tenth\n"
+	       "\n"
+	       "values that the program told\n"
+	       "\n"
+	       "    values          mean         least          most          last  name\n"
+	       "         5       2.5e+08            -3         1e+09           0.5  residual\n");
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(
+		trace, calls_json_of, &as_asked,
+		"\"class\":\"value\",\"calls\":5,\"unfinished\":0,\"time_ns\":0,\"longest_ns\":0,"
+		"\"sent\":0,\"bytes\":0,\"received\":0,\"bytes_in\":0,"
+		"\"mean\":249999999.875,\"min\":-3.0,\"max\":1000000000.0,\"last\":0.5}");
+	expect_part(trace, calls_json_of, &as_asked, "\"class\":\"marker\",\"calls\":1,");
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+/* What is no number has no mean. */
+static void no_numbers_are_no_values(void **state)
+{
+	struct made_job job;
+	struct trace *trace;
+
+	(void)state;
+	job_open(&job, 1);
+	put_samples(&job, 1, job.thread[0], 16);
+	put_value(&job, 0, INFINITY);
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(
+		trace, calls_of, &as_asked,
+		"         1             -             -             -             -  residual\n");
+	expect_part(trace, calls_json_of, &as_asked,
+	            "\"mean\":null,\"min\":null,\"max\":null,\"last\":null}");
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+static int json_of(FILE *to, const struct trace *trace, const char *name,
+                   const struct report_options *options)
+{
+	(void)name;
+	return report_json(to, trace, options);
 }
 
 /* Of long names a terminal shows the ends, not the namespace that all are in. */
@@ -568,6 +649,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dump_tells_of_every_call),
+		cmocka_unit_test(values_are_told),
+		cmocka_unit_test(no_numbers_are_no_values),
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
 		cmocka_unit_test(names_keep_their_ends),
