@@ -155,7 +155,7 @@ void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost)
 		text, WARNING_SIZE,
 		"%llu call%s lost on the way to the recorder, and no sum has %s: it could not keep "
 		"up (then --events-wait lets the program wait), or a process made calls in more "
-		"than 128 threads or with more than 2000 names",
+		"than 128 threads, more than 64 inside each other, or with more than 2000 names",
 		(unsigned long long)lost, lost == 1 ? " was" : "s were", lost == 1 ? "it" : "them");
 }
 

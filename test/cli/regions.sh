@@ -53,6 +53,7 @@ build c99 gcc -std=c99 -Wall -Wextra -pedantic -O2
 check c <expected.py
 "$ADAPTRACE" report --mpi >report || fail "report"
 grep -q ' never ended' report || fail "no regions: $(cat report)"
+grep -q '17 calls were lost .* more than 64 inside each other' report || fail "no losses: $(cat report)"
 grep -Eq '^ +21 +4.78571 +0.5 +9.5 +[0-9.]+  number$' report || fail "no values: $(cat report)"
 grep -q 'MPI was called from' report && fail "nothing was called from anywhere"
 build fixed gcc -std=gnu11 -Wall -Wextra -O0 -fno-pie -no-pie
