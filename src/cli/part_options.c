@@ -122,6 +122,28 @@ static int choose_span(const struct trace_run *run, const char *text, struct par
 
 /* --- who -------------------------------------------------------------------------------------- */
 
+static bool has_ranks(const struct trace *trace)
+{
+	const struct trace_process *process;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		if (process->rank >= 0)
+			return true;
+	return false;
+}
+
+/* What is wanted of the trace and is not in it. */
+static void say_nobody(const struct trace *trace, const char *path, const char *wanted)
+{
+	bool rank = !strncmp(wanted, "rank=", 5);
+
+	if (rank && !has_ranks(trace))
+		say("'%s' has no ranks; adaptrace merge joins the traces of all ranks", path);
+	else
+		say("nothing in '%s' is of %s; report %s shows what is", path, wanted,
+		    rank ? "--per-rank" : "--sort comm, process, thread or cpu");
+}
+
 static int choose_who(struct part_options *options, const struct trace *trace, const char *path)
 {
 	const char *wrong = NULL;
@@ -132,9 +154,7 @@ static int choose_who(struct part_options *options, const struct trace *trace, c
 		    "thread=TID, rank=N and cpu=N",
 		    wrong);
 	else if (err == -ENOENT)
-		say("nothing in '%s' is of %s; report %s shows what is", path, wrong,
-		    strncmp(wrong, "rank=", 5) ? "--sort comm, process, thread or cpu"
-		                               : "--per-rank");
+		say_nobody(trace, path, wrong);
 	else if (err)
 		reading_done(path, err);
 	else

@@ -19,6 +19,7 @@ python3 "$here/merge_check.py"
 "$ADAPTRACE" report --mpi all.atr >text
 grep -q 'MPI_Waitall < exchange < step < main' text
 "$ADAPTRACE" report --per-rank all.atr | grep -q 'compute$'
+"$ADAPTRACE" report --only rank=8 all.atr 2>&1 | grep -q 'is of rank=8; report --per-rank shows'
 # Every table says what its columns are computed from.
 "$ADAPTRACE" report --mpi all.atr >text
 for said in 'share in MPI, from samples; MPI calls, .* from calls' 'MPI was called from, .* from samples' \
