@@ -87,16 +87,22 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 	uint64_t rounding = profile->max_weight * (trace_nr_cpus(profile->trace) + 1ULL);
 	uint64_t total = profile_exact(profile);
 	bool in_full = trace_run(profile->trace)->flags & (TRACE_RUN_CGROUP | TRACE_RUN_WIDE);
+	bool by_command = !profile->config.event && shares_exact_known(profile->trace);
+	bool left_out = profile->config.sampled_alone;
 	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	if (!event->taken || total <= profile->sampled + profile->sampled / MISSED_SHARE + rounding)
 		return;
 	text_quantity(exact, (double)total, event->unit);
-	warn(warner, "samples stand for %s of the exact %s of %s: the kernel skipped the rest%s%s",
+	warn(warner,
+	     "samples stand for %s of the exact %s of %s: the kernel skipped the rest%s%s%s",
 	     text_share(part, profile->sampled, total), exact,
 	     trace_string(profile->trace, event->name),
-	     in_full || shares_exact_known(profile->trace) ? "" : ", or tasks were too short",
-	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "");
+	     in_full || (by_command && !left_out) ? "" : ", or tasks were too short",
+	     trace_losses(profile->trace, profile->config.event).lost ? ", or it was lost" : "",
+	     by_command && left_out ? "; rows of [unsampled] are left out, because it "
+	                              "is not the first event of all runs"
+	                            : "");
 }
 
 /* The part of what a counter, or the event itself, had in all that is told of functions. */

@@ -301,6 +301,7 @@ static void ticks_that_the_kernel_skipped_are_told(void **state)
 {
 	const struct part most = {.from = 1, .to = UINT64_MAX};
 	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .part = &most};
+	const struct profile_config alone = {.keys = PROFILE_BY_SYMBOL, .sampled_alone = true};
 	struct trace_event *clock;
 	struct world w;
 
@@ -316,6 +317,11 @@ static void ticks_that_the_kernel_skipped_are_told(void **state)
 	tables_run(w.tables)->flags = 0;
 	expect_of_clock(&w, "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the "
 	                    "kernel skipped the rest, or tasks were too short\n");
+	set_exact(&w, "app", 0);
+	expect_of_part(&w, &alone,
+	               "samples stand for 97.7 % of the exact 99.41 ms of cpu-clock: the kernel "
+	               "skipped the rest, or tasks were too short; rows of [unsampled] "
+	               "are left out, because it is not the first event of all runs\n");
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
 	stream_of(&w, CPU_CLOCK)->lost = 50;
 	expect_of_clock(&w,
