@@ -1,6 +1,7 @@
 #include "output/warner.h"
 
 #include "output/counter_columns.h"
+#include "output/cut_stacks.h"
 #include "output/text.h"
 #include "output/trace_rename.h"
 
@@ -198,21 +199,27 @@ static bool has_made_code(const struct trace *trace)
 	return false;
 }
 
-/* Copies of what is sampled in a cgroup, or on CPUs, grow by themselves. */
-static const char *way_to_the_root(const struct trace *trace, double missing)
+/* Copies of what is sampled in a cgroup grow by themselves. */
+static const char *way_to_the_root(const struct trace *trace, const struct cut_stacks *cuts,
+                                   double missing)
 {
 	const struct trace_run *run = trace_run(trace);
 
+	if (cuts->cut && 2 * cuts->deep >= cuts->cut)
+		return "; they are deeper than 1024 frames, which is all that is kept of one";
 	if (run->stacks == TRACE_STACKS_FP)
 		return "; programs without frame pointers need record -g dwarf, the default";
 	if (run->stacks != TRACE_STACKS_DWARF)
 		return "";
-	if (!(run->flags & TRACE_RUN_CGROUP))
-		return "; where they are deeper than what was copied of them, record -g "
-		       "dwarf,65528 copies more";
 	if (missing >= NAMELESS_SHARE && has_made_code(trace))
 		return "; where they end in code that was made at run time, let it keep frame "
 		       "pointers, as with java -XX:+PreserveFramePointer";
+	if (cuts->cut && 2 * cuts->bare >= cuts->cut)
+		return "; of most not even the caller is known, as in 32-bit programs: record -g "
+		       "fp finds those that have frame pointers";
+	if (!(run->flags & TRACE_RUN_CGROUP))
+		return "; where they are deeper than what was copied of them, record -g "
+		       "dwarf,65528 copies more";
 	return "";
 }
 
@@ -246,12 +253,17 @@ static void warn_of_cut_paths(const struct trace *trace, const struct warner *wa
 {
 	const struct trace_run *run = trace_run(trace);
 	uint64_t taken = all_taken(trace);
+	struct cut_stacks cuts = {0};
 	char part[TEXT_SIZE];
 
-	if (share(run->truncated_stacks, taken) >= WORTH_SAYING)
+	if (share(run->truncated_stacks, taken) >= WORTH_SAYING) {
+		/* Samples that were dropped as they came have no stack. */
+		if (cut_stacks_count(&cuts, trace) || !cuts.cut)
+			cuts = (struct cut_stacks){.samples = taken, .cut = run->truncated_stacks};
 		warn(warner, "%s of the stacks do not reach their root%s",
-		     text_share(part, run->truncated_stacks, taken),
-		     way_to_the_root(trace, share(run->truncated_stacks, taken)));
+		     text_share(part, cuts.cut, cuts.samples),
+		     way_to_the_root(trace, &cuts, share(cuts.cut, cuts.samples)));
+	}
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(warner,
 		     "%s of the call paths found no room and end in [truncated]; "

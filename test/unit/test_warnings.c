@@ -190,6 +190,48 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	world_close(&w);
 }
 
+enum { DEEPEST = 1023 }; /* callers of a leaf, as deep as stacks are recorded */
+
+/* A run whose stacks have so many callers before they are cut. */
+static void expect_of_cut_stacks(unsigned nr_callers, uint32_t flags, const char *text)
+{
+	uint64_t path[DEEPEST + 1];
+	struct hmb_sample sample = {.leaf = NAMED, .path = path, .path_size = nr_callers + 1};
+	struct world w;
+
+	for (unsigned i = 0; i < nr_callers; i++)
+		path[i] = NAMED;
+	path[nr_callers] = FRAME_TRUNCATED;
+	world_open_deep(&w, 256 << 10, DEEPEST + 1);
+	put_samples(&w, 90, sample);
+	path[nr_callers] = NAMED;
+	put_samples(&w, 10, sample);
+	put_samples(&w, 100, (struct hmb_sample){.kind = PAGE_FAULTS, .leaf = NAMED});
+	/* Samples that are dropped as they come are not looked at. */
+	tables_run(w.tables)->truncated_stacks = 60;
+	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
+	tables_run(w.tables)->flags = flags;
+	expect_of_run(&w, text);
+	world_close(&w);
+}
+
+static void why_stacks_are_cut_is_told(void **state)
+{
+	(void)state;
+	expect_of_cut_stacks(DEEPEST, 0,
+	                     "45.0 % of the stacks do not reach their root; they are deeper than "
+	                     "1024 frames, which is all that is kept of one\n");
+	expect_of_cut_stacks(DEEPEST - 1, 0,
+	                     "45.0 % of the stacks do not reach their root; where they are deeper "
+	                     "than what was copied of them, record -g dwarf,65528 copies more\n");
+	expect_of_cut_stacks(DEEPEST - 1, TRACE_RUN_CGROUP,
+	                     "45.0 % of the stacks do not reach their root\n");
+	expect_of_cut_stacks(0, 0,
+	                     "45.0 % of the stacks do not reach their root; of most not even the "
+	                     "caller is known, as in 32-bit programs: record -g fp finds those "
+	                     "that have frame pointers\n");
+}
+
 static void silent_events_are_told(void **state)
 {
 	struct trace_run *run;
@@ -518,6 +560,7 @@ int main(void)
 		cmocka_unit_test(flags_have_a_sentence_each),
 		cmocka_unit_test(what_went_wrong_is_counted),
 		cmocka_unit_test(few_bad_stacks_are_not_worth_a_line),
+		cmocka_unit_test(why_stacks_are_cut_is_told),
 		cmocka_unit_test(silent_events_are_told),
 		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
 		cmocka_unit_test(losses_are_of_their_event),
