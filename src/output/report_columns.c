@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PAD 72 /* longer names push the rest of their row aside */
+#define MAX_PAD  72  /* longer names push the rest of their row aside, */
+#define MAX_NAME 100 /* and longer ones out of sight */
 
 void report_columns_init(struct report_columns *columns, const struct report_options *options)
 {
@@ -16,12 +17,32 @@ void report_columns_init(struct report_columns *columns, const struct report_opt
 		columns->widths[k] = text_put(NULL, report_key_name(options->keys[k]), 0);
 }
 
+static bool is_last(const struct report_columns *columns, unsigned k)
+{
+	return k + 1 == columns->options->nr_keys;
+}
+
+/* Without a terminal: what pushes nothing aside stays as it is. NULL: so does this one. */
+static char *shorter(const struct report_columns *columns, unsigned k, const char *text)
+{
+	char *name = NULL;
+
+	if (!columns->options->width && columns->options->keys[k] == PROFILE_BY_SYMBOL &&
+	    !is_last(columns, k) && text_put(NULL, text, 0) > MAX_NAME)
+		name = strdup(text);
+	if (name)
+		short_arguments(name, MAX_NAME);
+	return name;
+}
+
 void report_columns_note(struct report_columns *columns, unsigned k, const char *text)
 {
-	unsigned width = text_put(NULL, text, 0);
+	char *name = shorter(columns, k, text);
+	unsigned width = text_put(NULL, name ? name : text, 0);
 
 	if (width > columns->widths[k] && (width <= MAX_PAD || columns->options->width))
 		columns->widths[k] = width;
+	free(name);
 }
 
 /* Of columns of one width the last; not that of lines, whose numbers are at their ends. */
@@ -51,11 +72,6 @@ void report_columns_fit(struct report_columns *columns, unsigned used)
 	}
 }
 
-static bool is_last(const struct report_columns *columns, unsigned k)
-{
-	return k + 1 == columns->options->nr_keys;
-}
-
 void report_columns_titles(FILE *to, const struct report_columns *columns)
 {
 	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
@@ -81,10 +97,12 @@ void report_columns_put(FILE *to, const struct report_columns *columns, unsigned
                         const char *text)
 {
 	unsigned width = columns->widths[k], used;
+	char *name = shorter(columns, k, text);
 
 	fputs("  ", to);
-	used = report_cell_put(to, columns->options->keys[k], text,
+	used = report_cell_put(to, columns->options->keys[k], name ? name : text,
 	                       columns->options->width ? width : 0);
+	free(name);
 	if (used < width && !is_last(columns, k))
 		fprintf(to, "%*s", (int)(width - used), "");
 }

@@ -9,7 +9,11 @@ struct report_columns {
 	unsigned widths[REPORT_MAX_KEYS];
 };
 
-/* As wide as their titles; then for every cell: as wide as that, but for very long ones. */
+/*
+ * As wide as their titles; then for every cell: as wide as that, but for very long ones. Without a
+ * terminal, functions with a column behind them leave out arguments that would push it out of
+ * sight.
+ */
 void report_columns_init(struct report_columns *columns, const struct report_options *options);
 void report_columns_note(struct report_columns *columns, unsigned k, const char *text);
 /*

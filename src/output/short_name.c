@@ -185,15 +185,25 @@ static void cut_front(char *name, unsigned width)
 	memmove(name + strlen(DOTS), from, strlen(from) + 1);
 }
 
+static void elide_all(char *name, unsigned width, int level)
+{
+	for (level = level < MAX_LEVEL ? level : MAX_LEVEL; level > 0 && !fits(name, width);
+	     level--)
+		elide(name, level);
+}
+
+void short_arguments(char *name, unsigned width)
+{
+	elide_all(name, width, deepest(name));
+}
+
 void short_name(char *name, unsigned width)
 {
 	int level = deepest(name);
 
 	if (level < 0)
 		return;
-	for (level = level < MAX_LEVEL ? level : MAX_LEVEL; level > 0 && !fits(name, width);
-	     level--)
-		elide(name, level);
+	elide_all(name, width, level);
 	if (!fits(name, width))
 		cut_arguments(name);
 	if (!fits(name, width))

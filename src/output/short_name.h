@@ -14,5 +14,7 @@
 /* In place, no more than is needed for so many columns; what is too long still is for text_put().
  */
 void short_name(char *name, unsigned width);
+/* The same, but that only arguments give way: all names stay, and what calls are of. */
+void short_arguments(char *name, unsigned width);
 
 #endif

@@ -1,5 +1,5 @@
 /* Names of functions where room is short, and how much there is. */
-#include "cases.h"
+#include "page.h"
 #include "output/report_columns.h"
 #include "output/short_name.h"
 
@@ -154,6 +154,49 @@ static void lines_are_cut_last(void **state)
 	fit(20, PROFILE_BY_LINE, names, (unsigned[]){12, 12, 4});
 }
 
+static void expect_cell(const struct report_columns *columns, unsigned k, const char *name,
+                        const char *shown)
+{
+	struct page page;
+
+	report_columns_put(page_open(&page), columns, k, name);
+	page_expect(&page, shown);
+}
+
+/* Where there is no terminal, too, arguments go that push the next column aside; nothing else. */
+static void columns_stay_in_sight(void **state)
+{
+	static const char many[] = "std::map<int, std::vector<double, std::allocator<double> > "
+				   ">::find(std::pair<int, std::less<int> > const&) const";
+	static const char words[] = "JS:*name /a/very/long/way/to/a/folder/that/is/far/away/from/"
+				    "all/others/and/has/a/name/of/its/own/file.js:10:5";
+	struct report_options options = {.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	                                 .nr_keys = 2};
+	struct report_columns columns;
+
+	(void)state;
+	report_columns_init(&columns, &options);
+	report_columns_note(&columns, 0, many);
+	report_columns_note(&columns, 0, words);
+	report_columns_fit(&columns, 40);
+	assert_int_equal(columns.widths[0], 63);
+	expect_cell(&columns, 0, many,
+	            "  std::map<int, std::vector<…> >::find(std::pair<…> const&) const");
+	expect_cell(&columns, 0, "f()",
+	            "  f()                                                            ");
+	expect_cell(&columns, 0, words,
+	            "  JS:*name /a/very/long/way/to/a/folder/that/is/far/away/from/all/others/"
+	            "and/has/a/name/of/its/own/file.js:10:5");
+	expect_cell(&columns, 1, many,
+	            "  std::map<int, std::vector<double, std::allocator<double> > "
+	            ">::find(std::pair<int, std::less<int> > const&) const");
+	/* Nothing is behind it. */
+	options.nr_keys = 1;
+	expect_cell(&columns, 0, many,
+	            "  std::map<int, std::vector<double, std::allocator<double> > "
+	            ">::find(std::pair<int, std::less<int> > const&) const");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +208,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_name_stays),
 		cmocka_unit_test(the_widest_columns_give_first),
 		cmocka_unit_test(lines_are_cut_last),
+		cmocka_unit_test(columns_stay_in_sight),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
