@@ -1,4 +1,5 @@
 #include "output/report_job.h"
+#include "output/warner.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +30,30 @@ int job_init_mpi(struct job *job, const struct trace *trace, const struct report
 	if (!err)
 		err = call_callers_find(&job->callers, &job->samples);
 	return err;
+}
+
+static uint32_t world_size(const struct trace *trace)
+{
+	const struct trace_process *process;
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
+		if (process->world_size > size)
+			size = process->world_size;
+	return size;
+}
+
+void job_warnings(const struct job *job, warning_fn *fn, void *arg)
+{
+	const struct warner warner = {fn, arg};
+	uint32_t size = world_size(job->trace);
+
+	warnings_of_run(job->trace, fn, arg);
+	if (job->rows.nr && job->rows.nr < size)
+		warn(&warner,
+		     "%u of the job's %u ranks %s in this trace; adaptrace merge joins the traces "
+		     "of all",
+		     job->rows.nr, size, job->rows.nr == 1 ? "is" : "are");
 }
 
 int32_t job_highest_rank(const struct job *job)

@@ -11,6 +11,7 @@
 #include "output/call_sums.h"
 #include "output/rank_sums.h"
 #include "output/report.h"
+#include "output/warnings.h"
 
 /* What the reports are made of. */
 struct job {
@@ -30,6 +31,9 @@ int job_init(struct job *job, const struct trace *trace, const struct report_opt
 /* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
 int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
 void job_fini(struct job *job);
+
+/* Those of the run, and that not all ranks are in the trace. */
+void job_warnings(const struct job *job, warning_fn *fn, void *arg);
 
 #define JOB_MATRIX_RANKS 16 /* for more a matrix of messages would be too wide */
 

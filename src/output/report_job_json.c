@@ -2,7 +2,6 @@
 #include "output/json_text.h"
 #include "output/mpi_paths.h"
 #include "output/report_job.h"
-#include "output/warnings.h"
 
 #include <errno.h>
 #include <math.h>
@@ -91,7 +90,7 @@ static struct json_object *head(const struct job *job, uint32_t nr_ranks)
 	const struct trace_event *event = trace_event(job->trace, job->samples.event);
 	struct json_object *object = json_new(), *warnings = json_list();
 
-	warnings_of_run(job->trace, json_append_text, warnings);
+	job_warnings(job, json_append_text, warnings);
 	json_add(object, "event", json_text(trace_string(job->trace, event->name)));
 	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
 	json_add_number(object, "total_weight", job->samples.total);

@@ -4,7 +4,6 @@
 #include "output/report_job.h"
 #include "output/report_text.h"
 #include "output/text.h"
-#include "output/warnings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -284,7 +283,7 @@ static int put_head(FILE *to, const struct job *job, const char *name)
 	if (!has_head(job->options))
 		return 0;
 	report_head_run(to, job->trace, name);
-	warnings_of_run(job->trace, report_warning_text, &warning);
+	job_warnings(job, report_warning_text, &warning);
 	report_head_event(to, job->trace, job->samples.event);
 	return report_head_part(to, job->trace, job->options, job->samples.nr_samples);
 }

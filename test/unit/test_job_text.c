@@ -427,6 +427,31 @@ static void no_numbers_are_no_values(void **state)
 	world_close(&job.w);
 }
 
+/* Of a rank that recorded its own trace, the others are missing in it. */
+static void missing_ranks_are_told(void **state)
+{
+	struct report_options options = as_asked;
+	struct made_job job;
+	struct trace *trace;
+
+	(void)state;
+	options.no_header = false;
+	job_open(&job, 2);
+	put_samples(&job, 1, job.thread[0], 16);
+	tables_process(job.w.tables, 0)->world_size = 3;
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(trace, report_ranks_text, &options,
+	            "warning: 2 of the job's 3 ranks are in this trace; adaptrace merge joins");
+	expect_part(trace, report_mpi_text, &options, "warning: 2 of the job's 3 ranks are in");
+	expect_part(trace, calls_json_of, &options, "\"2 of the job's 3 ranks are in");
+	trace_close(trace);
+	tables_process(job.w.tables, 0)->world_size = 2;
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(trace, calls_json_of, &options, "and no thread ran that long\"],");
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 static int json_of(FILE *to, const struct trace *trace, const char *name,
                    const struct report_options *options)
 {
@@ -650,6 +675,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dump_tells_of_every_call),
 		cmocka_unit_test(values_are_told),
+		cmocka_unit_test(missing_ranks_are_told),
 		cmocka_unit_test(no_numbers_are_no_values),
 		cmocka_unit_test(time_in_mpi),
 		cmocka_unit_test(balance_of_ranks),
