@@ -169,6 +169,43 @@ static void test_recover(void **state)
 	assert_int_equal(rmdir(job.w.folder), 0);
 }
 
+/* The end of a killed recorder: a record that is announced, or one that is cut in two. */
+static void test_torn_bins(void **state)
+{
+	(void)state;
+	for (unsigned cut = 0; cut < 2; cut++) {
+		struct call_walk *walk;
+		struct trace_call call;
+		struct trace *trace;
+		uint32_t nr = 0;
+		struct bin *bin;
+		struct job job;
+		int got;
+
+		job_open(&job);
+		for (uint32_t n = 0; n < 20; n++)
+			assert_true(hmb_put_call(job.w.hmb, CALLS, 0,
+			                         &(struct call){.region = job.regions[1],
+			                                        .enter = 50 * n,
+			                                        .leave = 50 * n + 20}));
+		bin = job.w.hmb->kinds[CALLS].levels[0].open;
+		assert_int_equal(bin->nr_records, 20);
+		bin->nr_records += !cut;
+		bin->record_bytes -= cut;
+		trace = world_written(&job.w);
+		assert_int_equal(trace_run(trace)->malformed, cut);
+		assert_int_equal(trace_kind(trace, CALLS)->stored, 20 - cut);
+		walk = call_walk_new(trace);
+		while ((got = call_walk_next(walk, &call)) == 1)
+			assert_int_equal(call.call.leave, 50 * nr++ + 20);
+		assert_int_equal(got, 0);
+		assert_int_equal(nr, 20 - cut);
+		call_walk_free(walk);
+		trace_close(trace);
+		world_close(&job.w);
+	}
+}
+
 /* References that lead nowhere are found when a file is opened. */
 static void test_bad_comms(void **state)
 {
@@ -666,6 +703,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_recover),
+		cmocka_unit_test(test_torn_bins),
 		cmocka_unit_test(test_bad_comms),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_crossing),

@@ -73,6 +73,7 @@ static void check_tables(const struct world *w, const struct trace *trace)
 	assert_null(trace_thread(trace, 6));
 	assert_int_equal(trace_command(trace, 0)->tasks, 6);
 	assert_string_equal(trace_string(trace, UINT32_MAX), "");
+	assert_true(trace_run(trace)->end >= trace_run(trace)->start); /* which nobody said */
 	for (uint32_t k = 0; k < NR_EVENTS; k++) {
 		const struct trace_event *event = trace_event(trace, k);
 
@@ -129,6 +130,33 @@ static void a_run_with_reductions(void **state)
 	write_and_compare(1 << 20, 60000);
 }
 
+/* What bins have behind their records, and nothing else, whoever asks. */
+static void only_nodes_are_nodes(void **state)
+{
+	const struct arena *arena;
+	uint64_t nr = 0, frame;
+	struct trace *trace;
+	uint32_t parent;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 30000);
+	trace = world_written(&w);
+	arena = &w.hmb->arena;
+	for (uint32_t node = 0; node < 2 * arena->size / NODE_UNIT; node++) {
+		bool is_node = trace_node(trace, node, &frame, &parent);
+
+		nr += is_node;
+		if (is_node)
+			assert_int_equal(frame, arena_frame(arena, node));
+	}
+	assert_true(nr > 1000);
+	assert_int_equal(trace_run(trace)->contexts, nr * sizeof(struct node));
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Where a stream says none, that of the event's stream of any CPU, or else of the event. */
 static void weights_are_the_periods_of_the_cpus(void **state)
 {
@@ -183,6 +211,11 @@ static void the_page_is_right(void **state)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+static const char *name_of(const struct trace *trace, uint64_t frame)
+{
+	return trace_string(trace, trace_symbol(trace, trace_find_symbol(trace, frame))->name);
+}
+
 static void names_are_found(void **state)
 {
 	struct module_table *modules = module_table_new();
@@ -191,7 +224,9 @@ static void names_are_found(void **state)
 	struct module_file file = {.path = exe, .pid = getpid()};
 	struct module *module;
 	const struct trace_symbol *symbol;
-	struct hmb_sample sample = {.time = 5000, .thread = 1, .step = 97081};
+	uint64_t caller;
+	struct hmb_sample sample = {
+		.time = 5000, .thread = 1, .step = 97081, .path = &caller, .path_size = 1};
 	struct trace *trace;
 	struct world w;
 
@@ -203,12 +238,17 @@ static void names_are_found(void **state)
 	world_open(&w, 64 << 10);
 	sample.leaf = frame_make(
 		1, (uint32_t)((uintptr_t)names_are_found - (uintptr_t)&__executable_start) + 4);
+	caller = frame_make(1, (uint32_t)((uintptr_t)a_short_run - (uintptr_t)&__executable_start) +
+	                               4);
 	hmb_put(w.hmb, &sample);
+	tables_run(w.tables)->refused_strings = 3;
 	assert_int_equal(trace_write(w.path, w.tables, modules, symbolizer, NULL), 0);
 	trace = open_good(w.path);
+	assert_int_equal(trace_run(trace)->refused_strings, 3);
 	symbol = trace_symbol(trace, trace_find_symbol(trace, sample.leaf));
 	assert_non_null(symbol);
 	assert_string_equal(trace_string(trace, symbol->name), "names_are_found");
+	assert_string_equal(name_of(trace, caller), "a_short_run");
 	assert_int_equal(trace_find_symbol(trace, frame_make(1, symbol->hi)), UINT32_MAX);
 	assert_int_equal(trace_find_symbol(trace, frame_make(1, symbol->lo - 1)), UINT32_MAX);
 	assert_int_equal(trace_find_symbol(trace, frame_make(2, symbol->lo)), UINT32_MAX);
@@ -305,6 +345,23 @@ static void failures_leave_no_trace(void **state)
 	world_close(&w);
 }
 
+/* To the end, and as many as are said to be there. */
+static void check_all_is_read(const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	uint64_t nr[NR_EVENTS] = {0};
+	struct trace_sample sample;
+	int got;
+
+	assert_non_null(walk);
+	while ((got = trace_walk_next(walk, &sample)) == 1)
+		nr[sample.event]++;
+	assert_int_equal(got, 0);
+	for (uint32_t k = 0; k < NR_EVENTS; k++)
+		assert_int_equal(trace_event(trace, k)->stored, nr[k]);
+	trace_walk_free(walk);
+}
+
 /* The end of a killed recorder: a record that is announced, and one that is cut in two. */
 static void torn_bins_are_repaired(void **state)
 {
@@ -331,8 +388,50 @@ static void torn_bins_are_repaired(void **state)
 	trace = world_written(&w);
 	assert_int_equal(trace_event(trace, 0)->stored, stored - (torn + 1) / 2);
 	assert_int_equal(trace_run(trace)->malformed, (torn + 1) / 2);
+	check_all_is_read(trace);
 	trace_close(trace);
 	world_close(&w);
+}
+
+/* As many bytes as a bin has, and the next ones, are any. */
+static void damage(struct world *w, unsigned nr)
+{
+	const struct arena *arena = &w->hmb->arena;
+
+	for (unsigned i = 0; i < nr; i++) {
+		size_t at = rnd(w, (size_t)arena->fresh << arena->bin_shift);
+
+		/* Heads of bins are small, and say most. */
+		if (rnd(w, 2))
+			at = (at >> arena->sub_shift << arena->sub_shift) +
+			     rnd(w, sizeof(struct bin));
+		arena->memory[at] = (unsigned char)(rnd(w, 2) ? 0xff : rnd(w, 256));
+	}
+}
+
+/* Of a recorder that was killed for what it did to its memory: what is kept of it can be read. */
+static void damaged_buffers_make_good_traces(void **state)
+{
+	unsigned cut = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		struct trace *trace;
+		struct world w;
+
+		world_open(&w, 64 << 10);
+		put_many(&w, i % 2 ? 3000 : 300);
+		w.seed += i;
+		damage(&w, 1 + i % 40);
+		if (i % 8 == 7)
+			w.hmb->ledger->nr_bins = UINT32_MAX;
+		trace = world_written(&w);
+		cut += trace_run(trace)->malformed > 0;
+		check_all_is_read(trace);
+		trace_close(trace);
+		world_close(&w);
+	}
+	assert_true(cut > 100);
 }
 
 /* --- damaged files ---------------------------------------------------------------------------- */
@@ -553,6 +652,7 @@ static void full_trace(struct world *w)
 	world_open(w, 64 << 10);
 	tables_add_event(w->tables);
 	tables_add_counter(w->tables);
+	tables_add_counter(w->tables);
 	tables_add_region(w->tables, &(struct trace_region){0});
 	tables_add_comm(w->tables, &(struct trace_comm){0}, members);
 	tables_add_comm(w->tables, &(struct trace_comm){.nr_members = 1, .nr_remote = 1}, members);
@@ -594,6 +694,7 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		CHECKED(SYMBOLS, symbol, hi, 31, "symbols are out of order"),
 		CHECKED(COUNTERS, counter, event, 1, "counters of nothing"),
 		CHECKED(COUNTERS, counter, unit, TRACE_COUNT + 1, "counters of nothing"),
+		SECOND(COUNTERS, counter, event, 1, "counters of nothing"),
 		CHECKED(SOURCES, source, caller, 1, "sources are out of order"),
 		CHECKED(LINES, line, source, 3, "sources that are missing"),
 		CHECKED(LINES, line, module, 2, "lines are out of order"),
@@ -717,6 +818,23 @@ static const char *one_too_many(enum trace_section section, const void *entries,
 	return wrong;
 }
 
+/* Nor is what is behind the strings one of them. */
+static void strings_have_an_end(void **state)
+{
+	struct trace *trace, cut;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	trace = world_written(&w);
+	cut = *trace;
+	cut.sections[TRACE_STRINGS].nr = 1;
+	assert_string_not_equal(trace_string(trace, 1), "");
+	assert_string_equal(trace_string(&cut, 1), "");
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* No recorder has more, and what looks for one of them looks at all. */
 static void commands_have_an_end(void **state)
 {
@@ -816,7 +934,10 @@ static void other_files_are_named(void **state)
 	assert_null(trace_open("/dev/null", why));
 	assert_non_null(strstr(why, "not a regular file"));
 	assert_null(trace_open("/none/such", why));
-	assert_non_null(strstr(why, "cannot read '/none/such': No such file"));
+	assert_string_equal(why, "cannot read '/none/such': No such file or directory; record a "
+	                         "trace first: adaptrace record COMMAND");
+	assert_null(trace_open("/dev/null/such", why));
+	assert_string_equal(why, "cannot read '/dev/null/such': Not a directory");
 	assert_null(trace_open("/proc/self/status", why));
 	assert_non_null(strstr(why, "empty"));
 	scratch_put(&scratch, 0, "PERFILE2", 8);
@@ -954,6 +1075,7 @@ int main(void)
 		cmocka_unit_test(an_empty_run),
 		cmocka_unit_test(a_short_run),
 		cmocka_unit_test(a_run_with_reductions),
+		cmocka_unit_test(only_nodes_are_nodes),
 		cmocka_unit_test(weights_are_the_periods_of_the_cpus),
 		cmocka_unit_test(the_page_is_right),
 		cmocka_unit_test(names_are_found),
@@ -961,6 +1083,7 @@ int main(void)
 		cmocka_unit_test(an_older_trace_is_kept),
 		cmocka_unit_test(failures_leave_no_trace),
 		cmocka_unit_test(torn_bins_are_repaired),
+		cmocka_unit_test(damaged_buffers_make_good_traces),
 		cmocka_unit_test(every_byte_flipped),
 		cmocka_unit_test(every_length),
 		cmocka_unit_test(other_files_are_named),
@@ -969,6 +1092,7 @@ int main(void)
 		cmocka_unit_test(sections_that_do_not_fit_are_refused),
 		cmocka_unit_test(an_arena_ends_where_numbers_of_nodes_do),
 		cmocka_unit_test(sections_of_later_versions_are_left_out),
+		cmocka_unit_test(strings_have_an_end),
 		cmocka_unit_test(commands_have_an_end),
 		cmocka_unit_test(counters_have_an_end),
 		cmocka_unit_test(runs_of_other_sizes_are_read),
