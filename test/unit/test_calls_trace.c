@@ -545,6 +545,45 @@ static void test_merge_without_room(void **state)
 	world_close(&jobs[1].w);
 }
 
+/* What all ranks dropped of their calls, and when and why the first one did. */
+static void test_merge_of_thinned(void **state)
+{
+	struct job jobs[2];
+	char *paths[] = {jobs[0].w.path, jobs[1].w.path}, path[128], why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = 2};
+	struct merge_result result;
+	const struct trace_reduction *reduction;
+	struct trace *trace;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		job_open(&jobs[i]);
+		tables_process(jobs[i].w.tables, 0)->rank = (int32_t)i;
+		tables_run(jobs[i].w.tables)->seed = i;
+		tables_run(jobs[i].w.tables)->end = 3000;
+		for (uint32_t n = 0; n < 60; n++)
+			put_call(&jobs[i], n);
+		hmb_close_lowest(jobs[i].w.hmb, CALLS, i ? 1500 : 2000,
+		                 i ? HMB_CAUSE_SHARE : HMB_CAUSE_MEMORY);
+		trace_close(world_written(&jobs[i].w));
+	}
+	snprintf(path, sizeof(path), "%s/all.atr", jobs[0].w.folder);
+	if (merge_write(path, &config, &result, why))
+		fail_msg("%s", why);
+	trace = open_good(path);
+	reduction = trace_reduction(trace, 0);
+	assert_non_null(reduction);
+	assert_int_equal(reduction->event, CALLS);
+	assert_int_equal(reduction->floor, 1);
+	assert_int_equal(reduction->time, 1500);
+	assert_int_equal(reduction->cause, HMB_CAUSE_SHARE);
+	assert_null(trace_reduction(trace, 1));
+	trace_close(trace);
+	unlink(path);
+	world_close(&jobs[0].w);
+	world_close(&jobs[1].w);
+}
+
 static int count_tick(void *arg, double share)
 {
 	(void)share;
@@ -709,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_crossing),
 		cmocka_unit_test(test_long_calls_by_turns),
 		cmocka_unit_test(test_merge_without_room),
+		cmocka_unit_test(test_merge_of_thinned),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_turns),
