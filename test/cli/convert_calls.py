@@ -203,6 +203,9 @@ def archive(kind, anchor):
             assert told["MPI calls"] == sum(c[0] for c in counts), told
             assert told["MPI calls with callers"] == sum(c[1] for c in counts), (told, counts)
             assert roots
+        for location, rank in ranks.items():
+            node = location.group.system_tree_parent.name
+            assert kind == "one" or node == "node%d" % (rank // 2), (rank, node)
         mpi = [r for r in d.regions if r.paradigm == Paradigm.MPI]
         own = {r.name: (r.source_file, r.begin_line_number) for r in d.regions}
         assert own["time step"] == ("job.c", 10) and own["half way"] == ("job.c", 11), own

@@ -51,6 +51,8 @@ def main(anchor, sums, info):
         groups = {location.group for location in d.locations}
         assert len(groups) == len({t["pid"] for t in threads.values()})
         assert all(g.system_tree_parent.parent is not None for g in groups), "host and node"
+        machine = {p.name: p.value for p in d.system_tree_node_properties}
+        assert machine == {"kernel": "Linux 6.1.0", "cpu model": "Example CPU"}, machine
         generators = [(g.name, g.period) for g in d.interrupt_generators]
         assert len(generators) == len(set(generators)) == 4, generators  # 2 events on 2 CPUs
         for g in d.interrupt_generators:
