@@ -12,7 +12,8 @@ def depth(context):
 
 
 def main(anchor, sums, info):
-    known = {t["tid"]: t for t in json.load(open(info, encoding="utf-8"))["threads"]}
+    info = json.load(open(info, encoding="utf-8"))
+    known = {t["tid"]: t for t in info["threads"]}
     threads = {t["tid"]: t for t in json.load(open(sums, encoding="utf-8"))["threads"]}
     with otf2.reader.open(anchor) as trace:
         d = trace.definitions
@@ -27,7 +28,8 @@ def main(anchor, sums, info):
             first.setdefault(location, event.time)
             last[location] = event.time
         assert clock.timer_resolution == 10**9
-        assert clock.realtime_timestamp == 1700000000000000000
+        assert clock.global_offset == min(info["start_ns"], *first.values())
+        assert clock.realtime_timestamp - clock.global_offset == 1700000000000000000 - info["start_ns"]
         assert len(d.locations) == len(threads)
         for location in d.locations:
             tid = int(location.name.rsplit(" ", 1)[1])

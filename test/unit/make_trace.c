@@ -224,6 +224,7 @@ static void make_hostile(struct run *run)
 	run->nr_comms = 3;
 	run->nr_threads = 6;
 	run_open(run, 1 << 20);
+	tables_run(run->tables)->start = 1300000000; /* the first samples were before */
 	while (run->n < 3000)
 		put(run, (uint32_t)rnd(run, run->nr_names), (unsigned)rnd(run, 12));
 	run_write(run);
