@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "output/dump.h"
+#include "output/info.h"
 #include "output/info_calls.h"
 #include "output/report.h"
 #include "output/report_job.h"
@@ -166,6 +167,14 @@ static int info_of(FILE *to, const struct trace *trace, const char *name,
 	return info_processes_text(to, trace);
 }
 
+static int info_json_of(FILE *to, const struct trace *trace, const char *name,
+                        const struct report_options *options)
+{
+	(void)options;
+	(void)name;
+	return info_json(to, trace);
+}
+
 static int calls_of(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options)
 {
@@ -224,8 +233,23 @@ static void dump_tells_of_every_call(void **state)
 	world_close(&job.w);
 }
 
+static void expect_part(const struct trace *trace, told_fn *fn,
+                        const struct report_options *options, const char *part)
+{
+	struct page page;
+	char *text;
+
+	assert_int_equal(fn(page_open(&page), trace, "x.atr", options), 0);
+	text = page_close(&page);
+	if (!strstr(text, part))
+		fail_msg("no '%s' in '%s'", part, text);
+	free(text);
+}
+
 static void time_in_mpi(void **state)
 {
+	struct report_options options = as_asked;
+	struct trace *trace;
 	struct made_job job;
 
 	(void)state;
@@ -283,6 +307,11 @@ static void time_in_mpi(void **state)
 	       "          0           -     2.2 KiB     4.0 KiB\n"
 	       "          1           -           -           -\n"
 	       "          2           -           -           -\n");
+	options.limit = 1;
+	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(trace, report_mpi_text, &options,
+	            "MPI_Recv < main\n1 more context; --all shows them\n\ncalls as");
+	trace_close(trace);
 	world_close(&job.w);
 }
 
@@ -351,19 +380,6 @@ static int calls_json_of(FILE *to, const struct trace *trace, const char *name,
 {
 	(void)name;
 	return report_mpi_json(to, trace, options);
-}
-
-static void expect_part(const struct trace *trace, told_fn *fn,
-                        const struct report_options *options, const char *part)
-{
-	struct page page;
-	char *text;
-
-	assert_int_equal(fn(page_open(&page), trace, "x.atr", options), 0);
-	text = page_close(&page);
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-	free(text);
 }
 
 /* Markers and values have no length; of values it is told what they were. */
@@ -615,6 +631,7 @@ static void info_tells_how_calls_were_kept(void **state)
 {
 	struct made_job job;
 	struct trace_process *process;
+	struct trace *trace;
 
 	(void)state;
 	job_open(&job, 5);
@@ -628,6 +645,12 @@ static void info_tells_how_calls_were_kept(void **state)
 	process->offset_error = 10;
 	process->lost = 7;
 	process->flags = 0;
+	process->world_size = 5;
+	process->thread_level = 3;
+	process->start = 1100;
+	process->end = 9000;
+	process->clock_error = 12;
+	process->drift = -30;
 	tables_process(job.w.tables, 4)->rank = -1;
 	tables_add_instrument(job.w.tables, &(struct trace_instrument){.event = CALLS,
 	                                                               .share = 2048,
@@ -650,6 +673,23 @@ static void info_tells_how_calls_were_kept(void **state)
 	       "       2       203  b             +2.500 µs ± 0.010 µs, 7 calls lost\n"
 	       "       3       204  b             as recorded\n"
 	       "       -       205  b             as recorded\n");
+	trace = world_written(&job.w);
+	expect_part(
+		trace, info_json_of, NULL,
+		"\"calls\":{\"bytes\":116,\"kinds\":[{\"name\":\"calls\",\"seen\":9,\"stored\":9,"
+		"\"dropped\":0,\"lost\":9,\"policy\":\"depth\",\"share\":2048,"
+		"\"from_ns\":2000,\"to_ns\":5000}]},\"processes\":[");
+	expect_part(trace, info_json_of, NULL,
+	            "{\"rank\":1,\"pid\":202,\"host\":\"b\",\"world_size\":0,"
+	            "\"library\":\"A library of MPI\",\"threads\":\"single\",\"finalized\":false,"
+	            "\"start_ns\":0,\"end_ns\":0,\"lost\":0,\"clock_error_ns\":0,"
+	            "\"offset_ns\":-1500,\"drift_ns\":0,\"offset_error_ns\":null},"
+	            "{\"rank\":2,\"pid\":203,\"host\":\"b\",\"world_size\":5,"
+	            "\"library\":\"A library of MPI\",\"threads\":\"multiple\",\"finalized\":false,"
+	            "\"start_ns\":1100,\"end_ns\":9000,\"lost\":7,\"clock_error_ns\":12,"
+	            "\"offset_ns\":2500,\"drift_ns\":-30,\"offset_error_ns\":10},");
+	expect_part(trace, info_json_of, NULL, "{\"rank\":null,\"pid\":205,");
+	trace_close(trace);
 	hmb_close_lowest(job.w.hmb, CALLS, 11000, HMB_CAUSE_SHARE);
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 0 of them stored\n"
