@@ -402,6 +402,7 @@ static void ranks_are_thinned_alike(void **state)
 	struct world ranks[2];
 	struct trace *trace;
 	const struct trace_reduction *first, *second;
+	struct hmb_ledger *ledger;
 	uint64_t kept = 0, left_out = 0;
 	char path[128];
 
@@ -411,6 +412,12 @@ static void ranks_are_thinned_alike(void **state)
 	hmb_close_lowest(ranks[0].hmb, 0, 20000, HMB_CAUSE_MEMORY);
 	hmb_close_lowest(ranks[0].hmb, 0, 30000, HMB_CAUSE_OVERHEAD);
 	hmb_close_lowest(ranks[1].hmb, 0, 15000, HMB_CAUSE_OVERHEAD);
+	/* Levels that there are not. */
+	ledger = ranks[1].hmb->ledger;
+	ledger->reductions[1] = ledger->reductions[2] = ledger->reductions[0];
+	ledger->reductions[1].floor = 0;
+	ledger->reductions[2].floor = UINT32_MAX;
+	ledger->nr_reductions = 3;
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t n = 0; n < ranks[i].nr; n++) {
 			const struct hmb_sample *sample = &ranks[i].all[n].sample;
