@@ -14,6 +14,19 @@ starts = {t["tid"]: t["start_ns"] for t in info["threads"]}
 base = profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
 for t in profile["threads"]:
     assert round(t["registerTime"] * 1e6) == max(0, starts[t["tid"]] - base), t["tid"]'
+"$ADAPTRACE" info --json reduced.atr >info.json
+zcat reduced.firefox.json.gz | python3 -c 'import json, sys
+info, profile = json.load(open("info.json")), json.load(sys.stdin)
+base = profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
+times = [max(0, r["time_ns"] - base) for r in info["reductions"]]
+strings = profile["shared"]["stringArray"]
+for t in profile["threads"]:
+    table = t["markers"]
+    for column in "startTime", "endTime":
+        assert [round(time * 1e6) for time in table[column]] == times, (column, table)
+    assert [strings[name] for name in table["name"]] == ["Reduction"] * len(times), table
+    assert table["phase"] == [0] * len(times) and table["length"] == len(times), table
+    times = []  # one thread shows them for all'
 # A process is what it executed last, in all of its tracks.
 if python3 "$here/may_sample.py"; then
 	recorded -g none -o exec.atr sh -c \

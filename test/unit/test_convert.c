@@ -11,6 +11,7 @@
 #include "output/convert.h"
 #include "output/new_file.h"
 #include "output/new_folder.h"
+#include "output/trace_file.h"
 #include "symbolize/module.h"
 #include "trace_symbols.h"
 
@@ -247,6 +248,39 @@ static void lies_are_survived(void **state)
 	world_close(&w);
 }
 
+/* A record that is announced and not there: what is before it is not all that there was. */
+static void half_a_trace_is_none(void **state)
+{
+	const struct converter *converter;
+	struct changed_trace changed;
+	struct trace *trace;
+	unsigned char *bins;
+	struct world w;
+	size_t size;
+
+	(void)state;
+	trace = world_trace(&w, 256 << 10, 3000);
+	size = trace->sections[TRACE_BINS].nr * (size_t)trace->sections[TRACE_BINS].entry_size;
+	bins = malloc(size);
+	memcpy(bins, trace->sections[TRACE_BINS].at, size);
+	trace_close(trace);
+	for (size_t at = 0; at < size; at += bin_size((void *)(bins + at)))
+		((struct bin *)(void *)(bins + at))->nr_records++;
+	assert_true(change_begin(&changed, w.path));
+	change_section(&changed, TRACE_BINS, bins, size);
+	assert_true(change_end(&changed));
+	trace = open_good(w.path);
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		struct conversion conversion = {.trace = trace, .scratch = w.folder};
+
+		if (converter->to_file || converter->to_folder)
+			assert_int_equal(run(converter, &conversion, &size), -EBADMSG);
+	}
+	trace_close(trace);
+	free(bins);
+	world_close(&w);
+}
+
 /* --- what has the name already ---------------------------------------------------------------- */
 
 static int write_file(const char *path, enum new_file_existing existing, const char *text)
@@ -462,6 +496,7 @@ int main(void)
 		cmocka_unit_test(all_can_be_interrupted),
 		cmocka_unit_test(no_scratch_folder),
 		cmocka_unit_test(lies_are_survived),
+		cmocka_unit_test(half_a_trace_is_none),
 		cmocka_unit_test(files_that_exist),
 		cmocka_unit_test(files_of_the_killed),
 		cmocka_unit_test(folders_that_exist),
