@@ -12,6 +12,11 @@ info, profile = json.load(open("info.json")), json.load(sys.stdin)
 assert abs(profile["meta"]["startTime"] - info["start_time_ns"] / 1e6) < 1
 starts = {t["tid"]: t["start_ns"] for t in info["threads"]}
 base = profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"]
+shared = profile["shared"]
+libs = [profile["libs"][lib]["name"] for lib in shared["resourceTable"]["lib"]]
+assert sorted(libs[i] for i in set(shared["funcTable"]["resource"])) == ["app", "libx.so"], libs
+categories = {profile["meta"]["categories"][i]["name"] for i in shared["frameTable"]["category"]}
+assert categories == {"User"}, categories
 for t in profile["threads"]:
     assert round(t["registerTime"] * 1e6) == max(0, starts[t["tid"]] - base), t["tid"]'
 "$ADAPTRACE" info --json reduced.atr >info.json

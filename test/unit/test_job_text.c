@@ -246,6 +246,13 @@ static void expect_part(const struct trace *trace, told_fn *fn,
 	free(text);
 }
 
+static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
+                       const struct report_options *options)
+{
+	(void)name;
+	return report_mpi_json(to, trace, options);
+}
+
 static void time_in_mpi(void **state)
 {
 	struct report_options options = as_asked;
@@ -309,6 +316,44 @@ static void time_in_mpi(void **state)
 	       "          2           -           -           -\n");
 	options.limit = 1;
 	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	expect_part(trace, mpi_json_of, &as_asked,
+	            "\"ranks\":[{\"rank\":0,\"host\":\"a\",\"weight\":582486,"
+	            "\"mpi_weight\":194162,\"calls\":3,\"unfinished\":0,\"time_ns\":3050,"
+	            "\"longest_ns\":2000,\"sent\":3,\"bytes\":6096,\"received\":0,"
+	            "\"bytes_in\":0},{\"rank\":1,\"host\":\"b\",\"weight\":194162,"
+	            "\"mpi_weight\":0,\"calls\":2,\"unfinished\":0,\"time_ns\":3070,"
+	            "\"longest_ns\":3000,\"sent\":0,\"bytes\":0,\"received\":2,"
+	            "\"bytes_in\":1300},{\"rank\":2,\"host\":\"b\",\"weight\":388324,"
+	            "\"mpi_weight\":291243,\"calls\":3,\"unfinished\":0,\"time_ns\":970,"
+	            "\"longest_ns\":800,\"sent\":0,\"bytes\":108,\"received\":0,"
+	            "\"bytes_in\":224}],\"contexts\":[{\"weight\":291243,\"samples\":3,"
+	            "\"stack\":[\"MPI_Recv\",\"main\"]},{\"weight\":194162,\"samples\":2,"
+	            "\"stack\":[\"MPI_Send\",\"main\"]}],\"callers\":{\"calls\":8,"
+	            "\"time_ns\":7090,\"known\":2,\"known_time_ns\":1800},"
+	            "\"calls\":[{\"call\":\"step\",\"class\":\"region\",\"calls\":1,"
+	            "\"unfinished\":0,\"time_ns\":5000,\"longest_ns\":5000,\"sent\":0,"
+	            "\"bytes\":0,\"received\":0,\"bytes_in\":0},{\"call\":\"MPI_Send\","
+	            "\"class\":\"point-to-point\",\"calls\":2,\"unfinished\":0,"
+	            "\"time_ns\":3000,\"longest_ns\":2000,\"sent\":2,\"bytes\":2000,"
+	            "\"received\":0,\"bytes_in\":0},{\"call\":\"MPI_Recv\","
+	            "\"class\":\"point-to-point\",\"calls\":1,\"unfinished\":0,"
+	            "\"time_ns\":3000,\"longest_ns\":3000,\"sent\":0,\"bytes\":0,"
+	            "\"received\":1,\"bytes_in\":1000},{\"call\":\"MPI_Allreduce\","
+	            "\"class\":\"collective\",\"calls\":1,\"unfinished\":0,\"time_ns\":800,"
+	            "\"longest_ns\":800,\"sent\":0,\"bytes\":8,\"received\":0,\"bytes_in\":24},"
+	            "{\"call\":\"MPI_File_write\",\"class\":\"I/O\",\"calls\":1,"
+	            "\"unfinished\":0,\"time_ns\":90,\"longest_ns\":90,\"sent\":0,"
+	            "\"bytes\":100,\"received\":0,\"bytes_in\":0},{\"call\":\"MPI_File_read\","
+	            "\"class\":\"I/O\",\"calls\":1,\"unfinished\":0,\"time_ns\":80,"
+	            "\"longest_ns\":80,\"sent\":0,\"bytes\":0,\"received\":0,\"bytes_in\":200},"
+	            "{\"call\":\"MPI_Get\",\"class\":\"one-sided\",\"calls\":1,"
+	            "\"unfinished\":0,\"time_ns\":70,\"longest_ns\":70,\"sent\":0,\"bytes\":0,"
+	            "\"received\":1,\"bytes_in\":300},{\"call\":\"MPI_Put\","
+	            "\"class\":\"one-sided\",\"calls\":1,\"unfinished\":0,\"time_ns\":50,"
+	            "\"longest_ns\":50,\"sent\":1,\"bytes\":4096,\"received\":0,"
+	            "\"bytes_in\":0}],\"matrix\":[{\"from\":0,\"to\":1,\"messages\":3,"
+	            "\"bytes\":2300},{\"from\":0,\"to\":2,\"messages\":1,\"bytes\":4096}],"
+	            "\"messages_elsewhere\":0,\"bytes_elsewhere\":0}");
 	expect_part(trace, report_mpi_text, &options,
 	            "MPI_Recv < main\n1 more context; --all shows them\n\ncalls as");
 	trace_close(trace);
@@ -550,13 +595,6 @@ static void recursion_counts_once(void **state)
 	job_fini(&job);
 	trace_close(trace);
 	world_close(&made.w);
-}
-
-static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
-                       const struct report_options *options)
-{
-	(void)name;
-	return report_mpi_json(to, trace, options);
 }
 
 #define RANK_2                                                                                   \

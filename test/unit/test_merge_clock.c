@@ -277,14 +277,41 @@ static void test_map(void **state)
 	free(kept);
 }
 
+/* The run is from the first to the last moment of all hosts. */
+static void a_run_spans_all_hosts(void **state)
+{
+	static const uint64_t spans[][2] = {{300, 500}, {200, 400}, {250, 700}, {260, 600}};
+	struct clocks clocks = {0};
+
+	(void)state;
+	assert_int_equal(clocks_host(&clocks, "a", 100, 1700 * SECOND), 0);
+	for (unsigned i = 0; i < 4; i++)
+		clocks_span(&clocks, 0, spans[i][0], spans[i][1]);
+	assert_int_equal(clocks.start, 200);
+	assert_int_equal(clocks.end, 700);
+	clocks_fini(&clocks);
+	/* One that is over at once has a length, by which is divided. */
+	assert_int_equal(clocks_host(&clocks, "a", 100, 1700 * SECOND), 0);
+	clocks_span(&clocks, 0, 300, 300);
+	assert_int_equal(clocks.start, 300);
+	assert_int_equal(clocks.end, 301);
+	clocks_fini(&clocks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),      cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_uneven),     cmocka_unit_test(test_guess),
-		cmocka_unit_test(test_one_way),    cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_far),        cmocka_unit_test(test_all_pairs),
-		cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_map),
+		cmocka_unit_test(a_run_spans_all_hosts),
+		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_one_way),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_all_pairs),
+		cmocka_unit_test(test_many_pairs),
+		cmocka_unit_test(test_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
