@@ -161,6 +161,27 @@ static void tell(struct clocks *clocks, uint32_t a, uint32_t b, uint64_t delay)
 	}
 }
 
+/* What is told of times before the run or after it counts as its first and last moments. */
+static void test_beyond(void **state)
+{
+	static char names[2][16];
+	struct clocks clocks;
+
+	(void)state;
+	for (unsigned turned = 0; turned < 2; turned++) {
+		begin_many(&clocks, names, 2);
+		for (unsigned a = 0; a < 2; a++) {
+			uint64_t time = a == turned ? 5 * SECOND : SECOND / 2;
+
+			assert_int_equal(clocks_bound(&clocks, a, time, !a, time + LATENCY), 0);
+		}
+		assert_int_equal(clocks_solve(&clocks), 0);
+		assert_int_equal(clocks.hosts[1].error, LATENCY + 1);
+		assert_int_equal(clocks_time(&clocks, 1, SECOND), SECOND);
+		clocks_fini(&clocks);
+	}
+}
+
 /* Many short hops in a row are worse than a long one. */
 static void test_far(void **state)
 {
@@ -301,17 +322,12 @@ static void a_run_spans_all_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_spans_all_hosts),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_uneven),
-		cmocka_unit_test(test_guess),
-		cmocka_unit_test(test_one_way),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_far),
-		cmocka_unit_test(test_all_pairs),
-		cmocka_unit_test(test_many_pairs),
-		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_beyond),     cmocka_unit_test(a_run_spans_all_hosts),
+		cmocka_unit_test(test_short),      cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_uneven),     cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_one_way),    cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_far),        cmocka_unit_test(test_all_pairs),
+		cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
