@@ -3,6 +3,7 @@
 
 #include "output/merge.h"
 #include "output/merge_map.h"
+#include "output/trace_calls.h"
 #include "symbolize/module.h"
 
 #include <errno.h>
@@ -553,6 +554,96 @@ static void compiled_code_is_of_one_rank(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* Of two ranks that ran a program of this build each, or of one that does not say which. */
+static uint32_t merged_modules(unsigned first, unsigned second, const char *second_host)
+{
+	const unsigned builds[] = {first, second};
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+	uint32_t nr = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct trace_module *program;
+
+		rank_open(&ranks[i], i);
+		for (uint16_t m = 1; m < 4; m++) {
+			tables_module(ranks[i].tables, m)->kind = MODULE_FILE;
+			tables_module(ranks[i].tables, m)->build_id_size = 20;
+		}
+		program = tables_module(ranks[i].tables, 2);
+		program->build_id_size = builds[i] ? 20 : 0;
+		program->build_id[19] = (uint8_t)builds[i];
+	}
+	tables_run(ranks[1].tables)->host = tables_string(ranks[1].tables, second_host);
+	trace = merged(ranks, path);
+	while (trace_module(trace, nr))
+		nr++;
+	merged_close(ranks, trace, path);
+	return nr;
+}
+
+/* Beside none and the library, which is one: functions of one have no names of the other. */
+static void programs_of_two_builds_stay_two(void **state)
+{
+	(void)state;
+	assert_int_equal(merged_modules(1, 1, "host"), 2 + 1);
+	assert_int_equal(merged_modules(1, 1, "other"), 2 + 1);
+	assert_int_equal(merged_modules(1, 2, "host"), 2 + 2);
+	assert_int_equal(merged_modules(0, 1, "host"), 2 + 2);
+	assert_int_equal(merged_modules(0, 0, "host"), 2 + 1);
+	assert_int_equal(merged_modules(0, 0, "other"), 2 + 2);
+}
+
+static void add_comm(struct tables *t, uint64_t id, const char *name, uint32_t flags,
+                     const uint32_t *members, uint32_t nr)
+{
+	const struct trace_comm comm = {
+		.id = id, .name = tables_string(t, name), .flags = flags, .nr_members = nr};
+
+	assert_true(tables_add_comm(t, &comm, members) != UINT32_MAX);
+}
+
+/* One that several ranks know is one; their own are each another, whatever they are called. */
+static void communicators_are_joined_by_what_they_are(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t id;
+		uint32_t nr_members, last_member;
+	} all[] = {{"world", 7, 2, 1}, {"self", 0, 1, 0}, {"grid", 8, 2, 1}, {"", 0, 1, 0},
+	           {"self", 0, 1, 1},  {"row", 9, 1, 1},  {"", 0, 1, 0}};
+	static const uint32_t both[] = {0, 1};
+	struct world ranks[2];
+	const struct trace_comm *comm;
+	struct trace *trace;
+	char path[128];
+	uint32_t nr = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tables *t = rank_open(&ranks[i], (int)i);
+
+		add_comm(t, 7, "world", 0, both, 2);
+		add_comm(t, 0, "self", TRACE_COMM_SELF, &i, 1);
+		if (i)
+			add_comm(t, 9, "row", 0, &i, 1);
+		add_comm(t, 8, i ? "grid" : "", 0, both, 2);
+		add_comm(t, 0, "", 0, both, 1);
+	}
+	trace = merged(ranks, path);
+	for (; (comm = trace_comm(trace, nr)); nr++) {
+		assert_true(nr < sizeof(all) / sizeof(*all));
+		assert_string_equal(trace_string(trace, comm->name), all[nr].name);
+		assert_int_equal(comm->id, all[nr].id);
+		assert_int_equal(comm->nr_members, all[nr].nr_members);
+		assert_int_equal(trace_member(trace, nr, (int32_t)comm->nr_members - 1, false),
+		                 all[nr].last_member);
+	}
+	assert_int_equal(nr, sizeof(all) / sizeof(*all));
+	merged_close(ranks, trace, path);
+}
+
 /* The offset of a frame without a module is a reason, which an offset in a file must not become. */
 static void frames_of_refused_modules_are_unknown(void **state)
 {
@@ -701,6 +792,8 @@ int main(void)
 		cmocka_unit_test(one_file_in_two_places_keeps_its_names),
 		cmocka_unit_test(samples_keep_who_and_where),
 		cmocka_unit_test(compiled_code_is_of_one_rank),
+		cmocka_unit_test(programs_of_two_builds_stay_two),
+		cmocka_unit_test(communicators_are_joined_by_what_they_are),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
 		cmocka_unit_test(counters_of_idle_tasks_stay),
