@@ -541,6 +541,64 @@ static void programs_get_fields(void **state)
 	end(&after);
 }
 
+static void expect_json(const struct diff_report *report, const char *expected)
+{
+	struct page page;
+
+	assert_int_equal(report_diff_json(page_open(&page), report), 0);
+	page_expect(&page, expected);
+}
+
+#define WARNED                                                                      \
+	"\"warnings\":[\"no samples of page-faults: one is taken every 1.009 µs, " \
+	"and no thread ran that long\"]"
+#define RUN_X "{\"file\":\"x\",\"wall_ns\":5000000," WARNED "}"
+#define RUN_Y "{\"file\":\"y\",\"wall_ns\":5803800," WARNED "}"
+
+static void json_tells_all(void **state)
+{
+	struct report_options options = by_symbol;
+	struct run before, after;
+	struct diff_report report = report_of(&before, &after, &options);
+	char *names[] = {"x", "x", "y", "y"};
+
+	(void)state;
+	record(&before, "ab", 100);
+	record(&after, "aab", 100);
+	tables_run(before.world.tables)->end = 5001000;
+	trace_close(before.trace);
+	before.trace = world_named(&before.world, letters, sizeof(letters) / sizeof(*letters));
+	options.event = 0;
+	expect_json(&report,
+	            "{\"before\":[" RUN_X "],\"after\":[" RUN_Y "],"
+	            "\"events\":[{\"event\":\"cpu-clock\",\"unit\":\"ns\","
+	            "\"before\":{\"total_weight\":19416200,\"samples\":200,\"warnings\":[]},"
+	            "\"after\":{\"total_weight\":29124300,\"samples\":300,\"warnings\":[]},"
+	            "\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":380558,"
+	            "\"before\":{\"self\":9708100,\"samples\":100},"
+	            "\"after\":{\"self\":19416200,\"samples\":200}},"
+	            "{\"symbol\":\"b\",\"change\":0,\"error\":380558,"
+	            "\"before\":{\"self\":9708100,\"samples\":100},"
+	            "\"after\":{\"self\":9708100,\"samples\":100}}]}]}\n");
+	/* The same again and again. */
+	options.limit = 1;
+	report.sides[DIFF_BEFORE] =
+		(struct diff_traces){(struct trace *[]){before.trace, before.trace}, names, 2};
+	report.sides[DIFF_AFTER] =
+		(struct diff_traces){(struct trace *[]){after.trace, after.trace}, names + 2, 2};
+	expect_json(&report,
+	            "{\"before\":[" RUN_X "," RUN_X "],\"after\":[" RUN_Y "," RUN_Y "],"
+	            "\"events\":[{\"event\":\"cpu-clock\",\"unit\":\"ns\","
+	            "\"before\":{\"total_weight\":19416200,\"samples\":400,\"warnings\":[]},"
+	            "\"after\":{\"total_weight\":29124300,\"samples\":600,\"warnings\":[]},"
+	            "\"change\":9708100,\"error\":0,"
+	            "\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":590773,"
+	            "\"before\":{\"self\":9708100,\"samples\":200},"
+	            "\"after\":{\"self\":19416200,\"samples\":400}}]}]}\n");
+	end(&before);
+	end(&after);
+}
+
 static void changes_within_their_errors_are_summed_up(void **state)
 {
 	struct report_options options = by_symbol;
@@ -787,6 +845,7 @@ int main(void)
 		cmocka_unit_test(runs_too_short_for_a_sample_have_their_totals),
 		cmocka_unit_test(shares_are_of_their_own_run),
 		cmocka_unit_test(programs_get_fields),
+		cmocka_unit_test(json_tells_all),
 		cmocka_unit_test(changes_within_their_errors_are_summed_up),
 		cmocka_unit_test(no_change_has_no_sign_of_less),
 		cmocka_unit_test(columns_have_room_for_large_values),
