@@ -2,6 +2,7 @@
 #include "trace_world.h"
 #include "lies.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 
 #include "output/dump.h"
@@ -475,6 +476,33 @@ static void nameless_code_is_told(void **state)
 	assert_false(warns_of(MODULE_KERNEL, "without names that was generated at run time"));
 }
 
+/* Of which a part would be taken for the whole. */
+static void half_a_trace_is_refused(void **state)
+{
+	struct report_options options = by_function;
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	trace_close(record(&w, 64 << 10, 300));
+	announce_more(w.path);
+	trace = open_good(w.path);
+	page_open(&page);
+	assert_int_equal(info_text(page.file, trace, "x.atr"), -EBADMSG);
+	assert_int_equal(info_json(page.file, trace), -EBADMSG);
+	assert_int_equal(dump_text(page.file, trace), -EBADMSG);
+	assert_int_equal(dump_json(page.file, trace), -EBADMSG);
+	for (unsigned tree = 0; tree < 2; tree++) {
+		options.tree = tree;
+		assert_int_equal(report_text(page.file, trace, "x.atr", &options), -EBADMSG);
+		assert_int_equal(report_json(page.file, trace, &options), -EBADMSG);
+	}
+	free(page_close(&page));
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* --- files that lie --------------------------------------------------------------------------- */
 
 static void report_all(const struct trace *trace)
@@ -532,6 +560,7 @@ int main(void)
 		cmocka_unit_test(dump_has_every_sample),
 		cmocka_unit_test(nameless_code_is_told),
 		cmocka_unit_test(addresses_are_whole),
+		cmocka_unit_test(half_a_trace_is_refused),
 		cmocka_unit_test(lies_do_no_harm),
 	};
 
