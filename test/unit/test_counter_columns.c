@@ -205,6 +205,26 @@ static void ratios_are_of_what_they_are_called(void **state)
 	world_close(&r.w);
 }
 
+/* Of what all were the misses are a share. */
+static void misses_are_a_share(void **state)
+{
+	static const char *const names[] = {"cache-misses", "cache-references"};
+	static const uint64_t counters[COUNTER_MAX] = {1000, 30, 240};
+	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = 2};
+	struct counter_columns columns;
+	struct trace *trace;
+
+	(void)state;
+	run_open(&r, 64 << 10);
+	trace = world_written(&r.w);
+	counter_columns_init(&columns, trace, 0);
+	assert_int_equal(columns.nr, 2 + 1);
+	assert_string_equal(columns.columns[2].title, "cache-misses %");
+	check_text(&columns.columns[2], counters, "12.50%");
+	trace_close(trace);
+	world_close(&r.w);
+}
+
 static void values_are_short(void **state)
 {
 	struct counter_column sum = {.above = 2, .factor = 1, .unit = TRACE_COUNT};
@@ -538,6 +558,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_never_zero),
 		cmocka_unit_test(shared_hardware_is_noticed),
 		cmocka_unit_test(ratios_are_of_what_they_are_called),
+		cmocka_unit_test(misses_are_a_share),
 		cmocka_unit_test(values_are_short),
 		cmocka_unit_test(functions_have_what_was_counted_in_them),
 		cmocka_unit_test(tables_show_counters),
