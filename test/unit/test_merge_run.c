@@ -775,6 +775,67 @@ static void counters_of_idle_tasks_stay(void **state)
 	world_close(&w);
 }
 
+static void set_counter(const struct tables *t, uint32_t number, uint32_t flags, uint64_t total)
+{
+	struct trace_counter *counter = tables_counter(t, number);
+
+	counter->flags = flags;
+	counter->total = total;
+	counter->enabled = 10 * total;
+	counter->running = 9 * total;
+}
+
+/*
+ * Over all ranks that have the event; of the kernel, and known, is what is so of all. Rank 1
+ * samples another event, which nothing was counted with.
+ */
+static void counters_add_up(void **state)
+{
+	enum { BOTH = TRACE_COUNTER_KERNEL | TRACE_COUNTER_TOTAL };
+	struct world ranks[3];
+	const struct trace_counter *counter;
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (unsigned other = 0; other < 2; other++) {
+		for (unsigned i = 0; i < 3; i++) {
+			struct tables *t = rank_open(&ranks[i], (int)i);
+
+			if (i == 1) {
+				name_events(&ranks[i], "cycles", "page-faults");
+				continue;
+			}
+			tables_add_counter(t)->name = tables_string(t, "migrations");
+			tables_add_counter(t)->name =
+				tables_string(t, i && other ? "flops" : "instructions");
+			tables_counter(t, 1)->unit = TRACE_COUNT;
+			set_counter(t, 0, BOTH, 100 + i);
+			set_counter(t, 1, i ? TRACE_COUNTER_TOTAL : BOTH, 7000 + i);
+		}
+		trace = merged_some(ranks, 3, path);
+		assert_int_equal(result.uncounted, other);
+		counter = trace_counter(trace, 0);
+		if (other) { /* they are not the same */
+			assert_null(counter);
+			merged_close_some(ranks, 3, trace, path);
+			continue;
+		}
+		assert_string_equal(trace_string(trace, counter->name), "migrations");
+		assert_int_equal(counter->flags, BOTH);
+		assert_int_equal(counter->total, 202);
+		assert_int_equal(counter->enabled, 2020);
+		assert_int_equal(counter->running, 1818);
+		counter = trace_counter(trace, 1);
+		assert_string_equal(trace_string(trace, counter->name), "instructions");
+		assert_int_equal(counter->unit, TRACE_COUNT);
+		assert_int_equal(counter->flags, TRACE_COUNTER_TOTAL);
+		assert_int_equal(counter->total, 14002);
+		assert_null(trace_counter(trace, 2));
+		merged_close_some(ranks, 3, trace, path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -797,6 +858,7 @@ int main(void)
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
 		cmocka_unit_test(counters_of_idle_tasks_stay),
+		cmocka_unit_test(counters_add_up),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
 	};
 
