@@ -87,85 +87,144 @@ static void put_source_line(const struct annotation_text *out, uint32_t line, co
 	fputc('\n', out->to);
 }
 
-static void put_context(const struct annotation_text *out, const struct source_text *source,
+/* A file of the source as far as it is here, and the lines of it that samples were in. */
+struct file_text {
+	struct source_text source;
+	const struct hot_line *lines;
+	uint32_t nr;
+};
+
+/* What is not shown. */
+struct rest {
+	uint64_t self;
+	uint32_t nr;
+};
+
+static const struct hot_line *find_line(const struct file_text *file, uint32_t number)
+{
+	uint32_t low = 0, high = file->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (file->lines[middle].line < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < file->nr && file->lines[low].line == number ? &file->lines[low] : NULL;
+}
+
+static void put_context(const struct annotation_text *out, const struct file_text *file,
                         uint32_t from, uint32_t to)
 {
-	for (; from < to && source_text_line(source, from); from++) {
-		put_share(out, 0, 0);
-		put_source_line(out, from, source_text_line(source, from));
+	for (; from < to && source_text_line(&file->source, from); from++) {
+		const struct hot_line *line = find_line(file, from);
+
+		put_share(out, line ? line->self : 0, line ? line->samples : 0);
+		put_source_line(out, from, source_text_line(&file->source, from));
 	}
 }
 
 /* From the line behind the last one shown to the last one before the next. */
-static void put_between(const struct annotation_text *out, const struct source_text *source,
+static void put_between(const struct annotation_text *out, const struct file_text *file,
                         uint32_t last, uint32_t next)
 {
 	uint32_t begin = next > AROUND ? next - AROUND : 1;
 
 	if (last && begin <= last + 1 + AROUND) {
-		put_context(out, source, last + 1, next);
+		put_context(out, file, last + 1, next);
 		return;
 	}
 	if (last) {
-		put_context(out, source, last + 1, last + 1 + AROUND);
+		put_context(out, file, last + 1, last + 1 + AROUND);
 		put_gap(out);
 	}
-	put_context(out, source, begin, next);
+	put_context(out, file, begin, next);
 }
 
-static void put_file_lines(const struct annotation_text *out, const struct source_text *source,
-                           uint32_t first, uint32_t end)
+/* Whether a line that is none of the hottest is shown around one of them. */
+static bool is_around(const struct file_text *file, uint32_t i)
+{
+	uint64_t number = file->lines[i].line;
+
+	if (!source_text_line(&file->source, file->lines[i].line))
+		return false;
+	for (uint32_t k = i > AROUND ? i - AROUND : 0; k <= i + AROUND && k < file->nr; k++) {
+		uint64_t other = file->lines[k].line;
+
+		if (file->lines[k].hottest && other && number <= other + AROUND &&
+		    other <= number + AROUND)
+			return true;
+	}
+	return false;
+}
+
+static void put_file_lines(const struct annotation_text *out, const struct file_text *file,
+                           struct rest *rest)
 {
 	uint32_t last = 0;
 
-	for (uint32_t i = first; i < end; i++) {
-		const struct hot_line *line = &out->annotation->lines[i];
+	for (uint32_t i = 0; i < file->nr; i++) {
+		const struct hot_line *line = &file->lines[i];
 
-		if (!line->hottest)
+		if (!line->hottest) {
+			rest->nr += !is_around(file, i);
+			rest->self += is_around(file, i) ? 0 : line->self;
 			continue;
+		}
 		if (line->line)
-			put_between(out, source, last, line->line);
+			put_between(out, file, last, line->line);
 		put_share(out, line->self, line->samples);
 		if (line->line)
-			put_source_line(out, line->line, source_text_line(source, line->line));
+			put_source_line(out, line->line,
+			                source_text_line(&file->source, line->line));
 		else
 			fprintf(out->to, "%6s\n", "?");
 		last = line->line;
 	}
 	if (last)
-		put_context(out, source, last + 1, last + 1 + AROUND);
+		put_context(out, file, last + 1, last + 1 + AROUND);
 }
 
-static bool any_hottest(const struct annotation *annotation, uint32_t first, uint32_t end)
+static bool any_hottest(const struct hot_line *lines, uint32_t nr)
 {
-	while (first < end && !annotation->lines[first].hottest)
-		first++;
-	return first < end;
+	while (nr && !lines->hottest) {
+		lines++;
+		nr--;
+	}
+	return nr;
 }
 
-static void put_file(const struct annotation_text *out, uint32_t first, uint32_t end)
+static void put_file(const struct annotation_text *out, const struct hot_line *lines, uint32_t nr,
+                     struct rest *rest)
 {
 	const struct annotation *annotation = out->annotation;
-	const char *path = trace_string(annotation->trace, annotation->lines[first].file);
-	struct source_text source;
-	int err = source_text_read(&source, path);
+	const char *path = trace_string(annotation->trace, lines->file);
+	struct file_text file = {.lines = lines, .nr = nr};
+	int err;
 
+	if (!any_hottest(lines, nr)) {
+		put_file_lines(out, &file, rest);
+		return;
+	}
+	err = source_text_read(&file.source, path);
 	put_name(out, *path ? path : "no line is known");
 	if (*path && err)
 		fprintf(out->to, ": %s",
 		        err == -ENOENT ? "the file is not here" : "the file cannot be read");
-	else if (*path && source.changed >= annotation_began(annotation))
+	else if (*path && file.source.changed >= annotation_began(annotation))
 		fputs(": the file was changed since", out->to);
 	fputc('\n', out->to);
-	put_file_lines(out, &source, first, end);
-	source_text_fini(&source);
+	put_file_lines(out, &file, rest);
+	source_text_fini(&file.source);
 }
 
 static void put_lines(const struct annotation_text *out)
 {
 	const struct annotation *annotation = out->annotation;
-	uint64_t self = 0;
-	uint32_t nr = 0, end;
+	struct rest rest = {0};
+	uint32_t end;
 
 	if (annotation->nr_lines == 1 && !annotation->lines[0].file) {
 		fputs("no lines are known: its module has no debug information that can be read\n",
@@ -175,14 +234,9 @@ static void put_lines(const struct annotation_text *out)
 	put_titles(out, "  line  source");
 	for (uint32_t first = 0; first < annotation->nr_lines; first = end) {
 		end = annotation_file_end(annotation, first);
-		if (any_hottest(annotation, first, end))
-			put_file(out, first, end);
+		put_file(out, &annotation->lines[first], end - first, &rest);
 	}
-	for (uint32_t i = 0; i < annotation->nr_lines; i++) {
-		nr += !annotation->lines[i].hottest;
-		self += annotation->lines[i].hottest ? 0 : annotation->lines[i].self;
-	}
-	put_rest(out, self, nr, "line", "lines");
+	put_rest(out, rest.self, rest.nr, "line", "lines");
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Callers, callees and code of a function, against what every single sample says. */
+#include "page.h"
 #include "trace_world.h"
 #include "lies.h"
 
@@ -446,6 +447,92 @@ static void code_adds_up(void **state)
 	world_close(&w);
 }
 
+/* Of 40 lines, each of which says which it is. */
+static void write_source(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	for (unsigned i = 1; i <= 40; i++)
+		fprintf(file, "\tsource %u\n", i);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Samples of one function in 5 lines, whose file is there. */
+static struct trace *record_lines(struct world *w, char source[80])
+{
+	static const struct named_range hot = {2, 0, 0x100, "hot"};
+	static const struct {
+		unsigned line, samples;
+	} places[] = {{7, 3}, {30, 4}, {10, 2}, {12, 1}, {20, 1}, {7, 1}};
+	enum { NR = sizeof(places) / sizeof(*places) };
+	struct trace_source sources[NR];
+	struct trace_line lines[NR];
+
+	world_open(w, 64 << 10);
+	snprintf(source, 80, "%s/x.c", w->folder);
+	write_source(source);
+	tables_run(w->tables)->real_start = 4000000000000000000; /* it is older */
+	for (uint32_t i = 0; i < NR; i++) {
+		sources[i] = (struct trace_source){.file = tables_string(w->tables, source),
+		                                   .line = places[i].line};
+		lines[i] = (struct trace_line){2, 16 * i, i + 1};
+		for (unsigned n = 0; n < places[i].samples; n++)
+			put_next(w,
+			         (struct hmb_sample){.step = 97081, .leaf = 2ULL << 32 | 16 * i});
+	}
+	trace_close(world_named(w, &hot, 1));
+	assert_true(add_sections(w->path, sources, NR, lines, NR));
+	return open_good(w->path);
+}
+
+/* A line that is shown around one of the hottest keeps its share, and is not one more. */
+static void hot_lines_stand_in_their_source(void **state)
+{
+	char source[80], expected[2000];
+	struct report_options options = {
+		.function = "hot", .annotate = true, .limit = 3, .no_header = true};
+	struct trace *trace;
+	struct page page;
+	struct world w;
+
+	(void)state;
+	trace = record_lines(&w, source);
+	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
+	snprintf(expected, sizeof(expected),
+	         "code of hot: 100.00%% of all (12 samples), with what was inlined into it\n"
+	         "\n"
+	         "   share   samples    line  source\n"
+	         "%s\n"
+	         "                         5          source 5\n"
+	         "                         6          source 6\n"
+	         "  33.33%%         4       7          source 7\n"
+	         "                         8          source 8\n"
+	         "                         9          source 9\n"
+	         "  16.67%%         2      10          source 10\n"
+	         "                        11          source 11\n"
+	         "   8.33%%         1      12          source 12\n"
+	         "                    ...\n"
+	         "                        28          source 28\n"
+	         "                        29          source 29\n"
+	         "  33.33%%         4      30          source 30\n"
+	         "                        31          source 31\n"
+	         "                        32          source 32\n"
+	         "   8.33%%            in 1 more line; --all shows them\n"
+	         "\n"
+	         "app [0, 100): its code is in no file\n"
+	         "   share   samples   address\n"
+	         "  25.00%%         3         0  # x.c:7\n"
+	         "  33.33%%         4        10  # x.c:30\n"
+	         "  16.67%%         2        20  # x.c:10\n"
+	         "  25.00%%            in 3 more addresses; --all shows them\n",
+	         source);
+	page_expect(&page, expected);
+	unlink(source);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void disassembles(void **state)
 {
 #ifdef HAVE_CAPSTONE
@@ -524,6 +611,7 @@ int main(void)
 		cmocka_unit_test(functions_are_found_by_name),
 		cmocka_unit_test(what_has_no_symbol_is_found),
 		cmocka_unit_test(code_adds_up),
+		cmocka_unit_test(hot_lines_stand_in_their_source),
 		cmocka_unit_test(disassembles),
 		cmocka_unit_test(lies_do_no_harm),
 	};
