@@ -596,10 +596,13 @@ static void programs_of_two_builds_stay_two(void **state)
 }
 
 static void add_comm(struct tables *t, uint64_t id, const char *name, uint32_t flags,
-                     const uint32_t *members, uint32_t nr)
+                     const uint32_t *members, uint32_t nr, uint32_t parent)
 {
-	const struct trace_comm comm = {
-		.id = id, .name = tables_string(t, name), .flags = flags, .nr_members = nr};
+	const struct trace_comm comm = {.id = id,
+	                                .name = tables_string(t, name),
+	                                .flags = flags,
+	                                .nr_members = nr,
+	                                .parent = parent};
 
 	assert_true(tables_add_comm(t, &comm, members) != UINT32_MAX);
 }
@@ -610,9 +613,10 @@ static void communicators_are_joined_by_what_they_are(void **state)
 	static const struct {
 		const char *name;
 		uint64_t id;
-		uint32_t nr_members, last_member;
-	} all[] = {{"world", 7, 2, 1}, {"self", 0, 1, 0}, {"grid", 8, 2, 1}, {"", 0, 1, 0},
-	           {"self", 0, 1, 1},  {"row", 9, 1, 1},  {"", 0, 1, 0}};
+		uint32_t nr_members, last_member, parent;
+	} all[] = {{"world", 7, 2, 1, 0}, {"self", 0, 1, 0, 0}, {"grid", 8, 2, 1, 1},
+	           {"", 0, 1, 0, 3},      {"self", 0, 1, 1, 0}, {"row", 9, 1, 1, 1},
+	           {"", 0, 1, 0, 3}};
 	static const uint32_t both[] = {0, 1};
 	struct world ranks[2];
 	const struct trace_comm *comm;
@@ -624,12 +628,12 @@ static void communicators_are_joined_by_what_they_are(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct tables *t = rank_open(&ranks[i], (int)i);
 
-		add_comm(t, 7, "world", 0, both, 2);
-		add_comm(t, 0, "self", TRACE_COMM_SELF, &i, 1);
+		add_comm(t, 7, "world", 0, both, 2, 0);
+		add_comm(t, 0, "self", TRACE_COMM_SELF, &i, 1, 0);
 		if (i)
-			add_comm(t, 9, "row", 0, &i, 1);
-		add_comm(t, 8, i ? "grid" : "", 0, both, 2);
-		add_comm(t, 0, "", 0, both, 1);
+			add_comm(t, 9, "row", 0, &i, 1, 1);
+		add_comm(t, 8, i ? "grid" : "", 0, both, 2, 1);
+		add_comm(t, 0, "", 0, both, 1, 3 + i); /* of "grid" */
 	}
 	trace = merged(ranks, path);
 	for (; (comm = trace_comm(trace, nr)); nr++) {
@@ -637,6 +641,7 @@ static void communicators_are_joined_by_what_they_are(void **state)
 		assert_string_equal(trace_string(trace, comm->name), all[nr].name);
 		assert_int_equal(comm->id, all[nr].id);
 		assert_int_equal(comm->nr_members, all[nr].nr_members);
+		assert_int_equal(comm->parent, all[nr].parent);
 		assert_int_equal(trace_member(trace, nr, (int32_t)comm->nr_members - 1, false),
 		                 all[nr].last_member);
 	}
@@ -676,6 +681,24 @@ static void too_many_processes_are_refused(void **state)
 	trace_close(world_written(&ranks[0]));
 	assert_int_equal(merge_write(path, &config, &result, why), -E2BIG);
 	assert_string_equal(why, "more than 65536 processes; merge fewer traces");
+	merged_close(ranks, NULL, path);
+}
+
+/* Samples that cannot be read would be missing in silence. */
+static void half_a_trace_is_refused(void **state)
+{
+	struct world ranks[2];
+	char *paths[] = {ranks[0].path, ranks[1].path}, path[128], why[MERGE_WHY_SIZE];
+	struct merge_config config = {.paths = paths, .nr = 2};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		rank_open(&ranks[i], i);
+		trace_close(world_written(&ranks[i]));
+	}
+	announce_more(ranks[1].path);
+	snprintf(path, sizeof(path), "%s/all.atr", ranks[0].folder);
+	assert_int_equal(merge_write(path, &config, &result, why), -EBADMSG);
 	merged_close(ranks, NULL, path);
 }
 
@@ -857,6 +880,7 @@ int main(void)
 		cmocka_unit_test(communicators_are_joined_by_what_they_are),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
+		cmocka_unit_test(half_a_trace_is_refused),
 		cmocka_unit_test(counters_of_idle_tasks_stay),
 		cmocka_unit_test(counters_add_up),
 		cmocka_unit_test(who_is_of_no_rank_stays_so),
