@@ -175,6 +175,13 @@ static int info_json_of(FILE *to, const struct trace *trace, const char *name,
 	return info_json(to, trace);
 }
 
+static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
+                       const struct report_options *options)
+{
+	(void)name;
+	return report_mpi_json(to, trace, options);
+}
+
 static int calls_of(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options)
 {
@@ -244,13 +251,6 @@ static void expect_part(const struct trace *trace, told_fn *fn,
 	if (!strstr(text, part))
 		fail_msg("no '%s' in '%s'", part, text);
 	free(text);
-}
-
-static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
-                       const struct report_options *options)
-{
-	(void)name;
-	return report_mpi_json(to, trace, options);
 }
 
 static void time_in_mpi(void **state)
@@ -420,13 +420,6 @@ static void put_value(struct made_job *job, unsigned rank, double value)
 	job->time += 10;
 }
 
-static int calls_json_of(FILE *to, const struct trace *trace, const char *name,
-                         const struct report_options *options)
-{
-	(void)name;
-	return report_mpi_json(to, trace, options);
-}
-
 /* Markers and values have no length; of values it is told what they were. */
 static void values_are_told(void **state)
 {
@@ -459,11 +452,11 @@ static void values_are_told(void **state)
 	       "         5       2.5e+08            -3         1e+09           0.5  residual\n");
 	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
 	expect_part(
-		trace, calls_json_of, &as_asked,
+		trace, mpi_json_of, &as_asked,
 		"\"class\":\"value\",\"calls\":5,\"unfinished\":0,\"time_ns\":0,\"longest_ns\":0,"
 		"\"sent\":0,\"bytes\":0,\"received\":0,\"bytes_in\":0,"
 		"\"mean\":249999999.875,\"min\":-3.0,\"max\":1000000000.0,\"last\":0.5}");
-	expect_part(trace, calls_json_of, &as_asked, "\"class\":\"marker\",\"calls\":1,");
+	expect_part(trace, mpi_json_of, &as_asked, "\"class\":\"marker\",\"calls\":1,");
 	trace_close(trace);
 	world_close(&job.w);
 }
@@ -482,7 +475,7 @@ static void no_numbers_are_no_values(void **state)
 	expect_part(
 		trace, calls_of, &as_asked,
 		"         1             -             -             -             -  residual\n");
-	expect_part(trace, calls_json_of, &as_asked,
+	expect_part(trace, mpi_json_of, &as_asked,
 	            "\"mean\":null,\"min\":null,\"max\":null,\"last\":null}");
 	trace_close(trace);
 	world_close(&job.w);
@@ -504,11 +497,11 @@ static void missing_ranks_are_told(void **state)
 	expect_part(trace, report_ranks_text, &options,
 	            "warning: 2 of the job's 3 ranks are in this trace; adaptrace merge joins");
 	expect_part(trace, report_mpi_text, &options, "warning: 2 of the job's 3 ranks are in");
-	expect_part(trace, calls_json_of, &options, "\"2 of the job's 3 ranks are in");
+	expect_part(trace, mpi_json_of, &options, "\"2 of the job's 3 ranks are in");
 	trace_close(trace);
 	tables_process(job.w.tables, 0)->world_size = 2;
 	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
-	expect_part(trace, calls_json_of, &options, "and no thread ran that long\"],");
+	expect_part(trace, mpi_json_of, &options, "and no thread ran that long\"],");
 	trace_close(trace);
 	world_close(&job.w);
 }
