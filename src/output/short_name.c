@@ -72,8 +72,8 @@ static bool can_go(const char *from, const char *to)
 	       (size != strlen(anonymous) || strncmp(from, anonymous, size) != 0);
 }
 
-/* Puts dots for what is in brackets of this depth. */
-static void elide(char *name, int level)
+/* Puts dots for what is in brackets of this depth that open so. */
+static void elide(char *name, int level, const char *openings)
 {
 	char *to = name;
 	const char *inside = NULL; /* in the text as it is now */
@@ -93,7 +93,7 @@ static void elide(char *name, int level)
 		memmove(to, at, skip ? skip : 1);
 		to += skip ? skip : 1;
 		at += skip ? skip - 1 : 0;
-		if (depth < level && next == level)
+		if (depth < level && next == level && strchr(openings, *at))
 			inside = to;
 		depth = next;
 	}
@@ -185,27 +185,40 @@ static void cut_front(char *name, unsigned width)
 	memmove(name + strlen(DOTS), from, strlen(from) + 1);
 }
 
-static void elide_all(char *name, unsigned width, int level)
+/* The innermost first, but for the outermost: it tells most. */
+static void elide_inner(char *name, unsigned width)
 {
-	for (level = level < MAX_LEVEL ? level : MAX_LEVEL; level > 0 && !fits(name, width);
+	int level = deepest(name);
+
+	for (level = level < MAX_LEVEL ? level : MAX_LEVEL; level > 1 && !fits(name, width);
 	     level--)
-		elide(name, level);
+		elide(name, level, "(<");
+}
+
+static void elide_outermost(char *name, unsigned width, const char *openings)
+{
+	if (!fits(name, width))
+		elide(name, 1, openings);
 }
 
 void short_arguments(char *name, unsigned width)
 {
-	elide_all(name, width, deepest(name));
+	if (deepest(name) < 0)
+		return;
+	elide_inner(name, width);
+	elide_outermost(name, width, "(");
+	elide_outermost(name, width, "<");
 }
 
 void short_name(char *name, unsigned width)
 {
-	int level = deepest(name);
-
-	if (level < 0)
+	if (deepest(name) < 0)
 		return;
-	elide_all(name, width, level);
+	elide_inner(name, width);
+	elide_outermost(name, width, "(");
 	if (!fits(name, width))
 		cut_arguments(name);
+	elide_outermost(name, width, "<");
 	if (!fits(name, width))
 		cut_front(name, width);
 }

@@ -4,7 +4,8 @@
  *
  *     std::map<int, std::pair<int, A> >::find(int const&)
  *     std::map<int, std::pair<…> >::find(int const&)
- *     std::map<…>::find(…)
+ *     std::map<int, std::pair<…> >::find(…)
+ *     std::map<int, std::pair<…> >::find
  *     std::map<…>::find
  *     …map<…>::find
  */
