@@ -12,7 +12,7 @@
 #define DOTS "…" /* what short_name() puts for what it leaves out */
 
 /* How well a name fits. */
-enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, IN_FULL };
+enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, AS_LAST_WORDS, IN_FULL };
 
 static bool in_word(char c)
 {
@@ -50,22 +50,44 @@ static bool is_whole(const char *name, const char *wanted)
 	return end_of(name, wanted) && !strcmp(name + size - strlen(last), last);
 }
 
+static int opened(char c)
+{
+	return c == '(' || c == '<' ? 1 : c == ')' || c == '>' ? -1 : 0;
+}
+
+/* Whether nothing is in what is named up to here: no closure, no function of a class. */
+static bool is_last(const char *rest)
+{
+	int depth = 0;
+
+	for (; *rest; rest++) {
+		depth += opened(*rest);
+		if (!depth && rest[0] == ':' && rest[1] == ':')
+			return false;
+	}
+	return true;
+}
+
 static enum rank rank_of(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
 	enum rank rank = NOT_AT_ALL;
+	int depth = 0;
 
 	if (is_whole(name, wanted))
 		return IN_FULL;
-	for (const char *at = name; *at; at++) {
+	for (const char *at = name; *at; depth += opened(*at++)) {
 		const char *end = end_of(at, wanted);
 
 		if (!end)
 			continue;
-		rank = AS_PART;
-		if ((at == name || !in_word(at[-1]) || !in_word(*wanted)) &&
-		    (!in_word(*end) || (size && !in_word(wanted[size - 1]))))
-			return AS_WORDS;
+		if ((at != name && in_word(at[-1]) && in_word(*wanted)) ||
+		    (in_word(*end) && (!size || in_word(wanted[size - 1]))))
+			rank = rank > AS_PART ? rank : AS_PART;
+		else if (!depth && is_last(end))
+			return AS_LAST_WORDS;
+		else
+			rank = AS_WORDS;
 	}
 	return rank;
 }

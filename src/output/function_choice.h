@@ -1,6 +1,7 @@
 /*
  * A function of a trace by what a person calls it: its full name, else whole words of it
- * ("Pair::compute" of "LAMMPS::Pair::compute(int, int)"), else any part that no other one has.
+ * ("Pair::compute" of "LAMMPS::Pair::compute(int, int)", and rather than of a closure in it), else
+ * any part that no other one has.
  * "…" in it stands for anything, so that shortened names are understood.
  */
 #ifndef OUTPUT_FUNCTION_CHOICE_H

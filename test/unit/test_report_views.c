@@ -338,6 +338,32 @@ static void functions_are_found_by_name(void **state)
 	world_close(&w);
 }
 
+/* Rather those that end with a name than closures in them; but not because they take it. */
+static void closures_are_found_by_their_own_names(void **state)
+{
+	static const struct named_range named[] = {
+		{2, 0, 16, "job::run"},
+		{2, 16, 32, "job::run::{{closure}}"},
+		{2, 32, 48, "Pair::compute(int)"},
+		{2, 48, 64, "Pair::compute(int)::{lambda()#1}::operator()() const"},
+		{2, 64, 80, "take(Pair const&)"},
+	};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
+	check_choice(trace, "run", 1, "job::run");
+	check_choice(trace, "compute", 1, "Pair::compute(int)");
+	check_choice(trace, "{{closure}}", 1, "job::run::{{closure}}");
+	check_choice(trace, "lambda", 1, named[3].name);
+	check_choice(trace, "Pair", 3, "Pair::compute(int)");
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* So many rows have this in the column of modules. */
 static void expect_module(const struct trace *trace, unsigned keys, const char *module, unsigned nr)
 {
@@ -609,6 +635,7 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(rows_of_one_function_add_up),
 		cmocka_unit_test(functions_are_found_by_name),
+		cmocka_unit_test(closures_are_found_by_their_own_names),
 		cmocka_unit_test(what_has_no_symbol_is_found),
 		cmocka_unit_test(code_adds_up),
 		cmocka_unit_test(hot_lines_stand_in_their_source),
