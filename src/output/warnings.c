@@ -211,6 +211,9 @@ static const char *way_to_the_root(const struct trace *trace, const struct cut_s
 		return "; programs without frame pointers need record -g dwarf, the default";
 	if (run->stacks != TRACE_STACKS_DWARF)
 		return "";
+	if (cuts->cut && 2 * cuts->switched >= cuts->cut)
+		return "; most end where Go changes to the stack of the system: record -g fp "
+		       "finds the callers";
 	if (missing >= NAMELESS_SHARE && has_made_code(trace))
 		return "; where they end in code that was made at run time, let it keep frame "
 		       "pointers, as with java -XX:+PreserveFramePointer";

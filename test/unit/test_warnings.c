@@ -215,6 +215,39 @@ static void expect_of_cut_stacks(unsigned nr_callers, uint32_t flags, const char
 	world_close(&w);
 }
 
+/* Go's runtime calls on the stack of the system, the program on others. */
+static void expect_of_go(const char *name, const char *text)
+{
+	const struct named_range named[] = {{2, 0, 16, name}, {2, 16, 32, "runtime.mallocgc"}};
+	const uint64_t path[] = {NAMED + 16, NAMED, FRAME_TRUNCATED};
+	struct said said = {""};
+	struct trace *trace;
+	struct world w;
+
+	world_open(&w, 256 << 10);
+	put_samples(&w, 50, (struct hmb_sample){.leaf = NAMED + 16, .path = path, .path_size = 3});
+	put_samples(&w, 50, (struct hmb_sample){.leaf = NAMED + 8, .path = path, .path_size = 3});
+	put_samples(&w, 99, (struct hmb_sample){.leaf = NAMED, .path = path + 2, .path_size = 1});
+	put_samples(&w, 100, (struct hmb_sample){.kind = PAGE_FAULTS, .leaf = NAMED});
+	tables_run(w.tables)->truncated_stacks = 199;
+	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
+	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
+	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
+	warnings_of_run(trace, keep, &said);
+	assert_string_equal(said.text, text);
+	trace_close(trace);
+	world_close(&w);
+}
+
+static void stacks_of_go_are_told(void **state)
+{
+	(void)state;
+	expect_of_go("runtime.systemstack.abi0",
+	             "66.6 % of the stacks do not reach their root; most end where Go changes to "
+	             "the stack of the system: record -g fp finds the callers\n");
+	expect_of_go("runtime.newstack", "66.6 % of the stacks do not reach their root\n");
+}
+
 static void why_stacks_are_cut_is_told(void **state)
 {
 	(void)state;
@@ -561,6 +594,7 @@ int main(void)
 		cmocka_unit_test(what_went_wrong_is_counted),
 		cmocka_unit_test(few_bad_stacks_are_not_worth_a_line),
 		cmocka_unit_test(why_stacks_are_cut_is_told),
+		cmocka_unit_test(stacks_of_go_are_told),
 		cmocka_unit_test(silent_events_are_told),
 		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
 		cmocka_unit_test(losses_are_of_their_event),
