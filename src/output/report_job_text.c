@@ -73,9 +73,17 @@ static void put_value(FILE *to, const struct call_sum *sum)
 static void put_call_row(FILE *to, const struct call_sums *sums, uint32_t region)
 {
 	const struct call_sum *sum = &sums->regions[region];
-	uint32_t class = class_of(sums, region);
 
-	(class == TRACE_VALUE ? put_value : class == TRACE_MARKER ? put_marker : put_call)(to, sum);
+	switch (class_of(sums, region)) {
+	case TRACE_VALUE:
+		put_value(to, sum);
+		break;
+	case TRACE_MARKER:
+		put_marker(to, sum);
+		break;
+	default:
+		put_call(to, sum);
+	}
 	text_put(to, trace_region_name(sums->trace, region), 0);
 	if (sum->unfinished)
 		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
