@@ -124,6 +124,34 @@ static bool ends_with(const char *name, size_t size, const char *end)
 	return size >= strlen(end) && !strncmp(name + size - strlen(end), end, strlen(end));
 }
 
+/* In <type as trait>::name, as Rust says it, puts dots for what type and trait are in. */
+static void cut_qualifiers(char *name)
+{
+	char *to = name + 1, *from = to; /* where the present one of them begins, as it is now */
+	const char *at = to;
+	int depth = 1;
+
+	if (*name != '<' || !strstr(name, " as "))
+		return;
+	while (*at && depth) {
+		size_t skip = signs(name, at);
+
+		depth = skip ? depth : depth_behind(depth, *at);
+		if (depth == 1 && at[0] == ':' && at[1] == ':' && to > from) {
+			memcpy(from, DOTS, strlen(DOTS));
+			to = from + strlen(DOTS);
+			at += 2;
+			continue;
+		}
+		if (depth == 1 && strchr(" &*[", *at))
+			from = to + 1;
+		memmove(to, at, skip ? skip : 1);
+		to += skip ? skip : 1;
+		at += skip ? skip : 1;
+	}
+	memmove(to, at, strlen(at) + 1);
+}
+
 /* Leaves out what a function takes, where its name ends with that. */
 static void cut_arguments(char *name)
 {
@@ -214,6 +242,8 @@ void short_name(char *name, unsigned width)
 {
 	if (deepest(name) < 0)
 		return;
+	if (!fits(name, width))
+		cut_qualifiers(name);
 	elide_inner(name, width);
 	elide_outermost(name, width, "(");
 	if (!fits(name, width))

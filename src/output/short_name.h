@@ -8,6 +8,10 @@
  *     std::map<int, std::pair<…> >::find
  *     std::map<…>::find
  *     …map<…>::find
+ *
+ *     <alloc::vec::Vec<T> as core::ops::Drop>::drop
+ *     <…Vec<T> as …Drop>::drop
+ *     <…>::drop
  */
 #ifndef OUTPUT_SHORT_NAME_H
 #define OUTPUT_SHORT_NAME_H

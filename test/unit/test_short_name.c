@@ -47,6 +47,13 @@ static void names_without_parts_stay(void **state)
 	becomes("f(a)", 2, "f");
 	becomes("(anonymous namespace)::f(int, int)", 28, "(anonymous namespace)::f(…)");
 	becomes("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 20, "<…>::drop");
+	becomes("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 44, "<…Vec<T> as …Drop>::drop");
+	becomes("<&mut a::B as c::D<e::F>>::g", 26, "<&mut …B as …D<e::F>>::g");
+	becomes("<fn(a::B) -> c::D as e::F>::g", 26, "<fn(a::B) -> …D as …F>::g");
+	becomes("<[a::B] as c::D>::e", 18, "<[…B] as …D>::e");
+	becomes("<a::B>::c", 8, "<…>::c");
+	becomes("<::a as ::b::c>::d", 17, "<::a as …c>::d");
+	becomes("<a as ::b", 2, "<a as ::b");
 	becomes("main::{lambda(int, int)#1}::operator()(int, int) const", 40,
 	        "main::{lambda(…)#1}::operator()(…) const");
 }
