@@ -124,7 +124,7 @@ static bool grow(uint32_t **table, uint32_t *nr, uint32_t number, uint32_t fill)
 {
 	uint32_t before = *nr;
 
-	if (ARRAY_RESERVE(*table, *nr, number + 1))
+	if (ARRAY_RESERVE(*table, *nr, (size_t)number + 1))
 		return false;
 	for (uint32_t i = before; i < *nr; i++)
 		(*table)[i] = fill;

@@ -164,7 +164,7 @@ static int add_record(struct begun *begun, const struct list *list)
 {
 	const struct call *record = &list->record;
 
-	if (ARRAY_RESERVE(begun->parts, begun->room, begun->nr_parts + record->nr_parts))
+	if (ARRAY_RESERVE(begun->parts, begun->room, (size_t)begun->nr_parts + record->nr_parts))
 		return -ENOMEM;
 	if (record->nr_parts)
 		memcpy(begun->parts + begun->nr_parts, record->parts,
