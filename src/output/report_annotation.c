@@ -6,6 +6,7 @@
 #include "output/source_text.h"
 #include "output/text.h"
 
+#include "symbolize/array.h"
 #include "symbolize/frame.h"
 
 #include <errno.h>
@@ -87,41 +88,38 @@ static void put_source_line(const struct annotation_text *out, uint32_t line, co
 	fputc('\n', out->to);
 }
 
-/* A file of the source as far as it is here, and the lines of it that samples were in. */
-struct file_text {
-	struct source_text source;
-	const struct hot_line *lines;
-	uint32_t nr;
-};
-
 /* What is not shown. */
 struct rest {
 	uint64_t self;
 	uint32_t nr;
 };
 
-static const struct hot_line *find_line(const struct file_text *file, uint32_t number)
+/* A file of the source as far as it is here, and the lines of it that samples were in. */
+struct file_text {
+	struct source_text source;
+	const struct hot_line *lines;
+	uint32_t nr;
+	struct rest *rest; /* of all files */
+};
+
+static void put_hot_share(const struct annotation_text *out, const struct file_text *file,
+                          const struct hot_line *line)
 {
-	uint32_t low = 0, high = file->nr;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (file->lines[middle].line < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->nr && file->lines[low].line == number ? &file->lines[low] : NULL;
+	put_share(out, line->self, line->samples);
+	file->rest->self -= line->self;
+	file->rest->nr--;
 }
 
 static void put_context(const struct annotation_text *out, const struct file_text *file,
                         uint32_t from, uint32_t to)
 {
 	for (; from < to && source_text_line(&file->source, from); from++) {
-		const struct hot_line *line = find_line(file, from);
+		size_t i = ARRAY_PARTITION(file->lines, file->nr, line, line->line < from);
 
-		put_share(out, line ? line->self : 0, line ? line->samples : 0);
+		if (i < file->nr && file->lines[i].line == from)
+			put_hot_share(out, file, &file->lines[i]);
+		else
+			put_share(out, 0, 0);
 		put_source_line(out, from, source_text_line(&file->source, from));
 	}
 }
@@ -143,39 +141,18 @@ static void put_between(const struct annotation_text *out, const struct file_tex
 	put_context(out, file, begin, next);
 }
 
-/* Whether a line that is none of the hottest is shown around one of them. */
-static bool is_around(const struct file_text *file, uint32_t i)
-{
-	uint64_t number = file->lines[i].line;
-
-	if (!source_text_line(&file->source, file->lines[i].line))
-		return false;
-	for (uint32_t k = i > AROUND ? i - AROUND : 0; k <= i + AROUND && k < file->nr; k++) {
-		uint64_t other = file->lines[k].line;
-
-		if (file->lines[k].hottest && other && number <= other + AROUND &&
-		    other <= number + AROUND)
-			return true;
-	}
-	return false;
-}
-
-static void put_file_lines(const struct annotation_text *out, const struct file_text *file,
-                           struct rest *rest)
+static void put_file_lines(const struct annotation_text *out, const struct file_text *file)
 {
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < file->nr; i++) {
 		const struct hot_line *line = &file->lines[i];
 
-		if (!line->hottest) {
-			rest->nr += !is_around(file, i);
-			rest->self += is_around(file, i) ? 0 : line->self;
+		if (!line->hottest)
 			continue;
-		}
 		if (line->line)
 			put_between(out, file, last, line->line);
-		put_share(out, line->self, line->samples);
+		put_hot_share(out, file, line);
 		if (line->line)
 			put_source_line(out, line->line,
 			                source_text_line(&file->source, line->line));
@@ -187,28 +164,25 @@ static void put_file_lines(const struct annotation_text *out, const struct file_
 		put_context(out, file, last + 1, last + 1 + AROUND);
 }
 
-static bool any_hottest(const struct hot_line *lines, uint32_t nr)
+static bool any_hottest(const struct annotation *annotation, uint32_t first, uint32_t end)
 {
-	while (nr && !lines->hottest) {
-		lines++;
-		nr--;
-	}
-	return nr;
+	while (first < end && !annotation->lines[first].hottest)
+		first++;
+	return first < end;
 }
 
-static void put_file(const struct annotation_text *out, const struct hot_line *lines, uint32_t nr,
+static void put_file(const struct annotation_text *out, uint32_t first, uint32_t end,
                      struct rest *rest)
 {
 	const struct annotation *annotation = out->annotation;
-	const char *path = trace_string(annotation->trace, lines->file);
-	struct file_text file = {.lines = lines, .nr = nr};
-	int err;
+	const char *path = trace_string(annotation->trace, annotation->lines[first].file);
+	struct file_text file = {
+		.lines = &annotation->lines[first],
+		.nr = end - first,
+		.rest = rest,
+	};
+	int err = source_text_read(&file.source, path);
 
-	if (!any_hottest(lines, nr)) {
-		put_file_lines(out, &file, rest);
-		return;
-	}
-	err = source_text_read(&file.source, path);
 	put_name(out, *path ? path : "no line is known");
 	if (*path && err)
 		fprintf(out->to, ": %s",
@@ -216,14 +190,14 @@ static void put_file(const struct annotation_text *out, const struct hot_line *l
 	else if (*path && file.source.changed >= annotation_began(annotation))
 		fputs(": the file was changed since", out->to);
 	fputc('\n', out->to);
-	put_file_lines(out, &file, rest);
+	put_file_lines(out, &file);
 	source_text_fini(&file.source);
 }
 
 static void put_lines(const struct annotation_text *out)
 {
 	const struct annotation *annotation = out->annotation;
-	struct rest rest = {0};
+	struct rest rest = {.nr = annotation->nr_lines};
 	uint32_t end;
 
 	if (annotation->nr_lines == 1 && !annotation->lines[0].file) {
@@ -231,10 +205,13 @@ static void put_lines(const struct annotation_text *out)
 		      out->to);
 		return;
 	}
+	for (uint32_t i = 0; i < annotation->nr_lines; i++)
+		rest.self += annotation->lines[i].self;
 	put_titles(out, "  line  source");
 	for (uint32_t first = 0; first < annotation->nr_lines; first = end) {
 		end = annotation_file_end(annotation, first);
-		put_file(out, &annotation->lines[first], end - first, &rest);
+		if (any_hottest(annotation, first, end))
+			put_file(out, first, end, &rest);
 	}
 	put_rest(out, rest.self, rest.nr, "line", "lines");
 }
