@@ -6,6 +6,7 @@
 #include "cli/reading.h"
 #include "cli/report_options.h"
 #include "cli/say.h"
+#include "output/name_parts.h"
 #include "output/report.h"
 #include "output/report_job.h"
 #include "output/text.h"
@@ -33,16 +34,11 @@ static void offer_part(struct suggest *suggest, const char *part)
 static void offer_name(struct suggest *suggest, const char *name)
 {
 	struct suggest parts;
-	int depth = 0;
 
 	suggest_init(&parts, suggest->wanted);
 	suggest_offer(&parts, name);
-	offer_part(&parts, name);
-	for (const char *at = name; *at; at++) {
-		depth += *at == '(' || *at == '<' ? 1 : *at == ')' || *at == '>' ? -1 : 0;
-		if (!depth && at[0] == ':' && at[1] == ':')
-			offer_part(&parts, at + 2);
-	}
+	for (const char *part = name; part; part = name_next_part(name, part))
+		offer_part(&parts, part);
 	if (parts.nr)
 		suggest_offer(suggest, parts.best[0].name);
 }
@@ -54,7 +50,7 @@ static void say_near_names(const struct trace *trace, const struct report_comman
 	struct suggest suggest;
 
 	suggest_init(&suggest, command->function);
-	if (!function_choice_init(&all, trace, "…", !command->rows.report.no_inline))
+	if (!function_choice_init(&all, trace, NAME_DOTS, !command->rows.report.no_inline))
 		for (size_t i = 0; i < all.nr; i++)
 			offer_name(&suggest, all.names[i]);
 	function_choice_fini(&all);

@@ -1,5 +1,6 @@
 #include "output/function_choice.h"
 
+#include "output/name_parts.h"
 #include "output/profile.h"
 #include "symbolize/array.h"
 #include "symbolize/frame.h"
@@ -8,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DOTS "…" /* what short_name() puts for what it leaves out */
 
 /* How well a name fits. */
 enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, AS_LAST_WORDS, IN_FULL };
@@ -22,15 +21,15 @@ static bool in_word(char c)
 /* Where it ends in the name that has it here; dots stand for anything. NULL: the name has not. */
 static const char *end_of(const char *at, const char *wanted)
 {
-	const char *dots = strstr(wanted, DOTS);
+	const char *dots = strstr(wanted, NAME_DOTS);
 	size_t size = dots ? (size_t)(dots - wanted) : strlen(wanted);
 
 	if (strncmp(at, wanted, size) != 0)
 		return NULL;
 	while (at && dots) {
 		at += size;
-		wanted = dots + strlen(DOTS);
-		dots = strstr(wanted, DOTS);
+		wanted = dots + strlen(NAME_DOTS);
+		dots = strstr(wanted, NAME_DOTS);
 		size = dots ? (size_t)(dots - wanted) : strlen(wanted);
 		at = memmem(at, strlen(at), wanted, size);
 	}
@@ -43,29 +42,11 @@ static bool is_whole(const char *name, const char *wanted)
 	const char *last = wanted, *dots;
 	size_t size = strlen(name);
 
-	while ((dots = strstr(last, DOTS)))
-		last = dots + strlen(DOTS);
+	while ((dots = strstr(last, NAME_DOTS)))
+		last = dots + strlen(NAME_DOTS);
 	if (last == wanted)
 		return !strcmp(name, wanted);
 	return end_of(name, wanted) && !strcmp(name + size - strlen(last), last);
-}
-
-static int opened(char c)
-{
-	return c == '(' || c == '<' ? 1 : c == ')' || c == '>' ? -1 : 0;
-}
-
-/* Whether nothing is in what is named up to here: no closure, no function of a class. */
-static bool is_last(const char *rest)
-{
-	int depth = 0;
-
-	for (; *rest; rest++) {
-		depth += opened(*rest);
-		if (!depth && rest[0] == ':' && rest[1] == ':')
-			return false;
-	}
-	return true;
 }
 
 static enum rank rank_of(const char *name, const char *wanted)
@@ -76,7 +57,7 @@ static enum rank rank_of(const char *name, const char *wanted)
 
 	if (is_whole(name, wanted))
 		return IN_FULL;
-	for (const char *at = name; *at; depth += opened(*at++)) {
+	for (const char *at = name; *at; depth = name_depth_behind(depth, *at++)) {
 		const char *end = end_of(at, wanted);
 
 		if (!end)
@@ -84,8 +65,8 @@ static enum rank rank_of(const char *name, const char *wanted)
 		if ((at != name && in_word(at[-1]) && in_word(*wanted)) ||
 		    (in_word(*end) && (!size || in_word(wanted[size - 1]))))
 			rank = rank > AS_PART ? rank : AS_PART;
-		else if (!depth && is_last(end))
-			return AS_LAST_WORDS;
+		else if (!depth && !name_next_part(end, end))
+			return AS_LAST_WORDS; /* and not before a closure in it */
 		else
 			rank = AS_WORDS;
 	}

@@ -1,45 +1,16 @@
 #include "output/short_name.h"
 
+#include "output/name_parts.h"
 #include "output/text.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#define DOTS      "…"
 #define MAX_LEVEL 64 /* brackets deeper in each other go together */
 
 static bool fits(const char *name, unsigned width)
 {
 	return text_put(NULL, name, 0) <= width;
-}
-
-static bool is_word(char c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z');
-}
-
-/* The signs behind `operator` are a name, and > behind - is an arrow: the bytes to pass over. */
-static size_t signs(const char *name, const char *at)
-{
-	static const char word[] = "operator";
-	size_t size = strlen(word);
-
-	if (at[0] == '-' && at[1] == '>')
-		return 2;
-	if (strncmp(at, word, size) != 0 || (at > name && is_word(at[-1])))
-		return 0;
-	if (at[size] == '(' || at[size] == '[')
-		return size + 2;
-	return size + strspn(at + size, "<>=-");
-}
-
-/* Brackets open before this byte and with it; -1: they do not match. */
-static int depth_behind(int depth, char c)
-{
-	if (c == '(' || c == '<')
-		return depth + 1;
-	return c == ')' || c == '>' ? depth - 1 : depth;
 }
 
 /* How deep brackets are in each other; -1: they do not match. */
@@ -48,15 +19,13 @@ static int deepest(const char *name)
 	int depth = 0, most = 0;
 
 	for (const char *at = name; *at && depth >= 0; at++) {
-		size_t skip = signs(name, at);
+		size_t skip = name_signs(name, at);
 
-		if (strnlen(at, skip) < skip)
-			return -1;
 		if (skip) {
 			at += skip - 1;
 			continue;
 		}
-		depth = depth_behind(depth, *at);
+		depth = name_depth_behind(depth, *at);
 		most = depth > most ? depth : most;
 	}
 	return depth ? -1 : most;
@@ -68,7 +37,7 @@ static bool can_go(const char *from, const char *to)
 	static const char anonymous[] = "anonymous namespace";
 	size_t size = (size_t)(to - from);
 
-	return size > strlen(DOTS) &&
+	return size > strlen(NAME_DOTS) &&
 	       (size != strlen(anonymous) || strncmp(from, anonymous, size) != 0);
 }
 
@@ -80,13 +49,13 @@ static void elide(char *name, int level, const char *openings)
 	int depth = 0;
 
 	for (const char *at = name; *at; at++) {
-		size_t skip = signs(name, at);
-		int next = skip ? depth : depth_behind(depth, *at);
+		size_t skip = name_signs(name, at);
+		int next = skip ? depth : name_depth_behind(depth, *at);
 
 		if (inside && next < level && can_go(inside, to)) {
 			to = name + (inside - name);
-			memcpy(to, DOTS, strlen(DOTS));
-			to += strlen(DOTS);
+			memcpy(to, NAME_DOTS, strlen(NAME_DOTS));
+			to += strlen(NAME_DOTS);
 		}
 		if (next < level)
 			inside = NULL;
@@ -98,25 +67,6 @@ static void elide(char *name, int level, const char *openings)
 		depth = next;
 	}
 	*to = 0;
-}
-
-/* Behind the next name that others are in; NULL: there is none. */
-static char *next_part(char *name, char *at)
-{
-	int depth = 0;
-
-	for (; *at; at++) {
-		size_t skip = signs(name, at);
-
-		if (skip) {
-			at += skip - 1;
-			continue;
-		}
-		depth = depth_behind(depth, *at);
-		if (!depth && at[0] == ':' && at[1] == ':')
-			return at + 2;
-	}
-	return NULL;
 }
 
 static bool ends_with(const char *name, size_t size, const char *end)
@@ -134,12 +84,12 @@ static void cut_qualifiers(char *name)
 	if (*name != '<' || !strstr(name, " as "))
 		return;
 	while (*at && depth) {
-		size_t skip = signs(name, at);
+		size_t skip = name_signs(name, at);
 
-		depth = skip ? depth : depth_behind(depth, *at);
+		depth = skip ? depth : name_depth_behind(depth, *at);
 		if (depth == 1 && at[0] == ':' && at[1] == ':' && to > from) {
-			memcpy(from, DOTS, strlen(DOTS));
-			to = from + strlen(DOTS);
+			memcpy(from, NAME_DOTS, strlen(NAME_DOTS));
+			to = from + strlen(NAME_DOTS);
 			at += 2;
 			continue;
 		}
@@ -196,21 +146,21 @@ static char *find_end(char *from, char *last, unsigned width)
 /* Leaves out the beginning, but nothing of the last part. */
 static void cut_front(char *name, unsigned width)
 {
-	char *last = NULL, *part = name, *from = name;
+	char *last = NULL, *from = name;
 
-	while ((part = next_part(name, part)))
-		last = part;
+	for (const char *part = name; (part = name_next_part(name, part));)
+		last = name + (part - name);
 	if (!last)
 		last = strstr(name, "+0x"); /* the place in a module that stands for a name */
-	if (!last || last - name < (int)strlen(DOTS))
+	if (!last || last - name < (int)strlen(NAME_DOTS))
 		return;
-	while (from - name < (int)strlen(DOTS))
+	while (from - name < (int)strlen(NAME_DOTS))
 		from = next_character(from);
 	from = find_end(from, last, width);
-	if (!strncmp(from, DOTS, strlen(DOTS)))
-		from += strlen(DOTS);
-	memcpy(name, DOTS, strlen(DOTS));
-	memmove(name + strlen(DOTS), from, strlen(from) + 1);
+	if (!strncmp(from, NAME_DOTS, strlen(NAME_DOTS)))
+		from += strlen(NAME_DOTS);
+	memcpy(name, NAME_DOTS, strlen(NAME_DOTS));
+	memmove(name + strlen(NAME_DOTS), from, strlen(from) + 1);
 }
 
 /* The innermost first, but for the outermost: it tells most. */

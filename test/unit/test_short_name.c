@@ -1,5 +1,6 @@
 /* Names of functions where room is short, and how much there is. */
 #include "page.h"
+#include "output/name_parts.h"
 #include "output/report_columns.h"
 #include "output/short_name.h"
 
@@ -207,9 +208,25 @@ static void columns_stay_in_sight(void **state)
 	            ">::find(std::pair<int, std::less<int> > const&) const");
 }
 
+/* Names that end too early are not read beyond that. */
+static void parts_end_with_the_name(void **state)
+{
+	char *name = strdup("a::b<c::d>::operator(");
+	const char *part;
+
+	(void)state;
+	part = name_next_part(name, name);
+	assert_string_equal(part, "b<c::d>::operator(");
+	part = name_next_part(name, part);
+	assert_string_equal(part, "operator(");
+	assert_null(name_next_part(name, part));
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_end_with_the_name),
 		cmocka_unit_test(no_more_goes_than_must),
 		cmocka_unit_test(names_without_parts_stay),
 		cmocka_unit_test(places_in_modules_keep_their_ends),

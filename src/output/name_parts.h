@@ -1,0 +1,20 @@
+/* How names of functions are put together, in C++ and Rust: names in names, with brackets behind.
+ */
+#ifndef OUTPUT_NAME_PARTS_H
+#define OUTPUT_NAME_PARTS_H
+
+#include <stddef.h>
+
+#define NAME_DOTS "…" /* stand in a shortened name for what was left out */
+
+/*
+ * The signs behind `operator` are a name, and > behind - is an arrow: the bytes of these to pass
+ * over at a place in a name.
+ */
+size_t name_signs(const char *name, const char *at);
+/* Brackets open before this byte and with it; -1: they do not match. */
+int name_depth_behind(int depth, char c);
+/* Behind the next :: that is in no brackets which open from here on; NULL: there is none. */
+const char *name_next_part(const char *name, const char *at);
+
+#endif
