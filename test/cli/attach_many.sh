@@ -40,30 +40,32 @@ if [ "$(id -u)" = 0 ]; then
 		fail "a user's own process"
 fi
 
+# begin_server NR: one that burns, as do so many children that it started before.
+begin_server() {
+	sh -c 'for i in $(seq "$1"); do "$TARGETS/burn" 60 & done; sleep 0 & exec "$TARGETS/burn" 60' - $1 >burning &
+	parent=$!
+	background="$background $parent"
+	await sh -c "[ \$(pgrep -cx burn -P $parent) = $1 ]"
+	children=$(pgrep -r S,R -d, -P $parent)
+	background="$background $(echo $children | tr , ' ')"
+}
 # What a process had started before is not sampled; who attaches to the first of a server is told.
-sh -c '"$TARGETS/burn" 60 & sleep 0 & exec "$TARGETS/burn" 60' >burning &
-server=$!
-background="$background $server"
-await sh -c "[ \$(pgrep -cx burn -P $server) = 1 ]"
-children=$(pgrep -r S,R -d, -P $server)
-background="$background $children"
+begin_server 1
+server=$parent
 record -q -e cpu-clock:u -p $server --duration 0.1 -o x.atr 2>errors || fail "a server"
 one_complaint errors "1 process that $server started before is not sampled; -p $server,\$(pgrep" ||
 	fail "a server: $(cat errors)"
 record -q -e cpu-clock:u -p $server,$children --duration 0.1 -o x.atr 2>errors || fail "a server"
 grep started errors && fail "all of a server are attached to"
 # Of several processes, all that have such are named.
-sh -c '"$TARGETS/burn" 60 & "$TARGETS/burn" 60 & sleep 0 & exec "$TARGETS/burn" 60' >burning &
-other=$!
-background="$background $other"
-await sh -c "[ \$(pgrep -cx burn -P $other) = 2 ]"
-others=$(pgrep -r S,R -d, -P $other)
-background="$background $(echo $others | tr , ' ')"
+of_server=$children
+begin_server 2
+other=$parent
 record -q -e cpu-clock:u -p $server,$first,$other --duration 0.1 -o x.atr 2>errors || fail "two servers"
 both=$server,$other
 one_complaint errors "3 processes that $both started before are not sampled; -p $both,\$(pgrep -d, -P $both)" ||
 	fail "two servers: $(cat errors)"
-record -q -e cpu-clock:u -p $server,$other,$children --duration 0.1 -o x.atr 2>errors || fail "two servers"
+record -q -e cpu-clock:u -p $server,$other,$of_server --duration 0.1 -o x.atr 2>errors || fail "two servers"
 one_complaint errors "2 processes that $other started before are not sampled; -p $other,\$(pgrep" ||
 	fail "one of two servers: $(cat errors)"
 # Nor is one that it starts while it is being attached to.

@@ -177,52 +177,53 @@ static void shared_hardware_is_noticed(void **state)
 	assert_int_equal(trace_counter_state(&counter), COUNTER_SCALED);
 }
 
+struct ratio {
+	const char *title, *value;
+};
+
+/* Behind the counters themselves stand these, and no others. */
+static void check_ratios(const char *const *names, unsigned nr, const uint64_t *counters,
+                         const struct ratio *ratios, unsigned nr_ratios)
+{
+	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = nr};
+	struct counter_columns columns;
+	struct trace *trace;
+
+	run_open(&r, 64 << 10);
+	trace = world_written(&r.w);
+	counter_columns_init(&columns, trace, 0);
+	assert_int_equal(columns.nr, nr + nr_ratios);
+	for (unsigned i = 0; i < nr_ratios; i++) {
+		assert_string_equal(columns.columns[nr + i].title, ratios[i].title);
+		check_text(&columns.columns[nr + i], counters, ratios[i].value);
+	}
+	trace_close(trace);
+	world_close(&r.w);
+}
+
 static void ratios_are_of_what_they_are_called(void **state)
 {
 	static const char *const names[] = {"cycles:u", "instructions:u", "flops:u", "mem-bytes:u",
 	                                    "tlb-misses:u"};
-	static const struct {
-		const char *title, *value;
-	} ratios[] = {
+	static const struct ratio ratios[] = {
 		{"IPC", "2.000"},     {"tlb-misses/ki", "5.000"}, {"flops/byte", "0.500"},
 		{"GFLOP/s", "0.300"}, {"GB/s", "0.600"},          {"GHz", "0.500"},
 	};
 	static const uint64_t counters[COUNTER_MAX] = {1000, 500, 1000, 300, 600, 5};
-	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = 5};
-	struct counter_columns columns;
-	struct trace *trace;
 
 	(void)state;
-	run_open(&r, 64 << 10);
-	trace = world_written(&r.w);
-	counter_columns_init(&columns, trace, 0);
-	assert_int_equal(columns.nr, 5 + 6);
-	for (unsigned i = 0; i < 6; i++) {
-		assert_string_equal(columns.columns[5 + i].title, ratios[i].title);
-		check_text(&columns.columns[5 + i], counters, ratios[i].value);
-	}
-	trace_close(trace);
-	world_close(&r.w);
+	check_ratios(names, 5, counters, ratios, 6);
 }
 
 /* Of what all were the misses are a share. */
 static void misses_are_a_share(void **state)
 {
 	static const char *const names[] = {"cache-misses", "cache-references"};
+	static const struct ratio share = {"cache-misses %", "12.50%"};
 	static const uint64_t counters[COUNTER_MAX] = {1000, 30, 240};
-	struct run r = {.leader = "cpu-clock", .unit = TRACE_NS, .names = names, .nr = 2};
-	struct counter_columns columns;
-	struct trace *trace;
 
 	(void)state;
-	run_open(&r, 64 << 10);
-	trace = world_written(&r.w);
-	counter_columns_init(&columns, trace, 0);
-	assert_int_equal(columns.nr, 2 + 1);
-	assert_string_equal(columns.columns[2].title, "cache-misses %");
-	check_text(&columns.columns[2], counters, "12.50%");
-	trace_close(trace);
-	world_close(&r.w);
+	check_ratios(names, 2, counters, &share, 1);
 }
 
 static void values_are_short(void **state)
