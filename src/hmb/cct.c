@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FRAME_MASK (((uint64_t)1 << 48) - 1)
+#define PREFETCHED 4 /* frames */
 
 static unsigned log2_ceil(size_t n)
 {
@@ -49,10 +50,11 @@ void cct_fini(struct cct *cct)
 	}
 }
 
+/* A polynomial of mixed frames: to mix each frame apart keeps the chain from root to leaf short. */
 static uint64_t hash_extend(uint64_t hash, uint64_t frame)
 {
-	hash = (hash ^ frame) * 0x9fb21c651e98df25;
-	return hash ^ hash >> 32;
+	frame *= 0x9fb21c651e98df25;
+	return (hash + (frame ^ frame >> 32)) * 0xd6e8feb86659fd93;
 }
 
 /* Every kind has a tree of its own: nothing that one stores may live in another's bins. */
@@ -96,7 +98,8 @@ static unsigned common_frames(const struct cct_recent *recent, const struct hmb_
 
 /*
  * Takes a path over, hashing on from where it leaves the recent one. Where the index has the new
- * hashes is far apart in memory: all are asked for before the first is waited for.
+ * hashes is far apart in memory: the innermost are asked for before the first is waited for. Most
+ * paths are known, or new by no more frames than these.
  */
 static void hash_path(struct hmb *hmb, struct cct_recent *recent, const struct hmb_sample *sample)
 {
@@ -109,7 +112,8 @@ static void hash_path(struct hmb *hmb, struct cct_recent *recent, const struct h
 	while (at-- > max_path - size) {
 		recent->frames[at] = *--frame;
 		hash = recent->hashes[at] = hash_extend(hash, *frame);
-		cct_index_prefetch(hmb, recent_key(recent, at));
+		if (at - (max_path - size) < PREFETCHED)
+			cct_index_prefetch(hmb, recent_key(recent, at));
 	}
 	recent->kind = sample->kind;
 	recent->size = size;
