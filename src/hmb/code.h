@@ -6,9 +6,9 @@
  * keep the same small model of the bin so far, and a record only says how reality differs:
  *
  *   who    The next stream (a CPU, or a thread where events are inherited) is expected to be the
- *          one that followed the present one last time, and on that CPU the thread, or under that
- *          thread the CPU, that was there last time. Otherwise one byte names both, the *site of
- *          execution*.
+ *          one that followed the present one last time, at first itself, and on that CPU the
+ *          thread, or under that thread the CPU, that was there last time. Otherwise one byte names
+ *          both, the *site of execution*.
  *   when   Counted in units of 2^time_shift ns. Samples of a level are expected one step (period ·
  *          2^(level+1)) after the last of the same stream, and not before the last of all.
  *   where  The (context, leaf) pairs get numbers in order of appearance, and so do contexts and
@@ -20,9 +20,10 @@
  *          frame the context's node tells, or in a *block* of 64 KiB where others lie.
  *
  *     record = [switch] control where
- *     control: 6 bits zigzag(time - expected) r below 49; 49 … 59: r = 49 + (it - 49) · 256 + the
- *              next byte; 60, 61: r = 2865 + (it - 60) · 64 Ki + 2 more bytes; 62: 3 more bytes
- *              hold r - 2865; 63: a varint
+ *     control: 6 bits zigzag(time - expected), or time - that of the last record where the stream
+ *              is overdue, r below 49; 49 … 59: r = 49 + (it - 49) · 256 + the next byte; 60, 61:
+ *              r = 2865 + (it - 60) · 64 Ki + 2 more bytes; 62: 3 more bytes hold r - 2865; 63: a
+ *              varint
  *              2 bits WHERE_PAIR: number of the pair | WHERE_CONTEXT: number of the context + 1,
  *              or 0: that of the last record; near | WHERE_RAW: context, leaf | WHERE_SWITCH: see
  *              below

@@ -352,7 +352,7 @@ static inline int get_record(struct code_cursor *cursor, struct reader *reader,
 	}
 	if (!stream || !model->nr_sites || (control & 3) == WHERE_SWITCH)
 		return -EBADMSG;
-	stream->last = expected_time(model, stream) + unzigzag(get_residual(reader, control >> 2));
+	stream->last = time_from_residual(model, stream, get_residual(reader, control >> 2));
 	model->now = stream->last;
 	if (get_where(reader, cursor, control & 3, &pair, &number) || reader->wrong)
 		return -EBADMSG;

@@ -112,22 +112,35 @@ static inline uint32_t site_age(const struct code_model *model, uint32_t index)
 }
 static_assert((CODE_MAX_SITES & (CODE_MAX_SITES - 1)) == 0, "they wrap as the count does");
 
-/* One that did not tick when it was due does so now. */
-static inline uint64_t expected_time(const struct code_model *model,
-                                     const struct code_stream *stream)
+/* How far a time is from the expected one, in units. A stream that is overdue can only be late. */
+static inline uint64_t time_residual(const struct code_model *model,
+                                     const struct code_stream *stream, uint64_t time)
 {
 	uint64_t due = stream->last + stream->step;
 
-	return due > model->now ? due : model->now;
+	return due > model->now ? zigzag(time - due) : time - model->now;
 }
 
-/* From now on this site's stream is expected after the present one, and there this site. */
+static inline uint64_t time_from_residual(const struct code_model *model,
+                                          const struct code_stream *stream, uint64_t residual)
+{
+	uint64_t due = stream->last + stream->step;
+
+	return due > model->now ? due + unzigzag(residual) : model->now + residual;
+}
+
+/*
+ * From now on this site's stream is expected after the present one, and there this site; after one
+ * that takes the place of another that one itself.
+ */
 static inline struct code_stream *go_to_site(struct code_model *model, uint64_t who)
 {
 	uint32_t to = stream_number(model, who) % CODE_STREAMS;
 	struct code_stream *stream = &model->streams[to];
 
 	model->streams[model->stream].next = to;
+	if (stream_number(model, stream->who) != stream_number(model, who))
+		stream->next = to;
 	model->stream = to;
 	stream->who = who;
 	return stream;

@@ -94,11 +94,11 @@ static inline bool code_site_expected(const struct code_encoder *encoder, uint64
 	return model->streams[expected_stream(model)].who == who;
 }
 
-/* How far from the expected one a time is, in units; the next is expected after it. */
+/* What tells a time, in units; the next is expected after it. */
 static inline uint64_t code_residual(struct code_model *model, struct code_stream *stream,
                                      uint64_t time)
 {
-	uint64_t residual = zigzag(time - expected_time(model, stream));
+	uint64_t residual = time_residual(model, stream, time);
 
 	stream->last = model->now = time;
 	return residual;

@@ -20,7 +20,7 @@ KERNEL, ANON = 3, 4  # kinds of modules
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 7 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 8 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):
@@ -187,8 +187,11 @@ class Records(Bytes):
             self.streams[number] = dict(step=self.step, next=number, last=self.time - self.step)
         if self.stream is not None:
             self.streams[self.stream]['next'] = number
+        stream = self.streams[number]
+        if self.stream_of(*stream.get('site', site)) != self.stream_of(*site):
+            stream['next'] = number
         self.stream = number
-        self.streams[number]['site'] = site
+        stream['site'] = site
 
     def new_leaf(self, leaf):
         if len(self.leaves) < 2048:
@@ -306,7 +309,7 @@ class Records(Bytes):
         elif residual >= 60:
             residual = 2865 + 65536 * (residual - 60) + self.little(2)
         due = (stream['last'] + stream['step']) % 2**64
-        self.time = (max(due, self.time) + unzigzag(residual)) % 2**64
+        self.time = (due + unzigzag(residual) if due > self.time else self.time + residual) % 2**64
         stream['last'] = self.time
         self.last = context, leaf = self.where(control & 3)
         return self.time, *stream['site'], context, leaf

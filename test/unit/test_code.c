@@ -211,8 +211,8 @@ static void usual_records_take_two_bytes(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		uint32_t before = bin->record_bytes;
 
-		sample.time = i / 4 * sample.step + rnd() % 1500;
 		sample.cpu = i % 4; /* four sites of execution in turn */
+		sample.time = i / 4 * sample.step + 1500 * sample.cpu + rnd() % 1500;
 		code_put(encoder, bin, &sample);
 		if (i >= 8)
 			assert_int_equal(bin->record_bytes - before, 2);
@@ -419,6 +419,28 @@ static void expect_switch(struct code_encoder *encoder, struct bin *bin, uint32_
 	assert_int_equal(size_at(encoder, bin, time, thread, 0), 2 + bytes);
 }
 
+/* Where streams are of threads, a new one goes on by itself, whoever had its number before. */
+static void new_threads_go_on_by_themselves(void **state)
+{
+	struct code_encoder *encoder = malloc(sizeof(*encoder));
+	struct bin *bin = new_bin(14, BIN_SAMPLES);
+	uint64_t time = 0;
+
+	(void)state;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_THREAD, no_nodes);
+	for (uint32_t i = 0; i < 600; i++) {
+		uint32_t switched = size_at(encoder, bin, time += 1000, 1000 + i, 0);
+		uint32_t stayed = size_at(encoder, bin, time += 1 << 20, 1000 + i, 0);
+
+		if (i >= 256)
+			assert_int_equal(switched, 3);
+		if (i)
+			assert_int_equal(stayed, 2);
+	}
+	free(bin);
+	free(encoder);
+}
+
 /* Short-lived processes: new threads one after the other, and older ones that are met again. */
 static void new_threads_take_a_byte(void **state)
 {
@@ -529,28 +551,36 @@ static void as_many_pairs_are_known_as_the_page_says(void **state)
 	free(encoder);
 }
 
-/* What a time takes that is so many units late, of 64 ns. */
+/*
+ * What a time takes: of a stream that is overdue by how much later than the last record it is, and
+ * of one that is not by how far from when it was due, in units of 64 ns.
+ */
 static void each_time_takes_its_bytes(void **state)
 {
 	static const struct {
-		uint64_t off;
+		uint64_t residual;
 		unsigned bytes;
-	} times[] = {{24, 0},        {25, 1},        {1432, 1},      {1433, 2},    {34200, 2},
-	             {34201, 2},     {66968, 2},     {66969, 3},     {8390040, 3}, {8390041, 4},
-	             {134219160, 4}, {134219161, 5}, {1ULL << 40, 6}};
+	} times[] = {{48, 0},        {49, 1},        {2864, 1},      {2865, 2},     {68400, 2},
+	             {68401, 2},     {133936, 2},    {133937, 3},    {16780080, 3}, {16780081, 4},
+	             {268438320, 4}, {268438321, 5}, {1ULL << 40, 6}};
+	const struct code_sample overdue = {.time = 0}, due = {.step = 1ULL << 48, .thread = 300};
 	struct code_encoder *encoder = malloc(sizeof(*encoder));
 	struct bin *bin = new_bin(14, BIN_SAMPLES);
-	struct code_sample sample = {.time = 0};
-	uint32_t before;
 
 	(void)state;
-	code_begin(encoder, bin, 0, 6, STREAM_OF_CPU, no_nodes);
-	code_put(encoder, bin, &sample);
-	for (unsigned i = 0; i < sizeof(times) / sizeof(*times); i++) {
-		sample.time += times[i].off << 6;
-		before = bin->record_bytes;
+	code_begin(encoder, bin, 0, 6, STREAM_OF_THREAD, no_nodes);
+	for (unsigned i = 0; i < 2; i++) {
+		struct code_sample sample = i ? due : overdue;
+
 		code_put(encoder, bin, &sample);
-		assert_int_equal(bin->record_bytes - before, 2 + times[i].bytes);
+		for (unsigned j = 0; j < sizeof(times) / sizeof(*times); j++) {
+			uint64_t residual = times[j].residual;
+			uint32_t before = bin->record_bytes;
+
+			sample.time += sample.step + ((i ? unzigzag(residual) : residual) << 6);
+			code_put(encoder, bin, &sample);
+			assert_int_equal(bin->record_bytes - before, 2 + times[j].bytes);
+		}
 	}
 	free(bin);
 	free(encoder);
@@ -795,6 +825,7 @@ int main(void)
 		cmocka_unit_test(contexts_that_are_met_again_take_a_byte),
 		cmocka_unit_test(threads_that_take_turns_are_on_time),
 		cmocka_unit_test(inherited_events_go_on_in_their_threads),
+		cmocka_unit_test(new_threads_go_on_by_themselves),
 		cmocka_unit_test(new_threads_take_a_byte),
 		cmocka_unit_test(blocks_of_four_modules_take_a_byte_less),
 		cmocka_unit_test(pairs_that_are_met_again_take_a_byte),
