@@ -23,8 +23,6 @@
 /* Descriptors of a recording: those on each CPU, and the rest. */
 #define CPU_FILES  10
 #define MISC_FILES 64
-/* Of each CPU's rings, the one for samples left out. */
-#define SMALL_RINGS ((uint64_t)256 << 10)
 
 /* What all looks share. */
 struct look {
@@ -200,7 +198,7 @@ static void look_at_features(const struct look *look)
 
 static void look_at_limits(const struct look *look)
 {
-	uint64_t rings = look->nr_cpus * (session_ring_size() + SMALL_RINGS);
+	uint64_t rings = sampler_rings_size(look->nr_cpus, session_ring_size());
 	uint64_t files = MISC_FILES + CPU_FILES * (uint64_t)look->nr_cpus;
 	struct permission hard = look->permission;
 	struct advice advice = permitted(look, PERMISSION_RINGS, rings);
@@ -209,7 +207,8 @@ static void look_at_limits(const struct look *look)
 	if (advice.topic == ADVICE_RINGS)
 		advice.topic = ADVICE_SMALLER;
 	found(look, "locked memory", advice, FINDING_LIMITED,
-	      "permits rings of %" PRIu64 " KiB on each CPU", rings / look->nr_cpus >> 10);
+	      "permits rings of %zu KiB on each CPU, and %" PRIu64 " KiB in all",
+	      session_ring_size() >> 10, rings >> 10);
 	/* the recorder takes what it may have */
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		hard.nofile = limit.rlim_max;

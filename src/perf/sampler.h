@@ -146,6 +146,8 @@ unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 int sampler_copy_more(struct sampler *sampler, uint32_t stack_size);
 /* How many that is now; of what copies as copy_size() says, stack_size. */
 uint32_t sampler_copied(const struct sampler *sampler);
+/* Bytes of memory that all rings take, if each CPU has one of this size for samples. */
+size_t sampler_rings_size(unsigned nr_cpus, size_t size);
 /* Bytes of the ring that each CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);
 

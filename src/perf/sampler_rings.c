@@ -47,25 +47,43 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
  * Of each CPU's tasks that end until its ring for side records wakes the recorder, which does not
  * wait for this one: a READ is no longer than half of what FORK and EXIT take there.
  */
-static size_t exact_size(const struct sampler *s)
+static size_t exact_size(unsigned nr_cpus)
 {
 	size_t size = EXACT_RING_SIZE;
 
-	while (size < s->nr_cpus * sampler_wakes_at(SIDE_RING_SIZE) / 2)
+	while (size < nr_cpus * sampler_wakes_at(SIDE_RING_SIZE) / 2)
 		size *= 2;
 	return size;
 }
 
+static size_t kind_size(enum sampler_ring kind, unsigned nr_cpus, size_t size)
+{
+	const size_t most[NR_SAMPLER_RINGS] = {
+		[RING_SIDE] = SIDE_RING_SIZE,
+		[RING_SAMPLES] = size,
+		[RING_EXACT] = exact_size(nr_cpus),
+	};
+
+	return most[kind] < size ? most[kind] : size;
+}
+
+/* The first page of each ring says where it is read and written. */
+size_t sampler_rings_size(unsigned nr_cpus, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return nr_cpus * (2 * page + kind_size(RING_SIDE, nr_cpus, size) + size) + page +
+	       kind_size(RING_EXACT, nr_cpus, size);
+}
+
 static int open_all(struct sampler *s, size_t size)
 {
-	size_t sizes[NR_SAMPLER_RINGS] = {
-		[RING_SIDE] = SIDE_RING_SIZE, [RING_SAMPLES] = size, [RING_EXACT] = exact_size(s)};
 	int error = 0;
 
 	for (unsigned i = 0; !error && i < s->nr_rings; i++) {
 		enum sampler_ring kind = i / s->nr_cpus;
 
-		error = ring_open(s, kind, i % s->nr_cpus, sizes[kind] < size ? sizes[kind] : size);
+		error = ring_open(s, kind, i % s->nr_cpus, kind_size(kind, s->nr_cpus, size));
 	}
 	return error;
 }
@@ -95,7 +113,8 @@ static struct advice advise_locked(const struct sampler *s, size_t size)
 	struct permission permission;
 
 	permission_read(&permission);
-	return permission_advise(&permission, PERMISSION_RINGS, s->nr_rings * size);
+	return permission_advise(&permission, PERMISSION_RINGS,
+	                         sampler_rings_size(s->nr_cpus, size));
 }
 
 static void note_shortage(struct sampler *s, size_t wanted)
@@ -125,7 +144,10 @@ int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, ch
 
 		if (advice.topic == ADVICE_NONE)
 			advice = (struct advice){
-				ADVICE_HELD, {(int64_t)(s->nr_rings * size >> 10) + 1}, NULL};
+				ADVICE_HELD,
+				{(int64_t)(sampler_rings_size(s->nr_cpus, size) >> 10)},
+				NULL,
+			};
 		advice_line(&advice, why, WHY_SIZE);
 	}
 	if (!error && size < wanted)
