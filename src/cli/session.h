@@ -122,8 +122,8 @@ int session_attach(struct session *session);
 /* The same for whoever runs on the CPUs, or in the cgroup; and learns who that is. */
 int session_open_wide(struct session *session);
 
-/* Bytes of ring for samples that a CPU gets where limits permit it. */
-size_t session_ring_size(void);
+/* Bytes of ring for samples that each of so many CPUs gets where limits permit it. */
+size_t session_ring_size(unsigned nr_cpus);
 /* Makes the sources of an opened sampler. 0 or -ENOMEM. */
 int session_open_sources(struct session *session);
 /* Opens what wakes the recorder of this sampler and target. 0 or -errno. */

@@ -90,11 +90,11 @@ static uint64_t sample_price(const struct options *options)
 	return price;
 }
 
-size_t session_ring_size(void)
+size_t session_ring_size(unsigned nr_cpus)
 {
-	size_t size = RING_MOST, cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+	size_t size = RING_MOST;
 
-	while (size > RING_LEAST && size * cpus > RING_TOTAL)
+	while (size > RING_LEAST && size * nr_cpus > RING_TOTAL)
 		size /= 2;
 	return size;
 }
@@ -128,9 +128,22 @@ static void configure_stacks(const struct session *s, struct sampler_config *con
 	config->copy_arg = s;
 }
 
+/* Where the target runs, as long as it does not choose others itself. */
+static struct cpu_list likely_cpus(const struct options *options)
+{
+	struct cpu_list likely = options->cpus;
+
+	if (options->command && !options->wide)
+		cpu_list_allowed(&likely);
+	else if (!options->some_cpus)
+		cpu_list_online(&likely);
+	return likely;
+}
+
 int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 {
 	const struct options *options = s->options;
+	const struct cpu_list likely = likely_cpus(options);
 	struct sampler_config config = {
 		.way = s->way,
 		.cgroup = s->cgroup.fd,
@@ -138,6 +151,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_tasks = nr_tasks,
 		.data = options->data,
 		.cpus = options->some_cpus ? &options->cpus : NULL,
+		.likely = &likely,
 		.on_exec = options->command && !options->delay,
 		.totals = s->way == SAMPLER_LADDER && options->command
 	                          ? sampler_possible_totals(&options->events[0])
@@ -147,7 +161,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.counters = options->counters,
 		.nr_counters = s->nr_counters,
 		.spread = !options->period,
-		.ring_size = session_ring_size(),
+		.ring_size = session_ring_size(cpu_list_count(&likely)),
 	};
 	char why[WHY_SIZE];
 

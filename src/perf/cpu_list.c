@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,29 @@ int cpu_list_online(struct cpu_list *list)
 	int error = text_file_read("/sys/devices/system/cpu/online", text, sizeof(text));
 
 	return error ? error : cpu_list_parse(list, text);
+}
+
+int cpu_list_allowed(struct cpu_list *list)
+{
+	size_t size = CPU_ALLOC_SIZE(CPU_LIST_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPU_LIST_MAX);
+	int error = !set || sched_getaffinity(0, size, set) ? -errno : 0;
+
+	memset(list, 0, sizeof(*list));
+	for (unsigned cpu = 0; !error && cpu < CPU_LIST_MAX; cpu++)
+		if (CPU_ISSET_S(cpu, size, set))
+			cpu_list_add(list, cpu);
+	CPU_FREE(set);
+	return error;
+}
+
+unsigned cpu_list_count(const struct cpu_list *list)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < sizeof(list->bits); i++)
+		nr += (unsigned)__builtin_popcount(list->bits[i]);
+	return nr;
 }
 
 int cpu_list_beyond(const struct cpu_list *a, const struct cpu_list *b)

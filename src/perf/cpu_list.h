@@ -16,6 +16,8 @@ int cpu_list_parse(struct cpu_list *list, const char *text);
 
 /* The CPUs that run. 0 or -errno. */
 int cpu_list_online(struct cpu_list *list);
+/* Those of them that this thread may run on. 0 or -errno. */
+int cpu_list_allowed(struct cpu_list *list);
 
 static inline bool cpu_list_has(const struct cpu_list *list, unsigned cpu)
 {
@@ -28,6 +30,7 @@ static inline void cpu_list_add(struct cpu_list *list, unsigned cpu)
 		list->bits[cpu / 8] |= (uint8_t)(1U << cpu % 8);
 }
 
+unsigned cpu_list_count(const struct cpu_list *list);
 /* The first CPU of a that is not in b; -1: none. */
 int cpu_list_beyond(const struct cpu_list *a, const struct cpu_list *b);
 

@@ -13,7 +13,8 @@
  *
  * Rings. Per CPU two, each owned by a dummy event of this process: a small one for mmap, comm, fork
  * and exit records, so that a flood of samples cannot crowd them out, and a large one for samples.
- * All other events write into them by redirection.
+ * All other events write into them by redirection. Where a target is bound to few of many CPUs the
+ * rings of the others are small, for each rank of a job has a recorder.
  *
  * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
@@ -45,6 +46,7 @@ struct sampler_config {
 	enum sampler_way way;
 	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
 	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
+	const struct cpu_list *likely; /* where samples will be taken; NULL: anywhere */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
 	size_t nr_tasks;
 	bool on_exec; /* SAMPLER_LADDER: the task is ours, and totals start with its exec */
@@ -66,7 +68,7 @@ struct sampler_config {
 	uint64_t regs;                 /* user registers to copy; 0: none */
 	bool data;                     /* what is accessed: address, source, latency */
 	bool branches;                 /* stacks of calls from the processor's branch records */
-	size_t ring_size;              /* wanted for samples, per CPU */
+	size_t ring_size;              /* wanted for samples, per likely CPU */
 	/*
 	 * What those samples copy instead of stack_size that are taken at a period, in the event's
 	 * units, where a ring has so many bytes of room as it wakes the recorder. May be NULL.
@@ -146,9 +148,12 @@ unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 int sampler_copy_more(struct sampler *sampler, uint32_t stack_size);
 /* How many that is now; of what copies as copy_size() says, stack_size. */
 uint32_t sampler_copied(const struct sampler *sampler);
-/* Bytes of memory that all rings take, if each CPU has one of this size for samples. */
-size_t sampler_rings_size(unsigned nr_cpus, size_t size);
-/* Bytes of the ring that each CPU has for samples. */
+/*
+ * Bytes of memory that all rings take at least, if each likely CPU has one of this size for
+ * samples with so much stack.
+ */
+size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uint32_t stack_size);
+/* Bytes of the ring that each likely CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);
 
 /* A descriptor that polls readable when a ring is about half full; -1 behind the last. */

@@ -35,6 +35,14 @@ static int add_ids(struct sampler *s)
 	return 0;
 }
 
+/* A small ring must hold some samples, too. */
+static uint32_t copy_with_room(const struct sampler *s, unsigned c, uint32_t stack_size)
+{
+	size_t most = s->rings[ring_index(s, RING_SAMPLES, c)].ring.size / 3 & ~(size_t)7;
+
+	return stack_size < most ? stack_size : (uint32_t)most;
+}
+
 /* On the CPUs where it is open already, at the period in force. */
 static int open_rung(struct sampler *s, unsigned e, uint32_t stack_size)
 {
@@ -45,7 +53,7 @@ static int open_rung(struct sampler *s, unsigned e, uint32_t stack_size)
 	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
 		struct perf_event_attr attr = event->attr;
 
-		attr.sample_stack_user = stack_size;
+		attr.sample_stack_user = copy_with_room(s, c, stack_size);
 		attr.sample_period = sampler_period_at(event, c, shift);
 		if (*sampler_fd(s, event, event->rung, 0, c) >= 0)
 			error = sampler_open_event(s, &attr, e, rung, 0, c);
@@ -119,5 +127,10 @@ uint32_t sampler_copied(const struct sampler *s)
 
 size_t sampler_ring_size(const struct sampler *s)
 {
-	return s->rings[ring_index(s, RING_SAMPLES, 0)].ring.size;
+	size_t size = 0;
+
+	for (unsigned c = 0; c < s->nr_cpus && !size; c++)
+		if (sampler_is_likely(s, c))
+			size = s->rings[ring_index(s, RING_SAMPLES, c)].ring.size;
+	return size;
 }

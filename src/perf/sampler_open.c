@@ -64,6 +64,16 @@ static void close_all(int *fds, size_t nr)
 	free(fds);
 }
 
+static void note_likely(struct sampler *s, const struct cpu_list *likely)
+{
+	for (unsigned c = 0; c < s->nr_cpus; c++)
+		if (!likely || cpu_list_has(likely, (unsigned)s->cpus[c]))
+			cpu_list_add(&s->likely, (unsigned)s->cpus[c]);
+	s->nr_likely = cpu_list_count(&s->likely);
+	if (likely && !s->nr_likely)
+		note_likely(s, NULL);
+}
+
 static int find_cpus(struct sampler *s)
 {
 	struct cpu_list online;
@@ -190,9 +200,9 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 
 /* A slower rung has the room of the ring for fewer samples: they may be larger. */
 static uint32_t stack_size(const struct sampler *s, const struct sampler_config *config, unsigned e,
-                           unsigned shift)
+                           unsigned c, unsigned shift)
 {
-	size_t ring = sampler_ring_size(s);
+	size_t ring = s->rings[ring_index(s, RING_SAMPLES, c)].ring.size;
 
 	if (!config->stack_size || !config->copy_size)
 		return config->stack_size;
@@ -209,7 +219,7 @@ static int open_event(struct sampler *s, const struct sampler_config *config, un
 	int error;
 
 	attr.sample_period = sampler_period_at(event, c, shift);
-	attr.sample_stack_user = stack_size(s, config, e, shift);
+	attr.sample_stack_user = stack_size(s, config, e, c, shift);
 	error = sampler_open_event(s, &attr, e, rung, t, c);
 	if (!error && !e && s->nr_counters)
 		error = sampler_open_counters(s, config->counters, rung, t, c);
@@ -409,6 +419,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		explain(s, config, error, why);
 		goto out;
 	}
+	note_likely(s, config->likely);
 	s->nr_rings = RING_EXACT * s->nr_cpus + (config->totals != SAMPLER_NO_TOTALS);
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));

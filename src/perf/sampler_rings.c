@@ -11,7 +11,13 @@
 
 #define SIDE_RING_SIZE  ((size_t)128 << 10)
 #define EXACT_RING_SIZE ((size_t)64 << 10) /* at least; no other ring is all CPUs' */
-#define LEAST_SIZE      ((size_t)64 << 10)
+#define OTHER_SIZE      ((size_t)128 << 10) /* of a CPU where samples are not likely, at most */
+#define LEAST_SIZE      ((size_t)16 << 10)
+
+/* Of the rings for samples, by which the others go. */
+struct ring_sizes {
+	size_t likely, other;
+};
 
 struct perf_event_attr sampler_dummy(void)
 {
@@ -58,32 +64,60 @@ static size_t exact_size(unsigned nr_cpus)
 
 static size_t kind_size(enum sampler_ring kind, unsigned nr_cpus, size_t size)
 {
-	const size_t most[NR_SAMPLER_RINGS] = {
-		[RING_SIDE] = SIDE_RING_SIZE,
-		[RING_SAMPLES] = size,
-		[RING_EXACT] = exact_size(nr_cpus),
-	};
+	switch (kind) {
+	case RING_SIDE:
+		return size / 2 < SIDE_RING_SIZE ? size / 2 : SIDE_RING_SIZE;
+	case RING_EXACT:
+		return size < exact_size(nr_cpus) ? size : exact_size(nr_cpus);
+	default:
+		return size;
+	}
+}
 
-	return most[kind] < size ? most[kind] : size;
+static size_t size_of(const struct sampler *s, enum sampler_ring kind, unsigned cpu,
+                      struct ring_sizes sizes)
+{
+	bool likely = kind == RING_EXACT || sampler_is_likely(s, cpu);
+
+	return kind_size(kind, s->nr_cpus, likely ? sizes.likely : sizes.other);
 }
 
 /* The first page of each ring says where it is read and written. */
-size_t sampler_rings_size(unsigned nr_cpus, size_t size)
+static size_t cpu_size(size_t size)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return nr_cpus * (2 * page + kind_size(RING_SIDE, nr_cpus, size) + size) + page +
-	       kind_size(RING_EXACT, nr_cpus, size);
+	return 2 * (size_t)sysconf(_SC_PAGESIZE) + kind_size(RING_SIDE, 1, size) + size;
 }
 
-static int open_all(struct sampler *s, size_t size)
+static size_t all_size(unsigned nr_cpus, unsigned nr_likely, struct ring_sizes sizes)
+{
+	return nr_likely * cpu_size(sizes.likely) + (nr_cpus - nr_likely) * cpu_size(sizes.other) +
+	       (size_t)sysconf(_SC_PAGESIZE) + kind_size(RING_EXACT, nr_cpus, sizes.likely);
+}
+
+/* Two thirds of it are a sample. */
+static size_t least_size(uint32_t stack_size)
+{
+	size_t least = LEAST_SIZE;
+
+	while (least < (size_t)stack_size / 2 * 3)
+		least *= 2;
+	return least;
+}
+
+size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uint32_t stack_size)
+{
+	return all_size(nr_cpus, nr_likely, (struct ring_sizes){size, least_size(stack_size)});
+}
+
+static int open_all(struct sampler *s, struct ring_sizes sizes)
 {
 	int error = 0;
 
 	for (unsigned i = 0; !error && i < s->nr_rings; i++) {
 		enum sampler_ring kind = i / s->nr_cpus;
+		unsigned cpu = i % s->nr_cpus;
 
-		error = ring_open(s, kind, i % s->nr_cpus, kind_size(kind, s->nr_cpus, size));
+		error = ring_open(s, kind, cpu, size_of(s, kind, cpu, sizes));
 	}
 	return error;
 }
@@ -98,59 +132,62 @@ void sampler_close_rings(struct sampler *s)
 	}
 }
 
-/* No smaller than a few samples, else none would ever fit. */
-static size_t least_size(uint32_t stack_size)
-{
-	size_t least = LEAST_SIZE;
-
-	while (least < (size_t)3 * stack_size)
-		least *= 2;
-	return least;
-}
-
-static struct advice advise_locked(const struct sampler *s, size_t size)
+/* held: where it would be allowed if others had none. */
+static struct advice advise_locked(size_t size, enum advice_topic held)
 {
 	struct permission permission;
+	struct advice advice;
 
 	permission_read(&permission);
-	return permission_advise(&permission, PERMISSION_RINGS,
-	                         sampler_rings_size(s->nr_cpus, size));
+	advice = permission_advise(&permission, PERMISSION_RINGS, size);
+	if (advice.topic == ADVICE_NONE)
+		advice = (struct advice){held, {(int64_t)(size >> 10)}, NULL};
+	return advice;
 }
 
-static void note_shortage(struct sampler *s, size_t wanted)
+static void note_shortage(struct sampler *s, int error, size_t size)
 {
-	struct advice advice = advise_locked(s, wanted);
+	struct advice advice = {ADVICE_NO_MEMORY};
 
+	if (error == -EPERM)
+		advice = advise_locked(size, ADVICE_HELD_SMALLER);
 	if (advice.topic == ADVICE_RINGS)
 		advice.topic = ADVICE_SMALLER;
-	else
-		advice.topic = ADVICE_NO_MEMORY;
 	advice_line(&advice, s->shortage, sizeof(s->shortage));
+}
+
+/* The likely ones last, and all alike: the CPU with the smallest ring would lose samples first. */
+static bool shrink(const struct sampler *s, struct ring_sizes *sizes, size_t least)
+{
+	if (sizes->other > least && s->nr_likely < s->nr_cpus)
+		sizes->other /= 2;
+	else if (sizes->likely > least)
+		sizes->likely /= 2;
+	else
+		return false;
+	return true;
 }
 
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why)
 {
-	size_t least = least_size(stack_size), size = wanted > least ? wanted : least;
-	int error = open_all(s, size);
+	size_t least = least_size(stack_size);
+	struct ring_sizes sizes = {wanted > least ? wanted : least, 0};
+	struct advice advice;
+	int error, shortage = 0;
 
-	/* All alike: the CPU with the smallest ring would lose samples first. */
-	while ((error == -EPERM || error == -ENOMEM) && size > least) {
+	sizes.other = sizes.likely < OTHER_SIZE ? sizes.likely : OTHER_SIZE;
+	error = open_all(s, sizes);
+	while ((error == -EPERM || error == -ENOMEM) && shrink(s, &sizes, least)) {
+		shortage = error;
 		sampler_close_rings(s);
-		size /= 2;
-		error = open_all(s, size);
+		error = open_all(s, sizes);
 	}
 	if (error == -EPERM) {
-		struct advice advice = advise_locked(s, size);
-
-		if (advice.topic == ADVICE_NONE)
-			advice = (struct advice){
-				ADVICE_HELD,
-				{(int64_t)(sampler_rings_size(s->nr_cpus, size) >> 10)},
-				NULL,
-			};
+		advice = advise_locked(all_size(s->nr_cpus, s->nr_likely, sizes), ADVICE_HELD);
 		advice_line(&advice, why, WHY_SIZE);
 	}
-	if (!error && size < wanted)
-		note_shortage(s, wanted);
+	if (!error && sizes.likely < wanted)
+		note_shortage(s, shortage,
+		              sampler_rings_size(s->nr_cpus, s->nr_likely, wanted, stack_size));
 	return error;
 }

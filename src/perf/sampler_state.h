@@ -65,6 +65,8 @@ struct sampler {
 	enum sampler_way way;
 	unsigned nr_cpus;
 	int *cpus;
+	struct cpu_list likely; /* where samples will be taken */
+	unsigned nr_likely;
 	int cgroup;
 	pid_t *tasks;
 	unsigned nr_targets; /* tasks, or 1 for the cgroup */
@@ -99,6 +101,11 @@ enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
 static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)
 {
 	return (unsigned)ring * s->nr_cpus + cpu;
+}
+
+static inline bool sampler_is_likely(const struct sampler *s, unsigned cpu)
+{
+	return cpu_list_has(&s->likely, (unsigned)s->cpus[cpu]);
 }
 
 /* The kernel events of a rung, and those of sides. */
@@ -150,7 +157,7 @@ size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_c
 unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned event);
 unsigned sampler_affordable_rungs(struct sampler *s, const struct sampler_config *config);
 
-/* On all CPUs, all alike: of the size wanted, or as large as may be locked. 0, or -errno. */
+/* On all CPUs, the likely ones alike: as wanted, or as large as may be locked. 0, or -errno. */
 int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);
 void sampler_close_rings(struct sampler *s);
 
