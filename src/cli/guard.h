@@ -43,7 +43,7 @@ unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
 
 /*
  * Where no clock is sampled that would tell it: the target's CPU time so far, ns; 0: it cannot be
- * told now. Without either, that of the CPUs that are sampled stands for it.
+ * told now. Without either, that of the CPUs that it can use stands for it.
  */
 void guard_target_time(struct guard *guard, uint64_t target_ns);
 

@@ -143,6 +143,8 @@ void session_note_early_end(struct session *session);
 
 /* Takes in what comes until the recording is over, and what is left then. */
 void session_loop(struct session *session);
+/* How many the target can use at once at most: on large machines, few programs use them all. */
+unsigned session_cpus_in_use(const struct session *session);
 /* At each tick: how to be woken until the next one. */
 void session_pace(struct session *session);
 /* Makes the terminal whole, which others have meanwhile, and stops us if that was asked for. */

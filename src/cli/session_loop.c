@@ -118,11 +118,18 @@ static void look_for_cpus(struct session *s)
 		tables_run(s->tables)->flags |= TRACE_RUN_MISSED_CPU;
 }
 
+unsigned session_cpus_in_use(const struct session *s)
+{
+	unsigned cpus = sampler_nr_sampled(s->sampler), tasks = HASH_COUNT(s->tasks.tasks);
+
+	return s->way == SAMPLER_LADDER && tasks < cpus ? tasks : cpus;
+}
+
 static void look_at_cost(struct session *s)
 {
 	if (!options_have_clock(s->options))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
-	if (guard_exceeded(&s->guard, sampler_now(), sampler_nr_sampled(s->sampler)))
+	if (guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
 		session_slow_down(s);
 }
 
@@ -132,7 +139,7 @@ static void look_at_switches(struct session *s)
 	uint64_t nr = s->tasks.nr_switches;
 
 	s->tasks.nr_switches = 0;
-	if (!s->tasks.by_switches || nr <= MOST_SWITCHES * sampler_nr_cpus(s->sampler))
+	if (!s->tasks.by_switches || nr <= (uint64_t)MOST_SWITCHES * session_cpus_in_use(s))
 		return;
 	sampler_stop_switches(s->sampler);
 	tasks_forget_switches(&s->tasks);

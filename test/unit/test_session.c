@@ -390,6 +390,23 @@ static void cpus_that_are_not_sampled_have_no_time(void **state)
 	assert_int_equal(sampler_nr_sampled(&w->sampler), 1);
 }
 
+static void few_tasks_use_few_cpus(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	for (pid_t tid = 10; tid < 10 + NR_CPUS + 1; tid++) {
+		const struct record born = {.type = RECORD_FORK,
+		                            .time = 1000,
+		                            .pid = 10,
+		                            .tid = (uint32_t)tid,
+		                            .fork = {10, 10}};
+
+		tasks_record(&s->tasks, &born);
+		assert_int_equal(session_cpus_in_use(s), tid - 9 < NR_CPUS ? tid - 9 : NR_CPUS);
+	}
+}
+
 static void what_can_slow_down_does(void **state)
 {
 	struct world *w = *state;
@@ -646,6 +663,7 @@ int main(void)
 		TEST(what_cannot_slow_down_keeps_samples),
 		TEST(what_can_slow_down_does),
 		TEST(cpus_that_are_not_sampled_have_no_time),
+		TEST(few_tasks_use_few_cpus),
 		TEST(modules_are_noted_before_their_samples),
 		TEST(what_was_measured_is_told),
 		TEST(the_last_line_tells_of_losses),
