@@ -21,9 +21,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Descriptors of a recording: those on each CPU, and the rest. */
-#define CPU_FILES  10
-#define MISC_FILES 64
+/* Descriptors of a recording: those on each CPU, but the one for each rung, and the rest. */
+#define CPU_FILES  4
+#define MISC_FILES 67
 
 /* What all looks share. */
 struct look {
@@ -200,9 +200,10 @@ static void look_at_features(const struct look *look)
 static void look_at_limits(const struct look *look)
 {
 	size_t ring = session_ring_size(look->nr_allowed);
-	uint64_t rings = sampler_rings_size(look->nr_cpus, look->nr_allowed, ring,
-	                                    SESSION_STACK_SIZE);
-	uint64_t files = MISC_FILES + CPU_FILES * (uint64_t)look->nr_cpus;
+	uint64_t rings =
+		sampler_rings_size(look->nr_cpus, look->nr_allowed, ring, SESSION_STACK_SIZE);
+	uint64_t files = MISC_FILES +
+	                 (CPU_FILES + sampler_most_rungs(look->nr_cpus)) * (uint64_t)look->nr_cpus;
 	struct permission hard = look->permission;
 	struct advice advice = permitted(look, PERMISSION_RINGS, rings);
 	struct rlimit limit;

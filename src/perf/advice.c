@@ -49,9 +49,9 @@ static const struct sentence {
                          "perf_event_mlock_kb allows for rings",
                          "wait for their end, or: ulimit -l {0}"},
 	[ADVICE_HELD_SMALLER] = {"other recordings of this user have locked memory that "
-	                         "perf_event_mlock_kb allows: these rings are smaller, and lose "
-	                         "samples sooner",
-	                         "wait for their end, or: ulimit -l {0}"},
+                                 "perf_event_mlock_kb allows: these rings are smaller, and lose "
+                                 "samples sooner",
+                                 "wait for their end, or: ulimit -l {0}"},
 	[ADVICE_NO_MEMORY] = {"memory for rings is short: smaller ones lose samples sooner",
                               "try to free some"},
 	[ADVICE_FILES] = {"only {0} files may be open, {1} are needed", "try: ulimit -n {1}"},

@@ -27,9 +27,9 @@ enum advice_topic {
 	ADVICE_SMALLER, /* the same, but smaller ones do */
 	ADVICE_HELD,    /* other recordings have what is allowed; KiB of locked memory to permit */
 	ADVICE_HELD_SMALLER, /* the same, but smaller rings do */
-	ADVICE_NO_MEMORY, /* smaller rings, for want of memory */
-	ADVICE_FILES,     /* files that may be open, files needed */
-	ADVICE_RUNGS,     /* the same, but with fewer sampling periods fewer do */
+	ADVICE_NO_MEMORY,    /* smaller rings, for want of memory */
+	ADVICE_FILES,        /* files that may be open, files needed */
+	ADVICE_RUNGS,        /* the same, but with fewer sampling periods fewer do */
 
 	ADVICE_FILTER,   /* subject: the error that a filter of system calls answers with */
 	ADVICE_SECURITY, /* every right, and refused all the same */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SIDE_RING_SIZE  ((size_t)128 << 10)
-#define EXACT_RING_SIZE ((size_t)64 << 10) /* at least; no other ring is all CPUs' */
+#define EXACT_RING_SIZE ((size_t)64 << 10)  /* at least; no other ring is all CPUs' */
 #define OTHER_SIZE      ((size_t)128 << 10) /* of a CPU where samples are not likely, at most */
 #define LEAST_SIZE      ((size_t)16 << 10)
 

@@ -35,13 +35,20 @@ unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned e)
 
 /*
  * Every fork copies the events of all rungs for all CPUs, some 2 us each: on large machines fewer
- * rungs, for the buffer's levels do the doublings between them. Counters are copied with each. At
- * the end of a task that was attached to, the kernel goes through all events of a ring for each one
- * of the task's own: where tasks are many, fewer rungs again.
+ * rungs, for the buffer's levels do the doublings between them.
+ */
+unsigned sampler_most_rungs(unsigned nr_cpus)
+{
+	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
+}
+
+/*
+ * Counters are copied with each rung. At the end of a task that was attached to, the kernel goes
+ * through all events of a ring for each one of the task's own: where tasks are many, fewer rungs.
  */
 static unsigned wanted_rungs(const struct sampler *s, const struct sampler_config *config)
 {
-	unsigned most = s->nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : s->nr_cpus <= 32 ? 3 : 2, wanted = 1;
+	unsigned most = sampler_most_rungs(s->nr_cpus), wanted = 1;
 
 	if (s->nr_targets * most > MOST_ON_RING)
 		most = s->nr_targets < MOST_ON_RING ? MOST_ON_RING / s->nr_targets : 1;

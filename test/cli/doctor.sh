@@ -43,6 +43,16 @@ if "$ADAPTRACE" doctor | grep -q '^missing  hardware counters: this machine'; th
 	same_sentence 'hardware counters' env
 fi
 
+# A machine with many CPUs needs no more files than a recording opens there.
+online=/sys/devices/system/cpu/online
+if [ "$(id -u)" = 0 ] && unshare -m mount --bind $online $online 2>/dev/null; then
+	echo 0-127 >online
+	unshare -m sh -c "ulimit -n 1024; mount --bind online $online && \"\$@\"" sh \
+		"$ADAPTRACE" doctor >many.txt
+	grep -q '128 CPUs' many.txt || fail "$(cat many.txt)"
+	grep -q '^works *open files' many.txt || fail "$(grep files many.txt)"
+fi
+
 # In a chroot without /proc or /sys that is what is missing, and nothing else is blamed.
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c 'umount -l /proc && "$@"' sh "$ADAPTRACE" record -q true 2>errors
