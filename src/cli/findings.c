@@ -3,7 +3,6 @@
 #include "cli/period.h"
 #include "cli/room.h"
 #include "cli/session.h"
-#include "output/text.h"
 #include "perf/cost.h"
 #include "perf/cpu_list.h"
 #include "perf/machine.h"
@@ -30,7 +29,7 @@ struct look {
 	struct findings *findings;
 	struct permission permission;
 	struct machine machine;
-	unsigned nr_cpus, nr_allowed; /* that run; on which this process may run */
+	unsigned nr_cpus;
 };
 
 /* Something works, as the format says; or as the advice says it does not. */
@@ -199,9 +198,8 @@ static void look_at_features(const struct look *look)
 
 static void look_at_limits(const struct look *look)
 {
-	size_t ring = session_ring_size(look->nr_allowed);
-	uint64_t rings =
-		sampler_rings_size(look->nr_cpus, look->nr_allowed, ring, SESSION_STACK_SIZE);
+	size_t ring = session_ring_size(look->nr_cpus);
+	uint64_t rings = sampler_rings_size(look->nr_cpus, look->nr_cpus, ring, SESSION_STACK_SIZE);
 	uint64_t files = MISC_FILES +
 	                 (CPU_FILES + sampler_most_rungs(look->nr_cpus)) * (uint64_t)look->nr_cpus;
 	struct permission hard = look->permission;
@@ -211,8 +209,8 @@ static void look_at_limits(const struct look *look)
 	if (advice.topic == ADVICE_RINGS)
 		advice.topic = ADVICE_SMALLER;
 	found(look, "locked memory", advice, FINDING_LIMITED,
-	      "permits rings of %zu KiB on %u CPU%s, and of %" PRIu64 " KiB in all", ring >> 10,
-	      look->nr_allowed, plural(look->nr_allowed), rings >> 10);
+	      "permits rings of %zu KiB on each CPU, and of %" PRIu64 " KiB in all", ring >> 10,
+	      rings >> 10);
 	/* the recorder takes what it may have */
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		hard.nofile = limit.rlim_max;
@@ -338,9 +336,7 @@ void findings_make(struct findings *findings)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct look look = {.findings = findings, .nr_cpus = cpus > 0 ? (unsigned)cpus : 1};
-	struct cpu_list allowed;
 
-	look.nr_allowed = cpu_list_allowed(&allowed) ? look.nr_cpus : cpu_list_count(&allowed);
 	findings->nr = 0;
 	findings->can_sample = false;
 	permission_read(&look.permission);

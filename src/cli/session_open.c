@@ -1,3 +1,4 @@
+#include "cli/output_name.h"
 #include "cli/period.h"
 #include "cli/room.h"
 #include "cli/say.h"
@@ -128,12 +129,15 @@ static void configure_stacks(const struct session *s, struct sampler_config *con
 	config->copy_arg = s;
 }
 
-/* Where the target runs, as long as it does not choose others itself. */
+/*
+ * A launcher binds a rank to where it is to run, and its recorder with it. Who else binds a
+ * recorder may do so to keep it from the target.
+ */
 static struct cpu_list likely_cpus(const struct options *options)
 {
 	struct cpu_list likely = options->cpus;
 
-	if (options->command && !options->wide)
+	if (options->command && !options->wide && output_rank() >= 0)
 		cpu_list_allowed(&likely);
 	else if (!options->some_cpus)
 		cpu_list_online(&likely);

@@ -13,8 +13,8 @@
  *
  * Rings. Per CPU two, each owned by a dummy event of this process: a small one for mmap, comm, fork
  * and exit records, so that a flood of samples cannot crowd them out, and a large one for samples.
- * All other events write into them by redirection. Where a target is bound to few of many CPUs the
- * rings of the others are small, for each rank of a job has a recorder.
+ * All other events write into them by redirection. Where a rank of a job is bound to few of many
+ * CPUs the rings of the others are small, for each rank has a recorder.
  *
  * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
