@@ -298,6 +298,13 @@ static void write_all(struct location *location)
 	}
 }
 
+/* One may have no events, and takes time to be written all the same. */
+static void location_done(struct archive *archive)
+{
+	if (!archive->error)
+		archive->error = convert_tick(archive->conversion);
+}
+
 static void write_location(struct archive *archive, uint32_t thread)
 {
 	struct location location = {.archive = archive, .thread = thread};
@@ -319,6 +326,7 @@ static void write_location(struct archive *archive, uint32_t thread)
 	otf2_check(archive,
 	           OTF2_EvtWriter_GetNumberOfEvents(location.writer, &archive->nr_events[thread]));
 	otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, location.writer));
+	location_done(archive);
 }
 
 /* A rank that is not in the trace has no events, and a file for them. */
@@ -328,8 +336,7 @@ static void write_missing(struct archive *archive, uint32_t location)
 
 	if (!otf2_failed(archive, writer))
 		otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, writer));
-	if (!archive->error)
-		archive->error = convert_tick(archive->conversion);
+	location_done(archive);
 }
 
 void otf2_write_events(struct archive *archive)

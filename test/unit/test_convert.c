@@ -192,6 +192,33 @@ static void all_can_be_interrupted(void **state)
 	world_close(&w);
 }
 
+/* Each is two files of an archive, and there may be a hundred thousand. */
+static void threads_can_be_interrupted(void **state)
+{
+	enum { NR_THREADS = 100 };
+	const struct trace_thread threads[NR_THREADS] = {{.pid = 1, .tid = 1}};
+	struct patience patience = {NR_THREADS + NR_THREADS / 2, 0};
+	struct conversion conversion = {.tick = tick, .arg = &patience};
+	const struct converter *converter;
+	struct changed_trace changed;
+	struct world w;
+	struct trace *trace = world_trace(&w, 64 << 10, 100);
+	size_t size;
+
+	(void)state;
+	trace_close(trace);
+	assert_true(change_begin(&changed, w.path));
+	change_section(&changed, TRACE_THREADS, threads, sizeof(threads));
+	assert_true(change_end(&changed));
+	conversion.trace = trace = open_good(w.path);
+	conversion.scratch = w.folder;
+	for (unsigned i = 0; (converter = converter_at(i)); i++)
+		if (converter->to_folder)
+			assert_int_equal(run(converter, &conversion, &size), -EINTR);
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void no_scratch_folder(void **state)
 {
 	const struct converter *converter;
@@ -482,6 +509,7 @@ int main(void)
 		cmocka_unit_test(an_empty_trace),
 		cmocka_unit_test(modules_without_end),
 		cmocka_unit_test(all_can_be_interrupted),
+		cmocka_unit_test(threads_can_be_interrupted),
 		cmocka_unit_test(no_scratch_folder),
 		cmocka_unit_test(lies_are_survived),
 		cmocka_unit_test(half_a_trace_is_none),
