@@ -1,6 +1,7 @@
 /*
  * Fuzzing of all that reads programs: the input is a file that a target has mapped. Its functions,
- * lines, inlined calls and rules are asked for at addresses throughout its code.
+ * lines, inlined calls and rules are asked for at addresses throughout its code, and stacks are
+ * unwound from there.
  */
 
 #include <assert.h>
@@ -10,9 +11,15 @@
 #include <unistd.h>
 
 #include "symbolize/cfi.h"
+#include "fuzz_mutate.h"
+#include "symbolize/arch.h"
 #include "symbolize/symbols.h"
+#include "symbolize/unwind.h"
 
 #define MOST_ADDRESSES 64
+#define BASE           0x100000000ULL
+#define STACK          0x7ffd00000000ULL
+#define STACK_WORDS    64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +27,30 @@ struct addresses {
 	uint32_t at[MOST_ADDRESSES];
 	size_t nr, named;
 };
+
+/* Changes a section, or the table of sections. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	uint64_t random = seed, offset, bytes;
+	Elf64_Shdr section;
+	Elf64_Ehdr elf;
+
+	if (size < sizeof(elf))
+		return LLVMFuzzerMutate(data, size, max_size);
+	memcpy(&elf, data, sizeof(elf));
+	offset = elf.e_shoff + random_below(&random, elf.e_shnum + 1UL) * sizeof(section);
+	if (offset > size || size - offset < sizeof(section))
+		return LLVMFuzzerMutate(data, size, max_size);
+	memcpy(&section, data + offset, sizeof(section));
+	bytes = sizeof(section);
+	if (random_below(&random, 8) && section.sh_size && section.sh_offset <= size &&
+	    section.sh_size <= size - section.sh_offset) {
+		offset = section.sh_offset;
+		bytes = section.sh_size;
+	}
+	change_part(data + offset, bytes, &random);
+	return size;
+}
 
 static void addresses_spread(struct addresses *addresses, const struct module *module)
 {
@@ -71,6 +102,31 @@ static void find_rules(struct module_table *modules, struct module *module,
 	cfi_reader_free(reader);
 }
 
+/* Stacks of return addresses, and of addresses in the stack. */
+static void unwind(struct module_table *modules, struct module *module,
+                   const struct addresses *addresses)
+{
+	struct unwinder *unwinder = unwinder_new(modules, UNWIND_RULES);
+	struct space *space = space_new(1);
+	struct mapping mapping = {BASE, BASE + UINT32_MAX, BASE, module};
+	uint64_t stack[STACK_WORDS], regs[ARCH_REGS], frames[STACK_WORDS];
+	struct unwind_sample sample = {regs, (unsigned char *)stack, sizeof(stack), 1, 0};
+	enum unwind_end end;
+
+	assert(!space_map(space, &mapping));
+	for (size_t i = 0; i < STACK_WORDS; i++)
+		stack[i] = i % 2 ? BASE + addresses->at[i] : STACK + 16 * i;
+	for (size_t i = 0; i < ARCH_REGS; i++)
+		regs[i] = STACK + 8 * (i % 4);
+	regs[arch_sample_index[ARCH_SP]] = STACK;
+	for (size_t i = 0; i < addresses->nr; i++) {
+		regs[arch_sample_index[ARCH_PC]] = BASE + addresses->at[i];
+		unwinder_walk(unwinder, space, &sample, frames, STACK_WORDS, &end);
+	}
+	space_put(space);
+	unwinder_free(unwinder);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct module_table *modules = module_table_new();
@@ -88,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		addresses_spread(&addresses, module);
 		name(modules, module, &addresses);
 		find_rules(modules, module, &addresses);
+		unwind(modules, module, &addresses);
 	}
 	module_table_free(modules);
 	close(fd);
