@@ -128,7 +128,9 @@ static struct json_object *function_object(const struct job *job,
 	char text[FRAME_TEXT_SIZE];
 
 	json_add(object, "symbol", json_text(paths_function(&sums->paths, function->name, text)));
-	json_add(object, "module", json_text(paths_module(&sums->paths, function->name)));
+	json_add(object, "module",
+	         json_text(frame_module_text(job->trace,
+	                                     paths_name(&sums->paths, function->name)->frame)));
 	self = spread_object(job, &function->self, &sums->self[first]);
 	json_add_number(self, "error", (uint64_t)ceil(function->self.error));
 	json_add(object, "self", self);

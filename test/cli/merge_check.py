@@ -78,6 +78,9 @@ for rank in mpi["ranks"]:
     assert abs(rank["mpi_weight"] - rank["time_ns"]) < 0.02 * rank["time_ns"] + 5000000, rank
 assert mpi["contexts"][0]["stack"] == ["MPI_Waitall", "exchange", "step", "main"]
 
+# A function is called the same in all of them.
+functions, of_ranks = ({(f["symbol"], f["module"]) for f in r["functions"]} for r in (report, ranks))
+assert of_ranks == functions, of_ranks ^ functions
 compute = next(f for f in ranks["functions"] if f["symbol"] == "compute")
 assert compute["self"]["max"] == max(compute["self"]["by_rank"])
 assert compute["self"]["max_rank"] % 2 == 0 and compute["self"]["min_rank"] % 2 == 1
