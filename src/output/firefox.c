@@ -4,8 +4,9 @@
  *
  *     samples.stack → stackTable (frame, prefix) → frameTable → funcTable → name, resource → lib
  *
- * Numbers of stacks are those of paths; of frames those of places; of functions those of names. The
- * strings are the functions' names, then the modules', the source files', and the rest.
+ * Numbers of stacks are those of paths; of frames those of places. A function with lines of several
+ * files is one in each: a frame's line is understood as one of its function's file. The strings are
+ * the functions' names, then the modules', the source files', and the rest.
  */
 #include "output/convert.h"
 #include "output/escape.h"

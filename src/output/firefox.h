@@ -20,10 +20,12 @@ struct firefox {
 	struct map64 files;  /* numbers by the string of the path */
 	uint32_t *file_name; /* and the strings */
 	uint32_t nr_files;
-	uint32_t *file_of_function; /* number + 1; 0: not known */
-	uint32_t *process_of;       /* see processes.h */
-	uint64_t start;             /* ns: time 0 */
-	bool time_event;            /* weights are ns */
+	struct map64 functions; /* numbers by name and file */
+	uint32_t *function_of;  /* for each place */
+	uint32_t *place_of;     /* for each function one of its places */
+	uint32_t *process_of;   /* see processes.h */
+	uint64_t start;         /* ns: time 0 */
+	bool time_event;        /* weights are ns */
 };
 
 /* What the tables refer to, when all paths are known. 0 or -ENOMEM. */

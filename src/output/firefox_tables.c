@@ -68,7 +68,7 @@ static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
 
 static void print_frame_function(const struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.names[row].function);
+	fprintf(firefox->file, "%" PRIu32, firefox->function_of[row]);
 }
 
 static void print_frame_category(const struct firefox *firefox, uint32_t row)
@@ -82,9 +82,20 @@ static void print_frame_category(const struct firefox *firefox, uint32_t row)
 	                                        : CATEGORY_USER);
 }
 
+/* A place in the function. */
+static const struct frame_name *place_of(const struct firefox *firefox, uint32_t row)
+{
+	return &firefox->paths->names.names[firefox->place_of[row]];
+}
+
+static void print_function_name(const struct firefox *firefox, uint32_t row)
+{
+	fprintf(firefox->file, "%" PRIu32, place_of(firefox, row)->function);
+}
+
 static void print_function_resource(const struct firefox *firefox, uint32_t row)
 {
-	uint32_t module = paths_name(firefox->paths, row)->module;
+	uint32_t module = place_of(firefox, row)->module;
 
 	if (module)
 		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->libs, module));
@@ -109,8 +120,10 @@ static void print_frame_line(const struct firefox *firefox, uint32_t row)
 
 static void print_function_source(const struct firefox *firefox, uint32_t row)
 {
-	if (firefox->file_of_function[row])
-		fprintf(firefox->file, "%" PRIu32, firefox->file_of_function[row] - 1);
+	uint32_t file = place_of(firefox, row)->file;
+
+	if (file)
+		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->files, file));
 	else
 		fputs("null", firefox->file);
 }
@@ -144,31 +157,65 @@ static int find_libs(struct firefox *firefox)
 	return 0;
 }
 
-/* A function is in the file of its first line that is known. */
 static int find_files(struct firefox *firefox)
 {
-	const struct paths *paths = firefox->paths;
+	const struct frame_names *names = &firefox->paths->names;
 
-	firefox->file_name = calloc((size_t)paths->names.nr + 1, sizeof(*firefox->file_name));
-	firefox->file_of_function =
-		calloc((size_t)paths->names.nr_functions + 1, sizeof(*firefox->file_of_function));
-	if (!firefox->file_name || !firefox->file_of_function)
+	firefox->file_name = calloc((size_t)names->nr + 1, sizeof(*firefox->file_name));
+	if (!firefox->file_name)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < paths->names.nr; i++) {
-		const struct frame_name *place = &paths->names.names[i];
-		uint32_t number;
+	for (uint32_t i = 0; i < names->nr; i++) {
+		uint32_t file = names->names[i].file, number;
 
-		if (!place->file)
+		if (!file)
 			continue;
-		number = map64_number(&firefox->files, place->file);
+		number = map64_number(&firefox->files, file);
 		if (number == UINT32_MAX)
 			return -ENOMEM;
 		if (number == firefox->nr_files)
-			firefox->file_name[firefox->nr_files++] = place->file;
-		if (!firefox->file_of_function[place->function])
-			firefox->file_of_function[place->function] = number + 1;
+			firefox->file_name[firefox->nr_files++] = file;
 	}
 	return 0;
+}
+
+static int find_function(struct firefox *firefox, uint32_t place, uint32_t file)
+{
+	uint32_t function = firefox->paths->names.names[place].function;
+	uint32_t nr = firefox->functions.nr;
+	uint32_t number = map64_number(&firefox->functions, (uint64_t)function << 32 | file);
+
+	if (number == UINT32_MAX)
+		return -ENOMEM;
+	if (number == nr)
+		firefox->place_of[number] = place;
+	firefox->function_of[place] = number;
+	return 0;
+}
+
+static int find_functions(struct firefox *firefox)
+{
+	const struct frame_names *names = &firefox->paths->names;
+	uint32_t *files = calloc((size_t)names->nr_functions + 1, sizeof(*files));
+	int err = 0;
+
+	firefox->function_of = calloc((size_t)names->nr + 1, sizeof(*firefox->function_of));
+	firefox->place_of = calloc((size_t)names->nr + 1, sizeof(*firefox->place_of));
+	if (!files || !firefox->function_of || !firefox->place_of)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < names->nr; i++) {
+		const struct frame_name *place = &names->names[i];
+
+		if (!place->file)
+			continue;
+		files[place->function] = place->file;
+		err = find_function(firefox, i, place->file);
+	}
+	/* What has no line goes with one of the lines. */
+	for (uint32_t i = 0; !err && i < names->nr; i++)
+		if (!names->names[i].file)
+			err = find_function(firefox, i, files[names->names[i].function]);
+	free(files);
+	return err;
 }
 
 /* The first 16 bytes as a GUID, whose first fields are little-endian, and age 0. */
@@ -259,10 +306,10 @@ static void print_frames(const struct firefox *firefox)
 
 static void print_functions(const struct firefox *firefox)
 {
-	uint32_t nr = firefox->paths->names.nr_functions;
+	uint32_t nr = firefox->functions.nr;
 
 	fputs("\"funcTable\":{", firefox->file);
-	print_column(firefox, "name", nr, print_number);
+	print_column(firefox, "name", nr, print_function_name);
 	print_same(firefox, "isJS", nr, "false");
 	print_same(firefox, "relevantForJS", nr, "false");
 	print_column(firefox, "resource", nr, print_function_resource);
@@ -314,14 +361,16 @@ void firefox_print_tables(const struct firefox *firefox)
 
 int firefox_find_names(struct firefox *firefox)
 {
-	return find_libs(firefox) || find_files(firefox) ? -ENOMEM : 0;
+	return find_libs(firefox) || find_files(firefox) || find_functions(firefox) ? -ENOMEM : 0;
 }
 
 void firefox_free_names(struct firefox *firefox)
 {
 	map64_fini(&firefox->libs);
 	map64_fini(&firefox->files);
+	map64_fini(&firefox->functions);
 	free(firefox->lib_name);
 	free(firefox->file_name);
-	free(firefox->file_of_function);
+	free(firefox->function_of);
+	free(firefox->place_of);
 }

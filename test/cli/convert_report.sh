@@ -51,13 +51,31 @@ for way in '' --inherit; do
 	part recorded --only comm=threads --time 100ms,
 	all recorded
 done
-"$ADAPTRACE" dump --json recorded.atr >recorded.dump
-for format in firefox:.firefox.json.gz pprof:.pb.gz perf-script:.perf.txt callgrind:.callgrind.out; do
-	[ -e "recorded${format#*:}" ] || continue
-	python3 "$here/convert_check.py" places "${format%%:*}" "recorded${format#*:}" recorded.dump
-done
+places() { # TRACE
+	"$ADAPTRACE" dump --json $1.atr >$1.dump
+	for format in firefox:.firefox.json.gz pprof:.pb.gz perf-script:.perf.txt callgrind:.callgrind.out; do
+		[ -e "$1${format#*:}" ] || continue
+		python3 "$here/convert_check.py" places "${format%%:*}" "$1${format#*:}" $1.dump
+	done
+}
+places recorded
 "$ADAPTRACE" convert --perf-script -o - recorded.atr | grep -q ' (inlined)$' ||
 	echo "nothing was inlined in this recording"
+# A function that includes a part of itself has lines in two files.
+cat >included.c <<'EOF'
+int main(void)
+{
+	for (volatile int i = 0; i < 50000000; i++)
+		;
+#line 3 "included.h"
+	for (volatile int i = 0; i < 50000000; i++)
+		;
+}
+EOF
+cc -g -o included included.c
+recorded -e cpu-clock:u -g none -o included.atr ./included
+all included
+places included
 # Of a storm of short processes much is [unsampled], beside what was sampled.
 recorded --inherit -F 100 -e cpu-clock -e page-faults -o storm.atr \
 	sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done; "$0" 0.2' "$TARGETS/burn" >/dev/null
