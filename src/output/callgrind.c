@@ -105,7 +105,7 @@ static bool *find_called(struct callgrind *callgrind)
 	callgrind->inner = calloc((size_t)paths_nr(paths) + 1, sizeof(*callgrind->inner));
 	for (uint32_t i = 0; called && callgrind->inner && i < paths_nr(paths); i++) {
 		callgrind->inner[i] = is_inner_call(paths, i);
-		if (paths_caller(paths, i) != PATH_NONE && !callgrind->inner[i])
+		if (paths_caller(paths, i) != PATH_NONE)
 			called[paths_leaf(paths, i)] = true;
 	}
 	return called;

@@ -6,7 +6,9 @@ check_format callgrind .callgrind.out
 callgrind_annotate --inclusive=yes plain.callgrind.out >inclusive || fail "no inclusive costs"
 grep -q 'main' inclusive || fail "callers cost nothing"
 # Functions that call themselves and each other, and that are called and begin stacks.
-for kind in plain reduced; do
+"$build/unit/make_trace" again again.atr
+"$ADAPTRACE" convert --callgrind again.atr
+for kind in plain reduced again; do
 	"$ADAPTRACE" report --json $kind.atr >report.json
 	python3 "$here/convert_check.py" inclusive $kind.callgrind.out report.json
 done

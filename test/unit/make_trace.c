@@ -3,6 +3,7 @@
  *
  *     make_trace plain|reduced FILE     the same run in a large and in a small buffer
  *     make_trace exec FILE              a process that executes a program between two samples
+ *     make_trace again FILE             a function that begins stacks and is called in them again
  *     make_trace hostile FILE           names that want to be something else
  *     make_trace big FILE SAMPLES       of 8 threads
  *     make_trace pairs FILE             a bin with more pairs than are numbered
@@ -165,6 +166,23 @@ static void make_plain(struct run *run, size_t budget)
 
 		put(run, chance < 3 ? 1 : chance < 5 ? 2 : 3, 1 + (unsigned)rnd(run, 8));
 	}
+	run_write(run);
+}
+
+/* "first" of the one module calls that of the other, which calls it again, and then "last" runs. */
+static void make_again(struct run *run)
+{
+	static const char *const names[] = {"first", "last"};
+	static const char *const comms[] = {"app"};
+
+	run->names = names;
+	run->nr_names = 1;
+	run->comms = comms;
+	run->nr_comms = run->nr_threads = 1;
+	run_open(run, 1 << 20);
+	while (run->n < 1000)
+		put(run, 1, 3);
+	run->nr_names = 2;
 	run_write(run);
 }
 
@@ -431,13 +449,16 @@ int main(int argc, char **argv)
 	struct run run = {.path = argc > 2 ? argv[2] : NULL, .seed = 7};
 
 	if (argc < 3)
-		die("usage: make_trace plain|reduced|exec|hostile|big|pairs|sums FILE [SAMPLES]");
+		die("usage: make_trace plain|reduced|exec|again|hostile|big|pairs|sums FILE "
+		    "[SAMPLES]");
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&run, 64 << 20);
 	else if (!strcmp(argv[1], "reduced"))
 		make_plain(&run, 64 << 10);
 	else if (!strcmp(argv[1], "exec"))
 		make_exec(&run);
+	else if (!strcmp(argv[1], "again"))
+		make_again(&run);
 	else if (!strcmp(argv[1], "hostile"))
 		make_hostile(&run);
 	else if (!strcmp(argv[1], "big") && argc > 3)
