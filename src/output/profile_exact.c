@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A command's functions are scaled to its exact total where samples cover enough of it. */
+/* A command's functions are scaled up to its exact total where samples cover enough of it. */
 #define SCALE_LEAST_SAMPLES 30
 #define SCALE_LEAST_PERCENT 80
 
@@ -158,14 +158,29 @@ int builder_add_unsampled(struct builder *builder)
 
 /* --- scaling ---------------------------------------------------------------------------------- */
 
+/* Samples of an inherited event may stand for time of the thread that it was passed on from. */
+static bool is_exceeded(const struct trace_command *command, const struct share *share,
+                        uint64_t period)
+{
+	return command->exact && share->weight > command->exact + period;
+}
+
+static bool is_covered(const struct trace_command *command, const struct share *share,
+                       uint64_t period)
+{
+	return share->samples >= SCALE_LEAST_SAMPLES && command->exact > share->weight + period &&
+	       100 * (double)share->weight >= SCALE_LEAST_PERCENT * (double)command->exact;
+}
+
 static bool may_scale(const struct trace *trace, const struct trace_command *command,
                       const struct share *share)
 {
 	const struct trace_event *event = trace_event(trace, 0);
+	uint64_t period = trace_period(event, trace_shift(event));
 
-	return command->flags & TRACE_THREAD_EXACT && share->samples >= SCALE_LEAST_SAMPLES &&
-	       command->exact > share->weight + trace_period(event, trace_shift(event)) &&
-	       100 * (double)share->weight >= SCALE_LEAST_PERCENT * (double)command->exact;
+	return command->flags & TRACE_THREAD_EXACT &&
+	       (is_exceeded(command, share, period) ||
+	        (!counts_kernel(trace) && is_covered(command, share, period)));
 }
 
 static int scale_threads(struct profile *profile, uint32_t comm, double factor)
@@ -185,10 +200,16 @@ static int scale_threads(struct profile *profile, uint32_t comm, double factor)
 	return 0;
 }
 
+static uint64_t difference(const struct profile_scaled *scaled)
+{
+	return scaled->exact > scaled->sampled ? scaled->exact - scaled->sampled
+	                                       : scaled->sampled - scaled->exact;
+}
+
 static int compare_scaled(const void *a, const void *b)
 {
 	const struct profile_scaled *x = a, *y = b;
-	uint64_t of_x = x->exact - x->sampled, of_y = y->exact - y->sampled;
+	uint64_t of_x = difference(x), of_y = difference(y);
 
 	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->comm > y->comm) - (x->comm < y->comm);
 }
@@ -222,7 +243,7 @@ int builder_scale(struct builder *builder)
 	int err;
 
 	if (!exact_wanted(profile) || !shares_exact_known(profile->trace) ||
-	    !trace_event(profile->trace, 0) || counts_kernel(profile->trace))
+	    !trace_event(profile->trace, 0))
 		return 0;
 	err = shares_init(&shares, profile->trace);
 	if (err)

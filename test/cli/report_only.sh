@@ -23,7 +23,7 @@ def same(row, other, whole):
     """The largest weight of one sample, which is in the error, is that of a part here, and so is
     the whole, which no error is beyond."""
     if scaled:
-        return row["samples"] == other["samples"] and row["self"] <= other["self"]
+        return row["samples"] == other["samples"]
     exact = all(row[name] == other[name] for name in ("self", "total", "samples"))
     error = min(other["error"], whole)
     return exact and abs(row["error"] - error) <= error / 20

@@ -728,7 +728,7 @@ static struct profile *profile_of_coverage(struct world *w, struct trace **trace
 	return profile;
 }
 
-static void what_is_mostly_covered_is_scaled(void **state)
+static void what_is_mostly_covered_or_exceeded_is_scaled(void **state)
 {
 	static const struct {
 		unsigned nr, exact;
@@ -736,6 +736,7 @@ static void what_is_mostly_covered_is_scaled(void **state)
 	} cases[] = {
 		{40, 50, true, true},  {40, 50, false, false}, {39, 50, true, false},
 		{29, 36, true, false}, {30, 36, true, true},   {79, 100, true, false},
+		{50, 40, true, true},  {3, 1, true, true},
 	};
 	struct profile *profile;
 	struct trace *trace;
@@ -840,7 +841,7 @@ int main(void)
 		cmocka_unit_test(evidence_is_weighed),
 		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
-		cmocka_unit_test(what_is_mostly_covered_is_scaled),
+		cmocka_unit_test(what_is_mostly_covered_or_exceeded_is_scaled),
 		cmocka_unit_test(small_numbers_are_covered_alike),
 		cmocka_unit_test(commands_are_scaled_apart),
 	};
