@@ -23,7 +23,7 @@ static int compare_tids(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return ORDER(*x, *y);
 }
 
 /* Those of one process, or none of one that has ended meanwhile. */

@@ -85,7 +85,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct hot_place *x = a, *y = b;
 
-	return (x->frame > y->frame) - (x->frame < y->frame);
+	return ORDER(x->frame, y->frame);
 }
 
 static int collect(struct annotation *annotation, const struct profile *profile,
@@ -113,9 +113,7 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct hot_line *x = a, *y = b;
 
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return (x->line > y->line) - (x->line < y->line);
+	return ORDER(x->file, y->file) ?: ORDER(x->line, y->line);
 }
 
 struct hot {
@@ -127,9 +125,7 @@ static int compare_hot(const void *a, const void *b)
 {
 	const struct hot *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	return x->index < y->index ? -1 : 1;
+	return ORDER(y->self, x->self) ?: ORDER(x->index, y->index);
 }
 
 /* Marks as many lines and places as the limit allows. */
@@ -172,9 +168,7 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct file_rank *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	return x->first < y->first ? -1 : 1;
+	return ORDER(y->self, x->self) ?: ORDER(x->first, y->first);
 }
 
 static int order_files(struct annotation *annotation)
@@ -259,9 +253,7 @@ static int compare_codes(const void *a, const void *b)
 {
 	const struct hot_code *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	return x->symbol < y->symbol ? -1 : 1;
+	return ORDER(y->self, x->self) ?: ORDER(x->symbol, y->symbol);
 }
 
 static void find_codes(struct annotation *annotation)

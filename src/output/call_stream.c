@@ -94,11 +94,7 @@ static int compare_regions(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 
-	if (x->enter != y->enter)
-		return x->enter < y->enter ? -1 : 1;
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
-	return (x->leave < y->leave) - (x->leave > y->leave);
+	return ORDER(x->enter, y->enter) ?: ORDER(x->depth, y->depth) ?: ORDER(y->leave, x->leave);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -184,7 +180,7 @@ static int compare_requests(const void *a, const void *b)
 {
 	const struct call_part *x = a, *y = b;
 
-	return (x->request > y->request) - (x->request < y->request);
+	return ORDER(x->request, y->request);
 }
 
 /*

@@ -143,9 +143,7 @@ static int compare_links(const void *a, const void *b)
 {
 	const struct call_link *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	return ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
 }
 
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
@@ -201,11 +199,7 @@ static int compare_regions(const void *a, const void *b, void *arg)
 	const struct call_sum *x = (const struct call_sum *)arg + *(const uint32_t *)a;
 	const struct call_sum *y = (const struct call_sum *)arg + *(const uint32_t *)b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? 1 : -1;
-	if (x->calls != y->calls)
-		return x->calls < y->calls ? 1 : -1;
-	return (x > y) - (x < y);
+	return ORDER(y->time, x->time) ?: ORDER(y->calls, x->calls) ?: ORDER(x, y);
 }
 
 uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr)

@@ -181,14 +181,10 @@ static int compare_costs(const void *a, const void *b, void *arg)
 {
 	const struct paths *paths = arg;
 	const struct cost *x = a, *y = b;
-	uint32_t x_function = function_of(paths, x), y_function = function_of(paths, y);
+	int order = ORDER(function_of(paths, x), function_of(paths, y));
 
-	if (x_function != y_function)
-		return x_function < y_function ? -1 : 1;
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
 	/* What a place costs itself comes first. */
-	return x->callee + 1 < y->callee + 1 ? -1 : x->callee != y->callee;
+	return order ?: ORDER(x->place, y->place) ?: ORDER(x->callee + 1, y->callee + 1);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

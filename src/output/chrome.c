@@ -20,6 +20,7 @@
 #include "output/processes.h"
 #include "output/run_properties.h"
 #include "output/spool.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -386,13 +387,11 @@ static int find_pids(struct chrome *chrome)
 
 static int compare_turns(const void *a, const void *b)
 {
-	const struct turn *left = a, *right = b;
+	const struct turn *x = a, *y = b;
 
-	if (left->track != right->track)
-		return left->track < right->track ? -1 : 1;
-	if (left->last_time != right->last_time)
-		return left->last_time < right->last_time ? -1 : 1;
-	return left->thread < right->thread ? -1 : left->thread > right->thread;
+	return ORDER(x->track, y->track)
+	               ?: ORDER(x->last_time, y->last_time)
+	               ?: ORDER(x->thread, y->thread);
 }
 
 static int find_turns(struct chrome *chrome)

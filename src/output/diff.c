@@ -1,5 +1,6 @@
 #include "output/diff.h"
 #include "output/report_rows.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -64,21 +65,15 @@ static int compare_sightings(const void *a, const void *b, void *nr_keys)
 	const struct sighting *x = a, *y = b;
 	int order = compare_cells(x->cells, y->cells, *(const unsigned *)nr_keys);
 
-	if (order)
-		return order;
-	if (x->side != y->side)
-		return x->side < y->side ? -1 : 1;
-	return x->run < y->run ? -1 : x->run > y->run;
+	return order ?: ORDER(x->side, y->side) ?: ORDER(x->run, y->run);
 }
 
 static int compare_changes(const void *a, const void *b, void *nr_keys)
 {
 	const struct diff_row *x = a, *y = b;
-	double p = fabs(x->change), q = fabs(y->change);
+	int order = ORDER(fabs(y->change), fabs(x->change));
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	return compare_cells(x->cells, y->cells, *(const unsigned *)nr_keys);
+	return order ?: compare_cells(x->cells, y->cells, *(const unsigned *)nr_keys);
 }
 
 static int see_run(struct sightings *seen, const struct diff *diff, unsigned side, unsigned run,

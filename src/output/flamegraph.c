@@ -140,9 +140,7 @@ static int compare_kids(const void *a, const void *b, void *arg)
 	const struct path_node *nodes = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (nodes[x].total != nodes[y].total)
-		return nodes[x].total > nodes[y].total ? -1 : 1;
-	return x < y ? -1 : 1;
+	return ORDER(nodes[y].total, nodes[x].total) ?: ORDER(x, y);
 }
 
 /* Sorts the nodes by parent, and by weight below one. */

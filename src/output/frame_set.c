@@ -25,7 +25,7 @@ static int compare_frames(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 static void compact(struct frame_set *set)

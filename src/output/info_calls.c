@@ -4,6 +4,7 @@
 #include "output/json_text.h"
 #include "output/text.h"
 #include "output/trace_calls.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -120,9 +121,7 @@ static int compare_ranks(const void *a, const void *b)
 	const struct trace_process *x = *(const struct trace_process *const *)a;
 	const struct trace_process *y = *(const struct trace_process *const *)b;
 
-	if (x->rank != y->rank)
-		return (uint32_t)x->rank < (uint32_t)y->rank ? -1 : 1;
-	return (x > y) - (x < y);
+	return ORDER((uint32_t)x->rank, (uint32_t)y->rank) ?: ORDER(x, y);
 }
 
 /* By rank, to be freed; NULL: no memory. */

@@ -6,6 +6,7 @@
 #include "output/shares.h"
 #include "output/text.h"
 #include "output/warnings.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -328,11 +329,7 @@ static int compare_shares(const void *a, const void *b, void *arg)
 	const struct share *x = (const struct share *)arg + *(const uint32_t *)a;
 	const struct share *y = (const struct share *)arg + *(const uint32_t *)b;
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	if (x->stored != y->stored)
-		return x->stored < y->stored ? 1 : -1;
-	return (x > y) - (x < y);
+	return ORDER(y->weight, x->weight) ?: ORDER(y->stored, x->stored) ?: ORDER(x, y);
 }
 
 static uint32_t *in_order(struct share *shares, uint32_t nr)

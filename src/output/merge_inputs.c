@@ -3,6 +3,7 @@
 #include "output/scratch.h"
 #include "output/trace_calls.h"
 #include "output/turns.h"
+#include "symbolize/array.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -67,9 +68,7 @@ static int compare_inputs(const void *a, const void *b)
 {
 	const struct merge_input *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return (uint32_t)x->rank < (uint32_t)y->rank ? -1 : 1;
-	return strcmp(x->path, y->path);
+	return ORDER((uint32_t)x->rank, (uint32_t)y->rank) ?: strcmp(x->path, y->path);
 }
 
 static int open_inputs(struct merge *merge)

@@ -45,10 +45,7 @@ static int compare_closings(const void *a, const void *b)
 {
 	const struct closing *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->event != y->event ? (x->event < y->event ? -1 : 1)
-	                            : (x->floor > y->floor) - (x->floor < y->floor);
+	return ORDER(x->time, y->time) ?: ORDER(x->event, y->event) ?: ORDER(x->floor, y->floor);
 }
 
 static void note_closing(const struct merge *merge, const struct merge_input *input,

@@ -1,6 +1,7 @@
 #include "output/clock_sides.h"
 #include "output/profile_build.h"
 #include "output/shares.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static int compare_unsampled(const void *a, const void *b)
 	const struct profile_unsampled *x = a, *y = b;
 	uint64_t of_x = x->exact - x->sampled, of_y = y->exact - y->sampled;
 
-	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->row > y->row) - (x->row < y->row);
+	return ORDER(of_y, of_x) ?: ORDER(x->row, y->row);
 }
 
 int builder_add_unsampled(struct builder *builder)
@@ -211,7 +212,7 @@ static int compare_scaled(const void *a, const void *b)
 	const struct profile_scaled *x = a, *y = b;
 	uint64_t of_x = difference(x), of_y = difference(y);
 
-	return of_x != of_y ? (of_x < of_y ? 1 : -1) : (x->comm > y->comm) - (x->comm < y->comm);
+	return ORDER(of_y, of_x) ?: ORDER(x->comm, y->comm);
 }
 
 static int scale_commands(struct profile *profile, const struct shares *shares)

@@ -1,5 +1,7 @@
 #include "output/rank_rows.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,15 +9,14 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank_row *x = a, *y = b;
 
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	return ORDER(x->rank, y->rank);
 }
 
 static int compare_rows(const void *a, const void *b)
 {
 	const struct rank_row *x = a, *y = b;
-	int order = compare_ranks(x, y);
 
-	return order ? order : (x->process > y->process) - (x->process < y->process);
+	return compare_ranks(x, y) ?: ORDER(x->process, y->process);
 }
 
 /* A rank that went on as another process has one row. */

@@ -137,11 +137,9 @@ static int compare_functions(const void *a, const void *b)
 {
 	const struct rank_function *x = a, *y = b;
 
-	if (x->self.sum != y->self.sum)
-		return x->self.sum < y->self.sum ? 1 : -1;
-	if (x->total.sum != y->total.sum)
-		return x->total.sum < y->total.sum ? 1 : -1;
-	return (x->name > y->name) - (x->name < y->name);
+	return ORDER(y->self.sum, x->self.sum)
+	               ?: ORDER(y->total.sum, x->total.sum)
+	               ?: ORDER(x->name, y->name);
 }
 
 static int sum_functions(struct rank_sums *sums)
@@ -180,24 +178,19 @@ static int compare_contexts(const void *a, const void *b)
 {
 	const struct mpi_context *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return (x->path > y->path) - (x->path < y->path);
+	return ORDER(y->weight, x->weight) ?: ORDER(x->path, y->path);
 }
 
 static int compare_calls(const void *a, const void *b, void *arg)
 {
 	const struct mpi_context *x = a, *y = b;
 	const struct paths *paths = arg;
-	uint32_t caller_x = paths_caller(paths, x->path), caller_y = paths_caller(paths, y->path);
 	char text_x[FRAME_TEXT_SIZE], text_y[FRAME_TEXT_SIZE];
-	int order;
 
-	if (caller_x != caller_y)
-		return caller_x < caller_y ? -1 : 1;
-	order = strcmp(mpi_paths_call(paths, x->path, text_x),
-	               mpi_paths_call(paths, y->path, text_y));
-	return order ? order : (x->path > y->path) - (x->path < y->path);
+	return ORDER(paths_caller(paths, x->path), paths_caller(paths, y->path))
+	               ?: strcmp(mpi_paths_call(paths, x->path, text_x),
+	                         mpi_paths_call(paths, y->path, text_y))
+	               ?: ORDER(x->path, y->path);
 }
 
 static bool is_same_call(const struct paths *paths, uint32_t x, uint32_t y)

@@ -1,5 +1,6 @@
 #include "output/report_job.h"
 #include "output/warner.h"
+#include "symbolize/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,11 +73,7 @@ static int compare_by_bytes(const void *a, const void *b)
 {
 	const struct call_link *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	return ORDER(y->bytes, x->bytes) ?: ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
 }
 
 struct call_link *job_links(const struct job *job, uint32_t *nr)

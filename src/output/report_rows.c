@@ -9,18 +9,12 @@
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static int descending(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare_classes(const void *a, const void *b, void *arg)
 {
 	const struct profile_class *classes = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = descending(classes[x].weight, classes[y].weight);
 
-	return order ? order : (x > y) - (x < y);
+	return ORDER(classes[y].weight, classes[x].weight) ?: ORDER(x, y);
 }
 
 uint32_t *report_classes(const struct profile *profile)
@@ -44,15 +38,11 @@ static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct report_rows *rows = arg;
 	const struct class_row *x = a, *y = b;
-	int self = descending(row_self(rows->profile, x), row_self(rows->profile, y));
-	int total = descending(x->total, y->total);
-	int first = rows->options->by_total ? total : self;
+	int self = ORDER(row_self(rows->profile, y), row_self(rows->profile, x));
+	int total = ORDER(y->total, x->total);
+	int order = rows->options->by_total ? total ?: self : self ?: total;
 
-	if (first)
-		return first;
-	if (self || total)
-		return self ? self : total;
-	return (x->order > y->order) - (x->order < y->order);
+	return order ?: ORDER(x->order, y->order);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

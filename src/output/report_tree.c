@@ -13,15 +13,11 @@ static int compare_branches(const void *a, const void *b)
 {
 	const struct report_branch *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (!x->nr != !y->nr)
-		return x->nr ? 1 : -1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return (x->unsampled > y->unsampled) - (x->unsampled < y->unsampled);
+	return ORDER(x->parent, y->parent)
+	               ?: ORDER(!y->nr, !x->nr)
+	               ?: ORDER(y->total, x->total)
+	               ?: ORDER(x->node, y->node)
+	               ?: ORDER(x->unsampled, y->unsampled);
 }
 
 static uint64_t least_of(const struct profile *profile, const struct report_options *options,
@@ -120,11 +116,7 @@ static int compare_names(const void *a, const void *b, void *arg)
 	const struct frame_name *p = name_of(tree, *x), *q = name_of(tree, *y);
 	uint32_t parent = tree->branches[*x].parent, other = tree->branches[*y].parent;
 
-	if (parent != other)
-		return parent < other ? -1 : 1;
-	if (p->symbol != q->symbol)
-		return p->symbol < q->symbol ? -1 : 1;
-	return (p->module > q->module) - (p->module < q->module);
+	return ORDER(parent, other) ?: ORDER(p->symbol, q->symbol) ?: ORDER(p->module, q->module);
 }
 
 /* Branches of one parent and symbol, by module. */

@@ -1,5 +1,7 @@
 #include "output/trace_file.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -45,15 +47,14 @@ static int compare_pids(const void *a, const void *b)
 {
 	const struct process_pid *x = a, *y = b;
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return ORDER(x->pid, y->pid);
 }
 
 static int compare_processes(const void *a, const void *b)
 {
 	const struct process_pid *x = a, *y = b;
-	int order = compare_pids(x, y);
 
-	return order ? order : (x->process > y->process) - (x->process < y->process);
+	return compare_pids(x, y) ?: ORDER(x->process, y->process);
 }
 
 /* Of processes with one number the first counts. */

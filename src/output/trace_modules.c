@@ -1,5 +1,7 @@
 #include "output/trace_file.h"
 
+#include "symbolize/array.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -52,17 +54,14 @@ static int compare_ends(const struct candidate *x, const struct candidate *y)
 		if (a != b)
 			return a < b ? -1 : 1;
 	}
-	return (x->size > y->size) - (x->size < y->size);
+	return ORDER(x->size, y->size);
 }
 
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
 
-	if (!order)
-		order = (x->trace > y->trace) - (x->trace < y->trace);
-	return order ? order : compare_ends(x, y);
+	return strcmp(x->name, y->name) ?: ORDER(x->trace, y->trace) ?: compare_ends(x, y);
 }
 
 /* How many folders before their names tell two different paths apart. */

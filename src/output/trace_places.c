@@ -50,9 +50,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct bin_place *x = a, *y = b;
 
-	if (x->list != y->list)
-		return x->list < y->list ? -1 : 1;
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+	return ORDER(x->list, y->list) ?: ORDER(x->sequence, y->sequence);
 }
 
 int places_find(struct places *places, const struct trace *trace, enum bin_use use, uint32_t kind)

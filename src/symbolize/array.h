@@ -1,6 +1,6 @@
 /*
  * Arrays that grow: entry by entry, where the number of entries says how many there is room for, or
- * to any size, where that is kept beside them. And the search in ordered ones.
+ * to any size, where that is kept beside them. And the order of entries, and the search in it.
  */
 #ifndef SYMBOLIZE_ARRAY_H
 #define SYMBOLIZE_ARRAY_H
@@ -73,6 +73,14 @@ static inline size_t array_more(size_t room, size_t wanted)
 			(room) = (__typeof__(room))array_room;                                     \
 		}                                                                                  \
 		array_full && !array_grown ? -ENOMEM : 0;                                          \
+	})
+
+/* How two values are ordered, as qsort() wants it. Where they are equal, ?: goes on to others. */
+#define ORDER(x, y)                                               \
+	({                                                        \
+		const __typeof__(x) order_x = (x), order_y = (y); \
+                                                                  \
+		(order_x > order_y) - (order_x < order_y);        \
 	})
 
 /*

@@ -1,5 +1,6 @@
 #include "symbolize/cfi.h"
 #include "symbolize/arch.h"
+#include "symbolize/array.h"
 #include "symbolize/cfi_entry.h"
 #include "symbolize/cfi_table.h"
 #include "symbolize/unpack.h"
@@ -253,7 +254,7 @@ static int index_compare(const void *a, const void *b)
 {
 	const struct cfi_index *x = a, *y = b;
 
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+	return ORDER(x->vaddr, y->vaddr);
 }
 
 static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *source)

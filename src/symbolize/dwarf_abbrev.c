@@ -268,7 +268,7 @@ static int code_compare(const void *x, const void *y)
 {
 	const struct dwarf_abbrev *a = x, *b = y;
 
-	return a->code < b->code ? -1 : a->code > b->code;
+	return ORDER(a->code, b->code);
 }
 
 static int abbrevs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs)

@@ -95,7 +95,7 @@ static int line_compare(const void *x, const void *y)
 {
 	const struct jitdump_line *a = x, *b = y;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	return ORDER(a->addr, b->addr);
 }
 
 /* Makes addresses those of the code. False: they are of something else. */

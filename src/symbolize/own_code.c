@@ -24,9 +24,7 @@ static int code_compare(const void *a, const void *b)
 {
 	const struct own_code *x = a, *y = b;
 
-	if (x->dwarf != y->dwarf)
-		return (uintptr_t)x->dwarf < (uintptr_t)y->dwarf ? -1 : 1;
-	return (x->origin > y->origin) - (x->origin < y->origin);
+	return ORDER((uintptr_t)x->dwarf, (uintptr_t)y->dwarf) ?: ORDER(x->origin, y->origin);
 }
 
 void own_codes_seal(struct own_codes *own)

@@ -38,14 +38,14 @@ static int resolver_compare(const void *x, const void *y)
 {
 	const struct got_slot *a = x, *b = y;
 
-	return a->resolver < b->resolver ? -1 : a->resolver > b->resolver;
+	return ORDER(a->resolver, b->resolver);
 }
 
 static int slot_compare(const void *x, const void *y)
 {
 	const struct got_slot *a = x, *b = y;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	return ORDER(a->addr, b->addr);
 }
 
 /* The dynamic symbols that a section of relocations speaks of. */

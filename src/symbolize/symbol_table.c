@@ -32,19 +32,11 @@ static size_t count_underscores(const char *name)
 /* The plainest name is mostly the one that people use: malloc, not __libc_malloc. */
 static int name_compare(const char *a, const char *b)
 {
-	size_t under_a, under_b, size_a, size_b;
-
 	if (!a || !b)
 		return !b - !a;
-	under_a = count_underscores(a);
-	under_b = count_underscores(b);
-	if (under_a != under_b)
-		return under_a < under_b ? 1 : -1;
-	size_a = strnlen(a, COMPARED);
-	size_b = strnlen(b, COMPARED);
-	if (size_a != size_b)
-		return size_a < size_b ? 1 : -1;
-	return strncmp(b, a, COMPARED);
+	return ORDER(count_underscores(b), count_underscores(a))
+	               ?: ORDER(strnlen(b, COMPARED), strnlen(a, COMPARED))
+	               ?: strncmp(b, a, COMPARED);
 }
 
 /* By address; where that is the same the best comes last, on top of the others. */
@@ -52,11 +44,7 @@ static int symbol_compare(const void *x, const void *y)
 {
 	const struct table_symbol *a = x, *b = y;
 
-	if (a->lo != b->lo)
-		return a->lo < b->lo ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return name_compare(a->name, b->name);
+	return ORDER(a->lo, b->lo) ?: ORDER(a->rank, b->rank) ?: name_compare(a->name, b->name);
 }
 
 static void unsized_extend(struct symbol_table *table)
