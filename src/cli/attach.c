@@ -65,9 +65,9 @@ static int list_threads(const struct options *options, struct threads *threads)
 /* Whether every thread of `now` was among those that the events were opened for. */
 static bool all_known(struct threads *known, const struct threads *now)
 {
-	qsort(known->tids, known->nr, sizeof(pid_t), compare_tids);
+	ARRAY_SORT(known->tids, known->nr, compare_tids);
 	for (size_t i = 0; i < now->nr; i++)
-		if (!bsearch(&now->tids[i], known->tids, known->nr, sizeof(pid_t), compare_tids))
+		if (!ARRAY_FIND(known->tids, known->nr, &now->tids[i], compare_tids))
 			return false;
 	return true;
 }

@@ -99,9 +99,7 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 		err = trace_each_sample(
 			trace_walk_unordered(annotation->trace, profile->config.event), add_sample,
 			&collector);
-	if (annotation->nr_places)
-		qsort(annotation->places, annotation->nr_places, sizeof(*annotation->places),
-		      compare_places);
+	ARRAY_SORT(annotation->places, annotation->nr_places, compare_places);
 	map64_fini(&collector.by_frame);
 	free(collector.text);
 	return err;
@@ -137,12 +135,12 @@ static int mark_hottest(struct annotation *annotation, uint32_t limit)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < annotation->nr_lines; i++)
 		order[i] = (struct hot){annotation->lines[i].self, i};
-	qsort(order, annotation->nr_lines, sizeof(*order), compare_hot);
+	ARRAY_SORT(order, annotation->nr_lines, compare_hot);
 	for (uint32_t i = 0; i < annotation->nr_lines && i < limit; i++)
 		annotation->lines[order[i].index].hottest = true;
 	for (uint32_t i = 0; i < annotation->nr_places; i++)
 		order[i] = (struct hot){annotation->places[i].self, i};
-	qsort(order, annotation->nr_places, sizeof(*order), compare_hot);
+	ARRAY_SORT(order, annotation->nr_places, compare_hot);
 	for (uint32_t i = 0; i < annotation->nr_places && i < limit; i++)
 		annotation->places[order[i].index].hottest = true;
 	free(order);
@@ -187,7 +185,7 @@ static int order_files(struct annotation *annotation)
 		for (uint32_t k = i; k < ranks[nr_files].end; k++)
 			ranks[nr_files].self += annotation->lines[k].self;
 	}
-	qsort(ranks, nr_files, sizeof(*ranks), compare_ranks);
+	ARRAY_SORT(ranks, nr_files, compare_ranks);
 	for (uint32_t i = 0; i < nr_files; i++)
 		for (uint32_t k = ranks[i].first; k < ranks[i].end; k++)
 			ordered[to++] = annotation->lines[k];
@@ -212,7 +210,7 @@ static int make_lines(struct annotation *annotation, uint32_t limit)
 		lines[i] = (struct hot_line){place->file, place->line, place->self, place->samples,
 		                             false};
 	}
-	qsort(lines, annotation->nr_places, sizeof(*lines), compare_lines);
+	ARRAY_SORT(lines, annotation->nr_places, compare_lines);
 	for (uint32_t i = 0; i < annotation->nr_places; i++) {
 		if (nr && !compare_lines(&lines[nr - 1], &lines[i])) {
 			lines[nr - 1].self += lines[i].self;
@@ -281,7 +279,7 @@ static int make_codes(struct annotation *annotation)
 	if (!annotation->codes)
 		return -ENOMEM;
 	find_codes(annotation);
-	qsort(annotation->codes, annotation->nr_codes, sizeof(*annotation->codes), compare_codes);
+	ARRAY_SORT(annotation->codes, annotation->nr_codes, compare_codes);
 	for (uint32_t i = ANNOTATION_MAX_CODES; i < annotation->nr_codes; i++) {
 		annotation->more_self += annotation->codes[i].self;
 		annotation->nr_more++;

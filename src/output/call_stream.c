@@ -120,9 +120,7 @@ static int stream_open(struct call_stream *stream)
 
 	if (err)
 		return err;
-	if (stream->nr_regions)
-		qsort(stream->regions, stream->nr_regions, sizeof(*stream->regions),
-		      compare_regions);
+	ARRAY_SORT(stream->regions, stream->nr_regions, compare_regions);
 	stream->walk = call_walk_thread(stream->index, stream->thread);
 	return stream->walk ? step(stream) : -errno;
 }
@@ -195,7 +193,7 @@ static void order_receives(struct call_part *parts, uint32_t nr)
 		if (i < nr && parts[i].kind == CALL_RECEIVE_DONE)
 			continue;
 		if (i > first + 1)
-			qsort(parts + first, i - first, sizeof(*parts), compare_requests);
+			ARRAY_SORT(parts + first, i - first, compare_requests);
 		first = i + 1;
 	}
 }

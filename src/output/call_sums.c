@@ -171,8 +171,7 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
 		}
 	}
 	call_walk_free(walk);
-	if (sums->nr_links)
-		qsort(sums->links, sums->nr_links, sizeof(*sums->links), compare_links);
+	ARRAY_SORT(sums->links, sums->nr_links, compare_links);
 	return got;
 }
 
@@ -189,9 +188,7 @@ const struct call_link *call_sums_link(const struct call_sums *sums, int32_t fro
 {
 	const struct call_link wanted = {.from = from, .to = to};
 
-	return sums->nr_links ? bsearch(&wanted, sums->links, sums->nr_links, sizeof(wanted),
-	                                compare_links)
-	                      : NULL;
+	return ARRAY_FIND(sums->links, sums->nr_links, &wanted, compare_links);
 }
 
 static int compare_regions(const void *a, const void *b, void *arg)
@@ -211,6 +208,6 @@ uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr)
 		if (sums->regions[i].calls)
 			order[(*nr)++] = i;
 	if (order)
-		qsort_r(order, *nr, sizeof(*order), compare_regions, sums->regions);
+		ARRAY_SORT_WITH(order, *nr, compare_regions, sums->regions);
 	return order;
 }

@@ -397,9 +397,7 @@ static int prepare(struct callgrind *callgrind)
 	tally_fini(&tally);
 	if (!err)
 		err = add_paths(callgrind);
-	if (callgrind->nr_costs)
-		qsort_r(callgrind->costs, callgrind->nr_costs, sizeof(*callgrind->costs),
-		        compare_costs, &callgrind->paths);
+	ARRAY_SORT_WITH(callgrind->costs, callgrind->nr_costs, compare_costs, &callgrind->paths);
 	return err;
 }
 

@@ -404,7 +404,7 @@ static int find_turns(struct chrome *chrome)
 	for (uint32_t i = 0; i < nr; i++)
 		chrome->turns[i] =
 			(struct turn){track_of(chrome, i), chrome->spool->threads[i].last_time, i};
-	qsort(chrome->turns, nr, sizeof(*chrome->turns), compare_turns);
+	ARRAY_SORT(chrome->turns, nr, compare_turns);
 	return 0;
 }
 

@@ -120,9 +120,8 @@ static int see_all(struct sightings *seen, const struct diff *diff,
 		for (unsigned run = 0; run < diff->runs[side].nr && !err; run++)
 			err = see_run(seen, diff, side, run, options, text);
 	free(text);
-	if (!err && seen->nr)
-		qsort_r(seen->rows, seen->nr, sizeof(*seen->rows), compare_sightings,
-		        &seen->nr_keys);
+	if (!err)
+		ARRAY_SORT_WITH(seen->rows, seen->nr, compare_sightings, &seen->nr_keys);
 	return err;
 }
 
@@ -284,8 +283,7 @@ static void match(struct diff *diff, struct sightings *seen, bool shares)
 			sum_side(diff, row, side, &at, next, shares);
 		compare_sides(diff, row);
 	}
-	if (diff->nr)
-		qsort_r(diff->rows, diff->nr, sizeof(*diff->rows), compare_changes, &seen->nr_keys);
+	ARRAY_SORT_WITH(diff->rows, diff->nr, compare_changes, &seen->nr_keys);
 }
 
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],

@@ -155,8 +155,8 @@ static void find_kids(struct flame *flame)
 	for (uint32_t i = 0; i < nr; i++)
 		flame->kids[flame->start[parent_of(flame, i) + 1]++] = i;
 	for (uint32_t i = 0; i <= nr; i++)
-		qsort_r(flame->kids + flame->start[i], flame->start[i + 1] - flame->start[i],
-		        sizeof(*flame->kids), compare_kids, flame->nodes);
+		ARRAY_SORT_WITH(flame->kids + flame->start[i],
+		                flame->start[i + 1] - flame->start[i], compare_kids, flame->nodes);
 }
 
 static void place_kids(struct flame *flame, uint32_t node, uint64_t left, uint32_t depth)

@@ -34,7 +34,7 @@ static void compact(struct frame_set *set)
 
 	if (!set->nr)
 		return;
-	qsort(set->frames, set->nr, sizeof(*set->frames), compare_frames);
+	ARRAY_SORT(set->frames, set->nr, compare_frames);
 	for (size_t i = 1; i < set->nr; i++)
 		if (set->frames[i] != set->frames[kept])
 			set->frames[++kept] = set->frames[i];

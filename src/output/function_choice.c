@@ -156,8 +156,7 @@ static void remove_doubles(struct function_choice *choice)
 {
 	size_t nr = 0;
 
-	if (choice->nr)
-		qsort(choice->names, choice->nr, sizeof(*choice->names), compare_names);
+	ARRAY_SORT(choice->names, choice->nr, compare_names);
 	for (size_t i = 0; i < choice->nr; i++) {
 		if (nr && !strcmp(choice->names[nr - 1], choice->names[i]))
 			free(choice->names[i]);

@@ -135,7 +135,7 @@ static const struct trace_process **list_processes(const struct trace *trace, ui
 		return NULL;
 	for (uint32_t i = 0; i < *nr; i++)
 		list[i] = trace_process(trace, i);
-	qsort(list, *nr, sizeof(*list), compare_ranks);
+	ARRAY_SORT(list, *nr, compare_ranks);
 	return list;
 }
 

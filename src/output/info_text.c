@@ -339,7 +339,7 @@ static uint32_t *in_order(struct share *shares, uint32_t nr)
 	for (uint32_t i = 0; order && i < nr; i++)
 		order[i] = i;
 	if (order)
-		qsort_r(order, nr, sizeof(*order), compare_shares, shares);
+		ARRAY_SORT_WITH(order, nr, compare_shares, shares);
 	return order;
 }
 

@@ -92,7 +92,7 @@ static int open_inputs(struct merge *merge)
 		if (find_owners(input))
 			return -ENOMEM;
 	}
-	qsort(merge->inputs, merge->nr, sizeof(*merge->inputs), compare_inputs);
+	ARRAY_SORT(merge->inputs, merge->nr, compare_inputs);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ static int close_levels(struct merge *merge)
 	for (size_t i = 0; i < room; i++)
 		if (closings[i].floor <= merge->events[closings[i].event].floor)
 			closings[nr++] = closings[i];
-	qsort(closings, nr, sizeof(*closings), compare_closings);
+	ARRAY_SORT(closings, nr, compare_closings);
 	for (size_t i = 0; i < nr; i++)
 		hmb_close_lowest(merge->hmb, closings[i].event, closings[i].time,
 		                 closings[i].cause);

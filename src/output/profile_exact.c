@@ -152,8 +152,7 @@ int builder_add_unsampled(struct builder *builder)
 	profile->unsampled = calloc(2 * (size_t)nr, sizeof(*profile->unsampled));
 	err = profile->unsampled ? add_all_unsampled(builder, nr) : -ENOMEM;
 	if (!err)
-		qsort(profile->unsampled, profile->nr_unsampled, sizeof(*profile->unsampled),
-		      compare_unsampled);
+		ARRAY_SORT(profile->unsampled, profile->nr_unsampled, compare_unsampled);
 	return err;
 }
 
@@ -233,7 +232,7 @@ static int scale_commands(struct profile *profile, const struct shares *shares)
 		err = scale_threads(profile, command->comm,
 		                    (double)command->exact / (double)share->weight);
 	}
-	qsort(profile->scaled, profile->nr_scaled, sizeof(*profile->scaled), compare_scaled);
+	ARRAY_SORT(profile->scaled, profile->nr_scaled, compare_scaled);
 	return err;
 }
 

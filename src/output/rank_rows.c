@@ -41,8 +41,7 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 		if (process->rank >= 0)
 			rows->rows[rows->nr++] =
 				(struct rank_row){process->rank, i, trace_host(trace, process)};
-	if (rows->nr)
-		qsort(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows);
+	ARRAY_SORT(rows->rows, rows->nr, compare_rows);
 	drop_repeated(rows);
 	return 0;
 }
@@ -50,10 +49,9 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 /* RANK_NONE: it is not in the trace. */
 static uint32_t row_of_rank(const struct rank_rows *rows, int32_t rank)
 {
-	const struct rank_row wanted = {.rank = rank}, *found = NULL;
+	const struct rank_row wanted = {.rank = rank};
+	const struct rank_row *found = ARRAY_FIND(rows->rows, rows->nr, &wanted, compare_ranks);
 
-	if (rows->nr)
-		found = bsearch(&wanted, rows->rows, rows->nr, sizeof(wanted), compare_ranks);
 	return found ? (uint32_t)(found - rows->rows) : RANK_NONE;
 }
 

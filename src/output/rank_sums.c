@@ -167,7 +167,7 @@ static int sum_functions(struct rank_sums *sums)
 		function->self.error = error_of(sums, i, function->self.most_row);
 	}
 	sums->nr_functions = nr;
-	qsort(sums->functions, nr, sizeof(*sums->functions), compare_functions);
+	ARRAY_SORT(sums->functions, nr, compare_functions);
 	free(seen);
 	return 0;
 }
@@ -207,7 +207,7 @@ static void unite_contexts(struct rank_sums *sums)
 	struct mpi_context *all = sums->contexts;
 	uint32_t nr = 0;
 
-	qsort_r(all, sums->nr_contexts, sizeof(*all), compare_calls, &sums->paths);
+	ARRAY_SORT_WITH(all, sums->nr_contexts, compare_calls, &sums->paths);
 	for (uint32_t i = 0; i < sums->nr_contexts; i++) {
 		struct mpi_context *last = &all[nr - 1];
 
@@ -247,7 +247,7 @@ static int sum_contexts(struct rank_sums *sums)
 			sums->contexts[nr++] = sums->contexts[i];
 	sums->nr_contexts = nr;
 	unite_contexts(sums);
-	qsort(sums->contexts, sums->nr_contexts, sizeof(*sums->contexts), compare_contexts);
+	ARRAY_SORT(sums->contexts, sums->nr_contexts, compare_contexts);
 	free(mpi);
 	return 0;
 }

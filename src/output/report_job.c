@@ -87,7 +87,7 @@ struct call_link *job_links(const struct job *job, uint32_t *nr)
 	memcpy(links, sums->links, *nr * sizeof(*links));
 	if (job_highest_rank(job) < JOB_MATRIX_RANKS)
 		return links;
-	qsort(links, *nr, sizeof(*links), compare_by_bytes);
+	ARRAY_SORT(links, *nr, compare_by_bytes);
 	if (*nr > job->options->limit)
 		*nr = job->options->limit;
 	return links;

@@ -23,9 +23,8 @@ uint32_t *report_classes(const struct profile *profile)
 
 	for (uint32_t i = 0; order && i < profile->nr_classes; i++)
 		order[i] = i;
-	if (order && profile->nr_classes)
-		qsort_r(order, profile->nr_classes, sizeof(*order), compare_classes,
-		        profile->classes);
+	if (order)
+		ARRAY_SORT_WITH(order, profile->nr_classes, compare_classes, profile->classes);
 	return order;
 }
 
@@ -76,8 +75,7 @@ static bool is_shown(const struct report_rows *rows, uint32_t number)
 /* Keeps the first rows, as many as are shown. */
 static void sort_rows(struct report_rows *rows)
 {
-	if (rows->nr)
-		qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, rows);
+	ARRAY_SORT_WITH(rows->rows, rows->nr, compare_rows, rows);
 	for (; rows->nr && !is_shown(rows, rows->nr - 1); rows->nr_more++)
 		rows->self_more += row_self(rows->profile, &rows->rows[--rows->nr]);
 }

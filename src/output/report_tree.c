@@ -143,7 +143,7 @@ static int find_namesakes(struct report_tree *tree)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->nr; i++)
 		order[i] = i;
-	qsort_r(order, tree->nr, sizeof(*order), compare_names, tree);
+	ARRAY_SORT_WITH(order, tree->nr, compare_names, tree);
 	for (size_t i = 0, end; i < tree->nr; i = end) {
 		end = i + 1;
 		while (end < tree->nr && read_alike(tree, order[i], order[end]))
@@ -183,7 +183,7 @@ int report_tree_init(struct report_tree *tree, const struct profile_trees *of,
 		collect(tree, sums, depths, max_depth && max_depth < DEEPEST ? max_depth : DEEPEST);
 		if (view->direction == PROFILE_ALL)
 			collect_unsampled(tree, sums);
-		qsort(tree->branches, tree->nr, sizeof(*tree->branches), compare_branches);
+		ARRAY_SORT(tree->branches, tree->nr, compare_branches);
 		err = find_namesakes(tree);
 	}
 	if (err)

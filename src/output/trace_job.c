@@ -83,7 +83,7 @@ int trace_index_processes(struct trace *trace)
 		if (process->pid)
 			trace->pids[trace->nr_pids++] = (struct process_pid){process->pid, i};
 	}
-	qsort(trace->pids, trace->nr_pids, sizeof(*trace->pids), compare_processes);
+	ARRAY_SORT(trace->pids, trace->nr_pids, compare_processes);
 	drop_repeated(trace);
 	return 0;
 }
@@ -99,7 +99,7 @@ uint32_t trace_owner(const struct trace *trace, uint32_t thread)
 	if (!entry)
 		return UINT32_MAX;
 	wanted.pid = entry->pid;
-	found = bsearch(&wanted, trace->pids, trace->nr_pids, sizeof(wanted), compare_pids);
+	found = ARRAY_FIND(trace->pids, trace->nr_pids, &wanted, compare_pids);
 	return found ? found->process : trace->owner_of_all;
 }
 

@@ -138,7 +138,7 @@ int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces)
 		return -ENOMEM;
 	for (unsigned i = 0; i < nr_traces; i++)
 		nr += add_candidates(candidates + nr, traces[i], i);
-	qsort(candidates, nr, sizeof(*candidates), compare_candidates);
+	ARRAY_SORT(candidates, nr, compare_candidates);
 	for (size_t i = 0, end; i < nr; i = end) {
 		end = i + 1;
 		while (end < nr && !strcmp(candidates[end].name, candidates[i].name))

@@ -62,8 +62,7 @@ int places_find(struct places *places, const struct trace *trace, enum bin_use u
 	*places = (struct places){0};
 	for (uint32_t i = 0; i < bins->nr && !err; i++)
 		err = add_granule(&search, section_entry(bins, i));
-	if (places->nr)
-		qsort(places->places, places->nr, sizeof(*places->places), compare_places);
+	ARRAY_SORT(places->places, places->nr, compare_places);
 	return err;
 }
 

@@ -83,6 +83,16 @@ static inline size_t array_more(size_t room, size_t wanted)
 		(order_x > order_y) - (order_x < order_y);        \
 	})
 
+/* Sorts an array of nr entries; NULL: of none. With: an argument for the comparison. */
+#define ARRAY_SORT(array, nr, compare) \
+	((nr) ? qsort(array, nr, sizeof(*(array)), compare) : (void)0)
+#define ARRAY_SORT_WITH(array, nr, compare, arg) \
+	((nr) ? qsort_r(array, nr, sizeof(*(array)), compare, arg) : (void)0)
+/* The entry of a sorted array that is equal to a key, or NULL. */
+#define ARRAY_FIND(array, nr, key, compare)                                                  \
+	((__typeof__(&(array)[0]))((nr) ? bsearch(key, array, nr, sizeof(*(array)), compare) \
+	                                : NULL))
+
 /*
  * The partition point of an array of nr: how many entries it begins with for which a condition on
  * `entry`, a pointer, holds. It must hold for none behind them.

@@ -305,7 +305,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 		return;
 	section->nr = section_scan(source, index, most);
 	reader->indexed += section->nr;
-	qsort(index, section->nr, sizeof(*index), index_compare);
+	ARRAY_SORT(index, section->nr, index_compare);
 	shrunk = realloc(index, (section->nr + 1) * sizeof(*index));
 	section->index = shrunk ? shrunk : index;
 }

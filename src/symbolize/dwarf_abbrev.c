@@ -296,7 +296,7 @@ static int abbrevs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs)
 	}
 	abbrevs->dense = ordered && last == abbrevs->nr;
 	if (!ordered)
-		qsort(abbrevs->abbrevs, abbrevs->nr, sizeof(*abbrevs->abbrevs), code_compare);
+		ARRAY_SORT(abbrevs->abbrevs, abbrevs->nr, code_compare);
 	return cursor.bad ? -EBADMSG : 0;
 }
 
@@ -348,7 +348,5 @@ const struct dwarf_abbrev *dwarf_abbrev_search(const struct dwarf_abbrevs *abbre
 {
 	const struct dwarf_abbrev key = {.code = code};
 
-	if (!abbrevs->nr)
-		return NULL;
-	return bsearch(&key, abbrevs->abbrevs, abbrevs->nr, sizeof(key), code_compare);
+	return ARRAY_FIND(abbrevs->abbrevs, abbrevs->nr, &key, code_compare);
 }

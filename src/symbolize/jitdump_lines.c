@@ -104,7 +104,7 @@ static bool lines_settle(struct jitdump_lines *lines, const struct jitdump_code 
 	uint64_t shift;
 	size_t i;
 
-	qsort(lines->lines, lines->nr, sizeof(*lines->lines), line_compare);
+	ARRAY_SORT(lines->lines, lines->nr, line_compare);
 	if (lines->lines[0].addr < code->addr)
 		return false;
 	shift = lines->lines[0].addr - code->addr >= V8_SHIFT ? V8_SHIFT : 0;

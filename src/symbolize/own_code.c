@@ -29,8 +29,7 @@ static int code_compare(const void *a, const void *b)
 
 void own_codes_seal(struct own_codes *own)
 {
-	if (own->nr)
-		qsort(own->codes, own->nr, sizeof(*own->codes), code_compare);
+	ARRAY_SORT(own->codes, own->nr, code_compare);
 }
 
 /* Of a template and a destructor: what their mangled names have as it is, with its length. */
@@ -73,7 +72,7 @@ const char *own_codes_symbol(const struct own_codes *own, const struct symbol_ta
 	const struct own_code key = {.dwarf = dwarf, .origin = origin}, *found;
 	char part[MAX_PLAIN + 24];
 
-	found = own->nr ? bsearch(&key, own->codes, own->nr, sizeof(key), code_compare) : NULL;
+	found = ARRAY_FIND(own->codes, own->nr, &key, code_compare);
 	return found && mangled_part(plain, part, sizeof(part)) ? name_at(symbols, found->lo, part)
 	                                                        : NULL;
 }

@@ -115,7 +115,7 @@ static void resolvers_name(struct got *got, const struct symbol_table *table)
 	struct got_slot *slot;
 	size_t i;
 
-	qsort(got->slots, got->nr, sizeof(*got->slots), resolver_compare);
+	ARRAY_SORT(got->slots, got->nr, resolver_compare);
 	for (; symbol < table->symbols + table->nr; symbol++) {
 		i = resolver_find(got, symbol->lo);
 		slot = &got->slots[i];
@@ -140,7 +140,7 @@ static int got_init(struct got *got, Elf *elf, const struct symbol_table *table)
 			err = relocations_add(got, elf, section, &shdr);
 	if (got->nr && !err) {
 		resolvers_name(got, table);
-		qsort(got->slots, got->nr, sizeof(*got->slots), slot_compare);
+		ARRAY_SORT(got->slots, got->nr, slot_compare);
 	}
 	return err;
 }
@@ -203,8 +203,7 @@ static int stubs_add(struct symbol_table *table, const struct got *got, const El
 			size = data->d_size - at;
 		length = got->machine->stub((unsigned char *)data->d_buf + at, size,
 		                            shdr->sh_addr + at, &key.addr);
-		slot = length ? bsearch(&key, got->slots, got->nr, sizeof(key), slot_compare)
-		              : NULL;
+		slot = length ? ARRAY_FIND(got->slots, got->nr, &key, slot_compare) : NULL;
 		if (!slot || !slot->name || !*slot->name)
 			continue;
 		symbol.name = slot->name;

@@ -64,8 +64,7 @@ static void unsized_extend(struct symbol_table *table)
 
 void symbol_table_seal(struct symbol_table *table)
 {
-	if (table->nr)
-		qsort(table->symbols, table->nr, sizeof(*table->symbols), symbol_compare);
+	ARRAY_SORT(table->symbols, table->nr, symbol_compare);
 	unsized_extend(table);
 }
 
